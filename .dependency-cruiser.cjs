@@ -1,0 +1,90 @@
+/** Rank of each folder under src/: a folder imports only from a lower rank, or the extras named here. */
+const RANK = {
+  lib: 0,
+  config: 1,
+  tasks: 1,
+  protocol: 1,
+  engines: 2,
+  images: 2,
+  git: 2,
+  state: 2,
+  logs: 2,
+  agents: 2,
+  launchers: 3,
+  orchestrator: 4,
+  planning: 4,
+  worker: 4,
+  sandbox: 4,
+  'sandbox-agent': 4,
+  http: 5,
+  mcp: 5,
+  cli: 6,
+};
+/** The only sideways edge. */
+const EXTRA = { images: ['engines'] };
+/** Never inside a container. */
+const HOST_ONLY = '^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|engines|images)/';
+const PURE =
+  '^src/(tasks/|protocol/|orchestrator/(decide[a-z-]*|reduce[a-z-]*|retry|health|plan)[.]ts$|config/schema[.]ts$|lib/(errors|error-codes)[.]ts$)';
+const TEST = '[.]test[.]ts$|^test/';
+const VENDOR = {
+  dockerode: 'engines/docker/',
+  chokidar: 'state/',
+  yaml: 'config/',
+  commander: 'cli/',
+  listr2: 'cli/',
+};
+
+const dir = (name) => `^src/${name}/`;
+const below = (name) => Object.keys(RANK).filter((other) => RANK[other] < RANK[name]).concat(EXTRA[name] ?? []);
+const no = (name, from, to, comment) => ({
+  name,
+  severity: 'error',
+  comment,
+  from: { ...from, pathNot: [].concat(from.pathNot ?? [], TEST) },
+  to,
+});
+
+module.exports = {
+  forbidden: [
+    no('no-circular', { path: '^src/' }, { circular: true }),
+    { name: 'no-orphans', severity: 'error', from: { orphan: true, pathNot: ['/main[.]ts$', TEST] }, to: {} },
+    no('src-not-to-test', { path: '^src/' }, { path: TEST }),
+    no('resolvable', {}, { couldNotResolve: true }),
+    ...Object.keys(RANK).map((name) =>
+      no(`rank/${name}`, { path: dir(name) }, { path: '^src/', pathNot: [name, ...below(name)].map(dir) }),
+    ),
+    ...Object.keys(RANK)
+      .filter((name) => name !== 'lib')
+      .map((name) =>
+        no(`door/${name}`, { path: '^src/', pathNot: dir(name) }, { path: dir(name), pathNot: `${dir(name)}index[.]ts$` }),
+      ),
+    no(
+      'ports-are-types',
+      { path: dir('orchestrator') },
+      { path: '^src/(engines|images|git|state|logs|launchers)/', dependencyTypesNot: ['type-only'] },
+      'the orchestrator sees adapters as types only; cli/wire.ts hands it the values',
+    ),
+    no('pure', { path: PURE }, { dependencyTypes: ['core', 'npm'], pathNot: 'node_modules/zod/' }),
+    no('pure-local', { path: PURE }, { path: '^src/', pathNot: PURE, dependencyTypesNot: ['type-only'] }),
+    no('container-side', { path: '^src/(worker|sandbox-agent)/' }, { path: HOST_ONLY }),
+    ...Object.entries(VENDOR).map(([vendor, home]) =>
+      no(`vendor/${vendor}`, { path: '^src/', pathNot: `^src/${home}` }, { path: `node_modules/(@types/)?${vendor}/` }),
+    ),
+    no(
+      'processes-have-one-home',
+      { path: '^src/', pathNot: '^src/lib/process[.]ts$' },
+      { path: '^(node:)?child_process$' },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.d.ts'],
+    },
+  },
+};

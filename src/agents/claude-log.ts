@@ -1,0 +1,50 @@
+import type { Block, ClaudeEvent, ClaudeResult } from './claude-stream.ts';
+import { oneLine } from './output-tail.ts';
+
+const SHORT = 120;
+
+/** The part of a tool's input that tells a reader what it is about; the first one that is there. */
+const TELLING = ['file_path', 'notebook_path', 'command', 'pattern', 'url', 'query', 'skill', 'description', 'subject'];
+
+/** What people see of an event: the agent's words, its tools, errors. */
+export function logLines(event: ClaudeEvent, cwd: string): readonly string[] {
+  if (event.type === 'assistant') return event.message.content.flatMap((block) => spokenLines(block, cwd));
+  if (event.type === 'user') return event.message.content.flatMap(toolErrors);
+  if (event.type === 'result' && event.subtype !== 'success') return [`Error: ${resultWords(event)}`];
+  if (event.type === 'system' && event.subtype === 'api_retry') return [retryWords(event)];
+  return [];
+}
+
+/** The result in one line. */
+export function resultWords(result: ClaudeResult): string {
+  const reason = result.errors.length > 0 ? result.errors.join('; ') : result.result;
+  return oneLine(result.subtype === 'success' ? reason : `${result.subtype}: ${reason}`);
+}
+
+type Retry = Extract<ClaudeEvent, { subtype: 'api_retry' }>;
+
+/** A request that was refused and is sent again. */
+export function retryWords(retry: Retry): string {
+  const status = retry.error_status === null ? '' : `${retry.error_status} `;
+  const wait = (retry.retry_delay_ms / 1000).toFixed(1);
+  return `API error ${status}${retry.error}: retry ${retry.attempt} of ${retry.max_retries} in ${wait} s`;
+}
+
+function spokenLines(block: Block, cwd: string): readonly string[] {
+  if (block.type === 'text') return block.text.split('\n').filter((line) => line.trim() !== '');
+  if (block.type === 'tool_use') return [toolWords(block, cwd)];
+  return [];
+}
+
+function toolWords(block: Block, cwd: string): string {
+  const subject = TELLING.map((key) => block.input[key]).find((value) => typeof value === 'string');
+  if (subject === undefined) return block.name;
+  const inside = cwd === '' ? subject : subject.replaceAll(`${cwd}/`, '');
+  return `${block.name} ${oneLine(inside, SHORT)}`;
+}
+
+function toolErrors(block: Block): readonly string[] {
+  if (block.type !== 'tool_result' || !block.is_error || typeof block.content !== 'string') return [];
+  const words = block.content.replaceAll(/<\/?tool_use_error>/g, '');
+  return [`Tool error: ${oneLine(words, SHORT)}`];
+}

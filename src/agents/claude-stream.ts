@@ -1,0 +1,100 @@
+import { z } from 'zod';
+
+// The CLI adds events and fields with every version. What we read is named here, all of it optional where it can be;
+// everything else passes by.
+
+const tokens = z.number().catch(0);
+
+const usageFields = z.object({
+  input_tokens: tokens,
+  output_tokens: tokens,
+  cache_read_input_tokens: tokens,
+  cache_creation_input_tokens: tokens,
+});
+
+const modelUsageFields = z.object({
+  inputTokens: tokens,
+  outputTokens: tokens,
+  cacheReadInputTokens: tokens,
+  cacheCreationInputTokens: tokens,
+});
+
+const text = z.string().catch('');
+const optionalText = z.string().optional().catch(undefined);
+
+const block = z.object({
+  type: z.string(),
+  text,
+  name: text,
+  input: z.record(z.string(), z.unknown()).catch({}),
+  content: z.unknown().optional(),
+  is_error: z.boolean().catch(false),
+});
+export type Block = z.infer<typeof block>;
+
+const blocks = z.array(block).catch([]);
+
+const init = z.object({ type: z.literal('system'), subtype: z.literal('init'), cwd: text });
+
+/** A request was refused and is sent again after a while. */
+const apiRetry = z.object({
+  type: z.literal('system'),
+  subtype: z.literal('api_retry'),
+  attempt: z.number().catch(0),
+  max_retries: z.number().catch(0),
+  retry_delay_ms: z.number().catch(0),
+  error_status: z.number().nullable().catch(null),
+  error: text,
+});
+
+/** A message is told block by block: several lines carry the same id and the same usage. */
+const assistant = z.object({
+  type: z.literal('assistant'),
+  message: z.object({ id: text, content: blocks, usage: usageFields.optional().catch(undefined) }),
+  /** Set when these are not the model's words but the CLI's, on an API error. */
+  error: optionalText,
+});
+
+const user = z.object({ type: z.literal('user'), message: z.object({ content: blocks }) });
+
+const MAX_UNIX_SECONDS = 8.64e12;
+
+const rateLimit = z.object({
+  type: z.literal('rate_limit_event'),
+  rate_limit_info: z.object({
+    status: text,
+    resetsAt: z.number().min(0).max(MAX_UNIX_SECONDS).optional().catch(undefined),
+    /** The limit is used up, but the account pays for more: work goes on. */
+    isUsingOverage: z.boolean().catch(false),
+  }),
+});
+
+const result = z.object({
+  type: z.literal('result'),
+  subtype: text,
+  is_error: z.boolean().catch(false),
+  api_error_status: z.number().nullable().catch(null),
+  num_turns: z.number().catch(0),
+  result: text,
+  errors: z.array(z.string()).catch([]),
+  total_cost_usd: z.number().catch(0),
+  usage: usageFields.optional().catch(undefined),
+  modelUsage: z.record(z.string(), modelUsageFields).catch({}),
+});
+export type ClaudeResult = z.infer<typeof result>;
+
+const claudeEvent = z.union([init, apiRetry, assistant, user, rateLimit, result]);
+export type ClaudeEvent = z.infer<typeof claudeEvent>;
+export type TokenCounts = z.infer<typeof usageFields>;
+
+/** One line of `--output-format stream-json`: an event we know, null for one we do not, the text itself when it is not JSON. */
+export function parseLine(line: string): ClaudeEvent | string | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return line;
+  }
+  const parsed = claudeEvent.safeParse(value);
+  return parsed.success ? parsed.data : null;
+}

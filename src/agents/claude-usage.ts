@@ -1,0 +1,62 @@
+import type { Usage } from '../protocol/index.ts';
+import type { ClaudeEvent, ClaudeResult, TokenCounts } from './claude-stream.ts';
+
+interface UsageMeter {
+  add(event: ClaudeEvent): void;
+  total(): Usage | null;
+}
+
+const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0 };
+
+/**
+ * Adds up what an attempt used. Each message counts once, by its id; the final result replaces the sum, since only it
+ * knows the cost and all of the output tokens (a message's line is printed before its end is known).
+ */
+export function usageMeter(): UsageMeter {
+  const byMessage = new Map<string, Usage>();
+  let final: Usage | null = null;
+  return {
+    add(event) {
+      if (event.type === 'result') final = fromResult(event);
+      if (event.type !== 'assistant' || event.message.usage === undefined) return;
+      byMessage.set(event.message.id, fromCounts(event.message.usage));
+    },
+    total: () => final ?? (byMessage.size === 0 ? null : sum([...byMessage.values()])),
+  };
+}
+
+/** Per model, so that side calls and subagents are in it, as they are in the cost. */
+function fromResult(result: ClaudeResult): Usage {
+  const models = Object.values(result.modelUsage).map((model) => ({
+    inputTokens: model.inputTokens,
+    outputTokens: model.outputTokens,
+    cacheReadTokens: model.cacheReadInputTokens,
+    cacheWriteTokens: model.cacheCreationInputTokens,
+    costUsd: 0,
+  }));
+  const tokens = models.length === 0 && result.usage !== undefined ? fromCounts(result.usage) : sum(models);
+  return { ...tokens, costUsd: result.total_cost_usd };
+}
+
+function fromCounts(counts: TokenCounts): Usage {
+  return {
+    inputTokens: counts.input_tokens,
+    outputTokens: counts.output_tokens,
+    cacheReadTokens: counts.cache_read_input_tokens,
+    cacheWriteTokens: counts.cache_creation_input_tokens,
+    costUsd: 0,
+  };
+}
+
+function sum(parts: readonly Usage[]): Usage {
+  return parts.reduce(
+    (total, part) => ({
+      inputTokens: total.inputTokens + part.inputTokens,
+      outputTokens: total.outputTokens + part.outputTokens,
+      cacheReadTokens: total.cacheReadTokens + part.cacheReadTokens,
+      cacheWriteTokens: total.cacheWriteTokens + part.cacheWriteTokens,
+      costUsd: total.costUsd + part.costUsd,
+    }),
+    NOTHING,
+  );
+}

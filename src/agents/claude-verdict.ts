@@ -1,0 +1,56 @@
+import type { AgentEnd, AgentLimits, AgentVerdict } from './agent.ts';
+import { resultWords } from './claude-log.ts';
+import type { ClaudeResult } from './claude-stream.ts';
+import { resetIn, troubleOf } from './claude-trouble.ts';
+import type { Complaint, Trouble } from './claude-trouble.ts';
+import { exitWords, failure, limitVerdict, verified } from './ending.ts';
+
+/** What the stream has told so far. */
+export interface Told {
+  readonly cwd: string;
+  /** The API's last refusal; null again as soon as the model answers. */
+  readonly complaint: Complaint | null;
+  /** The account's usage limit, while it is used up. */
+  readonly accountLimit: { readonly resetAt: string | null } | null;
+  readonly result: ClaudeResult | null;
+  /** The last line that was not an event. */
+  readonly plainText: string;
+}
+
+export function judge(told: Told, end: AgentEnd, limits: AgentLimits, output: string): AgentVerdict {
+  const { result } = told;
+  if (result !== null && isSuccess(result) && endedWell(end)) return verified(`done in ${turns(result)}`);
+  return (
+    troubleVerdict(told) ??
+    limitVerdict(end, limits, output) ??
+    failure('agent-failed', failureWords(told, end), output)
+  );
+}
+
+function isSuccess(result: ClaudeResult): boolean {
+  return result.subtype === 'success' && !result.is_error;
+}
+
+/** The CLI is known to hang after its result: that we had to end it then says nothing about its work. */
+function endedWell(end: AgentEnd): boolean {
+  return end.code === 0 || end.endedBy !== 'itself';
+}
+
+function troubleVerdict(told: Told): AgentVerdict | null {
+  const complaint = told.complaint ?? (told.result === null ? { text: told.plainText } : null);
+  const trouble = complaint === null ? null : troubleOf(complaint);
+  if (complaint === null || trouble === null) return null;
+  const outcome: Trouble = trouble === 'rate-limited' && told.accountLimit !== null ? 'usage-limit' : trouble;
+  const reset = outcome === 'usage-limit' ? (told.accountLimit?.resetAt ?? resetIn(complaint.text)) : null;
+  return { outcome, detail: complaint.text, feedback: '', resetAt: reset };
+}
+
+function failureWords({ result, plainText }: Told, end: AgentEnd): string {
+  if (result === null) return `no result, ${exitWords(end.code)}${plainText === '' ? '' : `: ${plainText}`}`;
+  if (!isSuccess(result)) return resultWords(result);
+  return `a result that says success, but ${exitWords(end.code)}`;
+}
+
+function turns(result: ClaudeResult): string {
+  return `${result.num_turns} turn${result.num_turns === 1 ? '' : 's'}`;
+}

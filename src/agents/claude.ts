@@ -1,0 +1,50 @@
+import type { AgentSpec } from '../protocol/index.ts';
+import type { Agent, AgentCommand } from './agent.ts';
+import { readClaude } from './claude-reader.ts';
+
+type ClaudeSpec = Extract<AgentSpec, { kind: 'claude' }>;
+
+/** Tools that wait for a person, leave the worktree, or put work off until after the session. */
+const NOT_HERE = [
+  'AskUserQuestion',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'EnterWorktree',
+  'ExitWorktree',
+  'CronCreate',
+  'CronDelete',
+  'CronList',
+  'ScheduleWakeup',
+];
+
+const QUIET_ENV = {
+  /** All workers of a run stay on one version. */
+  DISABLE_UPDATES: '1',
+  /** No telemetry, no error reports, no model call to name the session. */
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+};
+
+/** Claude Code, without a terminal: the prompt on stdin, events as JSON lines on stdout. */
+export function claudeAgent(spec: ClaudeSpec): Agent {
+  return {
+    command: (prompt) => ({ file: spec.command, args: argsOf(spec), input: prompt, env: QUIET_ENV }),
+    read: readClaude,
+  };
+}
+
+function argsOf(spec: ClaudeSpec): AgentCommand['args'] {
+  const model = spec.model === null ? [] : ['--model', spec.model];
+  return [
+    '--print',
+    '--disallowedTools',
+    NOT_HERE.join(','),
+    // As root the CLI refuses this flag and exits with 1 before it reads the prompt, unless IS_SANDBOX is exactly "1"
+    // (or CLAUDE_CODE_BUBBLEWRAP is set). Whether this is a sandbox is for the launcher to say, never for us.
+    '--dangerously-skip-permissions',
+    '--verbose',
+    '--output-format',
+    'stream-json',
+    ...model,
+    ...spec.args,
+  ];
+}

@@ -1,0 +1,222 @@
+import path from 'node:path';
+import { parseDuration } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
+import { AppError } from '../lib/index.ts';
+import { resumeRun, startRun } from '../orchestrator/index.ts';
+import type { RunContext, RunEnd } from '../orchestrator/index.ts';
+import type { RunSettings, RunState } from '../state/index.ts';
+import { formatPlan } from '../tasks/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
+import { checkAgent } from './check-agent.ts';
+import { textOf } from './command.ts';
+import type { CliContext, CommandInput } from './command.ts';
+import { loadGraph } from './load-graph.ts';
+import { openProject } from './project.ts';
+import type { Project } from './project.ts';
+import { createRenderer } from './render/renderer.ts';
+import type { Renderer } from './render/renderer.ts';
+import { agentSpec, runOptions, runSettings, wirePorts } from './wire.ts';
+
+interface Wishes {
+  readonly graphFile: string | undefined;
+  readonly workers: number | undefined;
+  readonly mode: string | undefined;
+  readonly agent: string | undefined;
+  readonly base: string | undefined;
+  readonly deadlineMs: number | null;
+  readonly resume: boolean;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
+interface Prepared {
+  readonly project: Project;
+  readonly config: Config;
+  readonly graph: TaskGraph;
+  readonly settings: RunSettings;
+  readonly notes: readonly string[];
+}
+
+/** `kurukshetra`: from the command line to a merged branch. */
+export async function build(input: CommandInput, context: CliContext): Promise<number> {
+  const wishes = readWishes(input);
+  const project = await openProject(context);
+  const config = await project.config();
+  const { graph, warnings } = await findGraph(project, wishes, textOf(input['feature']));
+  const { mode, note } = chooseMode(wishes.mode ?? config.workers.mode);
+  const workers = wishes.workers ?? config.workers.count;
+  const settings = runSettings(config, { workers, mode, agent: wishes.agent ?? config.agent });
+  const prepared: Prepared = {
+    project,
+    config,
+    graph,
+    settings,
+    notes: [...(note === undefined ? [] : [note]), ...warnings],
+  };
+  if (wishes.dryRun) return showPlan(prepared, wishes, context);
+  const release = await project.store(graph.feature).lock();
+  try {
+    return await buildLocked(prepared, wishes, context);
+  } finally {
+    await release();
+  }
+}
+
+function readWishes(input: CommandInput): Wishes {
+  const timeout = textOf(input['timeout']);
+  const workers = textOf(input['workers']);
+  const deadlineMs = timeout === undefined ? null : parseDuration(timeout);
+  if (deadlineMs === undefined)
+    throw usage(`--timeout ${timeout} is not a duration.`, 'Use seconds (5400), or a text such as 90m or 2h.');
+  const count = workers === undefined ? undefined : Number(workers);
+  if (count !== undefined && (!Number.isInteger(count) || count < 1 || count > 64)) {
+    throw usage(`--workers ${workers} is not a number of workers.`, 'Use a whole number from 1 to 64.');
+  }
+  return {
+    graphFile: textOf(input['taskGraph']),
+    workers: count,
+    mode: textOf(input['mode']),
+    agent: textOf(input['agent']),
+    base: textOf(input['base']),
+    deadlineMs,
+    resume: input['resume'] === true,
+    dryRun: input['dryRun'] === true,
+    json: input['json'] === true,
+  };
+}
+
+function usage(problem: string, hint: string): AppError {
+  return new AppError('USAGE', { problem, hint });
+}
+
+async function findGraph(project: Project, wishes: Wishes, named: string | undefined): ReturnType<typeof loadGraph> {
+  if (wishes.graphFile === undefined) {
+    const feature = await project.feature(named);
+    const loaded = await loadGraph(project.paths.feature(feature).graph);
+    if (loaded.graph.feature === feature) return loaded;
+    throw usage(
+      `The task graph of feature "${feature}" says that it is for "${loaded.graph.feature}".`,
+      'Make "feature" in the file and the name of its folder the same.',
+    );
+  }
+  const loaded = await loadGraph(path.resolve(project.repository.git.cwd, wishes.graphFile));
+  if (named === undefined || named === loaded.graph.feature) return loaded;
+  throw usage(
+    `--feature ${named} and the task graph ("feature": "${loaded.graph.feature}") do not agree.`,
+    'Leave --feature out, or mend the file.',
+  );
+}
+
+/** Containers come next; until then nobody is to believe that work is walled in when it is not. */
+function chooseMode(wished: string): { mode: string; note?: string } {
+  switch (wished) {
+    case 'subprocess':
+      return { mode: 'subprocess' };
+    case 'auto':
+      return {
+        mode: 'subprocess',
+        note: 'mode auto: subprocess, because container mode is not there yet; workers run with your own rights',
+      };
+    case 'container':
+      throw new AppError('MODE_UNAVAILABLE', { mode: wished, reason: 'workers in containers are not there yet' });
+    default:
+      throw usage(`--mode ${wished} is not known.`, 'Use auto, subprocess or container.');
+  }
+}
+
+function showPlan({ graph, settings, notes }: Prepared, wishes: Wishes, context: CliContext): number {
+  if (wishes.json) {
+    context.out(
+      `${JSON.stringify({ type: 'plan', feature: graph.feature, settings, levels: graph.levels, tasks: graph.tasks, warnings: notes })}\n`,
+    );
+    return 0;
+  }
+  const { workers, ownership, gates, mode, agent } = settings;
+  context.out(formatPlan(graph, { workers, ownership, gates }));
+  context.out(`\nMode ${mode}, agent ${agent}. Nothing was started.\n`);
+  for (const note of notes) context.err(`note: ${note}\n`);
+  return 0;
+}
+
+async function buildLocked(prepared: Prepared, wishes: Wishes, context: CliContext): Promise<number> {
+  const { project, graph, config } = prepared;
+  const known = await project.store(graph.feature).read();
+  if (known !== undefined && !wishes.resume) {
+    throw new AppError('RUN_EXISTS', {
+      feature: graph.feature,
+      status: known.status === 'running' ? 'broken off' : known.status,
+    });
+  }
+  if (known === undefined && wishes.resume) throw new AppError('NOTHING_TO_RESUME', { feature: graph.feature });
+  const settings = known === undefined ? prepared.settings : resumedSettings(known, prepared, wishes);
+  const agent = agentSpec(config, settings.agent);
+  if (graph.tasks.some((task) => task.run === null)) await checkAgent(agent, graph, context.env);
+  const copies = await project.repository.untrackedFiles(config.workers.copy);
+  const renderer = await createRenderer({ context, graph, json: wishes.json });
+  const stop = stopSignal(context);
+  const run: RunContext = {
+    graph,
+    ports: wirePorts(project, graph.feature, renderer.event),
+    options: runOptions({ config, agent, copies, deadlineMs: wishes.deadlineMs, env: context.env, stop }),
+  };
+  for (const note of [...prepared.notes, ...(await uncommittedNote(project, known))]) renderer.note(note);
+  context.onForce(async () => {
+    const state = await run.ports.store.read();
+    if (state !== undefined) await run.ports.launcher.sweep(state.runId);
+  });
+  return await finishedRun(run, { known, settings, wishes, project, renderer });
+}
+
+interface Going {
+  readonly known: RunState | undefined;
+  readonly settings: RunSettings;
+  readonly wishes: Wishes;
+  readonly project: Project;
+  readonly renderer: Renderer;
+}
+
+async function finishedRun(run: RunContext, { known, settings, wishes, project, renderer }: Going): Promise<number> {
+  let end: RunEnd | undefined;
+  try {
+    end =
+      known === undefined
+        ? await startRun(run, settings, await project.repository.resolve(wishes.base ?? 'HEAD'))
+        : await resumeRun(run, known, settings);
+    return end.exit;
+  } finally {
+    await renderer.close(end?.state);
+  }
+}
+
+/** A resumed run keeps what it was started with; what is said on the command line counts. */
+function resumedSettings(known: RunState, { settings }: Prepared, wishes: Wishes): RunSettings {
+  return {
+    ...settings,
+    workers: wishes.workers ?? known.settings.workers,
+    agent: wishes.agent ?? known.settings.agent,
+  };
+}
+
+function stopSignal({ interrupted }: CliContext): AbortSignal {
+  const controller = new AbortController();
+  const stop = (): void => {
+    const exit = Number(interrupted.reason);
+    controller.abort({
+      status: 'stopped',
+      exit,
+      cause: exit === 130 ? 'interrupted (SIGINT)' : 'asked to stop (SIGTERM)',
+    });
+  };
+  if (interrupted.aborted) stop();
+  interrupted.addEventListener('abort', stop, { once: true });
+  return controller.signal;
+}
+
+async function uncommittedNote(project: Project, known: RunState | undefined): Promise<string[]> {
+  if (known !== undefined) return [];
+  const files = await project.repository.uncommitted();
+  if (files.length === 0) return [];
+  const some = files.slice(0, 5).join(', ');
+  const more = files.length > 5 ? ` and ${files.length - 5} more` : '';
+  return [`workers start from the last commit; not in it: ${some}${more}`];
+}

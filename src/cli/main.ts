@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { AppError, asAppError, listenForShutdown } from '../lib/index.ts';
+import type { CliContext } from './command.ts';
+import { runProgram } from './program.ts';
+
+const argv = process.argv.slice(2);
+const asJson = argv.includes('--json');
+
+/** A reader that goes away (`| head`) is no reason to stop the work. */
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+const force: (() => Promise<void>)[] = [];
+const shutdown = listenForShutdown(
+  (name) => process.stderr.write(`\n${name}: stopping the workers, again to kill them at once …\n`),
+  (exit) => {
+    void Promise.allSettled(force.map((work) => work())).then(() => process.exit(exit));
+  },
+);
+
+const context: CliContext = {
+  cwd: process.cwd(),
+  env: process.env,
+  terminal: process.stdout.isTTY === true && process.stdin.isTTY === true && !asJson,
+  color: process.stdout.isTTY === true && (process.env['NO_COLOR'] ?? '') === '',
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  confirm,
+  interrupted: shutdown.signal,
+  onForce: (work) => force.push(work),
+  version: ownVersion(),
+};
+
+async function confirm(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${question} [y/N] `, { signal: shutdown.signal });
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function ownVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const value: unknown = JSON.parse(text);
+  return typeof value === 'object' && value !== null && 'version' in value ? String(value.version) : 'unknown';
+}
+
+function tell(error: AppError): void {
+  if (asJson) {
+    const { code, message, hint, exit } = error;
+    process.stdout.write(`${JSON.stringify({ type: 'error', code, message, hint, exit })}\n`);
+  } else {
+    process.stderr.write(`error: ${error.message}\n\n${error.hint}\n`);
+  }
+  if (argv.includes('--debug')) process.stderr.write(`\n${error.stack}\n${String(error.cause ?? '')}\n`);
+}
+
+try {
+  process.exitCode = await runProgram(argv, context);
+} catch (error) {
+  const known = asAppError(error);
+  tell(known);
+  process.exitCode = shutdown.signal.aborted ? Number(shutdown.signal.reason) : known.exit;
+}
+shutdown.dispose();
+process.exit();

@@ -1,0 +1,63 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { loadConfig } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
+import { openRepository } from '../git/index.ts';
+import type { Repository } from '../git/index.ts';
+import { AppError } from '../lib/index.ts';
+import { featuresWithState, openStore, projectPaths } from '../state/index.ts';
+import type { ProjectPaths, StateStore } from '../state/index.ts';
+import type { CliContext } from './command.ts';
+
+/** The user's repository, seen as a Mahabharatha project. */
+export interface Project {
+  readonly repository: Repository;
+  readonly paths: ProjectPaths;
+  config(): Promise<Config>;
+  /** The feature that is meant: the named one, or the only one there is. */
+  feature(name: string | undefined): Promise<string>;
+  store(feature: string): StateStore;
+}
+
+export async function openProject(context: Pick<CliContext, 'cwd' | 'env'>): Promise<Project> {
+  const repository = await openRepository(context.cwd, context.env);
+  const paths = projectPaths(repository.root);
+  return {
+    repository,
+    paths,
+    config: () => loadConfig(paths.config),
+    feature: (name) => chooseFeature(paths, name),
+    store: (feature) => openStore(paths, feature),
+  };
+}
+
+/** It becomes part of refs and file names; `.json` would meet another feature's state file. */
+export function checkFeatureName(feature: string): string {
+  const fits = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(feature) && !/\.\.|\.$|\.lock$|\.json$/.test(feature);
+  if (!fits) throw new AppError('FEATURE_NAME_INVALID', { feature });
+  return feature;
+}
+
+async function chooseFeature(paths: ProjectPaths, name: string | undefined): Promise<string> {
+  const features = await knownFeatures(paths);
+  if (name !== undefined) {
+    if (!features.includes(checkFeatureName(name)))
+      throw new AppError('FEATURE_UNKNOWN', { feature: name, known: features });
+    return name;
+  }
+  const [only, ...more] = features;
+  if (only === undefined) throw new AppError('FEATURE_UNKNOWN', { feature: '(none given)', known: [] });
+  if (more.length > 0) throw new AppError('FEATURE_AMBIGUOUS', { features });
+  return checkFeatureName(only);
+}
+
+async function knownFeatures(paths: ProjectPaths): Promise<string[]> {
+  const entries = await readdir(paths.specs, { withFileTypes: true }).catch(() => []);
+  const specs = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return [...new Set([...specs, ...(await featuresWithState(paths))])].toSorted();
+}
+
+export function relativeTo(root: string, file: string): string {
+  const relative = path.relative(root, file);
+  return relative === '' ? '.' : relative.startsWith('..') ? file : relative;
+}

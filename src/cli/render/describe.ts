@@ -1,0 +1,78 @@
+import type { RecordedEvent } from '../../state/index.ts';
+
+interface Line {
+  readonly kind: 'good' | 'bad' | 'plain' | 'quiet';
+  readonly text: string;
+}
+
+/** An event in words; the same in plain output and in `logs`. */
+// oxlint-disable-next-line complexity, max-lines-per-function -- one case per event, each a line
+export function describe(event: RecordedEvent): Line {
+  switch (event.type) {
+    case 'run-started':
+      return plain(
+        `run ${event.runId}: ${event.tasks} tasks in ${event.levels} levels, ${event.settings.workers} workers (${event.settings.mode}), from ${short(event.base)}`,
+      );
+    case 'run-resumed':
+      return plain(`run ${event.runId} goes on: ${event.pending} tasks to do`);
+    case 'warning':
+      return bad(`warning: ${event.text}`);
+    case 'worker-starting':
+      return quiet(`worker ${event.worker} starts: ${event.cause}`);
+    case 'worker-started':
+      return quiet(`worker ${event.worker} is up (${event.containerId ?? `pid ${event.pid}`})`);
+    case 'worker-phase':
+      return quiet(`worker ${event.worker} is ${event.phase === 'setup' ? 'setting up its worktree' : event.phase}`);
+    case 'worker-exited':
+      return event.expected
+        ? quiet(`worker ${event.worker} has ended`)
+        : bad(`worker ${event.worker} is gone: ${event.cause}`);
+    case 'level-started':
+      return plain(`level ${event.level} starts: ${event.tasks} tasks on ${short(event.base)}`);
+    case 'attempt-started':
+      return plain(`${event.task} → worker ${event.worker} (attempt ${event.attempt}: ${firstLine(event.cause)})`);
+    case 'attempt-verifying':
+      return quiet(`${event.task} is being verified`);
+    case 'attempt-accepted':
+      return good(`${event.task} done: ${event.detail}`);
+    case 'attempt-failed':
+      return bad(`${event.task} attempt ${event.attempt} failed (${event.outcome}): ${firstLine(event.detail)}`);
+    case 'task-failed':
+      return bad(`${event.task} FAILED: ${firstLine(event.cause)}`);
+    case 'task-blocked':
+      return bad(`${event.task} blocked: ${event.cause}`);
+    case 'task-reset':
+      return plain(`${event.task} gets new tries: ${event.cause}`);
+    case 'task-merged':
+      return quiet(`${event.task} merged: ${short(event.tip)}`);
+    case 'gates-started':
+      return plain(`gates of level ${event.level} on ${short(event.commit)} (${event.cause})`);
+    case 'gates-passed':
+      return good(`gates green: ${event.gates.map((gate) => gate.name).join(', ')}`);
+    case 'gates-failed':
+      return bad(`gates red: ${firstLine(event.log)}`);
+    case 'gates-lost':
+      return bad(`gates broken off: ${event.cause}`);
+    case 'level-published':
+      return good(
+        `level ${event.level}: ${event.tasks.length} tasks merged, integration branch at ${short(event.tip)}`,
+      );
+    case 'level-finished':
+      return event.status === 'complete'
+        ? good(`level ${event.level} complete`)
+        : bad(`level ${event.level} failed: ${event.cause}`);
+    case 'run-finished':
+      return event.status === 'complete'
+        ? good(`run complete: ${event.cause}`)
+        : bad(`run ${event.status}: ${event.cause}`);
+  }
+}
+
+const good = (text: string): Line => ({ kind: 'good', text });
+const bad = (text: string): Line => ({ kind: 'bad', text });
+const plain = (text: string): Line => ({ kind: 'plain', text });
+const quiet = (text: string): Line => ({ kind: 'quiet', text });
+
+const short = (commit: string): string => commit.slice(0, 10);
+
+const firstLine = (text: string): string => text.split('\n')[0] ?? '';

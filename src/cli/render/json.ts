@@ -1,0 +1,12 @@
+import type { CliContext } from '../command.ts';
+import type { Renderer } from './renderer.ts';
+
+/** One JSON object per line on stdout: each event, as it stands in the event log. */
+export function jsonRenderer(context: CliContext): Renderer {
+  const line = (value: unknown): void => context.out(`${JSON.stringify(value)}\n`);
+  return {
+    event: line,
+    note: (text) => line({ at: new Date().toISOString(), type: 'note', text }),
+    close: async () => undefined,
+  };
+}

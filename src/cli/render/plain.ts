@@ -1,0 +1,24 @@
+import type { RunState } from '../../state/index.ts';
+import type { CliContext } from '../command.ts';
+import { describe } from './describe.ts';
+import { colorsFor } from './colors.ts';
+import type { Renderer } from './renderer.ts';
+import { formatSummary } from './summary.ts';
+
+const SIGN = { good: '✓', bad: '✗', plain: '·', quiet: ' ' } as const;
+
+/** One line per event, for logs and pipes. */
+export function plainRenderer(context: CliContext): Renderer {
+  const colors = colorsFor(context.color);
+  const paint = { good: colors.green, bad: colors.red, plain: (text: string) => text, quiet: colors.dim };
+  return {
+    event: (event) => {
+      const { kind, text } = describe(event);
+      context.out(`${event.at.slice(11, 19)} ${paint[kind](`${SIGN[kind]} ${text}`)}\n`);
+    },
+    note: (text) => context.err(`note: ${text}\n`),
+    close: async (state: RunState | undefined) => {
+      if (state !== undefined) context.out(`\n${formatSummary(state)}`);
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../config/index.ts';
+import { workerEnvironment } from '../git/index.ts';
+import { AppError, systemClock } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import { createSubprocessLauncher } from '../launchers/index.ts';
+import type { Launcher } from '../launchers/index.ts';
+import type { Ports, RunOptions } from '../orchestrator/index.ts';
+import type { AgentSpec } from '../protocol/index.ts';
+import { watchFolders } from '../state/index.ts';
+import type { RecordedEvent, RunSettings } from '../state/index.ts';
+import type { Project } from './project.ts';
+
+/** Between the polite and the final signal. */
+export const STOP_GRACE_MS = 10_000;
+/** A result was seen, and the agent's process is still there. */
+const COMPLETION_MS = 60_000;
+const LOST_WORKERS_PER_TASK = 5;
+const START_FAILURES = 3;
+
+/** The one place where the orchestrator's ports get their real values. */
+export function wirePorts(project: Project, feature: string, emit: (event: RecordedEvent) => void): Ports {
+  return {
+    clock: systemClock,
+    repository: project.repository,
+    project: project.paths,
+    store: project.store(feature),
+    launcher: wireLauncher(),
+    watch: watchFolders,
+    emit,
+  };
+}
+
+export function wireLauncher(): Launcher {
+  const workerProgram = fileURLToPath(new URL('../worker/main.js', import.meta.url));
+  return createSubprocessLauncher({ node: process.execPath, workerProgram });
+}
+
+interface RunWishes {
+  readonly config: Config;
+  readonly agent: AgentSpec;
+  readonly copies: readonly string[];
+  readonly deadlineMs: number | null;
+  readonly env: Environment;
+  readonly stop: AbortSignal;
+}
+
+export function runOptions({ config, agent, copies, deadlineMs, env, stop }: RunWishes): RunOptions {
+  const { workers, retry } = config;
+  return {
+    policy: {
+      attempts: retry.attempts,
+      losses: LOST_WORKERS_PER_TASK,
+      backoffMs: retry.backoff,
+      // A worker beats five times per lease; twice the lease without a beat is no hiccup.
+      silentMs: workers.lease * 2,
+      startFailures: START_FAILURES,
+    },
+    agent,
+    limits: { totalMs: workers.task_timeout, idleMs: workers.idle_timeout, completionMs: COMPLETION_MS },
+    leaseMs: workers.lease,
+    setup: workers.setup === undefined ? null : { command: workers.setup, timeoutMs: workers.setup_timeout },
+    copies,
+    deadlineMs,
+    env: workerEnvironment(env),
+    graceMs: STOP_GRACE_MS,
+    stop,
+  };
+}
+
+export function agentSpec(config: Config, name: string): AgentSpec {
+  if (name === 'shell') return { kind: 'shell' };
+  if (name === 'claude') {
+    const { command, model, args } = config.claude;
+    return { kind: 'claude', command, model: model ?? null, args };
+  }
+  const custom = config.agents[name];
+  if (custom === undefined) {
+    throw new AppError('AGENT_UNKNOWN', { agent: name, known: ['claude', 'shell', ...Object.keys(config.agents)] });
+  }
+  return { kind: 'command', name, ...custom };
+}
+
+export function runSettings(config: Config, wishes: { workers: number; mode: string; agent: string }): RunSettings {
+  const gates = config.gates.map(({ name, command, required, timeout }) => ({
+    name,
+    command,
+    required,
+    timeoutMs: timeout,
+  }));
+  return { ...wishes, ownership: config.ownership, gates };
+}

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { LineCounter, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { AppError, reasonOf, systemCode } from '../lib/index.ts';
+import { configSchema } from './schema.ts';
+import type { Config } from './schema.ts';
+
+/** The configuration of a repository; a missing file means the defaults. */
+export async function loadConfig(file: string): Promise<Config> {
+  const text = await readIfThere(file);
+  const value = text === undefined ? {} : parseYaml(file, text);
+  const parsed = configSchema.safeParse(value);
+  if (!parsed.success) throw new AppError('CONFIG_INVALID', { file, problems: parsed.error.issues.flatMap(inWords) });
+  const problems = duplicateGates(parsed.data);
+  if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file, problems });
+  return parsed.data;
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+  }
+}
+
+function parseYaml(file: string, text: string): unknown {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    const problems = document.errors.map((error) => {
+      const at = lines.linePos(error.pos[0]);
+      return `line ${at.line}, column ${at.col}: ${error.message}`;
+    });
+    throw new AppError('CONFIG_INVALID', { file, problems });
+  }
+  return document.toJS() ?? {};
+}
+
+function inWords(issue: z.core.$ZodIssue): string[] {
+  const where = issue.path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${where === '' ? key : `${where}.${key}`}: there is no such setting`);
+  }
+  return [`${where === '' ? 'the whole file' : where}: ${issue.message}`];
+}
+
+/** Gates are told apart by name in logs and state. */
+function duplicateGates(config: Config): string[] {
+  const names = config.gates.map((gate) => gate.name);
+  return names.flatMap((name, index) =>
+    names.indexOf(name) < index ? [`gates[${index}].name: "${name}" is already the name of another gate`] : [],
+  );
+}

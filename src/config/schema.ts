@@ -1,0 +1,99 @@
+import { z } from 'zod';
+
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+type Unit = keyof typeof UNIT_MS;
+const DURATION = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/;
+
+/** "90", 90 (seconds), "90s", "1.5m", "2h", "500ms" in ms; undefined when it is none of these, or not above zero. */
+export function parseDuration(value: string | number): number | undefined {
+  const match = DURATION.exec(String(value).trim());
+  if (match === null) return undefined;
+  const ms = Math.round(Number(match[1]) * UNIT_MS[(match[2] ?? 's') as Unit]);
+  return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;
+}
+
+const duration = z
+  .union([z.number(), z.string()])
+  .refine((value) => parseDuration(value) !== undefined, {
+    message: 'not a duration: use seconds (90) or "90s", "15m", "2h"',
+  })
+  .transform((value) => parseDuration(value) ?? 0)
+  .describe('Seconds, or a text such as "90s", "15m", "2h".');
+
+/** Key and value as they stand in the file; everything has a default, so that an empty file is a whole one. */
+export const configSchema = z.strictObject({
+  $schema: z.string().optional(),
+  agent: z
+    .string()
+    .min(1)
+    .default('claude')
+    .describe('Who does tasks that have no "run" command: "claude", or a name under "agents".'),
+  claude: z
+    .strictObject({
+      command: z.string().min(1).default('claude').describe('The Claude Code program.'),
+      model: z.string().min(1).optional().describe('Passed on as --model.'),
+      args: z.array(z.string()).default([]).describe('Further arguments for the program.'),
+    })
+    .prefault({}),
+  agents: z
+    .record(
+      z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'a name has letters, digits, dashes and underscores'),
+      z.strictObject({
+        command: z
+          .array(z.string().min(1))
+          .min(1)
+          .describe('Program and arguments. "{prompt}" or "{prompt_file}" stand for the prompt.'),
+        prompt: z.enum(['stdin', 'argument', 'file']).default('stdin').describe('How the prompt gets in.'),
+      }),
+    )
+    .default({})
+    .describe('Other agents, by name.'),
+  workers: z
+    .strictObject({
+      count: z.int().min(1).max(64).default(4).describe('Workers at a time.'),
+      mode: z.enum(['auto', 'subprocess', 'container']).default('auto'),
+      setup: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Shell command that makes a fresh worktree usable, say "npm install".'),
+      setup_timeout: duration.default(900_000),
+      copy: z
+        .array(z.string().min(1))
+        .default([])
+        .describe('Ignored files that tasks need, as globs from the root of the repository, say ".env*".'),
+      task_timeout: duration.default(1_800_000).describe('Longest time for one attempt of one task.'),
+      idle_timeout: duration.default(600_000).describe('Longest time without a byte of output from the agent.'),
+      lease: duration
+        .default(30_000)
+        .describe('A worker that hears nothing from the orchestrator for so long ends itself.'),
+    })
+    .prefault({}),
+  retry: z
+    .strictObject({
+      attempts: z.int().min(1).max(20).default(3).describe('How often a task may fail before it is given up.'),
+      backoff: duration.default(30_000).describe('First wait after a rate limit; it doubles up to ten times this.'),
+    })
+    .prefault({}),
+  ownership: z
+    .enum(['enforce', 'warn', 'off'])
+    .default('enforce')
+    .describe('What happens when a task changes a file that it did not declare.'),
+  gates: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1),
+        command: z.string().min(1).describe('Shell command; exit status 0 is green.'),
+        required: z.boolean().default(true).describe('A red gate that is not required is only reported.'),
+        timeout: duration.default(600_000),
+      }),
+    )
+    .default([])
+    .describe('Commands that must pass on the merged tree after each level.'),
+});
+
+export type Config = z.infer<typeof configSchema>;
+
+export function configJsonSchema(): unknown {
+  return z.toJSONSchema(configSchema, { io: 'input', target: 'draft-2020-12' });
+}

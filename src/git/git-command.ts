@@ -1,0 +1,100 @@
+import { AppError, hasCode, run } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+
+/** Who makes our commits; given to each command, never written into anybody's git config. */
+export const OUR_IDENTITY = { name: 'Mahabharatha', email: 'mahabharatha@localhost' } as const;
+
+/**
+ * No hook of the user's or of a task's runs for our housekeeping, nothing is started in the background, and no
+ * concurrent command triggers a repack under our feet.
+ */
+const SAFE_CONFIG = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'advice.detachedHead=false',
+  'core.quotePath=false',
+].flatMap((setting) => ['-c', setting]);
+
+/** Variables that would point our git at another repository, index or configuration than the one we mean. */
+const REDIRECTING =
+  /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|CEILING_DIRECTORIES|QUARANTINE_PATH|SHALLOW_FILE|GRAFT_FILE|REPLACE_REF_BASE|IMPLICIT_WORK_TREE|INTERNAL_SUPER_PREFIX|EXTERNAL_DIFF|DIFF_OPTS|EDITOR|LITERAL_PATHSPECS|GLOB_PATHSPECS|NOGLOB_PATHSPECS|ICASE_PATHSPECS|TRACE.*)$/;
+
+interface GitOptions {
+  readonly input?: string;
+  /** Exit statuses that are an answer, not a failure. */
+  readonly answers?: readonly number[];
+  readonly env?: Environment;
+}
+
+interface GitResult {
+  readonly code: number;
+  readonly stdout: string;
+}
+
+/** git, bound to a folder and a clean environment. */
+export interface GitCommand {
+  readonly cwd: string;
+  /** Runs git and returns its stdout; throws GIT_FAILED for any exit status but 0. */
+  text(args: readonly string[], options?: Omit<GitOptions, 'answers'>): Promise<string>;
+  /** Runs git and returns exit status and stdout; throws only for a status that is not among `answers`. */
+  result(args: readonly string[], options: GitOptions): Promise<GitResult>;
+}
+
+export function gitIn(cwd: string, env: Environment): GitCommand {
+  const base = { ...withoutRedirections(env), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
+  const result = async (args: readonly string[], options: GitOptions): Promise<GitResult> => {
+    const end = await runGit(args, {
+      cwd,
+      env: { ...base, ...options.env },
+      ...(options.input === undefined ? {} : { input: options.input }),
+    });
+    if (end.code === null || !(options.answers ?? [0]).includes(end.code)) {
+      const exit = end.code === null ? `signal ${end.signal}` : `exit status ${end.code}`;
+      throw new AppError('GIT_FAILED', { args, cwd, exit, stderr: end.stderr });
+    }
+    return { code: end.code, stdout: end.stdout };
+  };
+  return { cwd, result, text: async (args, options) => (await result(args, options ?? {})).stdout };
+}
+
+/**
+ * The environment for workers and all they start: the user's, without what would point git elsewhere, and with git
+ * kept from starting anything in the background.
+ */
+export function workerEnvironment(env: Environment): Environment {
+  const kept = withoutRedirections(env);
+  const given = Number(kept['GIT_CONFIG_COUNT'] ?? 0) || 0;
+  const quiet = [
+    ['core.fsmonitor', 'false'],
+    ['gc.auto', '0'],
+    ['maintenance.auto', 'false'],
+  ].flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${given + index}`, key],
+    [`GIT_CONFIG_VALUE_${given + index}`, value],
+  ]);
+  return { ...kept, ...Object.fromEntries(quiet), GIT_CONFIG_COUNT: String(given + quiet.length / 2) };
+}
+
+function withoutRedirections(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !REDIRECTING.test(name)));
+}
+
+export function identityEnvironment(): Environment {
+  return {
+    GIT_AUTHOR_NAME: OUR_IDENTITY.name,
+    GIT_AUTHOR_EMAIL: OUR_IDENTITY.email,
+    GIT_COMMITTER_NAME: OUR_IDENTITY.name,
+    GIT_COMMITTER_EMAIL: OUR_IDENTITY.email,
+  };
+}
+
+async function runGit(args: readonly string[], options: Parameters<typeof run>[2]): ReturnType<typeof run> {
+  try {
+    return await run('git', [...SAFE_CONFIG, ...args], options);
+  } catch (error) {
+    if (hasCode(error, 'PROCESS_NOT_STARTED')) throw new AppError('GIT_MISSING', { reason: error.facts.reason });
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+import { identityEnvironment } from './git-command.ts';
+import type { GitCommand } from './git-command.ts';
+
+export interface MergeRequest {
+  /** What is merged into: becomes the first parent. */
+  readonly tip: string;
+  readonly commit: string;
+  readonly message: string;
+  /** Whose merge it is: ours, or the user's own. */
+  readonly author?: 'ours' | 'user';
+}
+
+export type MergeResult =
+  | { readonly kind: 'merged'; readonly commit: string }
+  | { readonly kind: 'conflict'; readonly files: readonly string[] };
+
+type MergePreview =
+  | { readonly clean: true; readonly tree: string }
+  | { readonly clean: false; readonly files: string[] };
+
+/** Merges two commits in the object store alone: no index, no working tree, no ref is touched. */
+export async function previewMerge(git: GitCommand, tip: string, commit: string): Promise<MergePreview> {
+  const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', tip, commit];
+  const { code, stdout } = await git.result(args, { answers: [0, 1] });
+  const [tree = '', ...files] = stdout.split('\0').filter((field) => field !== '');
+  return code === 0 ? { clean: true, tree } : { clean: false, files: [...new Set(files)] };
+}
+
+export async function commitMerge(git: GitCommand, request: MergeRequest, tree: string): Promise<MergeResult> {
+  const args = ['commit-tree', tree, '-p', request.tip, '-p', request.commit, '-F', '-'];
+  const env = request.author === 'user' ? {} : identityEnvironment();
+  const commit = (await git.text(args, { input: request.message, env })).trim();
+  return { kind: 'merged', commit };
+}

@@ -1,0 +1,143 @@
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { AppError, hasCode, withLock } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import { gitIn } from './git-command.ts';
+import type { GitCommand } from './git-command.ts';
+import { changeRefs, listRefs, readRef } from './refs.ts';
+import type { RefChange } from './refs.ts';
+import { commitMerge, previewMerge } from './merge.ts';
+import type { MergeRequest, MergeResult } from './merge.ts';
+import { addWorktree, listWorktrees, removeWorktree } from './worktrees.ts';
+import type { NewWorktree, Worktree } from './worktrees.ts';
+
+const NEEDED = '2.38';
+const WORKTREE_LOCK_WAIT_MS = 120_000;
+
+/** The user's repository, as the orchestrator sees it. Nothing here runs in a folder that a worker can write. */
+export interface Repository {
+  /** Top of the user's working tree. */
+  readonly root: string;
+  /** The git directory that all worktrees share. */
+  readonly commonDir: string;
+  readonly git: GitCommand;
+  /** The commit that a ref names; throws REF_UNKNOWN. */
+  resolve(ref: string): Promise<string>;
+  readRef(ref: string): Promise<string | undefined>;
+  listRefs(prefix: string): Promise<{ ref: string; commit: string }[]>;
+  changeRefs(changes: readonly RefChange[]): Promise<void>;
+  /** Moves a branch of ours, unless somebody else has: then INTEGRATION_MOVED. */
+  moveBranch(move: BranchMove): Promise<void>;
+  /** The parents of a commit; undefined when there is no such commit. */
+  parentsOf(id: string): Promise<string[] | undefined>;
+  addWorktree(worktree: NewWorktree): Promise<void>;
+  removeWorktree(folder: string): Promise<void>;
+  listWorktrees(): Promise<Worktree[]>;
+  /** Paths that differ between two commits; both sides of a rename. */
+  changedPaths(from: string, to: string): Promise<string[]>;
+  merge(request: MergeRequest): Promise<MergeResult>;
+  /** Files of the user's working tree that are changed, staged or new. */
+  uncommitted(): Promise<string[]>;
+  /** Files that git does not track and that match one of the globs, as paths from the root. */
+  untrackedFiles(globs: readonly string[]): Promise<string[]>;
+  /** The checked-out branch; undefined with a detached HEAD. */
+  currentBranch(): Promise<string | undefined>;
+}
+
+interface BranchMove {
+  readonly branch: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export async function openRepository(cwd: string, env: Environment): Promise<Repository> {
+  const here = gitIn(cwd, env);
+  await checkVersion(here);
+  const { root, commonDir } = await locate(here);
+  const git = gitIn(root, env);
+  if ((await readRef(git, 'HEAD^{commit}')) === undefined) throw new AppError('NO_COMMIT_YET', { path: root });
+  // Two `git worktree add` at once fail now and then, in one process or in two: one at a time.
+  const alone = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    withLock(path.join(commonDir, 'mahabharatha-worktrees.lock'), WORKTREE_LOCK_WAIT_MS, work);
+  return {
+    root,
+    commonDir,
+    git,
+    resolve: (ref) => resolve(git, ref),
+    readRef: (ref) => readRef(git, ref),
+    listRefs: (prefix) => listRefs(git, prefix),
+    changeRefs: (changes) => changeRefs(git, changes),
+    moveBranch: (move) => moveBranch(git, move),
+    parentsOf: (id) => parentsOf(git, id),
+    addWorktree: (worktree) => alone(() => addWorktree(git, worktree)),
+    removeWorktree: (folder) => alone(() => removeWorktree(git, folder)),
+    listWorktrees: () => listWorktrees(git),
+    changedPaths: async (from, to) =>
+      fields(await git.text(['diff-tree', '-r', '-z', '--no-renames', '--name-only', from, to])),
+    merge: async (request) => {
+      const preview = await previewMerge(git, request.tip, request.commit);
+      return preview.clean ? commitMerge(git, request, preview.tree) : { kind: 'conflict', files: preview.files };
+    },
+    uncommitted: async () =>
+      fields(await git.text(['status', '--porcelain', '-z', '--no-renames'])).map((entry) => entry.slice(3)),
+    untrackedFiles: (globs) => untrackedFiles(git, globs),
+    currentBranch: async () => {
+      const { code, stdout } = await git.result(['symbolic-ref', '--quiet', '--short', 'HEAD'], { answers: [0, 1] });
+      return code === 0 ? stdout.trim() : undefined;
+    },
+  };
+}
+
+async function checkVersion(git: GitCommand): Promise<void> {
+  const text = await git.text(['version']);
+  const match = /(\d+)\.(\d+)/.exec(text);
+  const [major, minor] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
+  if (major < 2 || (major === 2 && minor < 38)) {
+    throw new AppError('GIT_TOO_OLD', { found: text.trim().replace('git version ', ''), needed: NEEDED });
+  }
+}
+
+async function locate(git: GitCommand): Promise<{ root: string; commonDir: string }> {
+  try {
+    const text = await git.text(['rev-parse', '--path-format=absolute', '--show-toplevel', '--git-common-dir']);
+    const [root = '', commonDir = ''] = text.split('\n');
+    return { root: await realpath(root), commonDir: await realpath(commonDir) };
+  } catch (error) {
+    if (hasCode(error, 'GIT_FAILED')) throw new AppError('NOT_A_REPOSITORY', { path: git.cwd }, { cause: error });
+    throw error;
+  }
+}
+
+async function untrackedFiles(git: GitCommand, globs: readonly string[]): Promise<string[]> {
+  if (globs.length === 0) return [];
+  const wanted = globs.map((glob) => `:(top,glob)${glob.replace(/\/$/, '/**')}`);
+  const own = ['.mahabharatha/state', '.mahabharatha/logs', '.mahabharatha/worktrees'].map(
+    (folder) => `:(top,exclude)${folder}`,
+  );
+  return fields(await git.text(['ls-files', '-z', '--others', '--', ...wanted, ...own]));
+}
+
+async function moveBranch(git: GitCommand, { branch, from, to }: BranchMove): Promise<void> {
+  const ref = `refs/heads/${branch}`;
+  try {
+    await changeRefs(git, [{ ref, to, from }]);
+  } catch (error) {
+    if ((await readRef(git, ref)) === from) throw error;
+    throw new AppError('INTEGRATION_MOVED', { branch, expected: from }, { cause: error });
+  }
+}
+
+async function parentsOf(git: GitCommand, id: string): Promise<string[] | undefined> {
+  const { code, stdout } = await git.result(['rev-list', '--parents', '--max-count=1', id], { answers: [0, 128] });
+  return code === 0 ? stdout.trim().split(' ').slice(1) : undefined;
+}
+
+async function resolve(git: GitCommand, ref: string): Promise<string> {
+  const commit = await readRef(git, `${ref}^{commit}`);
+  if (commit === undefined) throw new AppError('REF_UNKNOWN', { ref });
+  return commit;
+}
+
+function fields(text: string): string[] {
+  return text.split('\0').filter((field) => field !== '');
+}

@@ -1,0 +1,111 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Environment } from '../lib/index.ts';
+import { gitIn, identityEnvironment } from './git-command.ts';
+import type { GitCommand } from './git-command.ts';
+
+/** What a broken-off git command of a task leaves in the git directory, and the next task must not see. */
+const LEFTOVERS = ['index.lock', 'HEAD.lock', 'rebase-merge', 'rebase-apply', 'sequencer', 'BISECT_LOG', 'AUTO_MERGE'];
+
+/** Files that say what is installed: when a merge changes one, the set-up has to run again. */
+const LOCK_FILES = [
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'yarn.lock',
+  'pnpm-lock.yaml',
+  'bun.lock',
+  'bun.lockb',
+  'deno.lock',
+  'Cargo.lock',
+  'poetry.lock',
+  'uv.lock',
+  'pdm.lock',
+  'Pipfile.lock',
+  'requirements*.txt',
+  'Gemfile.lock',
+  'composer.lock',
+  'go.sum',
+  'mix.lock',
+  'pubspec.lock',
+  'Package.resolved',
+  'gradle.lockfile',
+  'packages.lock.json',
+];
+
+export interface CommitRequest {
+  readonly base: string;
+  readonly tree: string;
+  readonly message: string;
+  readonly branch: string;
+}
+
+/** The worktree as its worker uses it; the only place where git runs inside a folder that tasks write. */
+export interface Workspace {
+  readonly folder: string;
+  /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
+  reset(options: { base: string; branch: string; ignoredToo: boolean; keep: readonly string[] }): Promise<void>;
+  /** Takes everything there is now, but for `except`, and returns it as a tree. */
+  stage(except: readonly string[]): Promise<string>;
+  treeOf(commit: string): Promise<string>;
+  /** One commit on `base`, whatever commits the task made on the way; the branch points to it. */
+  commit(request: CommitRequest): Promise<string>;
+  /** Untracked paths that no ignore rule covers. */
+  untracked(): Promise<string[]>;
+  /** Changes when a lock file of a package manager changes. */
+  lockSignature(): Promise<string>;
+}
+
+export async function openWorkspace(folder: string, env: Environment): Promise<Workspace> {
+  const plain = gitIn(folder, env);
+  const gitDir = (await plain.text(['rev-parse', '--absolute-git-dir'])).trim();
+  const pointer = await readFile(path.join(folder, '.git'), 'utf8');
+  // Named outright, so that a task that removes or rewrites `.git` does not send our git elsewhere.
+  const git = gitIn(folder, env);
+  const at: Environment = { GIT_DIR: gitDir, GIT_WORK_TREE: folder };
+  const text = (args: readonly string[]): Promise<string> => git.text(args, { env: at });
+  return {
+    folder,
+    reset: async ({ base, branch, ignoredToo, keep }) => {
+      await restorePointer(folder, pointer);
+      await Promise.all(LEFTOVERS.map((name) => rm(path.join(gitDir, name), { recursive: true, force: true })));
+      await text(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+      await text(['reset', '--quiet', '--hard', base]);
+      const kept = keep.flatMap((entry) => ['-e', `/${escapePattern(entry)}`]);
+      await text(['clean', '--quiet', '-ffd', ...(ignoredToo ? ['-x'] : kept)]);
+    },
+    stage: async (except) => {
+      const excluded = except.map((entry) => `:(top,exclude,literal)${entry.replace(/\/$/, '')}`);
+      await text(['add', '--all', '--', ...(excluded.length > 0 ? [':/', ...excluded] : [])]);
+      return (await text(['write-tree'])).trim();
+    },
+    treeOf: async (commit) => (await text(['rev-parse', '--verify', `${commit}^{tree}`])).trim(),
+    commit: (request) => commitTree(git, at, request),
+    untracked: async () =>
+      fields(await text(['ls-files', '-z', '--others', '--exclude-standard', '--directory', '--no-empty-directory'])),
+    lockSignature: () => text(['ls-files', '-s', '--', ...LOCK_FILES.map((name) => `:(top,glob)**/${name}`)]),
+  };
+}
+
+async function commitTree(git: GitCommand, at: Environment, request: CommitRequest): Promise<string> {
+  const args = ['commit-tree', request.tree, '-p', request.base, '-F', '-'];
+  const env = { ...at, ...identityEnvironment() };
+  const commit = (await git.text(args, { input: request.message, env })).trim();
+  await git.text(['update-ref', `refs/heads/${request.branch}`, commit], { env: at });
+  return commit;
+}
+
+async function restorePointer(folder: string, pointer: string): Promise<void> {
+  const file = path.join(folder, '.git');
+  const now = await readFile(file, 'utf8').catch(() => undefined);
+  if (now === pointer) return;
+  await rm(file, { recursive: true, force: true });
+  await writeFile(file, pointer);
+}
+
+function escapePattern(entry: string): string {
+  return entry.replaceAll(/[\\*?[\]!#]/g, String.raw`\$&`);
+}
+
+function fields(text: string): string[] {
+  return text.split('\0').filter((field) => field !== '');
+}

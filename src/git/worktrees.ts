@@ -1,0 +1,47 @@
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { GitCommand } from './git-command.ts';
+
+export interface NewWorktree {
+  readonly folder: string;
+  readonly branch: string;
+  /** The commit to start from, never "whatever is checked out". */
+  readonly base: string;
+}
+
+export interface Worktree {
+  readonly folder: string;
+  readonly branch: string | undefined;
+}
+
+/** A locked worktree on a branch of its own; what stood in the folder before is replaced. Call it one at a time. */
+export async function addWorktree(git: GitCommand, worktree: NewWorktree): Promise<void> {
+  await removeWorktree(git, worktree.folder);
+  await mkdir(path.dirname(worktree.folder), { recursive: true });
+  const name = ['--lock', '--reason', 'a Mahabharatha worker uses it', '--no-track', '-B', worktree.branch];
+  await git.text(['worktree', 'add', '--quiet', ...name, '--', worktree.folder, worktree.base]);
+}
+
+/**
+ * Removes the folder first and git's record of it after: git then has no reason to look into a folder that a worker
+ * could write. Neither being there is fine.
+ */
+export async function removeWorktree(git: GitCommand, folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  const known = await listWorktrees(git);
+  if (known.some((worktree) => worktree.folder === folder)) {
+    await git.text(['worktree', 'remove', '--force', '--force', '--', folder]);
+  }
+}
+
+export async function listWorktrees(git: GitCommand): Promise<Worktree[]> {
+  const text = await git.text(['worktree', 'list', '--porcelain', '-z']);
+  return text
+    .split('\0\0')
+    .map((block) => block.split('\0'))
+    .filter((lines) => lines[0]?.startsWith('worktree ') ?? false)
+    .map((lines) => ({
+      folder: lines[0]?.slice('worktree '.length) ?? '',
+      branch: lines.find((line) => line.startsWith('branch refs/heads/'))?.slice('branch refs/heads/'.length),
+    }));
+}

@@ -1,0 +1,62 @@
+import type { Environment } from '../lib/index.ts';
+
+/** What a launcher can and cannot do; asked, never guessed from its name. */
+export interface LauncherCapabilities {
+  /** Workers are kept from the user's files, processes and network. */
+  readonly isolated: boolean;
+  /** Worker and host write to one object store, so a commit made inside is at hand outside. */
+  readonly sharesObjects: boolean;
+}
+
+export interface WorkerSpec {
+  readonly runId: string;
+  readonly feature: string;
+  readonly worker: number;
+  /** One life of one worker. */
+  readonly session: string;
+  readonly worktree: string;
+  readonly inbox: string;
+  readonly outbox: string;
+  /** Read by all workers of the run. */
+  readonly shared: string;
+  /** Takes what the worker prints; appended to. */
+  readonly log: string;
+  readonly env: Environment;
+}
+
+/** Plain data that finds the worker again, also from another process after a crash. */
+export interface WorkerHandle {
+  readonly launcher: string;
+  readonly runId: string;
+  readonly worker: number;
+  readonly session: string;
+  readonly pid: number | null;
+  readonly containerId: string | null;
+  /** The launcher's own facts. */
+  readonly facts: Readonly<Record<string, string | number>>;
+}
+
+/** How a worker ended. Both are null when nobody was there to see it. */
+export interface WorkerExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** Starts workers and keeps hold of them. Stopping and recovering something that is gone is not an error. */
+export interface Launcher {
+  readonly name: string;
+  readonly capabilities: LauncherCapabilities;
+  start(spec: WorkerSpec): Promise<WorkerHandle>;
+  /** Is it still the worker that was started, and running? Takes hold of it again if so. */
+  recover(handle: WorkerHandle): Promise<boolean>;
+  /** Resolves when the worker is gone, with everything it started. */
+  wait(handle: WorkerHandle): Promise<WorkerExit>;
+  /** SIGTERM; what is left after the grace is killed; then nothing of it is left. */
+  stop(handle: WorkerHandle, options: { graceMs: number }): Promise<WorkerExit>;
+  /** The last lines that the worker printed. */
+  logs(handle: WorkerHandle, lines: number): Promise<string[]>;
+  /** Every live worker of a run, also those nobody remembers. */
+  list(runId: string): Promise<WorkerHandle[]>;
+  /** Kills what is left of a run that has no orchestrator. Returns how many processes or containers went. */
+  sweep(runId: string): Promise<number>;
+}

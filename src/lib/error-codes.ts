@@ -1,0 +1,267 @@
+/** Who can mend it: the user's input, the machine, the work itself, or us. */
+type ErrorKind = 'usage' | 'environment' | 'work' | 'bug';
+
+const EXIT_BY_KIND: Record<ErrorKind, number> = { usage: 2, environment: 4, work: 1, bug: 1 };
+
+/** What must be known to raise each error. A code that is missing in the registry below does not compile. */
+export type ErrorFacts = {
+  ALREADY_RUNNING: { feature: string; pid: number; since: string };
+  AGENT_UNUSABLE: { agent: string; tasks: number; reason: string; remedy: string };
+  AGENT_UNKNOWN: { agent: string; known: readonly string[] };
+  BRANCH_BLOCKS_NAMESPACE: { branch: string; wanted: string };
+  CONFIG_INVALID: { file: string; problems: readonly string[] };
+  DEMO_FOLDER_NOT_EMPTY: { path: string };
+  FEATURE_AMBIGUOUS: { features: readonly string[] };
+  FEATURE_NAME_INVALID: { feature: string };
+  FEATURE_UNKNOWN: { feature: string; known: readonly string[] };
+  FILE_UNREADABLE: { file: string; reason: string };
+  FILE_UNWRITABLE: { file: string; reason: string };
+  GIT_FAILED: { args: readonly string[]; cwd: string; exit: string; stderr: string };
+  GIT_MISSING: { reason: string };
+  GIT_TOO_OLD: { found: string; needed: string };
+  GRAPH_INVALID: { file: string; problems: readonly string[] };
+  GRAPH_MISSING: { file: string };
+  INTERNAL: { what: string };
+  INTEGRATION_MOVED: { branch: string; expected: string };
+  LOCK_BUSY: { file: string; pid: number; waitedMs: number };
+  MERGE_CONFLICT: { branch: string; into: string; files: readonly string[] };
+  MERGE_DIRTY: { into: string; worktree: string; reason: string };
+  MERGE_NOT_READY: { feature: string; status: string };
+  MERGE_TARGET_UNCLEAR: { reason: string };
+  MODE_UNAVAILABLE: { mode: string; reason: string };
+  NOTHING_TO_RESUME: { feature: string };
+  NOT_A_REPOSITORY: { path: string };
+  NO_COMMIT_YET: { path: string };
+  NO_RUN: { feature: string };
+  PROCESS_NOT_STARTED: { command: string; reason: string };
+  REF_UNKNOWN: { ref: string };
+  RUN_EXISTS: { feature: string; status: string };
+  RUN_LIVE: { feature: string; pid: number };
+  STATE_INVALID: { file: string; problems: readonly string[] };
+  STATE_VERSION: { file: string; found: string; known: number };
+  TASK_NOT_RETRYABLE: { task: string; status: string };
+  TASK_UNKNOWN: { task: string; known: readonly string[] };
+  USAGE: { problem: string; hint: string };
+};
+
+export type ErrorCode = keyof ErrorFacts;
+
+interface ErrorSpec<Facts> {
+  readonly kind: ErrorKind;
+  readonly message: (facts: Facts) => string;
+  /** What to do next, in one sentence or command. */
+  readonly hint: (facts: Facts) => string;
+}
+
+const list = (items: readonly string[]): string => (items.length === 0 ? 'none' : items.join(', '));
+const bullets = (items: readonly string[]): string => items.map((item) => `\n  - ${item}`).join('');
+const count = (items: readonly string[], noun: string): string =>
+  `${items.length} ${noun}${items.length === 1 ? '' : 's'}`;
+
+const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = {
+  ALREADY_RUNNING: {
+    kind: 'usage',
+    message: (f) => `Feature "${f.feature}" is already being built by process ${f.pid} (since ${f.since}).`,
+    hint: (f) =>
+      `Watch it with: mahabharatha status --feature ${f.feature} --watch — or end it with: mahabharatha stop --feature ${f.feature}`,
+  },
+  AGENT_UNUSABLE: {
+    kind: 'environment',
+    message: (f) =>
+      `The agent "${f.agent}" cannot be used: ${f.reason}. ${f.tasks} ${f.tasks === 1 ? 'task needs' : 'tasks need'} an agent.`,
+    hint: (f) => f.remedy,
+  },
+  AGENT_UNKNOWN: {
+    kind: 'usage',
+    message: (f) => `There is no agent called "${f.agent}".`,
+    hint: (f) => `Known agents: ${list(f.known)}. Others are defined under "agents:" in .mahabharatha/config.yaml.`,
+  },
+  BRANCH_BLOCKS_NAMESPACE: {
+    kind: 'usage',
+    message: (f) => `The branch "${f.branch}" is in the way: git cannot create "${f.wanted}" beside it.`,
+    hint: (f) => `Rename it: git branch -m ${f.branch} <other-name>`,
+  },
+  CONFIG_INVALID: {
+    kind: 'usage',
+    message: (f) => `${f.file} has ${count(f.problems, 'problem')}:${bullets(f.problems)}`,
+    hint: () => 'Mend the lines above; every key is described in schemas/config.schema.json.',
+  },
+  DEMO_FOLDER_NOT_EMPTY: {
+    kind: 'usage',
+    message: (f) => `${f.path} is not empty.`,
+    hint: () => 'Name an empty or new folder, or leave --dir out to get a temporary one.',
+  },
+  FEATURE_AMBIGUOUS: {
+    kind: 'usage',
+    message: (f) => `There are ${f.features.length} features here: ${list(f.features)}.`,
+    hint: () => 'Say which one with --feature NAME.',
+  },
+  FEATURE_NAME_INVALID: {
+    kind: 'usage',
+    message: (f) => `"${f.feature}" cannot be a feature name: it becomes part of branch and folder names.`,
+    hint: () =>
+      'Use letters, digits, dots, dashes and underscores; start with a letter or digit; 64 characters at most.',
+  },
+  FEATURE_UNKNOWN: {
+    kind: 'usage',
+    message: (f) => `There is no feature "${f.feature}" here. Known: ${list(f.known)}.`,
+    hint: () =>
+      'A feature is a folder .mahabharatha/specs/<feature>/ with a task-graph.json; start with: mahabharatha init',
+  },
+  FILE_UNREADABLE: {
+    kind: 'environment',
+    message: (f) => `${f.file} cannot be read: ${f.reason}.`,
+    hint: () => 'Check that the file exists and that you may read it.',
+  },
+  FILE_UNWRITABLE: {
+    kind: 'environment',
+    message: (f) => `${f.file} cannot be written: ${f.reason}.`,
+    hint: () => 'Make room on the disk or mend the rights, then go on with --resume: what was finished is kept.',
+  },
+  GIT_FAILED: {
+    kind: 'environment',
+    message: (f) => `git ${f.args.join(' ')} failed (${f.exit}) in ${f.cwd}: ${f.stderr.trim() || 'no message'}`,
+    hint: () => 'Run the command by hand in that folder to see more.',
+  },
+  GIT_MISSING: {
+    kind: 'environment',
+    message: (f) => `git cannot be started: ${f.reason}.`,
+    hint: () => 'Install git 2.38 or newer and make sure that it is on the PATH.',
+  },
+  GIT_TOO_OLD: {
+    kind: 'environment',
+    message: (f) => `git ${f.found} is too old: ${f.needed} or newer is needed (merging without a checkout).`,
+    hint: () => 'Install a newer git and put it first on the PATH.',
+  },
+  GRAPH_INVALID: {
+    kind: 'usage',
+    message: (f) => `${f.file} has ${count(f.problems, 'problem')}:${bullets(f.problems)}`,
+    hint: () => 'Mend the entries above; the format is described in schemas/task-graph.schema.json.',
+  },
+  GRAPH_MISSING: {
+    kind: 'usage',
+    message: (f) => `There is no task graph at ${f.file}.`,
+    hint: () => 'Write one there, or name another file with --task-graph PATH. mahabharatha init writes an example.',
+  },
+  INTERNAL: {
+    kind: 'bug',
+    message: (f) => `Internal error: ${f.what}`,
+    hint: () => 'This is a bug in Mahabharatha. Please report it with the output of --debug.',
+  },
+  INTEGRATION_MOVED: {
+    kind: 'work',
+    message: (f) => `The branch ${f.branch} was moved by someone else: expected it at ${f.expected.slice(0, 12)}.`,
+    hint: (f) => `Put it back with: git update-ref refs/heads/${f.branch} ${f.expected} — then resume the run.`,
+  },
+  LOCK_BUSY: {
+    kind: 'environment',
+    message: (f) => `${f.file} is held by process ${f.pid}; gave up after ${Math.round(f.waitedMs / 1000)} s.`,
+    hint: (f) => `Wait for process ${f.pid} to finish, or end it, then try again.`,
+  },
+  MERGE_CONFLICT: {
+    kind: 'work',
+    message: (f) =>
+      `${f.branch} and ${f.into} both changed ${count(f.files, 'file')}: ${list(f.files)}. Nothing was changed.`,
+    hint: (f) => `Resolve it by hand: git switch ${f.into} && git merge ${f.branch}`,
+  },
+  MERGE_DIRTY: {
+    kind: 'work',
+    message: (f) =>
+      `${f.into} is checked out in ${f.worktree} and could not be moved: ${f.reason}. Nothing was changed.`,
+    hint: () => 'Commit, stash or move those local changes away, then merge again.',
+  },
+  MERGE_NOT_READY: {
+    kind: 'work',
+    message: (f) =>
+      `The run of "${f.feature}" is ${f.status}, not complete; merging now would bring in half a feature.`,
+    hint: (f) =>
+      `Finish it with: mahabharatha kurukshetra --feature ${f.feature} --resume — or take what is there with: mahabharatha merge --partial`,
+  },
+  MERGE_TARGET_UNCLEAR: {
+    kind: 'usage',
+    message: (f) => `It is not clear which branch to merge into: ${f.reason}.`,
+    hint: () => 'Name it with --into BRANCH.',
+  },
+  MODE_UNAVAILABLE: {
+    kind: 'environment',
+    message: (f) => `--mode ${f.mode} is not available: ${f.reason}.`,
+    hint: () => 'Use --mode subprocess; mind that workers then run with your own rights on this machine.',
+  },
+  NOTHING_TO_RESUME: {
+    kind: 'usage',
+    message: (f) => `There is no run of "${f.feature}" to resume.`,
+    hint: (f) => `Start one with: mahabharatha kurukshetra --feature ${f.feature}`,
+  },
+  NOT_A_REPOSITORY: {
+    kind: 'usage',
+    message: (f) => `${f.path} is not inside a git repository with a working tree.`,
+    hint: () => 'Go to your project, or make it a repository with: git init && git add -A && git commit -m "first"',
+  },
+  NO_COMMIT_YET: {
+    kind: 'usage',
+    message: (f) => `The repository at ${f.path} has no commit yet, so there is nothing for workers to start from.`,
+    hint: () => 'Make the first commit: git add -A && git commit -m "first"',
+  },
+  NO_RUN: {
+    kind: 'usage',
+    message: (f) => `There is no run of "${f.feature}".`,
+    hint: (f) => `Start one with: mahabharatha kurukshetra --feature ${f.feature}`,
+  },
+  PROCESS_NOT_STARTED: {
+    kind: 'environment',
+    message: (f) => `"${f.command}" could not be started: ${f.reason}.`,
+    hint: (f) => `Check that "${f.command}" is installed and on the PATH.`,
+  },
+  REF_UNKNOWN: {
+    kind: 'usage',
+    message: (f) => `"${f.ref}" is not a commit, branch or tag of this repository.`,
+    hint: () => 'See what there is with: git branch --all; git tag',
+  },
+  RUN_EXISTS: {
+    kind: 'usage',
+    message: (f) => `Feature "${f.feature}" already has a run (${f.status}).`,
+    hint: (f) =>
+      f.status === 'complete'
+        ? `Bring it in with: mahabharatha merge --feature ${f.feature} — or start over with: mahabharatha cleanup --feature ${f.feature}`
+        : `Go on with: mahabharatha kurukshetra --feature ${f.feature} --resume — or start over with: mahabharatha cleanup --feature ${f.feature}`,
+  },
+  RUN_LIVE: {
+    kind: 'usage',
+    message: (f) => `Feature "${f.feature}" is being built right now by process ${f.pid}.`,
+    hint: (f) => `End it first with: mahabharatha stop --feature ${f.feature}`,
+  },
+  STATE_INVALID: {
+    kind: 'environment',
+    message: (f) => `${f.file} cannot be used:${bullets(f.problems)}`,
+    hint: () =>
+      'Nothing was changed. Restore the file, or remove the run with: mahabharatha cleanup (branches are listed before anything goes).',
+  },
+  STATE_VERSION: {
+    kind: 'environment',
+    message: (f) => `${f.file} has version ${f.found}; this program knows version ${f.known}.`,
+    hint: () => 'Use the version of Mahabharatha that wrote it, or clean the run up with that version.',
+  },
+  TASK_NOT_RETRYABLE: {
+    kind: 'usage',
+    message: (f) => `Task ${f.task} is ${f.status}; only failed or blocked tasks can be retried.`,
+    hint: () => 'See all tasks with: mahabharatha status',
+  },
+  TASK_UNKNOWN: {
+    kind: 'usage',
+    message: (f) => `There is no task "${f.task}" in this run.`,
+    hint: (f) => `Tasks: ${list(f.known)}`,
+  },
+  USAGE: { kind: 'usage', message: (f) => f.problem, hint: (f) => f.hint },
+};
+
+interface ErrorText {
+  readonly kind: ErrorKind;
+  readonly exit: number;
+  readonly message: string;
+  readonly hint: string;
+}
+
+export function describeError<Code extends ErrorCode>(code: Code, facts: ErrorFacts[Code]): ErrorText {
+  const spec: ErrorSpec<ErrorFacts[Code]> = REGISTRY[code];
+  return { kind: spec.kind, exit: EXIT_BY_KIND[spec.kind], message: spec.message(facts), hint: spec.hint(facts) };
+}

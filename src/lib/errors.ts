@@ -1,0 +1,41 @@
+import { describeError } from './error-codes.ts';
+import type { ErrorCode, ErrorFacts } from './error-codes.ts';
+
+/** The one error class: a code, the facts, and from these the text, the hint and the exit status. */
+export class AppError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = 'AppError';
+  readonly code: Code;
+  readonly facts: ErrorFacts[Code];
+  readonly hint: string;
+  readonly exit: number;
+
+  constructor(code: Code, facts: ErrorFacts[Code], options?: { cause?: unknown }) {
+    const text = describeError(code, facts);
+    super(text.message, options);
+    this.code = code;
+    this.facts = facts;
+    this.hint = text.hint;
+    this.exit = text.exit;
+  }
+}
+
+export function hasCode<Code extends ErrorCode>(error: unknown, code: Code): error is AppError<Code> {
+  return error instanceof AppError && error.code === code;
+}
+
+/** Anything that was thrown, as an AppError: what is not one of ours is a bug. */
+export function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return new AppError('INTERNAL', { what: reasonOf(error) }, { cause: error });
+}
+
+/** The short text of whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The system error code (ENOENT, EACCES, …), if it has one. */
+export function systemCode(error: unknown): string | undefined {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return undefined;
+}

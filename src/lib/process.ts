@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { sleep } from './clock.ts';
+import { AppError, reasonOf } from './errors.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Common {
+  readonly cwd: string;
+  /** The whole environment of the process: nothing is added to it. */
+  readonly env: Environment;
+}
+
+interface RunOptions extends Common {
+  readonly input?: string;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** How a process ended. `code` is null when a signal ended it. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+interface RunResult extends ProcessEnd {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+}
+
+const DRAIN_MS = 200;
+
+/** Runs a short command to its end. A non-zero exit is a result, not an exception; not being able to start is one. */
+export async function run(file: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  const job = startJob(file, args, {
+    ...options,
+    onStdout: (text) => stdout.push(text),
+    onStderr: (text) => stderr.push(text),
+  });
+  let timedOut = false;
+  const timer =
+    options.timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          timedOut = true;
+          void job.stop(0);
+        }, options.timeoutMs);
+  const abort = (): void => void job.stop(0);
+  options.signal?.addEventListener('abort', abort, { once: true });
+  if (options.signal?.aborted) abort();
+  try {
+    const end = await job.done;
+    return { ...end, stdout: stdout.join(''), stderr: stderr.join(''), timedOut };
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', abort);
+  }
+}
+
+interface JobOptions extends Common {
+  readonly input?: string;
+  readonly onStdout?: (text: string) => void;
+  readonly onStderr?: (text: string) => void;
+}
+
+/** A process in a group of its own, with everything it starts. */
+export interface Job {
+  readonly pid: number | undefined;
+  /** Resolves when the process is gone, its output is read and what it left behind in its group is killed. */
+  readonly done: Promise<ProcessEnd>;
+  /** SIGTERM to the group; SIGKILL to what is left after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export function startJob(file: string, args: readonly string[], options: JobOptions): Job {
+  const child = spawnGroup(file, args, options, ['pipe', 'pipe', 'pipe']);
+  const { pid } = child;
+  feed(child, options.input);
+  const drained = Promise.all([collect(child.stdout, options.onStdout), collect(child.stderr, options.onStderr)]);
+  const done = endOf(child, file).then(async (end) => {
+    // A background process may hold the pipes open for ever: it gets a moment, then it goes with its group.
+    await Promise.race([drained, sleep(DRAIN_MS)]);
+    killGroup(pid, 'SIGKILL');
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    return end;
+  });
+  done.catch(() => undefined);
+  return {
+    pid,
+    done,
+    stop: async (graceMs) => {
+      killGroup(pid, graceMs > 0 ? 'SIGTERM' : 'SIGKILL');
+      const over = await Promise.race([
+        done.then(
+          () => true,
+          () => true,
+        ),
+        sleep(graceMs).then(() => false),
+      ]);
+      if (!over) killGroup(pid, 'SIGKILL');
+      await done.catch(() => undefined);
+    },
+  };
+}
+
+interface DaemonOptions extends Common {
+  /** An open file descriptor that takes stdout and stderr. */
+  readonly output: number;
+}
+
+/** A process that may outlive us, in a group of its own. We hold its stdin: the end of it tells that we are gone. */
+export function startDaemon(file: string, args: readonly string[], options: DaemonOptions): ChildProcess {
+  const child = spawnGroup(file, args, options, ['pipe', options.output, options.output]);
+  child.stdin?.on('error', () => undefined);
+  return child;
+}
+
+/** Resolves with the end of a child; rejects only when it could not be started. */
+export function endOf(child: ChildProcess, file: string): Promise<ProcessEnd> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => {
+      if (child.pid === undefined) {
+        reject(new AppError('PROCESS_NOT_STARTED', { command: file, reason: reasonOf(error) }, { cause: error }));
+      }
+    });
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+/** Signals every member of a process group; false when there is none. */
+export function killGroup(pid: number | undefined, signal: NodeJS.Signals): boolean {
+  if (pid === undefined) return false;
+  return kill(-pid, signal);
+}
+
+/** Signals one process (or a group, by a negative number); false when there is none. */
+export function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+function spawnGroup(file: string, args: readonly string[], options: Common, stdio: StdioOptions): ChildProcess {
+  try {
+    return spawn(file, args, { cwd: options.cwd, env: { ...options.env }, stdio, detached: true });
+  } catch (error) {
+    throw new AppError('PROCESS_NOT_STARTED', { command: file, reason: reasonOf(error) }, { cause: error });
+  }
+}
+
+function feed(child: ChildProcess, input: string | undefined): void {
+  // A program that does not read its input closes the pipe: that is its right, not our error.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(input ?? '');
+}
+
+function collect(stream: Readable | null, onText: ((text: string) => void) | undefined): Promise<void> {
+  if (stream === null) return Promise.resolve();
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => onText?.(text));
+  return new Promise((resolve) => {
+    stream.once('close', resolve);
+    stream.once('error', () => resolve());
+  });
+}

@@ -1,0 +1,51 @@
+/** Longest line that is kept whole; what a task prints beyond it is cut, with a word that says so. */
+export const LINE_LIMIT = 32_768;
+
+/** Cuts a stream of text into lines. A line without end does not grow without end. */
+export function createLineSplitter(
+  onLine: (line: string) => void,
+  limit = LINE_LIMIT,
+): { push(text: string): void; end(): void } {
+  let rest = '';
+  let dropped = 0;
+  const emit = (line: string): void => {
+    onLine(dropped > 0 ? `${line} … (${dropped} more characters)` : line.endsWith('\r') ? line.slice(0, -1) : line);
+    dropped = 0;
+  };
+  const keep = (text: string): void => {
+    const room = Math.max(0, limit - rest.length);
+    rest += text.slice(0, room);
+    dropped += Math.max(0, text.length - room);
+  };
+  return {
+    push: (text) => {
+      const parts = text.split('\n');
+      for (const part of parts.slice(0, -1)) {
+        keep(part);
+        emit(rest);
+        rest = '';
+      }
+      keep(parts.at(-1) ?? '');
+    },
+    end: () => {
+      if (rest !== '' || dropped > 0) emit(rest);
+      rest = '';
+    },
+  };
+}
+
+/** The end of an output that may be endless. */
+export function createTail(limit: number): { push(text: string): void; text(): string } {
+  let kept = '';
+  let cut = false;
+  return {
+    push: (text) => {
+      kept += text;
+      if (kept.length > limit * 2) {
+        kept = kept.slice(-limit);
+        cut = true;
+      }
+    },
+    text: () => (cut || kept.length > limit ? `…${kept.slice(-limit)}` : kept),
+  };
+}

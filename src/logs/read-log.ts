@@ -1,0 +1,96 @@
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { sleep, systemCode } from '../lib/index.ts';
+
+const BLOCK = 65_536;
+
+interface LogEnd {
+  readonly lines: string[];
+  /** Where a follower goes on. */
+  readonly offset: number;
+}
+
+/** The last `count` lines that match, oldest first, read from the end of the file. A missing file has no lines. */
+export async function lastLines(file: string, count: number, matches: (line: string) => boolean): Promise<LogEnd> {
+  const handle = await openIfThere(file);
+  if (handle === undefined) return { lines: [], offset: 0 };
+  try {
+    const { size } = await handle.stat();
+    const found: string[] = [];
+    let end = size;
+    let head = Buffer.alloc(0);
+    let offset = size;
+    let first = true;
+    while (end > 0 && found.length < count) {
+      const start = Math.max(0, end - BLOCK);
+      const block = Buffer.concat([await readBlock(handle, start, end), head]);
+      const cut = start === 0 ? -1 : block.indexOf(10);
+      if (start > 0 && cut === -1) {
+        head = block;
+      } else {
+        const lines = block
+          .subarray(cut + 1)
+          .toString('utf8')
+          .split('\n');
+        // What follows the last line end is not a line yet.
+        if (first) offset = size - Buffer.byteLength(lines.pop() ?? '');
+        first = false;
+        found.unshift(...lines.filter((line) => line !== '' && matches(line)));
+        head = Buffer.from(block.subarray(0, cut + 1));
+      }
+      end = start;
+    }
+    return { lines: count === 0 ? [] : found.slice(-count), offset };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Calls back for every line that is appended from `offset` on, until the signal fires. */
+export async function followLines(
+  file: string,
+  offset: number,
+  onLine: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let position = offset;
+  let rest = Buffer.alloc(0);
+  while (!signal.aborted) {
+    const handle = await openIfThere(file);
+    if (handle !== undefined) {
+      try {
+        const { size } = await handle.stat();
+        if (size < position) [position, rest] = [0, Buffer.alloc(0)];
+        while (position < size) {
+          const block = await readBlock(handle, position, Math.min(size, position + BLOCK));
+          position += block.length;
+          const lines = Buffer.concat([rest, block]);
+          const cut = lines.lastIndexOf(10);
+          if (cut >= 0) {
+            const whole = lines.subarray(0, cut).toString('utf8').split('\n');
+            for (const line of whole) if (line !== '') onLine(line);
+          }
+          rest = Buffer.from(lines.subarray(cut + 1));
+        }
+      } finally {
+        await handle.close();
+      }
+    }
+    await sleep(150, signal);
+  }
+}
+
+async function openIfThere(file: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(file, 'r');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function readBlock(handle: FileHandle, start: number, end: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(end - start);
+  const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
+  return buffer.subarray(0, bytesRead);
+}

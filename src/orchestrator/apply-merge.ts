@@ -1,0 +1,75 @@
+import { branchNames } from '../protocol/index.ts';
+import type { Journal } from './journal.ts';
+import type { Action } from './plan.ts';
+import type { RunContext } from './ports.ts';
+
+/** Merges one accepted task onto what the level has so far; a conflict fails the task's attempt, nothing else. */
+export async function mergeTask(
+  context: RunContext,
+  journal: Journal,
+  { level, task: id }: Extract<Action, { kind: 'merge-task' }>,
+): Promise<void> {
+  const { state } = journal;
+  const task = state.tasks[id];
+  const attempt = task?.attempts.at(-1);
+  if (task === undefined || attempt === undefined || task.commit === null)
+    throw new Error(`no commit of ${id} to merge`);
+  const tip = state.levels[level]?.trial?.tips.at(-1) ?? state.integrationTip;
+  const message = `Merge ${id}: ${task.title}\n\nMahabharatha-Run: ${state.runId}\n`;
+  const merged = await context.ports.repository.merge({ tip, commit: task.commit, message });
+  if (merged.kind === 'merged') {
+    journal.record({ type: 'task-merged', level, task: id, tip: merged.commit });
+    return;
+  }
+  const others = await whoChanged(context, journal, level, merged.files);
+  const files = merged.files.join(', ');
+  const detail = `conflict with ${others.join(', ') || 'the integration branch'} in ${files}`;
+  journal.record({
+    type: 'attempt-failed',
+    task: id,
+    attempt: attempt.number,
+    worker: attempt.worker,
+    outcome: 'conflict',
+    detail,
+    feedback: `Your change could not be merged: ${detail}. Do the task again on top of the tree that you find now, which has the other change in it.`,
+    commit: null,
+    usage: null,
+    charge: 'failure',
+    notBefore: null,
+  });
+}
+
+async function whoChanged(
+  { ports }: RunContext,
+  { state }: Journal,
+  level: number,
+  files: readonly string[],
+): Promise<string[]> {
+  const merged = state.levels[level]?.trial?.tasks ?? [];
+  const touched = await Promise.all(
+    merged.map(async (id) => {
+      const commit = state.tasks[id]?.commit ?? null;
+      const base = state.tasks[id]?.attempts.at(-1)?.base;
+      if (commit === null || base === undefined) return [];
+      const changed = await ports.repository.changedPaths(base, commit);
+      return changed.some((file) => files.includes(file)) ? [id] : [];
+    }),
+  );
+  return touched.flat();
+}
+
+/** Moves the integration branch to the tried tip, if it still is where we left it. */
+export async function publishLevel(
+  { ports, graph }: RunContext,
+  journal: Journal,
+  { level, tip }: Extract<Action, { kind: 'publish' }>,
+): Promise<void> {
+  const { state } = journal;
+  const ref = `refs/heads/${branchNames(graph.feature).integration}`;
+  // After a crash between the two steps below the branch is there already.
+  if ((await ports.repository.readRef(ref)) !== tip) {
+    await ports.repository.moveBranch({ branch: state.integration, from: state.integrationTip, to: tip });
+  }
+  const tasks = state.levels[level]?.trial?.tasks ?? [];
+  journal.record({ type: 'level-published', level, tip, tasks });
+}

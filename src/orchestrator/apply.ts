@@ -1,0 +1,236 @@
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { randomId, reasonOf, writeFileAtomic } from '../lib/index.ts';
+import { attemptRef, branchNames } from '../protocol/index.ts';
+import type { Assignment, Boot, TaskBrief } from '../protocol/index.ts';
+import type { RunEvent } from '../state/index.ts';
+import type { Task } from '../tasks/index.ts';
+import { isLive } from './decide-workers.ts';
+import { gateAttemptId } from './decide-level.ts';
+import type { Hands } from './hands.ts';
+import type { Journal } from './journal.ts';
+import { attemptId } from './plan.ts';
+import type { Action, FinishAction } from './plan.ts';
+import type { RunContext } from './ports.ts';
+import { mergeTask, publishLevel } from './apply-merge.ts';
+
+/** How much sooner than its worker an agent is killed, so that the worker can still save and report. */
+const AGENT_GRACE_SHARE = 0.5;
+
+export interface Executor {
+  apply(action: Exclude<Action, FinishAction>): Promise<void>;
+}
+
+/** Carries out what was decided. It decides nothing itself. */
+export function createExecutor(context: RunContext, journal: Journal, hands: Hands): Executor {
+  return {
+    apply: async (action) => {
+      switch (action.kind) {
+        case 'record':
+          return recordEvent(context, journal, action.event);
+        case 'start-worker':
+          return startWorker(context, journal, hands, action);
+        case 'kill-worker':
+          return killWorker(context, journal, hands, action);
+        case 'assign':
+          return assign(context, journal, action);
+        case 'run-gates':
+          return runGates(context, journal, action);
+        case 'merge-task':
+          return mergeTask(context, journal, action);
+        case 'publish':
+          return publishLevel(context, journal, action);
+      }
+    },
+  };
+}
+
+/** A commit gets its ref before anything is said of it: from then on no repack can lose it. */
+async function recordEvent({ ports, graph }: RunContext, journal: Journal, event: RunEvent): Promise<void> {
+  if ((event.type === 'attempt-accepted' || event.type === 'attempt-failed') && event.commit !== null) {
+    const ref = attemptRef(graph.feature, event.task, event.attempt);
+    await ports.repository.changeRefs([{ ref, to: event.commit }]);
+  }
+  journal.record(event);
+}
+
+type ActionOf<Kind extends Action['kind']> = Extract<Action, { kind: Kind }>;
+
+async function startWorker(
+  context: RunContext,
+  journal: Journal,
+  hands: Hands,
+  { worker, cause }: ActionOf<'start-worker'>,
+): Promise<void> {
+  const { ports, options, graph } = context;
+  const session = randomId();
+  const paths = ports.store.paths.worker(worker);
+  const branch = branchNames(graph.feature).worker(worker);
+  const { runId, integrationTip } = journal.state;
+  journal.record({
+    type: 'worker-starting',
+    worker,
+    session,
+    mode: ports.launcher.name,
+    branch,
+    worktree: paths.worktree,
+    cause,
+  });
+  await journal.save();
+  try {
+    await ports.repository.addWorktree({ folder: paths.worktree, branch, base: integrationTip });
+    for (const folder of [paths.inbox, paths.outbox]) {
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(folder, { recursive: true });
+    }
+    await writeFileAtomic(
+      path.join(paths.inbox, 'worker.json'),
+      JSON.stringify(bootOf(context, journal, { worker, session, branch })),
+      { durable: false },
+    );
+    const handle = await ports.launcher.start({
+      runId,
+      feature: graph.feature,
+      worker,
+      session,
+      worktree: paths.worktree,
+      inbox: paths.inbox,
+      outbox: paths.outbox,
+      shared: ports.store.paths.shared,
+      log: paths.log,
+      env: options.env,
+    });
+    hands.hold(handle);
+    journal.record({
+      type: 'worker-started',
+      worker,
+      pid: handle.pid,
+      containerId: handle.containerId,
+      handle: { ...handle },
+    });
+  } catch (error) {
+    journal.record({
+      type: 'worker-exited',
+      worker,
+      expected: false,
+      cause: `it could not be started: ${reasonOf(error)}`,
+    });
+  }
+}
+
+function bootOf(
+  { options, graph }: RunContext,
+  journal: Journal,
+  life: { worker: number; session: string; branch: string },
+): Boot {
+  return {
+    version: 1,
+    runId: journal.state.runId,
+    feature: graph.feature,
+    ...life,
+    leaseMs: options.leaseMs,
+    setup: options.setup,
+    stopGraceMs: Math.round(options.graceMs * AGENT_GRACE_SHARE),
+  };
+}
+
+/** It does not answer, so it is not asked: it goes at once, and the next look finds it gone. */
+async function killWorker(
+  { ports }: RunContext,
+  journal: Journal,
+  hands: Hands,
+  { worker, cause }: ActionOf<'kill-worker'>,
+): Promise<void> {
+  const handle = hands.handleOf(journal.state.workers[worker]?.session ?? '');
+  if (handle !== undefined) await ports.launcher.stop(handle, { graceMs: 0 });
+  await rm(ports.store.paths.worker(worker).status, { recursive: true, force: true });
+  const task = journal.state.workers[worker]?.task ?? null;
+  journal.record({ type: 'worker-exited', worker, expected: false, cause });
+  const attempt = task === null ? undefined : journal.state.tasks[task]?.attempts.at(-1);
+  if (task === null || attempt === undefined || attempt.outcome !== null) return;
+  journal.record({
+    type: 'attempt-failed',
+    task,
+    attempt: attempt.number,
+    worker,
+    outcome: 'lost',
+    detail: `worker ${worker} was killed: ${cause}`,
+    feedback: null,
+    commit: null,
+    usage: null,
+    charge: 'loss',
+    notBefore: null,
+  });
+}
+
+async function assign(context: RunContext, journal: Journal, action: ActionOf<'assign'>): Promise<void> {
+  const { task, worker, number, base, cause } = action;
+  const target = journal.state.workers[worker];
+  if (target === undefined || !isLive(target)) return;
+  journal.record({ type: 'attempt-started', task, attempt: number, worker, base, cause });
+  await journal.save();
+  await deliver(context, worker, taskAssignment(context, journal, task));
+}
+
+/** Built from the state alone, so that a restarted orchestrator can deliver it again. */
+export function taskAssignment({ options, graph }: RunContext, journal: Journal, id: string): Assignment {
+  const task = graph.tasks.find((candidate) => candidate.id === id);
+  const known = journal.state.tasks[id];
+  const attempt = known?.attempts.at(-1);
+  if (task === undefined || known === undefined || attempt === undefined)
+    throw new Error(`no attempt of ${id} to assign`);
+  return {
+    version: 1,
+    kind: 'task',
+    attempt: attemptId(id, attempt.number),
+    base: attempt.base,
+    task: briefOf(task),
+    feedback: known.feedback,
+    agent: options.agent,
+    limits: options.limits,
+    // What a failed attempt left behind must not reach the next one, ignored files included.
+    fresh: known.failures > 0,
+  };
+}
+
+function briefOf(task: Task): TaskBrief {
+  return {
+    id: task.id,
+    title: task.title,
+    description: task.description,
+    create: [...task.files.create],
+    modify: [...task.files.modify],
+    read: [...task.files.read],
+    acceptanceCriteria: [...task.acceptanceCriteria],
+    context: task.context,
+    verification: task.verification,
+    run: task.run,
+  };
+}
+
+async function runGates(context: RunContext, journal: Journal, action: ActionOf<'run-gates'>): Promise<void> {
+  const { level, worker, commit, count, cause } = action;
+  const target = journal.state.workers[worker];
+  if (target === undefined || !isLive(target)) return;
+  const attempt = gateAttemptId(level, (journal.state.levels[level]?.gateRuns ?? 0) + 1);
+  journal.record({ type: 'gates-started', level, attempt, worker, commit, count, cause });
+  await journal.save();
+  await deliver(context, worker, gateAssignment(journal, level));
+}
+
+export function gateAssignment(journal: Journal, level: number): Assignment {
+  const gateRun = journal.state.levels[level]?.gateRun;
+  if (gateRun == null) throw new Error(`no gates of level ${level} to assign`);
+  return {
+    version: 1,
+    kind: 'gate',
+    attempt: gateRun.attempt,
+    base: gateRun.commit,
+    gates: journal.state.settings.gates,
+  };
+}
+
+export async function deliver({ ports }: RunContext, worker: number, assignment: Assignment): Promise<void> {
+  const file = path.join(ports.store.paths.worker(worker).inbox, 'assignment.json');
+  await writeFileAtomic(file, JSON.stringify(assignment), { durable: false });
+}

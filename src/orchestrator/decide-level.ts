@@ -1,0 +1,147 @@
+import type { LevelState, RunState, TaskState, Trial } from '../state/index.ts';
+import { findHand } from './decide-workers.ts';
+import { attemptId, record } from './plan.ts';
+import type { Action, FinishAction, Snapshot } from './plan.ts';
+
+/** The lowest level that is not over; undefined when all are. */
+export function currentLevel({ state, graph }: Snapshot): number | undefined {
+  return graph.levels.find((level) => {
+    const status = state.levels[level]?.status;
+    return status !== 'complete' && status !== 'failed';
+  });
+}
+
+/**
+ * A task whose work did not go together with the others' waits until theirs is published: then it starts from a tree
+ * that has theirs in it.
+ */
+export function isHeld(task: TaskState, level: LevelState | undefined): boolean {
+  const outcome = task.attempts.at(-1)?.outcome;
+  const clashed = outcome === 'conflict' || outcome === 'gate-failed';
+  return task.status === 'pending' && clashed && (level?.trial?.tasks.length ?? 0) > 0;
+}
+
+export function openLevel(snapshot: Snapshot): Action[] {
+  const level = currentLevel(snapshot);
+  if (level === undefined) return [finishRun(snapshot.state)];
+  if (snapshot.state.levels[level]?.status !== 'pending') return [];
+  const tasks = tasksOf(snapshot.state, level).filter(({ task }) => task.status !== 'blocked').length;
+  return [record({ type: 'level-started', level, base: snapshot.state.integrationTip, tasks })];
+}
+
+/** Merge what is accepted; when nothing is left to wait for: gates, publish, next level. */
+export function closeLevel(snapshot: Snapshot): Action[] {
+  const level = currentLevel(snapshot);
+  const now = level === undefined ? undefined : snapshot.state.levels[level];
+  if (level === undefined || now === undefined || now.gateRun !== null) return [];
+  const trial = now.trial;
+  const tasks = tasksOf(snapshot.state, level);
+  const unmerged = tasks.find(
+    ({ id, task }) => task.status === 'complete' && !task.merged && !trial?.tasks.includes(id),
+  );
+  if (unmerged !== undefined) {
+    return [{ kind: 'merge-task', level, task: unmerged.id, cause: 'accepted' }];
+  }
+  const waiting = tasks.some(({ task }) => isOpen(task) && !isHeld(task, now));
+  if (waiting) return [];
+  if (trial === null || trial.tasks.length === 0) return finishLevel(snapshot.state, level);
+  const tip = trial.tips.at(-1) ?? snapshot.state.integrationTip;
+  if (snapshot.state.settings.gates.length === 0) return [publish(level, tip, 'no gates are configured')];
+  return trial.green ? [publish(level, tip, 'all required gates are green')] : tryGates(snapshot, level, trial);
+}
+
+function isOpen(task: TaskState): boolean {
+  return task.status === 'pending' || task.status === 'running' || task.status === 'verifying';
+}
+
+function publish(level: number, tip: string, cause: string): Action {
+  return { kind: 'publish', level, tip, cause };
+}
+
+/** Green or red? Red twice: halve the batch until the first task is found with which it turns red. */
+function tryGates(snapshot: Snapshot, level: number, trial: Trial): Action[] {
+  const { search } = trial;
+  if (search === null) return runGates(snapshot, level, trial.tasks.length);
+  if (search.bad === 0) return [brokenBase(trial)];
+  if (search.good < 0) return runGates(snapshot, level, 0);
+  if (search.bad - search.good > 1) return runGates(snapshot, level, Math.floor((search.good + search.bad) / 2));
+  return [blame(snapshot.state, level, trial, search.bad - 1)];
+}
+
+function runGates(snapshot: Snapshot, level: number, count: number): Action[] {
+  const trial = snapshot.state.levels[level]?.trial;
+  const { worker, start } = findHand(snapshot, new Set());
+  if (worker === undefined || trial == null) return [];
+  const commit = count === 0 ? snapshot.state.integrationTip : (trial.tips[count - 1] ?? snapshot.state.integrationTip);
+  const again =
+    trial.reds > 0 ? 'red once: a second look tells a flake from a failure' : 'all tasks of the level are merged';
+  const cause = trial.search === null ? again : `looking for the culprit among ${trial.tasks.length} tasks`;
+  const gates: Action = { kind: 'run-gates', level, worker, count, commit, cause };
+  return start === undefined ? [gates] : [{ kind: 'start-worker', worker, cause: start }, gates];
+}
+
+function brokenBase(trial: Trial): FinishAction {
+  const log = trial.redLog ?? '';
+  return {
+    kind: 'finish',
+    status: 'failed',
+    exit: 1,
+    cause: `the gates are red already without any task's work: mend the base or the gates first. ${log}`.trim(),
+    resumeAt: null,
+  };
+}
+
+/** The culprit's attempt fails with the gate's log; the others are tried again without it. */
+function blame(state: RunState, level: number, trial: Trial, index: number): Action {
+  const id = trial.tasks[index] ?? '';
+  const attempt = state.tasks[id]?.attempts.at(-1);
+  const alone =
+    trial.tasks.length === 1 ? '' : `; green with ${index} of ${trial.tasks.length} tasks, red with this one on top`;
+  const log = trial.redLog ?? '';
+  return record({
+    type: 'attempt-failed',
+    task: id,
+    attempt: attempt?.number ?? 0,
+    worker: attempt?.worker ?? 0,
+    outcome: 'gate-failed',
+    detail: `the gates of level ${level} are red with its work${alone}: ${log.split('\n')[0] ?? ''}`,
+    feedback: `Your work passed its own verification, but on the merged tree:\n${log}`,
+    commit: null,
+    usage: null,
+    charge: 'failure',
+    notBefore: null,
+  });
+}
+
+function finishLevel(state: RunState, level: number): Action[] {
+  const bad = tasksOf(state, level).filter(({ task }) => task.status === 'failed' || task.status === 'blocked');
+  const status = bad.length === 0 ? 'complete' : 'failed';
+  const cause = bad.length === 0 ? 'all tasks are merged' : `not done: ${bad.map(({ id }) => id).join(', ')}`;
+  return [record({ type: 'level-finished', level, status, cause })];
+}
+
+function finishRun(state: RunState): FinishAction {
+  const count = (status: TaskState['status']): number =>
+    Object.values(state.tasks).filter((task) => task.status === status).length;
+  const [done, failed, blocked] = [count('complete'), count('failed'), count('blocked')];
+  const all = Object.keys(state.tasks).length;
+  if (done === all) {
+    return {
+      kind: 'finish',
+      status: 'complete',
+      exit: 0,
+      cause: `${done} of ${all} tasks are merged into ${state.integration}`,
+      resumeAt: null,
+    };
+  }
+  const cause = `${done} of ${all} tasks are done, ${failed} failed, ${blocked} blocked`;
+  return { kind: 'finish', status: 'failed', exit: 1, cause, resumeAt: null };
+}
+
+function tasksOf(state: RunState, level: number): { id: string; task: TaskState }[] {
+  return Object.entries(state.tasks)
+    .filter(([, task]) => task.level === level)
+    .map(([id, task]) => ({ id, task }));
+}
+
+export const gateAttemptId = (level: number, run: number): string => attemptId(`gates-of-level-${level}`, run);

@@ -1,0 +1,195 @@
+import { foreignPaths } from '../tasks/index.ts';
+import type { GateResult, TaskResult } from '../protocol/index.ts';
+import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
+import { attemptId, record } from './plan.ts';
+import type { Action, FinishAction, ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
+
+/** So many rate limits in a row are no passing trouble any more. */
+const BACKOFFS_IN_A_ROW = 20;
+const BACKOFF_FACTOR_MAX = 10;
+const SHOWN_PATHS = 20;
+
+/** Every attempt that is under way: has it ended, and how is that answered? */
+export function settleTasks(snapshot: Snapshot): Action[] {
+  return Object.entries(snapshot.state.tasks).flatMap(([id, task]) => {
+    if (task.status !== 'running' && task.status !== 'verifying') return [];
+    const attempt = task.attempts.at(-1);
+    return attempt === undefined ? [] : settle(snapshot, { id, task, attempt });
+  });
+}
+
+interface UnderWay {
+  readonly id: string;
+  readonly task: TaskState;
+  readonly attempt: AttemptState;
+}
+
+function settle(snapshot: Snapshot, work: UnderWay): Action[] {
+  const { id, task, attempt } = work;
+  const view = snapshot.workers.get(attempt.worker);
+  const name = attemptId(id, attempt.number);
+  if (view?.result?.kind === 'task' && view.result.attempt === name) return judge(snapshot, work, view.result);
+  if (view === undefined || !view.alive) return view?.setupFailure == null ? [lost(work, view)] : [];
+  const verifying = view.phase === 'verifying' && view.attempt === name && task.status === 'running';
+  return verifying ? [record({ type: 'attempt-verifying', task: id, attempt: attempt.number })] : [];
+}
+
+function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
+  switch (result.outcome) {
+    case 'verified':
+      return accept(snapshot, work, result);
+    case 'rate-limited':
+      return rateLimited(snapshot, work, result);
+    case 'usage-limit':
+      return [failed(work, result, 'nothing'), pause(result)];
+    case 'credentials':
+      return [failed(work, result, 'nothing'), stopForCredentials(result)];
+    case 'interrupted':
+      return [failed(work, result, 'nothing')];
+    case 'agent-failed':
+    case 'timed-out':
+    case 'idle':
+    case 'no-change':
+    case 'verification-failed':
+    case 'worker-error':
+      return [failed(work, result, 'failure')];
+  }
+}
+
+/** The worker found it good; now what counts is what its commit is and what it touches. */
+function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
+  const { id, attempt } = work;
+  if (result.commit !== null && !result.commitFits) {
+    const detail = `the reported commit ${result.commit.slice(0, 12)} is not one commit on top of ${attempt.base.slice(0, 12)}`;
+    return [failed(work, { ...result, outcome: 'worker-error', detail, feedback: detail, commit: null }, 'failure')];
+  }
+  const task = snapshot.graph.tasks.find((candidate) => candidate.id === id);
+  const foreign = task === undefined ? [] : foreignPaths(task, result.changed);
+  const accepted = record({
+    type: 'attempt-accepted',
+    task: id,
+    attempt: attempt.number,
+    worker: attempt.worker,
+    commit: result.commit ?? attempt.base,
+    detail: result.detail,
+    usage: result.usage,
+  });
+  const { ownership } = snapshot.state.settings;
+  if (foreign.length === 0 || ownership === 'off') return [accepted];
+  const detail = `changed ${foreign.length} ${foreign.length === 1 ? 'file' : 'files'} that it does not own: ${shown(foreign)}`;
+  if (ownership === 'warn') return [accepted, record({ type: 'warning', text: `${id} ${detail}` })];
+  const feedback = `The task ${detail}.\nOnly the files named under "create" and "modify" may change; put everything else back as it was.`;
+  return [failed(work, { ...result, detail, feedback }, 'failure', 'not-owned')];
+}
+
+function shown(paths: readonly string[]): string {
+  const more = paths.length - SHOWN_PATHS;
+  return paths.slice(0, SHOWN_PATHS).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+function rateLimited(snapshot: Snapshot, work: UnderWay, result: TaskResult): Action[] {
+  const { backoffs } = work.task;
+  if (backoffs >= BACKOFFS_IN_A_ROW) return [failed(work, result, 'failure')];
+  const waitMs = snapshot.policy.backoffMs * Math.min(2 ** backoffs, BACKOFF_FACTOR_MAX);
+  const detail = `${result.detail}; waiting ${waitMs / 1000} s`;
+  return [
+    failed(work, { ...result, detail }, 'backoff', result.outcome, new Date(snapshot.now + waitMs).toISOString()),
+  ];
+}
+
+function failed(
+  { id, attempt }: UnderWay,
+  result: TaskResult,
+  charge: AttemptCharge,
+  outcome: AttemptOutcome = result.outcome,
+  // oxlint-disable-next-line max-params -- the wait is the exception, not the rule
+  notBefore: string | null = null,
+): Action {
+  return record({
+    type: 'attempt-failed',
+    task: id,
+    attempt: attempt.number,
+    worker: attempt.worker,
+    outcome,
+    detail: result.detail,
+    // What was our doing or the provider's is no lesson for the next attempt.
+    feedback: charge === 'failure' ? result.feedback : null,
+    commit: result.commit,
+    usage: result.usage,
+    charge,
+    notBefore,
+  });
+}
+
+function lost({ id, attempt }: UnderWay, view: WorkerView | undefined): Action {
+  const how = view?.exit ?? 'it is gone';
+  return record({
+    type: 'attempt-failed',
+    task: id,
+    attempt: attempt.number,
+    worker: attempt.worker,
+    outcome: 'lost',
+    detail: `worker ${attempt.worker} died at work: ${how}`,
+    feedback: null,
+    commit: null,
+    usage: null,
+    charge: 'loss',
+    notBefore: null,
+  });
+}
+
+function pause(result: TaskResult): FinishAction {
+  const until = result.resetAt === null ? '' : ` It ends at ${result.resetAt}.`;
+  return {
+    kind: 'finish',
+    status: 'paused',
+    exit: 3,
+    cause: `usage limit of the account: ${result.detail}.${until} No attempt was charged`,
+    resumeAt: result.resetAt,
+  };
+}
+
+function stopForCredentials(result: TaskResult): FinishAction {
+  return {
+    kind: 'finish',
+    status: 'stopped',
+    exit: 4,
+    cause: `the agent's credentials were refused: ${result.detail}`,
+    resumeAt: null,
+  };
+}
+
+/** A gate run that is under way: has it ended? */
+export function settleGates({ state, workers }: Snapshot): Action[] {
+  return Object.entries(state.levels).flatMap(([key, { gateRun }]) => {
+    if (gateRun === null) return [];
+    const level = Number(key);
+    const view = workers.get(gateRun.worker);
+    const { attempt, count } = gateRun;
+    if (view?.result?.kind === 'gate' && view.result.attempt === attempt) return judgeGates(level, count, view.result);
+    if (view?.alive || (view?.setupFailure ?? null) !== null) return [];
+    return [
+      record({
+        type: 'gates-lost',
+        level,
+        attempt,
+        cause: `worker ${gateRun.worker} died: ${view?.exit ?? 'it is gone'}`,
+      }),
+    ];
+  });
+}
+
+function judgeGates(level: number, count: number, result: GateResult): Action[] {
+  const { attempt } = result;
+  if (result.error === 'stopped') return [record({ type: 'gates-lost', level, attempt, cause: 'stopped' })];
+  const gates = result.gates.map(({ name, ok, required, detail }) => ({ name, ok, required, detail }));
+  const red = result.gates.filter((gate) => !gate.ok);
+  if (result.error === null && red.every((gate) => !gate.required)) {
+    const warnings = red.map((gate) =>
+      record({ type: 'warning', text: `gate ${gate.name} (not required) is red after level ${level}: ${gate.detail}` }),
+    );
+    return [record({ type: 'gates-passed', level, attempt, count, gates }), ...warnings];
+  }
+  const log = result.error ?? red.map((gate) => `gate ${gate.name} failed: ${gate.detail}\n${gate.output}`).join('\n');
+  return [record({ type: 'gates-failed', level, attempt, count, gates, log })];
+}

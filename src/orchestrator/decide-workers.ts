@@ -1,0 +1,98 @@
+import type { RunState, WorkerState } from '../state/index.ts';
+import { record } from './plan.ts';
+import type { Action, Snapshot, WorkerView } from './plan.ts';
+
+export function isLive(worker: WorkerState): boolean {
+  return worker.status === 'STARTING' || worker.status === 'RUNNING' || worker.status === 'IDLE';
+}
+
+/** Are the workers that should be there there, alive and talking? */
+export function checkWorkers({ state, workers, policy }: Snapshot): Action[] {
+  const actions = Object.entries(state.workers)
+    .filter(([, worker]) => isLive(worker))
+    .flatMap(([key, worker]) => checkWorker(Number(key), worker, workers.get(Number(key)), policy.silentMs));
+  if (actions.length > 0) return actions;
+  return tooManyStartFailures(state, policy.startFailures);
+}
+
+function checkWorker(number: number, worker: WorkerState, view: WorkerView | undefined, limitMs: number): Action[] {
+  if (view?.setupFailure != null) {
+    return [
+      { kind: 'finish', status: 'failed', exit: 1, cause: `worker ${number}: ${view.setupFailure}`, resumeAt: null },
+    ];
+  }
+  if (view === undefined || !view.alive) {
+    const words = (view?.lastWords ?? []).length > 0 ? `; last words: ${view?.lastWords.join(' | ')}` : '';
+    return [
+      record({
+        type: 'worker-exited',
+        worker: number,
+        expected: false,
+        cause: `${view?.exit ?? 'it is gone'}${words}`,
+      }),
+    ];
+  }
+  if (view.unreadable !== null) {
+    return [{ kind: 'kill-worker', worker: number, cause: `its status cannot be used: ${view.unreadable}` }];
+  }
+  if (view.silentMs > limitMs) {
+    const cause = `no heartbeat for ${Math.round(view.silentMs / 1000)} s, limit ${limitMs / 1000} s`;
+    return [{ kind: 'kill-worker', worker: number, cause }];
+  }
+  const phase = phaseOf(view);
+  const known = { STARTING: 'starting', RUNNING: 'busy', IDLE: 'idle', STOPPED: '', CRASHED: '' }[worker.status];
+  if (phase === undefined || phase === known || (phase === 'setup' && known === 'busy')) return [];
+  return [record({ type: 'worker-phase', worker: number, phase })];
+}
+
+function phaseOf(view: WorkerView): 'setup' | 'idle' | 'busy' | undefined {
+  switch (view.phase) {
+    case null:
+    case 'starting':
+    case 'stopping':
+    case 'stopped':
+      return undefined;
+    case 'setup':
+      return 'setup';
+    case 'idle':
+      return 'idle';
+    case 'preparing':
+    case 'running':
+    case 'verifying':
+    case 'gating':
+      return 'busy';
+  }
+}
+
+function tooManyStartFailures(state: RunState, limit: number): Action[] {
+  if (state.startFailures < limit) return [];
+  const last = Object.values(state.workers).findLast((worker) => worker.status === 'CRASHED');
+  const cause = `workers end before they are ready, ${state.startFailures} times in a row; last: ${last?.cause ?? 'no reason known'}`;
+  return [{ kind: 'finish', status: 'failed', exit: 4, cause, resumeAt: null }];
+}
+
+/** A worker with nothing to do; or the number of one that may be started, and why. */
+export function findHand(
+  { state, workers }: Snapshot,
+  taken: ReadonlySet<number>,
+): { worker: number | undefined; start?: string } {
+  const numbers = Array.from({ length: state.settings.workers }, (_, index) => index).filter(
+    (number) => !taken.has(number),
+  );
+  const free = (number: number): boolean => {
+    const worker = state.workers[number];
+    if (worker === undefined || !isLive(worker) || worker.task !== null) return false;
+    const view = workers.get(number);
+    return view !== undefined && view.alive && view.phase !== 'stopping' && view.phase !== 'stopped';
+  };
+  const idle = numbers.find((number) => free(number) && state.workers[number]?.status === 'IDLE') ?? numbers.find(free);
+  if (idle !== undefined) return { worker: idle };
+  const startable = numbers.find((number) => {
+    const worker = state.workers[number];
+    return worker === undefined || !isLive(worker);
+  });
+  if (startable === undefined) return { worker: undefined };
+  const before = state.workers[startable];
+  const again = before === undefined ? '' : `; its last life: ${before.cause ?? before.status}`;
+  return { worker: startable, start: `more ready work than free workers${again}` };
+}

@@ -1,0 +1,59 @@
+import { dependentsOf } from '../tasks/index.ts';
+import { closeLevel, openLevel } from './decide-level.ts';
+import { assignTasks } from './decide-assignment.ts';
+import { settleGates, settleTasks } from './decide-results.ts';
+import { checkWorkers } from './decide-workers.ts';
+import type { Action, Snapshot } from './plan.ts';
+import { record } from './plan.ts';
+
+/**
+ * What to do next, from what is known now. Pure: the same snapshot gives the same actions. The questions are asked in
+ * order, and the first that has an answer ends the turn: what follows would be decided on a state that is about to
+ * change.
+ */
+export function decide(snapshot: Snapshot): readonly Action[] {
+  if (snapshot.state.status !== 'running') return [];
+  const questions = [settleTasks, settleGates, checkWorkers, stopIfAsked, retryTasks, giveUp, blockDependents];
+  for (const ask of [...questions, openLevel, assignTasks, closeLevel]) {
+    const actions = ask(snapshot);
+    if (actions.length > 0) return actions;
+  }
+  return [];
+}
+
+function stopIfAsked({ stop }: Snapshot): Action[] {
+  return stop === null ? [] : [{ kind: 'finish', ...stop, resumeAt: null }];
+}
+
+/** A retried task takes with it what waits for it; what waits for something else as well is blocked again. */
+function retryTasks({ retries, state, graph }: Snapshot): Action[] {
+  const asked = new Set(retries.flatMap((id) => [id, ...dependentsOf(graph, id)]));
+  return [...asked].flatMap((id) => {
+    const status = state.tasks[id]?.status;
+    if (status !== 'blocked' && !(status === 'failed' && retries.includes(id))) return [];
+    return [record({ type: 'task-reset', task: id, cause: 'asked to retry' })];
+  });
+}
+
+/** A task that has used up its tries, or has cost too many workers, is failed for good. */
+function giveUp({ state, policy }: Snapshot): Action[] {
+  return Object.entries(state.tasks).flatMap(([id, task]) => {
+    if (task.status !== 'pending') return [];
+    const why =
+      task.failures >= policy.attempts
+        ? `failed ${task.failures} of ${policy.attempts} times; last: ${task.cause}`
+        : task.losses >= policy.losses
+          ? `its worker died ${task.losses} times; last: ${task.cause}`
+          : undefined;
+    return why === undefined ? [] : [record({ type: 'task-failed', task: id, cause: why })];
+  });
+}
+
+function blockDependents({ state, graph }: Snapshot): Action[] {
+  return graph.tasks.flatMap(({ id, dependencies }) => {
+    if (state.tasks[id]?.status !== 'pending') return [];
+    const by = dependencies.find((other) => ['failed', 'blocked'].includes(state.tasks[other]?.status ?? ''));
+    if (by === undefined) return [];
+    return [record({ type: 'task-blocked', task: id, by, cause: `needs ${by}, which is ${state.tasks[by]?.status}` })];
+  });
+}

@@ -1,0 +1,5 @@
+export { formatActions } from './plan.ts';
+export type { Policy, StopRequest } from './plan.ts';
+export type { Ports, RunContext, RunOptions } from './ports.ts';
+export type { RunEnd } from './loop.ts';
+export { resumeRun, startRun } from './start.ts';

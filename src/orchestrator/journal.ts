@@ -1,0 +1,44 @@
+import type { RecordedEvent, RunEvent, RunState } from '../state/index.ts';
+import type { Ports } from './ports.ts';
+import { reduce } from './reduce.ts';
+
+/** The run's memory: what happened goes into the log and the live view, and its sum into the snapshot. */
+export interface Journal {
+  readonly state: RunState;
+  record(event: RunEvent): void;
+  /** Facts that are too frequent to be events. */
+  heard(worker: number, at: string): void;
+  /** Resolves when everything recorded so far is on the disk. */
+  save(): Promise<void>;
+}
+
+export function openJournal(ports: Pick<Ports, 'clock' | 'store' | 'emit'>, first: RunState): Journal {
+  let state = first;
+  let saved: RunState | undefined;
+  let unsaved: RecordedEvent[] = [];
+  return {
+    get state() {
+      return state;
+    },
+    record: (event) => {
+      const recorded: RecordedEvent = { at: new Date(ports.clock.now()).toISOString(), ...event };
+      state = reduce(state, recorded);
+      unsaved.push(recorded);
+      ports.emit(recorded);
+    },
+    heard: (worker, at) => {
+      const known = state.workers[worker];
+      if (known === undefined || known.heartbeatAt === at) return;
+      state = { ...state, workers: { ...state.workers, [worker]: { ...known, heartbeatAt: at } } };
+    },
+    save: async () => {
+      if (saved === state) return;
+      const events = unsaved;
+      unsaved = [];
+      const now = state;
+      await ports.store.append(events);
+      await ports.store.write(now);
+      saved = now;
+    },
+  };
+}

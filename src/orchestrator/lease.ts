@@ -1,0 +1,20 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { randomId, writeFileAtomic } from '../lib/index.ts';
+import type { Lease } from '../protocol/index.ts';
+
+/** Tells the workers that we live; stops when closed, or when we do. */
+export async function keepLease(file: string, leaseMs: number): Promise<{ close(): void }> {
+  await mkdir(path.dirname(file), { recursive: true });
+  const owner = randomId();
+  let beat = 0;
+  const renew = async (): Promise<void> => {
+    beat += 1;
+    const lease: Lease = { version: 1, owner, beat };
+    await writeFileAtomic(file, JSON.stringify(lease), { durable: false });
+  };
+  await renew();
+  // A renewal that fails (a full disk) is tried again; the workers decide how long they wait.
+  const timer = setInterval(() => void renew().catch(() => undefined), Math.max(20, leaseMs / 6));
+  return { close: () => clearInterval(timer) };
+}

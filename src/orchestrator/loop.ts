@@ -1,0 +1,135 @@
+import path from 'node:path';
+import { reasonOf, sleep } from '../lib/index.ts';
+import type { RunState } from '../state/index.ts';
+import { createExecutor } from './apply.ts';
+import { decide } from './decide.ts';
+import { settleTasks } from './decide-results.ts';
+import { isLive } from './decide-workers.ts';
+import type { Hands } from './hands.ts';
+import type { Journal } from './journal.ts';
+import { createObserver } from './observe.ts';
+import type { Action, FinishAction, Snapshot } from './plan.ts';
+import type { RunContext } from './ports.ts';
+
+/** Looked at without a sign that anything happened: the net under watches and exits. */
+const TICK_MS = 1000;
+/** A second look after a sign: file watches may swallow what follows close behind. */
+const SECOND_LOOK_MS = 60;
+
+export interface RunEnd {
+  readonly state: RunState;
+  readonly exit: number;
+}
+
+/** Wakes the loop: at once when there is a sign, a little later again, and now and then anyway. */
+export interface Bell {
+  ring(): void;
+  wait(signal: AbortSignal, atMost: number): Promise<void>;
+}
+
+export function createBell(): Bell {
+  let rung = new AbortController();
+  let again = false;
+  return {
+    ring: () => rung.abort(),
+    wait: async (signal, atMost) => {
+      await sleep(again ? Math.min(SECOND_LOOK_MS, atMost) : atMost, AbortSignal.any([rung.signal, signal]));
+      again = rung.signal.aborted;
+      rung = new AbortController();
+    },
+  };
+}
+
+/** Observe, decide, apply, until the run is over. Then nothing that it started is left. */
+export async function runLoop(context: RunContext, journal: Journal, hands: Hands, bell: Bell): Promise<RunEnd> {
+  const { ports, options } = context;
+  const executor = createExecutor(context, journal, hands);
+  const observer = createObserver(context, hands);
+  const watch = ports.watch([path.join(ports.store.paths.folder, 'workers'), ports.store.paths.requests], bell.ring);
+  const deadline = options.deadlineMs === null ? null : ports.clock.monotonic() + options.deadlineMs;
+  try {
+    for (;;) {
+      const snapshot = await look(observer, journal);
+      const actions = decide(late(snapshot, deadline, context));
+      for (const action of actions) {
+        if (action.kind === 'finish') return await finish(context, journal, hands, action);
+        await executor.apply(action);
+      }
+      await journal.save();
+      if (actions.length === 0) await bell.wait(options.stop, nextLook(snapshot));
+    }
+  } catch (error) {
+    return await breakOff(context, journal, hands, error);
+  } finally {
+    await watch.close();
+  }
+}
+
+async function look(observer: ReturnType<typeof createObserver>, journal: Journal): Promise<Snapshot> {
+  const snapshot = await observer.look(journal.state);
+  for (const [worker, at] of observer.heartbeats) journal.heard(worker, at);
+  return { ...snapshot, state: journal.state };
+}
+
+function late(snapshot: Snapshot, deadline: number | null, { ports, options }: RunContext): Snapshot {
+  if (snapshot.stop !== null || deadline === null || ports.clock.monotonic() < deadline) return snapshot;
+  const cause = `the run's time limit of ${(options.deadlineMs ?? 0) / 1000} s is over`;
+  return { ...snapshot, stop: { status: 'stopped', exit: 1, cause } };
+}
+
+function nextLook({ state, now }: Snapshot): number {
+  const waits = Object.values(state.tasks)
+    .filter((task) => task.status === 'pending' && task.notBefore !== null)
+    .map((task) => Date.parse(task.notBefore ?? '') - now);
+  return Math.max(1, Math.min(TICK_MS, ...waits.filter((wait) => wait > 0)));
+}
+
+/** The end: workers are asked to stop, what they finished meanwhile still counts, and only then is it said. */
+async function finish(context: RunContext, journal: Journal, hands: Hands, action: FinishAction): Promise<RunEnd> {
+  await hands.stopAll(context.options.graceMs);
+  const executor = createExecutor(context, journal, hands);
+  const observer = createObserver(context, hands);
+  const snapshot = await look(observer, journal);
+  const last = settleTasks(snapshot).filter((step) => step.kind === 'record');
+  for (const step of last) await executor.apply(asInterruption(step));
+  for (const [key, worker] of Object.entries(journal.state.workers)) {
+    if (!isLive(worker)) continue;
+    journal.record({
+      type: 'worker-exited',
+      worker: Number(key),
+      expected: true,
+      cause: `the run is ${action.status}`,
+    });
+  }
+  for (const [level, { gateRun }] of Object.entries(journal.state.levels)) {
+    if (gateRun !== null)
+      journal.record({ type: 'gates-lost', level: Number(level), attempt: gateRun.attempt, cause: action.cause });
+  }
+  await context.ports.launcher.sweep(journal.state.runId);
+  const { status, exit, cause, resumeAt } = action;
+  journal.record({ type: 'run-finished', status, exit, cause, resumeAt });
+  await journal.save();
+  return { state: journal.state, exit };
+}
+
+/** A worker that was stopped by us has not died: its attempt costs the task nothing. */
+function asInterruption(step: Extract<Action, { kind: 'record' }>): Extract<Action, { kind: 'record' }> {
+  const { event } = step;
+  if (event.type !== 'attempt-failed' || event.outcome !== 'lost') return step;
+  return {
+    ...step,
+    event: { ...event, outcome: 'interrupted', charge: 'nothing', detail: 'stopped before it was done' },
+  };
+}
+
+/** Something failed that no decision foresaw (a full disk, a moved branch): end in order, then let it be told. */
+async function breakOff(context: RunContext, journal: Journal, hands: Hands, error: unknown): Promise<never> {
+  await hands.stopAll(context.options.graceMs).catch(() => undefined);
+  await context.ports.launcher.sweep(journal.state.runId).catch(() => undefined);
+  if (journal.state.status === 'running') {
+    const cause = reasonOf(error);
+    journal.record({ type: 'run-finished', status: 'stopped', exit: 1, cause, resumeAt: null });
+    await journal.save().catch(() => undefined);
+  }
+  throw error;
+}

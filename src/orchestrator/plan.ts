@@ -1,0 +1,119 @@
+import type { TaskGraph } from '../tasks/index.ts';
+import type { GateResult, Phase, TaskResult } from '../protocol/index.ts';
+import type { RunEvent, RunState } from '../state/index.ts';
+
+/** A worker's result with what the repository says about its commit. */
+export interface ObservedTaskResult extends TaskResult {
+  /** The commit is there and has the attempt's base as its only parent. */
+  readonly commitFits: boolean;
+  /** Paths that differ between base and commit. */
+  readonly changed: readonly string[];
+}
+
+/** What is known of one worker right now. */
+export interface WorkerView {
+  readonly alive: boolean;
+  /** How it ended, if it did. */
+  readonly exit: string | null;
+  readonly phase: Phase | null;
+  readonly attempt: string | null;
+  /** Time since its last new heartbeat, or since its start. */
+  readonly silentMs: number;
+  readonly result: ObservedTaskResult | GateResult | null;
+  readonly setupFailure: string | null;
+  /** Why its status cannot be used, if so. */
+  readonly unreadable: string | null;
+  /** The last lines of its log, when it is dead. */
+  readonly lastWords: readonly string[];
+}
+
+/** How patient the run is. */
+export interface Policy {
+  readonly attempts: number;
+  readonly losses: number;
+  readonly backoffMs: number;
+  readonly silentMs: number;
+  readonly startFailures: number;
+}
+
+export interface StopRequest {
+  readonly status: 'stopped';
+  readonly exit: number;
+  readonly cause: string;
+}
+
+/** Everything a decision is made from. */
+export interface Snapshot {
+  /** Wall clock. */
+  readonly now: number;
+  readonly state: RunState;
+  readonly graph: TaskGraph;
+  readonly policy: Policy;
+  readonly workers: ReadonlyMap<number, WorkerView>;
+  readonly retries: readonly string[];
+  readonly stop: StopRequest | null;
+}
+
+/** What is to be done, each with its reason in words. */
+export type Action =
+  | { readonly kind: 'record'; readonly event: RunEvent }
+  | { readonly kind: 'start-worker'; readonly worker: number; readonly cause: string }
+  | { readonly kind: 'kill-worker'; readonly worker: number; readonly cause: string }
+  | {
+      readonly kind: 'assign';
+      readonly task: string;
+      readonly worker: number;
+      readonly number: number;
+      readonly base: string;
+      readonly cause: string;
+    }
+  | {
+      readonly kind: 'run-gates';
+      readonly level: number;
+      readonly worker: number;
+      readonly count: number;
+      readonly commit: string;
+      readonly cause: string;
+    }
+  | { readonly kind: 'merge-task'; readonly level: number; readonly task: string; readonly cause: string }
+  | { readonly kind: 'publish'; readonly level: number; readonly tip: string; readonly cause: string }
+  | FinishAction;
+
+export interface FinishAction {
+  readonly kind: 'finish';
+  readonly status: 'complete' | 'failed' | 'paused' | 'stopped';
+  readonly exit: number;
+  readonly cause: string;
+  readonly resumeAt: string | null;
+}
+
+export const record = (event: RunEvent): Action => ({ kind: 'record', event });
+
+export const attemptId = (task: string, number: number): string => `${task}.${number}`;
+
+/** One line per action, for tests and for --debug. */
+export function formatActions(actions: readonly Action[]): string {
+  return actions.map(formatAction).join('\n');
+}
+
+function formatAction(action: Action): string {
+  switch (action.kind) {
+    case 'record':
+      return `record ${Object.values(action.event)
+        .filter((value) => typeof value !== 'object')
+        .join(' ')}`;
+    case 'start-worker':
+    case 'kill-worker':
+      return `${action.kind} ${action.worker}: ${action.cause}`;
+    case 'assign':
+      return `assign ${attemptId(action.task, action.number)} to ${action.worker} on ${action.base.slice(0, 7)}: ${action.cause}`;
+    case 'run-gates':
+      return `run-gates of level ${action.level} with ${action.count} tasks on ${action.worker} at ${action.commit.slice(0, 7)}: ${action.cause}`;
+    case 'merge-task':
+      return `merge-task ${action.task} into level ${action.level}: ${action.cause}`;
+    case 'publish':
+      return `publish level ${action.level} at ${action.tip.slice(0, 7)}: ${action.cause}`;
+    case 'finish':
+      return `finish ${action.status} ${action.exit}: ${action.cause}`;
+  }
+}

@@ -1,0 +1,51 @@
+import type { Repository } from '../git/index.ts';
+import type { Clock, Environment } from '../lib/index.ts';
+import type { Launcher } from '../launchers/index.ts';
+import type { AgentSpec } from '../protocol/index.ts';
+import type { ProjectPaths, RecordedEvent, StateStore } from '../state/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
+import type { Policy, StopRequest } from './plan.ts';
+
+/** The outside world, as a run needs it. `cli/wire.ts` makes it; tests make their own. */
+export interface Ports {
+  readonly clock: Clock;
+  readonly repository: Repository;
+  readonly project: ProjectPaths;
+  readonly store: StateStore;
+  readonly launcher: Launcher;
+  /** Calls back soon after a worker or a person has written something. */
+  readonly watch: (folders: readonly string[], onChange: () => void) => { close(): Promise<void> };
+  readonly emit: (event: RecordedEvent) => void;
+}
+
+/** The times and limits of a run. */
+export interface RunOptions {
+  readonly policy: Policy;
+  readonly agent: AgentSpec;
+  readonly limits: { readonly totalMs: number; readonly idleMs: number; readonly completionMs: number };
+  readonly leaseMs: number;
+  readonly setup: { readonly command: string; readonly timeoutMs: number } | null;
+  /** Files copied into each worktree, relative to the root of the repository. */
+  readonly copies: readonly string[];
+  /** The whole run; none when null. */
+  readonly deadlineMs: number | null;
+  /** What workers inherit. */
+  readonly env: Environment;
+  /** Between SIGTERM and SIGKILL. */
+  readonly graceMs: number;
+  /** Asks for an end; the reason is a StopRequest. */
+  readonly stop: AbortSignal;
+}
+
+export interface RunContext {
+  readonly ports: Ports;
+  readonly options: RunOptions;
+  readonly graph: TaskGraph;
+}
+
+export function stopRequestOf(signal: AbortSignal): StopRequest | null {
+  if (!signal.aborted) return null;
+  const reason: unknown = signal.reason;
+  if (typeof reason === 'object' && reason !== null && 'exit' in reason) return reason as StopRequest;
+  return { status: 'stopped', exit: 1, cause: 'stopped' };
+}

@@ -1,0 +1,296 @@
+import type { Usage } from '../protocol/index.ts';
+import type {
+  AttemptState,
+  LevelState,
+  RecordedEvent,
+  RunState,
+  TaskState,
+  Trial,
+  WorkerState,
+} from '../state/index.ts';
+
+/** Attempts and warnings are kept in the event log; the snapshot holds the last few, so that it does not grow. */
+const KEPT_ATTEMPTS = 10;
+const KEPT_WARNINGS = 50;
+
+/** The snapshot after an event. Nothing else ever changes a run's state. */
+export function reduce(state: RunState, event: RecordedEvent): RunState {
+  return { ...change(state, event), updatedAt: event.at };
+}
+
+// oxlint-disable-next-line complexity, max-lines-per-function -- one case per event, each a line or two
+function change(state: RunState, event: RecordedEvent): RunState {
+  switch (event.type) {
+    case 'run-started':
+      return state;
+    case 'run-resumed':
+      return { ...state, status: 'running', cause: null, resumeAt: null, startFailures: 0, settings: event.settings };
+    case 'run-finished':
+      return { ...state, status: event.status, cause: event.cause, resumeAt: event.resumeAt };
+    case 'warning':
+      return { ...state, warnings: [...state.warnings, event.text].slice(-KEPT_WARNINGS) };
+    case 'worker-starting':
+      return withWorker(state, event.worker, {
+        status: 'STARTING',
+        mode: event.mode,
+        session: event.session,
+        task: null,
+        heartbeatAt: null,
+        branch: event.branch,
+        worktree: event.worktree,
+        pid: null,
+        containerId: null,
+        handle: null,
+        startedAt: event.at,
+        cause: null,
+      });
+    case 'worker-started':
+      return changeWorker(state, event.worker, {
+        pid: event.pid,
+        containerId: event.containerId,
+        handle: event.handle,
+      });
+    case 'worker-phase':
+      return {
+        ...changeWorker(state, event.worker, { status: event.phase === 'idle' ? 'IDLE' : 'RUNNING' }),
+        startFailures: 0,
+      };
+    case 'worker-exited':
+      return workerExited(state, event);
+    case 'level-started':
+      return changeLevel(state, event.level, { status: 'running', base: event.base, startedAt: event.at }, event.level);
+    case 'attempt-started':
+      return attemptStarted(state, event);
+    case 'attempt-verifying':
+      return changeTask(state, event.task, { status: 'verifying' });
+    case 'attempt-accepted':
+      return attemptAccepted(state, event);
+    case 'attempt-failed':
+      return attemptFailed(state, event);
+    case 'task-failed':
+      return changeTask(state, event.task, { status: 'failed', cause: event.cause });
+    case 'task-blocked':
+      return changeTask(state, event.task, { status: 'blocked', cause: event.cause });
+    case 'task-reset':
+      return taskReset(state, event.task);
+    case 'task-merged':
+      return changeTrial(state, event.level, (trial) => ({
+        ...trial,
+        tasks: [...trial.tasks, event.task],
+        tips: [...trial.tips, event.tip],
+        green: false,
+      }));
+    case 'gates-started':
+      return gatesStarted(state, event);
+    case 'gates-passed':
+      return gatesPassed(state, event);
+    case 'gates-failed':
+      return gatesFailed(state, event);
+    case 'gates-lost':
+      return freeWorkerOfGate(state, event.level);
+    case 'level-published':
+      return levelPublished(state, event);
+    case 'level-finished':
+      return changeLevel(state, event.level, { status: event.status, completedAt: event.at });
+  }
+}
+
+type EventOf<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { type: Type }>;
+
+function withWorker(state: RunState, worker: number, value: WorkerState): RunState {
+  return { ...state, workers: { ...state.workers, [worker]: value } };
+}
+
+function changeWorker(state: RunState, worker: number, change: Partial<WorkerState>): RunState {
+  const now = state.workers[worker];
+  return now === undefined ? state : withWorker(state, worker, { ...now, ...change });
+}
+
+function changeTask(state: RunState, id: string, change: Partial<TaskState>): RunState {
+  const now = state.tasks[id];
+  return now === undefined ? state : { ...state, tasks: { ...state.tasks, [id]: { ...now, ...change } } };
+}
+
+function changeLevel(state: RunState, level: number, change: Partial<LevelState>, current = state.level): RunState {
+  const now = state.levels[level];
+  if (now === undefined) return state;
+  return { ...state, level: current, levels: { ...state.levels, [level]: { ...now, ...change } } };
+}
+
+const EMPTY_TRIAL: Trial = { tasks: [], tips: [], green: false, reds: 0, search: null, redLog: null };
+
+function changeTrial(state: RunState, level: number, change: (trial: Trial) => Trial | null): RunState {
+  return changeLevel(state, level, { trial: change(state.levels[level]?.trial ?? EMPTY_TRIAL) });
+}
+
+function workerExited(state: RunState, event: EventOf<'worker-exited'>): RunState {
+  const early = state.workers[event.worker]?.status === 'STARTING' && !event.expected;
+  const status = event.expected ? 'STOPPED' : 'CRASHED';
+  return {
+    ...changeWorker(state, event.worker, { status, task: null, cause: event.cause }),
+    startFailures: state.startFailures + (early ? 1 : 0),
+  };
+}
+
+function attemptStarted(state: RunState, event: EventOf<'attempt-started'>): RunState {
+  const attempt: AttemptState = {
+    number: event.attempt,
+    worker: event.worker,
+    base: event.base,
+    startedAt: event.at,
+    endedAt: null,
+    outcome: null,
+    detail: null,
+    commit: null,
+    usage: null,
+  };
+  const attempts = [...(state.tasks[event.task]?.attempts ?? []), attempt].slice(-KEPT_ATTEMPTS);
+  const started = changeTask(state, event.task, { status: 'running', attempts, cause: null, notBefore: null });
+  return changeWorker(started, event.worker, { task: event.task });
+}
+
+function endAttempt(state: RunState, id: string, number: number, end: Partial<AttemptState>): AttemptState[] {
+  const attempts = state.tasks[id]?.attempts ?? [];
+  return attempts.map((attempt) => (attempt.number === number ? { ...attempt, ...end } : attempt));
+}
+
+/** The worker is free again, unless it has meanwhile been given something else. */
+function freeWorker(state: RunState, worker: number, task: string): RunState {
+  return state.workers[worker]?.task === task ? changeWorker(state, worker, { task: null }) : state;
+}
+
+function attemptAccepted(state: RunState, event: EventOf<'attempt-accepted'>): RunState {
+  const { task, attempt: number, commit, detail, usage } = event;
+  const attempts = endAttempt(state, task, number, { outcome: 'accepted', endedAt: event.at, commit, detail, usage });
+  const base = attempts.find((attempt) => attempt.number === number)?.base;
+  const accepted = changeTask(state, task, {
+    status: 'complete',
+    attempts,
+    commit,
+    // A check that changed nothing has nothing to merge.
+    merged: commit === base,
+    backoffs: 0,
+    cause: null,
+    feedback: null,
+  });
+  return addCost(freeWorker(accepted, event.worker, task), usage);
+}
+
+function attemptFailed(state: RunState, event: EventOf<'attempt-failed'>): RunState {
+  const { task: id, attempt: number, outcome, detail, commit, usage } = event;
+  const task = state.tasks[id];
+  if (task === undefined) return state;
+  const before = task.attempts.find((attempt) => attempt.number === number);
+  const end = {
+    outcome,
+    endedAt: event.at,
+    detail,
+    commit: commit ?? before?.commit ?? null,
+    usage: usage ?? before?.usage ?? null,
+  };
+  const failed = changeTask(state, id, {
+    status: 'pending',
+    attempts: endAttempt(state, id, number, end),
+    failures: task.failures + (event.charge === 'failure' ? 1 : 0),
+    losses: task.losses + (event.charge === 'loss' ? 1 : 0),
+    backoffs: event.charge === 'backoff' ? task.backoffs + 1 : 0,
+    commit: null,
+    merged: false,
+    cause: detail,
+    feedback: event.feedback ?? task.feedback,
+    notBefore: event.notBefore,
+  });
+  const freed = freeWorker(dropFromTrial(failed, task.level, id), event.worker, id);
+  return before?.usage === null || before === undefined ? addCost(freed, usage) : freed;
+}
+
+/** A culprit leaves the trial; what was merged before it stays, what came after is merged anew. */
+function dropFromTrial(state: RunState, level: number, task: string): RunState {
+  const trial = state.levels[level]?.trial ?? null;
+  const index = trial?.tasks.indexOf(task) ?? -1;
+  if (trial === null || index < 0) return state;
+  return changeTrial(state, level, () => ({
+    ...EMPTY_TRIAL,
+    tasks: trial.tasks.slice(0, index),
+    tips: trial.tips.slice(0, index),
+  }));
+}
+
+function taskReset(state: RunState, id: string): RunState {
+  const task = state.tasks[id];
+  if (task === undefined) return state;
+  const reset = changeTask(state, id, {
+    status: 'pending',
+    failures: 0,
+    losses: 0,
+    backoffs: 0,
+    cause: null,
+    notBefore: null,
+  });
+  const over = ['complete', 'failed'].includes(state.levels[task.level]?.status ?? '');
+  return over
+    ? changeLevel(reset, task.level, { status: 'pending', completedAt: null }, Math.min(state.level, task.level))
+    : reset;
+}
+
+function gatesStarted(state: RunState, event: EventOf<'gates-started'>): RunState {
+  const { attempt, worker, commit, count } = event;
+  const runs = (state.levels[event.level]?.gateRuns ?? 0) + 1;
+  const started = changeLevel(state, event.level, {
+    status: 'gating',
+    gateRun: { attempt, worker, commit, count },
+    gateRuns: runs,
+  });
+  return changeWorker(started, worker, { task: attempt });
+}
+
+function freeWorkerOfGate(state: RunState, level: number): RunState {
+  const gateRun = state.levels[level]?.gateRun ?? null;
+  const freed = gateRun === null ? state : freeWorker(state, gateRun.worker, gateRun.attempt);
+  return changeLevel(freed, level, { gateRun: null });
+}
+
+function gatesPassed(state: RunState, event: EventOf<'gates-passed'>): RunState {
+  const told = changeLevel(freeWorkerOfGate(state, event.level), event.level, { gates: [...event.gates] });
+  return changeTrial(told, event.level, (trial) =>
+    trial.search === null ? { ...trial, green: true } : { ...trial, search: { ...trial.search, good: event.count } },
+  );
+}
+
+function gatesFailed(state: RunState, event: EventOf<'gates-failed'>): RunState {
+  const told = changeLevel(freeWorkerOfGate(state, event.level), event.level, { gates: [...event.gates] });
+  // Published work has passed the gates; the run's own base has not been asked yet.
+  const good = state.integrationTip === state.base ? -1 : 0;
+  return changeTrial(told, event.level, (trial) => {
+    if (trial.search !== null) return { ...trial, search: { ...trial.search, bad: event.count }, redLog: event.log };
+    const reds = trial.reds + 1;
+    const search = reds < 2 ? null : { good, bad: trial.tasks.length };
+    return { ...trial, reds, search, redLog: event.log };
+  });
+}
+
+function levelPublished(state: RunState, event: EventOf<'level-published'>): RunState {
+  const tasks = Object.fromEntries(
+    Object.entries(state.tasks).map(([id, task]) => [id, event.tasks.includes(id) ? { ...task, merged: true } : task]),
+  );
+  return changeLevel({ ...state, tasks, integrationTip: event.tip }, event.level, {
+    base: event.tip,
+    trial: null,
+    status: 'running',
+  });
+}
+
+function addCost(state: RunState, usage: Usage | null): RunState {
+  if (usage === null) return state;
+  const { cost } = state;
+  return {
+    ...state,
+    cost: {
+      inputTokens: cost.inputTokens + usage.inputTokens,
+      outputTokens: cost.outputTokens + usage.outputTokens,
+      cacheReadTokens: cost.cacheReadTokens + usage.cacheReadTokens,
+      cacheWriteTokens: cost.cacheWriteTokens + usage.cacheWriteTokens,
+      costUsd: cost.costUsd + usage.costUsd,
+    },
+  };
+}

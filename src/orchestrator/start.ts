@@ -1,0 +1,217 @@
+import { cp, mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { AppError, timeId } from '../lib/index.ts';
+import { branchNames } from '../protocol/index.ts';
+import type { WorkerHandle } from '../launchers/index.ts';
+import type { LevelState, RunSettings, RunState, TaskState } from '../state/index.ts';
+import type { Task, TaskGraph } from '../tasks/index.ts';
+import { deliver, gateAssignment, taskAssignment } from './apply.ts';
+import { isLive } from './decide-workers.ts';
+import { createHands } from './hands.ts';
+import type { Hands } from './hands.ts';
+import { openJournal } from './journal.ts';
+import type { Journal } from './journal.ts';
+import { keepLease } from './lease.ts';
+import { createBell, runLoop } from './loop.ts';
+import type { RunEnd } from './loop.ts';
+import type { RunContext } from './ports.ts';
+
+const STATE_VERSION = 1;
+
+/** A new run of a feature, from a commit to its end. The caller holds the feature's lock. */
+export async function startRun(context: RunContext, settings: RunSettings, base: string): Promise<RunEnd> {
+  const { ports, graph } = context;
+  const { integration } = branchNames(graph.feature);
+  const runId = timeId(ports.clock.now());
+  const state = firstState(graph, {
+    settings,
+    base,
+    integration,
+    runId,
+    now: new Date(ports.clock.now()).toISOString(),
+  });
+  const journal = openJournal(ports, state);
+  journal.record({
+    type: 'run-started',
+    feature: graph.feature,
+    runId,
+    base,
+    integration,
+    settings,
+    tasks: graph.tasks.length,
+    levels: graph.levels.length,
+  });
+  await journal.save();
+  await ports.repository.changeRefs([{ ref: `refs/heads/${integration}`, to: base }]);
+  return await withLease(context, journal, async () => undefined);
+}
+
+/** Goes on with a run that was stopped, paused, or whose orchestrator is gone. */
+export async function resumeRun(context: RunContext, state: RunState, settings: RunSettings): Promise<RunEnd> {
+  const journal = openJournal(context.ports, withGraph(state, context.graph));
+  const pending = Object.values(journal.state.tasks).filter((task) => task.status !== 'complete').length;
+  journal.record({ type: 'run-resumed', runId: state.runId, settings, pending });
+  const ref = `refs/heads/${state.integration}`;
+  if ((await context.ports.repository.readRef(ref)) === undefined) {
+    await context.ports.repository.changeRefs([{ ref, to: state.integrationTip }]);
+  }
+  return withLease(context, journal, (hands) => takeOver(context, journal, hands));
+}
+
+async function withLease(
+  context: RunContext,
+  journal: Journal,
+  prepare: (hands: Hands) => Promise<void>,
+): Promise<RunEnd> {
+  const { ports, options } = context;
+  await copyFiles(context);
+  const lease = await keepLease(ports.store.paths.lease, options.leaseMs);
+  const bell = createBell();
+  const hands = createHands(ports, bell.ring);
+  try {
+    await mkdir(path.join(ports.store.paths.folder, 'workers'), { recursive: true });
+    await prepare(hands);
+    await journal.save();
+    return await runLoop(context, journal, hands, bell);
+  } finally {
+    lease.close();
+  }
+}
+
+/** Workers of the first orchestrator that still live are kept, with what they are doing; all others are ended. */
+async function takeOver(context: RunContext, journal: Journal, hands: Hands): Promise<void> {
+  const { launcher } = context.ports;
+  const { runId, workers } = journal.state;
+  const live = await launcher.list(runId);
+  for (const [key, worker] of Object.entries(workers)) {
+    if (!isLive(worker)) continue;
+    const handle = (worker.handle as WorkerHandle | null) ?? live.find(({ session }) => session === worker.session);
+    if (handle === undefined || !(await launcher.recover(handle))) continue;
+    hands.hold(handle);
+    await deliverAgain(context, journal, Number(key));
+  }
+  const known = new Set(Object.values(workers).map(({ session }) => session));
+  for (const handle of live) {
+    if (!known.has(handle.session)) await launcher.stop(handle, { graceMs: 0 });
+  }
+}
+
+/** What was decided may not have reached the worker; reaching it twice does no harm. */
+async function deliverAgain(context: RunContext, journal: Journal, number: number): Promise<void> {
+  const { tasks, levels, workers } = journal.state;
+  const task = workers[number]?.task ?? null;
+  if (task === null) return;
+  const level = Object.keys(levels).find((key) => levels[key]?.gateRun?.attempt === task);
+  if (level !== undefined) return deliver(context, number, gateAssignment(journal, Number(level)));
+  const attempt = tasks[task]?.attempts.at(-1);
+  if (attempt?.outcome === null && attempt.worker === number) {
+    await deliver(context, number, taskAssignment(context, journal, task));
+  }
+}
+
+/** Workers cannot reach the user's folder: what they need of it is laid out for them. */
+async function copyFiles({ ports, options }: RunContext): Promise<void> {
+  const { copies } = ports.store.paths;
+  await rm(copies, { recursive: true, force: true });
+  for (const file of options.copies) {
+    const target = path.join(copies, file);
+    await mkdir(path.dirname(target), { recursive: true });
+    await cp(path.join(ports.repository.root, file), target, {
+      recursive: true,
+      verbatimSymlinks: true,
+      preserveTimestamps: true,
+    });
+  }
+}
+
+interface First {
+  readonly settings: RunSettings;
+  readonly base: string;
+  readonly integration: string;
+  readonly runId: string;
+  readonly now: string;
+}
+
+function firstState(graph: TaskGraph, { settings, base, integration, runId, now }: First): RunState {
+  return {
+    version: STATE_VERSION,
+    feature: graph.feature,
+    runId,
+    status: 'running',
+    cause: null,
+    base,
+    integration,
+    integrationTip: base,
+    level: graph.levels[0] ?? 1,
+    settings,
+    tasks: Object.fromEntries(graph.tasks.map((task) => [task.id, firstTask(task)])),
+    workers: {},
+    levels: Object.fromEntries(graph.levels.map((level) => [level, firstLevel()])),
+    cost: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0 },
+    warnings: [],
+    startFailures: 0,
+    resumeAt: null,
+    startedAt: now,
+    updatedAt: now,
+  };
+}
+
+function firstTask(task: Task): TaskState {
+  return {
+    title: task.title,
+    status: 'pending',
+    level: task.level,
+    attempts: [],
+    failures: 0,
+    losses: 0,
+    backoffs: 0,
+    commit: null,
+    merged: false,
+    cause: null,
+    feedback: null,
+    notBefore: null,
+  };
+}
+
+function firstLevel(): LevelState {
+  return {
+    status: 'pending',
+    base: null,
+    trial: null,
+    gateRun: null,
+    gateRuns: 0,
+    gates: [],
+    startedAt: null,
+    completedAt: null,
+  };
+}
+
+/** The graph may have been edited meanwhile: finished tasks stay finished, new ones join, removed ones go if not begun. */
+function withGraph(state: RunState, graph: TaskGraph): RunState {
+  const removed = Object.keys(state.tasks).filter((id) => !graph.tasks.some((task) => task.id === id));
+  const begun = removed.filter((id) => (state.tasks[id]?.attempts.length ?? 0) > 0);
+  const moved = graph.tasks.filter((task) => {
+    const known = state.tasks[task.id];
+    return known !== undefined && known.level !== task.level && known.attempts.length > 0;
+  });
+  if (begun.length > 0 || moved.length > 0) {
+    const problems = [
+      ...begun.map((id) => `task ${id} has been begun in this run and is gone from the graph`),
+      ...moved.map(
+        (task) =>
+          `task ${task.id} has been begun in level ${state.tasks[task.id]?.level} and is now in level ${task.level}`,
+      ),
+    ];
+    throw new AppError('GRAPH_INVALID', { file: 'the task graph', problems });
+  }
+  const tasks = graph.tasks.map((task) => [
+    task.id,
+    { ...(state.tasks[task.id] ?? firstTask(task)), title: task.title, level: task.level },
+  ]);
+  const levels = graph.levels.map((level) => {
+    const known = state.levels[level] ?? firstLevel();
+    const unfinished = graph.tasks.some((task) => task.level === level && !state.tasks[task.id]);
+    return [level, unfinished ? { ...known, status: 'pending' as const } : known];
+  });
+  return { ...state, tasks: Object.fromEntries(tasks), levels: Object.fromEntries(levels) };
+}

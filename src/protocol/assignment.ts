@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+/** What an agent is told of a task. */
+export const taskBrief = z.strictObject({
+  id: z.string(),
+  title: z.string(),
+  description: z.string(),
+  create: z.array(z.string()),
+  modify: z.array(z.string()),
+  read: z.array(z.string()),
+  acceptanceCriteria: z.array(z.string()),
+  /** Extra words for the agent, as the ancestor's graphs carry them. */
+  context: z.string(),
+  verification: z.strictObject({ command: z.string(), timeoutMs: z.number() }).nullable(),
+  /** A shell command that does the task; then no agent is asked. */
+  run: z.string().nullable(),
+});
+export type TaskBrief = z.infer<typeof taskBrief>;
+
+/** How the agent of an attempt is started; everything that may vary is in here, nothing is looked up by the worker. */
+export const agentSpec = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('shell') }),
+  z.strictObject({
+    kind: z.literal('claude'),
+    command: z.string(),
+    model: z.string().nullable(),
+    args: z.array(z.string()),
+  }),
+  z.strictObject({
+    kind: z.literal('command'),
+    name: z.string(),
+    command: z.array(z.string()).min(1),
+    prompt: z.enum(['stdin', 'argument', 'file']),
+  }),
+]);
+export type AgentSpec = z.infer<typeof agentSpec>;
+
+export const limits = z.strictObject({
+  /** The whole attempt's agent time. */
+  totalMs: z.number(),
+  /** Without a byte of output. */
+  idleMs: z.number(),
+  /** Result seen, process still there. */
+  completionMs: z.number(),
+});
+export type Limits = z.infer<typeof limits>;
+
+const taskAssignment = z.strictObject({
+  version: z.literal(1),
+  kind: z.literal('task'),
+  attempt: z.string(),
+  base: z.string(),
+  task: taskBrief,
+  /** What went wrong in the last attempt, for the prompt. */
+  feedback: z.string().nullable(),
+  agent: agentSpec,
+  limits,
+  /** The last attempt failed here: ignored files go as well, and the set-up runs again. */
+  fresh: z.boolean(),
+});
+
+export const gateSpec = z.strictObject({
+  name: z.string(),
+  command: z.string(),
+  required: z.boolean(),
+  timeoutMs: z.number(),
+});
+export type GateSpec = z.infer<typeof gateSpec>;
+
+const gateAssignment = z.strictObject({
+  version: z.literal(1),
+  kind: z.literal('gate'),
+  attempt: z.string(),
+  base: z.string(),
+  gates: z.array(gateSpec),
+});
+
+/** What the orchestrator hands a worker: written to `inbox/assignment.json`, replaced as a whole. */
+export const assignment = z.discriminatedUnion('kind', [taskAssignment, gateAssignment]);
+export type Assignment = z.infer<typeof assignment>;
+export type TaskAssignment = z.infer<typeof taskAssignment>;
+export type GateAssignment = z.infer<typeof gateAssignment>;

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+/** What a worker must know before its first assignment: `inbox/worker.json`. */
+export const boot = z.strictObject({
+  version: z.literal(1),
+  runId: z.string(),
+  feature: z.string(),
+  worker: z.number().int().nonnegative(),
+  /** One life of one worker: a status of another session is somebody else's. */
+  session: z.string(),
+  /** The branch that the worktree is on. */
+  branch: z.string(),
+  leaseMs: z.number(),
+  setup: z.strictObject({ command: z.string(), timeoutMs: z.number() }).nullable(),
+  /** Time between SIGTERM and SIGKILL for what the worker runs. */
+  stopGraceMs: z.number(),
+});
+export type Boot = z.infer<typeof boot>;
+
+/** The orchestrator's sign of life: `shared/lease.json`. A worker that sees no change for `leaseMs` ends itself. */
+export const lease = z.strictObject({ version: z.literal(1), owner: z.string(), beat: z.number() });
+export type Lease = z.infer<typeof lease>;

@@ -1,0 +1,18 @@
+export { agentSpec, assignment, gateSpec, limits, taskBrief } from './assignment.ts';
+export type {
+  AgentSpec,
+  Assignment,
+  GateAssignment,
+  GateSpec,
+  Limits,
+  TaskAssignment,
+  TaskBrief,
+} from './assignment.ts';
+export { boot, lease } from './boot.ts';
+export type { Boot, Lease } from './boot.ts';
+export { logLine } from './log-line.ts';
+export type { LogLine, LogSource } from './log-line.ts';
+export { MARKS } from './marks.ts';
+export { attemptRef, attemptRefs, branchNames } from './names.ts';
+export { outcome, phase, TEXT_LIMIT, usage, workerStatus } from './status.ts';
+export type { GateReport, GateResult, Outcome, Phase, TaskResult, Usage, WorkerStatus } from './status.ts';

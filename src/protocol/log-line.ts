@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/** One line of a worker's log. The worker prints them to stdout; the launcher keeps them. */
+export const logLine = z.object({
+  at: z.string(),
+  worker: z.number(),
+  task: z.string().optional(),
+  attempt: z.string().optional(),
+  /** Who speaks: the worker itself, or what it runs. */
+  source: z.enum(['worker', 'setup', 'agent', 'verify', 'gate']),
+  text: z.string(),
+});
+export type LogLine = z.infer<typeof logLine>;
+export type LogSource = LogLine['source'];

@@ -1,0 +1,18 @@
+/** Branches of a feature: what people see in `git branch`. */
+export function branchNames(feature: string): {
+  readonly prefix: string;
+  readonly integration: string;
+  worker(worker: number): string;
+} {
+  const prefix = `mahabharatha/${feature}/`;
+  return { prefix, integration: `${prefix}integration`, worker: (worker) => `${prefix}worker-${worker}` };
+}
+
+/** Every attempt's commit stays under a ref of its own until clean-up, also a failed one: work is never lost. */
+export function attemptRef(feature: string, task: string, number: number): string {
+  return `${attemptRefs(feature)}${task}/${number}`;
+}
+
+export function attemptRefs(feature: string): string {
+  return `refs/mahabharatha/${feature}/`;
+}

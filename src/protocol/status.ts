@@ -1,0 +1,104 @@
+import { z } from 'zod';
+
+export const usage = z.strictObject({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheReadTokens: z.number(),
+  cacheWriteTokens: z.number(),
+  costUsd: z.number(),
+});
+export type Usage = z.infer<typeof usage>;
+
+/**
+ * How an attempt ended, kept apart because each is answered differently:
+ * `verified` goes on to be merged; `rate-limited` waits; `usage-limit` pauses the run; `credentials` stops it;
+ * `interrupted` was our own doing; all others are failures of the task and come back with feedback.
+ */
+export const outcome = z.enum([
+  'verified',
+  'agent-failed',
+  'timed-out',
+  'idle',
+  'no-change',
+  'verification-failed',
+  'rate-limited',
+  'usage-limit',
+  'credentials',
+  'interrupted',
+  'worker-error',
+]);
+export type Outcome = z.infer<typeof outcome>;
+
+/** Longest text that crosses the wall in one field; the worker cuts, the orchestrator insists. */
+export const TEXT_LIMIT = 16_000;
+const text = z.string().max(TEXT_LIMIT);
+
+const taskResult = z.strictObject({
+  kind: z.literal('task'),
+  attempt: z.string(),
+  outcome,
+  /** One line for people: what happened, how much. */
+  detail: text,
+  /** What the next attempt should know: the output that shows what is wrong. */
+  feedback: text,
+  /** The attempt's work as one commit on its base, also when it failed; null when nothing was changed. */
+  commit: z
+    .string()
+    .regex(/^[0-9a-f]{40,64}$/)
+    .nullable(),
+  usage: usage.nullable(),
+  /** When a usage limit ends, if the agent said so. */
+  resetAt: z.string().max(64).nullable(),
+});
+export type TaskResult = z.infer<typeof taskResult>;
+
+const gateReport = z.strictObject({
+  name: text,
+  ok: z.boolean(),
+  required: z.boolean(),
+  detail: text,
+  output: text,
+  durationMs: z.number(),
+});
+export type GateReport = z.infer<typeof gateReport>;
+
+const gateResult = z.strictObject({
+  kind: z.literal('gate'),
+  attempt: z.string(),
+  gates: z.array(gateReport).max(100),
+  /** Set when the gates could not be run at all. */
+  error: text.nullable(),
+});
+export type GateResult = z.infer<typeof gateResult>;
+
+export const phase = z.enum([
+  'starting',
+  'setup',
+  'idle',
+  'preparing',
+  'running',
+  'verifying',
+  'gating',
+  'stopping',
+  'stopped',
+]);
+export type Phase = z.infer<typeof phase>;
+
+/** The worker's own file, `outbox/status.json`; nobody else writes it. Read as something untrusted. */
+export const workerStatus = z.strictObject({
+  version: z.literal(1),
+  session: z.string().max(64),
+  pid: z.number().int(),
+  phase,
+  /** The attempt at work; null when idle. */
+  attempt: z.string().max(256).nullable(),
+  /** Goes up while the worker lives. */
+  beat: z.number().int(),
+  at: z.string().max(64),
+  /** Tokens and cost of the running attempt, as they stream. */
+  usage: usage.nullable(),
+  result: z.discriminatedUnion('kind', [taskResult, gateResult]).nullable(),
+  /** A set-up that failed: the run stops with this output. */
+  setupFailure: text.nullable(),
+});
+export type WorkerStatus = z.infer<typeof workerStatus>;

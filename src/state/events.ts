@@ -1,0 +1,124 @@
+import type { Usage } from '../protocol/index.ts';
+import type { AttemptOutcome, GateSummary, RunSettings, RunStatus } from './schema.ts';
+
+/** What an ended attempt costs the task: one of its tries, one of its lost workers, a longer wait, or nothing. */
+export type AttemptCharge = 'failure' | 'loss' | 'backoff' | 'nothing';
+
+/**
+ * Everything that happens in a run. The snapshot is the sum of its events; the event log, the live view and `--json`
+ * show the same ones.
+ */
+export type RunEvent =
+  | {
+      readonly type: 'run-started';
+      readonly feature: string;
+      readonly runId: string;
+      readonly base: string;
+      readonly integration: string;
+      readonly settings: RunSettings;
+      readonly tasks: number;
+      readonly levels: number;
+    }
+  | { readonly type: 'run-resumed'; readonly runId: string; readonly settings: RunSettings; readonly pending: number }
+  | { readonly type: 'warning'; readonly text: string }
+  | {
+      readonly type: 'worker-starting';
+      readonly worker: number;
+      readonly session: string;
+      readonly mode: string;
+      readonly branch: string;
+      readonly worktree: string;
+      readonly cause: string;
+    }
+  | {
+      readonly type: 'worker-started';
+      readonly worker: number;
+      readonly pid: number | null;
+      readonly containerId: string | null;
+      readonly handle: Record<string, unknown>;
+    }
+  | { readonly type: 'worker-phase'; readonly worker: number; readonly phase: 'setup' | 'idle' | 'busy' }
+  | { readonly type: 'worker-exited'; readonly worker: number; readonly expected: boolean; readonly cause: string }
+  | { readonly type: 'level-started'; readonly level: number; readonly base: string; readonly tasks: number }
+  | {
+      readonly type: 'attempt-started';
+      readonly task: string;
+      readonly attempt: number;
+      readonly worker: number;
+      readonly base: string;
+      readonly cause: string;
+    }
+  | { readonly type: 'attempt-verifying'; readonly task: string; readonly attempt: number }
+  | {
+      readonly type: 'attempt-accepted';
+      readonly task: string;
+      readonly attempt: number;
+      readonly worker: number;
+      readonly commit: string;
+      readonly detail: string;
+      readonly usage: Usage | null;
+    }
+  | {
+      readonly type: 'attempt-failed';
+      readonly task: string;
+      readonly attempt: number;
+      readonly worker: number;
+      readonly outcome: AttemptOutcome;
+      readonly detail: string;
+      readonly feedback: string | null;
+      readonly commit: string | null;
+      readonly usage: Usage | null;
+      readonly charge: AttemptCharge;
+      readonly notBefore: string | null;
+    }
+  | { readonly type: 'task-failed'; readonly task: string; readonly cause: string }
+  | { readonly type: 'task-blocked'; readonly task: string; readonly by: string; readonly cause: string }
+  | { readonly type: 'task-reset'; readonly task: string; readonly cause: string }
+  | { readonly type: 'task-merged'; readonly level: number; readonly task: string; readonly tip: string }
+  | {
+      readonly type: 'gates-started';
+      readonly level: number;
+      readonly attempt: string;
+      readonly worker: number;
+      readonly commit: string;
+      readonly count: number;
+      readonly cause: string;
+    }
+  | {
+      readonly type: 'gates-passed';
+      readonly level: number;
+      readonly attempt: string;
+      readonly count: number;
+      readonly gates: readonly GateSummary[];
+    }
+  | {
+      readonly type: 'gates-failed';
+      readonly level: number;
+      readonly attempt: string;
+      readonly count: number;
+      readonly gates: readonly GateSummary[];
+      readonly log: string;
+    }
+  | { readonly type: 'gates-lost'; readonly level: number; readonly attempt: string; readonly cause: string }
+  | {
+      readonly type: 'level-published';
+      readonly level: number;
+      readonly tip: string;
+      readonly tasks: readonly string[];
+    }
+  | {
+      readonly type: 'level-finished';
+      readonly level: number;
+      readonly status: 'complete' | 'failed';
+      readonly cause: string;
+    }
+  | {
+      readonly type: 'run-finished';
+      readonly status: Exclude<RunStatus, 'running'>;
+      readonly exit: number;
+      readonly cause: string;
+      readonly resumeAt: string | null;
+    };
+
+/** An event as it stands in the log. */
+export type RecordedEvent = RunEvent & { readonly at: string };

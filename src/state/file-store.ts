@@ -1,0 +1,157 @@
+import { mkdir, open, readFile, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  AppError,
+  lockHolder,
+  makeIgnoredFolder,
+  randomId,
+  reasonOf,
+  systemCode,
+  tryLock,
+  writeFileAtomic,
+} from '../lib/index.ts';
+import type { LockHolder } from '../lib/index.ts';
+import type { RecordedEvent } from './events.ts';
+import type { FeaturePaths, ProjectPaths } from './paths.ts';
+import { STATE_VERSION, runState } from './schema.ts';
+import type { RunState } from './schema.ts';
+
+/** What people ask of a running orchestrator. */
+export interface RunRequest {
+  readonly kind: 'retry';
+  readonly task: string;
+}
+
+/** The state of one feature's run on disk. Only the holder of the lock writes. */
+export interface StateStore {
+  readonly paths: FeaturePaths;
+  /** The snapshot; undefined when there is no run. Refuses what it does not understand. */
+  read(): Promise<RunState | undefined>;
+  write(state: RunState): Promise<void>;
+  append(events: readonly RecordedEvent[]): Promise<void>;
+  /** Takes the run for this process, or throws ALREADY_RUNNING. */
+  lock(): Promise<() => Promise<void>>;
+  /** The live orchestrator, if there is one. */
+  holder(): Promise<LockHolder | undefined>;
+  ask(request: RunRequest): Promise<void>;
+  /** Takes the requests that have come in since the last call. */
+  takeRequests(): Promise<RunRequest[]>;
+}
+
+export function openStore(project: ProjectPaths, feature: string): StateStore {
+  const paths = project.feature(feature);
+  return {
+    paths,
+    read: () => readState(paths.state),
+    write: (state) =>
+      writing(paths.state, () =>
+        writeFileAtomic(paths.state, `${JSON.stringify(state, undefined, 1)}\n`, { durable: true }),
+      ),
+    append: (events) => writing(paths.events, () => appendLines(paths.events, events)),
+    lock: async () => {
+      await makeFolders(project, paths);
+      const attempt = await tryLock(paths.lock);
+      if (attempt.taken) return attempt.release;
+      throw new AppError('ALREADY_RUNNING', { feature, pid: attempt.holder.pid, since: attempt.holder.since });
+    },
+    holder: () => lockHolder(paths.lock),
+    ask: async (request) => {
+      await mkdir(paths.requests, { recursive: true });
+      await writeFileAtomic(path.join(paths.requests, `${randomId()}.json`), JSON.stringify(request), {
+        durable: false,
+      });
+    },
+    takeRequests: () => takeRequests(paths.requests),
+  };
+}
+
+/** Features that have a run, by their snapshots. */
+export async function featuresWithState(project: ProjectPaths): Promise<string[]> {
+  const names = await readdir(project.state).catch(() => []);
+  return names
+    .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    .map((name) => name.slice(0, -'.json'.length));
+}
+
+async function makeFolders(project: ProjectPaths, paths: FeaturePaths): Promise<void> {
+  for (const folder of [project.state, project.logs, project.worktrees]) await makeIgnoredFolder(folder);
+  for (const folder of [paths.folder, paths.requests, paths.shared, paths.logs])
+    await mkdir(folder, { recursive: true });
+}
+
+async function writing(file: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    throw new AppError('FILE_UNWRITABLE', { file, reason: reasonOf(error) }, { cause: error });
+  }
+}
+
+async function readState(file: string): Promise<RunState | undefined> {
+  let text;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+  }
+  const value = parseJson(file, text);
+  const version = typeof value === 'object' && value !== null && 'version' in value ? value.version : undefined;
+  if (version !== STATE_VERSION) {
+    throw new AppError('STATE_VERSION', {
+      file,
+      found: version === undefined ? 'none' : JSON.stringify(version),
+      known: STATE_VERSION,
+    });
+  }
+  const parsed = runState.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues
+    .slice(0, 20)
+    .map((issue) => `${issue.path.join('.') || 'the whole file'}: ${issue.message}`);
+  throw new AppError('STATE_INVALID', { file, problems });
+}
+
+function parseJson(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new AppError('STATE_INVALID', { file, problems: [`it is not JSON: ${reasonOf(error)}`] }, { cause: error });
+  }
+}
+
+async function appendLines(file: string, events: readonly RecordedEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const handle = await open(file, 'a');
+  try {
+    await handle.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function takeRequests(folder: string): Promise<RunRequest[]> {
+  const names = (await readdir(folder).catch(() => [])).filter(
+    (name) => name.endsWith('.json') && !name.startsWith('.'),
+  );
+  const requests: RunRequest[] = [];
+  for (const name of names.toSorted()) {
+    const file = path.join(folder, name);
+    const text = await readFile(file, 'utf8').catch(() => '');
+    await rm(file, { force: true });
+    const request = asRequest(text);
+    if (request !== undefined) requests.push(request);
+  }
+  return requests;
+}
+
+function asRequest(text: string): RunRequest | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || !('task' in value) || typeof value.task !== 'string')
+      return undefined;
+    return { kind: 'retry', task: value.task };
+  } catch {
+    return undefined;
+  }
+}

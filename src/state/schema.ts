@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { gateSpec, outcome, usage } from '../protocol/index.ts';
+
+export const STATE_VERSION = 1;
+
+const isoTime = z.string();
+const commitId = z.string().regex(/^[0-9a-f]{40,64}$/, 'not a commit id');
+
+export const runStatus = z.enum(['running', 'paused', 'complete', 'failed', 'stopped']);
+export type RunStatus = z.infer<typeof runStatus>;
+
+export const taskStatus = z.enum(['pending', 'running', 'verifying', 'complete', 'failed', 'blocked']);
+export type TaskStatus = z.infer<typeof taskStatus>;
+
+/** What the orchestrator adds to a worker's own outcomes. */
+export const attemptOutcome = z.enum([...outcome.options, 'accepted', 'lost', 'not-owned', 'conflict', 'gate-failed']);
+export type AttemptOutcome = z.infer<typeof attemptOutcome>;
+
+const attemptState = z.strictObject({
+  number: z.int().positive(),
+  worker: z.int().nonnegative(),
+  base: commitId,
+  startedAt: isoTime,
+  endedAt: isoTime.nullable(),
+  /** Null while it runs. */
+  outcome: attemptOutcome.nullable(),
+  /** One line: what happened. */
+  detail: z.string().nullable(),
+  /** Its work, also when it failed; null when it changed nothing. */
+  commit: commitId.nullable(),
+  usage: usage.nullable(),
+});
+export type AttemptState = z.infer<typeof attemptState>;
+
+const taskState = z.strictObject({
+  title: z.string(),
+  status: taskStatus,
+  level: z.int(),
+  /** The last few; numbers go on counting. */
+  attempts: z.array(attemptState),
+  /** Attempts that count against `retry.attempts`. */
+  failures: z.int(),
+  /** Attempts that ended because a worker died: not the task's fault, but not for ever either. */
+  losses: z.int(),
+  /** Rate limits in a row: each waits longer than the last. */
+  backoffs: z.int(),
+  /** The accepted commit. */
+  commit: commitId.nullable(),
+  /** Its commit is in the integration branch. */
+  merged: z.boolean(),
+  /** Why it is failed, blocked or waiting. */
+  cause: z.string().nullable(),
+  /** For the next prompt. */
+  feedback: z.string().nullable(),
+  /** Not before this time, after a rate limit. */
+  notBefore: isoTime.nullable(),
+});
+export type TaskState = z.infer<typeof taskState>;
+
+const workerState = z.strictObject({
+  status: z.enum(['STARTING', 'RUNNING', 'IDLE', 'STOPPED', 'CRASHED']),
+  mode: z.string(),
+  session: z.string(),
+  task: z.string().nullable(),
+  heartbeatAt: isoTime.nullable(),
+  branch: z.string(),
+  worktree: z.string(),
+  pid: z.int().nullable(),
+  containerId: z.string().nullable(),
+  /** What the launcher needs to find it again; opaque to all others. */
+  handle: z.record(z.string(), z.unknown()).nullable(),
+  startedAt: isoTime,
+  cause: z.string().nullable(),
+});
+export type WorkerState = z.infer<typeof workerState>;
+
+const gateSummary = z.strictObject({
+  name: z.string(),
+  ok: z.boolean(),
+  required: z.boolean(),
+  detail: z.string(),
+});
+export type GateSummary = z.infer<typeof gateSummary>;
+
+/** The merged but not yet published work of a level, and what the gates said of it. */
+const trial = z.strictObject({
+  /** In the order in which they were merged. */
+  tasks: z.array(z.string()),
+  /** The merged commit after each of them. */
+  tips: z.array(commitId),
+  green: z.boolean(),
+  /** How often the gates were red on the whole trial: a second look tells a flake from a failure. */
+  reds: z.int(),
+  /** Looking for the culprit: the first `good` tasks pass, the first `bad` do not. -1: not even the base is known to pass. */
+  search: z.strictObject({ good: z.int(), bad: z.int() }).nullable(),
+  /** What the gates said on the last red, for the culprit's next prompt. */
+  redLog: z.string().nullable(),
+});
+export type Trial = z.infer<typeof trial>;
+
+const gateRun = z.strictObject({
+  attempt: z.string(),
+  worker: z.int(),
+  commit: commitId,
+  /** How many of the trial's tasks are in it. */
+  count: z.int(),
+});
+export type GateRun = z.infer<typeof gateRun>;
+
+const levelState = z.strictObject({
+  status: z.enum(['pending', 'running', 'gating', 'complete', 'failed']),
+  /** What the level starts from; moves on when a part of the level is merged. */
+  base: commitId.nullable(),
+  trial: trial.nullable(),
+  gateRun: gateRun.nullable(),
+  gateRuns: z.int(),
+  gates: z.array(gateSummary),
+  startedAt: isoTime.nullable(),
+  completedAt: isoTime.nullable(),
+});
+export type LevelState = z.infer<typeof levelState>;
+
+/** The settings a run was started with; a resumed run keeps them. */
+export const runSettings = z.strictObject({
+  workers: z.int().positive(),
+  mode: z.string(),
+  agent: z.string(),
+  ownership: z.enum(['enforce', 'warn', 'off']),
+  gates: z.array(gateSpec),
+});
+export type RunSettings = z.infer<typeof runSettings>;
+
+export const runState = z.strictObject({
+  version: z.literal(STATE_VERSION),
+  feature: z.string(),
+  runId: z.string(),
+  status: runStatus,
+  /** Why it is paused, failed or stopped. */
+  cause: z.string().nullable(),
+  base: commitId,
+  integration: z.string(),
+  /** Where we last put the integration branch: if it is elsewhere, somebody else moved it. */
+  integrationTip: commitId,
+  level: z.int(),
+  settings: runSettings,
+  tasks: z.record(z.string(), taskState),
+  workers: z.record(z.string(), workerState),
+  levels: z.record(z.string(), levelState),
+  cost: usage,
+  warnings: z.array(z.string()),
+  /** Workers in a row that ended before they were ready. */
+  startFailures: z.int(),
+  /** When a usage limit ends. */
+  resumeAt: isoTime.nullable(),
+  startedAt: isoTime,
+  updatedAt: isoTime,
+});
+export type RunState = z.infer<typeof runState>;

@@ -1,0 +1,69 @@
+import type { Task, TaskGraph } from './graph.ts';
+import { clip, count, plain, some } from './words.ts';
+
+interface PlanOptions {
+  readonly workers: number;
+  readonly ownership: string;
+  readonly gates: readonly { readonly name: string; readonly required: boolean }[];
+}
+
+/** Beyond this a cell may stick out, so that one long title does not push all others off the screen. */
+const WIDEST_CELL = 44;
+
+/** What a run would do, as plain text: one line for each level and each task. */
+export function formatPlan(graph: TaskGraph, options: PlanOptions): string {
+  const { tasks, levels } = graph;
+  const size = `${count(tasks.length, 'task')} in ${count(levels.length, 'level')}`;
+  const means = `${count(options.workers, 'worker')}, ownership ${options.ownership}`;
+  const rows = new Map(tasks.map((task) => [task, cells(task)]));
+  const widths = columnWidths([...rows.values()]);
+  const lines = [`Feature ${graph.feature}: ${size}, ${means}`];
+  for (const level of levels) {
+    const members = tasks.filter((task) => task.level === level);
+    lines.push(levelLine(level, members.length, options.workers));
+    lines.push(...members.map((task) => `  ${align(rows.get(task) ?? [], widths)}`));
+  }
+  lines.push(gateLine(options.gates));
+  return lines.join('\n');
+}
+
+function levelLine(level: number, tasks: number, workers: number): string {
+  const pace = tasks === 1 ? '' : `, ${Math.min(tasks, workers)} at a time`;
+  return `Level ${level} (${count(tasks, 'task')}${pace})`;
+}
+
+function cells(task: Task): string[] {
+  const writes = [...new Set([...task.files.create, ...task.files.modify])];
+  return [
+    task.id,
+    clip(plain(task.title), WIDEST_CELL),
+    writes.length === 0 ? 'writes nothing' : `writes ${plain(some(writes, 3))}`,
+    task.run === null ? agentCell(task.estimateMinutes) : `runs ${clip(plain(task.run), WIDEST_CELL)}`,
+    task.dependencies.length === 0 ? '' : `needs ${some(task.dependencies, 5)}`,
+  ];
+}
+
+function agentCell(minutes: number | null): string {
+  return minutes === null ? 'agent' : `agent, ~${minutes} min`;
+}
+
+function columnWidths(rows: readonly string[][]): number[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, Math.min(cell.length, WIDEST_CELL));
+    }
+  }
+  return widths;
+}
+
+function align(row: readonly string[], widths: readonly number[]): string {
+  const padded = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  return padded.join('  ').trimEnd();
+}
+
+function gateLine(gates: PlanOptions['gates']): string {
+  if (gates.length === 0) return 'After each level: merge';
+  const names = gates.map((gate) => `${plain(gate.name)}${gate.required ? ' (required)' : ''}`);
+  return `After each level: merge, then gates: ${names.join(', ')}`;
+}

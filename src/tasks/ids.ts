@@ -1,0 +1,22 @@
+import type { Draft } from './draft.ts';
+import { place, quote } from './words.ts';
+
+/** Ids become names of refs and folders, and some file systems take "a" and "A" for one. */
+export function checkIds(drafts: readonly Draft[]): string[] {
+  const owners = new Map<string, number>();
+  const problems: string[] = [];
+  for (const [index, { id }] of drafts.entries()) {
+    if (id === '') continue;
+    const owner = owners.get(id.toLowerCase());
+    if (owner === undefined) {
+      owners.set(id.toLowerCase(), index);
+      continue;
+    }
+    const other = drafts[owner]?.id ?? '';
+    const what = other === id ? 'is the id of' : `differs only in case from ${quote(other)} of`;
+    problems.push(
+      `${place(['tasks', index, 'id'])}: ${quote(id)} ${what} tasks[${owner}]; give one of them another id`,
+    );
+  }
+  return problems;
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { foreignPaths } from './ownership.ts';
+import { parseGraph } from './parse-graph.ts';
+
+interface Written {
+  readonly create?: readonly string[];
+  readonly modify?: readonly string[];
+  readonly level?: number;
+}
+
+function problemsOf(...tasks: readonly Written[]): readonly string[] {
+  const parsed = parseGraph({
+    feature: 'login',
+    tasks: tasks.map(({ level = 1, ...files }, index) => ({ id: `T${index}`, level, files })),
+  });
+  return parsed.ok ? [] : parsed.problems;
+}
+
+const ADVICE = 'move one of the tasks to another level or give the file to one task';
+
+describe('ownership within a level', () => {
+  it.each([
+    ['src/a.ts', 'src/a.ts'],
+    ['./src/a.ts', 'src//a.ts'],
+    ['src/a.ts', 'src/*.ts'],
+    ['src/', 'src/x/y.ts'],
+    ['src/**', '**/a.ts'],
+    ['src/{a,b}.ts', 'src/{b,c}.ts'],
+    ['*', 'README.md'],
+  ])('refuses %s beside %s', (first, second) => {
+    const parties = `"${second}" of "T1" and "${first}" of "T0" (tasks[0].files.create[0]), both in level 1`;
+    expect(problemsOf({ create: [first] }, { modify: [second] })).toEqual([
+      `tasks[1].files.modify[0]: ${parties}, can mean the same file; ${ADVICE}`,
+    ]);
+  });
+
+  it.each(['src/a/b.ts', 'src/a/', 'src/a/**/x.ts', 'src/a/b/c/d.ts'])('refuses the file src/a beside %s', (below) => {
+    const parties = `"${below}" of "T1" and "src/a" of "T0" (tasks[0].files.create[0]), both in level 1`;
+    const problem = `tasks[1].files.create[0]: ${parties}, make "src/a" both a file and a folder; ${ADVICE}`;
+    expect(problemsOf({ create: ['src/a'] }, { create: [below] })).toEqual([problem]);
+    expect(problemsOf({ create: [below] }, { create: ['src/a'] })).toHaveLength(1);
+  });
+
+  it.each([
+    ['src/a.ts', 'src/b.ts'],
+    ['src/a', 'src/ab/c.ts'],
+    ['src/*.ts', 'src/*.js'],
+    ['README', '**/*.md'],
+    ['app/users/[id]/page.tsx', 'app/posts/[id]/page.tsx'],
+  ])('allows %s beside %s', (first, second) => {
+    expect(problemsOf({ create: [first] }, { create: [second] })).toEqual([]);
+  });
+
+  it('allows one file in two levels, and twice in one task', () => {
+    expect(problemsOf({ create: ['a.ts'] }, { modify: ['a.ts'], level: 2 })).toEqual([]);
+    expect(problemsOf({ create: ['src/**'], modify: ['src/a.ts'] })).toEqual([]);
+  });
+
+  it('names every pair once, whatever the number of alternatives that meet', () => {
+    expect(problemsOf({ create: ['{a,b,c}.ts'] }, { create: ['{a,b,c}.ts'] }, { create: ['a.ts'] })).toHaveLength(3);
+  });
+
+  it('stops listing after 100 clashes', () => {
+    const problems = problemsOf(...Array.from({ length: 5000 }, () => ({ create: ['**'] })));
+    expect(problems).toHaveLength(101);
+    expect(problems.at(-1)).toBe('tasks: only the first 100 clashes over files are shown');
+  });
+});
+
+describe('paths stay in the repository', () => {
+  const absolute = 'is absolute; name it from the root of the repository';
+  const upwards = 'holds ".."; name it from the root of the repository, without a way up';
+  const gits = "is part of git's own files; no task may name them";
+  const ours = "is part of mahabharatha's own files; no task may name them";
+  it.each([
+    ['', 'is empty; name a file of the repository or remove the entry'],
+    ['.', 'names no file; write "**" for the whole repository'],
+    ['/etc/passwd', absolute],
+    ['C:/x', absolute],
+    ['{/etc,src}/x', absolute],
+    ['src/../../x', upwards],
+    ['{..,a}/x', upwards],
+    ['a/.{.,x}/b', upwards],
+    ['src\\a.ts', 'holds a backslash; separate names by "/"'],
+    ['a\0b', 'holds a NUL character; remove it'],
+    ['.git/hooks/pre-commit', gits],
+    ['vendor/x/.GIT/config', gits],
+    ['.{git,x}/config', gits],
+    ['.mahabharatha/state', ours],
+    ['.mahabharatha/logs/x', ours],
+    ['./.mahabharatha/worktrees/**', ours],
+    ['.Mahabharatha//git/', ours],
+    ['{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}', 'stands for more than 256 paths; use "*" or fewer alternatives'],
+  ])('%j', (path, problem) => {
+    const at = 'tasks[0].files.create[0]';
+    expect(problemsOf({ create: [path] })).toEqual([`${at}: ${JSON.stringify(path)} ${problem}`]);
+  });
+
+  it('refuses a path that is too long, and shows the beginning of it', () => {
+    expect(problemsOf({ create: ['a'.repeat(2000)] })).toEqual([
+      `tasks[0].files.create[0]: "${'a'.repeat(99)}…" is longer than 1024 characters; shorten it`,
+    ]);
+  });
+
+  it.each(['.github/ci.yml', '.gitignore', '.mahabharatha/config.yaml', 'a..b', 'state/x', 'data/x:y.md'])(
+    'allows %s',
+    (path) => {
+      expect(problemsOf({ create: [path] })).toEqual([]);
+    },
+  );
+});
+
+function files(create: readonly string[], modify: readonly string[] = []): Parameters<typeof foreignPaths>[0] {
+  return { files: { create, modify, read: ['read.ts'] } };
+}
+
+describe('foreignPaths', () => {
+  it('names what was not declared, in the order of the changes', () => {
+    const task = files(['./src/a.ts', 'test/{unit,e2e}/*.test.ts'], ['docs/']);
+    const changed = ['z.ts', 'src/a.ts', 'test/e2e/x.test.ts', 'docs/a/b.md', 'read.ts', 'docs'];
+    expect(foreignPaths(task, changed)).toEqual(['z.ts', 'read.ts', 'docs']);
+  });
+
+  it('takes a path with brackets as it stands', () => {
+    expect(foreignPaths(files(['app/[id]/page.tsx']), ['app/[id]/page.tsx', 'app/x/page.tsx'])).toEqual([
+      'app/x/page.tsx',
+    ]);
+  });
+
+  it("never gives a task git's files or ours", () => {
+    expect(foreignPaths(files(['**']), ['a', '.mahabharatha/state/x.json', 'x/.git'])).toEqual([
+      '.mahabharatha/state/x.json',
+      'x/.git',
+    ]);
+  });
+
+  it('leaves nothing to a task that declares nothing', () => {
+    expect(foreignPaths(files([]), ['a'])).toEqual(['a']);
+  });
+});

@@ -1,0 +1,46 @@
+import { expandBraces, MOST_ALTERNATIVES } from './braces.ts';
+import { parsePattern } from './pattern.ts';
+import type { Pattern } from './pattern.ts';
+
+type PathReading =
+  | { readonly ok: true; readonly patterns: readonly Pattern[] }
+  | { readonly ok: false; readonly problem: string };
+
+const LONGEST = 1024;
+/** Ours, in `.mahabharatha/`: what a task wrote there could steer the run that it is part of. */
+const RESERVED = new Set(['state', 'logs', 'worktrees', 'git']);
+
+/** Reads a path or glob of a task. A problem is worded to follow the quoted path. */
+export function readPath(text: string): PathReading {
+  if (text.length > LONGEST) return { ok: false, problem: `is longer than ${LONGEST} characters; shorten it` };
+  const paths = expandBraces(text);
+  if (paths === undefined) {
+    return { ok: false, problem: `stands for more than ${MOST_ALTERNATIVES} paths; use "*" or fewer alternatives` };
+  }
+  for (const path of paths) {
+    const problem = pathProblem(path);
+    if (problem !== undefined) return { ok: false, problem };
+  }
+  return { ok: true, patterns: paths.map((path) => parsePattern(namesOf(path))) };
+}
+
+/** Why a path cannot be given to a task, if so. */
+export function pathProblem(path: string): string | undefined {
+  if (path === '') return 'is empty; name a file of the repository or remove the entry';
+  if (path.includes('\0')) return 'holds a NUL character; remove it';
+  if (path.includes('\\')) return 'holds a backslash; separate names by "/"';
+  if (/^([A-Za-z]:)?\//.test(path)) return 'is absolute; name it from the root of the repository';
+  const names = namesOf(path).map((name) => name.toLowerCase());
+  if (names.length === 0) return 'names no file; write "**" for the whole repository';
+  if (names.includes('..')) return 'holds ".."; name it from the root of the repository, without a way up';
+  if (names.includes('.git')) return "is part of git's own files; no task may name them";
+  if (names[0] === '.mahabharatha' && RESERVED.has(names[1] ?? '')) {
+    return "is part of mahabharatha's own files; no task may name them";
+  }
+  return undefined;
+}
+
+function namesOf(path: string): string[] {
+  const names = path.split('/').filter((name) => name !== '' && name !== '.');
+  return path.endsWith('/') ? [...names, '**'] : names;
+}

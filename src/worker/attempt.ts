@@ -1,0 +1,134 @@
+import { writeFile } from 'node:fs/promises';
+import { buildPrompt, createAgent } from '../agents/index.ts';
+import type { AgentReader, AgentVerdict } from '../agents/index.ts';
+import { createLineSplitter } from '../logs/index.ts';
+import { TEXT_LIMIT } from '../protocol/index.ts';
+import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
+import type { WorkerContext } from './context.ts';
+import type { WorkerLog } from './log.ts';
+import { runShell } from './shell-step.ts';
+import { supervise } from './supervise.ts';
+import type { WorktreeSetup } from './worktree-setup.ts';
+
+type Judgement = Pick<TaskResult, 'outcome' | 'detail' | 'feedback'> & { readonly resetAt?: string | null };
+
+/** One attempt at one task: prepare, let the agent work, take what it made, verify it, and say how it went. */
+export async function runAttempt(
+  context: WorkerContext,
+  setup: WorktreeSetup,
+  assignment: TaskAssignment,
+): Promise<TaskResult> {
+  const log = context.log.about(assignment.task.id, assignment.attempt);
+  log.line('worker', `${assignment.task.id} begins: ${assignment.task.title} (attempt ${assignment.attempt})`);
+  await setup.prepare({ base: assignment.base, fresh: assignment.fresh });
+  const reader = agentOf(assignment).read(assignment.limits);
+  let judgement = context.stop.aborted ? interrupted() : await runAgent(context, assignment, reader, log);
+  const commit = await commitWork(context, setup, assignment);
+  if (judgement.outcome === 'verified') {
+    judgement = await check(context, assignment, { changed: commit !== null, said: judgement }, log);
+  }
+  log.line('worker', `${assignment.task.id} ends: ${judgement.outcome} — ${judgement.detail}`);
+  return {
+    kind: 'task',
+    attempt: assignment.attempt,
+    outcome: judgement.outcome,
+    detail: judgement.detail.slice(0, TEXT_LIMIT),
+    feedback: judgement.feedback.slice(-TEXT_LIMIT),
+    commit,
+    usage: reader.report().usage,
+    resetAt: judgement.resetAt ?? null,
+  };
+}
+
+function agentOf(assignment: TaskAssignment): ReturnType<typeof createAgent> {
+  return createAgent(assignment.task.run === null ? assignment.agent : { kind: 'shell' });
+}
+
+async function runAgent(
+  context: WorkerContext,
+  assignment: TaskAssignment,
+  reader: AgentReader,
+  log: WorkerLog,
+): Promise<Judgement> {
+  const { task, limits } = assignment;
+  const prompt = buildPrompt(task, assignment.feedback);
+  await writeFile(context.promptFile, prompt);
+  const command = agentOf(assignment).command(prompt, { run: task.run, promptFile: context.promptFile });
+  await context.reporter.update({ phase: 'running', usage: null });
+  const show = (lines: readonly string[]): void => lines.forEach((line) => log.line('agent', line));
+  let told = '';
+  const stdout = createLineSplitter((line) => {
+    show(reader.stdout(line));
+    const usage = reader.report().usage;
+    if (JSON.stringify(usage) === told) return;
+    told = JSON.stringify(usage);
+    void context.reporter.update({ usage });
+  }, Number.POSITIVE_INFINITY);
+  const stderr = createLineSplitter((line) => show(reader.stderr(line)));
+  const end = await supervise(command.file, command.args, {
+    cwd: context.workspace.folder,
+    env: { ...context.env, ...command.env, MAHABHARATHA_TASK: task.id },
+    input: command.input,
+    onStdout: (text) => stdout.push(text),
+    onStderr: (text) => stderr.push(text),
+    totalMs: limits.totalMs,
+    idleMs: limits.idleMs,
+    completion: { ms: limits.completionMs, reached: () => reader.report().finished },
+    graceMs: context.boot.stopGraceMs,
+    stop: context.stop,
+  });
+  stdout.end();
+  stderr.end();
+  if (end.endedBy === 'stopped') return interrupted();
+  const verdict: AgentVerdict = reader.verdict({ code: end.code, endedBy: end.endedBy });
+  return verdict;
+}
+
+/** The attempt's work as one commit, also when it failed or was stopped: nothing that was paid for is thrown away. */
+async function commitWork(
+  context: WorkerContext,
+  setup: WorktreeSetup,
+  assignment: TaskAssignment,
+): Promise<string | null> {
+  const { workspace, boot } = context;
+  const tree = await workspace.stage(setup.leftovers);
+  if (tree === (await workspace.treeOf(assignment.base))) return null;
+  const { id, title } = assignment.task;
+  const trailers = [
+    `Mahabharatha-Task: ${id}`,
+    `Mahabharatha-Attempt: ${assignment.attempt}`,
+    `Mahabharatha-Run: ${boot.runId}`,
+  ];
+  const message = `${id}: ${title}\n\n${trailers.join('\n')}\n`;
+  return workspace.commit({ base: assignment.base, tree, message, branch: boot.branch });
+}
+
+/**
+ * The work was taken before this runs: what a verification writes (coverage, snapshots) is nobody's change. A task that
+ * declares no files is a check, and may leave everything as it was.
+ */
+async function check(
+  context: WorkerContext,
+  assignment: TaskAssignment,
+  work: { changed: boolean; said: Judgement },
+  log: WorkerLog,
+): Promise<Judgement> {
+  const { task } = assignment;
+  const declared = [...task.create, ...task.modify];
+  if (!work.changed && declared.length > 0) {
+    const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
+    return { outcome: 'no-change', detail, feedback: `${detail}. What was said at the end: ${work.said.detail}` };
+  }
+  if (task.verification === null) return { ...work.said, detail: `${work.said.detail}; there is no verification` };
+  await context.reporter.update({ phase: 'verifying' });
+  const { command, timeoutMs } = task.verification;
+  const result = await runShell(context, { source: 'verify', command, timeoutMs, log });
+  if (result.stopped) return interrupted();
+  if (result.ok) return { ...work.said, detail: `verified by: ${command}` };
+  const detail = `the verification "${command}" failed: ${result.detail}`;
+  return { outcome: 'verification-failed', detail, feedback: `${detail}\nIts output:\n${result.output}` };
+}
+
+function interrupted(): Judgement {
+  return { outcome: 'interrupted', detail: 'stopped before it was done', feedback: '' };
+}

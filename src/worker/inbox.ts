@@ -1,0 +1,47 @@
+import { watch } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { sleep, systemCode } from '../lib/index.ts';
+import { assignment as assignmentSchema, boot as bootSchema } from '../protocol/index.ts';
+import type { Assignment, Boot } from '../protocol/index.ts';
+
+/** A watch tells at once; looking now and then is the net under it. */
+const LOOK_MS = 500;
+
+export interface Inbox {
+  /** The next assignment that is not `done`; undefined once the signal fires. */
+  next(done: string | null, signal: AbortSignal): Promise<Assignment | undefined>;
+  close(): void;
+}
+
+export async function readBoot(folder: string): Promise<Boot> {
+  return bootSchema.parse(JSON.parse(await readFile(path.join(folder, 'worker.json'), 'utf8')));
+}
+
+export function openInbox(folder: string): Inbox {
+  const file = path.join(folder, 'assignment.json');
+  let wake = new AbortController();
+  const watcher = watch(folder, { persistent: false }, () => wake.abort());
+  watcher.on('error', () => undefined);
+  return {
+    next: async (done, signal) => {
+      while (!signal.aborted) {
+        wake = new AbortController();
+        const found = await readAssignment(file);
+        if (found !== undefined && found.attempt !== done) return found;
+        await sleep(LOOK_MS, AbortSignal.any([wake.signal, signal]));
+      }
+      return undefined;
+    },
+    close: () => watcher.close(),
+  };
+}
+
+async function readAssignment(file: string): Promise<Assignment | undefined> {
+  try {
+    return assignmentSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,164 @@
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { openWorkspace } from '../git/index.ts';
+import { reasonOf, systemClock } from '../lib/index.ts';
+import { MARKS, TEXT_LIMIT } from '../protocol/index.ts';
+import type { Assignment, Boot, GateResult, TaskResult, WorkerStatus } from '../protocol/index.ts';
+import { runAttempt } from './attempt.ts';
+import type { WorkerContext } from './context.ts';
+import { runGates } from './gates.ts';
+import { openInbox, readBoot } from './inbox.ts';
+import { watchLease } from './lease.ts';
+import { createLog } from './log.ts';
+import { startReporter } from './reporter.ts';
+import { createWorktreeSetup, SetupFailed } from './worktree-setup.ts';
+import type { WorktreeSetup } from './worktree-setup.ts';
+
+interface Folders {
+  readonly worktree: string;
+  readonly inbox: string;
+  readonly outbox: string;
+  readonly shared: string;
+}
+
+/** A worker: takes assignments one after the other until it is told to end, or nobody is there to tell it anything. */
+async function main(folders: Folders): Promise<void> {
+  const boot = await readBoot(folders.inbox);
+  const log = createLog(boot.worker, (text) => process.stdout.write(text));
+  const stop = new AbortController();
+  const end = (cause: string): void => {
+    if (stop.signal.aborted) return;
+    log.line('worker', `ends: ${cause}`);
+    stop.abort(cause);
+  };
+  const lease = watchLease({
+    file: path.join(folders.shared, 'lease.json'),
+    leaseMs: boot.leaseMs,
+    clock: systemClock,
+    lost: end,
+  });
+  listenToParent(lease.hangUp, end);
+  const reporter = startReporter(path.join(folders.outbox, 'status.json'), firstStatus(boot), beatOf(boot));
+  try {
+    const context: WorkerContext = {
+      boot,
+      copies: path.join(folders.shared, 'copies'),
+      promptFile: path.join(folders.outbox, 'prompt.md'),
+      workspace: await openWorkspace(folders.worktree, process.env),
+      reporter,
+      log,
+      env: { ...process.env, [MARKS.child]: '1' },
+      stop: stop.signal,
+    };
+    await work(context, folders.inbox);
+  } finally {
+    await reporter.update({ phase: 'stopped' });
+    reporter.close();
+    lease.close();
+  }
+}
+
+async function work(context: WorkerContext, inboxFolder: string): Promise<void> {
+  const inbox = openInbox(inboxFolder);
+  const setup = createWorktreeSetup(context);
+  let done: string | null = null;
+  await context.reporter.update({ phase: 'idle' });
+  try {
+    for (;;) {
+      const assignment = await inbox.next(done, context.stop);
+      if (assignment === undefined) return;
+      await context.reporter.update({ phase: 'preparing', attempt: assignment.attempt, result: null, usage: null });
+      const result = await carryOut(context, setup, assignment);
+      if (result === undefined) return;
+      done = assignment.attempt;
+      await context.reporter.update({ phase: context.stop.aborted ? 'stopping' : 'idle', attempt: null, result });
+    }
+  } finally {
+    inbox.close();
+  }
+}
+
+/** Whatever goes wrong becomes a result; only a set-up that fails ends the worker, since no task can be done. */
+async function carryOut(
+  context: WorkerContext,
+  setup: WorktreeSetup,
+  assignment: Assignment,
+): Promise<TaskResult | GateResult | undefined> {
+  try {
+    return assignment.kind === 'task'
+      ? await runAttempt(context, setup, assignment)
+      : await runGates(context, setup, assignment);
+  } catch (error) {
+    const detail = reasonOf(error).slice(-TEXT_LIMIT);
+    context.log.line('worker', detail);
+    if (error instanceof SetupFailed) {
+      await context.reporter.update({ phase: 'stopping', setupFailure: detail });
+      return undefined;
+    }
+    return failed(assignment, detail);
+  }
+}
+
+function failed(assignment: Assignment, detail: string): TaskResult | GateResult {
+  if (assignment.kind === 'gate') return { kind: 'gate', attempt: assignment.attempt, gates: [], error: detail };
+  return {
+    kind: 'task',
+    attempt: assignment.attempt,
+    outcome: 'worker-error',
+    detail,
+    feedback: detail,
+    commit: null,
+    usage: null,
+    resetAt: null,
+  };
+}
+
+/** SIGTERM asks us to end; the end of stdin says that the orchestrator is gone, however it went. */
+function listenToParent(hangUp: () => void, end: (cause: string) => void): void {
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, () => end(`asked to by ${name}`));
+  process.stdin.on('end', hangUp);
+  process.stdin.on('error', hangUp);
+  process.stdin.resume();
+  process.stdin.unref?.();
+  // A log that cannot be written (a full disk) must not end the work.
+  process.stdout.on('error', () => undefined);
+}
+
+function firstStatus(boot: Boot): WorkerStatus {
+  return {
+    version: 1,
+    session: boot.session,
+    pid: process.pid,
+    phase: 'starting',
+    attempt: null,
+    beat: 0,
+    at: new Date().toISOString(),
+    usage: null,
+    result: null,
+    setupFailure: null,
+  };
+}
+
+function beatOf(boot: Boot): number {
+  return Math.max(50, Math.min(2000, boot.leaseMs / 5));
+}
+
+const { values } = parseArgs({
+  options: {
+    worktree: { type: 'string' },
+    inbox: { type: 'string' },
+    outbox: { type: 'string' },
+    shared: { type: 'string' },
+  },
+});
+const { worktree, inbox, outbox, shared } = values;
+if (worktree === undefined || inbox === undefined || outbox === undefined || shared === undefined) {
+  process.stderr.write(
+    'The worker is started by mahabharatha, not by hand: --worktree, --inbox, --outbox and --shared are needed.\n',
+  );
+  process.exitCode = 2;
+} else {
+  await main({ worktree, inbox, outbox, shared });
+  // Nothing of ours may keep the process: what is left now is a handle that nobody needs.
+  process.exit(0);
+}

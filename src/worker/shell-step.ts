@@ -1,0 +1,58 @@
+import { createLineSplitter, createTail } from '../logs/index.ts';
+import type { LogSource } from '../protocol/index.ts';
+import type { WorkerContext } from './context.ts';
+import type { WorkerLog } from './log.ts';
+import { supervise } from './supervise.ts';
+
+/** How much of an output goes into feedback, gate reports and set-up failures: its end. */
+const OUTPUT_TAIL = 8000;
+
+interface ShellStep {
+  readonly source: LogSource;
+  readonly command: string;
+  readonly timeoutMs: number;
+  readonly log: WorkerLog;
+}
+
+interface ShellResult {
+  readonly ok: boolean;
+  readonly stopped: boolean;
+  /** One line: how it ended. */
+  readonly detail: string;
+  /** The end of what it printed. */
+  readonly output: string;
+  readonly durationMs: number;
+}
+
+/** Runs a command of the user's through bash in the worktree: set-up, verification, gates. */
+export async function runShell(context: WorkerContext, step: ShellStep): Promise<ShellResult> {
+  const started = performance.now();
+  const tail = createTail(OUTPUT_TAIL);
+  const lines = createLineSplitter((line) => step.log.line(step.source, line));
+  const take = (text: string): void => {
+    tail.push(text);
+    lines.push(text);
+  };
+  const end = await supervise('bash', ['-c', step.command], {
+    cwd: context.workspace.folder,
+    env: context.env,
+    onStdout: take,
+    onStderr: take,
+    totalMs: step.timeoutMs,
+    graceMs: context.boot.stopGraceMs,
+    stop: context.stop,
+  });
+  lines.end();
+  return {
+    ok: end.endedBy === 'itself' && end.code === 0,
+    stopped: end.endedBy === 'stopped',
+    detail:
+      end.endedBy === 'total'
+        ? `still running after ${step.timeoutMs / 1000} s, limit ${step.timeoutMs / 1000} s`
+        : end.code === null
+          ? `ended by ${end.signal}`
+          : `exit status ${end.code}`,
+    output: tail.text(),
+    durationMs: Math.round(performance.now() - started),
+  };
+}

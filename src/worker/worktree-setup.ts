@@ -1,0 +1,62 @@
+import { access, cp } from 'node:fs/promises';
+import type { WorkerContext } from './context.ts';
+import { runShell } from './shell-step.ts';
+
+/** A set-up that did not work: no task can be done here, so the run stops. */
+export class SetupFailed extends Error {
+  override readonly name = 'SetupFailed';
+}
+
+export interface WorktreeSetup {
+  /** Makes the worktree exactly `base`, and usable: copied files are there and the set-up has run. */
+  prepare(options: { base: string; fresh: boolean }): Promise<void>;
+  /** Untracked paths that set-up and copies made and no ignore rule covers: they are no task's work. */
+  readonly leftovers: readonly string[];
+}
+
+export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
+  const { boot, workspace } = context;
+  let leftovers: readonly string[] = [];
+  /** State of the lock files at the last set-up; undefined when what it made is not there. */
+  let installed: string | undefined;
+
+  const runSetup = async (command: string, timeoutMs: number): Promise<void> => {
+    await context.reporter.update({ phase: 'setup' });
+    context.log.line('worker', `set-up: ${command}`);
+    const result = await runShell(context, { source: 'setup', command, timeoutMs, log: context.log });
+    if (result.ok) return context.log.line('worker', `set-up done in ${result.durationMs / 1000} s`);
+    if (!result.stopped) throw new SetupFailed(`the set-up "${command}" failed: ${result.detail}\n${result.output}`);
+  };
+
+  return {
+    get leftovers() {
+      return leftovers;
+    },
+    prepare: async ({ base, fresh }) => {
+      await workspace.reset({ base, branch: boot.branch, ignoredToo: fresh, keep: fresh ? [] : leftovers });
+      const copied = await copyFiles(context);
+      if (boot.setup === null) {
+        if (copied) leftovers = await workspace.untracked();
+        return;
+      }
+      const wanted = await workspace.lockSignature();
+      if (!fresh && installed === wanted) return;
+      installed = undefined;
+      await runSetup(boot.setup.command, boot.setup.timeoutMs);
+      leftovers = await workspace.untracked();
+      // What the set-up did to files that git knows is not the task's work either.
+      await workspace.reset({ base, branch: boot.branch, ignoredToo: false, keep: leftovers });
+      installed = wanted;
+    },
+  };
+}
+
+async function copyFiles(context: WorkerContext): Promise<boolean> {
+  try {
+    await access(context.copies);
+  } catch {
+    return false;
+  }
+  await cp(context.copies, context.workspace.folder, { recursive: true, force: true, verbatimSymlinks: true });
+  return true;
+}

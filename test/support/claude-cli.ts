@@ -1,0 +1,37 @@
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+
+export const HOW_TO_GET_CLAUDE =
+  'no Claude Code CLI: npm install -g @anthropic-ai/claude-code, or name one in MAHABHARATHA_TEST_CLAUDE';
+
+/** The real Claude Code CLI, if this machine has one. */
+export function findClaude(): string | undefined {
+  const named = process.env['MAHABHARATHA_TEST_CLAUDE'];
+  if (named !== undefined && named !== '') return named;
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => path.join(folder, 'claude')).find(isExecutable);
+}
+
+/** An environment in which the CLI knows nobody's account, talks to `baseUrl` only and gives up soon. */
+export function claudeEnvironment(home: string, baseUrl: string): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    CLAUDE_CONFIG_DIR: path.join(home, '.claude'),
+    ANTHROPIC_BASE_URL: baseUrl,
+    ANTHROPIC_API_KEY: 'made-up-key',
+    CLAUDE_CODE_MAX_RETRIES: '1',
+    // As root the CLI refuses to work without permission prompts, unless it is told that it is in a sandbox. Here it is:
+    // a temporary repository, and a model that only does what the test says.
+    IS_SANDBOX: '1',
+  };
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

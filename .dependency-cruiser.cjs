@@ -29,7 +29,6 @@ const PURE =
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
   dockerode: 'engines/docker/',
-  chokidar: 'state/',
   yaml: 'config/',
   commander: 'cli/',
   listr2: 'cli/',

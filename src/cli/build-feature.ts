@@ -214,7 +214,7 @@ function stopSignal({ interrupted }: CliContext): AbortSignal {
 
 async function uncommittedNote(project: Project, known: RunState | undefined): Promise<string[]> {
   if (known !== undefined) return [];
-  const files = await project.repository.uncommitted();
+  const files = (await project.repository.uncommitted()).filter((file) => !file.startsWith('.mahabharatha/'));
   if (files.length === 0) return [];
   const some = files.slice(0, 5).join(', ');
   const more = files.length > 5 ? ` and ${files.length - 5} more` : '';

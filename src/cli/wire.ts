@@ -7,7 +7,7 @@ import { createSubprocessLauncher } from '../launchers/index.ts';
 import type { Launcher } from '../launchers/index.ts';
 import type { Ports, RunOptions } from '../orchestrator/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
-import { watchFolders } from '../state/index.ts';
+import { watchFolder } from '../state/index.ts';
 import type { RecordedEvent, RunSettings } from '../state/index.ts';
 import type { Project } from './project.ts';
 
@@ -26,7 +26,7 @@ export function wirePorts(project: Project, feature: string, emit: (event: Recor
     project: project.paths,
     store: project.store(feature),
     launcher: wireLauncher(),
-    watch: watchFolders,
+    watch: watchFolder,
     emit,
   };
 }

@@ -3,6 +3,7 @@ import type { Ports } from './ports.ts';
 
 /** The workers this process holds: who is there, and how those ended that are not. */
 export interface Hands {
+  /** Keeps hold of a worker and listens to its outbox. */
   hold(handle: WorkerHandle): void;
   /** How the worker of this session ended; undefined while it lives. A session that is not held counts as gone. */
   exitOf(session: string): string | undefined;
@@ -12,15 +13,17 @@ export interface Hands {
   stopAll(graceMs: number): Promise<void>;
 }
 
-export function createHands(ports: Pick<Ports, 'launcher'>, onExit: () => void): Hands {
+export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, onSign: () => void): Hands {
   const handles = new Map<string, WorkerHandle>();
   const exits = new Map<string, string>();
   return {
     hold: (handle) => {
       handles.set(handle.session, handle);
+      const ears = ports.watch(ports.store.paths.worker(handle.worker).outbox, onSign);
       const note = (how: string): void => {
         exits.set(handle.session, how);
-        onExit();
+        ears.close();
+        onSign();
       };
       ports.launcher.wait(handle).then(
         (exit) => note(exitInWords(exit)),

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { reasonOf, sleep } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { createExecutor } from './apply.ts';
@@ -13,15 +12,13 @@ import type { RunContext } from './ports.ts';
 
 /** Looked at without a sign that anything happened: the net under watches and exits. */
 const TICK_MS = 1000;
-/** A second look after a sign: file watches may swallow what follows close behind. */
-const SECOND_LOOK_MS = 60;
 
 export interface RunEnd {
   readonly state: RunState;
   readonly exit: number;
 }
 
-/** Wakes the loop: at once when there is a sign, a little later again, and now and then anyway. */
+/** Wakes the loop: at once when there is a sign, and now and then anyway. */
 export interface Bell {
   ring(): void;
   wait(signal: AbortSignal, atMost: number): Promise<void>;
@@ -29,12 +26,10 @@ export interface Bell {
 
 export function createBell(): Bell {
   let rung = new AbortController();
-  let again = false;
   return {
     ring: () => rung.abort(),
     wait: async (signal, atMost) => {
-      await sleep(again ? Math.min(SECOND_LOOK_MS, atMost) : atMost, AbortSignal.any([rung.signal, signal]));
-      again = rung.signal.aborted;
+      await sleep(atMost, AbortSignal.any([rung.signal, signal]));
       rung = new AbortController();
     },
   };
@@ -45,7 +40,7 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
   const { ports, options } = context;
   const executor = createExecutor(context, journal, hands);
   const observer = createObserver(context, hands);
-  const watch = ports.watch([path.join(ports.store.paths.folder, 'workers'), ports.store.paths.requests], bell.ring);
+  const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const deadline = options.deadlineMs === null ? null : ports.clock.monotonic() + options.deadlineMs;
   try {
     for (;;) {
@@ -61,7 +56,7 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
   } catch (error) {
     return await breakOff(context, journal, hands, error);
   } finally {
-    await watch.close();
+    watch.close();
   }
 }
 

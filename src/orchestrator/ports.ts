@@ -14,7 +14,7 @@ export interface Ports {
   readonly store: StateStore;
   readonly launcher: Launcher;
   /** Calls back soon after a worker or a person has written something. */
-  readonly watch: (folders: readonly string[], onChange: () => void) => { close(): Promise<void> };
+  readonly watch: (folder: string, onChange: () => void) => { close(): void };
   readonly emit: (event: RecordedEvent) => void;
 }
 

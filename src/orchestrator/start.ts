@@ -69,7 +69,6 @@ async function withLease(
   const bell = createBell();
   const hands = createHands(ports, bell.ring);
   try {
-    await mkdir(path.join(ports.store.paths.folder, 'workers'), { recursive: true });
     await prepare(hands);
     await journal.save();
     return await runLoop(context, journal, hands, bell);

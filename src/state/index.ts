@@ -17,4 +17,4 @@ export type {
   Trial,
   WorkerState,
 } from './schema.ts';
-export { watchFolders } from './watch.ts';
+export { watchFolder } from './watch.ts';

@@ -1,17 +1,15 @@
-import { watch } from 'chokidar';
+import { watch } from 'node:fs';
 
-/** Calls back soon after anything changes below the folders. A hint, not a promise: the caller also looks now and then. */
-export function watchFolders(folders: readonly string[], onChange: () => void): { close(): Promise<void> } {
-  const watcher = watch([...folders], {
-    ignoreInitial: true,
-    persistent: true,
-    followSymlinks: false,
-    depth: 3,
-    // Drafts of atomic writes are nobody's news.
-    ignored: (file) => file.endsWith('.tmp'),
-  });
-  watcher.on('all', onChange);
-  // A watch that fails (too many files open, a folder removed) costs speed, not truth.
-  watcher.on('error', () => undefined);
-  return { close: () => watcher.close() };
+/**
+ * Calls back at once when a file in the folder is written or replaced. A hint, not a promise: the caller also looks
+ * now and then, so a watch that fails costs speed, not truth.
+ */
+export function watchFolder(folder: string, onChange: () => void): { close(): void } {
+  try {
+    const watcher = watch(folder, { persistent: false }, onChange);
+    watcher.on('error', () => watcher.close());
+    return watcher;
+  } catch {
+    return { close: () => undefined };
+  }
 }

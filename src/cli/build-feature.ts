@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseDuration } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
-import { AppError } from '../lib/index.ts';
+import { AppError, hasCode, writeFileAtomic } from '../lib/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
@@ -11,6 +11,7 @@ import { checkAgent } from './check-agent.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { loadGraph } from './load-graph.ts';
+import type { LoadedGraph } from './load-graph.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
 import { createRenderer } from './render/renderer.ts';
@@ -33,6 +34,7 @@ interface Prepared {
   readonly project: Project;
   readonly config: Config;
   readonly graph: TaskGraph;
+  readonly graphText: string;
   readonly settings: RunSettings;
   readonly notes: readonly string[];
 }
@@ -42,7 +44,7 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
   const wishes = readWishes(input);
   const project = await openProject(context);
   const config = await project.config();
-  const { graph, warnings } = await findGraph(project, wishes, textOf(input['feature']));
+  const { graph, warnings, text } = await findGraph(project, wishes, textOf(input['feature']));
   const { mode, note } = chooseMode(wishes.mode ?? config.workers.mode);
   const workers = wishes.workers ?? config.workers.count;
   const settings = runSettings(config, { workers, mode, agent: wishes.agent ?? config.agent });
@@ -50,6 +52,7 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
     project,
     config,
     graph,
+    graphText: text,
     settings,
     notes: [...(note === undefined ? [] : [note]), ...warnings],
   };
@@ -89,10 +92,10 @@ function usage(problem: string, hint: string): AppError {
   return new AppError('USAGE', { problem, hint });
 }
 
-async function findGraph(project: Project, wishes: Wishes, named: string | undefined): ReturnType<typeof loadGraph> {
+async function findGraph(project: Project, wishes: Wishes, named: string | undefined): Promise<LoadedGraph> {
   if (wishes.graphFile === undefined) {
     const feature = await project.feature(named);
-    const loaded = await loadGraph(project.paths.feature(feature).graph);
+    const loaded = await featureGraph(project, feature, wishes.resume);
     if (loaded.graph.feature === feature) return loaded;
     throw usage(
       `The task graph of feature "${feature}" says that it is for "${loaded.graph.feature}".`,
@@ -105,6 +108,17 @@ async function findGraph(project: Project, wishes: Wishes, named: string | undef
     `--feature ${named} and the task graph ("feature": "${loaded.graph.feature}") do not agree.`,
     'Leave --feature out, or mend the file.',
   );
+}
+
+/** A resumed run that was started from a file elsewhere goes on with the graph it had. */
+async function featureGraph(project: Project, feature: string, resume: boolean): Promise<LoadedGraph> {
+  const { graph, usedGraph } = project.paths.feature(feature);
+  try {
+    return await loadGraph(graph);
+  } catch (error) {
+    if (!resume || !hasCode(error, 'GRAPH_MISSING')) throw error;
+    return loadGraph(usedGraph);
+  }
 }
 
 /** Containers come next; until then nobody is to believe that work is walled in when it is not. */
@@ -152,6 +166,7 @@ async function buildLocked(prepared: Prepared, wishes: Wishes, context: CliConte
   const agent = agentSpec(config, settings.agent);
   if (graph.tasks.some((task) => task.run === null)) await checkAgent(agent, graph, context.env);
   const copies = await project.repository.untrackedFiles(config.workers.copy);
+  await writeFileAtomic(project.paths.feature(graph.feature).usedGraph, prepared.graphText, { durable: false });
   const renderer = await createRenderer({ context, graph, json: wishes.json });
   const stop = stopSignal(context);
   const run: RunContext = {

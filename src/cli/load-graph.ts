@@ -4,18 +4,20 @@ import { parseGraph } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { checkFeatureName } from './project.ts';
 
-interface LoadedGraph {
+export interface LoadedGraph {
+  readonly text: string;
   readonly graph: TaskGraph;
   readonly warnings: readonly string[];
 }
 
 /** Reads and checks a task graph; throws with all its problems at once. */
 export async function loadGraph(file: string): Promise<LoadedGraph> {
-  const value = parseJson(file, await readText(file));
+  const text = await readText(file);
+  const value = parseJson(file, text);
   const parsed = parseGraph(value);
   if (!parsed.ok) throw new AppError('GRAPH_INVALID', { file, problems: parsed.problems });
   checkFeatureName(parsed.graph.feature);
-  return { graph: parsed.graph, warnings: parsed.warnings };
+  return { text, graph: parsed.graph, warnings: parsed.warnings };
 }
 
 async function readText(file: string): Promise<string> {

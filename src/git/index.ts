@@ -1,5 +1,9 @@
+export { bringIn } from './bring-in.ts';
+export { findTraces } from './feature-traces.ts';
+export type { FeatureTraces } from './feature-traces.ts';
 export { workerEnvironment } from './git-command.ts';
 export type { MergeRequest, MergeResult } from './merge.ts';
+export { newRepository } from './new-repository.ts';
 export { openRepository } from './repository.ts';
 export type { Repository } from './repository.ts';
 export { openWorkspace } from './workspace.ts';

@@ -39,6 +39,8 @@ export type ErrorFacts = {
   RUN_LIVE: { feature: string; pid: number };
   STATE_INVALID: { file: string; problems: readonly string[] };
   STATE_VERSION: { file: string; found: string; known: number };
+  STOP_SLOW: { feature: string; pid: number; waitedMs: number };
+  CLEANUP_UNCONFIRMED: { feature: string };
   TASK_NOT_RETRYABLE: { task: string; status: string };
   TASK_UNKNOWN: { task: string; known: readonly string[] };
   USAGE: { problem: string; hint: string };
@@ -240,6 +242,16 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     kind: 'environment',
     message: (f) => `${f.file} has version ${f.found}; this program knows version ${f.known}.`,
     hint: () => 'Use the version of Mahabharatha that wrote it, or clean the run up with that version.',
+  },
+  STOP_SLOW: {
+    kind: 'environment',
+    message: (f) => `The run of "${f.feature}" (process ${f.pid}) has not ended within ${Math.round(f.waitedMs / 1000)} s.`,
+    hint: (f) => `Look at it with: mahabharatha status --feature ${f.feature} — or end it the hard way: kill -9 ${f.pid}; its workers then end by themselves.`,
+  },
+  CLEANUP_UNCONFIRMED: {
+    kind: 'usage',
+    message: (f) => `Nothing was removed: cleaning up "${f.feature}" was not confirmed.`,
+    hint: () => 'See what would go with --dry-run; without a terminal say --yes.',
   },
   TASK_NOT_RETRYABLE: {
     kind: 'usage',

@@ -1,10 +1,10 @@
-import { dependentsOf } from '../tasks/index.ts';
 import { closeLevel, openLevel } from './decide-level.ts';
 import { assignTasks } from './decide-assignment.ts';
 import { settleGates, settleTasks } from './decide-results.ts';
 import { checkWorkers } from './decide-workers.ts';
 import type { Action, Snapshot } from './plan.ts';
 import { record } from './plan.ts';
+import { retryable } from './retryable.ts';
 
 /**
  * What to do next, from what is known now. Pure: the same snapshot gives the same actions. The questions are asked in
@@ -25,14 +25,8 @@ function stopIfAsked({ stop }: Snapshot): Action[] {
   return stop === null ? [] : [{ kind: 'finish', ...stop, resumeAt: null }];
 }
 
-/** A retried task takes with it what waits for it; what waits for something else as well is blocked again. */
 function retryTasks({ retries, state, graph }: Snapshot): Action[] {
-  const asked = new Set(retries.flatMap((id) => [id, ...dependentsOf(graph, id)]));
-  return [...asked].flatMap((id) => {
-    const status = state.tasks[id]?.status;
-    if (status !== 'blocked' && !(status === 'failed' && retries.includes(id))) return [];
-    return [record({ type: 'task-reset', task: id, cause: 'asked to retry' })];
-  });
+  return retryable(state, graph, retries).map((task) => record({ type: 'task-reset', task, cause: 'asked to retry' }));
 }
 
 /** A task that has used up its tries, or has cost too many workers, is failed for good. */

@@ -13,6 +13,8 @@ export interface ProjectPaths {
 
 export interface FeaturePaths {
   readonly graph: string;
+  /** The task graph as the run uses it. */
+  readonly usedGraph: string;
   /** The snapshot; the orchestrator alone writes it. */
   readonly state: string;
   readonly folder: string;
@@ -73,10 +75,11 @@ export function projectPaths(root: string): ProjectPaths {
 
 function featureState(
   folder: string,
-): Pick<FeaturePaths, 'folder' | 'events' | 'lock' | 'requests' | 'shared' | 'lease' | 'copies'> {
+): Pick<FeaturePaths, 'folder' | 'usedGraph' | 'events' | 'lock' | 'requests' | 'shared' | 'lease' | 'copies'> {
   const shared = path.join(folder, 'shared');
   return {
     folder,
+    usedGraph: path.join(folder, 'task-graph.json'),
     events: path.join(folder, 'events.jsonl'),
     lock: path.join(folder, 'lock.json'),
     requests: path.join(folder, 'requests'),

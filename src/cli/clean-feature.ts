@@ -1,0 +1,134 @@
+import { readdir, rm, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import { findTraces } from '../git/index.ts';
+import type { FeatureTraces } from '../git/index.ts';
+import { AppError, hasCode } from '../lib/index.ts';
+import type { RunState, StateStore } from '../state/index.ts';
+import { textOf } from './command.ts';
+import type { CliContext, CommandInput } from './command.ts';
+import { openProject, relativeTo } from './project.ts';
+import type { Project } from './project.ts';
+import { wireLauncher } from './wire.ts';
+
+interface Plan extends FeatureTraces {
+  /** Files and folders of ours, relative to the repository. */
+  readonly paths: readonly string[];
+  readonly runId: string | null;
+}
+
+/** `cleanup`: says what goes, asks, removes it. Deterministic, by exact names, and nothing that is not ours. */
+export async function cleanFeature(input: CommandInput, context: CliContext): Promise<number> {
+  const project = await openProject(context);
+  const feature = await project.feature(textOf(input['feature']));
+  const store = project.store(feature);
+  const plan = await makePlan(project, store, feature);
+  const json = input['json'] === true;
+  if (isEmpty(plan)) {
+    context.out(
+      json
+        ? `${JSON.stringify({ type: 'cleanup', feature, removed: false, ...plan })}\n`
+        : `There is nothing of "${feature}" to clean up.\n`,
+    );
+    return 0;
+  }
+  if (!json) context.out(formatPlan(feature, plan));
+  if (input['dryRun'] === true) {
+    if (json) context.out(`${JSON.stringify({ type: 'cleanup', feature, removed: false, ...plan })}\n`);
+    return 0;
+  }
+  await holdNobodyBack(store, feature);
+  if (input['yes'] !== true && !(context.terminal && (await context.confirm('Remove all this?')))) {
+    throw new AppError('CLEANUP_UNCONFIRMED', { feature });
+  }
+  await remove(project, store, feature, plan);
+  context.out(json ? `${JSON.stringify({ type: 'cleanup', feature, removed: true, ...plan })}\n` : 'Removed.\n');
+  return 0;
+}
+
+/** A state that cannot be read must not keep anybody from cleaning up. */
+async function readIfWhole(store: StateStore): Promise<RunState | undefined> {
+  try {
+    return await store.read();
+  } catch (error) {
+    if (hasCode(error, 'STATE_INVALID') || hasCode(error, 'STATE_VERSION')) return undefined;
+    throw error;
+  }
+}
+
+async function makePlan(project: Project, store: StateStore, feature: string): Promise<Plan> {
+  const { state, folder, logs, worktrees } = store.paths;
+  const traces = await findTraces(project.repository, feature, worktrees);
+  const there = await Promise.all(
+    [state, folder, logs, worktrees].map(async (file) => ((await exists(file)) ? [file] : [])),
+  );
+  const known = await readIfWhole(store);
+  return {
+    ...traces,
+    paths: there.flat().map((file) => relativeTo(project.repository.root, file)),
+    runId: known?.runId ?? null,
+  };
+}
+
+function isEmpty(plan: Plan): boolean {
+  return plan.worktrees.length === 0 && plan.refs.length === 0 && plan.paths.length === 0;
+}
+
+function formatPlan(feature: string, plan: Plan): string {
+  const branches = plan.refs.filter(({ ref }) => ref.startsWith('refs/heads/'));
+  const attempts = plan.refs.length - branches.length;
+  const lines = [
+    `Of feature "${feature}" this goes:`,
+    ...plan.worktrees.map((folder) => `  worktree ${folder}`),
+    ...branches.map(({ ref, commit }) => `  branch   ${ref.slice('refs/heads/'.length)} (${commit.slice(0, 10)})`),
+    ...(attempts > 0 ? [`  attempts ${attempts} kept commits`] : []),
+    ...plan.paths.map((file) => `  files    ${file}`),
+    ...plan.checkedOut.map(({ branch, folder }) => `This stays: branch ${branch}, checked out in ${folder}.`),
+    ...(plan.unmerged > 0 ? [`Mind: ${plan.unmerged} commits of the integration branch are in no other branch.`] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+async function holdNobodyBack(store: StateStore, feature: string): Promise<void> {
+  const holder = await store.holder();
+  if (holder !== undefined) throw new AppError('RUN_LIVE', { feature, pid: holder.pid });
+}
+
+async function remove(project: Project, store: StateStore, feature: string, plan: Plan): Promise<void> {
+  const release = await lock(store, feature);
+  try {
+    if (plan.runId !== null) await wireLauncher().sweep(plan.runId);
+    for (const folder of plan.worktrees) await project.repository.removeWorktree(folder);
+    await rm(store.paths.worktrees, { recursive: true, force: true, maxRetries: 3 });
+    await project.repository.changeRefs(plan.refs.map(({ ref }) => ({ ref, to: null })));
+    // The snapshot goes last but for the lock: until then a broken-off clean-up can be repeated.
+    await rm(store.paths.logs, { recursive: true, force: true });
+    await rm(store.paths.state, { force: true });
+  } finally {
+    await release();
+  }
+  await rm(store.paths.folder, { recursive: true, force: true });
+  for (const folder of [project.paths.state, project.paths.logs, project.paths.worktrees]) await removeIfOurs(folder);
+}
+
+async function lock(store: StateStore, feature: string): Promise<() => Promise<void>> {
+  try {
+    return await store.lock();
+  } catch (error) {
+    if (hasCode(error, 'ALREADY_RUNNING'))
+      throw new AppError('RUN_LIVE', { feature, pid: error.facts.pid }, { cause: error });
+    throw error;
+  }
+}
+
+/** The folders that hold nothing but the ignore file that we put there. */
+async function removeIfOurs(folder: string): Promise<void> {
+  const names: string[] | undefined = await readdir(folder).catch(() => undefined);
+  if (names === undefined || names.some((name) => name !== '.gitignore')) return;
+  await rm(path.join(folder, '.gitignore'), { force: true });
+  await rmdir(folder);
+}
+
+async function exists(file: string): Promise<boolean> {
+  const names = await readdir(path.dirname(file)).catch(() => []);
+  return names.includes(path.basename(file));
+}

@@ -1,0 +1,69 @@
+import { bringIn } from '../git/index.ts';
+import { AppError } from '../lib/index.ts';
+import type { RunState } from '../state/index.ts';
+import { textOf } from './command.ts';
+import type { CliContext, CommandInput } from './command.ts';
+import { openProject } from './project.ts';
+import type { Project } from './project.ts';
+
+const SHOWN_FILES = 30;
+
+/** `merge`: the one command that moves a branch of the user's. */
+export async function mergeFeature(input: CommandInput, context: CliContext): Promise<number> {
+  const project = await openProject(context);
+  const feature = await project.feature(textOf(input['feature']));
+  const state = await finishedState(project, feature, input['partial'] === true);
+  const into = await targetBranch(project, textOf(input['into']));
+  const done = Object.values(state.tasks).filter((task) => task.merged).length;
+  const result = await bringIn(project.repository, {
+    from: state.integration,
+    into,
+    message: `Merge feature ${feature}\n\n${done} of ${Object.keys(state.tasks).length} tasks.\n\nMahabharatha-Run: ${state.runId}\n`,
+    dryRun: input['dryRun'] === true,
+    env: context.env,
+  });
+  if (input['json'] === true) {
+    context.out(`${JSON.stringify({ type: 'merge', feature, from: state.integration, into, ...result })}\n`);
+    return 0;
+  }
+  context.out(`${inWords(result.kind, feature, into, result.commit)}\n`);
+  for (const file of result.files.slice(0, SHOWN_FILES)) context.out(`  ${file}\n`);
+  if (result.files.length > SHOWN_FILES) context.out(`  … and ${result.files.length - SHOWN_FILES} more\n`);
+  if (result.kind === 'merged') context.out(`Clean up with: mahabharatha cleanup --feature ${feature}\n`);
+  return 0;
+}
+
+async function finishedState(project: Project, feature: string, partial: boolean): Promise<RunState> {
+  const store = project.store(feature);
+  const state = await store.read();
+  if (state === undefined) throw new AppError('NO_RUN', { feature });
+  const holder = await store.holder();
+  if (holder !== undefined) throw new AppError('RUN_LIVE', { feature, pid: holder.pid });
+  if (state.status !== 'complete' && !partial) {
+    throw new AppError('MERGE_NOT_READY', {
+      feature,
+      status: state.status === 'running' ? 'broken off' : state.status,
+    });
+  }
+  return state;
+}
+
+async function targetBranch(project: Project, named: string | undefined): Promise<string> {
+  const branch = named ?? (await project.repository.currentBranch());
+  if (branch === undefined)
+    throw new AppError('MERGE_TARGET_UNCLEAR', { reason: 'no branch is checked out (detached HEAD)' });
+  if ((await project.repository.readRef(`refs/heads/${branch}`)) === undefined)
+    throw new AppError('REF_UNKNOWN', { ref: branch });
+  return branch;
+}
+
+function inWords(kind: 'merged' | 'already-in' | 'would-merge', feature: string, into: string, commit: string): string {
+  switch (kind) {
+    case 'already-in':
+      return `${into} already has everything of "${feature}".`;
+    case 'would-merge':
+      return `"${feature}" merges into ${into} without conflict. These files would change:`;
+    case 'merged':
+      return `Merged "${feature}" into ${into}, now at ${commit.slice(0, 10)}. These files changed:`;
+  }
+}

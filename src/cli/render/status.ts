@@ -1,0 +1,98 @@
+import type { StatusView } from '../status-view.ts';
+import type { TaskState, TaskStatus } from '../../state/index.ts';
+import type { Colors } from './colors.ts';
+
+const SIGN: Record<TaskStatus, string> = {
+  pending: '·',
+  running: '▶',
+  verifying: '▷',
+  complete: '✓',
+  failed: '✗',
+  blocked: '⊘',
+};
+
+/** The whole picture for a person: run, tasks by level, workers. */
+export function formatStatus(view: StatusView, now: number, colors: Colors): string {
+  const tasks = Object.entries(view.tasks);
+  const done = tasks.filter(([, task]) => task.status === 'complete').length;
+  const width = Math.max(...tasks.map(([id]) => id.length));
+  const lines = [
+    headline(view, now, colors),
+    `  ${done} of ${tasks.length} tasks done · branch ${view.integration} at ${view.integrationTip.slice(0, 10)}${costOf(view)}`,
+    ...Object.entries(view.levels).flatMap(([level, { status, gates }]) => {
+      const red = gates.filter((gate) => !gate.ok).map((gate) => gate.name);
+      const gateText = gates.length === 0 ? '' : red.length === 0 ? ', gates green' : `, gates red: ${red.join(', ')}`;
+      return [
+        colors.bold(`Level ${level}: ${status}${gateText}`),
+        ...tasks
+          .filter(([, task]) => task.level === Number(level))
+          .map(([id, task]) => taskLine(id.padEnd(width), task, now, colors)),
+      ];
+    }),
+    ...workerLines(view, now, colors),
+    ...view.warnings.map((warning) => colors.yellow(`warning: ${warning}`)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function headline(view: StatusView, now: number, colors: Colors): string {
+  const paint = view.status === 'complete' ? colors.green : view.status === 'running' ? colors.bold : colors.red;
+  const end = view.status === 'running' ? now : Date.parse(view.updatedAt);
+  const who = view.orchestrator === null ? '' : `, process ${view.orchestrator.pid}`;
+  const why = view.cause === null ? '' : ` — ${view.cause}`;
+  return `Feature ${view.feature}: ${paint(view.status)} (${ago(end - Date.parse(view.startedAt))}${who}, run ${view.runId})${why}`;
+}
+
+function taskLine(id: string, task: TaskState, now: number, colors: Colors): string {
+  const attempt = task.attempts.at(-1);
+  const facts = [
+    attempt === undefined ? '' : `attempt ${attempt.number} on worker ${attempt.worker}, ${timeOf(attempt, now)}`,
+    task.status === 'complete' ? (task.merged ? 'merged' : 'not merged yet') : (task.cause ?? ''),
+  ].filter((fact) => fact !== '');
+  const paint = {
+    complete: colors.green,
+    failed: colors.red,
+    blocked: colors.red,
+    running: colors.bold,
+    verifying: colors.bold,
+    pending: colors.dim,
+  };
+  return `  ${paint[task.status](`${SIGN[task.status]} ${id}  ${task.status.padEnd(9)}`)} ${task.title}${facts.length === 0 ? '' : colors.dim(`  (${facts.join('; ').split('\n')[0]})`)}`;
+}
+
+function timeOf(attempt: { startedAt: string; endedAt: string | null }, now: number): string {
+  const end = attempt.endedAt === null ? now : Date.parse(attempt.endedAt);
+  return ago(end - Date.parse(attempt.startedAt));
+}
+
+function workerLines(view: StatusView, now: number, colors: Colors): string[] {
+  const workers = Object.entries(view.workers);
+  if (workers.length === 0) return [];
+  return [
+    colors.bold('Workers'),
+    ...workers.map(([number, worker]) => {
+      const live = worker.status !== 'STOPPED' && worker.status !== 'CRASHED';
+      const doing = [
+        worker.task ?? '',
+        worker.phase === 'setup' ? 'set-up' : '',
+        live && worker.heartbeatAt !== null ? `heartbeat ${ago(now - Date.parse(worker.heartbeatAt))} ago` : '',
+        live
+          ? (worker.containerId ?? (worker.pid === null ? '' : `pid ${worker.pid}`))
+          : (worker.cause ?? '').split('\n')[0],
+      ].filter((part) => part !== '');
+      return `  ${number}  ${worker.status.padEnd(8)} ${worker.mode}  ${doing.join('  ')}`;
+    }),
+  ];
+}
+
+function costOf({ cost }: StatusView): string {
+  const tokens = cost.inputTokens + cost.cacheReadTokens + cost.cacheWriteTokens + cost.outputTokens;
+  return tokens === 0 ? '' : ` · $${cost.costUsd.toFixed(2)}, ${tokens} tokens`;
+}
+
+export function ago(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}

@@ -1,0 +1,176 @@
+import { AppError, sleep } from '../lib/index.ts';
+import { followLines, lastLines } from '../logs/index.ts';
+import { logLine } from '../protocol/index.ts';
+import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
+import { textOf } from './command.ts';
+import type { CliContext, CommandInput } from './command.ts';
+import { openProject } from './project.ts';
+import { colorsFor } from './render/colors.ts';
+import type { Colors } from './render/colors.ts';
+import { describe } from './render/describe.ts';
+
+/** The lines of one log file, as text to show and as text for programs. */
+interface Entry {
+  readonly at: string;
+  readonly task: string | undefined;
+  readonly json: string;
+  readonly text: string;
+}
+
+interface Source {
+  readonly file: string;
+  parse(line: string): Entry;
+}
+
+export async function showLogs(input: CommandInput, context: CliContext): Promise<number> {
+  const project = await openProject(context);
+  const feature = await project.feature(textOf(input['feature']));
+  const store = project.store(feature);
+  const state = await store.read();
+  if (state === undefined) throw new AppError('NO_RUN', { feature });
+  const wanted = readWishes(input, state);
+  const colors = colorsFor(context.color);
+  const sources = wanted.workers.map((worker) => workerSource(store, worker, colors));
+  if (wanted.all) sources.push(eventSource(store, colors));
+  const matches = (entry: Entry): boolean => wanted.task === undefined || entry.task === wanted.task;
+  const print = (entry: Entry): void => context.out(`${input['json'] === true ? entry.json : entry.text}\n`);
+
+  const ends = await Promise.all(
+    sources.map(async (source) => {
+      const end = await lastLines(source.file, wanted.tail, (line) => matches(source.parse(line)));
+      return { source, ...end };
+    }),
+  );
+  const entries = ends.flatMap(({ source, lines }) => lines.map(source.parse)).toSorted(byTime);
+  for (const entry of Number.isFinite(wanted.tail) ? entries.slice(-wanted.tail) : entries) print(entry);
+  if (entries.length === 0 && input['follow'] !== true && input['json'] !== true)
+    context.err('There are no lines yet.\n');
+  if (input['follow'] === true) {
+    const over = untilOver(store, context.interrupted);
+    await Promise.all(
+      ends.map(({ source, offset }) =>
+        followLines(
+          source.file,
+          offset,
+          (line) => {
+            const entry = source.parse(line);
+            if (matches(entry)) print(entry);
+          },
+          over,
+        ),
+      ),
+    );
+  }
+  return 0;
+}
+
+interface Wishes {
+  readonly workers: readonly number[];
+  readonly all: boolean;
+  readonly tail: number;
+  readonly task: string | undefined;
+}
+
+function readWishes(input: CommandInput, state: RunState): Wishes {
+  const named = textOf(input['argument']);
+  const tail = textOf(input['tail']) ?? '100';
+  const task = textOf(input['task']);
+  const count = Math.max(state.settings.workers, ...Object.keys(state.workers).map((key) => Number(key) + 1));
+  if (named !== undefined && !/^\d+$/.test(named)) {
+    throw new AppError('USAGE', {
+      problem: `"${named}" is not a worker.`,
+      hint: `Workers of this run: 0 to ${count - 1}.`,
+    });
+  }
+  if (named !== undefined && Number(named) >= count) {
+    throw new AppError('USAGE', {
+      problem: `There is no worker ${named}.`,
+      hint: `Workers of this run: 0 to ${count - 1}.`,
+    });
+  }
+  if (tail !== 'all' && !/^\d+$/.test(tail)) {
+    throw new AppError('USAGE', {
+      problem: `--tail ${tail} is not a number of lines.`,
+      hint: 'Use a whole number, or "all".',
+    });
+  }
+  if (task !== undefined && !task.startsWith('gate:') && state.tasks[task] === undefined) {
+    throw new AppError('TASK_UNKNOWN', { task, known: Object.keys(state.tasks) });
+  }
+  return {
+    workers: named === undefined ? Array.from({ length: count }, (_, worker) => worker) : [Number(named)],
+    all: named === undefined,
+    tail: tail === 'all' ? Number.POSITIVE_INFINITY : Number(tail),
+    task,
+  };
+}
+
+function workerSource(store: StateStore, worker: number, colors: Colors): Source {
+  return {
+    file: store.paths.worker(worker).log,
+    parse: (json) => {
+      const line = logLine.safeParse(parseJson(json));
+      // What a worker prints before its log is up, or when it breaks, is no JSON.
+      if (!line.success)
+        return {
+          at: '',
+          task: undefined,
+          json: JSON.stringify({ worker, text: json }),
+          text: `         ${worker}  ${json}`,
+        };
+      const { at, task, source, text } = line.data;
+      const who = colors.dim(
+        `${at.slice(11, 19)} ${worker}${task === undefined ? '' : ` ${task}`} ${source.padEnd(6)}`,
+      );
+      return { at, task, json, text: `${who} ${text}` };
+    },
+  };
+}
+
+function eventSource(store: StateStore, colors: Colors): Source {
+  return {
+    file: store.paths.events,
+    parse: (json) => {
+      const value = parseJson(json);
+      if (!isEvent(value)) return { at: '', task: undefined, json, text: json };
+      const task = 'task' in value ? value.task : undefined;
+      return {
+        at: value.at,
+        task,
+        json,
+        text: `${colors.dim(`${value.at.slice(11, 19)} run`)} ${describe(value).text}`,
+      };
+    },
+  };
+}
+
+/** Our own file, written by this or an earlier version of us. */
+function isEvent(value: unknown): value is RecordedEvent {
+  return (
+    typeof value === 'object' && value !== null && 'type' in value && 'at' in value && typeof value.at === 'string'
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function byTime(one: Entry, other: Entry): number {
+  return one.at < other.at ? -1 : one.at > other.at ? 1 : 0;
+}
+
+/** Fires when nobody drives the run any more and its last lines have had time to be written, or on Ctrl-C. */
+function untilOver(store: StateStore, interrupted: AbortSignal): AbortSignal {
+  const over = new AbortController();
+  const watch = async (): Promise<void> => {
+    while (!interrupted.aborted && (await store.holder()) !== undefined) await sleep(500, interrupted);
+    await sleep(400, interrupted);
+    over.abort();
+  };
+  void watch();
+  return over.signal;
+}

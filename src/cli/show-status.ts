@@ -1,0 +1,42 @@
+import { AppError, sleep } from '../lib/index.ts';
+import { textOf } from './command.ts';
+import type { CliContext, CommandInput } from './command.ts';
+import { openProject } from './project.ts';
+import { colorsFor } from './render/colors.ts';
+import { formatStatus } from './render/status.ts';
+import { viewStatus } from './status-view.ts';
+import type { StatusView } from './status-view.ts';
+import { wireLauncher } from './wire.ts';
+
+const WATCH_MS = 1000;
+const CLEAR = '\u001B[2J\u001B[H';
+
+/** `status`: exit 0 whatever the run's own state is; it was asked, and it has answered. */
+export async function showStatus(input: CommandInput, context: CliContext): Promise<number> {
+  const project = await openProject(context);
+  const feature = await project.feature(textOf(input['feature']));
+  const store = project.store(feature);
+  const launcher = wireLauncher();
+  const show = printer(context, input['json'] === true, input['watch'] === true);
+  for (;;) {
+    const view = await viewStatus(store, launcher);
+    if (view === undefined) throw new AppError('NO_RUN', { feature });
+    show(view);
+    if (input['watch'] !== true || view.status !== 'running' || context.interrupted.aborted) return 0;
+    await sleep(WATCH_MS, context.interrupted);
+  }
+}
+
+function printer(context: CliContext, json: boolean, watch: boolean): (view: StatusView) => void {
+  if (json) return (view) => context.out(`${JSON.stringify(view, undefined, watch ? undefined : 2)}\n`);
+  const colors = colorsFor(context.color);
+  let last = '';
+  return (view) => {
+    const text = formatStatus(view, Date.now(), colors);
+    if (watch && context.terminal) return context.out(`${CLEAR}${text}`);
+    // In a log only what is new is worth a line.
+    const same = formatStatus(view, Date.parse(view.updatedAt), colors);
+    if (same !== last) context.out(text);
+    last = same;
+  };
+}

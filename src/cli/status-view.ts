@@ -1,0 +1,61 @@
+import { readUntrusted } from '../lib/index.ts';
+import type { Launcher } from '../launchers/index.ts';
+import { workerStatus } from '../protocol/index.ts';
+import type { Phase } from '../protocol/index.ts';
+import type { RunState, StateStore, WorkerState } from '../state/index.ts';
+
+/** A run as it is, not as it was last written down: what is dead is not shown as alive. */
+export interface StatusView extends Omit<RunState, 'workers'> {
+  /** The process that drives the run; null when nobody does. */
+  readonly orchestrator: { readonly pid: number; readonly since: string } | null;
+  readonly workers: Record<string, WorkerState & { readonly phase: Phase | null }>;
+}
+
+export async function viewStatus(store: StateStore, launcher: Launcher): Promise<StatusView | undefined> {
+  const state = await store.read();
+  if (state === undefined) return undefined;
+  const holder = await store.holder();
+  const live = new Set((await launcher.list(state.runId)).map((handle) => handle.session));
+  const workers = await Promise.all(
+    Object.entries(state.workers).map(async ([key, worker]) => {
+      const seen = await lookAtWorker(store, Number(key), worker, live.has(worker.session));
+      return [key, seen] as const;
+    }),
+  );
+  const orchestrator = holder === undefined ? null : { pid: holder.pid, since: holder.since };
+  return { ...truth(state, orchestrator !== null), orchestrator, workers: Object.fromEntries(workers) };
+}
+
+/** "Running" needs somebody who runs it. */
+function truth(state: RunState, live: boolean): RunState {
+  if (state.status !== 'running' || live) return state;
+  const tasks = Object.entries(state.tasks).map(([id, task]) => {
+    const broken = task.status === 'running' || task.status === 'verifying';
+    return [id, broken ? { ...task, status: 'pending' as const, cause: 'broken off: the orchestrator is gone' } : task];
+  });
+  return { ...state, status: 'stopped', cause: 'the orchestrator is gone', tasks: Object.fromEntries(tasks) };
+}
+
+async function lookAtWorker(
+  store: StateStore,
+  number: number,
+  worker: WorkerState,
+  alive: boolean,
+): Promise<StatusView['workers'][string]> {
+  const over = worker.status === 'STOPPED' || worker.status === 'CRASHED';
+  if (over) return { ...worker, phase: null };
+  // Between its start and its first sign a worker may not be in the list yet.
+  if (!alive && worker.handle !== null) return { ...worker, status: 'CRASHED', task: null, phase: null };
+  const status = await readStatus(store.paths.worker(number).status);
+  if (status === undefined || status.session !== worker.session) return { ...worker, phase: null };
+  return { ...worker, heartbeatAt: status.at, phase: status.phase };
+}
+
+async function readStatus(file: string): Promise<ReturnType<typeof workerStatus.parse> | undefined> {
+  try {
+    const text = await readUntrusted(file, 512 * 1024);
+    return text === undefined ? undefined : workerStatus.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

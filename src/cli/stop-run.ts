@@ -1,0 +1,50 @@
+import { AppError, kill, sleep } from '../lib/index.ts';
+import type { StateStore } from '../state/index.ts';
+import { textOf } from './command.ts';
+import type { CliContext, CommandInput } from './command.ts';
+import { openProject } from './project.ts';
+import { STOP_GRACE_MS, wireLauncher } from './wire.ts';
+
+/** What the orchestrator needs beyond the workers' own grace to write things down. */
+const PATIENCE_MS = STOP_GRACE_MS + 20_000;
+
+/** `stop`: asks the orchestrator to end, and says so only when it has; workers without one are ended as well. */
+export async function stopRun(input: CommandInput, context: CliContext): Promise<number> {
+  const project = await openProject(context);
+  const feature = await project.feature(textOf(input['feature']));
+  const store = project.store(feature);
+  const holder = await store.holder();
+  const say = (kind: string, text: string): void =>
+    context.out(input['json'] === true ? `${JSON.stringify({ type: kind, feature, text })}\n` : `${text}\n`);
+  if (holder === undefined) {
+    const swept = await sweepOrphans(store);
+    if (swept > 0)
+      say('swept', `The orchestrator of "${feature}" was gone; ended ${swept} processes that it had left.`);
+    else say('nothing-to-stop', `No run of "${feature}" is going on.`);
+    return 0;
+  }
+  kill(holder.pid, 'SIGTERM');
+  if (!(await ended(store, holder.token, context.interrupted))) {
+    throw new AppError('STOP_SLOW', { feature, pid: holder.pid, waitedMs: PATIENCE_MS });
+  }
+  const state = await store.read();
+  say(
+    'stopped',
+    `Run of "${feature}" is ${state?.status ?? 'gone'}${state?.cause == null ? '' : ` — ${state.cause}`}.`,
+  );
+  return 0;
+}
+
+async function ended(store: StateStore, token: string, interrupted: AbortSignal): Promise<boolean> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (performance.now() < deadline && !interrupted.aborted) {
+    if ((await store.holder())?.token !== token) return true;
+    await sleep(50, interrupted);
+  }
+  return false;
+}
+
+async function sweepOrphans(store: StateStore): Promise<number> {
+  const state = await store.read();
+  return state === undefined ? 0 : wireLauncher().sweep(state.runId);
+}

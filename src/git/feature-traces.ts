@@ -1,0 +1,42 @@
+import path from 'node:path';
+import { attemptRefs, branchNames } from '../protocol/index.ts';
+import type { Repository } from './repository.ts';
+
+/** What a feature's runs have left in the repository: only what we made, by exact name. */
+export interface FeatureTraces {
+  /** Worktrees below the feature's own folder. */
+  readonly worktrees: readonly string[];
+  /** Branches and attempt refs, whole names. */
+  readonly refs: readonly { readonly ref: string; readonly commit: string }[];
+  /** Branches of ours that the user has checked out somewhere: they stay. */
+  readonly checkedOut: readonly { readonly branch: string; readonly folder: string }[];
+  /** Commits of the integration branch that no other branch or tag has. */
+  readonly unmerged: number;
+}
+
+export async function findTraces(repository: Repository, feature: string, folder: string): Promise<FeatureTraces> {
+  const names = branchNames(feature);
+  const all = await repository.listWorktrees();
+  const worktrees = all.map((worktree) => worktree.folder).filter((other) => other.startsWith(folder + path.sep));
+  const ours = (branch: string): boolean =>
+    branch === names.integration || /^worker-\d+$/.test(branch.slice(names.prefix.length));
+  const branches = (await repository.listRefs(`refs/heads/${names.prefix}`)).filter(({ ref }) =>
+    ours(ref.slice('refs/heads/'.length)),
+  );
+  const checkedOut = all.flatMap(({ branch, folder }) =>
+    branch !== undefined && !worktrees.includes(folder) && branches.some(({ ref }) => ref === `refs/heads/${branch}`)
+      ? [{ branch, folder }]
+      : [],
+  );
+  const kept = new Set(checkedOut.map(({ branch }) => `refs/heads/${branch}`));
+  const refs = [...branches.filter(({ ref }) => !kept.has(ref)), ...(await repository.listRefs(attemptRefs(feature)))];
+  return { worktrees, refs, checkedOut, unmerged: await unmergedCommits(repository, names.integration, names.prefix) };
+}
+
+async function unmergedCommits({ git, readRef }: Repository, integration: string, prefix: string): Promise<number> {
+  const tip = await readRef(`refs/heads/${integration}`);
+  if (tip === undefined) return 0;
+  const others = [`--exclude=${prefix}*`, '--branches', '--tags', '--remotes', 'HEAD'];
+  const text = await git.text(['rev-list', '--count', tip, '--not', ...others]);
+  return Number(text.trim());
+}

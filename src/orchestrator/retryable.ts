@@ -1,0 +1,12 @@
+import { dependentsOf } from '../tasks/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
+import type { RunState } from '../state/index.ts';
+
+/** The tasks that get new tries: the failed ones asked for, and what was blocked by them. */
+export function retryable(state: RunState, graph: TaskGraph, asked: readonly string[]): string[] {
+  const reached = new Set(asked.flatMap((id) => [id, ...dependentsOf(graph, id)]));
+  return [...reached].filter((id) => {
+    const status = state.tasks[id]?.status;
+    return status === 'blocked' || (status === 'failed' && asked.includes(id));
+  });
+}

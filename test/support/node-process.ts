@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { onTestFinished } from 'vitest';
+import { waitUntil } from './wait-until.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const FOLDERS = ['lib', 'protocol', 'git', 'state', 'logs', 'launchers'];
+
+let compiled: string | undefined;
+
+export interface NodeProcess {
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** What it has printed so far. */
+  output(): string;
+  /** Resolves when it has printed the text. */
+  printed(text: string): Promise<void>;
+  readonly end: Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }>;
+}
+
+/**
+ * Runs code in a Node process of its own, for what only several processes show. The code is an ES module beside the
+ * folders of `src/`, as they are now: `import { run } from './lib/index.js'`.
+ */
+export function startNode(code: string, env: Readonly<Record<string, string>> = {}): NodeProcess {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    cwd: compileSources(),
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return {
+    pid: child.pid ?? 0,
+    child,
+    output: () => output,
+    printed: (text) => waitUntil(`process ${child.pid} prints "${text}"`, () => output.includes(text)),
+    end: new Promise((resolve) => {
+      child.once('close', (code, signal) => resolve({ code, signal, output }));
+    }),
+  };
+}
+
+function compileSources(): string {
+  if (compiled !== undefined) return compiled;
+  const folder = mkdtempSync(path.join(tmpdir(), 'mahabharatha-compiled-'));
+  compiled = folder;
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+  for (const name of FOLDERS) compileFolder(path.join(ROOT, 'src', name), path.join(folder, name));
+  return folder;
+}
+
+function compileFolder(from: string, to: string): void {
+  mkdirSync(to);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+    if (entry.isDirectory()) compileFolder(source, target);
+    else if (!entry.name.endsWith('.test.ts')) writeFileSync(target.replace(/ts$/, 'js'), toJavaScript(source));
+  }
+}
+
+function toJavaScript(file: string): string {
+  return ts.transpileModule(readFileSync(file, 'utf8'), {
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+      rewriteRelativeImportExtensions: true,
+    },
+  }).outputText;
+}

@@ -122,9 +122,9 @@ async function lock(store: StateStore, feature: string): Promise<() => Promise<v
 
 /** The folders that hold nothing but the ignore file that we put there. */
 async function removeIfOurs(folder: string): Promise<void> {
-  const names: string[] | undefined = await readdir(folder).catch(() => undefined);
-  if (names === undefined || names.some((name) => name !== '.gitignore')) return;
-  await rm(path.join(folder, '.gitignore'), { force: true });
+  const names = await readdir(folder).catch((): string[] => []);
+  if (names.length !== 1 || names[0] !== '.gitignore') return;
+  await rm(path.join(folder, '.gitignore'));
   await rmdir(folder);
 }
 

@@ -1,8 +1,10 @@
 import { mkdir, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { newRepository } from '../git/index.ts';
 import { AppError } from '../lib/index.ts';
+import { findProgram } from './check-agent.ts';
 import { build } from './build-feature.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
@@ -68,7 +70,7 @@ export async function runDemo(input: CommandInput, context: CliContext): Promise
   await newRepository(folder, context.env);
   context.out(`A feature of 4 tasks in 2 levels, 2 workers, in ${folder}\n\n`);
   const exit = await build({ feature: GRAPH.feature }, { ...context, cwd: folder });
-  if (exit === 0) context.out(whatToLookAt(folder));
+  if (exit === 0) context.out(whatToLookAt(folder, await howToCall(context)));
   return exit;
 }
 
@@ -80,12 +82,19 @@ async function demoFolder(named: string | undefined, cwd: string): Promise<strin
   return realpath(folder);
 }
 
-function whatToLookAt(folder: string): string {
+/** From a fresh clone the program is not on the PATH. */
+async function howToCall({ env }: CliContext): Promise<string> {
+  if ((await findProgram('mahabharatha', env)) !== undefined) return '';
+  const program = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
+  return `  alias mahabharatha='node ${program}'\n`;
+}
+
+function whatToLookAt(folder: string, alias: string): string {
   const { feature } = GRAPH;
   return `
 Look at it:
   cd ${folder}
-  git log --graph --oneline --all          every task is one commit, merged level by level
+${alias}  git log --graph --oneline --all          every task is one commit, merged level by level
   cat .mahabharatha/specs/${feature}/task-graph.json
   mahabharatha status                      how the run stands
   mahabharatha logs --tail all             what the workers did

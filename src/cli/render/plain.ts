@@ -13,6 +13,7 @@ export function plainRenderer(context: CliContext): Renderer {
   const paint = { good: colors.green, bad: colors.red, plain: (text: string) => text, quiet: colors.dim };
   return {
     event: (event) => {
+      if (event.type === 'worker-phase' && event.phase !== 'setup') return;
       const { kind, text } = describe(event);
       context.out(`${event.at.slice(11, 19)} ${paint[kind](`${SIGN[kind]} ${text}`)}\n`);
     },

@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findByEnvironment } from '../../src/lib/index.ts';
+import type { RecordedEvent, RunState } from '../../src/state/index.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
+
+export interface TestTask {
+  readonly id: string;
+  readonly level?: number;
+  readonly dependencies?: readonly string[];
+  readonly create?: readonly string[];
+  readonly modify?: readonly string[];
+  readonly run?: string;
+  readonly verify?: string;
+  readonly [key: string]: unknown;
+}
+
+export interface CliResult {
+  readonly exit: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface LiveCli {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly end: Promise<CliResult>;
+  /** All it has printed so far. */
+  output(): string;
+}
+
+/** A real repository of its own, with a HOME of its own, in which the built program is run as a user would. */
+export interface TestProject {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Writes `.mahabharatha/specs/<feature>/task-graph.json`. */
+  graph(feature: string, tasks: readonly TestTask[]): Promise<void>;
+  config(yaml: string): Promise<void>;
+  write(file: string, text: string): Promise<void>;
+  read(file: string): Promise<string>;
+  git(...args: string[]): string;
+  /** Commits everything there is. */
+  commit(message: string): void;
+  cli(...args: string[]): Promise<CliResult>;
+  start(...args: string[]): LiveCli;
+  state(feature?: string): Promise<RunState>;
+  events(feature?: string): Promise<RecordedEvent[]>;
+  /** Live processes of a feature's run: workers and all they have started. */
+  processes(feature?: string): Promise<number[]>;
+  remove(): Promise<void>;
+}
+
+export async function createProject(options: { name?: string; env?: NodeJS.ProcessEnv } = {}): Promise<TestProject> {
+  const top = await realpath(await mkdtemp(path.join(tmpdir(), 'mahabharatha-test-')));
+  const folder = path.join(top, options.name ?? 'project');
+  const env = { ...cleanEnvironment(), HOME: path.join(top, 'home'), ...options.env };
+  await mkdir(folder, { recursive: true });
+  await mkdir(env.HOME, { recursive: true });
+  await writeFile(path.join(env.HOME, '.gitconfig'), '[user]\n  name = Test User\n  email = user@example.org\n');
+  const git = (...args: string[]): string => execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' });
+  git('init', '--quiet', '--initial-branch=main');
+  await writeFile(path.join(folder, 'README.md'), '# A project\n');
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'first');
+  const inState = (feature: string, ...parts: string[]): string =>
+    path.join(folder, '.mahabharatha', 'state', ...[feature, ...parts]);
+  const state = async (feature = 'login'): Promise<RunState> =>
+    JSON.parse(await readFile(`${inState(feature)}.json`, 'utf8')) as RunState;
+  const start = (...args: string[]): LiveCli => startCli(args, folder, env);
+  return {
+    folder,
+    env,
+    graph: async (feature, tasks) => {
+      const file = path.join(folder, '.mahabharatha', 'specs', feature, 'task-graph.json');
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, JSON.stringify({ feature, version: '2.0', tasks: tasks.map(inFileFormat) }, undefined, 1));
+    },
+    config: async (yaml) => {
+      await mkdir(path.join(folder, '.mahabharatha'), { recursive: true });
+      await writeFile(path.join(folder, '.mahabharatha', 'config.yaml'), yaml);
+    },
+    write: async (file, text) => {
+      await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+      await writeFile(path.join(folder, file), text);
+    },
+    read: (file) => readFile(path.join(folder, file), 'utf8'),
+    git,
+    commit: (message) => {
+      git('add', '--all');
+      git('commit', '--quiet', '--message', message);
+    },
+    cli: (...args) => start(...args).end,
+    start,
+    state,
+    events: async (feature = 'login') => {
+      const text = await readFile(inState(feature, 'events.jsonl'), 'utf8');
+      return text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as RecordedEvent);
+    },
+    processes: async (feature = 'login') => findByEnvironment('MAHABHARATHA_RUN', (await state(feature)).runId),
+    remove: () => rm(top, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
+
+/** Nothing of the machine's own agents, credentials or git settings reaches a test. */
+function cleanEnvironment(): NodeJS.ProcessEnv & { HOME: string } {
+  const foreign = /^(ANTHROPIC_|CLAUDE|GIT_|MAHABHARATHA_|NO_COLOR|FORCE_COLOR|CI$|VITEST)/;
+  const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+  return { ...Object.fromEntries(kept), HOME: '/', NODE_ENV: undefined };
+}
+
+function inFileFormat({ create, modify, verify, ...rest }: TestTask): Record<string, unknown> {
+  return {
+    title: `Task ${rest.id}`,
+    files: { create: create ?? [], modify: modify ?? [] },
+    ...(verify === undefined ? {} : { verification: { command: verify } }),
+    ...rest,
+  };
+}
+
+function startCli(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): LiveCli {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const end = new Promise<CliResult>((resolve) => {
+    child.once('close', (exit, signal) => resolve({ exit, signal, stdout, stderr }));
+  });
+  return { child, pid: child.pid ?? 0, end, output: () => stdout + stderr };
+}
+
+/** Waits until something is true; says what it waited for when it never comes true. */
+export async function waitFor<Value>(
+  what: string,
+  look: () => Promise<Value | undefined | false> | Value | undefined | false,
+  limitMs = 30_000,
+): Promise<Value> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const value = await look();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

@@ -129,6 +129,6 @@ async function removeIfOurs(folder: string): Promise<void> {
 }
 
 async function exists(file: string): Promise<boolean> {
-  const names = await readdir(path.dirname(file)).catch(() => []);
+  const names = await readdir(path.dirname(file)).catch((): string[] => []);
   return names.includes(path.basename(file));
 }

@@ -35,7 +35,10 @@ const VENDOR = {
 };
 
 const dir = (name) => `^src/${name}/`;
-const below = (name) => Object.keys(RANK).filter((other) => RANK[other] < RANK[name]).concat(EXTRA[name] ?? []);
+const below = (name) =>
+  Object.keys(RANK)
+    .filter((other) => RANK[other] < RANK[name])
+    .concat(EXTRA[name] ?? []);
 const no = (name, from, to, comment) => ({
   name,
   severity: 'error',
@@ -56,7 +59,11 @@ module.exports = {
     ...Object.keys(RANK)
       .filter((name) => name !== 'lib')
       .map((name) =>
-        no(`door/${name}`, { path: '^src/', pathNot: dir(name) }, { path: dir(name), pathNot: `${dir(name)}index[.]ts$` }),
+        no(
+          `door/${name}`,
+          { path: '^src/', pathNot: dir(name) },
+          { path: dir(name), pathNot: `${dir(name)}index[.]ts$` },
+        ),
       ),
     no(
       'ports-are-types',

@@ -14,7 +14,7 @@ import { loadGraph } from './load-graph.ts';
 import type { LoadedGraph } from './load-graph.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
-import { createRenderer } from './render/renderer.ts';
+import { createRenderer } from './render/create-renderer.ts';
 import type { Renderer } from './render/renderer.ts';
 import { agentSpec, runOptions, runSettings, wirePorts } from './wire.ts';
 

@@ -76,8 +76,8 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
 
 async function checkDisk(root: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(root);
-  const free = `${((Number(bavail) * Number(bsize)) / LOW_DISK_BYTES).toFixed(1)} GiB free`;
-  return Number(bavail) * Number(bsize) < LOW_DISK_BYTES
+  const free = `${((bavail * bsize) / LOW_DISK_BYTES).toFixed(1)} GiB free`;
+  return bavail * bsize < LOW_DISK_BYTES
     ? { what: 'disk', state: 'bad', found: free, remedy: 'Make room: every worker has a checkout of its own.' }
     : { what: 'disk', state: 'ok', found: free, remedy: null };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { AppError, asAppError, listenForShutdown } from '../lib/index.ts';
+import { asAppError, listenForShutdown } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
 import type { CliContext } from './command.ts';
 import { runProgram } from './program.ts';
 
@@ -20,8 +21,8 @@ const shutdown = listenForShutdown(
 const context: CliContext = {
   cwd: process.cwd(),
   env: process.env,
-  terminal: process.stdout.isTTY === true && process.stdin.isTTY === true && !asJson,
-  color: process.stdout.isTTY === true && (process.env['NO_COLOR'] ?? '') === '',
+  terminal: process.stdout.isTTY && process.stdin.isTTY && !asJson,
+  color: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   confirm,
@@ -54,7 +55,8 @@ function tell(error: AppError): void {
   } else {
     process.stderr.write(`error: ${error.message}\n\n${error.hint}\n`);
   }
-  if (argv.includes('--debug')) process.stderr.write(`\n${error.stack}\n${String(error.cause ?? '')}\n`);
+  if (argv.includes('--debug'))
+    process.stderr.write(`\n${error.stack}\n${error.cause instanceof Error ? error.cause.stack : ''}\n`);
 }
 
 try {

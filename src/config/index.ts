@@ -1,3 +1,5 @@
 export { loadConfig } from './load.ts';
-export { configJsonSchema, configSchema, parseDuration } from './schema.ts';
+export { parseDuration } from './schema.ts';
+/** @public used by scripts/generate.js */
+export { configJsonSchema } from './schema.ts';
 export type { Config } from './schema.ts';

@@ -94,6 +94,7 @@ export const configSchema = z.strictObject({
 
 export type Config = z.infer<typeof configSchema>;
 
+/** @public used by scripts/generate.js */
 export function configJsonSchema(): unknown {
   return z.toJSONSchema(configSchema, { io: 'input', target: 'draft-2020-12' });
 }

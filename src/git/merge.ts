@@ -1,3 +1,4 @@
+import { AppError } from '../lib/index.ts';
 import { identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 
@@ -22,7 +23,11 @@ type MergePreview =
 export async function previewMerge(git: GitCommand, tip: string, commit: string): Promise<MergePreview> {
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', tip, commit];
   const { code, stdout } = await git.result(args, { answers: [0, 1] });
-  const [tree = '', ...files] = stdout.split('\0').filter((field) => field !== '');
+  const [tree, ...files] = stdout.split('\0').filter((field) => field !== '');
+  // A commit that is not there also ends with 1, but no tree comes out: that is no conflict.
+  if (tree === undefined) {
+    throw new AppError('GIT_FAILED', { args, cwd: git.cwd, exit: `exit status ${code}`, stderr: 'nothing to merge' });
+  }
   return code === 0 ? { clean: true, tree } : { clean: false, files: [...new Set(files)] };
 }
 

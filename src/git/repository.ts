@@ -73,13 +73,18 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     removeWorktree: (folder) => alone(() => removeWorktree(git, folder)),
     listWorktrees: () => listWorktrees(git),
     changedPaths: async (from, to) =>
-      fields(await git.text(['diff-tree', '-r', '-z', '--no-renames', '--name-only', from, to])),
+      // A .gitmodules file may ask to overlook a submodule: who owns what is checked here, so nothing is overlooked.
+      fields(
+        await git.text(['diff-tree', '-r', '-z', '--no-renames', '--ignore-submodules=none', '--name-only', from, to]),
+      ),
     merge: async (request) => {
       const preview = await previewMerge(git, request.tip, request.commit);
       return preview.clean ? commitMerge(git, request, preview.tree) : { kind: 'conflict', files: preview.files };
     },
     uncommitted: async () =>
-      fields(await git.text(['status', '--porcelain', '-z', '--no-renames'])).map((entry) => entry.slice(3)),
+      fields(await git.text(['status', '--porcelain', '-z', '--no-renames', '--untracked-files=normal'])).map((entry) =>
+        entry.slice(3),
+      ),
     untrackedFiles: (globs) => untrackedFiles(git, globs),
     currentBranch: async () => {
       const { code, stdout } = await git.result(['symbolic-ref', '--quiet', '--short', 'HEAD'], { answers: [0, 1] });
@@ -103,8 +108,9 @@ async function locate(git: GitCommand): Promise<{ root: string; commonDir: strin
     const [root = '', commonDir = ''] = text.split('\n');
     return { root: await realpath(root), commonDir: await realpath(commonDir) };
   } catch (error) {
-    if (hasCode(error, 'GIT_FAILED')) throw new AppError('NOT_A_REPOSITORY', { path: git.cwd }, { cause: error });
-    throw error;
+    // A repository of another user is one: git says what to do about it.
+    if (!hasCode(error, 'GIT_FAILED') || error.facts.stderr.includes('safe.directory')) throw error;
+    throw new AppError('NOT_A_REPOSITORY', { path: git.cwd }, { cause: error });
   }
 }
 
@@ -128,7 +134,9 @@ async function moveBranch(git: GitCommand, { branch, from, to }: BranchMove): Pr
 }
 
 async function parentsOf(git: GitCommand, id: string): Promise<string[] | undefined> {
-  const { code, stdout } = await git.result(['rev-list', '--parents', '--max-count=1', id], { answers: [0, 128] });
+  const { code, stdout } = await git.result(['rev-list', '--parents', '--max-count=1', `${id}^{commit}`], {
+    answers: [0, 128],
+  });
   return code === 0 ? stdout.trim().split(' ').slice(1) : undefined;
 }
 

@@ -1,11 +1,11 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import { gitIn, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 
 /** What a broken-off git command of a task leaves in the git directory, and the next task must not see. */
-const LEFTOVERS = ['index.lock', 'HEAD.lock', 'rebase-merge', 'rebase-apply', 'sequencer', 'BISECT_LOG', 'AUTO_MERGE'];
+const LEFTOVERS = /^(.*[.]lock|rebase-merge|rebase-apply|sequencer|BISECT_LOG|AUTO_MERGE)$/;
 
 /** Files that say what is installed: when a merge changes one, the set-up has to run again. */
 const LOCK_FILES = [
@@ -57,7 +57,7 @@ export interface Workspace {
 
 export async function openWorkspace(folder: string, env: Environment): Promise<Workspace> {
   const plain = gitIn(folder, env);
-  const gitDir = (await plain.text(['rev-parse', '--absolute-git-dir'])).trim();
+  const { gitDir, commonDir } = await locate(plain);
   const pointer = await readFile(path.join(folder, '.git'), 'utf8');
   // Named outright, so that a task that removes or rewrites `.git` does not send our git elsewhere.
   const git = gitIn(folder, env);
@@ -67,7 +67,9 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
     folder,
     reset: async ({ base, branch, ignoredToo, keep }) => {
       await restorePointer(folder, pointer);
-      await Promise.all(LEFTOVERS.map((name) => rm(path.join(gitDir, name), { recursive: true, force: true })));
+      await removeLeftovers(gitDir);
+      await rm(path.join(commonDir, 'refs', 'heads', `${branch}.lock`), { force: true });
+      await healIndex(git, at, path.join(gitDir, 'index'));
       await text(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
       await text(['reset', '--quiet', '--hard', base]);
       const kept = keep.flatMap((entry) => ['-e', `/${escapePattern(entry)}`]);
@@ -86,6 +88,23 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
   };
 }
 
+async function locate(git: GitCommand): Promise<{ gitDir: string; commonDir: string }> {
+  const text = await git.text(['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir']);
+  const [gitDir = '', commonDir = ''] = text.split('\n');
+  return { gitDir, commonDir };
+}
+
+async function removeLeftovers(gitDir: string): Promise<void> {
+  const names = (await readdir(gitDir)).filter((name) => LEFTOVERS.test(name));
+  await Promise.all(names.map((name) => rm(path.join(gitDir, name), { recursive: true, force: true })));
+}
+
+/** An index that cannot be read, or that was told to overlook files (a small letter or S), is made anew. */
+async function healIndex(git: GitCommand, at: Environment, index: string): Promise<void> {
+  const { code, stdout } = await git.result(['ls-files', '-v', '-z'], { env: at, answers: [0, 128] });
+  if (code !== 0 || fields(stdout).some((entry) => /^[a-zS] /.test(entry))) await rm(index, { force: true });
+}
+
 async function commitTree(git: GitCommand, at: Environment, request: CommitRequest): Promise<string> {
   const args = ['commit-tree', request.tree, '-p', request.base, '-F', '-'];
   const env = { ...at, ...identityEnvironment() };
@@ -95,6 +114,7 @@ async function commitTree(git: GitCommand, at: Environment, request: CommitReque
 }
 
 async function restorePointer(folder: string, pointer: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
   const file = path.join(folder, '.git');
   const now = await readFile(file, 'utf8').catch(() => undefined);
   if (now === pointer) return;

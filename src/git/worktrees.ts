@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { GitCommand } from './git-command.ts';
 
@@ -28,10 +28,17 @@ export async function addWorktree(git: GitCommand, worktree: NewWorktree): Promi
  */
 export async function removeWorktree(git: GitCommand, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  const recorded = await withoutLinks(folder);
   const known = await listWorktrees(git);
-  if (known.some((worktree) => worktree.folder === folder)) {
-    await git.text(['worktree', 'remove', '--force', '--force', '--', folder]);
+  if (known.some((worktree) => worktree.folder === recorded)) {
+    await git.text(['worktree', 'remove', '--force', '--force', '--', recorded]);
   }
+}
+
+/** git records a worktree by its real path; the folder itself is gone. */
+async function withoutLinks(folder: string): Promise<string> {
+  const parent = path.dirname(folder);
+  return path.join(await realpath(parent).catch(() => parent), path.basename(folder));
 }
 
 export async function listWorktrees(git: GitCommand): Promise<Worktree[]> {

@@ -245,8 +245,10 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
   },
   STOP_SLOW: {
     kind: 'environment',
-    message: (f) => `The run of "${f.feature}" (process ${f.pid}) has not ended within ${Math.round(f.waitedMs / 1000)} s.`,
-    hint: (f) => `Look at it with: mahabharatha status --feature ${f.feature} — or end it the hard way: kill -9 ${f.pid}; its workers then end by themselves.`,
+    message: (f) =>
+      `The run of "${f.feature}" (process ${f.pid}) has not ended within ${Math.round(f.waitedMs / 1000)} s.`,
+    hint: (f) =>
+      `Look at it with: mahabharatha status --feature ${f.feature} — or end it the hard way: kill -9 ${f.pid}; its workers then end by themselves.`,
   },
   CLEANUP_UNCONFIRMED: {
     kind: 'usage',

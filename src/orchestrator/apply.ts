@@ -3,7 +3,7 @@ import path from 'node:path';
 import { randomId, reasonOf, writeFileAtomic } from '../lib/index.ts';
 import { attemptRef, branchNames } from '../protocol/index.ts';
 import type { Assignment, Boot, TaskBrief } from '../protocol/index.ts';
-import type { RunEvent } from '../state/index.ts';
+import type { RunEvent, WorkerPaths } from '../state/index.ts';
 import type { Task } from '../tasks/index.ts';
 import { isLive } from './decide-workers.ts';
 import { gateAttemptId } from './decide-level.ts';
@@ -79,15 +79,7 @@ async function startWorker(
   await journal.save();
   try {
     await ports.repository.addWorktree({ folder: paths.worktree, branch, base: integrationTip });
-    for (const folder of [paths.inbox, paths.outbox]) {
-      await rm(folder, { recursive: true, force: true });
-      await mkdir(folder, { recursive: true });
-    }
-    await writeFileAtomic(
-      path.join(paths.inbox, 'worker.json'),
-      JSON.stringify(bootOf(context, journal, { worker, session, branch })),
-      { durable: false },
-    );
+    await makeMailboxes(paths, bootOf(context, journal, { worker, session, branch }));
     const handle = await ports.launcher.start({
       runId,
       feature: graph.feature,
@@ -116,6 +108,15 @@ async function startWorker(
       cause: `it could not be started: ${reasonOf(error)}`,
     });
   }
+}
+
+/** Nothing of an earlier life is left in them: neither an old assignment nor an old result. */
+async function makeMailboxes(paths: WorkerPaths, boot: Boot): Promise<void> {
+  for (const folder of [paths.inbox, paths.outbox]) {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+  }
+  await writeFileAtomic(path.join(paths.inbox, 'worker.json'), JSON.stringify(boot), { durable: false });
 }
 
 function bootOf(

@@ -79,7 +79,7 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
   const detail = `changed ${foreign.length} ${foreign.length === 1 ? 'file' : 'files'} that it does not own: ${shown(foreign)}`;
   if (ownership === 'warn') return [accepted, record({ type: 'warning', text: `${id} ${detail}` })];
   const feedback = `The task ${detail}.\nOnly the files named under "create" and "modify" may change; put everything else back as it was.`;
-  return [failed(work, { ...result, detail, feedback }, 'failure', 'not-owned')];
+  return [failed(work, { ...result, detail, feedback }, 'failure', { outcome: 'not-owned' })];
 }
 
 function shown(paths: readonly string[]): string {
@@ -92,32 +92,29 @@ function rateLimited(snapshot: Snapshot, work: UnderWay, result: TaskResult): Ac
   if (backoffs >= BACKOFFS_IN_A_ROW) return [failed(work, result, 'failure')];
   const waitMs = snapshot.policy.backoffMs * Math.min(2 ** backoffs, BACKOFF_FACTOR_MAX);
   const detail = `${result.detail}; waiting ${waitMs / 1000} s`;
-  return [
-    failed(work, { ...result, detail }, 'backoff', result.outcome, new Date(snapshot.now + waitMs).toISOString()),
-  ];
+  const notBefore = new Date(snapshot.now + waitMs).toISOString();
+  return [failed(work, { ...result, detail }, 'backoff', { notBefore })];
 }
 
 function failed(
   { id, attempt }: UnderWay,
   result: TaskResult,
   charge: AttemptCharge,
-  outcome: AttemptOutcome = result.outcome,
-  // oxlint-disable-next-line max-params -- the wait is the exception, not the rule
-  notBefore: string | null = null,
+  special: { readonly outcome?: AttemptOutcome; readonly notBefore?: string } = {},
 ): Action {
   return record({
     type: 'attempt-failed',
     task: id,
     attempt: attempt.number,
     worker: attempt.worker,
-    outcome,
+    outcome: special.outcome ?? result.outcome,
     detail: result.detail,
     // What was our doing or the provider's is no lesson for the next attempt.
     feedback: charge === 'failure' ? result.feedback : null,
     commit: result.commit,
     usage: result.usage,
     charge,
-    notBefore,
+    notBefore: special.notBefore ?? null,
   });
 }
 

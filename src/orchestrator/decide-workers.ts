@@ -21,17 +21,7 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
       { kind: 'finish', status: 'failed', exit: 1, cause: `worker ${number}: ${view.setupFailure}`, resumeAt: null },
     ];
   }
-  if (view === undefined || !view.alive) {
-    const words = (view?.lastWords ?? []).length > 0 ? `; last words: ${view?.lastWords.join(' | ')}` : '';
-    return [
-      record({
-        type: 'worker-exited',
-        worker: number,
-        expected: false,
-        cause: `${view?.exit ?? 'it is gone'}${words}`,
-      }),
-    ];
-  }
+  if (view === undefined || !view.alive) return [exited(number, view)];
   if (view.unreadable !== null) {
     return [{ kind: 'kill-worker', worker: number, cause: `its status cannot be used: ${view.unreadable}` }];
   }
@@ -43,6 +33,11 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
   const known = { STARTING: 'starting', RUNNING: 'busy', IDLE: 'idle', STOPPED: '', CRASHED: '' }[worker.status];
   if (phase === undefined || phase === known || (phase === 'setup' && known === 'busy')) return [];
   return [record({ type: 'worker-phase', worker: number, phase })];
+}
+
+function exited(worker: number, view: WorkerView | undefined): Action {
+  const words = view === undefined || view.lastWords.length === 0 ? '' : `; last words: ${view.lastWords.join(' | ')}`;
+  return record({ type: 'worker-exited', worker, expected: false, cause: `${view?.exit ?? 'it is gone'}${words}` });
 }
 
 function phaseOf(view: WorkerView): 'setup' | 'idle' | 'busy' | undefined {

@@ -1,7 +1,9 @@
 import { readUntrusted, reasonOf } from '../lib/index.ts';
+import type { Clock } from '../lib/index.ts';
 import { workerStatus } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
+import { isLive } from './decide-workers.ts';
 import type { Hands } from './hands.ts';
 import { attemptId } from './plan.ts';
 import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
@@ -18,12 +20,6 @@ export interface Observer {
   readonly heartbeats: ReadonlyMap<number, string>;
 }
 
-interface Beat {
-  readonly session: string;
-  readonly beat: number;
-  readonly since: number;
-}
-
 interface Reading {
   readonly text: string | undefined;
   readonly status: WorkerStatus | null;
@@ -32,67 +28,45 @@ interface Reading {
 
 export function createObserver(context: RunContext, hands: Hands): Observer {
   const { ports, options, graph } = context;
-  const beats = new Map<number, Beat>();
+  const silenceOf = createBeatWatch(ports.clock);
+  const resultOf = createExaminer(context);
   const readings = new Map<number, Reading>();
-  const facts = new Map<string, ObservedTaskResult>();
   const heartbeats = new Map<number, string>();
-
-  const read = async (number: number): Promise<Reading> => {
-    const before = readings.get(number);
-    const reading = await readStatus(ports.store.paths.worker(number).status, before);
-    readings.set(number, reading);
-    return reading;
-  };
-
-  const silence = (number: number, worker: WorkerState, status: WorkerStatus | null): number => {
-    const now = ports.clock.monotonic();
-    const known = beats.get(number);
-    const beat = status?.session === worker.session ? status.beat : -1;
-    if (known === undefined || known.session !== worker.session || known.beat !== beat) {
-      beats.set(number, { session: worker.session, beat, since: now });
-      return 0;
-    }
-    return now - known.since;
-  };
-
-  const resultOf = async (state: RunState, status: WorkerStatus | null): Promise<WorkerView['result']> => {
-    const result = status?.result ?? null;
-    if (result === null || result.kind === 'gate') return result;
-    const known = facts.get(result.attempt);
-    if (known !== undefined) return known;
-    const base = baseOf(state, result.attempt);
-    if (base === undefined) return null;
-    const observed = await examine(context, result, base);
-    facts.set(result.attempt, observed);
-    return observed;
-  };
+  let asked: readonly string[] = [];
 
   const view = async (state: RunState, number: number, worker: WorkerState): Promise<WorkerView> => {
+    // First whether it lives, then what it says: what a dead worker has said is then its last word.
     const exit = hands.exitOf(worker.session);
-    const { status, unreadable } = await read(number);
-    const own = status?.session === worker.session ? status : null;
-    if (own !== null) heartbeats.set(number, own.at);
+    const reading = await readStatus(ports.store.paths.worker(number).status, readings.get(number));
+    readings.set(number, reading);
+    const status = reading.status?.session === worker.session ? reading.status : null;
+    if (status !== null) heartbeats.set(number, status.at);
     return {
       alive: exit === undefined,
       exit: exit ?? null,
-      phase: own?.phase ?? null,
-      attempt: own?.attempt ?? null,
-      silentMs: silence(number, worker, status),
-      result: await resultOf(state, own),
-      setupFailure: own?.setupFailure ?? null,
-      unreadable,
+      phase: status?.phase ?? null,
+      attempt: status?.attempt ?? null,
+      silentMs: silenceOf(number, worker.session, status?.beat ?? -1),
+      result: await resultOf(state, status),
+      setupFailure: status?.setupFailure ?? null,
+      unreadable: reading.unreadable,
       lastWords: exit === undefined ? [] : await hands.lastWords(worker.session, LAST_WORDS),
     };
+  };
+
+  /** A wish stands until it is granted or has lost its object: the turn it arrives in may be about something else. */
+  const takeRetries = async (state: RunState): Promise<readonly string[]> => {
+    const news = (await ports.store.takeRequests()).map((request) => request.task);
+    asked = [...asked, ...news].filter((id) => state.tasks[id]?.status === 'failed');
+    return asked;
   };
 
   return {
     heartbeats,
     look: async (state) => {
-      const entries = Object.entries(state.workers).filter(
-        ([, worker]) => worker.status !== 'STOPPED' && worker.status !== 'CRASHED',
-      );
+      const live = Object.entries(state.workers).filter(([, worker]) => isLive(worker));
       const views = await Promise.all(
-        entries.map(async ([key, worker]) => [Number(key), await view(state, Number(key), worker)] as const),
+        live.map(async ([key, worker]) => [Number(key), await view(state, Number(key), worker)] as const),
       );
       return {
         now: ports.clock.now(),
@@ -100,10 +74,40 @@ export function createObserver(context: RunContext, hands: Hands): Observer {
         graph,
         policy: options.policy,
         workers: new Map(views),
-        retries: (await ports.store.takeRequests()).map((request) => request.task),
+        retries: await takeRetries(state),
         stop: stopRequestOf(options.stop),
       };
     },
+  };
+}
+
+/** How long a worker has been silent, by our own clock. */
+function createBeatWatch(clock: Clock): (worker: number, session: string, beat: number) => number {
+  const beats = new Map<number, { session: string; beat: number; since: number }>();
+  return (worker, session, beat) => {
+    const now = clock.monotonic();
+    const known = beats.get(worker);
+    if (known?.session === session && known.beat === beat) return now - known.since;
+    beats.set(worker, { session, beat, since: now });
+    return 0;
+  };
+}
+
+/** Results with what the repository says of them; asked once per attempt. */
+function createExaminer(
+  context: RunContext,
+): (state: RunState, status: WorkerStatus | null) => Promise<WorkerView['result']> {
+  const examined = new Map<string, ObservedTaskResult>();
+  return async (state, status) => {
+    const result = status?.result ?? null;
+    if (result === null || result.kind === 'gate') return result;
+    const known = examined.get(result.attempt);
+    if (known !== undefined) return known;
+    const base = baseOf(state, result.attempt);
+    if (base === undefined) return null;
+    const observed = await examine(context, result, base);
+    examined.set(result.attempt, observed);
+    return observed;
   };
 }
 

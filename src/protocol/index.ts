@@ -1,4 +1,4 @@
-export { agentSpec, assignment, gateSpec, limits, taskBrief } from './assignment.ts';
+export { assignment, gateSpec } from './assignment.ts';
 export type {
   AgentSpec,
   Assignment,
@@ -14,5 +14,5 @@ export { logLine } from './log-line.ts';
 export type { LogLine, LogSource } from './log-line.ts';
 export { MARKS } from './marks.ts';
 export { attemptRef, attemptRefs, branchNames } from './names.ts';
-export { outcome, phase, TEXT_LIMIT, usage, workerStatus } from './status.ts';
+export { outcome, TEXT_LIMIT, usage, workerStatus } from './status.ts';
 export type { GateReport, GateResult, Outcome, Phase, TaskResult, Usage, WorkerStatus } from './status.ts';

@@ -3,7 +3,8 @@ export { featuresWithState, openStore } from './file-store.ts';
 export type { RunRequest, StateStore } from './file-store.ts';
 export { projectPaths } from './paths.ts';
 export type { FeaturePaths, ProjectPaths, WorkerPaths } from './paths.ts';
-export { runState } from './schema.ts';
+/** @public used by scripts/generate.js */
+export { runStateJsonSchema } from './schema.ts';
 export type {
   AttemptOutcome,
   AttemptState,

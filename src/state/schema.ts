@@ -156,3 +156,8 @@ export const runState = z.strictObject({
   updatedAt: isoTime,
 });
 export type RunState = z.infer<typeof runState>;
+
+/** @public used by scripts/generate.js */
+export function runStateJsonSchema(): unknown {
+  return z.toJSONSchema(runState, { target: 'draft-2020-12' });
+}

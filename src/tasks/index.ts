@@ -4,4 +4,5 @@ export { dependentsOf, longestFirst } from './order.ts';
 export { foreignPaths } from './ownership.ts';
 export { parseGraph } from './parse-graph.ts';
 export type { ParsedGraph } from './parse-graph.ts';
+/** @public used by scripts/generate.js */
 export { taskGraphJsonSchema } from './schema.ts';

@@ -141,7 +141,8 @@ export const KNOWN_KEYS = {
   verification: new Set(Object.keys(verification.shape)),
 };
 
-/** The file format for editors. What takes more than one look at one place (cycles, ownership) it cannot say. */
+/** The file format for editors. What takes more than one look at one place (cycles, ownership) it cannot say.
+ * @public used by scripts/generate.js */
 export function taskGraphJsonSchema(): unknown {
   return z.toJSONSchema(graphFile, { io: 'input' });
 }

@@ -12,7 +12,7 @@ export function startReporter(file: string, first: WorkerStatus, beatMs: number)
   let status = first;
   let writing = Promise.resolve();
   const write = (): Promise<void> => {
-    writing = writing.then(async () => {
+    writing = writing.then(async (): Promise<void> => {
       status = { ...status, beat: status.beat + 1, at: new Date().toISOString() };
       // A result must survive a crash of the machine; a heartbeat need not.
       const durable = status.result !== null;

@@ -39,6 +39,8 @@ interface LiveCli {
 /** A real repository of its own, with a HOME of its own, in which the built program is run as a user would. */
 export interface TestProject {
   readonly folder: string;
+  /** A folder beside the repository, where tasks and tests leave each other things; tasks know it as `$OUTSIDE`. */
+  readonly outside: string;
   readonly env: NodeJS.ProcessEnv;
   /** Writes `.mahabharatha/specs/<feature>/task-graph.json`. */
   graph(feature: string, tasks: readonly TestTask[]): Promise<void>;
@@ -54,28 +56,36 @@ export interface TestProject {
   events(feature?: string): Promise<RecordedEvent[]>;
   /** Live processes of a feature's run: workers and all they have started. */
   processes(feature?: string): Promise<number[]>;
+  /** The same user in another folder: below the repository's, or another working tree. */
+  at(folder: string): TestProject;
   remove(): Promise<void>;
 }
 
 export async function createProject(options: { name?: string; env?: NodeJS.ProcessEnv } = {}): Promise<TestProject> {
   const top = await realpath(await mkdtemp(path.join(tmpdir(), 'mahabharatha-test-')));
   const folder = path.join(top, options.name ?? 'project');
-  const env = { ...cleanEnvironment(), HOME: path.join(top, 'home'), ...options.env };
-  await mkdir(folder, { recursive: true });
-  await mkdir(env.HOME, { recursive: true });
+  const outside = path.join(top, 'outside');
+  const env = { ...cleanEnvironment(), HOME: path.join(top, 'home'), OUTSIDE: outside, ...options.env };
+  for (const made of [folder, outside, env.HOME]) await mkdir(made, { recursive: true });
   await writeFile(path.join(env.HOME, '.gitconfig'), '[user]\n  name = Test User\n  email = user@example.org\n');
+  const project = projectAt(folder, { top, outside, env });
+  project.git('init', '--quiet', '--initial-branch=main');
+  await project.write('README.md', '# A project\n');
+  project.commit('first');
+  return project;
+}
+
+function projectAt(folder: string, user: { top: string; outside: string; env: NodeJS.ProcessEnv }): TestProject {
+  const { top, outside, env } = user;
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' });
-  git('init', '--quiet', '--initial-branch=main');
-  await writeFile(path.join(folder, 'README.md'), '# A project\n');
-  git('add', '--all');
-  git('commit', '--quiet', '--message', 'first');
   const inState = (feature: string, ...parts: string[]): string =>
-    path.join(folder, '.mahabharatha', 'state', ...[feature, ...parts]);
+    path.join(folder, '.mahabharatha', 'state', feature, ...parts);
   const state = async (feature = 'login'): Promise<RunState> =>
     JSON.parse(await readFile(`${inState(feature)}.json`, 'utf8')) as RunState;
   const start = (...args: string[]): LiveCli => startCli(args, folder, env);
   return {
     folder,
+    outside,
     env,
     graph: async (feature, tasks) => {
       const file = path.join(folder, '.mahabharatha', 'specs', feature, 'task-graph.json');
@@ -107,6 +117,7 @@ export async function createProject(options: { name?: string; env?: NodeJS.Proce
         .map((line) => JSON.parse(line) as RecordedEvent);
     },
     processes: async (feature = 'login') => findByEnvironment('MAHABHARATHA_RUN', (await state(feature)).runId),
+    at: (other) => projectAt(other, user),
     remove: () => rm(top, { recursive: true, force: true, maxRetries: 5 }),
   };
 }

@@ -25,7 +25,9 @@ export function tempRepository(options: { format?: 'sha1' | 'sha256'; bare?: boo
   mkdirSync(folder);
   const repository = repositoryAt(folder, env);
   repository.git('init', '--quiet', '--initial-branch=main', ...(options.bare === true ? ['--bare'] : []));
-  if (options.bare !== true) repository.commit({ 'README.md': 'first\n' });
+  if (options.bare === true) return repository;
+  repository.write('.git/info/exclude', '.mahabharatha\n');
+  repository.commit({ 'README.md': 'first\n' });
   return repository;
 }
 

@@ -13,6 +13,8 @@ type Row = ListrTaskWrapper<unknown, typeof DefaultRenderer, typeof SimpleRender
 /** One row of the live view: it opens when its work begins and settles when it ends. */
 interface Cell {
   row: Row | undefined;
+  /** What it shows; may be known before there is a row to show it in. */
+  text: string;
   readonly begun: Settleable;
   readonly ended: Settleable;
 }
@@ -23,7 +25,7 @@ export function terminalRenderer(context: CliContext, graph: TaskGraph): Rendere
   const cells = new Map<string, Cell>(graph.tasks.map((task) => [task.id, newCell()]));
   const levels = new Map<number, Cell>(graph.levels.map((level) => [level, newCell()]));
   const notes: string[] = [];
-  const view = new Listr<unknown, 'default', 'simple'>(
+  const view = new Listr(
     graph.levels.map((level) =>
       levelRow(
         level,
@@ -53,7 +55,7 @@ export function terminalRenderer(context: CliContext, graph: TaskGraph): Rendere
 }
 
 function newCell(): Cell {
-  const cell = { row: undefined, begun: withResolvers(), ended: withResolvers() };
+  const cell = { row: undefined, text: 'waiting', begun: withResolvers(), ended: withResolvers() };
   cell.ended.promise.catch(() => undefined);
   return cell;
 }
@@ -66,13 +68,9 @@ interface Settleable {
 }
 
 function withResolvers(): Settleable {
-  let resolve: () => void = () => undefined;
-  let reject: (reason: Error) => void = () => undefined;
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  return { promise, resolve, reject };
+  const ends: { resolve?: () => void; reject?: (reason: Error) => void } = {};
+  const promise = new Promise<void>((resolve, reject) => void Object.assign(ends, { resolve, reject }));
+  return { promise, resolve: () => ends.resolve?.(), reject: (reason) => ends.reject?.(reason) };
 }
 
 function levelRow(
@@ -102,6 +100,7 @@ function taskRow(task: Task, cell: Cell | undefined): ListrTask<unknown, typeof 
     task: async (_, row) => {
       if (cell === undefined) return;
       cell.row = row;
+      tell(cell, cell.text);
       await waitFor(cell);
     },
   };
@@ -112,11 +111,21 @@ async function waitFor(cell: Cell): Promise<void> {
 }
 
 function show(event: RecordedEvent, cells: ReadonlyMap<string, Cell>, levels: ReadonlyMap<number, Cell>): void {
-  const { text } = describe(event);
   const level = 'level' in event ? levels.get(event.level) : undefined;
   const cell = 'task' in event ? cells.get(event.task) : undefined;
-  if (cell?.row !== undefined && event.type !== 'task-merged') cell.row.output = text;
-  if (level?.row !== undefined) level.row.output = text;
+  const { text } = describe(event);
+  for (const place of event.type === 'task-merged' ? [level] : [cell, level]) {
+    if (place !== undefined) tell(place, text);
+  }
+  settleBy(event, cell, level);
+}
+
+function tell(cell: Cell, text: string): void {
+  cell.text = text;
+  if (cell.row !== undefined) cell.row.output = text;
+}
+
+function settleBy(event: RecordedEvent, cell: Cell | undefined, level: Cell | undefined): void {
   switch (event.type) {
     case 'level-started':
       return level?.begun.resolve();
@@ -124,9 +133,11 @@ function show(event: RecordedEvent, cells: ReadonlyMap<string, Cell>, levels: Re
       return cell?.ended.resolve();
     case 'task-failed':
     case 'task-blocked':
-      return cell?.ended.reject(new Error(text));
+      return cell?.ended.reject(new Error(describe(event).text));
     case 'level-finished':
-      return event.status === 'complete' ? level?.ended.resolve() : level?.ended.reject(new Error(text));
+      return event.status === 'complete'
+        ? level?.ended.resolve()
+        : level?.ended.reject(new Error(describe(event).text));
     default:
       return undefined;
   }

@@ -1,0 +1,67 @@
+// Writes what is made from the source: JSON Schemas and the command reference. With --check it only compares.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { COMMANDS } from '../dist/cli/program.js';
+import { configJsonSchema } from '../dist/config/index.js';
+import { runStateJsonSchema } from '../dist/state/index.js';
+import { taskGraphJsonSchema } from '../dist/tasks/index.js';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const FILES = {
+  'schemas/config.schema.json': asJson(configJsonSchema()),
+  'schemas/task-graph.schema.json': asJson(taskGraphJsonSchema()),
+  'schemas/run-state.schema.json': asJson(runStateJsonSchema()),
+  'docs/reference/commands.md': commandReference(),
+};
+
+function asJson(value) {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+function commandReference() {
+  const head = '# Commands\n\nMade from the source by `npm run generate`; do not edit.\n';
+  return [head, ...COMMANDS.map(describeCommand)].join('\n');
+}
+
+function describeCommand({ name, alias, argument, summary, options, examples }) {
+  const usage = ['mahabharatha', name, ...(argument === undefined ? [] : [argument.name]), '[options]'].join(' ');
+  const rows = [...(argument === undefined ? [] : [{ flags: argument.name, summary: argument.summary }]), ...options];
+  return [
+    `## ${name}\n`,
+    `${summary[0].toUpperCase()}${summary.slice(1)}.${alias === undefined ? '' : ` Short: \`${alias}\`.`}\n`,
+    `\`\`\`\n${usage}\n\`\`\`\n`,
+    ...(rows.length === 0
+      ? []
+      : [
+          '| option | meaning |',
+          '|---|---|',
+          ...rows.map(({ flags, summary }) => `| \`${flags}\` | ${summary} |`),
+          '',
+        ]),
+    '```sh',
+    ...examples.map(([command, meaning]) => `${command}   # ${meaning}`),
+    '```\n',
+  ].join('\n');
+}
+
+async function check() {
+  const stale = [];
+  for (const [file, text] of Object.entries(FILES)) {
+    const now = await readFile(path.join(ROOT, file), 'utf8').catch(() => '');
+    if (now !== text) stale.push(file);
+  }
+  if (stale.length === 0) return;
+  console.error(`Out of date: ${stale.join(', ')}. Run: npm run generate`);
+  process.exitCode = 1;
+}
+
+async function write() {
+  for (const [file, text] of Object.entries(FILES)) {
+    await mkdir(path.dirname(path.join(ROOT, file)), { recursive: true });
+    await writeFile(path.join(ROOT, file), text);
+  }
+}
+
+await (process.argv.includes('--check') ? check() : write());

@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const CRUISER = path.join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+
+interface Report {
+  readonly summary: { readonly totalCruised: number; readonly violations: { rule: { name: string }; from: string }[] };
+}
+
+function cruise(folder: string): Promise<Report> {
+  return new Promise((resolve, reject) => {
+    const args = [CRUISER, '--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'src'];
+    execFile(process.execPath, args, { cwd: folder, maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => {
+      if (stdout === '') reject(error ?? new Error('dependency-cruiser printed nothing'));
+      else resolve(JSON.parse(stdout) as Report);
+    });
+  });
+}
+
+/** One violation each, planted into a copy of the source. */
+const PLANTED: readonly (readonly [what: string, file: string, line: string, rule: string])[] = [
+  ['an import upwards', 'src/tasks/graph.ts', "import '../orchestrator/index.ts';", 'rank/tasks'],
+  [
+    'a type import upwards',
+    'src/git/merge.ts',
+    "import type { Ports as X } from '../orchestrator/index.ts';\nexport type Y = X;",
+    'rank/git',
+  ],
+  ['an import sideways', 'src/git/merge.ts', "import '../state/index.ts';", 'rank/git'],
+  ['a cycle inside a folder', 'src/state/paths.ts', "import './file-store.ts';", 'no-circular'],
+  ['a vendor package outside its home', 'src/orchestrator/loop.ts', "import 'yaml';", 'vendor/yaml'],
+  ['a vendor package by dynamic import', 'src/orchestrator/loop.ts', "await import('listr2');", 'vendor/listr2'],
+  ['an import past the door', 'src/cli/wire.ts', "import '../git/merge.ts';", 'door/git'],
+  [
+    'an adapter as a value in the orchestrator',
+    'src/orchestrator/loop.ts',
+    "import { openStore } from '../state/index.ts';\nvoid openStore;",
+    'ports-are-types',
+  ],
+  ['I/O in a decision', 'src/orchestrator/decide.ts', "import 'node:fs';", 'pure'],
+  ['I/O in a decision by way of lib', 'src/orchestrator/decide.ts', "import '../lib/index.ts';", 'pure-local'],
+  ['host code in the worker', 'src/worker/attempt.ts', "import '../launchers/index.ts';", 'container-side'],
+  ['a file that nobody uses', 'src/lib/nobody.ts', 'export const nobody = 1;', 'no-orphans'],
+  ['source that imports a test', 'src/logs/lines.ts', "import '../../test/support/project.ts';", 'src-not-to-test'],
+  ['processes started elsewhere', 'src/git/merge.ts', "import 'node:child_process';", 'processes-have-one-home'],
+];
+
+describe('the import rules', () => {
+  let copy: string;
+
+  beforeAll(async () => {
+    copy = await mkdtemp(path.join(tmpdir(), 'mahabharatha-arch-'));
+    for (const name of ['.dependency-cruiser.cjs', 'tsconfig.json', 'package.json'])
+      await cp(path.join(ROOT, name), path.join(copy, name));
+    await mkdir(path.join(copy, 'test/support'), { recursive: true });
+    await writeFile(path.join(copy, 'test/support/project.ts'), 'export {};\n');
+    await symlink(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+  });
+  afterAll(() => rm(copy, { recursive: true, force: true }));
+
+  it('hold in the whole tree, and the checker has really looked at it', async () => {
+    const { summary } = await cruise(ROOT);
+    expect(summary.violations.map(({ rule, from }) => `${rule.name}: ${from}`)).toEqual([]);
+    // Under a compiler that it does not know the checker looks at nothing and is content.
+    expect(summary.totalCruised).toBeGreaterThan(100);
+  });
+
+  it('catch every kind of violation, planted all at once', async () => {
+    await cp(path.join(ROOT, 'src'), path.join(copy, 'src'), { recursive: true });
+    const lines = new Map<string, string[]>();
+    for (const [, file, line] of PLANTED) lines.set(file, [...(lines.get(file) ?? []), line]);
+    for (const [file, planted] of lines) {
+      await writeFile(path.join(copy, file), `${planted.join('\n')}\n`, { flag: 'a' });
+    }
+    const { summary } = await cruise(copy);
+    const caught = new Set(summary.violations.map(({ rule, from }) => `${rule.name} in ${from}`));
+    const missed = PLANTED.filter(([, file, , rule]) => !caught.has(`${rule} in ${file}`)).map(([what]) => what);
+    // A cycle is reported at one of its ends, whichever is met first.
+    const cycle = [...caught].some((name) => name.startsWith('no-circular in src/state/'));
+    expect(missed.filter((what) => !(cycle && what === 'a cycle inside a folder'))).toEqual([]);
+  });
+});

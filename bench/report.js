@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpus, release, type } from 'node:os';
+import { cpus, loadavg, release, type } from 'node:os';
 
 /** Beyond this share above an aim, `--strict` fails. */
 const TOLERANCE = 0.15;
@@ -17,6 +17,11 @@ export function describeMachine() {
   };
 }
 
+/** Of the last minute: our own part of it is below two, the rest is somebody else's. */
+export function loadNow() {
+  return loadavg()[0].toFixed(1);
+}
+
 export function isFarOff({ value, limit }) {
   return value > limit * (1 + TOLERANCE);
 }
@@ -32,8 +37,8 @@ function sectionText({ title, rows, aims }) {
 }
 
 export function formatMarkdown(machine, results, { quick }) {
-  const { date, node, git, cores, cpu, os } = machine;
-  const facts = `${date} · Node ${node} · git ${git} · ${cores} cores · ${cpu} · ${os}${quick ? ' · quick run' : ''}`;
+  const { date, node, git, cores, cpu, os, load } = machine;
+  const facts = `${date} · Node ${node} · git ${git} · ${cores} cores · ${cpu} · ${os} · load ${load.before} before, ${load.after} after${quick ? ' · quick run' : ''}`;
   const intro = 'Written by `node bench/run.js --write`. Numbers are medians, in brackets the lowest and the highest.';
   return `# Results\n\n${intro}\n\n${facts}\n\n${aimTable(results)}\n${results.map(sectionTable).join('\n')}`;
 }

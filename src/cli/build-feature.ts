@@ -1,9 +1,11 @@
 import path from 'node:path';
 import { parseDuration } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
+import { findTraces } from '../git/index.ts';
 import { AppError, hasCode, writeFileAtomic } from '../lib/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
+import { branchNames } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
 import { formatPlan } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
@@ -165,6 +167,8 @@ async function buildLocked(prepared: Prepared, wishes: Wishes, context: CliConte
   const settings = known === undefined ? prepared.settings : resumedSettings(known, prepared, wishes);
   const agent = agentSpec(config, settings.agent);
   if (graph.tasks.some((task) => task.run === null)) await checkAgent(agent, graph, context.env);
+  const base = known?.base ?? (await project.repository.resolve(wishes.base ?? 'HEAD'));
+  if (known === undefined) await checkNothingLeft(project, graph.feature);
   const copies = await project.repository.untrackedFiles(config.workers.copy);
   await writeFileAtomic(project.paths.feature(graph.feature).usedGraph, prepared.graphText, { durable: false });
   const renderer = await createRenderer({ context, graph, json: wishes.json });
@@ -179,24 +183,31 @@ async function buildLocked(prepared: Prepared, wishes: Wishes, context: CliConte
     const state = await run.ports.store.read();
     if (state !== undefined) await run.ports.launcher.sweep(state.runId);
   });
-  return await finishedRun(run, { known, settings, wishes, project, renderer });
+  return await finishedRun(run, { known, settings, base, renderer });
+}
+
+/** Work of a run whose state is gone is still somebody's work; and git keeps no branch below another branch. */
+async function checkNothingLeft({ repository, paths }: Project, feature: string): Promise<void> {
+  const { integration } = branchNames(feature);
+  for (const branch of ['mahabharatha', `mahabharatha/${feature}`]) {
+    if ((await repository.readRef(`refs/heads/${branch}`)) === undefined) continue;
+    throw new AppError('BRANCH_BLOCKS_NAMESPACE', { branch, wanted: integration });
+  }
+  const { refs } = await findTraces(repository, feature, paths.feature(feature).worktrees);
+  if (refs.length > 0) throw new AppError('TRACES_LEFT', { feature, refs: refs.map(({ ref }) => ref) });
 }
 
 interface Going {
   readonly known: RunState | undefined;
   readonly settings: RunSettings;
-  readonly wishes: Wishes;
-  readonly project: Project;
+  readonly base: string;
   readonly renderer: Renderer;
 }
 
-async function finishedRun(run: RunContext, { known, settings, wishes, project, renderer }: Going): Promise<number> {
+async function finishedRun(run: RunContext, { known, settings, base, renderer }: Going): Promise<number> {
   let end: RunEnd | undefined;
   try {
-    end =
-      known === undefined
-        ? await startRun(run, settings, await project.repository.resolve(wishes.base ?? 'HEAD'))
-        : await resumeRun(run, known, settings);
+    end = known === undefined ? await startRun(run, settings, base) : await resumeRun(run, known, settings);
     return end.exit;
   } finally {
     await renderer.close(end?.state);

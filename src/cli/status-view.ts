@@ -12,14 +12,18 @@ export interface StatusView extends Omit<RunState, 'workers'> {
 }
 
 export async function viewStatus(store: StateStore, launcher: Launcher): Promise<StatusView | undefined> {
-  const state = await store.read();
-  if (state === undefined) return undefined;
+  const before = await store.read();
+  if (before === undefined) return undefined;
   const holder = await store.holder();
-  const live = new Set((await launcher.list(state.runId)).map((handle) => handle.session));
+  const live = new Set((await launcher.list(before.runId)).map((handle) => handle.session));
+  // Who has ended in order since then has been written down by now.
+  const state = (await store.read()) ?? before;
   const workers = await Promise.all(
     Object.entries(state.workers).map(async ([key, worker]) => {
-      const seen = await lookAtWorker(store, Number(key), worker, live.has(worker.session));
-      return [key, seen] as const;
+      // Between its start and its first sign a worker may not be in the list yet.
+      const started = worker.handle !== null || holder === undefined;
+      const dead = !live.has(worker.session) && before.workers[key]?.session === worker.session && started;
+      return [key, await lookAtWorker(store, Number(key), worker, dead)] as const;
     }),
   );
   const orchestrator = holder === undefined ? null : { pid: holder.pid, since: holder.since };
@@ -40,12 +44,11 @@ async function lookAtWorker(
   store: StateStore,
   number: number,
   worker: WorkerState,
-  alive: boolean,
+  dead: boolean,
 ): Promise<StatusView['workers'][string]> {
   const over = worker.status === 'STOPPED' || worker.status === 'CRASHED';
   if (over) return { ...worker, phase: null };
-  // Between its start and its first sign a worker may not be in the list yet.
-  if (!alive && worker.handle !== null) return { ...worker, status: 'CRASHED', task: null, phase: null };
+  if (dead) return { ...worker, status: 'CRASHED', task: null, phase: null };
   const status = await readStatus(store.paths.worker(number).status);
   if (status === undefined || status.session !== worker.session) return { ...worker, phase: null };
   return { ...worker, heartbeatAt: status.at, phase: status.phase };

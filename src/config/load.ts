@@ -35,7 +35,13 @@ function parseYaml(file: string, text: string): unknown {
     });
     throw new AppError('CONFIG_INVALID', { file, problems });
   }
-  return document.toJS() ?? {};
+  try {
+    return document.toJS() ?? {};
+  } catch (error) {
+    // An unquoted star begins an alias: `copy: [*.env]` reads like a reference to something that is not there.
+    const problems = [`${reasonOf(error)}; put quotes around a text that begins with a star`];
+    throw new AppError('CONFIG_INVALID', { file, problems }, { cause: error });
+  }
 }
 
 function inWords(issue: z.core.$ZodIssue): string[] {

@@ -12,11 +12,11 @@ export function parseDuration(value: string | number): number | undefined {
   return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;
 }
 
+const NOT_A_DURATION = 'not a duration: use seconds (90) or "90s", "15m", "2h"';
+
 const duration = z
-  .union([z.number(), z.string()])
-  .refine((value) => parseDuration(value) !== undefined, {
-    message: 'not a duration: use seconds (90) or "90s", "15m", "2h"',
-  })
+  .union([z.number(), z.string()], NOT_A_DURATION)
+  .refine((value) => parseDuration(value) !== undefined, NOT_A_DURATION)
   .transform((value) => parseDuration(value) ?? 0)
   .describe('Seconds, or a text such as "90s", "15m", "2h".');
 

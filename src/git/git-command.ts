@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { AppError, hasCode, run } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 
@@ -97,7 +97,7 @@ async function runGit(args: readonly string[], options: Parameters<typeof run>[2
   } catch (error) {
     if (!hasCode(error, 'PROCESS_NOT_STARTED')) throw error;
     // A folder that is gone reads like a program that is missing.
-    if (existsSync(options.cwd)) throw new AppError('GIT_MISSING', { reason: error.facts.reason });
+    if (statSync(options.cwd, { throwIfNoEntry: false })?.isDirectory()) throw new AppError('GIT_MISSING', { reason: error.facts.reason });
     const facts = { args, cwd: options.cwd, exit: 'not started', stderr: 'there is no such folder' };
     throw new AppError('GIT_FAILED', facts, { cause: error });
   }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import { gitIn, identityEnvironment } from './git-command.ts';
@@ -63,12 +63,19 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
   const git = gitIn(folder, env);
   const at: Environment = { GIT_DIR: gitDir, GIT_WORK_TREE: folder };
   const text = (args: readonly string[]): Promise<string> => git.text(args, { env: at });
+  let start: { readonly base: string; readonly branch: string } | undefined;
+  /** Whoever held a lock is gone: the task has ended, and all that it started. */
+  const unlock = async (branch: string): Promise<void> => {
+    await removeLeftovers(gitDir);
+    await rm(path.join(commonDir, 'refs', 'heads', `${branch}.lock`), { force: true });
+    await healHead(path.join(gitDir, 'HEAD'), branch);
+  };
   return {
     folder,
     reset: async ({ base, branch, ignoredToo, keep }) => {
+      start = { base, branch };
       await restorePointer(folder, pointer);
-      await removeLeftovers(gitDir);
-      await rm(path.join(commonDir, 'refs', 'heads', `${branch}.lock`), { force: true });
+      await unlock(branch);
       await healIndex(git, at, path.join(gitDir, 'index'));
       await text(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
       await text(['reset', '--quiet', '--hard', base]);
@@ -76,6 +83,15 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
       await text(['clean', '--quiet', '-ffd', ...(ignoredToo ? ['-x'] : kept)]);
     },
     stage: async (except) => {
+      if (!(await isRealFolder(folder))) throw new Error(`the worktree is gone: there is no folder ${folder} any more`);
+      if (start !== undefined) {
+        await unlock(start.branch);
+        // Not just empty: files that git tracks although they are ignored would be gone from it.
+        if (!(await isReadable(git, at))) {
+          await rm(path.join(gitDir, 'index'), { recursive: true, force: true });
+          await text(['read-tree', start.base]);
+        }
+      }
       const excluded = except.map((entry) => `:(top,exclude,literal)${entry.replace(/\/$/, '')}`);
       await text(['add', '--all', '--', ...(excluded.length > 0 ? [':/', ...excluded] : [])]);
       return (await text(['write-tree'])).trim();
@@ -99,6 +115,20 @@ async function removeLeftovers(gitDir: string): Promise<void> {
   await Promise.all(names.map((name) => rm(path.join(gitDir, name), { recursive: true, force: true })));
 }
 
+/** Without a HEAD that reads like one, git takes the folder for no repository at all. */
+async function healHead(file: string, branch: string): Promise<void> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  if (!/^(ref: refs\/\S+|[0-9a-f]{40,64})\s*$/.test(text)) await writeFile(file, `ref: refs/heads/${branch}\n`);
+}
+
+async function isReadable(git: GitCommand, at: Environment): Promise<boolean> {
+  const { code } = await git.result(['ls-files', '--error-unmatch', '-z', '--', ':/.no-such-file'], {
+    env: at,
+    answers: [0, 1, 128],
+  });
+  return code !== 128;
+}
+
 /** An index that cannot be read, or that was told to overlook files (a small letter or S), is made anew. */
 async function healIndex(git: GitCommand, at: Environment, index: string): Promise<void> {
   const { code, stdout } = await git.result(['ls-files', '-v', '-z'], { env: at, answers: [0, 128] });
@@ -113,7 +143,14 @@ async function commitTree(git: GitCommand, at: Environment, request: CommitReque
   return commit;
 }
 
+/** A link does not count: what we tidy up in it would be somebody else's. */
+async function isRealFolder(folder: string): Promise<boolean> {
+  const stat = await lstat(folder).catch(() => undefined);
+  return stat?.isDirectory() ?? false;
+}
+
 async function restorePointer(folder: string, pointer: string): Promise<void> {
+  if (!(await isRealFolder(folder))) await rm(folder, { force: true });
   await mkdir(folder, { recursive: true });
   const file = path.join(folder, '.git');
   const now = await readFile(file, 'utf8').catch(() => undefined);

@@ -41,6 +41,7 @@ export type ErrorFacts = {
   STATE_VERSION: { file: string; found: string; known: number };
   STOP_SLOW: { feature: string; pid: number; waitedMs: number };
   CLEANUP_UNCONFIRMED: { feature: string };
+  TRACES_LEFT: { feature: string; refs: readonly string[] };
   TASK_NOT_RETRYABLE: { task: string; status: string };
   TASK_UNKNOWN: { task: string; known: readonly string[] };
   USAGE: { problem: string; hint: string };
@@ -254,6 +255,12 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     kind: 'usage',
     message: (f) => `Nothing was removed: cleaning up "${f.feature}" was not confirmed.`,
     hint: () => 'See what would go with --dry-run; without a terminal say --yes.',
+  },
+  TRACES_LEFT: {
+    kind: 'usage',
+    message: (f) =>
+      `There is no state of a run of "${f.feature}", but ${count(f.refs, 'ref')} of one: ${list(f.refs.slice(0, 5))}${f.refs.length > 5 ? ', …' : ''}. Starting anew would lose that work.`,
+    hint: (f) => `Look at it with git log --all, keep what you need, then: mahabharatha cleanup --feature ${f.feature}`,
   },
   TASK_NOT_RETRYABLE: {
     kind: 'usage',

@@ -105,13 +105,13 @@ async function isHeld(holder: LockHolder): Promise<boolean> {
 
 /**
  * Takes a dead process's lock away. Only the holder of the guard may do so, and looks again first: otherwise two who
- * saw the same stale lock could remove each other's new one.
+ * saw the same stale lock could remove each other's new one. A guard whose holder died is a stale lock itself.
  */
 async function removeStale(file: string, stale: LockHolder, draft: string): Promise<void> {
   const guard = `${file}.takeover`;
   if (!(await linkInto(draft, guard))) {
     const other = await readHolder(guard);
-    if (other !== undefined && !(await isHeld(other))) await rm(guard, { force: true });
+    if (other !== undefined && !(await isHeld(other))) return removeStale(guard, other, draft);
     return sleep(2);
   }
   try {

@@ -8,13 +8,6 @@ export type { LockHolder } from './file-lock.ts';
 export { randomId, timeId } from './ids.ts';
 export { endOf, kill, killGroup, run, startDaemon, startJob } from './process.ts';
 export type { Environment, Job, ProcessEnd } from './process.ts';
-export {
-  environmentOf,
-  findByEnvironment,
-  isAlive,
-  killByEnvironment,
-  ownIdentity,
-  processStart,
-} from './process-tree.ts';
+export { environmentOf, findByEnvironment, isAlive, killByEnvironment, processStart } from './process-tree.ts';
 export type { ProcessIdentity } from './process-tree.ts';
 export { listenForShutdown } from './shutdown.ts';

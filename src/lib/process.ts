@@ -30,7 +30,8 @@ interface RunResult extends ProcessEnd {
   readonly timedOut: boolean;
 }
 
-const DRAIN_MS = 200;
+/** How long a pipe may be silent after its program has ended, before whoever still holds it is given up on. */
+const DRAIN_MS = 300;
 
 /** Runs a short command to its end. A non-zero exit is a result, not an exception; not being able to start is one. */
 export async function run(file: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
@@ -77,16 +78,16 @@ export interface Job {
 }
 
 export function startJob(file: string, args: readonly string[], options: JobOptions): Job {
-  const child = spawnGroup(file, args, options, ['pipe', 'pipe', 'pipe']);
+  // Node's pipes are sockets, and a bash with a socket for its stdin reads the user's .bashrc.
+  const input = options.input ?? '';
+  const child = spawnGroup(file, args, options, [input === '' ? 'ignore' : 'pipe', 'pipe', 'pipe']);
   const { pid } = child;
-  feed(child, options.input);
-  const drained = Promise.all([collect(child.stdout, options.onStdout), collect(child.stderr, options.onStderr)]);
+  feed(child, input);
+  const output = [collect(child.stdout, options.onStdout), collect(child.stderr, options.onStderr)];
   const done = endOf(child, file).then(async (end) => {
-    // A background process may hold the pipes open for ever: it gets a moment, then it goes with its group.
-    await Promise.race([drained, sleep(DRAIN_MS)]);
+    // What it left running goes first: then the pipes end, unless something has left the group and holds them still.
     killGroup(pid, 'SIGKILL');
-    child.stdout?.destroy();
-    child.stderr?.destroy();
+    await Promise.all(output.map((stream) => stream.drained(DRAIN_MS)));
     return end;
   });
   done.catch(() => undefined);
@@ -155,18 +156,38 @@ function spawnGroup(file: string, args: readonly string[], options: Common, stdi
   }
 }
 
-function feed(child: ChildProcess, input: string | undefined): void {
+function feed(child: ChildProcess, input: string): void {
   // A program that does not read its input closes the pipe: that is its right, not our error.
   child.stdin?.on('error', () => undefined);
-  child.stdin?.end(input ?? '');
+  child.stdin?.end(input);
 }
 
-function collect(stream: Readable | null, onText: ((text: string) => void) | undefined): Promise<void> {
-  if (stream === null) return Promise.resolve();
-  stream.setEncoding('utf8');
-  stream.on('data', (text: string) => onText?.(text));
-  return new Promise((resolve) => {
+interface Collector {
+  /** Resolves when the stream has ended, or has been silent for so long; then it is closed. */
+  drained(silenceMs: number): Promise<void>;
+}
+
+function collect(stream: Readable | null, onText: ((text: string) => void) | undefined): Collector {
+  if (stream === null) return { drained: () => Promise.resolve() };
+  let chunks = 0;
+  const ended = new Promise<void>((resolve) => {
     stream.once('close', resolve);
     stream.once('error', () => resolve());
   });
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => {
+    chunks += 1;
+    onText?.(text);
+  });
+  return {
+    drained: async (silenceMs) => {
+      for (let seen = -1; !stream.closed && seen !== chunks;) {
+        seen = chunks;
+        await Promise.race([ended, sleep(silenceMs)]);
+        // After a stall of this process the timer comes before what is there to be read: reading gets its turn first.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      stream.destroy();
+    },
+  };
 }

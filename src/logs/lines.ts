@@ -8,12 +8,15 @@ export function createLineSplitter(
 ): { push(text: string): void; end(): void } {
   let rest = '';
   let dropped = 0;
-  const emit = (line: string): void => {
-    onLine(dropped > 0 ? `${line} … (${dropped} more characters)` : line.endsWith('\r') ? line.slice(0, -1) : line);
-    dropped = 0;
+  const emit = (): void => {
+    const line = dropped === 0 && rest.endsWith('\r') ? rest.slice(0, -1) : rest;
+    const over = dropped + Math.max(0, line.length - limit);
+    onLine(over > 0 ? `${line.slice(0, limit)} … (${over} more characters)` : line);
+    [rest, dropped] = ['', 0];
   };
   const keep = (text: string): void => {
-    const room = Math.max(0, limit - rest.length);
+    // One more than the limit: it may be the \r of the line end.
+    const room = Math.max(0, limit + 1 - rest.length);
     rest += text.slice(0, room);
     dropped += Math.max(0, text.length - room);
   };
@@ -22,14 +25,12 @@ export function createLineSplitter(
       const parts = text.split('\n');
       for (const part of parts.slice(0, -1)) {
         keep(part);
-        emit(rest);
-        rest = '';
+        emit();
       }
       keep(parts.at(-1) ?? '');
     },
     end: () => {
-      if (rest !== '' || dropped > 0) emit(rest);
-      rest = '';
+      if (rest !== '') emit();
     },
   };
 }

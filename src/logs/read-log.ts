@@ -19,28 +19,24 @@ export async function lastLines(file: string, count: number, matches: (line: str
     const found: string[] = [];
     let end = size;
     let head = Buffer.alloc(0);
-    let offset = size;
-    let first = true;
-    while (end > 0 && found.length < count) {
+    let offset: number | undefined;
+    while (end > 0 && (found.length < count || offset === undefined)) {
       const start = Math.max(0, end - BLOCK);
       const block = Buffer.concat([await readBlock(handle, start, end), head]);
       const cut = start === 0 ? -1 : block.indexOf(10);
       if (start > 0 && cut === -1) {
         head = block;
       } else {
-        const lines = block
-          .subarray(cut + 1)
-          .toString('utf8')
-          .split('\n');
+        const body = block.subarray(cut + 1);
         // What follows the last line end is not a line yet.
-        if (first) offset = size - Buffer.byteLength(lines.pop() ?? '');
-        first = false;
+        const lines = body.toString('utf8').split('\n').slice(0, -1);
         found.unshift(...lines.filter((line) => line !== '' && matches(line)));
+        offset ??= start + block.lastIndexOf(10) + 1;
         head = Buffer.from(block.subarray(0, cut + 1));
       }
       end = start;
     }
-    return { lines: count === 0 ? [] : found.slice(-count), offset };
+    return { lines: count === 0 ? [] : found.slice(-count), offset: offset ?? 0 };
   } finally {
     await handle.close();
   }
@@ -63,6 +59,7 @@ export async function followLines(
         if (size < position) [position, rest] = [0, Buffer.alloc(0)];
         while (position < size) {
           const block = await readBlock(handle, position, Math.min(size, position + BLOCK));
+          if (block.length === 0) break;
           position += block.length;
           const lines = Buffer.concat([rest, block]);
           const cut = lines.lastIndexOf(10);

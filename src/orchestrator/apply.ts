@@ -3,7 +3,7 @@ import path from 'node:path';
 import { randomId, reasonOf, writeFileAtomic } from '../lib/index.ts';
 import { attemptRef, branchNames } from '../protocol/index.ts';
 import type { Assignment, Boot, TaskBrief } from '../protocol/index.ts';
-import type { RunEvent, WorkerPaths } from '../state/index.ts';
+import type { AttemptState, RunEvent, RunState, WorkerPaths } from '../state/index.ts';
 import type { Task } from '../tasks/index.ts';
 import { isLive } from './decide-workers.ts';
 import { gateAttemptId } from './decide-level.ts';
@@ -144,7 +144,6 @@ async function killWorker(
 ): Promise<void> {
   const handle = hands.handleOf(journal.state.workers[worker]?.session ?? '');
   if (handle !== undefined) await ports.launcher.stop(handle, { graceMs: 0 });
-  await rm(ports.store.paths.worker(worker).status, { recursive: true, force: true });
   const task = journal.state.workers[worker]?.task ?? null;
   journal.record({ type: 'worker-exited', worker, expected: false, cause });
   const attempt = task === null ? undefined : journal.state.tasks[task]?.attempts.at(-1);
@@ -189,9 +188,20 @@ export function taskAssignment({ options, graph }: RunContext, journal: Journal,
     feedback: known.feedback,
     agent: options.agent,
     limits: options.limits,
-    // What a failed attempt left behind must not reach the next one, ignored files included.
-    fresh: known.failures > 0,
+    fresh: known.failures > 0 || foundDirty(journal.state, attempt),
   };
+}
+
+/** What a failed attempt left behind must not reach the next one in its worktree, ignored files included. */
+function foundDirty({ tasks }: RunState, attempt: AttemptState): boolean {
+  const before = Object.values(tasks)
+    .flatMap((task) => task.attempts)
+    .filter((other) => other.worker === attempt.worker && other !== attempt)
+    .reduce<AttemptState | undefined>(
+      (last, other) => (last && last.startedAt > other.startedAt ? last : other),
+      undefined,
+    );
+  return before !== undefined && before.outcome !== 'accepted';
 }
 
 function briefOf(task: Task): TaskBrief {

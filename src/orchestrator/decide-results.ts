@@ -29,7 +29,7 @@ function settle(snapshot: Snapshot, work: UnderWay): Action[] {
   const view = snapshot.workers.get(attempt.worker);
   const name = attemptId(id, attempt.number);
   if (view?.result?.kind === 'task' && view.result.attempt === name) return judge(snapshot, work, view.result);
-  if (view === undefined || !view.alive) return view?.setupFailure == null ? [lost(work, view)] : [];
+  if (view === undefined || !view.alive) return [view?.setupFailure == null ? lost(work, view) : notBegun(work)];
   const verifying = view.phase === 'verifying' && view.attempt === name && task.status === 'running';
   return verifying ? [record({ type: 'attempt-verifying', task: id, attempt: attempt.number })] : [];
 }
@@ -64,6 +64,11 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
     return [failed(work, { ...result, outcome: 'worker-error', detail, feedback: detail, commit: null }, 'failure')];
   }
   const task = snapshot.graph.tasks.find((candidate) => candidate.id === id);
+  const declared = [...(task?.files.create ?? []), ...(task?.files.modify ?? [])];
+  if (result.changed.length === 0 && declared.length > 0) {
+    const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
+    return [failed(work, { ...result, detail, feedback: detail }, 'failure', { outcome: 'no-change' })];
+  }
   const foreign = task === undefined ? [] : foreignPaths(task, result.changed);
   const accepted = record({
     type: 'attempt-accepted',
@@ -87,7 +92,7 @@ function shown(paths: readonly string[]): string {
   return paths.slice(0, SHOWN_PATHS).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-function rateLimited(snapshot: Snapshot, work: UnderWay, result: TaskResult): Action[] {
+function rateLimited(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
   const { backoffs } = work.task;
   if (backoffs >= BACKOFFS_IN_A_ROW) return [failed(work, result, 'failure')];
   const waitMs = snapshot.policy.backoffMs * Math.min(2 ** backoffs, BACKOFF_FACTOR_MAX);
@@ -98,7 +103,7 @@ function rateLimited(snapshot: Snapshot, work: UnderWay, result: TaskResult): Ac
 
 function failed(
   { id, attempt }: UnderWay,
-  result: TaskResult,
+  result: ObservedTaskResult,
   charge: AttemptCharge,
   special: { readonly outcome?: AttemptOutcome; readonly notBefore?: string } = {},
 ): Action {
@@ -111,7 +116,8 @@ function failed(
     detail: result.detail,
     // What was our doing or the provider's is no lesson for the next attempt.
     feedback: charge === 'failure' ? result.feedback : null,
-    commit: result.commit,
+    // A ref can only keep what is there.
+    commit: result.commitFits ? result.commit : null,
     usage: result.usage,
     charge,
     notBefore: special.notBefore ?? null,
@@ -131,6 +137,23 @@ function lost({ id, attempt }: UnderWay, view: WorkerView | undefined): Action {
     commit: null,
     usage: null,
     charge: 'loss',
+    notBefore: null,
+  });
+}
+
+/** The worker could not set up its worktree: for that the run ends, and the task has nothing to do with it. */
+function notBegun({ id, attempt }: UnderWay): Action {
+  return record({
+    type: 'attempt-failed',
+    task: id,
+    attempt: attempt.number,
+    worker: attempt.worker,
+    outcome: 'interrupted',
+    detail: `the set-up of worker ${attempt.worker} failed`,
+    feedback: null,
+    commit: null,
+    usage: null,
+    charge: 'nothing',
     notBefore: null,
   });
 }

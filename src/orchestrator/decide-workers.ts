@@ -1,5 +1,5 @@
 import type { RunState, WorkerState } from '../state/index.ts';
-import { record } from './plan.ts';
+import { record, SETTING_UP } from './plan.ts';
 import type { Action, Snapshot, WorkerView } from './plan.ts';
 
 export function isLive(worker: WorkerState): boolean {
@@ -21,7 +21,12 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
       { kind: 'finish', status: 'failed', exit: 1, cause: `worker ${number}: ${view.setupFailure}`, resumeAt: null },
     ];
   }
-  if (view === undefined || !view.alive) return [exited(number, view)];
+  if (view === undefined || !view.alive) {
+    // One that got ready and died before we looked has not failed to start.
+    const unseen = worker.status === 'STARTING' && view !== undefined ? phaseOf(view) : undefined;
+    const ready = unseen === undefined ? [] : [record({ type: 'worker-phase', worker: number, phase: unseen })];
+    return [...ready, exited(number, view)];
+  }
   if (view.unreadable !== null) {
     return [{ kind: 'kill-worker', worker: number, cause: `its status cannot be used: ${view.unreadable}` }];
   }
@@ -30,8 +35,9 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
     return [{ kind: 'kill-worker', worker: number, cause }];
   }
   const phase = phaseOf(view);
-  const known = { STARTING: 'starting', RUNNING: 'busy', IDLE: 'idle', STOPPED: '', CRASHED: '' }[worker.status];
-  if (phase === undefined || phase === known || (phase === 'setup' && known === 'busy')) return [];
+  const shown = { STARTING: 'starting', RUNNING: 'busy', IDLE: 'idle', STOPPED: '', CRASHED: '' }[worker.status];
+  const known = worker.cause === SETTING_UP ? 'setup' : shown;
+  if (phase === undefined || phase === known) return [];
   return [record({ type: 'worker-phase', worker: number, phase })];
 }
 

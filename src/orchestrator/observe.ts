@@ -130,8 +130,8 @@ function baseOf(state: RunState, attempt: string): string | undefined {
 async function readStatus(file: string, before: Reading | undefined): Promise<Reading> {
   try {
     const text = await readUntrusted(file, STATUS_LIMIT);
-    if (before !== undefined && before.text === text) return before;
     if (text === undefined) return { text, status: null, unreadable: null };
+    if (before?.text === text) return before;
     return { text, status: workerStatus.parse(JSON.parse(text)), unreadable: null };
   } catch (error) {
     return { text: undefined, status: null, unreadable: reasonOf(error).slice(0, 500) };

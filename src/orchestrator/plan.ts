@@ -89,6 +89,9 @@ export interface FinishAction {
 
 export const record = (event: RunEvent): Action => ({ kind: 'record', event });
 
+/** Why a worker that has a task is not at it yet; stands in its state's cause meanwhile. */
+export const SETTING_UP = 'its worktree is being set up';
+
 export const attemptId = (task: string, number: number): string => `${task}.${number}`;
 
 /** One line per action, for tests and for --debug. */

@@ -8,6 +8,7 @@ import type {
   Trial,
   WorkerState,
 } from '../state/index.ts';
+import { SETTING_UP } from './plan.ts';
 
 /** Attempts and warnings are kept in the event log; the snapshot holds the last few, so that it does not grow. */
 const KEPT_ATTEMPTS = 10;
@@ -24,7 +25,7 @@ function change(state: RunState, event: RecordedEvent): RunState {
     case 'run-started':
       return state;
     case 'run-resumed':
-      return { ...state, status: 'running', cause: null, resumeAt: null, startFailures: 0, settings: event.settings };
+      return runResumed(state, event);
     case 'run-finished':
       return { ...state, status: event.status, cause: event.cause, resumeAt: event.resumeAt };
     case 'warning':
@@ -52,7 +53,10 @@ function change(state: RunState, event: RecordedEvent): RunState {
       });
     case 'worker-phase':
       return {
-        ...changeWorker(state, event.worker, { status: event.phase === 'idle' ? 'IDLE' : 'RUNNING' }),
+        ...changeWorker(state, event.worker, {
+          status: event.phase === 'idle' ? 'IDLE' : 'RUNNING',
+          cause: event.phase === 'setup' ? SETTING_UP : null,
+        }),
         startFailures: 0,
       };
     case 'worker-exited':
@@ -96,6 +100,23 @@ function change(state: RunState, event: RecordedEvent): RunState {
 }
 
 type EventOf<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { type: Type }>;
+
+/**
+ * A worker that had not got ready when its orchestrator died is no start failure of the next one. Gates, or what they
+ * need on the machine, may have been mended meanwhile: what they said before counts no more.
+ */
+function runResumed(state: RunState, { settings }: EventOf<'run-resumed'>): RunState {
+  const workers = Object.entries(state.workers).map(([key, worker]): [string, WorkerState] => [
+    key,
+    worker.status === 'STARTING' ? { ...worker, status: 'RUNNING' } : worker,
+  ]);
+  const levels = Object.entries(state.levels).map(([level, now]): [string, LevelState] => {
+    const trial = now.trial === null ? null : { ...EMPTY_TRIAL, tasks: now.trial.tasks, tips: now.trial.tips };
+    return [level, { ...now, trial }];
+  });
+  const resumed = { status: 'running', cause: null, resumeAt: null, startFailures: 0, settings } as const;
+  return { ...state, ...resumed, workers: Object.fromEntries(workers), levels: Object.fromEntries(levels) };
+}
 
 function withWorker(state: RunState, worker: number, value: WorkerState): RunState {
   return { ...state, workers: { ...state.workers, [worker]: value } };

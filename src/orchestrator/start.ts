@@ -87,6 +87,10 @@ async function takeOver(context: RunContext, journal: Journal, hands: Hands): Pr
     const handle = (worker.handle as WorkerHandle | null) ?? live.find(({ session }) => session === worker.session);
     if (handle === undefined || !(await launcher.recover(handle))) continue;
     hands.hold(handle);
+    if (worker.handle === null) {
+      const { pid, containerId } = handle;
+      journal.record({ type: 'worker-started', worker: Number(key), pid, containerId, handle: { ...handle } });
+    }
     await deliverAgain(context, journal, Number(key));
   }
   const known = new Set(Object.values(workers).map(({ session }) => session));

@@ -7,6 +7,6 @@ export const MARKS = {
   /** One life of one worker. */
   session: 'MAHABHARATHA_SESSION',
   worker: 'MAHABHARATHA_WORKER',
-  /** Set for what a worker starts, not for the worker itself. */
+  /** Set for what a worker starts, not for the worker itself: one value for each command and all its descendants. */
   child: 'MAHABHARATHA_CHILD',
 } as const;

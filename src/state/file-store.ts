@@ -122,9 +122,13 @@ function parseJson(file: string, text: string): unknown {
 
 async function appendLines(file: string, events: readonly RecordedEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const handle = await open(file, 'a');
+  const handle = await open(file, 'a+');
   try {
-    await handle.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    const { size } = await handle.stat();
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    // A crash may have left half a line: it is to spoil no other.
+    const start = size > 0 && buffer[0] !== 10 ? '\n' : '';
+    await handle.write(start + events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   } finally {
     await handle.close();
   }

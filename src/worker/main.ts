@@ -44,10 +44,10 @@ async function main(folders: Folders): Promise<void> {
       boot,
       copies: path.join(folders.shared, 'copies'),
       promptFile: path.join(folders.outbox, 'prompt.md'),
-      workspace: await openWorkspace(folders.worktree, process.env),
+      workspace: await openWorkspace(folders.worktree, { ...process.env, [MARKS.child]: 'git' }),
       reporter,
       log,
-      env: { ...process.env, [MARKS.child]: '1' },
+      env: process.env,
       stop: stop.signal,
     };
     await work(context, folders.inbox);

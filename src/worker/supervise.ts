@@ -1,5 +1,6 @@
-import { startJob } from '../lib/index.ts';
+import { killByEnvironment, randomId, startJob } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { MARKS } from '../protocol/index.ts';
 
 export interface Supervised {
   readonly code: number | null;
@@ -42,9 +43,10 @@ export async function supervise(file: string, args: readonly string[], options: 
       quiet = setTimeout(() => end('idle'), options.idleMs);
     }
   };
+  const mark = randomId();
   const job = startJob(file, args, {
     cwd: options.cwd,
-    env: options.env,
+    env: { ...options.env, [MARKS.child]: mark },
     ...(options.input === undefined ? {} : { input: options.input }),
     onStdout: (text) => {
       options.onStdout(text);
@@ -63,6 +65,8 @@ export async function supervise(file: string, args: readonly string[], options: 
   try {
     const { code, signal } = await job.done;
     over = true;
+    // What has left the job's process group would go on writing into the next task's worktree.
+    await killByEnvironment(MARKS.child, mark);
     return { code, signal, endedBy };
   } finally {
     clearTimeout(quiet);

@@ -66,7 +66,8 @@ it.runIf(process.getuid?.() === 0)('does not call a repository of somebody else 
 it('does not call a folder that is not there a missing git', async () => {
   const { folder, env } = tempRepository();
   await expect(openRepository(path.join(folder, 'not there'), env)).rejects.toMatchObject({
-    code: 'NOT_A_REPOSITORY',
+    code: 'GIT_FAILED',
+    message: expect.stringContaining('there is no such folder'),
   });
 });
 

@@ -17,7 +17,7 @@ const OURS = [
  */
 export function checkoutOf({ folder, outside, env }: TestProject): Record<string, string> {
   const files = fingerprint(path.dirname(outside), (file) => OURS.some((pattern) => pattern.test(file)));
-  const status = execFileSync('git', ['status', '--porcelain=v2', '--branch', '-z'], {
+  const status = execFileSync('git', ['-c', 'core.fsmonitor=false', 'status', '--porcelain=v2', '--branch', '-z'], {
     cwd: folder,
     env: { ...env, GIT_OPTIONAL_LOCKS: '0' },
     encoding: 'utf8',

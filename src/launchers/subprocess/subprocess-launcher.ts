@@ -55,7 +55,11 @@ export function createSubprocessLauncher(options: { node: string; workerProgram:
       if (!over && (await isAlive(identityOf(handle)))) killGroup(identityOf(handle).pid, 'SIGKILL');
       return exit;
     },
-    logs: async (handle, lines) => (await lastLines(String(handle.facts['log']), lines, () => true)).lines,
+    logs: async (handle, lines) => {
+      const { log } = handle.facts;
+      // A worker that was found by its marks alone does not tell where its log is.
+      return typeof log === 'string' ? (await lastLines(log, lines, () => true)).lines : [];
+    },
     list: listRun,
     sweep: (runId) => killByEnvironment(MARKS.run, runId),
   };

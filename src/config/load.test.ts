@@ -1,0 +1,161 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { loadConfig } from './load.ts';
+import type { Config } from './schema.ts';
+
+function configFile(text: string): string {
+  const file = path.join(tempFolder(), 'config.yaml');
+  writeFileSync(file, text);
+  return file;
+}
+
+const load = (text: string): Promise<Config> => loadConfig(configFile(text));
+
+async function problemsOf(text: string): Promise<readonly string[]> {
+  const file = configFile(text);
+  const error: unknown = await loadConfig(file).catch((error: unknown) => error);
+  expect(error).toMatchObject({ code: 'CONFIG_INVALID', exit: 2, facts: { file } });
+  return (error as { facts: { problems: readonly string[] } }).facts.problems;
+}
+
+const DEFAULTS: Config = {
+  agent: 'claude',
+  claude: { command: 'claude', args: [] },
+  agents: {},
+  workers: {
+    count: 4,
+    mode: 'auto',
+    setup_timeout: 900_000,
+    copy: [],
+    task_timeout: 1_800_000,
+    idle_timeout: 600_000,
+    lease: 30_000,
+  },
+  retry: { attempts: 3, backoff: 30_000 },
+  ownership: 'enforce',
+  gates: [],
+};
+
+describe('a configuration with nothing in it is a whole one', () => {
+  it('when the file is missing', async () => {
+    expect(await loadConfig(path.join(tempFolder(), 'config.yaml'))).toEqual(DEFAULTS);
+  });
+
+  it.each(['', '\n', '# a comment\n', '---\n', '{}\n', 'workers: {}\nclaude: {}\nretry: {}\n'])(
+    'when it holds %j',
+    async (text) => {
+      expect(await load(text)).toEqual(DEFAULTS);
+    },
+  );
+});
+
+describe('a configuration', () => {
+  it('is read with every setting it has', async () => {
+    const config = await load(`
+agent: mine
+claude: { model: opus, args: [--verbose] }
+agents:
+  mine: { command: [my-agent, "{prompt}"], prompt: argument }
+workers: { count: 8, mode: subprocess, setup: npm ci, setup_timeout: 5m, copy: [".env*"], lease: 10 }
+retry: { attempts: 1, backoff: 1s }
+ownership: warn
+gates:
+  - { name: build, command: npm run build }
+  - { name: lint, command: npm run lint, required: false, timeout: 90 }
+`);
+    expect(config).toEqual({
+      agent: 'mine',
+      claude: { command: 'claude', model: 'opus', args: ['--verbose'] },
+      agents: { mine: { command: ['my-agent', '{prompt}'], prompt: 'argument' } },
+      workers: {
+        ...DEFAULTS.workers,
+        count: 8,
+        mode: 'subprocess',
+        setup: 'npm ci',
+        setup_timeout: 300_000,
+        copy: ['.env*'],
+        lease: 10_000,
+      },
+      retry: { attempts: 1, backoff: 1000 },
+      ownership: 'warn',
+      gates: [
+        { name: 'build', command: 'npm run build', required: true, timeout: 600_000 },
+        { name: 'lint', command: 'npm run lint', required: false, timeout: 90_000 },
+      ],
+    });
+  });
+
+  it('that is wrong in several places is told all of them at once, each with its place', async () => {
+    const problems = await problemsOf(`
+agent: ""
+nonsense: 1
+agents:
+  "2bad": { command: [x] }
+  empty: { command: [] }
+workers: { count: 0, mode: cloud, task_timeout: soon, lease: true, setups: npm ci }
+gates:
+  - { name: build }
+  - { name: lint, command: npm run lint, timeout: -1 }
+`);
+    expect(new Set(problems.map((problem) => problem.split(':')[0]))).toEqual(
+      new Set([
+        'agent',
+        'agents.2bad',
+        'agents.empty.command',
+        'gates[0].command',
+        'gates[1].timeout',
+        'nonsense',
+        'workers.count',
+        'workers.lease',
+        'workers.mode',
+        'workers.setups',
+        'workers.task_timeout',
+      ]),
+    );
+    expect(problems).toContain('nonsense: there is no such setting');
+    expect(problems).toContain('workers.setups: there is no such setting');
+    for (const place of ['workers.task_timeout', 'workers.lease', 'gates[1].timeout']) {
+      expect(problems).toContain(`${place}: not a duration: use seconds (90) or "90s", "15m", "2h"`);
+    }
+  });
+
+  it.each(['just text', '- a\n- list\n', '42'])('that is no set of keys is refused: %j', async (text) => {
+    const [problem, ...others] = await problemsOf(text);
+    expect(problem).toMatch(/^the whole file: /);
+    expect(others).toEqual([]);
+  });
+
+  it('that is not YAML is told the line', async () => {
+    expect(await problemsOf('agent: claude\nworkers:\n  count: [1\nretry: {}\n')).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^line 4, column \d+: .+/)]),
+    );
+    expect(await problemsOf('agent: a\nagent: b\n')).toEqual([expect.stringMatching(/^line 2, column 1: .*unique/)]);
+    expect(await problemsOf('agent: a\n---\nagent: b\n')).toHaveLength(1);
+  });
+
+  it('that refers to what is not there, or to far too much, is refused in the same way', async () => {
+    expect(await problemsOf('agent: *nothing\n')).toEqual([expect.stringMatching(/nothing/)]);
+    const doubled = Array.from({ length: 12 }, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}, *a${n}]`).join('\n');
+    expect(await problemsOf(`a0: &a0 [x]\n${doubled}\n`)).toEqual([expect.stringMatching(/alias/i)]);
+  });
+
+  it('tells its gates apart by name', async () => {
+    const gates = ['build', 'lint', 'build', 'lint', 'build'].map((name) => `  - { name: ${name}, command: x }\n`);
+    const text = `gates:\n${gates.join('')}`;
+    expect(await problemsOf(text)).toEqual(
+      [
+        [2, 'build'],
+        [3, 'lint'],
+        [4, 'build'],
+      ].map(([index, name]) => `gates[${index}].name: "${name}" is already the name of another gate`),
+    );
+  });
+
+  it('that cannot be read is not taken for a missing one', async () => {
+    const file = path.join(tempFolder(), 'config.yaml');
+    mkdirSync(file);
+    await expect(loadConfig(file)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', facts: { file }, exit: 4 });
+  });
+});

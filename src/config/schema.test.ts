@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { configJsonSchema, configSchema, parseDuration } from './schema.ts';
+
+it.each<[string | number, number]>([
+  [90, 90_000],
+  ['90', 90_000],
+  ['90s', 90_000],
+  [' 90 s ', 90_000],
+  [0.5, 500],
+  ['500ms', 500],
+  ['1.5m', 90_000],
+  ['2h', 7_200_000],
+  ['0.001s', 1],
+])('takes %j for %i ms', (value, ms) => {
+  expect(parseDuration(value)).toBe(ms);
+});
+
+it.each([
+  0,
+  -1,
+  NaN,
+  Infinity,
+  1e300,
+  '',
+  ' ',
+  's',
+  '0s',
+  '0.0001s',
+  '-5m',
+  '5 minutes',
+  '1h30m',
+  '5M',
+  '1e3',
+  '.5s',
+  '1_000',
+  '99999999999999999h',
+])('does not take %j for a duration', (value) => {
+  expect(parseDuration(value)).toBeUndefined();
+});
+
+it('describes itself for editors, with every setting that it knows', () => {
+  const schema = configJsonSchema() as { properties: object; additionalProperties: boolean; required?: string[] };
+  expect(Object.keys(schema.properties)).toEqual(Object.keys(configSchema.shape));
+  expect(schema.additionalProperties).toBe(false);
+  expect(schema.required).toBeUndefined();
+});

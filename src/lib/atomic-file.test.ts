@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { startNode } from '../../test/support/node-process.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
+import { makeIgnoredFolder, readUntrusted, writeFileAtomic } from './atomic-file.ts';
+
+describe('replacing a file', () => {
+  it.each([true, false])('is never seen half done by a reader (durable: %s)', async (durable) => {
+    const file = path.join(tempFolder(), 'state.json');
+    const writer = startNode(
+      `import { writeFileAtomic } from './lib/index.js';
+       for (let n = 1; ; n++) {
+         const mark = String(n).padStart(6, '0');
+         const text = mark + '|' + 'x'.repeat((n * 997) % 50_000) + '|' + mark;
+         await writeFileAtomic(process.env.FILE, text, { durable: ${durable} });
+       }`,
+      { FILE: file },
+    );
+    await waitUntil('the file is there', () => existsSync(file));
+    const seen = new Set<string>();
+    while (seen.size < 200) {
+      const text = readFileSync(file, 'utf8');
+      const mark = text.slice(-6);
+      expect(text.slice(0, 7)).toBe(`${mark}|`);
+      expect(text).toHaveLength(14 + ((Number(mark) * 997) % 50_000));
+      seen.add(mark);
+      await turn();
+    }
+    expect(writer.output()).toBe('');
+  });
+
+  it('takes text and bytes, and gives the file the wanted rights', async () => {
+    const file = path.join(tempFolder(), 'file');
+    await writeFileAtomic(file, new Uint8Array([1, 2, 255]), { durable: false, mode: 0o600 });
+    expect([...readFileSync(file)]).toEqual([1, 2, 255]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await writeFileAtomic(file, '', { durable: true });
+    expect(readFileSync(file, 'utf8')).toBe('');
+  });
+
+  it('replaces a link, not what the link points to', async () => {
+    const folder = tempFolder();
+    writeFileSync(path.join(folder, 'precious'), 'precious');
+    symlinkSync('precious', path.join(folder, 'link'));
+    await writeFileAtomic(path.join(folder, 'link'), 'new', { durable: false });
+    expect(readFileSync(path.join(folder, 'precious'), 'utf8')).toBe('precious');
+    expect(readFileSync(path.join(folder, 'link'), 'utf8')).toBe('new');
+  });
+
+  it('that fails leaves no draft behind', async () => {
+    const folder = tempFolder();
+    const taken = path.join(folder, 'taken');
+    mkdirSync(path.join(taken, 'sub'), { recursive: true });
+    await expect(writeFileAtomic(taken, 'text', { durable: true })).rejects.toThrow('EISDIR');
+    expect(readdirSync(folder)).toEqual(['taken']);
+    await expect(writeFileAtomic(path.join(folder, 'not/there'), 'text', { durable: true })).rejects.toThrow('ENOENT');
+  });
+
+  it('by many at once leaves the whole text of one of them', async () => {
+    const folder = tempFolder();
+    const file = path.join(folder, 'file');
+    const texts = Array.from({ length: 20 }, (_, n) => String(n).repeat(10_000));
+    await Promise.all(texts.map((text) => writeFileAtomic(file, text, { durable: false })));
+    expect(texts).toContain(readFileSync(file, 'utf8'));
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+});
+
+describe('reading what somebody else wrote', () => {
+  it('gives the text of a plain file, up to the limit', async () => {
+    const file = path.join(tempFolder(), 'file');
+    writeFileSync(file, 'grün');
+    expect(await readUntrusted(file, 5)).toBe('grün');
+    await expect(readUntrusted(file, 4)).rejects.toMatchObject({
+      code: 'FILE_UNREADABLE',
+      facts: { file, reason: 'it has 5 bytes, the limit is 4' },
+    });
+    writeFileSync(file, '');
+    expect(await readUntrusted(file, 0)).toBe('');
+  });
+
+  it('gives nothing for what is not there', async () => {
+    const folder = tempFolder();
+    writeFileSync(path.join(folder, 'file'), '');
+    expect(await readUntrusted(path.join(folder, 'nothing'), 10)).toBeUndefined();
+    expect(await readUntrusted(path.join(folder, 'nothing/at/all'), 10)).toBeUndefined();
+    expect(await readUntrusted(path.join(folder, 'file/below'), 10)).toBeUndefined();
+  });
+
+  it.each<[string, (file: string) => void]>([
+    ['a symbolic link', (file) => symlinkSync('/etc/passwd', file)],
+    ['a link to nowhere', (file) => symlinkSync('/nowhere', file)],
+    ['a directory', (file) => mkdirSync(file)],
+    ['a pipe that nobody writes to', (file) => void execFileSync('sh', ['-c', 'mkfifo "$0"', file])],
+    ['a link to a device', (file) => symlinkSync('/dev/zero', file)],
+  ])('refuses %s, and does not wait for it', async (_, put) => {
+    const file = path.join(tempFolder(), 'status.json');
+    put(file);
+    await expect(readUntrusted(file, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', facts: { file } });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('says that it may not', async () => {
+    const file = path.join(tempFolder(), 'file');
+    writeFileSync(file, 'x');
+    chmodSync(file, 0);
+    await expect(readUntrusted(file, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+  });
+});
+
+describe('a folder that git ignores', () => {
+  it('is made with everything above it, and left as it is when it is there', async () => {
+    const folder = path.join(tempFolder(), 'a', 'b');
+    await makeIgnoredFolder(folder);
+    expect(readFileSync(path.join(folder, '.gitignore'), 'utf8')).toBe('*\n');
+    writeFileSync(path.join(folder, '.gitignore'), 'mine\n');
+    await makeIgnoredFolder(folder);
+    expect(readFileSync(path.join(folder, '.gitignore'), 'utf8')).toBe('mine\n');
+  });
+});

@@ -1,0 +1,32 @@
+import { getEventListeners } from 'node:events';
+import { expect, it } from 'vitest';
+import { sleep, systemClock } from './clock.ts';
+import { randomId, timeId } from './ids.ts';
+
+it('sleeps at least as long as it is told', async () => {
+  const before = systemClock.monotonic();
+  await sleep(30);
+  expect(systemClock.monotonic() - before).toBeGreaterThan(25);
+});
+
+it('wakes up at once, without an error, when it is called off', async () => {
+  const controller = new AbortController();
+  const sleeping = sleep(1_000_000, controller.signal);
+  controller.abort();
+  await sleeping;
+  await sleep(1_000_000, controller.signal);
+});
+
+it('leaves nothing on a signal that many sleeps have used', async () => {
+  const { signal } = new AbortController();
+  for (let n = 0; n < 20; n++) await sleep(0, signal);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+it('makes ids that sort by time and never repeat', () => {
+  const times = [0, 1_000, 60_000, Date.UTC(2026, 10, 18, 8, 1, 22)];
+  const ids = times.map(timeId);
+  expect(ids.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(ids);
+  expect(ids.at(-1)).toMatch(/^20261118t080122-[0-9a-f]{6}$/);
+  expect(new Set(Array.from({ length: 1000 }, randomId)).size).toBe(1000);
+});

@@ -1,0 +1,173 @@
+import { hostname } from 'node:os';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { startNode } from '../../test/support/node-process.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
+import { lockHolder, tryLock, withLock } from './file-lock.ts';
+import { ownIdentity } from './process-tree.ts';
+
+/** Takes the lock in another process, says so, and keeps it. */
+async function heldElsewhere(file: string): Promise<ReturnType<typeof startNode>> {
+  const holder = startNode(
+    `import { tryLock } from './lib/index.js';
+     console.log((await tryLock(process.env.FILE)).taken ? 'mine' : 'not mine');
+     setInterval(() => {}, 1000);`,
+    { FILE: file },
+  );
+  await holder.printed('mine');
+  return holder;
+}
+
+it('lets one process at a time in, of twenty that each add to a counter', async () => {
+  const folder = tempFolder();
+  const counter = path.join(folder, 'counter');
+  writeFileSync(counter, '0');
+  const processes = Array.from({ length: 20 }, () =>
+    startNode(
+      `import { readFile, writeFile } from 'node:fs/promises';
+       import { withLock } from './lib/index.js';
+       const add = async () => {
+         const before = Number(await readFile(process.env.COUNTER, 'utf8'));
+         await writeFile(process.env.COUNTER, String(before + 1));
+       };
+       for (let n = 0; n < 5; n++) await withLock(process.env.COUNTER + '.lock', 60_000, add);`,
+      { COUNTER: counter },
+    ),
+  );
+  for (const { end } of processes) expect(await end).toEqual({ code: 0, signal: null, output: '' });
+  expect(readFileSync(counter, 'utf8')).toBe('100');
+  expect(readdirSync(folder)).toEqual(['counter']);
+});
+
+it('lets one at a time in within a process, too', async () => {
+  const file = path.join(tempFolder(), 'lock');
+  let inside = 0;
+  let most = 0;
+  const work = async (): Promise<void> => {
+    most = Math.max(most, ++inside);
+    await new Promise((resolve) => setImmediate(resolve));
+    inside--;
+  };
+  await Promise.all(Array.from({ length: 20 }, () => withLock(file, 60_000, work)));
+  expect(most).toBe(1);
+  expect(existsSync(file)).toBe(false);
+});
+
+it('says who holds it', async () => {
+  const file = path.join(tempFolder(), 'lock');
+  expect(await lockHolder(file)).toBeUndefined();
+  const attempt = await tryLock(file);
+  if (!attempt.taken) throw new Error('a free lock was not taken');
+  expect(await lockHolder(file)).toMatchObject({ ...(await ownIdentity()), host: hostname() });
+  const since = (await lockHolder(file))?.since ?? '';
+  expect(Date.parse(since)).toBeLessThanOrEqual(Date.now());
+  expect(await tryLock(file)).toMatchObject({ taken: false, holder: { pid: process.pid, since } });
+  await attempt.release();
+  await attempt.release();
+  expect(await lockHolder(file)).toBeUndefined();
+});
+
+it('gives up after the wait and names the process in the way', async () => {
+  const file = path.join(tempFolder(), 'lock');
+  const holder = await heldElsewhere(file);
+  const work = withLock(file, 50, async () => 'done');
+  await expect(work).rejects.toMatchObject({ code: 'LOCK_BUSY', facts: { file, pid: holder.pid, waitedMs: 50 } });
+  holder.child.kill('SIGKILL');
+  await holder.end;
+  expect(await withLock(file, 60_000, async () => 'done')).toBe('done');
+});
+
+it('is free again when the work fails', async () => {
+  const file = path.join(tempFolder(), 'lock');
+  await expect(withLock(file, 1000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(existsSync(file)).toBe(false);
+});
+
+it('of a killed process is taken over by exactly one of many', async () => {
+  const folder = tempFolder();
+  const file = path.join(folder, 'lock');
+  for (let round = 0; round < 5; round++) {
+    const holder = await heldElsewhere(file);
+    holder.child.kill('SIGKILL');
+    await holder.end;
+    const attempts = await Promise.all(Array.from({ length: 20 }, () => tryLock(file)));
+    const winners = attempts.filter((attempt) => attempt.taken);
+    expect(winners).toHaveLength(1);
+    expect(await lockHolder(file)).toMatchObject({ pid: process.pid });
+    await winners[0]?.release();
+  }
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('of a killed process is taken over by one of several processes', async () => {
+  const folder = tempFolder();
+  const file = path.join(folder, 'lock');
+  const dead = await heldElsewhere(file);
+  dead.child.kill('SIGKILL');
+  await dead.end;
+  const others = Array.from({ length: 6 }, () =>
+    startNode(
+      `import { tryLock } from './lib/index.js';
+       console.log((await tryLock(process.env.FILE)).taken ? 'won' : 'lost');
+       setInterval(() => {}, 1000);`,
+      { FILE: file },
+    ),
+  );
+  await Promise.all(others.map((other) => waitUntil('it has tried', () => /won|lost/.test(other.output()))));
+  expect(others.filter((other) => other.output().includes('won'))).toHaveLength(1);
+  for (const { child } of others) child.kill('SIGKILL');
+});
+
+it('is taken over also when the one that took over a dead lock was killed while it did', async () => {
+  const folder = tempFolder();
+  const file = path.join(folder, 'lock');
+  const dead = JSON.stringify({ pid: 99_999_999, started: 'x', host: hostname(), since: '', token: 'dead' });
+  writeFileSync(file, dead);
+  writeFileSync(`${file}.takeover`, dead);
+  const attempts = await Promise.all(Array.from({ length: 10 }, () => tryLock(file)));
+  const winners = attempts.filter((attempt) => attempt.taken);
+  expect(winners).toHaveLength(1);
+  await winners[0]?.release();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('is not held by a later process with the pid of the dead one', async () => {
+  const file = path.join(tempFolder(), 'lock');
+  const reused = { pid: process.pid, started: 'another time', host: hostname(), since: 'then', token: 'x' };
+  writeFileSync(file, JSON.stringify(reused));
+  expect(await lockHolder(file)).toBeUndefined();
+  expect(await tryLock(file)).toMatchObject({ taken: true });
+});
+
+it.each(['', 'garbage', '{"pid": 1', 'null', '[]', '{"pid": "1"}', '12'])(
+  'counts a file with %j as free',
+  async (text) => {
+    const file = path.join(tempFolder(), 'lock');
+    writeFileSync(file, text);
+    expect(await lockHolder(file)).toBeUndefined();
+    const attempt = await tryLock(file);
+    if (!attempt.taken) throw new Error('a free lock was not taken');
+    expect(await lockHolder(file)).toMatchObject({ pid: process.pid });
+    await attempt.release();
+  },
+);
+
+it('of another host counts as held: nobody here knows of its processes', async () => {
+  const file = path.join(tempFolder(), 'lock');
+  const foreign = { pid: 99_999_999, started: 'x', host: 'another.example', since: 'then', token: 'x' };
+  writeFileSync(file, JSON.stringify(foreign));
+  expect(await lockHolder(file)).toEqual(foreign);
+  expect(await tryLock(file)).toEqual({ taken: false, holder: foreign });
+});
+
+it('that was lost to another is not released by the loser', async () => {
+  const file = path.join(tempFolder(), 'lock');
+  const attempt = await tryLock(file);
+  if (!attempt.taken) throw new Error('a free lock was not taken');
+  const other = JSON.stringify({ ...(await lockHolder(file)), token: 'another' });
+  writeFileSync(file, other);
+  await attempt.release();
+  expect(readFileSync(file, 'utf8')).toBe(other);
+});

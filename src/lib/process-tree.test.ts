@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, it, onTestFinished } from 'vitest';
+import { startNode } from '../../test/support/node-process.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
+import { randomId } from './ids.ts';
+import { kill, run } from './process.ts';
+import {
+  environmentOf,
+  findByEnvironment,
+  isAlive,
+  killByEnvironment,
+  ownIdentity,
+  processStart,
+} from './process-tree.ts';
+
+const MARK = 'PROCESS_TREE_TEST';
+
+/** Starts a shell that carries the mark; the test leaves nothing of it. */
+function startMarked(script: string, mark: string): number {
+  const child = spawn('bash', ['-c', script], {
+    detached: true,
+    stdio: 'ignore',
+    env: { PATH: process.env['PATH'], [MARK]: mark },
+  });
+  onTestFinished(async () => void (await killByEnvironment(MARK, mark)));
+  return child.pid ?? 0;
+}
+
+async function waitForCount(mark: string, count: number): Promise<void> {
+  await waitUntil(`${count} processes carry the mark`, async () => {
+    return (await findByEnvironment(MARK, mark)).length === count;
+  });
+}
+
+it('tells a process from a later one with the same pid', async () => {
+  const own = await ownIdentity();
+  expect(own.pid).toBe(process.pid);
+  expect(await isAlive(own)).toBe(true);
+  expect(await isAlive({ ...own, started: `${own.started}0` })).toBe(false);
+  expect(await isAlive({ ...own, started: 'unknown' })).toBe(false);
+});
+
+it('gives the same start for a process at any time, also to another process', async () => {
+  const own = await ownIdentity();
+  const other = startNode(
+    `import { processStart } from './lib/index.js'; process.stdout.write(await processStart(${process.pid}));`,
+  );
+  expect(await other.end).toMatchObject({ code: 0, output: own.started });
+});
+
+it('does not count as alive what is gone or was never there', async () => {
+  const { stdout } = await run('bash', ['-c', 'echo $$'], { cwd: '/', env: { PATH: process.env['PATH'] } });
+  for (const pid of [Number(stdout), 0, -1, 99_999_999]) expect(await processStart(pid)).toBeUndefined();
+});
+
+it.runIf(process.platform === 'linux')(
+  'does not count a zombie as alive: a process whose parent never asks after it',
+  async () => {
+    const mark = randomId();
+    const parent = startMarked('sleep 1000 & exec sleep 1000', mark);
+    await waitForCount(mark, 2);
+    await waitUntil(
+      'the parent is no shell any more',
+      () => readFileSync(`/proc/${parent}/comm`, 'utf8') === 'sleep\n',
+    );
+    const child = (await findByEnvironment(MARK, mark)).find((pid) => pid !== parent) ?? 0;
+    kill(child, 'SIGKILL');
+    await waitUntil('the child counts as gone', async () => (await processStart(child)) === undefined);
+    expect(kill(child, 0)).toBe(true);
+  },
+);
+
+it('is not misled by a program that has a strange name', async () => {
+  const mark = randomId();
+  const child = startMarked(String.raw`exec -a ") Z 1 2 (" sleep 1000`, mark);
+  await waitForCount(mark, 1);
+  expect(await processStart(child)).toBeDefined();
+});
+
+it('finds and kills a whole tree: children, what left the session, and what lost its parents', async () => {
+  const mark = randomId();
+  const bystander = randomId();
+  startMarked('exec sleep 1000', bystander);
+  startMarked('sleep 1000 & setsid sleep 1000 & (setsid sleep 1000 & sleep 1000 &) ; wait', mark);
+  await waitForCount(mark, 5);
+  await waitForCount(bystander, 1);
+  expect(await killByEnvironment(MARK, mark)).toBe(5);
+  expect(await findByEnvironment(MARK, mark)).toEqual([]);
+  expect(await findByEnvironment(MARK, bystander)).toHaveLength(1);
+  expect(await killByEnvironment(MARK, mark)).toBe(0);
+});
+
+it('kills what goes on starting others', async () => {
+  const mark = randomId();
+  startMarked('f() { sleep 0.05; f & sleep 1000 & }; f; wait', mark);
+  await waitUntil('it has grown', async () => (await findByEnvironment(MARK, mark)).length > 8);
+  await killByEnvironment(MARK, mark);
+  expect(await findByEnvironment(MARK, mark)).toEqual([]);
+});
+
+it('takes a mark as a whole, not as the beginning of another', async () => {
+  const mark = randomId();
+  startMarked('exec sleep 1000', `${mark}-2`);
+  await waitForCount(`${mark}-2`, 1);
+  expect(await findByEnvironment(MARK, mark)).toEqual([]);
+  expect(await findByEnvironment('TREE_TEST', `${mark}-2`)).toEqual([]);
+});
+
+it('does not kill the process that asks, though it carries the mark', async () => {
+  const mark = randomId();
+  const other = startNode(
+    `import { killByEnvironment } from './lib/index.js';
+     process.stdout.write('killed ' + await killByEnvironment('${MARK}', '${mark}'));`,
+    { [MARK]: mark },
+  );
+  expect(await other.end).toEqual({ code: 0, signal: null, output: 'killed 0' });
+});
+
+it('reads the environment of a process, and none of one that is gone', async () => {
+  const mark = `${randomId()} = with = signs`;
+  const pid = startMarked('exec sleep 1000', mark);
+  await waitForCount(mark, 1);
+  expect(environmentOf(pid)).toMatchObject({ [MARK]: mark, PATH: process.env['PATH'] });
+  expect(environmentOf(99_999_999)).toEqual({});
+});

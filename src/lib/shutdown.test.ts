@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { startNode } from '../../test/support/node-process.ts';
+import { listenForShutdown } from './shutdown.ts';
+
+const PROGRAM = `
+  import { listenForShutdown } from './lib/index.js';
+  const shutdown = listenForShutdown(
+    (name) => console.log('orderly: ' + name + ', exit status ' + shutdown.signal.reason),
+    (exit) => { console.log('by force'); process.exit(exit); },
+  );
+  setInterval(() => {}, 1000);
+  console.log('ready');`;
+
+const count = (): number => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
+
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('asks for an orderly end at the first %s, and forces it at the second', async (name, code) => {
+  const program = startNode(PROGRAM);
+  await program.printed('ready');
+  process.kill(program.pid, name);
+  await program.printed(`orderly: ${name}, exit status ${code}`);
+  expect(program.child.exitCode).toBeNull();
+  process.kill(program.pid, name);
+  expect(await program.end).toMatchObject({ code, signal: null, output: expect.stringMatching(/by force\n$/) });
+});
+
+it('takes the exit status of the signal that came last', async () => {
+  const program = startNode(PROGRAM);
+  await program.printed('ready');
+  process.kill(program.pid, 'SIGTERM');
+  await program.printed('orderly: SIGTERM');
+  process.kill(program.pid, 'SIGINT');
+  expect(await program.end).toMatchObject({ code: 130 });
+});
+
+it('leaves the signals to others when it is disposed of', async () => {
+  const program = startNode(`${PROGRAM} shutdown.dispose();`);
+  await program.printed('ready');
+  process.kill(program.pid, 'SIGTERM');
+  expect(await program.end).toEqual({ code: null, signal: 'SIGTERM', output: 'ready\n' });
+});
+
+it('keeps no listener behind', () => {
+  const before = count();
+  const shutdown = listenForShutdown(
+    () => undefined,
+    () => undefined,
+  );
+  expect(count()).toBe(before + 2);
+  expect(shutdown.signal.aborted).toBe(false);
+  shutdown.dispose();
+  expect(count()).toBe(before);
+});

@@ -1,0 +1,340 @@
+import { describe, expect, it } from 'vitest';
+import { commit, createWorld } from '../../test/support/decision-world.ts';
+import type { World } from '../../test/support/decision-world.ts';
+
+const GATE = { name: 'test', command: 'npm test', required: true, timeoutMs: 1000 };
+
+/** Worker 0 takes all tasks of the level one by one, each verified. */
+function doAll(world: World, count: number): void {
+  for (let done = 0; done < count; done++) {
+    world.settle();
+    world.reports(0, {});
+  }
+}
+
+describe('handing out work', () => {
+  it('starts as many workers as there are ready tasks, up to the limit, the longest task first', () => {
+    const world = createWorld([
+      { id: 'A', minutes: 1 },
+      { id: 'B', minutes: 9 },
+      { id: 'C', minutes: 5 },
+    ]);
+    expect(world.settle()).toBe(
+      [
+        'record level-started 1 6261736500000000000000000000000000000000 3',
+        'start-worker 0: more ready work than free workers',
+        'assign B.1 to 0 on 6261736: ready',
+        'start-worker 1: more ready work than free workers',
+        'assign C.1 to 1 on 6261736: ready',
+        'record worker-phase 0 busy',
+        'record worker-phase 1 busy',
+      ].join('\n'),
+    );
+  });
+
+  it('gives the next task to whichever worker is free, before anything is merged', () => {
+    const world = createWorld([{ id: 'A' }, { id: 'B' }, { id: 'C' }]);
+    world.settle();
+    world.reports(1, {});
+    expect(world.settle()).toBe(
+      [
+        'record attempt-accepted B 1 1 422e310000000000000000000000000000000000 verified ',
+        'record worker-phase 1 idle',
+        'assign C.1 to 1 on 6261736: ready',
+        'record worker-phase 1 busy',
+        'merge-task B into level 1: accepted',
+      ]
+        .join('\n')
+        .replace('verified ', 'verified'),
+    );
+  });
+
+  it('starts the next level from the merged tip, on the same workers', () => {
+    const world = createWorld([{ id: 'A' }, { id: 'B', needs: ['A'] }]);
+    world.settle();
+    world.reports(0, {});
+    const text = world.settle();
+    expect(text).toContain('publish level 1 at 2b41000: no gates are configured');
+    expect(text).toContain('record level-finished 1 complete all tasks are merged');
+    expect(text).toContain('assign B.1 to 0 on 2b41000: ready');
+    expect(text).not.toContain('start-worker');
+  });
+
+  it('is done when every task is merged, and says how many', () => {
+    const world = createWorld([{ id: 'A' }]);
+    doAll(world, 1);
+    expect(world.settle()).toContain('finish complete 0: 1 of 1 tasks are merged into mahabharatha/f/integration');
+  });
+
+  it('has no trouble with gaps between levels', () => {
+    const world = createWorld([
+      { id: 'A', level: 1 },
+      { id: 'B', level: 3 },
+    ]);
+    doAll(world, 2);
+    world.settle();
+    expect(world.state.status).toBe('complete');
+  });
+});
+
+describe('attempts that fail', () => {
+  it('are tried again with their feedback, and given up after the limit, with what needs them', () => {
+    const world = createWorld([{ id: 'A' }, { id: 'B' }, { id: 'C', needs: ['A'] }, { id: 'D', needs: ['B'] }], {
+      workers: 1,
+    });
+    world.settle();
+    world.reports(0, { outcome: 'verification-failed', detail: 'exit status 1', feedback: 'expected 3, got 4' });
+    expect(world.settle()).toContain('assign A.2 to 0 on 6261736: again, because: exit status 1');
+    expect(world.state.tasks['A']?.feedback).toBe('expected 3, got 4');
+    world.reports(0, { outcome: 'verification-failed', detail: 'exit status 1', feedback: 'still 4' });
+    expect(world.settle()).toContain('record task-failed A failed 2 of 2 times; last: exit status 1');
+    doAll(world, 2);
+    expect(world.settle()).toContain('finish failed 1: 2 of 4 tasks are done, 1 failed, 1 blocked');
+    expect(world.state.tasks['C']).toMatchObject({ status: 'blocked', cause: 'needs A, which is failed' });
+    expect(world.state.tasks['D']).toMatchObject({ status: 'complete', merged: true });
+  });
+
+  it('fail for files that the task does not own, and say which', () => {
+    const world = createWorld([{ id: 'A' }]);
+    world.settle();
+    world.reports(0, { changed: ['A.txt', 'secret.txt'] });
+    world.settle();
+    expect(world.state.tasks['A']?.attempts[0]).toMatchObject({
+      outcome: 'not-owned',
+      detail: 'changed 1 file that it does not own: secret.txt',
+    });
+  });
+
+  it.each([
+    ['warn', ['A changed 1 file that it does not own: secret.txt']],
+    ['off', []],
+  ] as const)('are accepted with foreign files when ownership is %s', (ownership, warnings) => {
+    const world = createWorld([{ id: 'A' }], { ownership });
+    world.settle();
+    world.reports(0, { changed: ['A.txt', 'secret.txt'] });
+    world.settle();
+    expect(world.state).toMatchObject({ status: 'complete', warnings });
+  });
+
+  it('fail when the reported commit is not what it claims to be', () => {
+    const world = createWorld([{ id: 'A' }]);
+    world.settle();
+    world.reports(0, { commitFits: false });
+    world.settle();
+    expect(world.state.tasks['A']?.attempts[0]).toMatchObject({ outcome: 'worker-error', commit: null });
+  });
+
+  it('wait longer after each rate limit, without using up a try', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    world.settle();
+    for (const seconds of [1, 2, 4]) {
+      world.reports(0, { outcome: 'rate-limited', detail: '429', commit: null });
+      world.settle();
+      expect(world.state.tasks['A']).toMatchObject({
+        status: 'pending',
+        failures: 0,
+        cause: `429; waiting ${seconds} s`,
+      });
+      world.wait(seconds * 1000 - 1);
+      expect(world.settle()).toBe('');
+      world.wait(1);
+      expect(world.settle()).toContain('assign A.');
+    }
+  });
+
+  it('pause the run at the usage limit of the account, uncharged, with the time of its end', () => {
+    const world = createWorld([{ id: 'A' }]);
+    world.settle();
+    world.reports(0, {
+      outcome: 'usage-limit',
+      detail: 'limit reached',
+      commit: null,
+      resetAt: '2026-01-01T05:00:00Z',
+    });
+    expect(world.settle()).toContain(
+      'finish paused 3: usage limit of the account: limit reached. It ends at 2026-01-01T05:00:00Z.',
+    );
+    expect(world.state).toMatchObject({ status: 'paused', resumeAt: '2026-01-01T05:00:00Z' });
+    expect(world.state.tasks['A']).toMatchObject({ status: 'pending', failures: 0 });
+  });
+
+  it('stop the run when credentials are refused: every further attempt would fail the same way', () => {
+    const world = createWorld([{ id: 'A' }]);
+    world.settle();
+    world.reports(0, { outcome: 'credentials', detail: 'invalid key', commit: null });
+    expect(world.settle()).toContain("finish stopped 4: the agent's credentials were refused: invalid key");
+  });
+});
+
+describe('workers in trouble', () => {
+  it('that die are replaced and their task is tried again, charged to nobody', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    world.settle();
+    world.dies(0);
+    const text = world.settle();
+    expect(text).toContain('record worker-exited 0 false killed by SIGKILL');
+    expect(text).toContain('start-worker 0: more ready work than free workers; its last life: killed by SIGKILL');
+    expect(text).toContain('assign A.2 to 0');
+    expect(world.state.tasks['A']).toMatchObject({ failures: 0, losses: 1 });
+  });
+
+  it('give the task up when it has cost too many of them', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    for (let death = 0; death < 3; death++) {
+      world.settle();
+      world.says(0, { phase: 'running' });
+      world.settle();
+      world.dies(0);
+    }
+    expect(world.settle()).toContain(
+      'record task-failed A its worker died 3 times; last: worker 0 died at work: killed by SIGKILL',
+    );
+  });
+
+  it('keep a result that they reported before they died', () => {
+    const world = createWorld([{ id: 'A' }]);
+    world.settle();
+    world.reports(0, {});
+    world.says(0, { alive: false, exit: 'killed by SIGKILL' });
+    world.settle();
+    expect(world.state).toMatchObject({ status: 'complete' });
+    expect(world.state.tasks['A']?.attempts).toHaveLength(1);
+  });
+
+  it('that are silent are killed, with the figures', () => {
+    const world = createWorld([{ id: 'A' }]);
+    world.settle();
+    world.says(0, { silentMs: 9500 });
+    expect(world.turn()).toBe('kill-worker 0: no heartbeat for 10 s, limit 5 s');
+  });
+
+  it('that cannot even start end the run after three of them', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    world.turn();
+    for (let start = 0; start < 3; start++) {
+      world.turn();
+      world.says(0, { phase: null, alive: false, exit: 'ended with exit status 1', lastWords: ['cannot find module'] });
+      world.turn();
+      world.turn();
+    }
+    world.turn();
+    expect(world.state).toMatchObject({ status: 'failed' });
+    expect(world.state.cause).toBe(
+      'workers end before they are ready, 3 times in a row; last: ended with exit status 1; last words: cannot find module',
+    );
+  });
+
+  it('with a set-up that fails end the run with its output', () => {
+    const world = createWorld([{ id: 'A' }]);
+    world.settle();
+    world.says(0, {
+      alive: false,
+      exit: 'ended with exit status 0',
+      setupFailure: 'the set-up "npm install" failed: exit status 1',
+    });
+    expect(world.settle()).toBe('finish failed 1: worker 0: the set-up "npm install" failed: exit status 1');
+  });
+});
+
+describe('gates', () => {
+  const four = [{ id: 'A' }, { id: 'B' }, { id: 'C' }, { id: 'D' }];
+
+  it('run when all tasks of the level are merged; green ones publish it', () => {
+    const world = createWorld([{ id: 'A' }], { gates: [GATE] });
+    doAll(world, 1);
+    expect(world.settle()).toContain(
+      'run-gates of level 1 with 1 tasks on 0 at 2b41000: all tasks of the level are merged',
+    );
+    expect(world.state.integrationTip).toBe(commit('base'));
+    world.gatesAre('green', 0);
+    expect(world.settle()).toContain('publish level 1 at 2b41000: all required gates are green');
+  });
+
+  it('that are red once are looked at again: a flake costs nobody a try', () => {
+    const world = createWorld([{ id: 'A' }], { gates: [GATE] });
+    doAll(world, 1);
+    world.settle();
+    world.gatesAre('red', 0);
+    expect(world.settle()).toContain('red once: a second look tells a flake from a failure');
+    world.gatesAre('green', 0);
+    world.settle();
+    expect(world.state).toMatchObject({ status: 'complete' });
+    expect(world.state.tasks['A']?.failures).toBe(0);
+  });
+
+  it('that stay red lead to the culprit; it comes back with the log on top of the others', () => {
+    const world = createWorld(four, { gates: [GATE], workers: 1 });
+    doAll(world, 4);
+    world.settle();
+    const looked: number[] = [];
+    while (world.state.tasks['C']?.status === 'complete') {
+      const count = world.state.levels['1']?.gateRun?.count ?? -1;
+      looked.push(count);
+      world.gatesAre(count >= 3 ? 'red' : 'green', 0, 'C broke it');
+      world.settle();
+    }
+    expect(looked).toEqual([4, 4, 0, 2, 3]);
+    const culprit = world.state.tasks['C'];
+    expect(culprit).toMatchObject({
+      status: 'pending',
+      failures: 1,
+      feedback: expect.stringContaining('C broke it') as string,
+    });
+    expect(world.state.levels['1']?.gateRun?.count).toBe(3);
+    world.gatesAre('green', 0);
+    expect(world.settle()).toContain('assign C.2 to 0 on 2b44000: again');
+    expect(['A', 'B', 'D'].map((id) => world.state.tasks[id]?.merged)).toEqual([true, true, true]);
+  });
+
+  it('that are red without any work end the run: nobody is to blame', () => {
+    const world = createWorld([{ id: 'A' }], { gates: [GATE] });
+    doAll(world, 1);
+    world.settle();
+    for (let look = 0; look < 3; look++) {
+      world.gatesAre('red', 0);
+      world.settle();
+    }
+    expect(world.state.status).toBe('failed');
+    expect(world.state.cause).toContain("the gates are red already without any task's work");
+  });
+
+  it('go to another worker when theirs dies', () => {
+    const world = createWorld([{ id: 'A' }], { gates: [GATE], workers: 1 });
+    doAll(world, 1);
+    world.settle();
+    world.dies(0);
+    const text = world.settle();
+    expect(text).toContain('record gates-lost 1 gates-of-level-1.1 worker 0 died: killed by SIGKILL');
+    expect(text).toContain('run-gates of level 1');
+  });
+});
+
+describe('asked from outside', () => {
+  it('to stop, it finishes with the exit status of who asked', () => {
+    const world = createWorld([{ id: 'A' }]);
+    world.settle();
+    world.stop(130, 'interrupted (SIGINT)');
+    expect(world.settle()).toBe('finish stopped 130: interrupted (SIGINT)');
+  });
+
+  it('to retry, it gives a failed task new tries and frees what it blocked', () => {
+    const world = createWorld([{ id: 'A' }, { id: 'B' }, { id: 'C', needs: ['A'] }], { workers: 1 });
+    for (let attempt = 0; attempt < 2; attempt++) {
+      world.settle();
+      world.reports(0, { outcome: 'agent-failed', detail: 'no', feedback: 'no' });
+    }
+    world.settle();
+    expect(world.state.tasks['C']?.status).toBe('blocked');
+    world.retry('A');
+    world.turn();
+    expect(world.state.tasks['A']).toMatchObject({ status: 'pending', failures: 0 });
+    expect(world.state.tasks['C']?.status).toBe('pending');
+  });
+
+  it('decides nothing once the run is over', () => {
+    const world = createWorld([{ id: 'A' }]);
+    doAll(world, 1);
+    world.settle();
+    expect(world.settle()).toBe('');
+  });
+});

@@ -1,0 +1,317 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startNode } from '../../test/support/node-process.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { fingerprint, tempRepository } from '../../test/support/temp-repository.ts';
+import type { RecordedEvent } from './events.ts';
+import { featuresWithState, openStore } from './file-store.ts';
+import type { StateStore } from './file-store.ts';
+import { projectPaths } from './paths.ts';
+import type { RunState } from './schema.ts';
+
+const COMMIT = 'a'.repeat(40);
+const TIME = '2026-11-18T08:00:00.000Z';
+const USAGE = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, costUsd: 0.5 };
+
+const STATE: RunState = {
+  version: 1,
+  feature: 'login',
+  runId: '20261118t080000-abcdef',
+  status: 'running',
+  cause: null,
+  base: COMMIT,
+  integration: 'mahabharatha/login/integration',
+  integrationTip: 'b'.repeat(64),
+  level: 1,
+  settings: {
+    workers: 2,
+    mode: 'subprocess',
+    agent: 'claude',
+    ownership: 'enforce',
+    gates: [{ name: 'build', command: 'npm run build', required: true, timeoutMs: 1000 }],
+  },
+  tasks: {
+    'T-1': {
+      title: 'Grüße',
+      status: 'running',
+      level: 1,
+      attempts: [
+        {
+          number: 1,
+          worker: 0,
+          base: COMMIT,
+          startedAt: TIME,
+          endedAt: TIME,
+          outcome: 'verification-failed',
+          detail: 'exit status 1',
+          commit: null,
+          usage: USAGE,
+        },
+      ],
+      failures: 1,
+      losses: 0,
+      backoffs: 0,
+      commit: null,
+      merged: false,
+      cause: null,
+      feedback: 'two\nlines',
+      notBefore: null,
+    },
+  },
+  workers: {
+    '0': {
+      status: 'RUNNING',
+      mode: 'subprocess',
+      session: 's',
+      task: 'T-1',
+      heartbeatAt: TIME,
+      branch: 'mahabharatha/login/worker-0',
+      worktree: '/w',
+      pid: 7,
+      containerId: null,
+      handle: { anything: ['at', 'all'] },
+      startedAt: TIME,
+      cause: null,
+    },
+  },
+  levels: {
+    '1': {
+      status: 'gating',
+      base: COMMIT,
+      trial: { tasks: ['T-1'], tips: [COMMIT], green: false, reds: 1, search: { good: -1, bad: 1 }, redLog: 'red' },
+      gateRun: { attempt: 'g', worker: 0, commit: COMMIT, count: 1 },
+      gateRuns: 1,
+      gates: [{ name: 'build', ok: false, required: true, detail: 'exit status 1' }],
+      startedAt: TIME,
+      completedAt: null,
+    },
+  },
+  cost: USAGE,
+  warnings: ['mind this'],
+  startFailures: 0,
+  resumeAt: null,
+  startedAt: TIME,
+  updatedAt: TIME,
+};
+
+/** A store with its folders, and without a lock. */
+async function openLocked(root = tempFolder()): Promise<StateStore> {
+  const store = openStore(projectPaths(root), 'login');
+  const release = await store.lock();
+  await release();
+  return store;
+}
+
+describe('the snapshot', () => {
+  it('comes back as it was written', async () => {
+    const store = await openLocked();
+    expect(await store.read()).toBeUndefined();
+    await store.write(STATE);
+    expect(await store.read()).toEqual(STATE);
+    await store.write({ ...STATE, status: 'complete', tasks: {}, workers: {} });
+    expect(await store.read()).toMatchObject({ status: 'complete', tasks: {} });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a later version', { ...STATE, version: 99 }, '99'],
+    ['a version that is a text', { ...STATE, version: '1' }, '"1"'],
+    ['no version', { feature: 'login' }, 'none'],
+    ['a list', [], 'none'],
+    ['nothing', null, 'none'],
+  ])('is refused with a hint when it has %s', async (_, value, found) => {
+    const store = await openLocked();
+    writeFileSync(store.paths.state, JSON.stringify(value));
+    await expect(store.read()).rejects.toMatchObject({
+      code: 'STATE_VERSION',
+      facts: { file: store.paths.state, found, known: 1 },
+      hint: expect.stringContaining('Use the version of Mahabharatha that wrote it'),
+      exit: 4,
+    });
+  });
+
+  it.each<[string, unknown, string[]]>([
+    ['lacks a field', { ...STATE, runId: undefined }, ['runId']],
+    ['has one too many', { ...STATE, extra: 1 }, ['the whole file']],
+    ['has a status that is none', { ...STATE, status: 'done' }, ['status']],
+    ['has no commit for a base', { ...STATE, base: 'HEAD' }, ['base']],
+    [
+      'is wrong deep down, twice',
+      { ...STATE, level: 'one', tasks: { 'T-1': { ...STATE.tasks['T-1'], attempts: [{ number: 0 }] } } },
+      ['level', 'tasks.T-1.attempts.0.number', 'tasks.T-1.attempts.0.worker'],
+    ],
+  ])('is refused with the place when it %s', async (_, value, places) => {
+    const store = await openLocked();
+    writeFileSync(store.paths.state, JSON.stringify(value));
+    const error: unknown = await store.read().catch((error: unknown) => error);
+    expect(error).toMatchObject({ code: 'STATE_INVALID', exit: 4 });
+    const { problems } = (error as { facts: { problems: string[] } }).facts;
+    for (const place of places) expect(problems).toContainEqual(expect.stringMatching(`^${place}: .`));
+  });
+
+  it.each(['', '{', 'null null', '{"version": 1,'])('is refused when it is no JSON: %j', async (text) => {
+    const store = await openLocked();
+    writeFileSync(store.paths.state, text);
+    await expect(store.read()).rejects.toMatchObject({
+      code: 'STATE_INVALID',
+      message: expect.stringContaining('it is not JSON'),
+      hint: expect.stringContaining('Nothing was changed.'),
+    });
+  });
+
+  it('that is refused is left as it is, with all that is around it', async () => {
+    const root = tempFolder();
+    const store = await openLocked(root);
+    for (const text of ['{', '{"version": 2}', '{"version": 1}']) {
+      writeFileSync(store.paths.state, text);
+      const before = fingerprint(root);
+      await expect(store.read()).rejects.toThrow();
+      expect(fingerprint(root)).toEqual(before);
+    }
+  });
+
+  it('that cannot be read or written says so', async () => {
+    const store = await openLocked();
+    mkdirSync(path.join(store.paths.state, 'sub'), { recursive: true });
+    await expect(store.read()).rejects.toMatchObject({ code: 'FILE_UNREADABLE', facts: { file: store.paths.state } });
+    await expect(store.write(STATE)).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      facts: { file: store.paths.state },
+      hint: expect.stringContaining('--resume'),
+    });
+  });
+
+  it('tells which features have a run', async () => {
+    const root = tempFolder();
+    expect(await featuresWithState(projectPaths(root))).toEqual([]);
+    await (await openLocked(root)).write(STATE);
+    await openStore(projectPaths(root), 'v1.2').write(STATE);
+    const names = await featuresWithState(projectPaths(root));
+    expect(names.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(['login', 'v1.2']);
+  });
+});
+
+const warning = (text: string): RecordedEvent => ({ type: 'warning', text, at: TIME });
+const textsOf = (store: StateStore): unknown[] =>
+  readFileSync(store.paths.events, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as unknown);
+
+describe('the event log', () => {
+  it('grows by one line for each event, in order', async () => {
+    const store = await openLocked();
+    await store.append([]);
+    expect(existsSync(store.paths.events)).toBe(false);
+    await store.append([warning('one'), warning('two\nlines ü')]);
+    await store.append([warning('three')]);
+    expect(textsOf(store)).toEqual([warning('one'), warning('two\nlines ü'), warning('three')]);
+  });
+
+  it('takes no event into the half line that a crash has left', async () => {
+    const store = await openLocked();
+    await store.append([warning('one')]);
+    appendFileSync(store.paths.events, '{"type":"warn');
+    await store.append([warning('two')]);
+    const lines = readFileSync(store.paths.events, 'utf8').split('\n');
+    expect(lines[1]).toBe('{"type":"warn');
+    expect(JSON.parse(lines[2] ?? '')).toEqual(warning('two'));
+  });
+
+  it('that cannot be written says so', async () => {
+    const store = await openLocked();
+    mkdirSync(store.paths.events);
+    await expect(store.append([warning('one')])).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
+  });
+});
+
+describe('requests to a running orchestrator', () => {
+  it('are taken once', async () => {
+    const store = await openLocked();
+    expect(await store.takeRequests()).toEqual([]);
+    await Promise.all(['T-1', 'T-2', 'T-3'].map((task) => store.ask({ kind: 'retry', task })));
+    const tasks = (await store.takeRequests()).map((request) => request.task);
+    expect(new Set(tasks)).toEqual(new Set(['T-1', 'T-2', 'T-3']));
+    expect(await store.takeRequests()).toEqual([]);
+  });
+
+  it('can be left before there is an orchestrator', async () => {
+    const store = openStore(projectPaths(tempFolder()), 'login');
+    expect(await store.takeRequests()).toEqual([]);
+    await store.ask({ kind: 'retry', task: 'T-1' });
+    expect(await store.takeRequests()).toEqual([{ kind: 'retry', task: 'T-1' }]);
+  });
+
+  it('that make no sense are thrown away', async () => {
+    const store = await openLocked();
+    const texts = ['', '{', 'null', '[]', '{"task": 1}', '{"kind": "retry"}'];
+    texts.forEach((text, n) => writeFileSync(path.join(store.paths.requests, `${n}.json`), text));
+    symlinkSync('/etc/passwd', path.join(store.paths.requests, 'link.json'));
+    await store.ask({ kind: 'retry', task: 'T-1' });
+    expect(await store.takeRequests()).toEqual([{ kind: 'retry', task: 'T-1' }]);
+    expect(readdirSync(store.paths.requests)).toEqual([]);
+  });
+});
+
+describe('the lock of a run', () => {
+  it('keeps a second orchestrator out and names the first', async () => {
+    const root = tempFolder();
+    const store = openStore(projectPaths(root), 'login');
+    const release = await store.lock();
+    await expect(openStore(projectPaths(root), 'login').lock()).rejects.toMatchObject({
+      code: 'ALREADY_RUNNING',
+      facts: { feature: 'login', pid: process.pid, since: (await store.holder())?.since },
+      exit: 2,
+    });
+    const other = await openStore(projectPaths(root), 'search').lock();
+    await other();
+    await release();
+    expect(await store.holder()).toBeUndefined();
+    await (
+      await store.lock()
+    )();
+  });
+
+  it('is free again when its orchestrator was killed', async () => {
+    const root = tempFolder();
+    const orchestrator = startNode(
+      `import { openStore, projectPaths } from './state/index.js';
+       await openStore(projectPaths(process.env.ROOT), 'login').lock();
+       console.log('locked');
+       setInterval(() => {}, 1000);`,
+      { ROOT: root },
+    );
+    await orchestrator.printed('locked');
+    const store = openStore(projectPaths(root), 'login');
+    await expect(store.lock()).rejects.toMatchObject({ facts: { pid: orchestrator.pid } });
+    orchestrator.child.kill('SIGKILL');
+    await orchestrator.end;
+    expect(await store.holder()).toBeUndefined();
+    await (
+      await store.lock()
+    )();
+  });
+
+  it('comes with folders that git does not see', async () => {
+    const temp = tempRepository();
+    rmSync(path.join(temp.folder, '.git/info/exclude'));
+    const store = await openLocked(temp.folder);
+    await store.write(STATE);
+    await store.append([{ type: 'warning', text: 'x', at: TIME }]);
+    await store.ask({ kind: 'retry', task: 'T-1' });
+    temp.write('.mahabharatha/logs/login/worker-0.jsonl', 'x\n');
+    temp.write('.mahabharatha/worktrees/login/worker-0/a.txt', 'x\n');
+    expect(temp.git('status', '--porcelain', '--untracked-files=all')).toBe('');
+    temp.write('.mahabharatha/config.yaml', 'agent: claude\n');
+    expect(temp.git('status', '--porcelain', '--untracked-files=all')).toBe('?? .mahabharatha/config.yaml');
+  });
+});

@@ -1,0 +1,164 @@
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createProject } from '../support/project.ts';
+import type { TestProject } from '../support/project.ts';
+
+const STREAMS = fileURLToPath(new URL('../testdata/claude-streams', import.meta.url));
+
+let project: TestProject;
+
+beforeEach(async () => {
+  // As root Claude Code works only where it is told that this is a sandbox.
+  project = await createProject({ env: { IS_SANDBOX: '1' } });
+});
+afterEach(() => project.remove());
+
+/** A Claude Code that answers with recorded streams, one per call, and does its task when the stream is a success. */
+async function recordedClaude(...streams: readonly string[]): Promise<string> {
+  const program = path.join(project.outside, 'claude');
+  const text = `#!/bin/bash
+number=$(($(ls "$OUTSIDE" | grep -c "^call-") + 1))
+cat > "$OUTSIDE/call-$number"
+cat "$OUTSIDE/answer-$number"
+if grep '"type":"result"' "$OUTSIDE/answer-$number" | grep -q '"is_error":true'; then exit 1; fi
+echo done > "$MAHABHARATHA_TASK.txt"
+`;
+  await writeFile(program, text, { mode: 0o755 });
+  for (const [index, stream] of streams.entries()) {
+    await copyFile(path.join(STREAMS, `${stream}.jsonl`), path.join(project.outside, `answer-${index + 1}`));
+  }
+  return `claude: { command: "${program}" }\n`;
+}
+
+const oneTask = [{ id: 'T-1', create: ['T-1.txt'], verify: 'test -s T-1.txt' }];
+
+async function outcomes(): Promise<(string | null)[]> {
+  return (await project.state()).tasks['T-1']?.attempts.map(({ outcome }) => outcome) ?? [];
+}
+
+describe('an agent in trouble that is not the task’s fault', () => {
+  it('waits after a rate limit, longer each time, and uses up no try', async () => {
+    const claude = await recordedClaude('rate-limit', 'overloaded', 'success');
+    await project.config(`${claude}retry: { attempts: 1, backoff: 200ms }\n`);
+    await project.graph('login', oneTask);
+
+    const run = await project.cli('kurukshetra');
+
+    expect(run.exit).toBe(0);
+    expect(run.stdout).toMatch(/\(rate-limited\).*waiting 0\.2 s[^]*\(rate-limited\).*waiting 0\.4 s/);
+    expect(await outcomes()).toEqual(['rate-limited', 'rate-limited', 'accepted']);
+    expect((await project.state()).tasks['T-1']).toMatchObject({ failures: 0, losses: 0 });
+    // What was the provider's trouble is no lesson for the task.
+    expect(await readFile(path.join(project.outside, 'call-3'), 'utf8')).not.toContain('went wrong');
+  });
+
+  it('pauses the run at the usage limit of the account: exit 3, says until when, and resumes', async () => {
+    await project.config(`${await recordedClaude('usage-limit', 'success')}retry: { attempts: 1 }\n`);
+    await project.graph('login', [
+      ...oneTask,
+      { id: 'T-2', level: 2, dependencies: ['T-1'], create: ['b.txt'], run: 'cp T-1.txt b.txt' },
+    ]);
+
+    const run = await project.cli('kurukshetra');
+
+    expect(run.exit).toBe(3);
+    const until = '2030-03-17T17:46:40.000Z';
+    expect(run.stdout).toMatch(new RegExp(`paused — usage limit of the account: .*It ends at ${until}`));
+    expect(run.stdout).toContain(`mahabharatha kurukshetra --feature login --resume   (not before ${until})`);
+    expect(await project.processes()).toEqual([]);
+    expect((await project.cli('status')).stdout).toMatch(/paused .*usage limit/);
+    expect(await project.state()).toMatchObject({ status: 'paused', resumeAt: until });
+
+    expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
+    expect(await outcomes()).toEqual(['usage-limit', 'accepted']);
+    expect(await project.state()).toMatchObject({ status: 'complete', resumeAt: null });
+  });
+
+  it.each(['invalid-key', 'not-logged-in', 'credit-too-low'])(
+    'stops the run when it is refused (%s): exit 4, and resumes',
+    async (stream) => {
+      await project.config(`${await recordedClaude(stream, 'success')}retry: { attempts: 1 }\n`);
+      await project.graph('login', oneTask);
+
+      const run = await project.cli('kurukshetra');
+
+      expect(run.exit).toBe(4);
+      expect(run.stdout).toContain("stopped — the agent's credentials were refused");
+      expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
+      expect(await outcomes()).toEqual(['credentials', 'accepted']);
+    },
+  );
+});
+
+describe('an agent that works', () => {
+  it('is counted: tokens and cost of all attempts, also failed ones, are in the state, status and summary', async () => {
+    await project.config(await recordedClaude('success', 'max-turns', 'success'));
+    await project.graph('login', [
+      { id: 'T-1', create: ['T-1.txt'], verify: 'if [ ! -e "$OUTSIDE/once" ]; then touch "$OUTSIDE/once"; exit 1; fi' },
+    ]);
+
+    const run = await project.cli('kurukshetra');
+
+    expect(run.exit).toBe(0);
+    expect(await outcomes()).toEqual(['verification-failed', 'agent-failed', 'accepted']);
+    const { cost, tasks } = await project.state();
+    const usages = tasks['T-1']?.attempts.map(({ usage }) => usage) ?? [];
+    expect(usages).toHaveLength(3);
+    const sum = (field: 'costUsd' | 'inputTokens'): number =>
+      usages.reduce((total, usage) => total + (usage?.[field] ?? 0), 0);
+    expect(cost.inputTokens).toBe(sum('inputTokens'));
+    expect(cost.costUsd).toBeCloseTo(sum('costUsd'));
+    expect(cost.costUsd).toBeGreaterThan(0);
+    expect(run.stdout).toMatch(/cost {5}\$\d+\.\d\d \(\d+ tokens in, \d+ out\)/);
+    expect((await project.cli('status')).stdout).toMatch(/\$\d+\.\d\d, \d+ tokens/);
+    expect((await project.cli('logs', '0')).stdout).toContain('agent');
+  });
+});
+
+describe('an agent that cannot be used', () => {
+  const NOTHING = {
+    status: '?? .mahabharatha/\n',
+    files: '.mahabharatha/config.yaml\n.mahabharatha/specs/login/task-graph.json\n',
+  };
+
+  it.each([
+    {
+      what: 'is not installed',
+      config: 'claude: { command: no-such-claude }',
+      exit: 4,
+      message:
+        /The agent "claude" cannot be used: "no-such-claude" is not on the PATH\. 1 task needs an agent\.[^]*npm install -g @anthropic-ai\/claude-code/,
+    },
+    {
+      what: 'is not installed either',
+      config: 'agent: mine\nagents: { mine: { command: [no-such-agent] } }',
+      exit: 4,
+      message: /"no-such-agent" is not on the PATH[^]*agents\.mine\.command/,
+    },
+    {
+      what: 'is not configured',
+      config: 'agent: mine',
+      exit: 2,
+      message: /There is no agent called "mine"\.[^]*Known agents: claude, shell/,
+    },
+    {
+      what: 'does only tasks with a command',
+      config: 'agent: shell',
+      exit: 4,
+      message: /it does only tasks with a "run" command\. 1 task/,
+    },
+  ])('is told of before anything starts: $what', async ({ config, exit, message }) => {
+    await project.config(`${config}\n`);
+    await project.graph('login', [...oneTask, { id: 'T-2', create: ['b.txt'], run: 'echo b > b.txt' }]);
+
+    const run = await project.cli('kurukshetra');
+
+    expect(run.exit).toBe(exit);
+    expect(run.stderr).toMatch(message);
+    expect(project.git('branch', '--list', 'mahabharatha/*')).toBe('');
+    expect(project.git('status', '--porcelain')).toBe(NOTHING.status);
+    expect(project.git('ls-files', '--others', '--exclude-standard')).toBe(NOTHING.files);
+  });
+});

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import {
+  SOAK,
+  atEach,
+  delay,
+  eventsSoFar,
+  expectBuilt,
+  killIfThere,
+  seededRandom,
+  sees,
+  standardFeature,
+  stateSoFar,
+  tracedTask,
+} from '../support/chaos.ts';
+import type { Chaos, LiveRun } from '../support/chaos.ts';
+import type { RecordedEvent } from '../../src/state/index.ts';
+import type { CliResult } from '../support/project.ts';
+
+const EXITS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+type EndSignal = keyof typeof EXITS;
+const SIGNALS: EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+const MOMENTS: RecordedEvent['type'][] = [
+  'run-started',
+  'worker-starting',
+  'worker-started',
+  'attempt-started',
+  'worker-phase',
+  'attempt-verifying',
+  'attempt-accepted',
+  'task-merged',
+  'gates-started',
+  'level-published',
+];
+
+interface Point {
+  readonly moment: RecordedEvent['type'];
+  readonly signal: EndSignal;
+}
+
+const POINTS: Point[] = MOMENTS.flatMap((moment, index) =>
+  SOAK ? SIGNALS.map((signal) => ({ moment, signal })) : [{ moment, signal: SIGNALS[index % 3] ?? 'SIGINT' }],
+);
+
+const START_UPS = Array.from({ length: SOAK ? 40 : 8 }, (_, index) => ({
+  afterMs: Math.round(20 + (index * 400) / (SOAK ? 40 : 8)),
+  signal: SIGNALS[index % 3] ?? ('SIGINT' as const),
+}));
+
+const has = (chaos: Chaos, type: RecordedEvent['type']): boolean =>
+  eventsSoFar(chaos.project).some((event) => event.type === type);
+
+async function expectStopped(chaos: Chaos, end: CliResult, exit: number): Promise<void> {
+  expect(end.exit, `${end.stdout}\n${end.stderr}`).toBe(exit);
+  expect(await chaos.project.processes(), 'processes that are left').toEqual([]);
+  const state = await chaos.project.state();
+  expect(state.status).toBe('stopped');
+  expect(Object.values(state.tasks).map(({ failures, losses }) => failures + losses)).toEqual(
+    Object.values(state.tasks).map(() => 0),
+  );
+  expect(Object.values(state.tasks).filter(({ status }) => status === 'running' || status === 'verifying')).toEqual([]);
+  expect(Object.values(state.workers).filter(({ status }) => status !== 'STOPPED')).toEqual([]);
+}
+
+async function resumed(chaos: Chaos): Promise<CliResult> {
+  return chaos.project.cli('kurukshetra', ...(stateSoFar(chaos.project) === undefined ? [] : ['--resume']));
+}
+
+describe('a run that is interrupted', () => {
+  it('ends in order at any moment, charges nobody, and goes on when resumed', async () => {
+    await atEach(
+      POINTS,
+      ({ moment, signal }) => `${signal} after ${moment}`,
+      async (chaos, { moment, signal }) => {
+        const tasks = await standardFeature(chaos, '10s');
+        const live = chaos.project.start('kurukshetra');
+        await sees(live, () => has(chaos, moment));
+        killIfThere(live.pid, signal);
+        await expectStopped(chaos, await live.end, EXITS[signal]);
+        const before = Object.values((await chaos.project.state()).tasks).filter(({ commit }) => commit !== null);
+        await expectBuilt(chaos, await resumed(chaos), tasks);
+        const after = (await chaos.project.state()).tasks;
+        for (const { title, commit } of before) {
+          expect(Object.values(after).find((task) => task.title === title)?.commit).toBe(commit);
+        }
+      },
+    );
+  });
+
+  it('ends at once while it is still starting up', async () => {
+    await atEach(
+      START_UPS,
+      ({ afterMs, signal }) => `${signal} after ${afterMs} ms`,
+      async (chaos, { afterMs, signal }) => {
+        const tasks = await standardFeature(chaos, '10s');
+        const live = chaos.project.start('kurukshetra');
+        await delay(afterMs);
+        killIfThere(live.pid, signal);
+        const end = await live.end;
+        if (end.signal === null) expect(end.exit, end.stderr).toBe(EXITS[signal]);
+        else expect(end.signal, 'the program was not even there yet').toBe(signal);
+        if (stateSoFar(chaos.project) !== undefined) await expectStopped(chaos, end, EXITS[signal]);
+        await expectBuilt(chaos, await resumed(chaos), tasks);
+      },
+    );
+  });
+
+  it('keeps what an interrupted attempt has done so far under a ref of its own', async () => {
+    await atEach(['SIGINT', 'stop'], String, async (chaos, how) => {
+      const { project } = chaos;
+      await project.config('workers: { lease: 10s }\n');
+      const slow = `echo half > T.txt; echo "T $$" >> '${chaos.outside}/ran'; sleep 30`;
+      await project.graph('login', [tracedTask(chaos, 'T', { run: slow }), tracedTask(chaos, 'U', { seconds: 0 })]);
+      const live = project.start('kurukshetra');
+      await sees(live, () => has(chaos, 'task-merged'));
+      while ((await chaos.timesRan('T')) === 0) await delay(20);
+      if (how === 'stop') {
+        const stop = await project.cli('stop');
+        expect(stop.exit, stop.stderr).toBe(0);
+        expect(stop.stdout).toContain('Run of "login" is stopped');
+      } else killIfThere(live.pid, 'SIGINT');
+      await expectStopped(chaos, await live.end, how === 'stop' ? 143 : 130);
+      expect(project.git('show', 'refs/mahabharatha/login/T/1:T.txt')).toBe('half\n');
+      await project.graph('login', [tracedTask(chaos, 'T'), tracedTask(chaos, 'U')]);
+      await expectBuilt(chaos, await project.cli('kurukshetra', '--resume'), ['T', 'U']);
+      expect((await chaos.ran()).map(({ task }) => task)).toContain('U');
+      expect(await chaos.timesRan('U'), 'it was done before').toBe(1);
+    });
+  });
+
+  it('waits for a task that does not hear, and does not wait after a second signal', async () => {
+    await atEach(['once', 'twice'], String, async (chaos, how) => {
+      const { project } = chaos;
+      const deaf = `trap '' TERM INT HUP; echo "T $$" >> '${chaos.outside}/ran'; setsid sleep 300 & sleep 300; sleep 300`;
+      await project.graph('login', [tracedTask(chaos, 'T', { run: deaf })]);
+      const live = project.start('kurukshetra');
+      while ((await chaos.timesRan('T')) === 0) await delay(20);
+      killIfThere(live.pid, 'SIGINT');
+      if (how === 'twice') {
+        await delay(300);
+        killIfThere(live.pid, 'SIGINT');
+      }
+      const asked = performance.now();
+      const end = await live.end;
+      const waited = performance.now() - asked;
+      expect(end.exit, end.stderr).toBe(130);
+      expect(await project.processes()).toEqual([]);
+      if (how === 'twice') expect(waited).toBeLessThan(4000);
+      else {
+        await expectStopped(chaos, end, 130);
+        expect(waited).toBeGreaterThan(4000);
+        expect(waited).toBeLessThan(14_000);
+      }
+      const status = await project.cli('status', '--json');
+      expect(JSON.parse(status.stdout)).toMatchObject({ status: 'stopped', orchestrator: null });
+      await project.graph('login', [tracedTask(chaos, 'T')]);
+      await expectBuilt(chaos, await project.cli('kurukshetra', '--resume'), ['T']);
+    });
+  });
+});
+
+void seededRandom;
+export type { LiveRun };

@@ -1,0 +1,144 @@
+import { chmodSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openRepository, openWorkspace } from '../../src/git/index.ts';
+import { tempRepository, writeFile } from '../support/temp-repository.ts';
+
+describe('the paths that a commit changes', () => {
+  it('are what it adds, changes and deletes, with both sides of a rename', async () => {
+    const temp = tempRepository();
+    const long = Array.from({ length: 30 }, (_, line) => `${line}\n`).join('');
+    const from = temp.commit({ 'gone.txt': 'x\n', 'old name.txt': long, 'run.sh': 'true\n', 'same.txt': 'same\n' });
+    rmSync(path.join(temp.folder, 'gone.txt'));
+    temp.git('mv', 'old name.txt', 'new name.txt');
+    chmodSync(path.join(temp.folder, 'run.sh'), 0o755);
+    symlinkSync('README.md', path.join(temp.folder, 'link'));
+    const to = temp.commit({ 'src/ünï/日本.txt': 'new\n', 'line\nend': 'x', '"quoted"': 'x', 'tab\t': 'x' });
+    const repository = await openRepository(temp.folder, temp.env);
+    expect((await repository.changedPaths(from, to)).toSorted()).toEqual(
+      [
+        'gone.txt',
+        'old name.txt',
+        'new name.txt',
+        'run.sh',
+        'link',
+        'src/ünï/日本.txt',
+        'line\nend',
+        '"quoted"',
+        'tab\t',
+      ].toSorted(),
+    );
+    expect(await repository.changedPaths(to, to)).toEqual([]);
+  });
+
+  it('count a moved submodule, also one that .gitmodules asks to ignore', async () => {
+    const temp = tempRepository();
+    const library = tempRepository();
+    temp.git('submodule', '--quiet', 'add', library.folder, 'library');
+    temp.git('config', '--file', '.gitmodules', 'submodule.library.ignore', 'all');
+    const from = temp.commit({});
+    library.commit({ 'new.txt': 'new\n' });
+    temp.gitIn(path.join(temp.folder, 'library'), 'pull', '--quiet');
+    temp.git('add', '--force', 'library');
+    temp.git('update-index', '--cacheinfo', `160000,${library.git('rev-parse', 'HEAD')},library`);
+    temp.git('commit', '--quiet', '--message', 'Move the submodule');
+    const repository = await openRepository(temp.folder, temp.env);
+    expect(await repository.changedPaths(from, 'HEAD')).toEqual(['library']);
+  });
+
+  it("do not depend on the user's settings", async () => {
+    const temp = tempRepository();
+    const settings = {
+      'diff.renames': 'copies',
+      'diff.ignoreSubmodules': 'all',
+      'diff.relative': 'true',
+      'core.quotePath': 'true',
+      'status.showUntrackedFiles': 'no',
+      'status.relativePaths': 'true',
+      'status.short': 'true',
+      'status.branch': 'true',
+      'color.ui': 'always',
+    };
+    for (const [key, value] of Object.entries(settings)) temp.git('config', key, value);
+    const from = temp.git('rev-parse', 'HEAD');
+    const to = temp.commit({ 'ü.txt': 'first\n' });
+    temp.write('new.txt', 'new\n');
+    const repository = await openRepository(temp.folder, temp.env);
+    expect(await repository.changedPaths(from, to)).toEqual(['ü.txt']);
+    expect(await repository.uncommitted()).toEqual(['new.txt']);
+  });
+});
+
+describe('the parents of a commit', () => {
+  it('are none for the first, one for the next', async () => {
+    const temp = tempRepository();
+    const first = temp.git('rev-parse', 'HEAD');
+    const second = temp.commit({ 'a.txt': 'a\n' });
+    const repository = await openRepository(temp.folder, temp.env);
+    expect(await repository.parentsOf(first)).toEqual([]);
+    expect(await repository.parentsOf(second)).toEqual([first]);
+  });
+
+  it('are not known for what is no commit', async () => {
+    const temp = tempRepository();
+    const repository = await openRepository(temp.folder, temp.env);
+    expect(await repository.parentsOf('f'.repeat(40))).toBeUndefined();
+    expect(await repository.parentsOf(temp.git('rev-parse', 'HEAD:README.md'))).toBeUndefined();
+    expect(await repository.parentsOf(temp.git('rev-parse', 'HEAD^{tree}'))).toBeUndefined();
+  });
+});
+
+describe('untracked files', () => {
+  it('are found by globs from the top, ignored or not, but never our own', async () => {
+    const temp = tempRepository();
+    temp.commit({ '.gitignore': '.env*\nsecrets/\n', '.env.example': 'tracked? no, ignored' });
+    temp.git('add', '--force', '.env.example');
+    temp.git('commit', '--quiet', '--message', 'Track the example');
+    for (const file of [
+      '.env',
+      '.env.local',
+      'packages/a/.env',
+      'secrets/key ü.pem',
+      'secrets/deep/er.pem',
+      'notes.txt',
+      '.mahabharatha/state/x/.env',
+      '.mahabharatha/worktrees/x/.env',
+      '.mahabharatha/logs/.env',
+    ]) {
+      temp.write(file, 'x');
+    }
+    const repository = await openRepository(temp.folder, temp.env);
+    const found = async (...globs: string[]): Promise<string[]> => (await repository.untrackedFiles(globs)).toSorted();
+    expect(await found()).toEqual([]);
+    expect(await found('.env*')).toEqual(['.env', '.env.local']);
+    expect(await found('**/.env')).toEqual(['.env', 'packages/a/.env']);
+    expect(await found('secrets/')).toEqual(['secrets/deep/er.pem', 'secrets/key ü.pem']);
+    expect(await found('secrets/*')).toEqual(['secrets/key ü.pem']);
+    expect(await found('notes.txt', '.env')).toEqual(['.env', 'notes.txt']);
+    expect(await found('nothing/**')).toEqual([]);
+  });
+});
+
+it('does all of it in a repository with sha256 objects', async () => {
+  const temp = tempRepository({ format: 'sha256' });
+  const repository = await openRepository(temp.folder, temp.env);
+  const base = await repository.resolve('HEAD');
+  expect(base).toMatch(/^[0-9a-f]{64}$/);
+  const [folder, branch] = [path.join(temp.folder, '.mahabharatha', 'worker 0'), 'mahabharatha/x/worker-0'];
+  await repository.addWorktree({ folder, branch, base });
+  const workspace = await openWorkspace(folder, temp.env);
+  await workspace.reset({ base, branch, ignoredToo: false, keep: [] });
+  writeFile(path.join(folder, 'a.txt'), 'a\n');
+  const commit = await workspace.commit({ base, tree: await workspace.stage([]), message: 'Work', branch });
+  expect(await repository.parentsOf(commit)).toEqual([base]);
+  expect(await repository.changedPaths(base, commit)).toEqual(['a.txt']);
+  const tip = temp.commit({ 'b.txt': 'b\n' });
+  const merged = await repository.merge({ tip, commit, message: 'Merge' });
+  if (merged.kind !== 'merged') throw new Error('a clean merge was called a conflict');
+  const ref = 'refs/heads/mahabharatha/x/integration';
+  await repository.changeRefs([{ ref, to: tip, from: null }]);
+  await repository.moveBranch({ branch: 'mahabharatha/x/integration', from: tip, to: merged.commit });
+  expect(temp.git('ls-tree', '--name-only', ref).split('\n')).toEqual(['README.md', 'a.txt', 'b.txt']);
+  await repository.removeWorktree(folder);
+  expect(readFileSync(path.join(temp.folder, 'b.txt'), 'utf8')).toBe('b\n');
+});

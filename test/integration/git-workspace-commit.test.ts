@@ -1,0 +1,170 @@
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openRepository, openWorkspace } from '../../src/git/index.ts';
+import type { Repository, Workspace } from '../../src/git/index.ts';
+import { tempRepository, writeFile } from '../support/temp-repository.ts';
+import type { TempRepository } from '../support/temp-repository.ts';
+
+const BRANCH = 'mahabharatha/x/worker-0';
+
+interface Bench {
+  readonly temp: TempRepository;
+  readonly repository: Repository;
+  readonly workspace: Workspace;
+  readonly folder: string;
+  readonly base: string;
+  git(...args: readonly string[]): string;
+  write(file: string, text: string): void;
+  /** Stages and commits; returns the commit and what it changes. */
+  commit(except?: readonly string[]): Promise<{ commit: string; changed: string[] }>;
+}
+
+async function openBench(files: Readonly<Record<string, string>> = {}): Promise<Bench> {
+  const temp = tempRepository();
+  const base = temp.commit({ 'src/a.txt': 'a\n', '.gitignore': '*.log\n', ...files });
+  const repository = await openRepository(temp.folder, temp.env);
+  const folder = path.join(temp.folder, '.mahabharatha', 'worker 0');
+  await repository.addWorktree({ folder, branch: BRANCH, base });
+  const workspace = await openWorkspace(folder, temp.env);
+  await workspace.reset({ base, branch: BRANCH, ignoredToo: false, keep: [] });
+  return {
+    temp,
+    repository,
+    workspace,
+    folder,
+    base,
+    git: (...args) => temp.gitIn(folder, ...args),
+    write: (file, text) => writeFile(path.join(folder, file), text),
+    commit: async (except = []) => {
+      const tree = await workspace.stage(except);
+      const commit = await workspace.commit({ base, tree, message: 'T-1: do it\n\nBy an agent.', branch: BRANCH });
+      return { commit, changed: (await repository.changedPaths(base, commit)).toSorted() };
+    },
+  };
+}
+
+describe('staging a workspace', () => {
+  it('takes what is new, changed, deleted, renamed, made executable and linked', async () => {
+    const bench = await openBench({ 'gone.txt': 'x\n', 'run.sh': 'true\n' });
+    bench.write('new ü/日本.txt', 'new\n');
+    bench.write('src/a.txt', 'changed\n');
+    rmSync(path.join(bench.folder, 'gone.txt'));
+    chmodSync(path.join(bench.folder, 'run.sh'), 0o755);
+    symlinkSync('/nowhere', path.join(bench.folder, 'link'));
+    const { commit, changed } = await bench.commit();
+    expect(changed).toEqual(['gone.txt', 'link', 'new ü/日本.txt', 'run.sh', 'src/a.txt']);
+    expect(
+      bench
+        .git('ls-tree', commit, 'run.sh', 'link')
+        .replaceAll(/ blob \w+\t/g, ' ')
+        .split('\n'),
+    ).toEqual(['120000 link', '100755 run.sh']);
+  });
+
+  it('takes neither what is ignored nor what is excepted, by its literal name', async () => {
+    const bench = await openBench();
+    for (const file of ['build.log', 'tool.cfg', 'sub/tool.cfg', 'cache/deep/file', '*', 'star', ':odd']) {
+      bench.write(file, 'x');
+    }
+    const { changed } = await bench.commit(['tool.cfg', 'cache/', '*', ':odd']);
+    expect(changed).toEqual(['star', 'sub/tool.cfg']);
+  });
+
+  it('takes what the task has committed or staged itself', async () => {
+    const bench = await openBench();
+    bench.write('one.txt', '1');
+    bench.git('add', '.');
+    bench.git('commit', '--quiet', '--message', 'By the task');
+    bench.git('switch', '--quiet', '--create', 'own-branch');
+    bench.write('two.txt', '2');
+    bench.git('add', '.');
+    bench.write('three.txt', '3');
+    expect((await bench.commit()).changed).toEqual(['one.txt', 'three.txt', 'two.txt']);
+  });
+
+  it('is the tree of the base when nothing was changed', async () => {
+    const { workspace, base, folder } = await openBench();
+    mkdirSync(path.join(folder, 'empty'));
+    expect(await workspace.stage([])).toBe(await workspace.treeOf(base));
+  });
+
+  it('works when the task has taken .git away', async () => {
+    const bench = await openBench();
+    bench.write('new.txt', 'new\n');
+    rmSync(path.join(bench.folder, '.git'));
+    expect((await bench.commit()).changed).toEqual(['new.txt']);
+  });
+});
+
+describe('committing a workspace', () => {
+  it('makes exactly one commit on the base, whatever the task committed, in our name', async () => {
+    const bench = await openBench();
+    for (const file of ['one.txt', 'two.txt']) {
+      bench.write(file, 'x');
+      bench.git('add', '.');
+      bench.git('commit', '--quiet', '--message', file);
+    }
+    const { commit } = await bench.commit();
+    expect(await bench.repository.parentsOf(commit)).toEqual([bench.base]);
+    expect(await bench.repository.resolve(BRANCH)).toBe(commit);
+    expect(bench.git('log', '-1', '--format=%an <%ae>|%cn <%ce>|%B', commit)).toBe(
+      'Mahabharatha <mahabharatha@localhost>|Mahabharatha <mahabharatha@localhost>|T-1: do it\n\nBy an agent.',
+    );
+    expect(bench.git('status', '--porcelain')).toBe('');
+  });
+
+  it("works without a name in the user's configuration, and leaves all configuration as it was", async () => {
+    const bench = await openBench();
+    const files = [path.join(bench.temp.folder, '.git', 'config'), bench.temp.env['GIT_CONFIG_GLOBAL'] ?? ''];
+    writeFile(files[1] ?? '', '[commit]\n\tgpgSign = true\n[user]\n\tuseConfigOnly = true\n');
+    const before = files.map((file) => readFileSync(file, 'utf8'));
+    bench.write('new.txt', 'new\n');
+    const { commit } = await bench.commit();
+    expect(bench.git('log', '-1', '--format=%an %G?', commit)).toBe('Mahabharatha N');
+    expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(before);
+  });
+
+  it("runs neither the user's hooks nor those that the task has planted", async () => {
+    const bench = await openBench();
+    const marker = path.join(path.dirname(bench.temp.folder), 'a hook ran');
+    for (const hook of ['pre-commit', 'post-commit', 'commit-msg', 'reference-transaction', 'post-index-change']) {
+      const file = path.join(bench.folder, 'hooks', hook);
+      writeFile(file, `#!/bin/sh\ntouch "${marker}"\n`);
+      chmodSync(file, 0o755);
+    }
+    bench.git('config', 'core.hooksPath', path.join(bench.folder, 'hooks'));
+    await bench.commit();
+    await bench.workspace.reset({ base: bench.base, branch: BRANCH, ignoredToo: true, keep: [] });
+    expect(() => readFileSync(marker)).toThrow('ENOENT');
+  });
+});
+
+describe('what a workspace knows of its files', () => {
+  it('names untracked paths that no rule ignores, folders as one', async () => {
+    const { workspace, write, folder } = await openBench();
+    expect(await workspace.untracked()).toEqual([]);
+    for (const file of ['a ü.txt', 'made/by/setup.txt', 'made/too.txt', 'src/b.txt', 'x.log']) write(file, 'x');
+    mkdirSync(path.join(folder, 'empty'));
+    expect((await workspace.untracked()).toSorted()).toEqual(['a ü.txt', 'made/', 'src/b.txt']);
+  });
+
+  it('changes its signature with lock files alone, wherever they are', async () => {
+    const { workspace, write } = await openBench({ 'package-lock.json': '1', 'packages/a/Cargo.lock': '1' });
+    const signatures: string[] = [];
+    const sign = async (file: string, text: string): Promise<void> => {
+      write(file, text);
+      await workspace.stage([]);
+      signatures.push(await workspace.lockSignature());
+    };
+    await sign('src/a.txt', 'changed\n');
+    await sign('package.json', '{}');
+    await sign('docs/package-lock.json.md', 'x');
+    expect(new Set(signatures).size).toBe(1);
+    await sign('package-lock.json', '2');
+    await sign('packages/a/Cargo.lock', '2');
+    await sign('requirements-dev.txt', 'x');
+    await sign('deep/down/go.sum', 'x');
+    expect(new Set(signatures).size).toBe(5);
+  });
+});

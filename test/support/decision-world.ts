@@ -1,0 +1,238 @@
+import { decide } from '../../src/orchestrator/decide.ts';
+import { gateAttemptId } from '../../src/orchestrator/decide-level.ts';
+import { attemptId, formatActions } from '../../src/orchestrator/plan.ts';
+import type { Action, Policy, Snapshot, WorkerView } from '../../src/orchestrator/plan.ts';
+import { reduce } from '../../src/orchestrator/reduce.ts';
+import type { GateResult, TaskResult } from '../../src/protocol/index.ts';
+import type { RunEvent, RunSettings, RunState } from '../../src/state/index.ts';
+import { parseGraph } from '../../src/tasks/index.ts';
+import type { TaskGraph } from '../../src/tasks/index.ts';
+
+/** A run in which nothing is real but the decisions: actions are carried out on paper, workers say what a test makes them say. */
+export interface World {
+  readonly state: RunState;
+  /** The actions of the next turn, as text; they are carried out. */
+  turn(): string;
+  /** Turns until nothing more is decided; all actions as text. */
+  settle(): string;
+  says(worker: number, change: Partial<WorkerView>): void;
+  /** The worker's attempt at work ends so. */
+  reports(worker: number, result: Partial<TaskResult> & { changed?: readonly string[]; commitFits?: boolean }): void;
+  gatesAre(color: 'green' | 'red', worker: number, log?: string): void;
+  dies(worker: number, how?: string): void;
+  wait(ms: number): void;
+  stop(exit: number, cause: string): void;
+  retry(task: string): void;
+}
+
+const POLICY: Policy = { attempts: 2, losses: 3, backoffMs: 1000, silentMs: 5000, startFailures: 3 };
+const EMPTY_VIEW: WorkerView = {
+  alive: true,
+  exit: null,
+  phase: 'idle',
+  attempt: null,
+  silentMs: 0,
+  result: null,
+  setupFailure: null,
+  unreadable: null,
+  lastWords: [],
+};
+
+/** Commit ids that can be read: the name, filled up with zeros. */
+export const commit = (name: string): string => Buffer.from(name).toString('hex').padEnd(40, '0').slice(0, 40);
+
+interface WorldTask {
+  readonly id: string;
+  readonly level?: number;
+  readonly needs?: readonly string[];
+  readonly creates?: readonly string[];
+  readonly minutes?: number;
+}
+
+export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSettings> = {}): World {
+  const graph = graphOf(tasks);
+  const settings: RunSettings = {
+    workers: 2,
+    mode: 'fake',
+    agent: 'claude',
+    ownership: 'enforce',
+    gates: [],
+    ...wishes,
+  };
+  let state = firstState(graph, settings);
+  let now = Date.parse('2026-01-01T00:00:00Z');
+  let stop: Snapshot['stop'] = null;
+  let retries: readonly string[] = [];
+  const views = new Map<number, WorkerView>();
+
+  const record = (event: RunEvent): void => {
+    state = reduce(state, { at: new Date(now).toISOString(), ...event });
+  };
+  const carryOut = (action: Action): void => {
+    switch (action.kind) {
+      case 'record':
+        return record(action.event);
+      case 'start-worker': {
+        const { worker, cause } = action;
+        views.set(worker, EMPTY_VIEW);
+        return record({
+          type: 'worker-starting',
+          worker,
+          session: `s${worker}`,
+          mode: 'fake',
+          branch: 'b',
+          worktree: 'w',
+          cause,
+        });
+      }
+      case 'kill-worker':
+        views.delete(action.worker);
+        return record({ type: 'worker-exited', worker: action.worker, expected: false, cause: action.cause });
+      case 'assign': {
+        const { task, number, worker, base, cause } = action;
+        views.set(worker, { ...EMPTY_VIEW, phase: 'running', attempt: attemptId(task, number) });
+        return record({ type: 'attempt-started', task, attempt: number, worker, base, cause });
+      }
+      case 'run-gates': {
+        const { level, worker, commit, count, cause } = action;
+        const attempt = gateAttemptId(level, (state.levels[level]?.gateRuns ?? 0) + 1);
+        views.set(worker, { ...EMPTY_VIEW, phase: 'gating', attempt });
+        return record({ type: 'gates-started', level, attempt, worker, commit, count, cause });
+      }
+      case 'merge-task':
+        return record({ type: 'task-merged', level: action.level, task: action.task, tip: commit(`+${action.task}`) });
+      case 'publish':
+        return record({
+          type: 'level-published',
+          level: action.level,
+          tip: action.tip,
+          tasks: state.levels[action.level]?.trial?.tasks ?? [],
+        });
+      case 'finish': {
+        const { status, exit, cause, resumeAt } = action;
+        return record({ type: 'run-finished', status, exit, cause, resumeAt });
+      }
+    }
+  };
+  const turn = (): readonly Action[] => {
+    const snapshot: Snapshot = { now, state, graph, policy: POLICY, workers: new Map(views), retries, stop };
+    const actions = decide(snapshot);
+    for (const action of actions) carryOut(action);
+    return actions;
+  };
+  return {
+    get state() {
+      return state;
+    },
+    turn: () => formatActions(turn()),
+    settle: () => {
+      const all: Action[] = [];
+      for (let round = 0; round < 100; round++) {
+        const actions = turn();
+        if (actions.length === 0) return formatActions(all);
+        all.push(...actions);
+      }
+      throw new Error(`it never comes to rest:\n${formatActions(all.slice(-10))}`);
+    },
+    says: (worker, change) => views.set(worker, { ...(views.get(worker) ?? EMPTY_VIEW), ...change }),
+    reports: (worker, { changed = [], commitFits = true, ...result }) => {
+      const attempt = views.get(worker)?.attempt ?? '';
+      views.set(worker, {
+        ...EMPTY_VIEW,
+        result: {
+          kind: 'task',
+          attempt,
+          outcome: 'verified',
+          detail: 'verified',
+          feedback: '',
+          commit: commit(attempt),
+          usage: null,
+          resetAt: null,
+          ...result,
+          changed,
+          commitFits,
+        },
+      });
+    },
+    gatesAre: (color, worker, log = 'assertion failed') => {
+      const attempt = views.get(worker)?.attempt ?? '';
+      const ok = color === 'green';
+      const gate = {
+        name: 'test',
+        ok,
+        required: true,
+        detail: `exit status ${ok ? 0 : 1}`,
+        output: ok ? '' : log,
+        durationMs: 1,
+      };
+      const result: GateResult = { kind: 'gate', attempt, gates: [gate], error: null };
+      views.set(worker, { ...EMPTY_VIEW, result });
+    },
+    dies: (worker, how = 'killed by SIGKILL') => views.set(worker, { ...EMPTY_VIEW, alive: false, exit: how }),
+    wait: (ms) => (now += ms),
+    stop: (exit, cause) => (stop = { status: 'stopped', exit, cause }),
+    retry: (task) => (retries = [task]),
+  };
+}
+
+function graphOf(tasks: readonly WorldTask[]): TaskGraph {
+  const parsed = parseGraph({
+    feature: 'f',
+    tasks: tasks.map(({ id, level, needs = [], creates = [`${id}.txt`], minutes }) => ({
+      id,
+      title: id,
+      ...(level === undefined ? {} : { level }),
+      dependencies: needs,
+      files: { create: creates },
+      estimate_minutes: minutes,
+    })),
+  });
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  return parsed.graph;
+}
+
+function firstState(graph: TaskGraph, settings: RunSettings): RunState {
+  const task = {
+    status: 'pending',
+    attempts: [],
+    failures: 0,
+    losses: 0,
+    backoffs: 0,
+    commit: null,
+    merged: false,
+    cause: null,
+    feedback: null,
+    notBefore: null,
+  } as const;
+  const level = {
+    status: 'pending',
+    base: null,
+    trial: null,
+    gateRun: null,
+    gateRuns: 0,
+    gates: [],
+    startedAt: null,
+    completedAt: null,
+  } as const;
+  return {
+    version: 1,
+    feature: graph.feature,
+    runId: 'run',
+    status: 'running',
+    cause: null,
+    base: commit('base'),
+    integration: 'mahabharatha/f/integration',
+    integrationTip: commit('base'),
+    level: 1,
+    settings,
+    tasks: Object.fromEntries(graph.tasks.map(({ id, title, level }) => [id, { ...task, attempts: [], title, level }])),
+    workers: {},
+    levels: Object.fromEntries(graph.levels.map((number) => [number, { ...level, gates: [] }])),
+    cost: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0 },
+    warnings: [],
+    startFailures: 0,
+    resumeAt: null,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+  };
+}

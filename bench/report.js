@@ -13,7 +13,7 @@ export function describeMachine() {
     git: execFileSync('git', ['--version'], { encoding: 'utf8' }).trim().replace('git version ', ''),
     cores: cores.length,
     cpu: cores[0]?.model.trim() ?? 'unknown',
-    os: `${type()} ${release()}`,
+    os: `${type()} ${release().split('.', 2).join('.')}`,
   };
 }
 

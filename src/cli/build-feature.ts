@@ -5,6 +5,7 @@ import { findTraces } from '../git/index.ts';
 import { AppError, hasCode, writeFileAtomic } from '../lib/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
+import type { AgentSpec } from '../protocol/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
 import { formatPlan } from '../tasks/index.ts';
@@ -59,7 +60,10 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
     notes: [...(note === undefined ? [] : [note]), ...warnings],
   };
   if (wishes.dryRun) return showPlan(prepared, wishes, context);
-  const release = await project.store(graph.feature).lock();
+  const store = project.store(graph.feature);
+  // What is wrong is told before anything is written; when there is a live run, that is what is wrong.
+  if ((await store.holder()) === undefined) await planStart(prepared, wishes, context);
+  const release = await store.lock();
   try {
     return await buildLocked(prepared, wishes, context);
   } finally {
@@ -154,7 +158,15 @@ function showPlan({ graph, settings, notes }: Prepared, wishes: Wishes, context:
   return 0;
 }
 
-async function buildLocked(prepared: Prepared, wishes: Wishes, context: CliContext): Promise<number> {
+interface Start {
+  /** The run that is resumed. */
+  readonly known: RunState | undefined;
+  readonly settings: RunSettings;
+  readonly agent: AgentSpec;
+  readonly base: string;
+}
+
+async function planStart(prepared: Prepared, wishes: Wishes, context: CliContext): Promise<Start> {
   const { project, graph, config } = prepared;
   const known = await project.store(graph.feature).read();
   if (known !== undefined && !wishes.resume) {
@@ -169,6 +181,12 @@ async function buildLocked(prepared: Prepared, wishes: Wishes, context: CliConte
   if (graph.tasks.some((task) => task.run === null)) await checkAgent(agent, graph, context.env);
   const base = known?.base ?? (await project.repository.resolve(wishes.base ?? 'HEAD'));
   if (known === undefined) await checkNothingLeft(project, graph.feature);
+  return { known, settings, agent, base };
+}
+
+async function buildLocked(prepared: Prepared, wishes: Wishes, context: CliContext): Promise<number> {
+  const { project, graph, config } = prepared;
+  const { known, settings, agent, base } = await planStart(prepared, wishes, context);
   const copies = await project.repository.untrackedFiles(config.workers.copy);
   await writeFileAtomic(project.paths.feature(graph.feature).usedGraph, prepared.graphText, { durable: false });
   const renderer = await createRenderer({ context, graph, json: wishes.json });
@@ -223,6 +241,11 @@ function resumedSettings(known: RunState, { settings }: Prepared, wishes: Wishes
   };
 }
 
+const STOP_CAUSES: Readonly<Record<number, string>> = {
+  129: 'the terminal is gone (SIGHUP)',
+  130: 'interrupted (SIGINT)',
+};
+
 function stopSignal({ interrupted }: CliContext): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => {
@@ -230,7 +253,7 @@ function stopSignal({ interrupted }: CliContext): AbortSignal {
     controller.abort({
       status: 'stopped',
       exit,
-      cause: exit === 130 ? 'interrupted (SIGINT)' : 'asked to stop (SIGTERM)',
+      cause: STOP_CAUSES[exit] ?? 'asked to stop (SIGTERM)',
     });
   };
   if (interrupted.aborted) stop();

@@ -43,7 +43,7 @@ async function confirm(question: string): Promise<boolean> {
 }
 
 function ownVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   const value: unknown = JSON.parse(text);
   return typeof value === 'object' && value !== null && 'version' in value ? String(value.version) : 'unknown';
 }

@@ -9,6 +9,7 @@ import { merge } from './commands/merge.ts';
 import { retry } from './commands/retry.ts';
 import { status } from './commands/status.ts';
 import { stop } from './commands/stop.ts';
+import { AppError } from '../lib/index.ts';
 import type { CliContext, Command, CommandInput } from './command.ts';
 
 export const COMMANDS: readonly Command[] = [
@@ -40,7 +41,6 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
     .version(context.version, '-V, --version')
     .option('--debug', 'show the stack of errors')
     .addHelpText('after', EXIT_HELP)
-    .showHelpAfterError('(see --help)')
     .showSuggestionAfterError();
   for (const command of COMMANDS) {
     addCommand(program, command, async (input) => {
@@ -53,9 +53,20 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
     await program.parseAsync([...argv], { from: 'user' });
     return exit;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return 0;
+    if (error.code === 'commander.help') return 2;
+    throw wrongUse(error, program, argv);
   }
+}
+
+/** The parser's complaint, told like any other error. */
+function wrongUse(error: CommanderError, program: Commander, argv: readonly string[]): AppError {
+  const word = argv.find((word) => !word.startsWith('-')) ?? '';
+  const command = program.commands.find((command) => [command.name(), command.alias()].includes(word));
+  const name = command === undefined ? 'mahabharatha' : `mahabharatha ${command.name()}`;
+  const problem = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  return new AppError('USAGE', { problem, hint: `See: ${name} --help` });
 }
 
 function addCommand(program: Commander, definition: Command, run: (input: CommandInput) => Promise<void>): void {
@@ -80,6 +91,6 @@ function examplesText({ examples }: Command): string {
 function prepareOutput(program: Commander, context: CliContext): void {
   for (const command of [program, ...program.commands]) {
     command.exitOverride();
-    command.configureOutput({ writeOut: context.out, writeErr: context.err });
+    command.configureOutput({ writeOut: context.out, writeErr: context.err, outputError: () => undefined });
   }
 }

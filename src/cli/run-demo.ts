@@ -85,7 +85,7 @@ async function demoFolder(named: string | undefined, cwd: string): Promise<strin
 /** From a fresh clone the program is not on the PATH. */
 async function howToCall({ env }: CliContext): Promise<string> {
   if ((await findProgram('mahabharatha', env)) !== undefined) return '';
-  const program = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
+  const program = fileURLToPath(new URL('../../../bin/mahabharatha.js', import.meta.url));
   return `  alias mahabharatha='node ${program}'\n`;
 }
 

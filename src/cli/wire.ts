@@ -32,7 +32,7 @@ export function wirePorts(project: Project, feature: string, emit: (event: Recor
 }
 
 export function wireLauncher(): Launcher {
-  const workerProgram = fileURLToPath(new URL('../worker/main.js', import.meta.url));
+  const workerProgram = fileURLToPath(new URL('../worker/worker.js', import.meta.url));
   return createSubprocessLauncher({ node: process.execPath, workerProgram });
 }
 

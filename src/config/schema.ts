@@ -57,22 +57,22 @@ export const configSchema = z.strictObject({
         .min(1)
         .optional()
         .describe('Shell command that makes a fresh worktree usable, say "npm install".'),
-      setup_timeout: duration.default(900_000),
+      setup_timeout: duration.prefault('15m'),
       copy: z
         .array(z.string().min(1))
         .default([])
         .describe('Ignored files that tasks need, as globs from the root of the repository, say ".env*".'),
-      task_timeout: duration.default(1_800_000).describe('Longest time for one attempt of one task.'),
-      idle_timeout: duration.default(600_000).describe('Longest time without a byte of output from the agent.'),
+      task_timeout: duration.prefault('30m').describe('Longest time for one attempt of one task.'),
+      idle_timeout: duration.prefault('10m').describe('Longest time without a byte of output from the agent.'),
       lease: duration
-        .default(30_000)
+        .prefault('30s')
         .describe('A worker that hears nothing from the orchestrator for so long ends itself.'),
     })
     .prefault({}),
   retry: z
     .strictObject({
       attempts: z.int().min(1).max(20).default(3).describe('How often a task may fail before it is given up.'),
-      backoff: duration.default(30_000).describe('First wait after a rate limit; it doubles up to ten times this.'),
+      backoff: duration.prefault('30s').describe('First wait after a rate limit; it doubles up to ten times this.'),
     })
     .prefault({}),
   ownership: z
@@ -85,7 +85,7 @@ export const configSchema = z.strictObject({
         name: z.string().min(1),
         command: z.string().min(1).describe('Shell command; exit status 0 is green.'),
         required: z.boolean().default(true).describe('A red gate that is not required is only reported.'),
-        timeout: duration.default(600_000),
+        timeout: duration.prefault('10m'),
       }),
     )
     .default([])

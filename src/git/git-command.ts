@@ -97,7 +97,8 @@ async function runGit(args: readonly string[], options: Parameters<typeof run>[2
   } catch (error) {
     if (!hasCode(error, 'PROCESS_NOT_STARTED')) throw error;
     // A folder that is gone reads like a program that is missing.
-    if (statSync(options.cwd, { throwIfNoEntry: false })?.isDirectory()) throw new AppError('GIT_MISSING', { reason: error.facts.reason });
+    if (statSync(options.cwd, { throwIfNoEntry: false })?.isDirectory())
+      throw new AppError('GIT_MISSING', { reason: error.facts.reason });
     const facts = { args, cwd: options.cwd, exit: 'not started', stderr: 'there is no such folder' };
     throw new AppError('GIT_FAILED', facts, { cause: error });
   }

@@ -10,7 +10,11 @@ export type ErrorFacts = {
   AGENT_UNKNOWN: { agent: string; known: readonly string[] };
   BRANCH_BLOCKS_NAMESPACE: { branch: string; wanted: string };
   CONFIG_INVALID: { file: string; problems: readonly string[] };
+  CONTAINER_NAME_TAKEN: { name: string };
   DEMO_FOLDER_NOT_EMPTY: { path: string };
+  ENGINE_FAILED: { call: string; reason: string };
+  ENGINE_TIMEOUT: { call: string; place: string; waitedMs: number };
+  ENGINE_UNREACHABLE: { tried: readonly string[] };
   FEATURE_AMBIGUOUS: { features: readonly string[] };
   FEATURE_NAME_INVALID: { feature: string };
   FEATURE_UNKNOWN: { feature: string; known: readonly string[] };
@@ -21,6 +25,8 @@ export type ErrorFacts = {
   GIT_TOO_OLD: { found: string; needed: string };
   GRAPH_INVALID: { file: string; problems: readonly string[] };
   GRAPH_MISSING: { file: string };
+  IMAGE_BUILD_FAILED: { image: string; reason: string; output: readonly string[] };
+  IMAGE_MISSING: { image: string };
   INTERNAL: { what: string };
   INTEGRATION_MOVED: { branch: string; expected: string };
   LOCK_BUSY: { file: string; pid: number; waitedMs: number };
@@ -58,6 +64,7 @@ interface ErrorSpec<Facts> {
 
 const list = (items: readonly string[]): string => (items.length === 0 ? 'none' : items.join(', '));
 const bullets = (items: readonly string[]): string => items.map((item) => `\n  - ${item}`).join('');
+const lines = (items: readonly string[]): string => items.map((item) => `\n  ${item}`).join('');
 const count = (items: readonly string[], noun: string): string =>
   `${items.length} ${noun}${items.length === 1 ? '' : 's'}`;
 
@@ -89,10 +96,33 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) => `${f.file} has ${count(f.problems, 'problem')}:${bullets(f.problems)}`,
     hint: () => 'Mend the lines above; every key is described in schemas/config.schema.json.',
   },
+  CONTAINER_NAME_TAKEN: {
+    kind: 'environment',
+    message: (f) => `There is a container called "${f.name}" already.`,
+    hint: (f) =>
+      `See whose it is with: docker inspect ${f.name} — when nobody needs it, remove it with: docker rm --force ${f.name}`,
+  },
   DEMO_FOLDER_NOT_EMPTY: {
     kind: 'usage',
     message: (f) => `${f.path} is not empty.`,
     hint: () => 'Name an empty or new folder, or leave --dir out to get a temporary one.',
+  },
+  ENGINE_FAILED: {
+    kind: 'environment',
+    message: (f) => `The container engine could not ${f.call}: ${f.reason}.`,
+    hint: () => 'See the state of the engine with: docker info — its own log has more: journalctl --unit docker',
+  },
+  ENGINE_TIMEOUT: {
+    kind: 'environment',
+    message: (f) =>
+      `The container engine at ${f.place} was asked to ${f.call} and has not answered within ${f.waitedMs / 1000} s.`,
+    hint: () => 'It hangs or is overloaded. Try: docker ps — when that hangs too, restart the engine.',
+  },
+  ENGINE_UNREACHABLE: {
+    kind: 'environment',
+    message: (f) => `No container engine can be reached:${bullets(f.tried)}`,
+    hint: () =>
+      'Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.',
   },
   FEATURE_AMBIGUOUS: {
     kind: 'usage',
@@ -145,6 +175,16 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     kind: 'usage',
     message: (f) => `There is no task graph at ${f.file}.`,
     hint: () => 'Write one there, or name another file with --task-graph PATH. mahabharatha init writes an example.',
+  },
+  IMAGE_BUILD_FAILED: {
+    kind: 'environment',
+    message: (f) => `Building the image ${f.image} failed: ${f.reason}${lines(f.output)}`,
+    hint: () => 'Mend what the last lines complain about, then build again with: mahabharatha build',
+  },
+  IMAGE_MISSING: {
+    kind: 'environment',
+    message: (f) => `There is no image ${f.image}.`,
+    hint: () => 'Build it with: mahabharatha build',
   },
   INTERNAL: {
     kind: 'bug',

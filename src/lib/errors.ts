@@ -23,9 +23,16 @@ export function hasCode<Code extends ErrorCode>(error: unknown, code: Code): err
   return error instanceof AppError && error.code === code;
 }
 
+/** The machine's doing, wherever it strikes: no room, no right to write. */
+const UNWRITABLE = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM']);
+
 /** Anything that was thrown, as an AppError: what is not one of ours is a bug. */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (UNWRITABLE.has(systemCode(error) ?? '')) {
+    const file = error instanceof Error && 'path' in error ? String(error.path) : 'A file of the run';
+    return new AppError('FILE_UNWRITABLE', { file, reason: reasonOf(error) }, { cause: error });
+  }
   return new AppError('INTERNAL', { what: reasonOf(error) }, { cause: error });
 }
 

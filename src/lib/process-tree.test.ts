@@ -121,6 +121,6 @@ it('reads the environment of a process, and none of one that is gone', async () 
   const mark = `${randomId()} = with = signs`;
   const pid = startMarked('exec sleep 1000', mark);
   await waitForCount(mark, 1);
-  expect(environmentOf(pid)).toMatchObject({ [MARK]: mark, PATH: process.env['PATH'] });
-  expect(environmentOf(99_999_999)).toEqual({});
+  expect(await environmentOf(pid)).toMatchObject({ [MARK]: mark, PATH: process.env['PATH'] });
+  expect(await environmentOf(99_999_999)).toEqual({});
 });

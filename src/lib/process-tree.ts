@@ -72,11 +72,14 @@ function linuxEnvironments(wanted: string): number[] {
 }
 
 /** The environment a process was started with; empty when it is gone, not ours, or the system does not tell. */
-export function environmentOf(pid: number): Readonly<Record<string, string>> {
+export async function environmentOf(pid: number): Promise<Readonly<Record<string, string>>> {
+  const entries = LINUX
+    ? environEntries(pid)
+    : (await ps(['-E', '-ww', '-o', 'command=', '-p', String(pid)])).split(' ');
   return Object.fromEntries(
-    environEntries(pid).map((entry) => {
+    entries.map((entry) => {
       const [name = ''] = entry.split('=', 1);
-      return [name, entry.slice(name.length + 1)];
+      return [name, entry.slice(name.length + 1).trimEnd()];
     }),
   );
 }

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { kill, killGroup, run, startJob } from './process.ts';
 import type { Environment } from './process.ts';
 import { randomId } from './ids.ts';
-import { findByEnvironment, processStart } from './process-tree.ts';
+import { findByEnvironment, killByEnvironment, processStart } from './process-tree.ts';
 
 const env = { PATH: process.env['PATH'] };
 const here = { cwd: '/', env };
@@ -15,6 +15,7 @@ const bash = (script: string): readonly [string, string[]] => ['bash', ['-c', sc
 /** An environment that marks all that is started with it, and the wait until nothing of it is left. */
 function marked(): { readonly here: { cwd: string; env: Environment }; readonly gone: () => Promise<void> } {
   const mark = randomId();
+  onTestFinished(async () => void (await killByEnvironment('PROCESS_TEST', mark)));
   return {
     here: { cwd: '/', env: { ...env, PROCESS_TEST: mark } },
     gone: () => waitUntil('all is gone', async () => (await findByEnvironment('PROCESS_TEST', mark)).length === 0),

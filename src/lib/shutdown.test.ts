@@ -37,10 +37,10 @@ it('takes the exit status of the signal that came last', async () => {
 });
 
 it('leaves the signals to others when it is disposed of', async () => {
-  const program = startNode(`${PROGRAM} shutdown.dispose();`);
-  await program.printed('ready');
+  const program = startNode(`${PROGRAM} shutdown.dispose(); console.log('disposed');`);
+  await program.printed('disposed');
   process.kill(program.pid, 'SIGTERM');
-  expect(await program.end).toEqual({ code: null, signal: 'SIGTERM', output: 'ready\n' });
+  expect(await program.end).toEqual({ code: null, signal: 'SIGTERM', output: 'ready\ndisposed\n' });
 });
 
 it('keeps no listener behind', () => {

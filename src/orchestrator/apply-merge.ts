@@ -1,4 +1,4 @@
-import { branchNames } from '../protocol/index.ts';
+import { branchNames, trialRef } from '../protocol/index.ts';
 import type { Journal } from './journal.ts';
 import type { Action } from './plan.ts';
 import type { RunContext } from './ports.ts';
@@ -18,6 +18,7 @@ export async function mergeTask(
   const message = `Merge ${id}: ${task.title}\n\nMahabharatha-Run: ${state.runId}\n`;
   const merged = await context.ports.repository.merge({ tip, commit: task.commit, message });
   if (merged.kind === 'merged') {
+    await context.ports.repository.changeRefs([{ ref: trialRef(context.graph.feature), to: merged.commit }]);
     journal.record({ type: 'task-merged', level, task: id, tip: merged.commit });
     return;
   }

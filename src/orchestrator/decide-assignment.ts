@@ -24,7 +24,7 @@ function readyTasks({ state, graph, now }: Snapshot, level: number): string[] {
   const ready = (id: string): boolean => {
     const task = state.tasks[id];
     if (task === undefined || task.level !== level || task.status !== 'pending') return false;
-    return !isHeld(task, state.levels[level]) && (task.notBefore === null || Date.parse(task.notBefore) <= now);
+    return !isHeld(state, task) && (task.notBefore === null || Date.parse(task.notBefore) <= now);
   };
   return graph.tasks.map((task) => task.id).filter(ready);
 }

@@ -1,4 +1,4 @@
-import type { LevelState, RunState, TaskState, Trial } from '../state/index.ts';
+import type { RunState, TaskState, Trial } from '../state/index.ts';
 import { findHand } from './decide-workers.ts';
 import { attemptId, record } from './plan.ts';
 import type { Action, FinishAction, Snapshot } from './plan.ts';
@@ -15,10 +15,11 @@ export function currentLevel({ state, graph }: Snapshot): number | undefined {
  * A task whose work did not go together with the others' waits until theirs is published: then it starts from a tree
  * that has theirs in it.
  */
-export function isHeld(task: TaskState, level: LevelState | undefined): boolean {
+export function isHeld(state: RunState, task: TaskState): boolean {
   const outcome = task.attempts.at(-1)?.outcome;
   const clashed = outcome === 'conflict' || outcome === 'gate-failed';
-  return task.status === 'pending' && clashed && (level?.trial?.tasks.length ?? 0) > 0;
+  if (task.status !== 'pending' || !clashed) return false;
+  return tasksOf(state, task.level).some(({ task: other }) => other.status === 'complete' && !other.merged);
 }
 
 export function openLevel(snapshot: Snapshot): Action[] {
@@ -42,7 +43,7 @@ export function closeLevel(snapshot: Snapshot): Action[] {
   if (unmerged !== undefined) {
     return [{ kind: 'merge-task', level, task: unmerged.id, cause: 'accepted' }];
   }
-  const waiting = tasks.some(({ task }) => isOpen(task) && !isHeld(task, now));
+  const waiting = tasks.some(({ task }) => isOpen(task) && !isHeld(snapshot.state, task));
   if (waiting) return [];
   if (trial === null || trial.tasks.length === 0) return finishLevel(snapshot.state, level);
   const tip = trial.tips.at(-1) ?? snapshot.state.integrationTip;

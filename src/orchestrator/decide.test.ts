@@ -232,7 +232,12 @@ describe('workers in trouble', () => {
       exit: 'ended with exit status 0',
       setupFailure: 'the set-up "npm install" failed: exit status 1',
     });
-    expect(world.settle()).toBe('finish failed 1: worker 0: the set-up "npm install" failed: exit status 1');
+    expect(world.settle()).toBe(
+      [
+        'record attempt-failed A 1 0 interrupted the set-up of worker 0 failed nothing',
+        'finish failed 1: worker 0: the set-up "npm install" failed: exit status 1',
+      ].join('\n'),
+    );
   });
 });
 

@@ -15,7 +15,7 @@ export interface Journal {
 export function openJournal(ports: Pick<Ports, 'clock' | 'store' | 'emit'>, first: RunState): Journal {
   let state = first;
   let saved: RunState | undefined;
-  let unsaved: RecordedEvent[] = [];
+  const unsaved: RecordedEvent[] = [];
   return {
     get state() {
       return state;
@@ -33,10 +33,10 @@ export function openJournal(ports: Pick<Ports, 'clock' | 'store' | 'emit'>, firs
     },
     save: async () => {
       if (saved === state) return;
-      const events = unsaved;
-      unsaved = [];
+      const events = [...unsaved];
       const now = state;
       await ports.store.append(events);
+      unsaved.splice(0, events.length);
       await ports.store.write(now);
       saved = now;
     },

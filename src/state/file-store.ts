@@ -128,7 +128,13 @@ async function appendLines(file: string, events: readonly RecordedEvent[]): Prom
     const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
     // A crash may have left half a line: it is to spoil no other.
     const start = size > 0 && buffer[0] !== 10 ? '\n' : '';
-    await handle.write(start + events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    await handle
+      .appendFile(start + events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+      .catch(async (error) => {
+        // All or nothing: what is written again after a full disk must not stand there twice.
+        await handle.truncate(size).catch(() => undefined);
+        throw error;
+      });
   } finally {
     await handle.close();
   }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject } from '../support/project.ts';
 import type { TestProject } from '../support/project.ts';
+import { fingerprint } from '../support/temp-repository.ts';
 
 const STREAMS = fileURLToPath(new URL('../testdata/claude-streams', import.meta.url));
 
@@ -118,11 +119,6 @@ describe('an agent that works', () => {
 });
 
 describe('an agent that cannot be used', () => {
-  const NOTHING = {
-    status: '?? .mahabharatha/\n',
-    files: '.mahabharatha/config.yaml\n.mahabharatha/specs/login/task-graph.json\n',
-  };
-
   it.each([
     {
       what: 'is not installed',
@@ -152,13 +148,12 @@ describe('an agent that cannot be used', () => {
   ])('is told of before anything starts: $what', async ({ config, exit, message }) => {
     await project.config(`${config}\n`);
     await project.graph('login', [...oneTask, { id: 'T-2', create: ['b.txt'], run: 'echo b > b.txt' }]);
+    const before = fingerprint(project.folder);
 
     const run = await project.cli('kurukshetra');
 
     expect(run.exit).toBe(exit);
     expect(run.stderr).toMatch(message);
-    expect(project.git('branch', '--list', 'mahabharatha/*')).toBe('');
-    expect(project.git('status', '--porcelain')).toBe(NOTHING.status);
-    expect(project.git('ls-files', '--others', '--exclude-standard')).toBe(NOTHING.files);
+    expect(fingerprint(project.folder)).toEqual(before);
   });
 });

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   atEach,
-  delay,
   eventsSoFar,
   expectBuilt,
   killIfThere,
@@ -37,7 +36,7 @@ async function clingingFeature(chaos: Chaos): Promise<string[]> {
 
 async function startAndWaitForAll(chaos: Chaos): Promise<LiveRun> {
   const live = chaos.project.start('kurukshetra');
-  while ((await chaos.ran()).length < 3) await delay(20);
+  await sees(live, () => ['A', 'B', 'C'].every((task) => chaos.started(task)));
   await sees(live, () => eventsSoFar(chaos.project).filter(({ type }) => type === 'attempt-started').length === 3);
   return live;
 }

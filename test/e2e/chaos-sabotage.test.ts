@@ -9,7 +9,8 @@ const SECRET = 'a file of the user that nobody may touch\n';
 /** Rewrites the worker's status over and over, so that the worker itself hardly gets a word in. */
 const FORGER = `
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-const [outbox, change, ms] = process.argv.slice(2);
+const [outbox, text, ms, number] = process.argv.slice(2);
+const change = text.replace('S.N', 'S.' + number);
 const file = outbox + '/status.json';
 const until = Date.now() + Number(ms);
 const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -47,7 +48,7 @@ const OF_FILES: Sabotage[] = [
   },
   {
     name: 'deletes its outbox',
-    command: ({ outbox }) => `rm -rf '${outbox}'; sleep 3`,
+    command: ({ outbox }) => `while [ -e '${outbox}' ]; do rm -rf '${outbox}'; done; sleep 3`,
     said: /no heartbeat for \d+ s/,
   },
   {
@@ -75,7 +76,7 @@ const OF_FILES: Sabotage[] = [
 
 const result = {
   kind: 'task',
-  attempt: 'S.1',
+  attempt: 'S.N',
   outcome: 'verified',
   detail: 'forged',
   feedback: '',
@@ -89,7 +90,7 @@ const FORGED: Sabotage[] = [
   {
     name: 'speaks as another session',
     command: ({ forge }) => forge({ session: 'feedfeedfeedfeed' }),
-    said: /no heartbeat for \d+ s/,
+    said: /./,
   },
   {
     name: 'speaks nonsense',
@@ -130,7 +131,7 @@ async function sabotagedFeature(chaos: Chaos, sabotage: Sabotage, always: boolea
   await writeFile(path.join(outside, 'precious'), SECRET);
   const outbox = outboxOf(project, 0);
   const forge = (change: object): string =>
-    `'${process.execPath}' '${outside}/forge.mjs' '${outbox}' '${JSON.stringify(change)}' 1500`;
+    `'${process.execPath}' '${outside}/forge.mjs' '${outbox}' '${JSON.stringify(change)}' 600 $(grep -c '^S ' '${outside}/ran')`;
   const attack = sabotage.command({ outbox, outside, forge });
   const first = always ? attack : `if [ $(grep -c '^S ' '${outside}/ran') = 1 ]; then ${attack}; fi`;
   const run = `echo "S $$" >> '${outside}/ran'\n${first}\necho "made by S" > S.txt`;

@@ -6,13 +6,12 @@ import {
   eventsSoFar,
   expectBuilt,
   killIfThere,
-  seededRandom,
   sees,
   standardFeature,
   stateSoFar,
   tracedTask,
 } from '../support/chaos.ts';
-import type { Chaos, LiveRun } from '../support/chaos.ts';
+import type { Chaos } from '../support/chaos.ts';
 import type { RecordedEvent } from '../../src/state/index.ts';
 import type { CliResult } from '../support/project.ts';
 
@@ -42,8 +41,8 @@ const POINTS: Point[] = MOMENTS.flatMap((moment, index) =>
   SOAK ? SIGNALS.map((signal) => ({ moment, signal })) : [{ moment, signal: SIGNALS[index % 3] ?? 'SIGINT' }],
 );
 
-const START_UPS = Array.from({ length: SOAK ? 40 : 8 }, (_, index) => ({
-  afterMs: Math.round(20 + (index * 400) / (SOAK ? 40 : 8)),
+const START_UPS = Array.from({ length: SOAK ? 40 : 6 }, (_, index) => ({
+  afterMs: Math.round(20 + (index * 400) / (SOAK ? 40 : 6)),
   signal: SIGNALS[index % 3] ?? ('SIGINT' as const),
 }));
 
@@ -77,6 +76,7 @@ describe('a run that is interrupted', () => {
         await sees(live, () => has(chaos, moment));
         killIfThere(live.pid, signal);
         await expectStopped(chaos, await live.end, EXITS[signal]);
+        expect((await chaos.project.state()).cause).toContain(signal);
         const before = Object.values((await chaos.project.state()).tasks).filter(({ commit }) => commit !== null);
         await expectBuilt(chaos, await resumed(chaos), tasks);
         const after = (await chaos.project.state()).tasks;
@@ -113,7 +113,7 @@ describe('a run that is interrupted', () => {
       await project.graph('login', [tracedTask(chaos, 'T', { run: slow }), tracedTask(chaos, 'U', { seconds: 0 })]);
       const live = project.start('kurukshetra');
       await sees(live, () => has(chaos, 'task-merged'));
-      while ((await chaos.timesRan('T')) === 0) await delay(20);
+      await sees(live, () => chaos.started('T'));
       if (how === 'stop') {
         const stop = await project.cli('stop');
         expect(stop.exit, stop.stderr).toBe(0);
@@ -134,7 +134,7 @@ describe('a run that is interrupted', () => {
       const deaf = `trap '' TERM INT HUP; echo "T $$" >> '${chaos.outside}/ran'; setsid sleep 300 & sleep 300; sleep 300`;
       await project.graph('login', [tracedTask(chaos, 'T', { run: deaf })]);
       const live = project.start('kurukshetra');
-      while ((await chaos.timesRan('T')) === 0) await delay(20);
+      await sees(live, () => chaos.started('T'));
       killIfThere(live.pid, 'SIGINT');
       if (how === 'twice') {
         await delay(300);
@@ -158,6 +158,3 @@ describe('a run that is interrupted', () => {
     });
   });
 });
-
-void seededRandom;
-export type { LiveRun };

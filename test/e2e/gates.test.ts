@@ -33,6 +33,9 @@ const writes = (id: string, text = id, rest: Partial<TestTask> = {}): TestTask =
   ...rest,
 });
 
+/** The others wait for C, so that it is merged first: then all that came after it has to be merged anew. */
+const AFTER_C = 'until [ -e "$OUTSIDE/prompt-C-1" ]; do sleep 0.02; done; sleep 0.3;';
+
 /** Red as long as a file has a bug in it, and says which. */
 const NO_BUGS: Gate = { name: 'no bugs', command: 'if grep -l BUG *.txt; then echo "these have bugs"; exit 1; fi' };
 
@@ -42,6 +45,14 @@ async function outcomes(): Promise<Record<string, (string | null)[]>> {
     Object.entries(tasks).map(([id, { attempts }]) => [id, attempts.map(({ outcome }) => outcome)]),
   );
 }
+
+/** Leaves ignored build output behind, and writes down what it found. */
+const messy = (id: string, level: number): TestTask => ({
+  id,
+  level,
+  create: [`${id}.txt`],
+  run: `mkdir -p build; echo 1 > build/out; echo 1 > x.log; ls -A | tr "\\n" " " > "$OUTSIDE/when-${id}"; echo ${id} > ${id}.txt`,
+});
 
 describe('gates', () => {
   it('see the merged tree of all tasks, clean of what tasks left there, after each level and before the next', async () => {
@@ -54,12 +65,6 @@ describe('gates', () => {
     await project.config(
       gates({ name: 'first', command: 'test ! -e build' }, look, { name: 'last', command: 'test -d build' }),
     );
-    const messy = (id: string, level: number): TestTask => ({
-      id,
-      level,
-      create: [`${id}.txt`],
-      run: `mkdir -p build; echo 1 > build/out; echo 1 > x.log; ls -A | tr "\\n" " " > "$OUTSIDE/when-${id}"; echo ${id} > ${id}.txt`,
-    });
     await project.graph('login', [messy('A', 1), messy('B', 1), messy('C', 2)]);
 
     const run = await project.cli('kurukshetra', '--workers', '2');
@@ -101,10 +106,10 @@ describe('gates', () => {
       })}`,
     );
     await project.graph('login', [
-      writes('A'),
-      writes('B'),
+      writes('A', 'A', { run: `${AFTER_C} echo A > A.txt` }),
+      writes('B', 'B', { run: `${AFTER_C} echo B > B.txt` }),
       { id: 'C', create: ['C.txt'] },
-      writes('D'),
+      writes('D', 'D', { run: `${AFTER_C} echo D > D.txt` }),
       { id: 'E', level: 2, dependencies: ['C'], create: ['E.txt'], run: 'cat C.txt > E.txt' },
     ]);
 

@@ -198,10 +198,10 @@ describe('a task that uses git itself', () => {
   });
 });
 
-describe('two tasks that change the same lines', () => {
-  const meet = (id: string): string =>
-    `touch "$OUTSIDE/${id}"; until [ -e "$OUTSIDE/ONE" ] && [ -e "$OUTSIDE/TWO" ]; do sleep 0.02; done`;
+const meet = (id: string): string =>
+  `touch "$OUTSIDE/${id}"; until [ -e "$OUTSIDE/ONE" ] && [ -e "$OUTSIDE/TWO" ]; do sleep 0.02; done`;
 
+describe('two tasks that change the same lines', () => {
   it('clash by file and by the names of both, and go together when the second is done again on top of the first', async () => {
     const again = 'echo "and more" >> README.md';
     await project.config(

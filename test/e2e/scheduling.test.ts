@@ -171,16 +171,16 @@ describe('scheduling', () => {
   });
 });
 
-describe('several runs in one repository', () => {
-  /** Begins, then waits for the test's word. */
-  const waiting = (id: string): TestTask => timed(id, `until [ -e "$OUTSIDE/go-${id}" ]; do sleep 0.02; done`);
-  const go = (id: string): Promise<void> => writeFile(path.join(project.outside, `go-${id}`), '');
-  const begun = (...ids: readonly string[]): Promise<unknown> =>
-    waitFor(`${ids.join(', ')} to begin`, async () => {
-      const running = await intervals();
-      return ids.every((id) => running.some(({ task }) => task === id));
-    });
+/** Begins, then waits for the test's word. */
+const waiting = (id: string): TestTask => timed(id, `until [ -e "$OUTSIDE/go-${id}" ]; do sleep 0.02; done`);
+const go = (id: string): Promise<void> => writeFile(path.join(project.outside, `go-${id}`), '');
+const begun = (...ids: readonly string[]): Promise<unknown> =>
+  waitFor(`${ids.join(', ')} to begin`, async () => {
+    const running = await intervals();
+    return ids.every((id) => running.some(({ task }) => task === id));
+  });
 
+describe('several runs in one repository', () => {
   it('builds two features at once without either disturbing the other', async () => {
     project = await createProject();
     const names = ['login', 'login.x'];

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { findByEnvironment } from '../../src/lib/index.ts';
+import { findByEnvironment, processStart } from '../../src/lib/index.ts';
 import type { WorkerStatus } from '../../src/protocol/index.ts';
 import type { RecordedEvent, RunState } from '../../src/state/index.ts';
 import { createProject, waitFor } from './project.ts';
@@ -27,6 +27,8 @@ export interface Chaos {
   readonly outside: string;
   /** Every start of a task's command, in order. */
   ran(): Promise<Execution[]>;
+  /** Has the task's command been started? */
+  started(task: string): boolean;
   /** How often a task's command was started. */
   timesRan(task: string): Promise<number>;
   /** The n-th git command of the orchestrator, or of a worker, kills the process that asked for it. */
@@ -58,6 +60,7 @@ export async function createChaos(options: { env?: NodeJS.ProcessEnv; name?: str
     project,
     outside,
     ran,
+    started: (task) => (readIfThere(path.join(outside, 'ran')) ?? '').includes(`${task} `),
     timesRan: async (task) => (await ran()).filter((execution) => execution.task === task).length,
     trap: (who, nth, mode) => writeFile(path.join(outside, 'trap'), `${who} ${nth} ${mode}\n`),
     trapped: () => readIfThere(path.join(outside, 'trapped')),
@@ -85,8 +88,7 @@ if [ -f '${folder}/trap' ]; then
   elif ps -o args= -p $PPID | grep -q kurukshetra; then me=orchestrator; fi
   if [ "$me" = "$who" ]; then
     echo "$*" >> '${folder}/commands'
-    if [ "$(wc -l < '${folder}/commands')" -eq "$nth" ]; then
-      rm '${folder}/trap'
+    if [ "$(wc -l < '${folder}/commands')" -ge "$nth" ] && mv '${folder}/trap' '${folder}/sprung'; then
       echo "$*" > '${folder}/trapped'
       if [ $mode = after ]; then '${real}' "$@"; fi
       kill -9 $PPID
@@ -149,12 +151,18 @@ export async function expectBuilt(chaos: Chaos, end: CliResult, tasks: readonly 
 
 /** What is in the event log now; a last line that is being written does not count. */
 export function eventsSoFar(project: TestProject, feature = 'login'): RecordedEvent[] {
-  const text = readIfThere(path.join(project.folder, '.mahabharatha', 'state', feature, 'events.jsonl')) ?? '';
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as RecordedEvent);
+  const file = path.join(project.folder, '.mahabharatha', 'state', feature, 'events.jsonl');
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const known = readEvents.get(file);
+  if (known?.size === size) return known.events;
+  const text = (readIfThere(file) ?? '').slice(0, size);
+  const lines = text.split('\n').slice(0, -1);
+  const events = lines.map((line) => JSON.parse(line) as RecordedEvent);
+  readEvents.set(file, { size, events });
+  return events;
 }
+
+const readEvents = new Map<string, { readonly size: number; readonly events: RecordedEvent[] }>();
 
 export function stateSoFar(project: TestProject, feature = 'login'): RunState | undefined {
   const text = readIfThere(path.join(project.folder, '.mahabharatha', 'state', `${feature}.json`));
@@ -186,7 +194,11 @@ export async function sees(live: LiveRun, what: () => boolean): Promise<boolean>
 
 /** No process of the project's runs is left, or none within the limit. */
 export async function untilNothingIsLeft(chaos: Chaos, limitMs = 15_000): Promise<void> {
-  await waitFor('no process of the run is left', async () => (await chaos.project.processes()).length === 0, limitMs);
+  const gone = async (): Promise<boolean> => {
+    await delay(150);
+    return (await chaos.project.processes()).length === 0;
+  };
+  await waitFor('no process of the run is left', gone, limitMs);
 }
 
 /** Does the work for each point, a few at a time; a failure says at which point. */
@@ -225,14 +237,8 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-export function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0) && !existsSync(`/proc/${pid}/stat`)
-      ? true
-      : !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
+export async function isThere(pid: number): Promise<boolean> {
+  return (await processStart(pid)) !== undefined;
 }
 
 export function killIfThere(pid: number, signal: NodeJS.Signals): void {

@@ -135,7 +135,7 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
       throw new Error(`it never comes to rest:\n${formatActions(all.slice(-10))}`);
     },
     says: (worker, change) => views.set(worker, { ...(views.get(worker) ?? EMPTY_VIEW), ...change }),
-    reports: (worker, { changed = [], commitFits = true, ...result }) => {
+    reports: (worker, { changed, commitFits = true, ...result }) => {
       const attempt = views.get(worker)?.attempt ?? '';
       views.set(worker, {
         ...EMPTY_VIEW,
@@ -149,7 +149,7 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
           usage: null,
           resetAt: null,
           ...result,
-          changed,
+          changed: changed ?? [attempt.replace(/\.\d+$/, '.txt')],
           commitFits,
         },
       });

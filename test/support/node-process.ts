@@ -5,13 +5,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { waitUntil } from './wait-until.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDERS = ['lib', 'protocol', 'git', 'state', 'logs', 'launchers'];
 
 let compiled: string | undefined;
+
+afterAll(() => {
+  if (compiled !== undefined) rmSync(compiled, { recursive: true, force: true });
+});
 
 export interface NodeProcess {
   readonly pid: number;
@@ -51,7 +55,6 @@ function compileSources(): string {
   if (compiled !== undefined) return compiled;
   const folder = mkdtempSync(path.join(tmpdir(), 'mahabharatha-compiled-'));
   compiled = folder;
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
   for (const name of FOLDERS) compileFolder(path.join(ROOT, 'src', name), path.join(folder, name));

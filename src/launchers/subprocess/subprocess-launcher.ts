@@ -123,7 +123,7 @@ async function listRun(runId: string): Promise<WorkerHandle[]> {
 
 /** The worker itself, not what it has started: the leader of its process group that runs the worker program. */
 async function handleOf(runId: string, pid: number): Promise<WorkerHandle | undefined> {
-  const env = environmentOf(pid);
+  const env = await environmentOf(pid);
   const started = await processStart(pid);
   const [session, worker] = [env[MARKS.session], env[MARKS.worker]];
   if (started === undefined || session === undefined || env[MARKS.child] !== undefined) return undefined;

@@ -1,0 +1,139 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createProject } from '../support/project.ts';
+import type { TestProject, TestTask } from '../support/project.ts';
+import { fingerprint } from '../support/temp-repository.ts';
+
+let project: TestProject;
+
+beforeEach(async () => {
+  project = await createProject();
+});
+afterEach(() => project.remove());
+
+const task = (id: string, rest: Partial<TestTask> = {}): TestTask => ({
+  id,
+  create: [`${id}.txt`],
+  run: `echo ${id} > ${id}.txt`,
+  ...rest,
+});
+
+/** Every file there is; folders that git keeps though they are empty, and objects, which are garbage now, do not count. */
+function files(): Record<string, string> {
+  const all = fingerprint(project.folder, (file) => file.startsWith('.git/objects'));
+  return Object.fromEntries(Object.entries(all).filter(([, what]) => what !== 'not a file'));
+}
+
+describe('cleanup', () => {
+  it('leaves the repository as it was before the run, to the byte', async () => {
+    await project.cli('init');
+    await project.config('retry: { attempts: 2 }\nworkers: { copy: [".env"] }\n');
+    await project.write('.env', 'secret\n');
+    await project.graph('login', [
+      task('A'),
+      task('B', { run: 'echo $RANDOM > B.txt; exit 1' }),
+      task('C', { level: 2 }),
+    ]);
+    await project.graph('login2', [task('A')]);
+    const before = files();
+    expect((await project.cli('kurukshetra', '--feature', 'login')).exit).toBe(1);
+    expect(files()).not.toEqual(before);
+
+    const look = await project.cli('cleanup', '--feature', 'login', '--dry-run');
+    for (const words of [
+      'worktree ',
+      'worker-0',
+      'mahabharatha/login/integration',
+      'kept commits',
+      '.mahabharatha/state/login.json',
+      'Mind: ',
+    ]) {
+      expect(look.stdout).toContain(words);
+    }
+    const clean = await project.cli('cleanup', '--feature', 'login', '--yes');
+
+    expect([clean.exit, clean.stderr]).toEqual([0, '']);
+    expect(files()).toEqual(before);
+    expect(project.git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
+    expect(await readdir(path.join(project.folder, '.mahabharatha'))).toEqual(['.gitignore', 'config.yaml', 'specs']);
+    const again = await project.cli('cleanup', '--feature', 'login', '--yes');
+    expect([again.exit, again.stdout]).toEqual([0, 'There is nothing of "login" to clean up.\n']);
+  });
+
+  it('never touches what is not of the feature, however alike its name, nor what the user has checked out', async () => {
+    await project.graph('login', [task('A'), task('B')]);
+    await project.graph('login2', [task('A')]);
+    for (const feature of ['login', 'login2']) {
+      expect((await project.cli('kurukshetra', '--feature', feature, '--workers', '2')).exit).toBe(0);
+    }
+    const foreign = [
+      'mahabharatha/login/mine',
+      'mahabharatha/login/worker-1-mine',
+      'mahabharatha/login/worker-',
+      'mahabharatha/logins/worker-0',
+    ];
+    for (const branch of foreign) project.git('branch', branch);
+    project.git('tag', 'mahabharatha/login/worker-0');
+    project.git('update-ref', 'refs/mahabharatha-notes/login/A/1', 'HEAD');
+    // Two more working trees of the user's: one on a branch of ours, one whose folder looks like ours.
+    const elsewhere = path.join(path.dirname(project.folder), 'elsewhere');
+    project.git('worktree', 'add', '--quiet', '--force', elsewhere, 'mahabharatha/login/integration');
+    project.git(
+      'worktree',
+      'add',
+      '--quiet',
+      '--detach',
+      path.join(project.folder, '.mahabharatha', 'worktrees', 'login-mine'),
+    );
+
+    const clean = await project.cli('cleanup', '--feature', 'login', '--yes');
+
+    expect(clean.exit).toBe(0);
+    expect(clean.stdout).toContain(`This stays: branch mahabharatha/login/integration, checked out in ${elsewhere}.`);
+    const branches = project
+      .git('for-each-ref', '--format=%(refname:short)', 'refs/heads/mahabharatha')
+      .trim()
+      .split('\n');
+    expect(branches).toEqual(
+      [
+        ...foreign,
+        'mahabharatha/login/integration',
+        'mahabharatha/login2/integration',
+        'mahabharatha/login2/worker-0',
+      ].toSorted(),
+    );
+    const kept = project.git('for-each-ref', '--format=%(refname)', 'refs/mahabharatha');
+    expect(kept).toContain('refs/mahabharatha/login2/A/1\n');
+    expect(kept).not.toContain('refs/mahabharatha/login/');
+    expect(
+      project.git('for-each-ref', '--format=%(refname)', 'refs/mahabharatha-notes', 'refs/tags').trim().split('\n'),
+    ).toHaveLength(2);
+    const trees = project
+      .git('worktree', 'list', '--porcelain')
+      .match(/(?<=^worktree ).*/gm)
+      ?.map((tree) => path.basename(tree));
+    expect(trees?.toSorted()).toEqual(['elsewhere', 'login-mine', 'project', 'worker-0']);
+    expect(await readdir(elsewhere)).toEqual(expect.arrayContaining(['A.txt', 'B.txt']));
+    expect((await project.cli('status', '--feature', 'login2')).stdout).toContain('Feature login2: complete');
+    expect(await project.read('.mahabharatha/specs/login/task-graph.json')).toContain('"login"');
+    expect((await project.cli('merge', '--feature', 'login2')).exit).toBe(0);
+    // As soon as the user lets go of the branch, it goes as well.
+    project.git('worktree', 'remove', '--force', elsewhere);
+    expect((await project.cli('cleanup', '--feature', 'login', '--yes')).exit).toBe(0);
+    expect(project.git('branch', '--list', 'mahabharatha/login/integration')).toBe('');
+  });
+
+  it('asks only at a terminal: without one and without --yes it changes nothing and exits 2', async () => {
+    await project.graph('login', [task('A')]);
+    await project.cli('kurukshetra');
+    const before = files();
+
+    const clean = await project.cli('cleanup');
+    expect(clean.exit).toBe(2);
+    expect(clean.stderr).toMatch(/Nothing was removed[^]*--dry-run; without a terminal say --yes/);
+    expect((await project.cli('cleanup', '--dry-run', '--json')).exit).toBe(0);
+
+    expect(files()).toEqual(before);
+  });
+});

@@ -1,0 +1,122 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createProject, waitFor } from '../support/project.ts';
+import type { TestProject } from '../support/project.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
+
+/** `script` of util-linux gives a program a terminal of its own. */
+function hasScript(): boolean {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8', stdio: 'pipe' }).includes('util-linux');
+  } catch {
+    return false;
+  }
+}
+const possible = hasScript();
+const why = possible ? '' : ' (no `script` of util-linux here to make a terminal with)';
+
+let project: TestProject;
+
+beforeEach(async () => {
+  project = await createProject({ env: { TERM: 'xterm' } });
+  await project.graph('login', [
+    {
+      id: 'A',
+      create: ['a.txt'],
+      run: 'touch "$OUTSIDE/begun"; until [ -e "$OUTSIDE/go" ]; do sleep 0.02; done; echo 1 > a.txt',
+    },
+    { id: 'B', level: 2, create: ['b.txt'], run: 'echo 1 > b.txt' },
+  ]);
+});
+afterEach(() => project.remove());
+
+interface AtTerminal {
+  output(): string;
+  type(text: string): void;
+  readonly end: Promise<number | null>;
+}
+
+function atTerminal(args: readonly string[], env: NodeJS.ProcessEnv = {}): AtTerminal {
+  const command = [process.execPath, PROGRAM, ...args].map((word) => `'${word}'`).join(' ');
+  const sized = `stty cols 120 rows 40; exec ${command}`;
+  const child = spawn('script', ['--quiet', '--return', '--command', sized, '/dev/null'], {
+    cwd: project.folder,
+    env: { ...project.env, ...env },
+    stdio: 'pipe',
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return {
+    output: () => output,
+    type: (text) => child.stdin.write(text),
+    end: new Promise((resolve) => {
+      child.once('close', resolve);
+    }),
+  };
+}
+
+const go = (): Promise<void> => writeFile(path.join(project.outside, 'go'), '');
+// oxlint-disable-next-line no-control-regex -- colours are control characters
+const COLOR = /\u001B\[(3[0-9]|9[0-7]|1|2)m/;
+
+describe.skipIf(!possible)(`at a terminal${why}`, () => {
+  it('a build is a live tree of levels and tasks, and ends with the same words as in a log', async () => {
+    const run = atTerminal(['kurukshetra']);
+    await waitFor('the first level to be drawn', () => /Level 1: 1 task/.test(run.output()));
+    await go();
+
+    expect(await run.end).toBe(0);
+    for (const words of [
+      'A  Task A',
+      'Level 2: 1 task',
+      'Feature login: complete',
+      'mahabharatha merge --feature login',
+    ]) {
+      expect(run.output()).toContain(words);
+    }
+    expect(run.output()).toMatch(COLOR);
+  });
+
+  it('has no colours when NO_COLOR is set', async () => {
+    await go();
+    const run = atTerminal(['kurukshetra'], { NO_COLOR: '1' });
+    expect(await run.end).toBe(0);
+    expect(run.output()).toContain('Feature login: complete');
+    expect(run.output()).not.toMatch(COLOR);
+    const status = atTerminal(['status'], { NO_COLOR: '1' });
+    expect(await status.end).toBe(0);
+    expect(status.output()).not.toMatch(COLOR);
+  });
+
+  it('Ctrl-C stops a build in order: exit 130, nothing left, and it can be resumed', async () => {
+    const run = atTerminal(['kurukshetra']);
+    await waitFor('the task to begin', async () => (await project.processes().catch(() => [])).length > 1);
+    run.type('\u0003');
+
+    expect(await run.end).toBe(130);
+    expect(run.output()).toContain('interrupted (SIGINT)');
+    expect(await project.processes()).toEqual([]);
+    await go();
+    expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
+  });
+
+  it('cleanup asks first: no changes nothing, yes removes', async () => {
+    await go();
+    await project.cli('kurukshetra');
+    const no = atTerminal(['cleanup']);
+    await waitFor('the question', () => no.output().includes('Remove all this? [y/N]'));
+    no.type('n\n');
+    expect(await no.end).toBe(2);
+    expect(project.git('branch', '--list', 'mahabharatha/*')).toContain('integration');
+
+    const yes = atTerminal(['cleanup']);
+    await waitFor('the question', () => yes.output().includes('Remove all this? [y/N]'));
+    yes.type('y\n');
+    expect(await yes.end).toBe(0);
+    expect(project.git('branch', '--list', 'mahabharatha/*')).toBe('');
+  });
+});

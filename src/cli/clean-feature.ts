@@ -75,7 +75,7 @@ function isEmpty(plan: Plan): boolean {
 
 function formatPlan(feature: string, plan: Plan): string {
   const branches = plan.refs.filter(({ ref }) => ref.startsWith('refs/heads/'));
-  const attempts = plan.refs.length - branches.length;
+  const attempts = plan.refs.filter(({ ref }) => /\/\d+$/.test(ref)).length;
   const lines = [
     `Of feature "${feature}" this goes:`,
     ...plan.worktrees.map((folder) => `  worktree ${folder}`),

@@ -1,11 +1,10 @@
-import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import { gitIn, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
-
-/** What a broken-off git command of a task leaves in the git directory, and the next task must not see. */
-const LEFTOVERS = /^(.*[.]lock|rebase-merge|rebase-apply|sequencer|BISECT_LOG|AUTO_MERGE)$/;
+import { isRealFolder, mendHead, mendIndex, rebuildIndex, restorePointer, unlock } from './workspace-repair.ts';
+import type { WorkspacePlace } from './workspace-repair.ts';
 
 /** Files that say what is installed: when a merge changes one, the set-up has to run again. */
 const LOCK_FILES = [
@@ -56,52 +55,65 @@ export interface Workspace {
 }
 
 export async function openWorkspace(folder: string, env: Environment): Promise<Workspace> {
-  const plain = gitIn(folder, env);
-  const { gitDir, commonDir } = await locate(plain);
-  const pointer = await readFile(path.join(folder, '.git'), 'utf8');
-  // Named outright, so that a task that removes or rewrites `.git` does not send our git elsewhere.
   const git = gitIn(folder, env);
-  const at: Environment = { GIT_DIR: gitDir, GIT_WORK_TREE: folder };
+  const place = { folder, ...(await locate(git)), pointer: await readFile(path.join(folder, '.git'), 'utf8') };
+  // Named outright, so that a task that removes or rewrites `.git` does not send our git elsewhere.
+  const at: Environment = { GIT_DIR: place.gitDir, GIT_WORK_TREE: folder };
   const text = (args: readonly string[]): Promise<string> => git.text(args, { env: at });
-  let start: { readonly base: string; readonly branch: string } | undefined;
-  /** Whoever held a lock is gone: the task has ended, and all that it started. */
-  const unlock = async (branch: string): Promise<void> => {
-    await removeLeftovers(gitDir);
-    await rm(path.join(commonDir, 'refs', 'heads', `${branch}.lock`), { force: true });
-    await healHead(path.join(gitDir, 'HEAD'), branch);
-  };
+  const trees = new Map<string, string>();
+  let start: Start | undefined;
   return {
     folder,
     reset: async ({ base, branch, ignoredToo, keep }) => {
       start = { base, branch };
-      await restorePointer(folder, pointer);
-      await unlock(branch);
-      await healIndex(git, at, path.join(gitDir, 'index'));
-      await text(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+      await restorePointer(place);
+      await unlock(place, branch);
+      await mendHead(git, at, place, branch);
+      await mendIndex(git, at, place);
       await text(['reset', '--quiet', '--hard', base]);
       const kept = keep.flatMap((entry) => ['-e', `/${escapePattern(entry)}`]);
       await text(['clean', '--quiet', '-ffd', ...(ignoredToo ? ['-x'] : kept)]);
     },
     stage: async (except) => {
       if (!(await isRealFolder(folder))) throw new Error(`the worktree is gone: there is no folder ${folder} any more`);
-      if (start !== undefined) {
-        await unlock(start.branch);
-        // Not just empty: files that git tracks although they are ignored would be gone from it.
-        if (!(await isReadable(git, at))) {
-          await rm(path.join(gitDir, 'index'), { recursive: true, force: true });
-          await text(['read-tree', start.base]);
-        }
-      }
-      const excluded = except.map((entry) => `:(top,exclude,literal)${entry.replace(/\/$/, '')}`);
-      await text(['add', '--all', '--', ...(excluded.length > 0 ? [':/', ...excluded] : [])]);
+      await addAll(git, at, place, { except, start });
       return (await text(['write-tree'])).trim();
     },
-    treeOf: async (commit) => (await text(['rev-parse', '--verify', `${commit}^{tree}`])).trim(),
+    treeOf: async (commit) => {
+      const tree = trees.get(commit) ?? (await text(['rev-parse', '--verify', `${commit}^{tree}`])).trim();
+      trees.set(commit, tree);
+      return tree;
+    },
     commit: (request) => commitTree(git, at, request),
     untracked: async () =>
       fields(await text(['ls-files', '-z', '--others', '--exclude-standard', '--directory', '--no-empty-directory'])),
     lockSignature: () => text(['ls-files', '-s', '--', ...LOCK_FILES.map((name) => `:(top,glob)**/${name}`)]),
   };
+}
+
+interface Start {
+  readonly base: string;
+  readonly branch: string;
+}
+
+/** When it fails, the task may have left a lock, a broken index or no HEAD: that is mended, and it is tried once more. */
+async function addAll(
+  git: GitCommand,
+  at: Environment,
+  place: WorkspacePlace,
+  { except, start }: { except: readonly string[]; start: Start | undefined },
+): Promise<void> {
+  const excluded = except.map((entry) => `:(top,exclude,literal)${entry.replace(/\/$/, '')}`);
+  const args = ['add', '--all', '--', ...(excluded.length > 0 ? [':/', ...excluded] : [])];
+  try {
+    await git.text(args, { env: at });
+  } catch (error) {
+    if (start === undefined) throw error;
+    await unlock(place, start.branch);
+    await mendHead(git, at, place, start.branch);
+    await rebuildIndex(git, at, place, start.base);
+    await git.text(args, { env: at });
+  }
 }
 
 async function locate(git: GitCommand): Promise<{ gitDir: string; commonDir: string }> {
@@ -110,53 +122,12 @@ async function locate(git: GitCommand): Promise<{ gitDir: string; commonDir: str
   return { gitDir, commonDir };
 }
 
-async function removeLeftovers(gitDir: string): Promise<void> {
-  const names = (await readdir(gitDir)).filter((name) => LEFTOVERS.test(name));
-  await Promise.all(names.map((name) => rm(path.join(gitDir, name), { recursive: true, force: true })));
-}
-
-/** Without a HEAD that reads like one, git takes the folder for no repository at all. */
-async function healHead(file: string, branch: string): Promise<void> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  if (!/^(ref: refs\/\S+|[0-9a-f]{40,64})\s*$/.test(text)) await writeFile(file, `ref: refs/heads/${branch}\n`);
-}
-
-async function isReadable(git: GitCommand, at: Environment): Promise<boolean> {
-  const { code } = await git.result(['ls-files', '--error-unmatch', '-z', '--', ':/.no-such-file'], {
-    env: at,
-    answers: [0, 1, 128],
-  });
-  return code !== 128;
-}
-
-/** An index that cannot be read, or that was told to overlook files (a small letter or S), is made anew. */
-async function healIndex(git: GitCommand, at: Environment, index: string): Promise<void> {
-  const { code, stdout } = await git.result(['ls-files', '-v', '-z'], { env: at, answers: [0, 128] });
-  if (code !== 0 || fields(stdout).some((entry) => /^[a-zS] /.test(entry))) await rm(index, { force: true });
-}
-
 async function commitTree(git: GitCommand, at: Environment, request: CommitRequest): Promise<string> {
   const args = ['commit-tree', request.tree, '-p', request.base, '-F', '-'];
   const env = { ...at, ...identityEnvironment() };
   const commit = (await git.text(args, { input: request.message, env })).trim();
   await git.text(['update-ref', `refs/heads/${request.branch}`, commit], { env: at });
   return commit;
-}
-
-/** A link does not count: what we tidy up in it would be somebody else's. */
-async function isRealFolder(folder: string): Promise<boolean> {
-  const stat = await lstat(folder).catch(() => undefined);
-  return stat?.isDirectory() ?? false;
-}
-
-async function restorePointer(folder: string, pointer: string): Promise<void> {
-  if (!(await isRealFolder(folder))) await rm(folder, { force: true });
-  await mkdir(folder, { recursive: true });
-  const file = path.join(folder, '.git');
-  const now = await readFile(file, 'utf8').catch(() => undefined);
-  if (now === pointer) return;
-  await rm(file, { recursive: true, force: true });
-  await writeFile(file, pointer);
 }
 
 function escapePattern(entry: string): string {

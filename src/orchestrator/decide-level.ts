@@ -3,6 +3,8 @@ import { findHand } from './decide-workers.ts';
 import { attemptId, record } from './plan.ts';
 import type { Action, FinishAction, Snapshot } from './plan.ts';
 
+const MERGES_AT_ONCE = 8;
+
 /** The lowest level that is not over; undefined when all are. */
 export function currentLevel({ state, graph }: Snapshot): number | undefined {
   return graph.levels.find((level) => {
@@ -37,11 +39,13 @@ export function closeLevel(snapshot: Snapshot): Action[] {
   if (level === undefined || now === undefined || now.gateRun !== null) return [];
   const trial = now.trial;
   const tasks = tasksOf(snapshot.state, level);
-  const unmerged = tasks.find(
+  const unmerged = tasks.filter(
     ({ id, task }) => task.status === 'complete' && !task.merged && !trial?.tasks.includes(id),
   );
-  if (unmerged !== undefined) {
-    return [{ kind: 'merge-task', level, task: unmerged.id, cause: 'accepted' }];
+  if (unmerged.length > 0) {
+    // While work waits for a free worker, a turn is short; at the end of a level nobody waits for it.
+    const few = unmerged.slice(0, tasks.some(({ task }) => task.status === 'pending') ? 1 : MERGES_AT_ONCE);
+    return few.map(({ id }) => ({ kind: 'merge-task', level, task: id, cause: 'accepted' }));
   }
   const waiting = tasks.some(({ task }) => isOpen(task) && !isHeld(snapshot.state, task));
   if (waiting) return [];

@@ -14,7 +14,8 @@ export interface Journal {
 
 export function openJournal(ports: Pick<Ports, 'clock' | 'store' | 'emit'>, first: RunState): Journal {
   let state = first;
-  let saved: RunState | undefined;
+  /** Heartbeats alone are not worth a write: whoever asks reads them where the workers write them. */
+  let news = true;
   const unsaved: RecordedEvent[] = [];
   return {
     get state() {
@@ -24,6 +25,7 @@ export function openJournal(ports: Pick<Ports, 'clock' | 'store' | 'emit'>, firs
       const recorded: RecordedEvent = { at: new Date(ports.clock.now()).toISOString(), ...event };
       state = reduce(state, recorded);
       unsaved.push(recorded);
+      news = true;
       ports.emit(recorded);
     },
     heard: (worker, at) => {
@@ -32,13 +34,17 @@ export function openJournal(ports: Pick<Ports, 'clock' | 'store' | 'emit'>, firs
       state = { ...state, workers: { ...state.workers, [worker]: { ...known, heartbeatAt: at } } };
     },
     save: async () => {
-      if (saved === state) return;
+      if (!news) return;
+      news = false;
       const events = [...unsaved];
-      const now = state;
-      await ports.store.append(events);
-      unsaved.splice(0, events.length);
-      await ports.store.write(now);
-      saved = now;
+      try {
+        await ports.store.append(events);
+        unsaved.splice(0, events.length);
+        await ports.store.write(state);
+      } catch (error) {
+        news = true;
+        throw error;
+      }
     },
   };
 }

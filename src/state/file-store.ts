@@ -44,9 +44,7 @@ export function openStore(project: ProjectPaths, feature: string): StateStore {
     paths,
     read: () => readState(paths.state),
     write: (state) =>
-      writing(paths.state, () =>
-        writeFileAtomic(paths.state, `${JSON.stringify(state, undefined, 1)}\n`, { durable: true }),
-      ),
+      writing(paths.state, () => writeFileAtomic(paths.state, `${JSON.stringify(state)}\n`, { durable: true })),
     append: (events) => writing(paths.events, () => appendLines(paths.events, events)),
     lock: async () => {
       await makeFolders(project, paths);

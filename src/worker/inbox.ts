@@ -21,7 +21,9 @@ export async function readBoot(folder: string): Promise<Boot> {
 export function openInbox(folder: string): Inbox {
   const file = path.join(folder, 'assignment.json');
   let wake = new AbortController();
-  const watcher = watch(folder, { persistent: false }, () => wake.abort());
+  const watcher = watch(folder, { persistent: false }, (_, name) => {
+    if (name === null || name === path.basename(file)) wake.abort();
+  });
   watcher.on('error', () => undefined);
   return {
     next: async (done, signal) => {

@@ -62,10 +62,13 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
   if (wishes.dryRun) return showPlan(prepared, wishes, context);
   const store = project.store(graph.feature);
   // What is wrong is told before anything is written; when there is a live run, that is what is wrong.
-  if ((await store.holder()) === undefined) await planStart(prepared, wishes, context);
+  const live = (await store.holder()) !== undefined;
+  const planned = live ? undefined : await planStart(prepared, wishes, context);
   const release = await store.lock();
   try {
-    return await buildLocked(prepared, wishes, context);
+    // Somebody else may have come and gone before the lock was ours.
+    const same = planned !== undefined && (await store.read())?.updatedAt === planned.known?.updatedAt;
+    return await buildLocked(prepared, same ? planned : await planStart(prepared, wishes, context), wishes, context);
   } finally {
     await release();
   }
@@ -184,10 +187,13 @@ async function planStart(prepared: Prepared, wishes: Wishes, context: CliContext
   return { known, settings, agent, base };
 }
 
-async function buildLocked(prepared: Prepared, wishes: Wishes, context: CliContext): Promise<number> {
+async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, context: CliContext): Promise<number> {
   const { project, graph, config } = prepared;
-  const { known, settings, agent, base } = await planStart(prepared, wishes, context);
-  const copies = await project.repository.untrackedFiles(config.workers.copy);
+  const { known, settings, agent, base } = start;
+  const [copies, notes] = await Promise.all([
+    project.repository.untrackedFiles(config.workers.copy),
+    uncommittedNote(project, known),
+  ]);
   await writeFileAtomic(project.paths.feature(graph.feature).usedGraph, prepared.graphText, { durable: false });
   const renderer = await createRenderer({ context, graph, json: wishes.json });
   const stop = stopSignal(context);
@@ -196,7 +202,7 @@ async function buildLocked(prepared: Prepared, wishes: Wishes, context: CliConte
     ports: wirePorts(project, graph.feature, renderer.event),
     options: runOptions({ config, agent, copies, deadlineMs: wishes.deadlineMs, env: context.env, stop }),
   };
-  for (const note of [...prepared.notes, ...(await uncommittedNote(project, known))]) renderer.note(note);
+  for (const note of [...prepared.notes, ...notes]) renderer.note(note);
   context.onForce(async () => {
     const state = await run.ports.store.read();
     if (state !== undefined) await run.ports.launcher.sweep(state.runId);
@@ -207,11 +213,13 @@ async function buildLocked(prepared: Prepared, wishes: Wishes, context: CliConte
 /** Work of a run whose state is gone is still somebody's work; and git keeps no branch below another branch. */
 async function checkNothingLeft({ repository, paths }: Project, feature: string): Promise<void> {
   const { integration } = branchNames(feature);
-  for (const branch of ['mahabharatha', `mahabharatha/${feature}`]) {
-    if ((await repository.readRef(`refs/heads/${branch}`)) === undefined) continue;
-    throw new AppError('BRANCH_BLOCKS_NAMESPACE', { branch, wanted: integration });
-  }
-  const { refs } = await findTraces(repository, feature, paths.feature(feature).worktrees);
+  const above = ['mahabharatha', `mahabharatha/${feature}`];
+  const [{ refs }, ...inTheWay] = await Promise.all([
+    findTraces(repository, feature, paths.feature(feature).worktrees),
+    ...above.map((branch) => repository.readRef(`refs/heads/${branch}`)),
+  ]);
+  const branch = above.find((_, index) => inTheWay[index] !== undefined);
+  if (branch !== undefined) throw new AppError('BRANCH_BLOCKS_NAMESPACE', { branch, wanted: integration });
   if (refs.length > 0) throw new AppError('TRACES_LEFT', { feature, refs: refs.map(({ ref }) => ref) });
 }
 

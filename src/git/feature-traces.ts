@@ -16,21 +16,23 @@ export interface FeatureTraces {
 
 export async function findTraces(repository: Repository, feature: string, folder: string): Promise<FeatureTraces> {
   const names = branchNames(feature);
-  const all = await repository.listWorktrees();
+  const [all, branchRefs, attempts, unmerged] = await Promise.all([
+    repository.listWorktrees(),
+    repository.listRefs(`refs/heads/${names.prefix}`),
+    repository.listRefs(attemptRefs(feature)),
+    unmergedCommits(repository, names.integration, names.prefix),
+  ]);
   const worktrees = all.map((worktree) => worktree.folder).filter((other) => other.startsWith(folder + path.sep));
   const ours = (branch: string): boolean =>
     branch === names.integration || /^worker-\d+$/.test(branch.slice(names.prefix.length));
-  const branches = (await repository.listRefs(`refs/heads/${names.prefix}`)).filter(({ ref }) =>
-    ours(ref.slice('refs/heads/'.length)),
-  );
+  const branches = branchRefs.filter(({ ref }) => ours(ref.slice('refs/heads/'.length)));
   const checkedOut = all.flatMap(({ branch, folder }) =>
     branch !== undefined && !worktrees.includes(folder) && branches.some(({ ref }) => ref === `refs/heads/${branch}`)
       ? [{ branch, folder }]
       : [],
   );
   const kept = new Set(checkedOut.map(({ branch }) => `refs/heads/${branch}`));
-  const refs = [...branches.filter(({ ref }) => !kept.has(ref)), ...(await repository.listRefs(attemptRefs(feature)))];
-  return { worktrees, refs, checkedOut, unmerged: await unmergedCommits(repository, names.integration, names.prefix) };
+  return { worktrees, refs: [...branches.filter(({ ref }) => !kept.has(ref)), ...attempts], checkedOut, unmerged };
 }
 
 async function unmergedCommits({ git, readRef }: Repository, integration: string, prefix: string): Promise<number> {

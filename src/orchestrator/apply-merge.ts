@@ -67,7 +67,8 @@ export async function publishLevel(
 ): Promise<void> {
   const { state } = journal;
   const ref = `refs/heads/${branchNames(graph.feature).integration}`;
-  // After a crash between the two steps below the branch is there already.
+  // After a crash between the steps below the branch may be there already; the trial must be known then.
+  await journal.save();
   if ((await ports.repository.readRef(ref)) !== tip) {
     await ports.repository.moveBranch({ branch: state.integration, from: state.integrationTip, to: tip });
   }

@@ -50,8 +50,10 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
         if (action.kind === 'finish') return await finish(context, journal, hands, action);
         await executor.apply(action);
       }
+      if (actions.length > 0) continue;
+      // Whatever the outside would notice has been saved before it was done; the rest is saved before we sleep.
       await journal.save();
-      if (actions.length === 0) await bell.wait(options.stop, nextLook(snapshot));
+      await bell.wait(options.stop, nextLook(snapshot));
     }
   } catch (error) {
     return await breakOff(context, journal, hands, error);

@@ -72,6 +72,7 @@ async function work(context: WorkerContext, inboxFolder: string): Promise<void> 
       if (result === undefined) return;
       done = assignment.attempt;
       await context.reporter.update({ phase: context.stop.aborted ? 'stopping' : 'idle', attempt: null, result });
+      if (!context.stop.aborted) setup.tidyUp(assignment.base);
     }
   } finally {
     inbox.close();

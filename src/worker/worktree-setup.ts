@@ -10,6 +10,8 @@ export class SetupFailed extends Error {
 export interface WorktreeSetup {
   /** Makes the worktree exactly `base`, and usable: copied files are there and the set-up has run. */
   prepare(options: { base: string; fresh: boolean }): Promise<void>;
+  /** Makes it clean again while nobody waits: the next task most likely starts from the same base. */
+  tidyUp(base: string): void;
   /** Untracked paths that set-up and copies made and no ignore rule covers: they are no task's work. */
   readonly leftovers: readonly string[];
 }
@@ -19,6 +21,13 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
   let leftovers: readonly string[] = [];
   /** State of the lock files at the last set-up; undefined when what it made is not there. */
   let installed: string | undefined;
+  let tidying: { readonly base: string; readonly done: Promise<boolean> } | undefined;
+
+  const isTidy = async (base: string): Promise<boolean> => {
+    const done = (await tidying?.done) === true && tidying?.base === base;
+    tidying = undefined;
+    return done;
+  };
 
   const runSetup = async (command: string, timeoutMs: number): Promise<void> => {
     await context.reporter.update({ phase: 'setup' });
@@ -32,8 +41,22 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
     get leftovers() {
       return leftovers;
     },
+    tidyUp: (base) => {
+      const reset = workspace.reset({ base, branch: boot.branch, ignoredToo: false, keep: leftovers });
+      // Where it fails, the next task's own reset says why.
+      tidying = {
+        base,
+        done: reset.then(
+          () => true,
+          () => false,
+        ),
+      };
+    },
     prepare: async ({ base, fresh }) => {
-      await workspace.reset({ base, branch: boot.branch, ignoredToo: fresh, keep: fresh ? [] : leftovers });
+      const tidy = (await isTidy(base)) && !fresh;
+      if (!tidy) {
+        await workspace.reset({ base, branch: boot.branch, ignoredToo: fresh, keep: fresh ? [] : leftovers });
+      }
       const copied = await copyFiles(context);
       if (boot.setup === null) {
         if (copied) leftovers = await workspace.untracked();

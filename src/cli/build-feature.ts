@@ -211,7 +211,7 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
 }
 
 /** Work of a run whose state is gone is still somebody's work; and git keeps no branch below another branch. */
-async function checkNothingLeft({ repository, paths }: Project, feature: string): Promise<void> {
+async function checkNothingLeft({ repository, paths, store }: Project, feature: string): Promise<void> {
   const { integration } = branchNames(feature);
   const above = ['mahabharatha', `mahabharatha/${feature}`];
   const [{ refs }, ...inTheWay] = await Promise.all([
@@ -220,7 +220,9 @@ async function checkNothingLeft({ repository, paths }: Project, feature: string)
   ]);
   const branch = above.find((_, index) => inTheWay[index] !== undefined);
   if (branch !== undefined) throw new AppError('BRANCH_BLOCKS_NAMESPACE', { branch, wanted: integration });
-  if (refs.length > 0) throw new AppError('TRACES_LEFT', { feature, refs: refs.map(({ ref }) => ref) });
+  // Whoever has just started this run has written the state before the first ref.
+  if (refs.length > 0 && (await store(feature).read()) === undefined)
+    throw new AppError('TRACES_LEFT', { feature, refs: refs.map(({ ref }) => ref) });
 }
 
 interface Going {

@@ -1,6 +1,8 @@
 import { access, readdir, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { asAppError } from '../lib/index.ts';
+import type { Engine } from '../engines/index.ts';
+import { imageRequest } from './build-image.ts';
 import { agentProblem, findProgram } from './check-agent.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { loadGraph } from './load-graph.ts';
@@ -65,12 +67,7 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
     await checkAgentOf(project, context),
     await checkCredentials(context),
     ...(await checkGraphs(project)),
-    {
-      what: 'containers',
-      state: 'note',
-      found: 'mode container is not there yet',
-      remedy: 'Use --mode subprocess: workers run with your own rights.',
-    },
+    ...(await checkContainers(context)),
   ];
 }
 
@@ -121,6 +118,52 @@ async function checkCredentials({ env }: CliContext): Promise<Finding> {
   const remedy =
     'For Claude Code: run "claude" once and log in, or set ANTHROPIC_API_KEY. (A login in the macOS keychain is not seen here.)';
   return { what: 'credentials', state: 'note', found: 'none found', remedy };
+}
+
+/** Not needed yet: workers in containers come next, their images are there already. */
+async function checkContainers(context: CliContext): Promise<Finding[]> {
+  const { searchEngine } = await import('../engines/index.ts');
+  const { engine, lines } = await searchEngine(context.env);
+  if (engine === undefined) {
+    return [
+      {
+        what: 'engine',
+        state: 'note',
+        found: lines.join('\n'),
+        remedy: 'Start Docker, or say where it is with DOCKER_HOST.',
+      },
+    ];
+  }
+  const reached = await attempt('engine', () => engine.info());
+  if ('problem' in reached) return [{ ...reached.problem, state: 'note' }];
+  const { version, endpoint } = reached.value;
+  const found: Finding = {
+    what: 'engine',
+    state: 'ok',
+    found: `${engine.name} ${version} at ${endpoint}`,
+    remedy: null,
+  };
+  return [found, await checkImage(engine, context)];
+}
+
+async function checkImage(engine: Engine, context: CliContext): Promise<Finding> {
+  const { findRunImage } = await import('../images/index.ts');
+  const found = await attempt('image', async () => findRunImage(engine, await imageRequest({}, context)));
+  if ('problem' in found) return { ...found.problem, state: 'note' };
+  const { state } = found.value;
+  switch (state.state) {
+    case 'fresh':
+      return { what: 'image', state: 'ok', found: state.tag, remedy: null };
+    case 'stale':
+      return {
+        what: 'image',
+        state: 'note',
+        found: `stale: ${state.reasons.join('; ')}`,
+        remedy: 'Build it with: mahabharatha build',
+      };
+    case 'missing':
+      return { what: 'image', state: 'note', found: 'not built', remedy: 'Build it with: mahabharatha build' };
+  }
 }
 
 async function checkGraphs(project: Project): Promise<Finding[]> {

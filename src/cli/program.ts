@@ -1,4 +1,5 @@
 import { Command as Commander, CommanderError } from 'commander';
+import { build } from './commands/build.ts';
 import { cleanup } from './commands/cleanup.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   retry,
   merge,
   cleanup,
+  build,
   doctor,
   demo,
 ];

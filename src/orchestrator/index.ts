@@ -1,4 +1,3 @@
-export { formatActions } from './plan.ts';
 export type { Policy, StopRequest } from './plan.ts';
 export type { Ports, RunContext, RunOptions } from './ports.ts';
 export type { RunEnd } from './loop.ts';

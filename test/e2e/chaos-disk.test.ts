@@ -4,7 +4,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RecordedEvent } from '../../src/state/index.ts';
-import { SOAK, createChaos, eventsSoFar, expectBuilt, sees, standardFeature, stateSoFar } from '../support/chaos.ts';
+import {
+  MOMENTS_TRIED,
+  SOAK,
+  createChaos,
+  eventsSoFar,
+  expectBuilt,
+  sees,
+  standardFeature,
+  stateSoFar,
+} from '../support/chaos.ts';
 
 const SIZE_MB = 24;
 
@@ -53,7 +62,7 @@ const MOMENTS: (RecordedEvent['type'] | 'before the start')[] = [
   ...(SOAK ? (['run-started', 'attempt-started', 'worker-phase', 'attempt-accepted'] as const) : []),
 ];
 
-describe('when the disk is full', () => {
+describe(`when the disk is full (${MOMENTS_TRIED})`, () => {
   it.for(MOMENTS)('%s: the run ends with a clear error and goes on when there is room', async (moment, context) => {
     context.skip(refused !== '', refused);
     const chaos = await createChaos();

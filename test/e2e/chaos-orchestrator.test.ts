@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordedEvent, RunState } from '../../src/state/index.ts';
 import {
+  MOMENTS_TRIED,
   SOAK,
   atEach,
   delay,
@@ -82,7 +83,7 @@ async function goOn(chaos: Chaos): Promise<CliResult> {
   return chaos.project.cli('kurukshetra', ...(known ? ['--resume'] : []));
 }
 
-describe('an orchestrator that is killed with SIGKILL', () => {
+describe(`an orchestrator that is killed with SIGKILL (${MOMENTS_TRIED})`, () => {
   it('is followed by a resumed one that takes over its workers, whatever had just happened', async () => {
     await atEach(
       EVENT_POINTS,

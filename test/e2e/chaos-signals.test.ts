@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  MOMENTS_TRIED,
   SOAK,
   atEach,
   delay,
@@ -65,7 +66,7 @@ async function resumed(chaos: Chaos): Promise<CliResult> {
   return chaos.project.cli('kurukshetra', ...(stateSoFar(chaos.project) === undefined ? [] : ['--resume']));
 }
 
-describe('a run that is interrupted', () => {
+describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
   it('ends in order at any moment, charges nobody, and goes on when resumed', async () => {
     await atEach(
       POINTS,

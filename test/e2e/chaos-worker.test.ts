@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Phase } from '../../src/protocol/index.ts';
 import {
+  MOMENTS_TRIED,
   SOAK,
   atEach,
   delay,
@@ -50,7 +51,7 @@ async function killWorker(chaos: Chaos, live: LiveRun, phase: (typeof PHASES)[nu
   return seen;
 }
 
-describe('a worker that is killed with SIGKILL', () => {
+describe(`a worker that is killed with SIGKILL (${MOMENTS_TRIED})`, () => {
   it('is replaced and its task done again, whatever it was at', async () => {
     await atEach(
       PHASES,

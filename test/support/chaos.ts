@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { findByEnvironment, processStart } from '../../src/lib/index.ts';
 import type { WorkerStatus } from '../../src/protocol/index.ts';
 import type { RecordedEvent, RunState } from '../../src/state/index.ts';
@@ -12,6 +12,12 @@ import type { CliResult, TestProject, TestTask } from './project.ts';
 
 /** The longer version of the chaos tests: every point instead of some. */
 export const SOAK = process.env['MAHABHARATHA_SOAK'] === '1';
+
+/** Part of the tests' names, so that nobody takes some moments for all. */
+export const MOMENTS_TRIED = SOAK ? 'at every moment' : 'at some moments; at every one with MAHABHARATHA_SOAK=1';
+
+// One test goes through many moments, several at a time: on a loaded machine that takes its time.
+vi.setConfig({ testTimeout: SOAK ? 1_800_000 : 180_000 });
 
 export type LiveRun = ReturnType<TestProject['start']>;
 
@@ -206,7 +212,6 @@ export async function atEach<Point>(
   points: readonly Point[],
   nameOf: (point: Point) => string,
   work: (chaos: Chaos, point: Point) => Promise<void>,
-  // oxlint-disable-next-line max-params -- the width is for what is slow
   width = 3,
 ): Promise<void> {
   const queue = [...points];

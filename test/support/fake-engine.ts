@@ -1,47 +1,17 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
-import { existsSync } from 'node:fs';
-import { PassThrough } from 'node:stream';
-import type { Readable } from 'node:stream';
 import type {
   ContainerEvent,
   ContainerExit,
   ContainerInfo,
-  ContainerSpec,
   Engine,
   ImageBuild,
   ImageInfo,
   Labels,
 } from '../../src/engines/index.ts';
 import { AppError, randomId } from '../../src/lib/index.ts';
-
-/** A container as its program sees it. */
-export interface FakeProcess {
-  readonly spec: ContainerSpec;
-  readonly stdin: Readable;
-  stdout(text: string): void;
-  stderr(text: string): void;
-  exit(code: number): void;
-  /** What a process does that wants more memory than there is. */
-  runOutOfMemory(): void;
-  /** Called on SIGTERM; without it the container ends at once. */
-  onTerm(listener: () => void): void;
-}
-
-/** What a fake container does, in place of a command. */
-export type FakeProgram = (process: FakeProcess) => void;
-
-interface FakeContainer {
-  readonly spec: ContainerSpec;
-  readonly createdAt: string;
-  readonly exit: Promise<ContainerExit>;
-  readonly streams: { readonly stdin: PassThrough; readonly stdout: PassThrough; readonly stderr: PassThrough };
-  readonly log: { readonly stream: 'stdout' | 'stderr'; readonly text: string }[];
-  readonly printed: EventEmitter;
-  startedAt: string | null;
-  term: () => void;
-  end: (exit: ContainerExit) => void;
-}
+import { createFakeContainer, failed, infoOf, startFakeContainer } from './fake-container.ts';
+import type { FakeContainer, FakeProgram } from './fake-container.ts';
 
 /** What containers live on. It outlives an engine, as a daemon outlives its clients. */
 export interface FakeEngineMachine {
@@ -65,6 +35,7 @@ export function createFakeEngineMachine(program: FakeProgram, images: readonly s
     events: new EventEmitter(),
     up: true,
   };
+  machine.events.setMaxListeners(0);
   for (const tag of images) machine.images.set(tag, imageOf(randomId(), {}));
   return machine;
 }
@@ -96,8 +67,6 @@ function guarded(machine: FakeEngineMachine, call: (...args: never[]) => Promise
 }
 
 const unreachable = (): AppError => new AppError('ENGINE_UNREACHABLE', { tried: ['fake: it is stopped'] });
-const failed = (call: string, reason: string): AppError => new AppError('ENGINE_FAILED', { call, reason });
-
 const hasLabels = (own: Labels, wanted: Labels): boolean =>
   Object.entries(wanted).every(([name, value]) => own[name] === value);
 
@@ -185,12 +154,12 @@ function containersOf(machine: FakeEngineMachine): ContainerParts {
   const started = new Map<string, Promise<ContainerExit>>();
   const infos = (): ContainerInfo[] => [...containers].map(([id, container]) => infoOf(id, container));
   return {
-    createContainer: async (spec) => create(machine, spec),
+    createContainer: async (spec) => createFakeContainer(machine, spec),
     startContainer: async (id) => {
       const container = containers.get(id);
       if (container === undefined) throw failed(`start container ${id}`, 'no such container');
       started.set(id, container.exit);
-      if (container.startedAt === null) start(machine, id, container);
+      if (container.startedAt === null) startFakeContainer(machine, id, container);
     },
     inspectContainer: async (id) => infos().find((info) => info.id === id),
     listContainers: async (labels) => infos().filter((info) => hasLabels(info.labels, labels)),
@@ -214,83 +183,10 @@ function containersOf(machine: FakeEngineMachine): ContainerParts {
 function interruption(machine: FakeEngineMachine, signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     machine.events.once('down', () => reject(unreachable()));
-    if (signal?.aborted === true) reject(signal.reason as Error);
-    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    const abort = (): void => reject(signal?.reason as Error);
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener('abort', abort, { once: true });
   });
-}
-
-function create({ images, containers }: FakeEngineMachine, spec: ContainerSpec): string {
-  if (!images.has(spec.image)) throw new AppError('IMAGE_MISSING', { image: spec.image });
-  for (const { spec: other } of containers.values()) {
-    if (other.name === spec.name) throw new AppError('CONTAINER_NAME_TAKEN', { name: spec.name });
-  }
-  for (const mount of spec.mounts) {
-    if (mount.kind !== 'bind' || existsSync(mount.source)) continue;
-    throw failed(`create container ${spec.name}`, `bind source path does not exist: ${mount.source}`);
-  }
-  const id = createHash('sha256').update(randomId()).digest('hex');
-  const { promise, resolve } = withResolvers<ContainerExit>();
-  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
-  const container: FakeContainer = {
-    spec,
-    createdAt: new Date().toISOString(),
-    exit: promise,
-    streams,
-    log: [],
-    printed: new EventEmitter(),
-    startedAt: null,
-    term: () => container.end({ code: 143, oomKilled: false }),
-    end: (exit) => {
-      if (!containers.delete(id)) return;
-      streams.stdout.end();
-      streams.stderr.end();
-      container.printed.emit('end', exit);
-      resolve(exit);
-    },
-  };
-  containers.set(id, container);
-  return id;
-}
-
-function withResolvers<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
-  let resolve: ((value: Value) => void) | undefined;
-  const promise = new Promise<Value>((done) => (resolve = done));
-  return { promise, resolve: (value) => resolve?.(value) };
-}
-
-function start(machine: FakeEngineMachine, id: string, container: FakeContainer): void {
-  const { spec, streams, log, printed } = container;
-  const tell = (kind: ContainerEvent['kind'], exitCode: number | null = null): void => {
-    machine.events.emit('event', { kind, id, labels: spec.labels, exitCode });
-  };
-  const print = (stream: 'stdout' | 'stderr', text: string): void => {
-    log.push({ stream, text });
-    streams[stream].write(text);
-    printed.emit('print', stream, text);
-  };
-  container.startedAt = new Date().toISOString();
-  printed.once('end', ({ code }: ContainerExit) => tell('die', code));
-  tell('start');
-  machine.program({
-    spec,
-    stdin: streams.stdin,
-    stdout: (text) => print('stdout', text),
-    stderr: (text) => print('stderr', text),
-    exit: (code) => container.end({ code, oomKilled: false }),
-    runOutOfMemory: () => {
-      tell('oom');
-      container.end({ code: 137, oomKilled: true });
-    },
-    onTerm: (listener) => {
-      container.term = listener;
-    },
-  });
-}
-
-function infoOf(id: string, { spec, startedAt, createdAt }: FakeContainer): ContainerInfo {
-  const { name, labels, image } = spec;
-  const status = startedAt === null ? 'created' : 'running';
-  return { id, name, labels, image, status, exitCode: null, oomKilled: false, startedAt, createdAt };
 }
 
 function outputOf(machine: FakeEngineMachine): Part<'attach' | 'logs' | 'watchEvents'> {
@@ -308,7 +204,7 @@ function outputOf(machine: FakeEngineMachine): Part<'attach' | 'logs' | 'watchEv
       const { log, printed } = find(id, 'read the log of');
       const print = (stream: 'stdout' | 'stderr', text: string): void => sink[stream](Buffer.from(text));
       for (const { stream, text } of tail === 'all' ? log : log.slice(log.length - tail)) print(stream, text);
-      if (!follow) return;
+      if (!follow || signal?.aborted === true) return;
       printed.on('print', print);
       await new Promise<void>((resolve) => {
         printed.once('end', () => resolve());

@@ -6,7 +6,7 @@ interface Line {
 }
 
 /** An event in words; the same in plain output and in `logs`. */
-// oxlint-disable-next-line complexity, max-lines-per-function -- one case per event, each a line
+// oxlint-disable-next-line complexity -- one case per event, each a line
 export function describe(event: RecordedEvent): Line {
   switch (event.type) {
     case 'run-started':

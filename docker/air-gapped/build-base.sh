@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# Makes mahabharatha-base:<suite>, a base image for workers, without a container registry: see README.md beside this file.
+set -euo pipefail
+
+SUITE=${SUITE:-bookworm}
+NODE_VERSION=${NODE_VERSION:-24.21.0}
+NPM_VERSION=${NPM_VERSION:-11.21.1}
+TIME_LIMIT=${TIME_LIMIT:-600}
+PACKAGES=bash,ca-certificates,curl,git
+
+here=$(cd "$(dirname "$0")" && pwd)
+add_certificates=$here/../worker/add-certificates.sh
+image=mahabharatha-base:$SUITE
+force=false
+
+main() {
+  for argument in "$@"; do
+    case $argument in
+      --force) force=true ;;
+      *) fail "unknown argument $argument; there is --force" ;;
+    esac
+  done
+  need docker npm sha256sum
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  gather "$work"
+  local content
+  content=$(content_hash "$work")
+  if [[ $force == false && $(content_of_image) == "$content" ]]; then
+    say "$image is up to date (${content:0:12})"
+    return
+  fi
+  need mmdebstrap tar
+  [[ $(id -u) == 0 ]] || fail 'making a root file system needs root: sudo -E docker/air-gapped/build-base.sh'
+  fetch_node "$work"
+  make_file_system "$work"
+  import_image "$work" "$content"
+}
+
+say() { printf '%s\n' "$1"; }
+fail() { printf 'build-base: %s\n' "$1" >&2; exit 1; }
+
+need() {
+  local program
+  for program in "$@"; do
+    command -v "$program" >/dev/null || fail "$program is missing; on Debian: apt-get install docker.io mmdebstrap"
+  done
+}
+
+# What the host says about where things come from; together with the versions it is what makes the image.
+gather() {
+  host_sources >"$1/sources.list"
+  host_certificates >"$1/certificates.pem"
+  host_npmrc >"$1/npmrc"
+}
+
+# The Debian mirrors of this machine's apt, in whatever format they are written, as one-line entries for our suite.
+host_sources() {
+  local own
+  own=$(. /etc/os-release && printf %s "${VERSION_CODENAME:-}")
+  apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' 2>/dev/null |
+    awk -v own="$own" -v suite="$SUITE" '
+      $3 == "main" && ($2 == own || $2 == own "-updates" || $2 == own "-security") {
+        sub("^" own, suite, $2); print "deb", $1, $2, $3
+      }' | sort -u
+}
+
+# The extra authorities that this machine trusts: what Node is told to trust, and what the administrator put in place.
+host_certificates() {
+  local file
+  for file in "${NODE_EXTRA_CA_CERTS:-}" /usr/local/share/ca-certificates/*.crt; do
+    if [[ -r $file ]]; then sed 's/\r$//' "$file"; printf '\n'; fi
+  done
+}
+
+# The registry alone, and no credentials in its address: everything else of the user's npm configuration stays here.
+host_npmrc() {
+  local registry
+  registry=$(npm --loglevel=error config get registry)
+  [[ $registry == *@* ]] && registry=$(sed -E 's#//[^/@]*@#//#' <<<"$registry")
+  printf 'registry=%s\n' "$registry"
+}
+
+content_hash() {
+  {
+    printf '%s\n' "$SUITE" "$NODE_VERSION" "$NPM_VERSION" "$PACKAGES" "$(dpkg --print-architecture)"
+    cat "$here/build-base.sh" "$add_certificates" "$1/sources.list" "$1/certificates.pem" "$1/npmrc"
+  } | sha256sum | cut -d' ' -f1
+}
+
+content_of_image() {
+  docker image inspect --format '{{index .Config.Labels "mahabharatha.base-content"}}' "$image" 2>/dev/null || true
+}
+
+# npm checks what it fetches against the registry's checksums.
+fetch_node() {
+  local architecture
+  case $(dpkg --print-architecture) in
+    amd64) architecture=x64 ;;
+    arm64) architecture=arm64 ;;
+    *) fail "no Node package for $(dpkg --print-architecture)" ;;
+  esac
+  mkdir "$1/node" "$1/npm"
+  (cd "$1" && npm --loglevel=error pack --silent "node-linux-$architecture@$NODE_VERSION" "npm@$NPM_VERSION" >/dev/null)
+  tar -xzf "$1/node-linux-$architecture-$NODE_VERSION.tgz" -C "$1/node" --strip-components=1
+  tar -xzf "$1/npm-$NPM_VERSION.tgz" -C "$1/npm" --strip-components=1
+}
+
+# Run by mmdebstrap with the new root as its argument.
+write_customization() {
+  cat <<'HOOK'
+#!/bin/sh
+set -eu
+work=$1
+add_certificates=$2
+root=$3
+install -D -m 755 "$work/node/bin/node" "$root/usr/local/bin/node"
+mkdir -p "$root/usr/local/lib/node_modules" "$root/usr/local/etc"
+cp -r "$work/npm" "$root/usr/local/lib/node_modules/npm"
+chown -R 0:0 "$root/usr/local/lib/node_modules"
+ln -sf ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
+ln -sf ../lib/node_modules/npm/bin/npx-cli.js "$root/usr/local/bin/npx"
+install -m 644 "$work/npmrc" "$root/usr/local/etc/npmrc"
+[ ! -s "$work/certificates.pem" ] || sh "$add_certificates" "$work/certificates.pem" "$root"
+rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/*.bin "$root"/var/log/apt "$root"/var/log/dpkg.log
+chroot "$root" node --version
+chroot "$root" npm --version
+HOOK
+}
+
+make_file_system() {
+  write_customization >"$1/customize.sh"
+  local sources=()
+  if [[ -s $1/sources.list ]]; then sources=("$1/sources.list"); fi
+  timeout "$TIME_LIMIT" mmdebstrap --quiet --variant=minbase --include="$PACKAGES" \
+    --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
+    --dpkgopt='path-include=/usr/share/doc/*/copyright' --dpkgopt='path-exclude=/usr/share/locale/*' \
+    --customize-hook="sh '$1/customize.sh' '$1' '$add_certificates' \"\$1\"" \
+    "$SUITE" "$1/root.tar" "${sources[@]}"
+}
+
+import_image() {
+  timeout "$TIME_LIMIT" docker import \
+    --change 'ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt LANG=C.UTF-8' \
+    --change 'CMD ["bash"]' \
+    --change "LABEL mahabharatha.base-content=$2" \
+    --message 'made by docker/air-gapped/build-base.sh' \
+    "$1/root.tar" "$image" >/dev/null
+  say "$image made (${2:0:12}, $(docker image inspect --format '{{.Size}}' "$image") bytes)"
+}
+
+main "$@"

@@ -1,0 +1,39 @@
+# The image that workers run in, for arm64 and x86_64. `mahabharatha build` builds it; by hand, from the root of the package:
+#   docker build -f docker/worker.Dockerfile -t mahabharatha-worker .
+# The base needs Node 20.19 or newer and npm; what else is missing comes from its package manager (Debian or Ubuntu).
+ARG BASE_IMAGE=node:24-bookworm-slim
+
+FROM ${BASE_IMAGE} AS foundation
+USER root
+# extra-ca.pem is there when this machine trusts authorities of its own.
+COPY docker/worker/prepare.sh docker/worker/add-certificates.sh docker/worker/extra-ca.pe[m] /opt/mahabharatha/
+RUN sh /opt/mahabharatha/prepare.sh \
+ && rm -f /opt/mahabharatha/prepare.sh /opt/mahabharatha/add-certificates.sh /opt/mahabharatha/extra-ca.pem
+
+# A stage of its own: neither npm's cache nor the address of a registry becomes part of the image.
+FROM foundation AS claude
+ARG CLAUDE_CODE_VERSION=2.1.197
+COPY docker/worker/fetch-claude.sh docker/worker/npmr[c] /tmp/fetch/
+RUN sh /tmp/fetch/fetch-claude.sh "${CLAUDE_CODE_VERSION}"
+
+FROM foundation
+LABEL org.opencontainers.image.title="mahabharatha-worker" \
+      org.opencontainers.image.description="Runs one Mahabharatha worker: git, Node, Claude Code and the worker program." \
+      org.opencontainers.image.licenses="MIT"
+# Updates would undo the pin, and the root file system is read-only anyway.
+ENV HOME=/home/worker \
+    LANG=C.UTF-8 \
+    DISABLE_UPDATES=1 \
+    NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
+COPY --from=claude /opt/claude/claude /usr/local/bin/claude
+COPY docker/worker/healthcheck.sh /opt/mahabharatha/healthcheck.sh
+
+# What makes it a worker: these lines, up to the next empty one, are repeated at the end of a repository's own Dockerfile.
+USER 1000:1000
+WORKDIR /workspace
+HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=2 CMD ["/bin/sh", "/opt/mahabharatha/healthcheck.sh"]
+ENTRYPOINT ["/opt/mahabharatha/node", "/opt/mahabharatha/worker.mjs", "--worktree", "/workspace", "--inbox", "/run/mahabharatha/inbox", "--outbox", "/run/mahabharatha/outbox", "--shared", "/run/mahabharatha/shared"]
+CMD []
+
+# Last, because it changes most: all the rest then comes from the cache.
+COPY dist/bundle/worker/worker.js /opt/mahabharatha/worker.mjs

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Fetches one version of Claude Code from npm into /opt/claude/claude: the program alone, it needs nothing beside it.
+set -eu
+here=$(dirname "$0")
+version=$1
+
+[ ! -s "$here/npmrc" ] || export NPM_CONFIG_USERCONFIG="$here/npmrc"
+if [ -s /etc/ssl/certs/ca-certificates.crt ]; then export NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt; fi
+work=$(mktemp -d)
+cd "$work"
+npm install --no-audit --no-fund --no-update-notifier --ignore-scripts --cache "$work/cache" "@anthropic-ai/claude-code@$version"
+# Its install script only puts the platform's program in place; run by hand, it works where npm runs no scripts.
+(cd node_modules/@anthropic-ai/claude-code && node install.cjs)
+mkdir -p /opt/claude
+install -m 755 node_modules/@anthropic-ai/claude-code/bin/claude.exe /opt/claude/claude
+cd /
+rm -rf "$work"
+HOME=/nonexistent /opt/claude/claude --version | grep -F "$version"

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Run once, as root, while the image is built: makes the base image one that a worker can live in.
+set -eu
+here=$(dirname "$0")
+
+main() {
+  check_node
+  if has bash && has curl && has git && [ -s /etc/ssl/certs/ca-certificates.crt ]; then
+    echo 'bash, ca-certificates, curl and git are there'
+  else
+    install_packages
+  fi
+  if [ -s "$here/extra-ca.pem" ]; then sh "$here/add-certificates.sh" "$here/extra-ca.pem"; fi
+  drop_set_id_bits
+  make_folders
+}
+
+has() { command -v "$1" >/dev/null; }
+
+check_node() {
+  node --eval 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' && has npm && return
+  echo 'The base image needs Node 20.19 or newer with npm: an official node image will do (the slim one too),' >&2
+  echo 'or make one from Debian packages with docker/air-gapped/build-base.sh.' >&2
+  exit 1
+}
+
+install_packages() {
+  has apt-get || { echo 'The base image needs bash, ca-certificates, curl and git, or apt-get to install them.' >&2; exit 1; }
+  apt-get update
+  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends bash ca-certificates curl git
+  [ -s /etc/ssl/certs/ca-certificates.crt ] || update-ca-certificates
+  rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/log/apt /var/log/dpkg.log
+}
+
+# Nobody becomes somebody else in a worker.
+drop_set_id_bits() {
+  find / -xdev -type f -perm /6000 -exec chmod a-s {} +
+}
+
+# Who runs here is decided when the container starts, so nothing may depend on one uid: the home is anybody's, the mount
+# points are nobody's. What is under them is mounted.
+make_folders() {
+  mkdir -p /home/worker /workspace /gitdir /run/mahabharatha/inbox /run/mahabharatha/outbox /run/mahabharatha/shared
+  chmod 1777 /home/worker
+  # By this path the worker starts, whatever node is put first on the PATH later.
+  ln -s "$(command -v node)" "$here/node"
+}
+
+main

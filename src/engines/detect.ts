@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { AppError, hasCode, reasonOf } from '../lib/index.ts';
+import { discover } from './docker/discovery.ts';
+import type { Probe } from './docker/discovery.ts';
+import { createDockerEngine, greet } from './docker/docker-engine.ts';
+import type { DockerEndpoint } from './docker/endpoint.ts';
+import type { Engine } from './engine.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** An engine that is there answers this at once; one that does not is not worth waiting for. */
+const PROBE_MS = 3000;
+
+interface EngineSearch {
+  readonly engine: Engine | undefined;
+  readonly endpoint: DockerEndpoint | undefined;
+  /** One line for each place an engine could be, for `doctor`. */
+  readonly lines: readonly string[];
+  readonly tried: readonly string[];
+}
+
+/** Looks for an engine, and tells where it has looked. */
+export async function searchEngine(env: Environment): Promise<EngineSearch> {
+  const home = env['HOME'] || homedir();
+  const { endpoint, lines, tried } = await discover({ env, home, platform: process.platform, read }, probe);
+  return { engine: endpoint === undefined ? undefined : createDockerEngine(endpoint), endpoint, lines, tried };
+}
+
+/** The engine to use; throws ENGINE_UNREACHABLE with every place that was tried and what it said. */
+export async function findEngine(env: Environment): Promise<Engine> {
+  const { engine, tried } = await searchEngine(env);
+  if (engine === undefined) throw new AppError('ENGINE_UNREACHABLE', { tried });
+  return engine;
+}
+
+const read = (file: string): Promise<string | undefined> => readFile(file, 'utf8').catch(() => undefined);
+
+const probe: Probe = async (endpoint) => {
+  try {
+    return { answers: true, engine: await greet(endpoint, { quickMs: PROBE_MS, slowMs: PROBE_MS }) };
+  } catch (error) {
+    if (hasCode(error, 'ENGINE_UNREACHABLE')) return { answers: false, reason: error.facts.tried.join('; ') };
+    return { answers: false, reason: reasonOf(error) };
+  }
+};

@@ -1,0 +1,102 @@
+import { expect, it } from 'vitest';
+import type { ContainerSpec } from '../engine.ts';
+import { toCreateBody } from './container-spec.ts';
+
+const SPEC: ContainerSpec = {
+  name: 'mahabharatha-worker-0',
+  image: 'worker:1',
+  command: ['node', '/worker.js'],
+  env: { HOME: '/home/worker', WORDS: 'a=b c' },
+  uid: 1000,
+  gid: 1001,
+  workdir: '/workspace',
+  labels: { 'mahabharatha.run': 'r1' },
+  mounts: [
+    { kind: 'bind', source: '/repo/my tree', target: '/workspace', readOnly: false },
+    { kind: 'bind', source: '/repo/.git/objects', target: '/repo/.git/objects', readOnly: true },
+    { kind: 'volume', name: 'npm-cache', target: '/cache', readOnly: false },
+    { kind: 'tmpfs', target: '/tmp', bytes: 1_048_576, mode: 0o1777, uid: 1000, gid: 1001, exec: true },
+    { kind: 'tmpfs', target: '/run/secrets', bytes: 4096, mode: 0o700, uid: 1000, gid: 1001, exec: false },
+  ],
+  network: 'none',
+  memoryBytes: 4_294_967_296,
+  cpus: 1.5,
+  pids: 512,
+  stdin: true,
+  runtime: null,
+  logBytes: 10_000_001,
+};
+
+it('says to the letter what a container of ours is', () => {
+  expect(toCreateBody(SPEC)).toEqual({
+    Image: 'worker:1',
+    Entrypoint: ['node', '/worker.js'],
+    Cmd: [],
+    Env: ['HOME=/home/worker', 'WORDS=a=b c'],
+    User: '1000:1001',
+    WorkingDir: '/workspace',
+    Labels: { 'mahabharatha.run': 'r1' },
+    Tty: false,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    OpenStdin: true,
+    StdinOnce: true,
+    HostConfig: {
+      Init: true,
+      AutoRemove: true,
+      Privileged: false,
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      ReadonlyRootfs: true,
+      IpcMode: 'private',
+      NetworkMode: 'none',
+      PidsLimit: 512,
+      Memory: 4_294_967_296,
+      MemorySwap: 4_294_967_296,
+      NanoCpus: 1_500_000_000,
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '5000001', 'max-file': '2' } },
+      Tmpfs: {
+        '/tmp': 'rw,exec,nosuid,nodev,size=1048576,mode=1777,uid=1000,gid=1001',
+        '/run/secrets': 'rw,noexec,nosuid,nodev,size=4096,mode=700,uid=1000,gid=1001',
+      },
+      Mounts: [
+        {
+          Type: 'bind',
+          Source: '/repo/my tree',
+          Target: '/workspace',
+          ReadOnly: false,
+          BindOptions: { Propagation: 'rprivate', CreateMountpoint: false, NonRecursive: false },
+        },
+        {
+          Type: 'bind',
+          Source: '/repo/.git/objects',
+          Target: '/repo/.git/objects',
+          ReadOnly: true,
+          BindOptions: { Propagation: 'rprivate', CreateMountpoint: false, NonRecursive: true },
+        },
+        { Type: 'volume', Source: 'npm-cache', Target: '/cache', ReadOnly: false },
+      ],
+    },
+  });
+});
+
+it('leaves to the image and the engine what is not said', () => {
+  const body = toCreateBody({ ...SPEC, command: [], stdin: false, logBytes: null, mounts: [], network: 'bridge' });
+  expect(body).not.toHaveProperty('Entrypoint');
+  expect(body).not.toHaveProperty('Cmd');
+  expect(body).toMatchObject({ OpenStdin: false, StdinOnce: false, AttachStdin: false });
+  expect(body.HostConfig).toMatchObject({ NetworkMode: 'bridge', LogConfig: { Type: 'none', Config: {} }, Mounts: [] });
+  expect(body.HostConfig).not.toHaveProperty('Runtime');
+  expect(toCreateBody({ ...SPEC, runtime: 'runsc' }).HostConfig).toMatchObject({ Runtime: 'runsc' });
+});
+
+it.each([
+  [0, 1000],
+  [1000, 0],
+  [-1, 1000],
+  [1000.5, 1000],
+  [Number.NaN, 1000],
+])('never runs as %s:%s', (uid, gid) => {
+  expect(() => toCreateBody({ ...SPEC, uid, gid })).toThrow(/mahabharatha-worker-0 would run as/);
+});

@@ -1,0 +1,80 @@
+import type Dockerode from 'dockerode';
+import { AppError } from '../../lib/index.ts';
+import type { ContainerSpec, Mount } from '../engine.ts';
+
+type CreateBody = Dockerode.ContainerCreateOptions;
+type HostConfig = NonNullable<CreateBody['HostConfig']>;
+type LogConfig = NonNullable<HostConfig['LogConfig']>;
+
+/** The engine's words for a container of ours. What locks it down is said here, for every container alike. */
+export function toCreateBody(spec: ContainerSpec): CreateBody {
+  return {
+    Image: spec.image,
+    // The whole command: an entrypoint of the image could do anything before it.
+    ...(spec.command.length === 0 ? {} : { Entrypoint: [...spec.command], Cmd: [] }),
+    Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
+    User: userOf(spec),
+    WorkingDir: spec.workdir,
+    Labels: { ...spec.labels },
+    Tty: false,
+    AttachStdin: spec.stdin,
+    AttachStdout: true,
+    AttachStderr: true,
+    OpenStdin: spec.stdin,
+    // The container's stdin ends with the one attachment that holds it, also when that one is killed.
+    StdinOnce: spec.stdin,
+    HostConfig: toHostConfig(spec),
+  };
+}
+
+function toHostConfig(spec: ContainerSpec): HostConfig {
+  return {
+    Init: true,
+    AutoRemove: true,
+    Privileged: false,
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges'],
+    ReadonlyRootfs: true,
+    IpcMode: 'private',
+    NetworkMode: spec.network,
+    PidsLimit: spec.pids,
+    Memory: spec.memoryBytes,
+    MemorySwap: spec.memoryBytes,
+    NanoCpus: Math.round(spec.cpus * 1e9),
+    LogConfig: toLogConfig(spec.logBytes),
+    Tmpfs: Object.fromEntries(spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' ? [toTmpfs(mount)] : []))),
+    Mounts: spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' ? [] : [toMount(mount)])),
+    ...(spec.runtime === null ? {} : { Runtime: spec.runtime }),
+  };
+}
+
+function userOf({ name, uid, gid }: ContainerSpec): string {
+  for (const id of [uid, gid]) {
+    if (!Number.isInteger(id) || id <= 0) {
+      throw new AppError('INTERNAL', { what: `container ${name} would run as ${uid}:${gid}` });
+    }
+  }
+  return `${uid}:${gid}`;
+}
+
+/** Two files, of which the older one is dropped: what was printed last is always there. */
+function toLogConfig(bytes: number | null): LogConfig {
+  if (bytes === null) return { Type: 'none', Config: {} };
+  return { Type: 'json-file', Config: { 'max-size': String(Math.ceil(bytes / 2)), 'max-file': '2' } };
+}
+
+function toTmpfs({ target, bytes, mode, uid, gid, exec }: Mount & { kind: 'tmpfs' }): [string, string] {
+  const options = [exec ? 'exec' : 'noexec', 'nosuid', 'nodev', `size=${bytes}`, `mode=${mode.toString(8)}`];
+  return [target, ['rw', ...options, `uid=${uid}`, `gid=${gid}`].join(',')];
+}
+
+type MountSettings = NonNullable<HostConfig['Mounts']>[number];
+
+/** As `Mounts`, not as `Binds`: there a source that is missing would be made, by root. */
+function toMount(mount: Mount & { kind: 'bind' | 'volume' }): MountSettings {
+  const { target: Target, readOnly: ReadOnly } = mount;
+  if (mount.kind === 'volume') return { Type: 'volume', Source: mount.name, Target, ReadOnly };
+  // Older engines leave file systems below a read-only bind writable: they are left out.
+  const options = { Propagation: 'rprivate' as const, CreateMountpoint: false, NonRecursive: ReadOnly };
+  return { Type: 'bind', Source: mount.source, Target, ReadOnly, BindOptions: options };
+}

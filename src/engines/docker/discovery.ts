@@ -1,0 +1,52 @@
+import { describeEndpoint } from './endpoint.ts';
+import type { DockerEndpoint } from './endpoint.ts';
+import { STRATEGIES } from './strategies.ts';
+import type { Machine } from './strategies.ts';
+
+/** Whether an engine answers at a place, and which, or why not. */
+export type Probe = (endpoint: DockerEndpoint) => Promise<ProbeResult>;
+
+type ProbeResult =
+  | { readonly answers: true; readonly engine: string }
+  | { readonly answers: false; readonly reason: string };
+
+export interface Discovery {
+  readonly endpoint: DockerEndpoint | undefined;
+  /** One line for each way to an engine, in the order they were looked at: for `doctor`. */
+  readonly lines: readonly string[];
+  /** The lines of those places that were there to be tried. */
+  readonly tried: readonly string[];
+}
+
+/**
+ * Looks for an engine as the `docker` command would: what the user has chosen is final, whether it works or not, for
+ * containers must not turn up on another engine than the one he looks at. Without a choice, the usual sockets in order.
+ */
+export async function discover(machine: Machine, probe: Probe): Promise<Discovery> {
+  const lines: string[] = [];
+  const tried: string[] = [];
+  const seen = new Set<string>();
+  const note = (line: string): void => {
+    lines.push(line);
+    tried.push(line);
+  };
+  for (const strategy of STRATEGIES) {
+    const finding = await strategy.find(machine);
+    if (finding.kind === 'nothing') {
+      lines.push(`${strategy.name}: ${finding.reason}`);
+      continue;
+    }
+    if (finding.kind === 'refused') {
+      note(`${strategy.name}: ${finding.reason}`);
+      break;
+    }
+    const place = describeEndpoint(finding.endpoint);
+    if (seen.has(place)) continue;
+    seen.add(place);
+    const result = await probe(finding.endpoint);
+    note(`${strategy.name}: ${result.answers ? `${place}: ${result.engine}` : result.reason}`);
+    if (result.answers) return { endpoint: finding.endpoint, lines, tried };
+    if (strategy.isChoice) break;
+  }
+  return { endpoint: undefined, lines, tried };
+}

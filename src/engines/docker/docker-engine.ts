@@ -1,0 +1,85 @@
+import { AppError } from '../../lib/index.ts';
+import type { Engine, EngineInfo } from '../engine.ts';
+import { USUAL_LIMITS, openConnection } from './connection.ts';
+import type { Connection, Limits } from './connection.ts';
+import { containerCalls } from './containers.ts';
+import type { DockerEndpoint } from './endpoint.ts';
+import { watchEvents } from './events.ts';
+import { createExits } from './exits.ts';
+import { imageCalls } from './images.ts';
+import { streamCalls } from './streams.ts';
+import { volumeCalls } from './volumes.ts';
+
+/** What we ask of the API is there since 1.41 (Docker 20.10, Podman 4). */
+const OLDEST_API = [1, 41] as const;
+
+/** As Go and images call them, so that an engine and an image can be compared. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' };
+
+/** An engine that speaks Docker's API at a known place. Nothing is sent before the first call. */
+export function createDockerEngine(endpoint: DockerEndpoint, limits: Limits = USUAL_LIMITS): Engine {
+  const connection = openConnection(endpoint, limits);
+  return {
+    name: 'docker',
+    info: () => info(connection),
+    ...imageCalls(connection),
+    ...volumeCalls(connection),
+    ...containerCalls(connection, createExits(connection)),
+    ...streamCalls(connection),
+    watchEvents: (labels, onEvent, signal) =>
+      watchEvents(connection, { kinds: ['start', 'die', 'oom'], labels }, onEvent, signal),
+  };
+}
+
+/** Says who answers: "Docker 20.10.24". Throws when nobody does, or one that is too old. */
+export async function greet(endpoint: DockerEndpoint, limits: Limits): Promise<string> {
+  const connection = openConnection(endpoint, limits);
+  const call = { what: 'tell its version', method: 'GET', path: '/version' } as const;
+  const { Version, ApiVersion, Components } = await connection.ask<VersionAnswer>(call);
+  const isPodman = Components?.some(({ Name }) => Name.startsWith('Podman')) ?? false;
+  const name = `${isPodman ? 'Podman' : 'Docker'} ${Version}`;
+  if (isOlder(ApiVersion)) {
+    const reason = `${name} speaks version ${ApiVersion} of the API; ${OLDEST_API.join('.')} is needed`;
+    throw new AppError('ENGINE_FAILED', { call: call.what, reason });
+  }
+  return name;
+}
+
+interface VersionAnswer {
+  readonly Version: string;
+  readonly ApiVersion: string;
+  readonly Components?: readonly { readonly Name: string }[];
+}
+
+function isOlder(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < OLDEST_API[0] || (major === OLDEST_API[0] && minor < OLDEST_API[1]);
+}
+
+interface InfoAnswer {
+  readonly ServerVersion: string;
+  readonly OSType: string;
+  readonly Architecture: string;
+  readonly NCPU: number;
+  readonly MemTotal: number;
+  readonly MemoryLimit: boolean;
+  readonly CpuCfsQuota: boolean;
+  readonly PidsLimit: boolean;
+  readonly SecurityOptions?: readonly string[] | null;
+  readonly Runtimes?: Readonly<Record<string, unknown>> | null;
+}
+
+async function info(connection: Connection): Promise<EngineInfo> {
+  const answer = await connection.ask<InfoAnswer>({ what: 'describe itself', method: 'GET', path: '/info' });
+  return {
+    version: answer.ServerVersion,
+    os: answer.OSType,
+    arch: ARCHITECTURES[answer.Architecture] ?? answer.Architecture,
+    cpus: answer.NCPU,
+    memoryBytes: answer.MemTotal,
+    rootless: (answer.SecurityOptions ?? []).includes('name=rootless'),
+    runtimes: Object.keys(answer.Runtimes ?? {}),
+    limits: { memory: answer.MemoryLimit, cpus: answer.CpuCfsQuota, pids: answer.PidsLimit },
+    endpoint: connection.place,
+  };
+}

@@ -1,0 +1,65 @@
+import { AppError, reasonOf, systemCode } from '../../lib/index.ts';
+
+/** What was asked of which engine: both go into every message. */
+interface Asked {
+  /** In words that follow "could not": "start container web". */
+  readonly what: string;
+  readonly place: string;
+}
+
+const CONNECTION_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such socket',
+  ENOTSOCK: 'that is not a socket',
+  ECONNREFUSED: 'nothing listens there',
+  EACCES: 'no right to use it; is your user in its group ("docker")?',
+  EPERM: 'no right to use it; is your user in its group ("docker")?',
+  ECONNRESET: 'it broke the connection off',
+  EPIPE: 'it broke the connection off',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'its name cannot be resolved now',
+  EHOSTUNREACH: 'no way to that host',
+  ENETUNREACH: 'no way to that network',
+  ETIMEDOUT: 'that host does not answer',
+};
+
+/** What went wrong on the way to the engine or back. */
+export function connectionError(error: unknown, { what, place }: Asked): AppError {
+  if (error instanceof AppError) return error;
+  const reason = CONNECTION_REASONS[systemCode(error) ?? ''];
+  if (reason === undefined) {
+    return new AppError('ENGINE_FAILED', { call: what, reason: reasonOf(error) }, { cause: error });
+  }
+  return new AppError('ENGINE_UNREACHABLE', { tried: [`${place}: ${reason}`] }, { cause: error });
+}
+
+/** The connection ended in the middle of an answer. */
+export function brokenOff({ what, place }: Asked): AppError {
+  return new AppError('ENGINE_UNREACHABLE', {
+    tried: [`${place}: it broke the connection off while asked to ${what}`],
+  });
+}
+
+export function timeoutError({ what, place }: Asked, limitMs: number): AppError {
+  return new AppError('ENGINE_TIMEOUT', { call: what, place, waitedMs: limitMs });
+}
+
+/** The engine has answered, and the answer is no. */
+export function refusal({ what }: Asked, reason: string): AppError {
+  return new AppError('ENGINE_FAILED', { call: what, reason });
+}
+
+/** The engine's own words in an answer that says no. */
+export function reasonIn(body: string, status: number): string {
+  const text = messageIn(body).trim().replace(/\.$/, '');
+  return text === '' ? `HTTP status ${status}` : text;
+}
+
+function messageIn(body: string): string {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (typeof parsed === 'object' && parsed !== null && 'message' in parsed) return String(parsed.message);
+  } catch {
+    // A proxy on the way may answer in plain words.
+  }
+  return body;
+}

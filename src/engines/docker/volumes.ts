@@ -1,0 +1,31 @@
+import type { Engine, Labels } from '../engine.ts';
+import type { Connection } from './connection.ts';
+import { refusal } from './errors.ts';
+import { labelFilter } from './events.ts';
+import { volumePath } from './paths.ts';
+
+interface Volume {
+  readonly Name: string;
+  readonly Labels: Labels | null;
+}
+
+export function volumeCalls(connection: Connection): Pick<Engine, 'createVolume' | 'removeVolume' | 'listVolumes'> {
+  return {
+    createVolume: async (name, labels) => {
+      const asked = { what: `create volume ${name}`, place: connection.place };
+      const body = { Name: name, Driver: 'local', Labels: labels };
+      const made = await connection.ask<Volume>({ what: asked.what, method: 'POST', path: '/volumes/create', body });
+      // The engine gives what is there under that name, whoever it belongs to.
+      const foreign = Object.entries(labels).filter(([label, value]) => made.Labels?.[label] !== value);
+      if (foreign.length > 0) throw refusal(asked, 'there is a volume of that name with other labels');
+    },
+    removeVolume: (name) =>
+      connection.tell({ what: `remove volume ${name}`, method: 'DELETE', path: volumePath(name), fine: [404] }),
+    listVolumes: async (labels) => {
+      const filters = JSON.stringify({ label: labelFilter(labels) });
+      const call = { what: 'list volumes', method: 'GET', path: '/volumes', query: { filters } } as const;
+      const { Volumes } = await connection.ask<{ Volumes: Volume[] | null }>(call);
+      return (Volumes ?? []).map(({ Name }) => Name);
+    },
+  };
+}

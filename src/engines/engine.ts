@@ -1,0 +1,182 @@
+import type { Readable, Writable } from 'node:stream';
+
+/**
+ * What we ask of a container runtime, in our own words: no vendor's type crosses this line. What is dangerous cannot be
+ * said: there is no privileged mode, no host network, no added capability, no device.
+ */
+export interface Engine {
+  readonly name: string;
+  /** Is it there and does it answer? Throws ENGINE_UNREACHABLE. */
+  info(): Promise<EngineInfo>;
+  /** Undefined when there is no such image. */
+  inspectImage(tag: string): Promise<ImageInfo | undefined>;
+  /** Resolves with the image's id; throws IMAGE_BUILD_FAILED with the last output. */
+  buildImage(plan: ImageBuild, onLine: (line: string) => void): Promise<string>;
+  /** A missing image is fine. */
+  removeImage(tag: string): Promise<void>;
+  /** One that is there with these labels is fine; one of that name with others is not ours: ENGINE_FAILED. */
+  createVolume(name: string, labels: Labels): Promise<void>;
+  /** A missing one is fine. */
+  removeVolume(name: string): Promise<void>;
+  listVolumes(labels: Labels): Promise<string[]>;
+  /** Throws IMAGE_MISSING, CONTAINER_NAME_TAKEN or ENGINE_FAILED. */
+  createContainer(spec: ContainerSpec): Promise<string>;
+  /**
+   * Attaches before the start, so that no output is lost; holding stdin open keeps the lease of who waits for its end.
+   * Both outputs must be read (or destroyed): one that is left alone holds up the other.
+   */
+  attach(id: string): Promise<Attachment>;
+  startContainer(id: string): Promise<void>;
+  /** Undefined when there is no such container. */
+  inspectContainer(id: string): Promise<ContainerInfo | undefined>;
+  listContainers(labels: Labels): Promise<ContainerInfo[]>;
+  /**
+   * Resolves when it has ended and is removed, or was gone already. Whoever has started it here is told how it ended,
+   * however late he asks. Rejects with the signal's reason when that fires, and with ENGINE_UNREACHABLE when the engine
+   * goes away: the container may live on, ask again.
+   */
+  waitContainer(id: string, signal?: AbortSignal): Promise<ContainerExit>;
+  /** A container that is gone is fine. */
+  signalContainer(id: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Also a running one; a missing one is fine. */
+  removeContainer(id: string): Promise<void>;
+  /** What it has printed, and with `follow` what it will print; stdout and stderr apart. */
+  logs(id: string, options: LogOptions, sink: LogSink): Promise<void>;
+  /**
+   * Calls back for every container with these labels that starts, dies or runs out of memory, until the signal fires.
+   * Resolves when the engine is listening: what happens after that is not missed.
+   */
+  watchEvents(labels: Labels, onEvent: (event: ContainerEvent) => void, signal: AbortSignal): Promise<EventWatch>;
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface EngineInfo {
+  readonly version: string;
+  readonly os: string;
+  readonly arch: string;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly rootless: boolean;
+  readonly runtimes: readonly string[];
+  /** Which limits it can enforce: old kernels and rootless engines cannot do all, and run containers all the same. */
+  readonly limits: { readonly memory: boolean; readonly cpus: boolean; readonly pids: boolean };
+  /** Where it was found: a socket's path or an address. */
+  readonly endpoint: string;
+}
+
+export interface ImageInfo {
+  readonly id: string;
+  readonly labels: Labels;
+  readonly user: string;
+  readonly arch: string;
+  readonly bytes: number;
+  readonly createdAt: string;
+}
+
+export interface ImageBuild {
+  readonly tag: string;
+  /** The build context, file by file: nothing else of the disk goes to the engine. */
+  readonly files: readonly { readonly path: string; readonly content: Uint8Array; readonly mode: number }[];
+  readonly dockerfile: string;
+  readonly buildArgs: Readonly<Record<string, string>>;
+  readonly labels: Labels;
+  readonly platform: string | null;
+  readonly noCache: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export type Mount =
+  | { readonly kind: 'bind'; readonly source: string; readonly target: string; readonly readOnly: boolean }
+  | { readonly kind: 'volume'; readonly name: string; readonly target: string; readonly readOnly: boolean }
+  | {
+      readonly kind: 'tmpfs';
+      readonly target: string;
+      readonly bytes: number;
+      readonly mode: number;
+      readonly uid: number;
+      readonly gid: number;
+      readonly exec: boolean;
+    };
+
+/** A container as we make them all: capabilities dropped, no new privileges, read-only root, an init, removed when it ends. */
+export interface ContainerSpec {
+  readonly name: string;
+  readonly image: string;
+  /** The whole command, in place of the image's entrypoint too; empty for what the image brings. */
+  readonly command: readonly string[];
+  /** Seen by everybody who may inspect: no secrets. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Never 0. */
+  readonly uid: number;
+  readonly gid: number;
+  readonly workdir: string;
+  readonly labels: Labels;
+  readonly mounts: readonly Mount[];
+  readonly network: 'none' | 'bridge';
+  readonly memoryBytes: number;
+  readonly cpus: number;
+  readonly pids: number;
+  /** Its stdin is kept open for one attachment; its end ends with it. */
+  readonly stdin: boolean;
+  /** Another OCI runtime than the engine's own, say "runsc". */
+  readonly runtime: string | null;
+  /** What `docker logs` keeps; null keeps nothing. */
+  readonly logBytes: number | null;
+}
+
+export interface ContainerInfo {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: Labels;
+  readonly image: string;
+  readonly status: 'created' | 'running' | 'paused' | 'exited' | 'other';
+  readonly exitCode: number | null;
+  readonly oomKilled: boolean;
+  readonly startedAt: string | null;
+  readonly createdAt: string;
+}
+
+export interface ContainerExit {
+  /** Null when it was gone before it could be asked, or has never run. */
+  readonly code: number | null;
+  /**
+   * Some process in it was killed because its memory was used up. Engines lose this news now and then: a code of 137
+   * that nobody has asked for may mean the same.
+   */
+  readonly oomKilled: boolean;
+}
+
+/** The streams end with the container, and also when the engine goes away: `waitContainer` tells which. */
+export interface Attachment {
+  /** Ending it ends the container's stdin. */
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Lets go of all three; the container's stdin ends. */
+  close(): void;
+}
+
+export interface LogOptions {
+  readonly follow: boolean;
+  readonly tail: number | 'all';
+  /** Ends the reading, without an error. */
+  readonly signal?: AbortSignal;
+}
+
+export interface LogSink {
+  stdout(chunk: Buffer): void;
+  stderr(chunk: Buffer): void;
+}
+
+export interface ContainerEvent {
+  readonly kind: 'start' | 'die' | 'oom';
+  readonly id: string;
+  readonly labels: Labels;
+  readonly exitCode: number | null;
+}
+
+export interface EventWatch {
+  /** Resolves when the signal has fired; rejects with ENGINE_UNREACHABLE when the engine goes away. */
+  readonly ended: Promise<void>;
+}

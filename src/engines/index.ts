@@ -1,0 +1,19 @@
+export { findEngine, searchEngine } from './detect.ts';
+export { createDockerEngine } from './docker/docker-engine.ts';
+export type { DockerEndpoint } from './docker/endpoint.ts';
+export type {
+  Attachment,
+  ContainerEvent,
+  ContainerExit,
+  ContainerInfo,
+  ContainerSpec,
+  Engine,
+  EngineInfo,
+  EventWatch,
+  ImageBuild,
+  ImageInfo,
+  Labels,
+  LogOptions,
+  LogSink,
+  Mount,
+} from './engine.ts';

@@ -1,0 +1,172 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { AppError } from '../lib/index.ts';
+import { buildImages } from './build-images.ts';
+import type { BuildRequest } from './build-images.ts';
+import type { ImageBuild, ImageEngine, ImageInfo } from './image-engine.ts';
+import { findRunImage } from './images.ts';
+
+const BASE = 'base:1';
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const SCRIPTS = ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh'];
+
+/** Keeps images by tag, as an engine does: a Dockerfile that is nothing but FROM gives the same image another name. */
+function fakeEngine(): {
+  engine: ImageEngine;
+  images: Map<string, ImageInfo>;
+  builds: ImageBuild[];
+  registry: Set<string>;
+} {
+  const images = new Map<string, ImageInfo>();
+  const builds: ImageBuild[] = [];
+  const registry = new Set<string>();
+  const newImage = (labels: ImageInfo['labels']): ImageInfo => {
+    const id = `sha256:${builds.length}-${images.size}`;
+    return { id, labels, user: '', arch: 'amd64', bytes: 5, createdAt: '' };
+  };
+  const engine = {
+    info: async () => ({ os: 'linux', arch: 'x86_64' }),
+    inspectImage: async (tag: string) => images.get(tag),
+    removeImage: async (tag: string) => void images.delete(tag),
+    buildImage: async (build: ImageBuild, onLine: (line: string) => void) => {
+      builds.push(build);
+      onLine(`building ${build.tag}`);
+      const text = Buffer.from(build.files.find((file) => file.path === build.dockerfile)?.content ?? []).toString();
+      const alias = /^FROM (\S+)\n$/.exec(text)?.[1];
+      if (alias !== undefined && !images.has(alias)) {
+        if (!registry.has(alias)) {
+          throw new AppError('IMAGE_BUILD_FAILED', { image: build.tag, reason: 'no such host', output: [] });
+        }
+        images.set(alias, newImage({}));
+      }
+      const image = (alias === undefined ? undefined : images.get(alias)) ?? newImage(build.labels);
+      images.set(build.tag, image);
+      return image.id;
+    },
+  };
+  return { engine: engine as unknown as ImageEngine, images, builds, registry };
+}
+
+/** A package with sources of its own, so that a test may change them. */
+function packageFolder(program = 'work()'): string {
+  const root = tempFolder();
+  for (const folder of ['docker/worker', 'dist/bundle/worker']) mkdirSync(path.join(root, folder), { recursive: true });
+  const tail = '# What makes it a worker: this\nUSER 1000:1000\n';
+  writeFileSync(path.join(root, 'docker/worker.Dockerfile'), `ARG BASE_IMAGE\nFROM \${BASE_IMAGE}\nRUN x\n${tail}`);
+  for (const name of SCRIPTS) writeFileSync(path.join(root, 'docker/worker', name), name);
+  writeFileSync(path.join(root, 'dist/bundle/worker/worker.js'), program);
+  return root;
+}
+
+const SILENT = { step: () => undefined, line: () => undefined };
+let world = fakeEngine();
+const request = (change: Partial<BuildRequest> = {}): BuildRequest => ({
+  packageRoot: packageFolder(),
+  version: '1.2.3',
+  // No npm there: these tests need no registry.
+  env: { PATH: '/nowhere' },
+  project: null,
+  base: BASE,
+  platform: null,
+  noCache: false,
+  ...change,
+});
+
+beforeEach(() => {
+  world = fakeEngine();
+  world.registry.add(BASE);
+});
+
+describe('building images', () => {
+  it('fetches the base first, builds, gives the image its two names, and is done the next time', async () => {
+    const wanted = request();
+    const [first] = await buildImages(world.engine, wanted, SILENT);
+    expect(first).toMatchObject({ kind: 'worker', cached: false });
+    expect([...world.images.keys()]).toEqual([BASE, first?.tag, 'mahabharatha-worker:latest']);
+    expect(world.images.get('mahabharatha-worker:latest')?.id).toBe(first?.id);
+
+    const before = world.builds.length;
+    expect(await buildImages(world.engine, wanted, SILENT)).toMatchObject([{ tag: first?.tag, cached: true }]);
+    expect(world.builds.length).toBe(before);
+    expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'worker', state: { state: 'fresh' } });
+  });
+
+  it('builds again when told to forget what it has', async () => {
+    const wanted = request({ noCache: true });
+    await buildImages(world.engine, wanted, SILENT);
+    expect(await buildImages(world.engine, wanted, SILENT)).toMatchObject([{ cached: false }]);
+    expect(world.builds.filter(({ noCache }) => noCache)).toHaveLength(2);
+  });
+
+  it('stays on the base of the last build when none is named, before a run too', async () => {
+    const wanted = request();
+    await buildImages(world.engine, wanted, SILENT);
+    const unnamed = { ...wanted, base: null };
+    expect(await buildImages(world.engine, unnamed, SILENT)).toMatchObject([{ cached: true }]);
+    expect(await findRunImage(world.engine, unnamed)).toMatchObject({ state: { state: 'fresh' } });
+  });
+
+  it('goes back to an image that is still there, and gives it the name again', async () => {
+    world.registry.add('base:2');
+    const one = request();
+    const [first] = await buildImages(world.engine, one, SILENT);
+    await buildImages(world.engine, { ...one, base: 'base:2' }, SILENT);
+    expect(await buildImages(world.engine, one, SILENT)).toMatchObject([{ tag: first?.tag, cached: true }]);
+    expect(world.images.get('mahabharatha-worker:latest')?.id).toBe(first?.id);
+  });
+
+  it("takes the engine's own platform, named, for no wish at all", async () => {
+    const wanted = request();
+    const [plain] = await buildImages(world.engine, wanted, SILENT);
+    const [named] = await buildImages(world.engine, { ...wanted, platform: 'linux/amd64' }, SILENT);
+    const [other] = await buildImages(world.engine, { ...wanted, platform: 'linux/arm64' }, SILENT);
+    expect(named?.tag).toBe(plain?.tag);
+    expect(other?.tag).not.toBe(plain?.tag);
+    expect(await findRunImage(world.engine, wanted)).toMatchObject({ state: { state: 'fresh', tag: plain?.tag } });
+  });
+
+  it('says how to go on without a registry', async () => {
+    const building = buildImages(world.engine, request({ base: 'nowhere:1' }), SILENT);
+    await expect(building).rejects.toThrow(/image nowhere:1 failed: no such host[^]*air-gapped[^]*--base-image/);
+  });
+
+  it("builds the repository's own image on the worker image, and knows it until either changes", async () => {
+    const project = tempFolder();
+    writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\nRUN tools\n');
+    const wanted = request({ project });
+    expect(await findRunImage(world.engine, wanted)).toEqual({ kind: 'worker', state: { state: 'missing' } });
+    const [worker, own] = await buildImages(world.engine, wanted, SILENT);
+    const dockerfile = Buffer.from(world.builds.at(-1)?.files[0]?.content ?? []).toString();
+    expect(dockerfile).toContain(`FROM ${worker?.tag}\nRUN tools\n`);
+    expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'repository', state: { tag: own?.tag } });
+
+    const changed = { ...wanted, packageRoot: packageFolder('work(again)') };
+    expect(await findRunImage(world.engine, changed)).toMatchObject({ kind: 'worker', state: { state: 'stale' } });
+    const [, next] = await buildImages(world.engine, changed, SILENT);
+    expect(next?.tag).not.toBe(own?.tag);
+    writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\nRUN more\n');
+    expect(await findRunImage(world.engine, changed)).toEqual({ kind: 'repository', state: { state: 'missing' } });
+  });
+
+  it('tells what it does, line by line', async () => {
+    const told: string[] = [];
+    const progress = { step: (text: string) => told.push(`# ${text}`), line: (text: string) => told.push(text) };
+    const [worker] = await buildImages(world.engine, request(), progress);
+    expect(told).toEqual([
+      `# the base image ${BASE}`,
+      expect.stringMatching(/^building mahabharatha-base-probe:/),
+      `# the worker image ${worker?.tag}, on ${BASE}`,
+      `building ${worker?.tag}`,
+    ]);
+  });
+});
+
+it('has the sources that it lists', async () => {
+  const { readPackageSources } = await import('./sources.ts');
+  const sources = await readPackageSources(ROOT).catch((error: unknown) => error);
+  // Without a build there is no worker program; everything else is in the repository.
+  if (sources instanceof Error) expect(sources.message).toContain('dist/bundle/worker/worker.js');
+  else expect(sources).toMatchObject({ dockerfile: expect.stringContaining('# What makes it a worker') });
+});

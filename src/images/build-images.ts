@@ -1,0 +1,144 @@
+import { AppError, hasCode, systemClock } from '../lib/index.ts';
+import { contextFile } from './content.ts';
+import { readBuildRoute } from './host.ts';
+import type { ImageEngine } from './image-engine.ts';
+import { foreignPlatform, planRepository, planWorker } from './images.ts';
+import type { ImageRequest } from './images.ts';
+import { findRepositoryImage, repositoryBuild } from './repository-image.ts';
+import { readPackageSources } from './sources.ts';
+import { WORKER_LATEST, findWorkerImage, workerBuild } from './worker-image.ts';
+import type { BuildRoute, ImageState, WorkerImagePlan } from './worker-image.ts';
+import type { PackageSources } from './sources.ts';
+
+export interface BuildRequest extends ImageRequest {
+  readonly noCache: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface BuildProgress {
+  step(text: string): void;
+  /** A line that the engine or a command of the Dockerfile prints. */
+  line(text: string): void;
+}
+
+export interface BuiltImage {
+  readonly kind: 'worker' | 'repository';
+  readonly tag: string;
+  readonly id: string;
+  readonly bytes: number;
+  readonly ms: number;
+  /** It was there already: nothing was built. */
+  readonly cached: boolean;
+}
+
+/** Builds what is missing or stale: the worker image, then the repository's own on top of it. The last one is for runs. */
+export async function buildImages(
+  engine: ImageEngine,
+  request: BuildRequest,
+  progress: BuildProgress,
+): Promise<BuiltImage[]> {
+  const sources = await readPackageSources(request.packageRoot);
+  const platform = await foreignPlatform(engine, request.platform);
+  const worker = await buildWorker(engine, { ...request, platform }, { sources, progress });
+  const own = await planRepository(request, sources, worker.tag);
+  if (own === undefined) return [worker];
+  const options = { platform, noCache: request.noCache, signal: request.signal };
+  const repository = await makeUnlessFresh({
+    kind: 'repository',
+    forced: request.noCache,
+    find: () => findRepositoryImage(engine, own),
+    make: async () => {
+      progress.step(`the repository's own image ${own.tag}, on ${worker.tag}`);
+      const route = await routeOf(request);
+      await engine.buildImage(repositoryBuild(own, route, options), progress.line);
+    },
+  });
+  return [worker, repository];
+}
+
+/** Asked only when there is something to build: npm takes its time. */
+const routeOf = ({ env, packageRoot }: BuildRequest): Promise<BuildRoute> => readBuildRoute(env, packageRoot);
+
+interface Work {
+  readonly sources: PackageSources;
+  readonly progress: BuildProgress;
+}
+
+async function buildWorker(engine: ImageEngine, request: BuildRequest, work: Work): Promise<BuiltImage> {
+  const first = await planWorker(engine, request, work.sources);
+  const fetched = await fetchBase(engine, first, work.progress);
+  const plan = fetched ? await planWorker(engine, request, work.sources) : first;
+  const built = await makeUnlessFresh({
+    kind: 'worker',
+    forced: request.noCache,
+    find: () => findPlanned(engine, plan),
+    make: async () => {
+      work.progress.step(`the worker image ${plan.tag}, on ${plan.parts.base}`);
+      const route = await routeOf(request);
+      await engine.buildImage(workerBuild(plan, route, request), work.progress.line);
+    },
+  });
+  await nameLatest(engine, built);
+  return built;
+}
+
+/** Only the exact image will do: one that merely looks the same has another tag. */
+async function findPlanned(engine: ImageEngine, plan: WorkerImagePlan): Promise<ImageState> {
+  const found = await findWorkerImage(engine, plan);
+  return found.state === 'fresh' && found.tag !== plan.tag ? { state: 'missing' } : found;
+}
+
+/**
+ * The base belongs to the content, so it must be known before the tag is: a Dockerfile of one line brings it here.
+ * Returns false when it was here.
+ */
+async function fetchBase(engine: ImageEngine, plan: WorkerImagePlan, progress: BuildProgress): Promise<boolean> {
+  const { base } = plan.parts;
+  if ((await engine.inspectImage(base)) !== undefined) return false;
+  progress.step(`the base image ${base}`);
+  const probe = `mahabharatha-base-probe:${plan.content.slice(0, 12)}`;
+  try {
+    await engine.buildImage(aliasBuild(base, probe, plan.platform), progress.line);
+  } catch (error) {
+    if (!hasCode(error, 'IMAGE_BUILD_FAILED')) throw error;
+    const output = [...error.facts.output, WITHOUT_REGISTRY];
+    throw new AppError('IMAGE_BUILD_FAILED', { ...error.facts, image: base, output }, { cause: error });
+  }
+  await engine.removeImage(probe);
+  return true;
+}
+
+const WITHOUT_REGISTRY =
+  'No registry in reach? docker/air-gapped/build-base.sh makes a base; then: mahabharatha build --base-image mahabharatha-base:bookworm';
+
+/** What was built last has the name, also when it was there already; others keep their content tags. */
+async function nameLatest(engine: ImageEngine, { id, tag }: BuiltImage): Promise<void> {
+  const latest = await engine.inspectImage(WORKER_LATEST);
+  if (latest?.id === id) return;
+  await engine.buildImage(aliasBuild(tag, WORKER_LATEST, null), () => undefined);
+}
+
+/** An image that is another one by a second name. */
+function aliasBuild(from: string, tag: string, platform: string | null): Parameters<ImageEngine['buildImage']>[0] {
+  const files = [contextFile('Dockerfile', `FROM ${from}\n`)];
+  return { tag, files, dockerfile: 'Dockerfile', buildArgs: {}, labels: {}, platform, noCache: false };
+}
+
+interface Making {
+  readonly kind: BuiltImage['kind'];
+  readonly forced: boolean;
+  find(): Promise<ImageState>;
+  make(): Promise<void>;
+}
+
+async function makeUnlessFresh({ kind, forced, find, make }: Making): Promise<BuiltImage> {
+  const started = systemClock.monotonic();
+  const before = await find();
+  const cached = before.state === 'fresh' && !forced;
+  if (!cached) await make();
+  const after = cached ? before : await find();
+  if (after.state !== 'fresh')
+    throw new AppError('INTERNAL', { what: `the ${kind} image is not there after its build` });
+  const { tag, id, bytes } = after;
+  return { kind, tag, id, bytes, ms: Math.round(systemClock.monotonic() - started), cached };
+}

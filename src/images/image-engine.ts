@@ -1,0 +1,6 @@
+import type { Engine } from '../engines/index.ts';
+
+export type { ImageBuild, ImageInfo, Labels } from '../engines/index.ts';
+
+/** What images need of an engine. */
+export type ImageEngine = Pick<Engine, 'info' | 'inspectImage' | 'buildImage' | 'removeImage'>;

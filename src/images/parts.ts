@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { Labels } from './image-engine.ts';
+
+/** One label for all parts: each label is a step of its own in a build. */
+export const PARTS_LABEL = 'mahabharatha.parts';
+
+/** What the content of a worker image is the sum of; it goes with the image, so that a difference gets its name. */
+const partsSchema = z.object({
+  version: z.string(),
+  program: z.string(),
+  recipe: z.string(),
+  claude: z.string(),
+  base: z.string(),
+  /** Empty when the base was not on this machine. */
+  baseId: z.string(),
+  certificates: z.string(),
+  /** Empty is the engine's own. */
+  platform: z.string(),
+});
+export type Parts = Readonly<z.infer<typeof partsSchema>>;
+
+/** Undefined when it is not one of our images, or one of a version that told it differently. */
+export function partsOf(labels: Labels): Parts | undefined {
+  try {
+    return partsSchema.parse(JSON.parse(labels[PARTS_LABEL] ?? ''));
+  } catch {
+    return undefined;
+  }
+}
+
+const platformName = (platform: string): string => (platform === '' ? "the engine's own platform" : platform);
+
+const IN_WORDS: { readonly [Name in keyof Parts]: (wanted: string, found: string) => string } = {
+  version: (wanted, found) => `it was built by Mahabharatha ${found}, this is ${wanted}`,
+  program: () => 'the worker program has changed',
+  recipe: () => 'its Dockerfile or a script of it has changed',
+  claude: (wanted, found) => `it has Claude Code ${found}, wanted is ${wanted}`,
+  base: (wanted, found) => `its base is ${found}, wanted is ${wanted}`,
+  baseId: (wanted, found) => `its base ${found.slice(0, 19)} has been replaced by ${wanted.slice(0, 19)}`,
+  certificates: () => "this machine's extra certificates (NODE_EXTRA_CA_CERTS) have changed",
+  platform: (wanted, found) => `it is for ${platformName(found)}, wanted is ${platformName(wanted)}`,
+};
+
+/** Each difference in words. What cannot be known now is no difference: a base may have been removed since. */
+export function differences(wanted: Parts, found: Parts): string[] {
+  const baseUnknown = wanted.base !== found.base || wanted.baseId === '' || found.baseId === '';
+  const names = Object.keys(IN_WORDS) as (keyof Parts)[];
+  return names
+    .filter((name) => wanted[name] !== found[name] && !(name === 'baseId' && baseUnknown))
+    .map((name) => IN_WORDS[name](wanted[name], found[name]));
+}

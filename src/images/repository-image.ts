@@ -1,0 +1,94 @@
+import { AppError } from '../lib/index.ts';
+import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
+import type { ContextFile } from './content.ts';
+import type { ImageBuild, ImageEngine } from './image-engine.ts';
+import { CONTENT_LABEL, VERSION_LABEL, WORKER_IMAGE } from './worker-image.ts';
+import type { BuildRoute, ImageState } from './worker-image.ts';
+
+export const REPOSITORY_IMAGE = 'mahabharatha-repository';
+/** In the user's repository; its companions are in the folder beside it. */
+export const REPOSITORY_DOCKERFILE = 'Dockerfile';
+export const REPOSITORY_CONTEXT = 'docker';
+
+/** The lines of the worker's Dockerfile that say who runs what, and where: from this comment to the next empty line. */
+const WORKER_TAIL = /^# What makes it a worker.*\n(?:.+\n)*/m;
+const FROM = /^\s*FROM\s+(?:--platform=\S+\s+)?(\S+)(?:\s+AS\s+(\S+))?\s*$/i;
+
+export interface RepositoryIngredients {
+  readonly version: string;
+  /** As the user wrote it. */
+  readonly dockerfile: string;
+  readonly companions: readonly ContextFile[];
+  /** Content tag of the worker image that it is built on. */
+  readonly worker: string;
+  /** The worker's own Dockerfile. */
+  readonly workerDockerfile: string;
+}
+
+export interface RepositoryImagePlan {
+  readonly tag: string;
+  readonly content: string;
+  readonly version: string;
+  readonly files: readonly ContextFile[];
+}
+
+/**
+ * Pure: the repository's own toolchain on top of one exact worker image. What makes an image a worker is said again at
+ * the end, so that a USER or an ENTRYPOINT in between does not undo it.
+ */
+export function planRepositoryImage(from: RepositoryIngredients): RepositoryImagePlan {
+  const text = `${pinWorker(from.dockerfile, from.worker)}\n${tailOf(from.workerDockerfile)}`;
+  const files = [contextFile(REPOSITORY_DOCKERFILE, text), ...from.companions];
+  const content = hashValues({ version: from.version, files: hashFiles(files) });
+  return { tag: tagOf(REPOSITORY_IMAGE, content), content, version: from.version, files };
+}
+
+export function repositoryBuild(
+  plan: RepositoryImagePlan,
+  route: Pick<BuildRoute, 'buildArgs'>,
+  options: { readonly platform: string | null; readonly noCache: boolean; readonly signal?: AbortSignal | undefined },
+): ImageBuild {
+  const { platform, noCache, signal } = options;
+  return {
+    tag: plan.tag,
+    files: plan.files,
+    dockerfile: REPOSITORY_DOCKERFILE,
+    buildArgs: route.buildArgs,
+    labels: { [CONTENT_LABEL]: plan.content, [VERSION_LABEL]: plan.version },
+    platform,
+    noCache,
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+/** There is one image per content, so an older one is not known: it is the present one or none. */
+export async function findRepositoryImage(engine: ImageEngine, plan: RepositoryImagePlan): Promise<ImageState> {
+  const found = await engine.inspectImage(plan.tag);
+  return found?.labels[CONTENT_LABEL] === plan.content
+    ? { state: 'fresh', tag: plan.tag, id: found.id, bytes: found.bytes }
+    : { state: 'missing' };
+}
+
+/** Every "FROM mahabharatha-worker" becomes the exact image: "latest" may be another repository's, or another version's. */
+function pinWorker(dockerfile: string, worker: string): string {
+  const workers = new Set([WORKER_IMAGE, `${WORKER_IMAGE}:latest`]);
+  let onWorker = false;
+  const lines = dockerfile.split('\n').map((line) => {
+    const [, image = '', alias] = FROM.exec(line) ?? [];
+    if (image === '') return line;
+    onWorker = workers.has(image);
+    if (onWorker && alias !== undefined) workers.add(alias);
+    return image === WORKER_IMAGE || image === `${WORKER_IMAGE}:latest` ? line.replace(image, worker) : line;
+  });
+  if (onWorker) return lines.join('\n');
+  throw new AppError('USAGE', {
+    problem: `The last stage of .mahabharatha/${REPOSITORY_DOCKERFILE} is not built on ${WORKER_IMAGE}.`,
+    hint: `Begin it with "FROM ${WORKER_IMAGE}", then add what your project needs ("USER root" before apt-get).`,
+  });
+}
+
+function tailOf(workerDockerfile: string): string {
+  const [tail] = WORKER_TAIL.exec(workerDockerfile) ?? [];
+  if (tail === undefined) throw new AppError('INTERNAL', { what: "the worker's Dockerfile has no tail to repeat" });
+  return tail;
+}

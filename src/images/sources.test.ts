@@ -1,0 +1,72 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { proxiesFor, withoutCredentials } from './host.ts';
+import { readRepositorySources } from './sources.ts';
+
+/** A `.mahabharatha` folder with a Dockerfile and a folder beside it. */
+function projectFolder(): string {
+  const folder = tempFolder();
+  mkdirSync(path.join(folder, 'docker', 'deep'), { recursive: true });
+  writeFileSync(path.join(folder, 'Dockerfile'), 'FROM mahabharatha-worker\n');
+  return folder;
+}
+
+describe("what goes into the build of a repository's image", () => {
+  it('is nothing when there is no Dockerfile', async () => {
+    expect(await readRepositorySources(tempFolder())).toBeUndefined();
+  });
+
+  it('is the Dockerfile and the files in docker/ beside it, byte for byte and with their right to be run', async () => {
+    const folder = projectFolder();
+    const bytes = Buffer.from([0, 255, 128, 10]);
+    writeFileSync(path.join(folder, 'docker', 'deep', 'data'), bytes);
+    writeFileSync(path.join(folder, 'docker', 'tool.sh'), '#!/bin/sh\n');
+    chmodSync(path.join(folder, 'docker', 'tool.sh'), 0o700);
+    writeFileSync(path.join(folder, 'config.yaml'), 'secret: no');
+    expect(await readRepositorySources(folder)).toEqual({
+      dockerfile: 'FROM mahabharatha-worker\n',
+      companions: [
+        { path: 'docker/deep/data', content: bytes, mode: 0o644 },
+        { path: 'docker/tool.sh', content: Buffer.from('#!/bin/sh\n'), mode: 0o755 },
+      ],
+    });
+  });
+
+  it.each(['Dockerfile', 'docker/key', 'docker/deep/folder'])('is never what a link %s leads to', async (name) => {
+    const folder = projectFolder();
+    const elsewhere = tempFolder();
+    writeFileSync(path.join(elsewhere, 'id_ed25519'), 'private');
+    const target = name.endsWith('folder') ? elsewhere : path.join(elsewhere, 'id_ed25519');
+    writeFileSync(path.join(folder, 'docker', 'first'), '');
+    rmSync(path.join(folder, name), { force: true });
+    symlinkSync(target, path.join(folder, name));
+    await expect(readRepositorySources(folder)).rejects.toThrow(/not a plain file/);
+  });
+
+  it('is no large folder: that is a mistake, and is said so', async () => {
+    const folder = projectFolder();
+    writeFileSync(path.join(folder, 'docker', 'disk.img'), '');
+    truncateSync(path.join(folder, 'docker', 'disk.img'), 51 * 1024 * 1024);
+    await expect(readRepositorySources(folder)).rejects.toThrow(/more than 50 MB/);
+  });
+});
+
+describe('what a build hears of this machine', () => {
+  it("is the registry's address, without who may use it", () => {
+    expect(withoutCredentials('https://me:secret@npm.example/path/')).toBe('https://npm.example/path/');
+    expect(withoutCredentials('undefined')).toBeUndefined();
+  });
+
+  it('is the proxies, but none on its loopback, which is another one inside a container', () => {
+    const env = {
+      HTTP_PROXY: 'http://127.0.0.1:3128',
+      https_proxy: 'http://user@localhost:3128/',
+      HTTPS_PROXY: 'http://proxy.example:3128',
+      NO_PROXY: 'localhost,127.0.0.1',
+      PATH: '/bin',
+    };
+    expect(proxiesFor(env)).toEqual({ HTTPS_PROXY: 'http://proxy.example:3128', NO_PROXY: 'localhost,127.0.0.1' });
+  });
+});

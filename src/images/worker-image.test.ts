@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { contextFile } from './content.ts';
+import type { ImageEngine, ImageInfo } from './image-engine.ts';
+import { WORKER_LATEST, findWorkerImage, planWorkerImage, workerBuild } from './worker-image.ts';
+import type { WorkerIngredients } from './worker-image.ts';
+
+const INGREDIENTS: WorkerIngredients = {
+  version: '1.2.3',
+  recipe: [contextFile('docker/worker.Dockerfile', 'FROM x'), contextFile('docker/worker/healthcheck.sh', 'exit 0')],
+  program: contextFile('dist/bundle/worker/worker.js', 'work()'),
+  certificates: null,
+  claudeVersion: '2.1.197',
+  base: 'node:24',
+  baseId: 'sha256:aaa',
+  platform: null,
+};
+const plan = (change: Partial<WorkerIngredients> = {}): ReturnType<typeof planWorkerImage> =>
+  planWorkerImage({ ...INGREDIENTS, ...change });
+const pathsWith = (certificates: Uint8Array | null): string[] => plan({ certificates }).files.map(({ path }) => path);
+const NOTHING = { files: [], buildArgs: {} };
+
+/** An engine that has these images and no more. */
+function engineWith(images: Record<string, Partial<ImageInfo>>): ImageEngine {
+  const whole = { id: 'sha256:1', labels: {}, user: '1000:1000', arch: 'amd64', bytes: 1000, createdAt: '' };
+  return {
+    inspectImage: async (tag: string) => (images[tag] === undefined ? undefined : { ...whole, ...images[tag] }),
+  } as ImageEngine;
+}
+
+const builtFrom = (change: Partial<WorkerIngredients>): Partial<ImageInfo> => ({
+  id: 'sha256:2',
+  labels: workerBuild(plan(change), NOTHING, { noCache: false }).labels,
+});
+
+describe('the tag of the worker image', () => {
+  it('is the same for the same ingredients, in whatever order the files are listed', () => {
+    expect(plan().tag).toMatch(/^mahabharatha-worker:[0-9a-f]{12}$/);
+    expect(plan({ recipe: INGREDIENTS.recipe.toReversed() }).tag).toBe(plan().tag);
+  });
+
+  it.each<[string, Partial<WorkerIngredients>]>([
+    ['the worker program', { program: contextFile('dist/bundle/worker/worker.js', 'work(1)') }],
+    ['a script', { recipe: [contextFile('docker/worker.Dockerfile', 'FROM x')] }],
+    ['the rights of a script', { recipe: INGREDIENTS.recipe.map((file) => ({ ...file, mode: 0o755 })) }],
+    ['our version', { version: '1.2.4' }],
+    ['the version of Claude Code', { claudeVersion: '2.1.198' }],
+    ['the name of the base', { base: 'node:22' }],
+    ['the base behind the name', { baseId: 'sha256:bbb' }],
+    ['the certificates', { certificates: Buffer.from('PEM') }],
+    ['the platform', { platform: 'linux/arm64' }],
+  ])('changes with %s', (_, change) => {
+    expect(plan(change).tag).not.toBe(plan().tag);
+  });
+
+  it('does not change with the way to the registry: what comes from there is the same', () => {
+    const route = {
+      files: [contextFile('docker/worker/npmrc', 'registry=x')],
+      buildArgs: { HTTP_PROXY: 'http://p:1' },
+    };
+    const build = workerBuild(plan(), route, { noCache: false });
+    expect(build.tag).toBe(plan().tag);
+    expect(build.files.map(({ path }) => path)).toContain('docker/worker/npmrc');
+    expect(JSON.stringify(build.labels)).not.toContain('http://p:1');
+  });
+});
+
+describe('the build of the worker image', () => {
+  it('sends the certificates only when there are any', () => {
+    expect(pathsWith(null)).not.toContain('docker/worker/extra-ca.pem');
+    expect(pathsWith(Buffer.from('PEM'))).toContain('docker/worker/extra-ca.pem');
+  });
+
+  it('lets nothing of the route replace an argument of the plan', () => {
+    const route = { files: [], buildArgs: { BASE_IMAGE: 'other' } };
+    expect(workerBuild(plan(), route, { noCache: true })).toMatchObject({
+      noCache: true,
+      dockerfile: 'docker/worker.Dockerfile',
+      buildArgs: { BASE_IMAGE: 'node:24', CLAUDE_CODE_VERSION: '2.1.197' },
+      labels: {
+        'mahabharatha.version': '1.2.3',
+        'mahabharatha.content': plan().content,
+        'org.opencontainers.image.version': '1.2.3',
+        'org.opencontainers.image.base.name': 'node:24',
+      },
+    });
+  });
+});
+
+describe('finding the worker image', () => {
+  it('says that there is none', async () => {
+    expect(await findWorkerImage(engineWith({}), plan())).toEqual({ state: 'missing' });
+  });
+
+  it('takes the image with the planned content, also when a newer one has the name', async () => {
+    const engine = engineWith({ [plan().tag]: builtFrom({}), [WORKER_LATEST]: builtFrom({ version: '9.9.9' }) });
+    expect(await findWorkerImage(engine, plan())).toMatchObject({ state: 'fresh', tag: plan().tag, id: 'sha256:2' });
+  });
+
+  it('is not taken in by a tag that somebody has put on another image', async () => {
+    const engine = engineWith({ [plan().tag]: { labels: {} } });
+    expect(await findWorkerImage(engine, plan())).toEqual({ state: 'missing' });
+  });
+
+  it('names each difference of a stale image', async () => {
+    const old = { version: '1.0.0', claudeVersion: '2.0.0', baseId: 'sha256:old', certificates: Buffer.from('PEM') };
+    const engine = engineWith({ [WORKER_LATEST]: builtFrom(old) });
+    expect(await findWorkerImage(engine, plan())).toMatchObject({
+      state: 'stale',
+      tag: plan(old).tag,
+      reasons: [
+        'it was built by Mahabharatha 1.0.0, this is 1.2.3',
+        'it has Claude Code 2.0.0, wanted is 2.1.197',
+        'its base sha256:old has been replaced by sha256:aaa',
+        "this machine's extra certificates (NODE_EXTRA_CA_CERTS) have changed",
+      ],
+    });
+  });
+
+  it.each<[string, Partial<WorkerIngredients>, string]>([
+    ['program', { program: contextFile('p', 'old') }, 'the worker program has changed'],
+    ['recipe', { recipe: [] }, 'its Dockerfile or a script of it has changed'],
+    ['base', { base: 'node:22', baseId: 'sha256:old' }, 'its base is node:22, wanted is node:24'],
+    ['platform', { platform: 'linux/arm64' }, "it is for linux/arm64, wanted is the engine's own platform"],
+  ])('names a changed %s', async (_, old, reason) => {
+    const found = await findWorkerImage(engineWith({ [WORKER_LATEST]: builtFrom(old) }), plan());
+    expect(found).toMatchObject({ state: 'stale', reasons: [reason] });
+  });
+
+  it('takes an image whose base has been removed since: nothing says that it is another', async () => {
+    const engine = engineWith({ [WORKER_LATEST]: builtFrom({}) });
+    const found = await findWorkerImage(engine, plan({ baseId: null }));
+    expect(found).toMatchObject({ state: 'fresh', tag: plan().tag });
+  });
+
+  it('calls an image stale that somebody else has given the name', async () => {
+    const found = await findWorkerImage(engineWith({ [WORKER_LATEST]: { labels: {} } }), plan());
+    expect(found).toMatchObject({ state: 'stale', reasons: ['it was not built by this "mahabharatha build"'] });
+  });
+});

@@ -1,0 +1,77 @@
+import type { ContainerSpec, Engine, ImageBuild } from '../../src/engines/index.ts';
+import { randomId } from '../../src/lib/index.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** What this run of the tests has made, and nothing else, has this label. */
+export const MARK = { 'mahabharatha.test': randomId() };
+
+export function newSpec(image: string, shell: string, more: Partial<ContainerSpec> = {}): ContainerSpec {
+  return {
+    name: `mahabharatha-test-${randomId()}`,
+    image,
+    command: ['bash', '-c', shell],
+    env: {},
+    uid: 4711,
+    gid: 4712,
+    workdir: '/',
+    labels: MARK,
+    mounts: [],
+    network: 'none',
+    memoryBytes: 64_000_000,
+    cpus: 1,
+    pids: 50,
+    stdin: true,
+    runtime: null,
+    logBytes: 1_000_000,
+    ...more,
+  };
+}
+
+export function newBuild(image: string, steps: readonly string[], more: Partial<ImageBuild> = {}): ImageBuild {
+  const dockerfile = [`FROM ${image}`, `LABEL mahabharatha.test=${MARK['mahabharatha.test']}`, ...steps].join('\n');
+  return {
+    tag: `mahabharatha-test:${randomId()}`,
+    files: [{ path: 'Dockerfile', content: Buffer.from(dockerfile), mode: 0o644 }],
+    dockerfile: 'Dockerfile',
+    buildArgs: {},
+    labels: MARK,
+    platform: null,
+    noCache: false,
+    ...more,
+  };
+}
+
+/** A container that is attached to and started, and what it has printed so far. */
+export interface LiveContainer {
+  readonly id: string;
+  readonly out: { stdout: string; stderr: string };
+  write(text: string): void;
+  end(): void;
+  close(): void;
+  printed(text: string): Promise<void>;
+}
+
+export async function startContainer(engine: Engine, spec: ContainerSpec): Promise<LiveContainer> {
+  const id = await engine.createContainer(spec);
+  const { stdin, stdout, stderr, close } = await engine.attach(id);
+  const out = { stdout: '', stderr: '' };
+  stdout.setEncoding('utf8').on('data', (text: string) => (out.stdout += text));
+  stderr.setEncoding('utf8').on('data', (text: string) => (out.stderr += text));
+  await engine.startContainer(id);
+  return {
+    id,
+    out,
+    write: (text) => void stdin.write(text),
+    end: () => void stdin.end(),
+    close,
+    printed: (text) =>
+      waitUntil(`"${text}" is printed; so far: ${JSON.stringify(out)}`, () => out.stdout.includes(text)),
+  };
+}
+
+/** Removes all that this run of the tests has made. */
+export async function removeAll(engine: Engine, tags: readonly string[]): Promise<void> {
+  for (const { id } of await engine.listContainers(MARK)) await engine.removeContainer(id);
+  for (const name of await engine.listVolumes(MARK)) await engine.removeVolume(name);
+  for (const tag of tags) await engine.removeImage(tag);
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { existsSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import type { Readable } from 'node:stream';
+import type { ContainerEvent, ContainerExit, ContainerInfo, ContainerSpec } from '../../src/engines/index.ts';
+import { AppError, randomId } from '../../src/lib/index.ts';
+
+/** What a fake container needs of the machine it lives on. */
+interface Machine {
+  readonly program: FakeProgram;
+  readonly images: ReadonlyMap<string, unknown>;
+  readonly containers: Map<string, FakeContainer>;
+  readonly events: EventEmitter<{ event: [ContainerEvent]; down: [] }>;
+}
+
+/** A container as its program sees it. */
+export interface FakeProcess {
+  readonly spec: ContainerSpec;
+  readonly stdin: Readable;
+  stdout(text: string): void;
+  stderr(text: string): void;
+  exit(code: number): void;
+  /** What a process does that wants more memory than there is. */
+  runOutOfMemory(): void;
+  /** Called on SIGTERM; without it the container ends at once. */
+  onTerm(listener: () => void): void;
+}
+
+/** What a fake container does, in place of a command. */
+export type FakeProgram = (process: FakeProcess) => void;
+
+export interface FakeContainer {
+  readonly spec: ContainerSpec;
+  readonly createdAt: string;
+  readonly exit: Promise<ContainerExit>;
+  readonly streams: { readonly stdin: PassThrough; readonly stdout: PassThrough; readonly stderr: PassThrough };
+  readonly log: { readonly stream: 'stdout' | 'stderr'; readonly text: string }[];
+  readonly printed: EventEmitter;
+  startedAt: string | null;
+  term: () => void;
+  end: (exit: ContainerExit) => void;
+}
+
+/** Checks what an engine checks before there is a container. */
+export function createFakeContainer({ images, containers }: Machine, spec: ContainerSpec): string {
+  if (!images.has(spec.image)) throw new AppError('IMAGE_MISSING', { image: spec.image });
+  for (const { spec: other } of containers.values()) {
+    if (other.name === spec.name) throw new AppError('CONTAINER_NAME_TAKEN', { name: spec.name });
+  }
+  for (const mount of spec.mounts) {
+    if (mount.kind !== 'bind' || existsSync(mount.source)) continue;
+    throw failed(`create container ${spec.name}`, `bind source path does not exist: ${mount.source}`);
+  }
+  const id = createHash('sha256').update(randomId()).digest('hex');
+  const { promise, resolve } = withResolvers<ContainerExit>();
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
+  const container: FakeContainer = {
+    spec,
+    createdAt: new Date().toISOString(),
+    exit: promise,
+    streams,
+    log: [],
+    printed: new EventEmitter(),
+    startedAt: null,
+    term: () => container.end({ code: 143, oomKilled: false }),
+    end: (exit) => {
+      if (!containers.delete(id)) return;
+      streams.stdout.end();
+      streams.stderr.end();
+      container.printed.emit('end', exit);
+      resolve(exit);
+    },
+  };
+  containers.set(id, container);
+  return id;
+}
+
+function withResolvers<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
+  let resolve: ((value: Value) => void) | undefined;
+  const promise = new Promise<Value>((done) => (resolve = done));
+  return { promise, resolve: (value) => resolve?.(value) };
+}
+
+export function startFakeContainer(machine: Machine, id: string, container: FakeContainer): void {
+  const { spec, streams, log, printed } = container;
+  const tell = (kind: ContainerEvent['kind'], exitCode: number | null = null): void => {
+    machine.events.emit('event', { kind, id, labels: spec.labels, exitCode });
+  };
+  const print = (stream: 'stdout' | 'stderr', text: string): void => {
+    log.push({ stream, text });
+    streams[stream].write(text);
+    printed.emit('print', stream, text);
+  };
+  container.startedAt = new Date().toISOString();
+  printed.once('end', ({ code }: ContainerExit) => tell('die', code));
+  tell('start');
+  machine.program({
+    spec,
+    stdin: streams.stdin,
+    stdout: (text) => print('stdout', text),
+    stderr: (text) => print('stderr', text),
+    exit: (code) => container.end({ code, oomKilled: false }),
+    runOutOfMemory: () => {
+      tell('oom');
+      container.end({ code: 137, oomKilled: true });
+    },
+    onTerm: (listener) => {
+      container.term = listener;
+    },
+  });
+}
+
+export function infoOf(id: string, { spec, startedAt, createdAt }: FakeContainer): ContainerInfo {
+  const { name, labels, image } = spec;
+  const status = startedAt === null ? 'created' : 'running';
+  return { id, name, labels, image, status, exitCode: null, oomKilled: false, startedAt, createdAt };
+}
+
+export const failed = (call: string, reason: string): AppError => new AppError('ENGINE_FAILED', { call, reason });

@@ -80,6 +80,12 @@ function readWishes(input: CommandInput): Wishes {
   const deadlineMs = timeout === undefined ? null : parseDuration(timeout);
   if (deadlineMs === undefined)
     throw usage(`--timeout ${timeout} is not a duration.`, 'Use seconds (5400), or a text such as 90m or 2h.');
+  if (input['resume'] === true && input['base'] !== undefined) {
+    throw usage(
+      '--resume and --base do not go together.',
+      'A resumed run keeps its base; for another one: mahabharatha cleanup, then start anew.',
+    );
+  }
   const count = workers === undefined ? undefined : Number(workers);
   if (count !== undefined && (!Number.isInteger(count) || count < 1 || count > 64)) {
     throw usage(`--workers ${workers} is not a number of workers.`, 'Use a whole number from 1 to 64.');
@@ -214,15 +220,16 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
 async function checkNothingLeft({ repository, paths, store }: Project, feature: string): Promise<void> {
   const { integration } = branchNames(feature);
   const above = ['mahabharatha', `mahabharatha/${feature}`];
-  const [{ refs }, ...inTheWay] = await Promise.all([
+  const [traces, ...inTheWay] = await Promise.all([
     findTraces(repository, feature, paths.feature(feature).worktrees),
     ...above.map((branch) => repository.readRef(`refs/heads/${branch}`)),
   ]);
   const branch = above.find((_, index) => inTheWay[index] !== undefined);
   if (branch !== undefined) throw new AppError('BRANCH_BLOCKS_NAMESPACE', { branch, wanted: integration });
   // Whoever has just started this run has written the state before the first ref.
+  const refs = [...traces.refs.map(({ ref }) => ref), ...traces.checkedOut.map((kept) => `refs/heads/${kept.branch}`)];
   if (refs.length > 0 && (await store(feature).read()) === undefined)
-    throw new AppError('TRACES_LEFT', { feature, refs: refs.map(({ ref }) => ref) });
+    throw new AppError('TRACES_LEFT', { feature, refs });
 }
 
 interface Going {
@@ -242,7 +249,7 @@ async function finishedRun(run: RunContext, { known, settings, base, renderer }:
   }
 }
 
-/** A resumed run keeps what it was started with; what is said on the command line counts. */
+/** Today's configuration counts (gates may have been mended); workers and agent stay unless they are named anew. */
 function resumedSettings(known: RunState, { settings }: Prepared, wishes: Wishes): RunSettings {
   return {
     ...settings,

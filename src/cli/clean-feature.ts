@@ -2,11 +2,12 @@ import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { findTraces } from '../git/index.ts';
 import type { FeatureTraces } from '../git/index.ts';
-import { AppError, hasCode } from '../lib/index.ts';
+import { AppError, hasCode, systemCode } from '../lib/index.ts';
+import { clearRun } from '../state/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
-import { openProject, relativeTo } from './project.ts';
+import { checkAtRest, openProject, relativeTo } from './project.ts';
 import type { Project } from './project.ts';
 import { wireLauncher } from './wire.ts';
 
@@ -36,7 +37,7 @@ export async function cleanFeature(input: CommandInput, context: CliContext): Pr
     if (json) context.out(`${JSON.stringify({ type: 'cleanup', feature, removed: false, ...plan })}\n`);
     return 0;
   }
-  await holdNobodyBack(store, feature);
+  await checkAtRest(store, feature);
   if (input['yes'] !== true && !(context.terminal && (await context.confirm('Remove all this?')))) {
     throw new AppError('CLEANUP_UNCONFIRMED', { feature });
   }
@@ -58,6 +59,7 @@ async function readIfWhole(store: StateStore): Promise<RunState | undefined> {
 async function makePlan(project: Project, store: StateStore, feature: string): Promise<Plan> {
   const { state, folder, logs, worktrees } = store.paths;
   const traces = await findTraces(project.repository, feature, worktrees);
+  checkOwn(project, feature, traces);
   const there = await Promise.all(
     [state, folder, logs, worktrees].map(async (file) => ((await exists(file)) ? [file] : [])),
   );
@@ -88,26 +90,40 @@ function formatPlan(feature: string, plan: Plan): string {
   return `${lines.join('\n')}\n`;
 }
 
-async function holdNobodyBack(store: StateStore, feature: string): Promise<void> {
-  const holder = await store.holder();
-  if (holder !== undefined) throw new AppError('RUN_LIVE', { feature, pid: holder.pid });
+/**
+ * Locks and states belong to a working tree, branches and refs to the repository: workers in another tree's folder are
+ * those of a run that goes on there, for all that can be known here.
+ */
+function checkOwn(project: Project, feature: string, { checkedOut }: FeatureTraces): void {
+  const folder = path.relative(project.repository.root, project.paths.feature(feature).worktrees);
+  for (const { folder: worktree } of checkedOut) {
+    const parent = path.dirname(worktree);
+    if (!parent.endsWith(path.sep + folder) || !/^worker-\d+$/.test(path.basename(worktree))) continue;
+    throw new AppError('CLEANUP_ELSEWHERE', { feature, root: parent.slice(0, -folder.length - 1), worktree });
+  }
 }
 
 async function remove(project: Project, store: StateStore, feature: string, plan: Plan): Promise<void> {
   const release = await lock(store, feature);
   try {
+    if (!isSame(plan, await makePlan(project, store, feature))) throw new AppError('CLEANUP_OUTDATED', { feature });
     if (plan.runId !== null) await wireLauncher().sweep(plan.runId);
     for (const folder of plan.worktrees) await project.repository.removeWorktree(folder);
     await rm(store.paths.worktrees, { recursive: true, force: true, maxRetries: 3 });
-    await project.repository.changeRefs(plan.refs.map(({ ref }) => ({ ref, to: null })));
-    // The snapshot goes last but for the lock: until then a broken-off clean-up can be repeated.
-    await rm(store.paths.logs, { recursive: true, force: true });
-    await rm(store.paths.state, { force: true });
+    await project.repository.changeRefs(plan.refs.map(({ ref, commit }) => ({ ref, to: null, from: commit })));
+    await clearRun(store.paths);
   } finally {
     await release();
   }
-  await rm(store.paths.folder, { recursive: true, force: true });
+  await removeIfEmpty(store.paths.folder);
   for (const folder of [project.paths.state, project.paths.logs, project.paths.worktrees]) await removeIfOurs(folder);
+}
+
+/** What was confirmed is still all there is; to take the lock makes folders, so those do not count. */
+function isSame(shown: Plan, now: Plan): boolean {
+  const facts = ({ worktrees, refs, checkedOut, unmerged, runId }: Plan): string =>
+    JSON.stringify({ worktrees, refs, checkedOut, unmerged, runId });
+  return facts(shown) === facts(now);
 }
 
 async function lock(store: StateStore, feature: string): Promise<() => Promise<void>> {
@@ -120,12 +136,21 @@ async function lock(store: StateStore, feature: string): Promise<() => Promise<v
   }
 }
 
+/** Whoever has taken the lock since we let it go has put it there again. */
+async function removeIfEmpty(folder: string): Promise<void> {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
+  }
+}
+
 /** The folders that hold nothing but the ignore file that we put there. */
 async function removeIfOurs(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   if (names.length !== 1 || names[0] !== '.gitignore') return;
   await rm(path.join(folder, '.gitignore'));
-  await rmdir(folder);
+  await removeIfEmpty(folder);
 }
 
 async function exists(file: string): Promise<boolean> {

@@ -59,6 +59,13 @@ function tell(error: AppError): void {
     process.stderr.write(`\n${error.stack}\n${error.cause instanceof Error ? error.cause.stack : ''}\n`);
 }
 
+/** All that was written before has been taken, or nobody reads it any more. */
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
+}
+
 try {
   process.exitCode = await runProgram(argv, context);
 } catch (error) {
@@ -67,4 +74,6 @@ try {
   process.exitCode = shutdown.signal.aborted ? Number(shutdown.signal.reason) : known.exit;
 }
 shutdown.dispose();
+// To exit at once would cut what a pipe's reader has not taken yet.
+await Promise.all([process.stdout, process.stderr].map(drained));
 process.exit();

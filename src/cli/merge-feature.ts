@@ -3,7 +3,7 @@ import { AppError } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
-import { openProject } from './project.ts';
+import { checkAtRest, openProject } from './project.ts';
 import type { Project } from './project.ts';
 
 const SHOWN_FILES = 30;
@@ -37,8 +37,7 @@ async function finishedState(project: Project, feature: string, partial: boolean
   const store = project.store(feature);
   const state = await store.read();
   if (state === undefined) throw new AppError('NO_RUN', { feature });
-  const holder = await store.holder();
-  if (holder !== undefined) throw new AppError('RUN_LIVE', { feature, pid: holder.pid });
+  await checkAtRest(store, feature);
   if (state.status !== 'complete' && !partial) {
     throw new AppError('MERGE_NOT_READY', {
       feature,

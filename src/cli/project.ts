@@ -4,7 +4,7 @@ import { loadConfig } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
 import { openRepository } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
-import { AppError } from '../lib/index.ts';
+import { AppError, foreignLock } from '../lib/index.ts';
 import { featuresWithState, openStore, projectPaths } from '../state/index.ts';
 import type { ProjectPaths, StateStore } from '../state/index.ts';
 import type { CliContext } from './command.ts';
@@ -29,6 +29,13 @@ export async function openProject(context: Pick<CliContext, 'cwd' | 'env'>): Pro
     feature: (name) => chooseFeature(paths, name),
     store: (feature) => openStore(paths, feature),
   };
+}
+
+/** What a live orchestrator works on is not to be changed under its hands. */
+export async function checkAtRest(store: StateStore, feature: string): Promise<void> {
+  const holder = await store.holder();
+  if (holder === undefined) return;
+  throw foreignLock(store.paths.lock, holder) ?? new AppError('RUN_LIVE', { feature, pid: holder.pid });
 }
 
 /** It becomes part of refs and file names; `.json` would meet another feature's state file. */

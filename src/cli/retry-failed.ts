@@ -1,6 +1,7 @@
 import { AppError, hasCode, systemClock } from '../lib/index.ts';
 import { retryable, retryAtRest } from '../orchestrator/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
+import { dependentsOf } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
@@ -12,11 +13,9 @@ export async function retryFailed(input: CommandInput, context: CliContext): Pro
   const project = await openProject(context);
   const feature = await project.feature(textOf(input['feature']));
   const store = project.store(feature);
-  const state = await store.read();
-  if (state === undefined) throw new AppError('NO_RUN', { feature });
-  const asked = chosen(state, textOf(input['argument']));
+  const choose = (): Promise<Choice> => chooseTasks(store, feature, textOf(input['argument']));
+  const { live, asked } = await retryInPlace(store, await choose(), choose);
   if (asked.length === 0) return say(context, input, { feature, tasks: [], text: 'No task has failed.' });
-  const live = await retryInPlace(store, state, asked, async () => (await loadGraph(store.paths.usedGraph)).graph);
   const tasks = asked.join(', ');
   const text = live
     ? `Asked the running orchestrator to retry ${tasks}.`
@@ -24,33 +23,53 @@ export async function retryFailed(input: CommandInput, context: CliContext): Pro
   return say(context, input, { feature, tasks: asked, text });
 }
 
-function chosen(state: RunState, named: string | undefined): string[] {
-  if (named === undefined) return Object.keys(state.tasks).filter((id) => state.tasks[id]?.status === 'failed');
-  const task = state.tasks[named];
-  if (task === undefined) throw new AppError('TASK_UNKNOWN', { task: named, known: Object.keys(state.tasks) });
-  if (task.status !== 'failed') throw new AppError('TASK_NOT_RETRYABLE', { task: named, status: task.status });
-  return [named];
+interface Choice {
+  readonly state: RunState;
+  readonly asked: readonly string[];
 }
 
-/** True when a live orchestrator was asked instead. */
+async function chooseTasks(store: StateStore, feature: string, named: string | undefined): Promise<Choice> {
+  const state = await store.read();
+  if (state === undefined) throw new AppError('NO_RUN', { feature });
+  const failed = Object.keys(state.tasks).filter((id) => state.tasks[id]?.status === 'failed');
+  if (named === undefined) return { state, asked: failed };
+  const status = state.tasks[named]?.status;
+  if (status === undefined) throw new AppError('TASK_UNKNOWN', { task: named, known: Object.keys(state.tasks) });
+  if (status === 'failed') return { state, asked: [named] };
+  const waitsFor = status === 'blocked' ? blockers(await usedGraph(store), failed, named) : [];
+  throw new AppError('TASK_NOT_RETRYABLE', { feature, task: named, status, waitsFor });
+}
+
+/** Which of the failed tasks it waits for, directly or through others. */
+function blockers(graph: TaskGraph, failed: readonly string[], task: string): string[] {
+  return failed.filter((id) => dependentsOf(graph, id).includes(task));
+}
+
+async function usedGraph(store: StateStore): Promise<TaskGraph> {
+  return (await loadGraph(store.paths.usedGraph)).graph;
+}
+
+/** Says whether a live orchestrator was asked instead, and for which tasks. */
 async function retryInPlace(
   store: StateStore,
-  state: RunState,
-  asked: readonly string[],
-  graph: () => Promise<TaskGraph>,
-): Promise<boolean> {
+  { asked }: Choice,
+  choose: () => Promise<Choice>,
+): Promise<{ live: boolean; asked: readonly string[] }> {
+  if (asked.length === 0) return { live: false, asked };
   let release;
   try {
     release = await store.lock();
   } catch (error) {
     if (!hasCode(error, 'ALREADY_RUNNING')) throw error;
     for (const task of asked) await store.ask({ kind: 'retry', task });
-    return true;
+    return { live: true, asked };
   }
   try {
-    const tasks = retryable(state, await graph(), asked);
-    await retryAtRest({ clock: systemClock, store, emit: () => undefined }, state, tasks);
-    return false;
+    // A run that has ended since the first look has changed the state: what is written must come from this one.
+    const now = await choose();
+    const tasks = retryable(now.state, await usedGraph(store), now.asked);
+    await retryAtRest({ clock: systemClock, store, emit: () => undefined }, now.state, tasks);
+    return { live: false, asked: now.asked };
   } finally {
     await release();
   }

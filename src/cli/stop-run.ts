@@ -1,4 +1,4 @@
-import { AppError, kill, sleep } from '../lib/index.ts';
+import { AppError, foreignLock, kill, sleep } from '../lib/index.ts';
 import type { StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
@@ -23,6 +23,9 @@ export async function stopRun(input: CommandInput, context: CliContext): Promise
     else say('nothing-to-stop', `No run of "${feature}" is going on.`);
     return 0;
   }
+  // The same number is another process here.
+  const foreign = foreignLock(store.paths.lock, holder);
+  if (foreign !== undefined) throw foreign;
   kill(holder.pid, 'SIGTERM');
   if (!(await ended(store, holder.token, context.interrupted))) {
     throw new AppError('STOP_SLOW', { feature, pid: holder.pid, waitedMs: PATIENCE_MS });

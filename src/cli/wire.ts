@@ -6,6 +6,7 @@ import type { Environment } from '../lib/index.ts';
 import { createSubprocessLauncher } from '../launchers/index.ts';
 import type { Launcher } from '../launchers/index.ts';
 import type { Ports, RunOptions } from '../orchestrator/index.ts';
+import { MARKS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import { watchFolder } from '../state/index.ts';
 import type { RecordedEvent, RunSettings } from '../state/index.ts';
@@ -23,7 +24,6 @@ export function wirePorts(project: Project, feature: string, emit: (event: Recor
   return {
     clock: systemClock,
     repository: project.repository,
-    project: project.paths,
     store: project.store(feature),
     launcher: wireLauncher(),
     watch: watchFolder,
@@ -62,10 +62,16 @@ export function runOptions({ config, agent, copies, deadlineMs, env, stop }: Run
     setup: workers.setup === undefined ? null : { command: workers.setup, timeoutMs: workers.setup_timeout },
     copies,
     deadlineMs,
-    env: workerEnvironment(env),
+    env: withoutMarks(workerEnvironment(env)),
     graceMs: STOP_GRACE_MS,
     stop,
   };
+}
+
+/** A run that is started within a task of another run is nobody's child. */
+function withoutMarks(env: Environment): Environment {
+  const marks = new Set<string>(Object.values(MARKS));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !marks.has(name)));
 }
 
 export function agentSpec(config: Config, name: string): AgentSpec {

@@ -88,6 +88,7 @@ export const configSchema = z.strictObject({
         timeout: duration.prefault('10m'),
       }),
     )
+    .max(50)
     .default([])
     .describe('Commands that must pass on the merged tree after each level.'),
 });

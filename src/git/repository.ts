@@ -57,8 +57,14 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
   const git = gitIn(root, env);
   if ((await readRef(git, 'HEAD^{commit}')) === undefined) throw new AppError('NO_COMMIT_YET', { path: root });
   // Two `git worktree add` at once fail now and then, in one process or in two: one at a time.
-  const alone = <Result>(work: () => Promise<Result>): Promise<Result> =>
-    withLock(path.join(commonDir, 'mahabharatha-worktrees.lock'), WORKTREE_LOCK_WAIT_MS, work);
+  // Within this process they queue; the lock is for other processes, and is asked for now and then.
+  let queue: Promise<unknown> = Promise.resolve();
+  const alone = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const file = path.join(commonDir, 'mahabharatha-worktrees.lock');
+    const mine = queue.then(() => withLock(file, WORKTREE_LOCK_WAIT_MS, work));
+    queue = mine.catch(() => undefined);
+    return mine;
+  };
   return {
     root,
     commonDir,

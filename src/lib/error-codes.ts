@@ -30,6 +30,7 @@ export type ErrorFacts = {
   INTERNAL: { what: string };
   INTEGRATION_MOVED: { branch: string; expected: string };
   LOCK_BUSY: { file: string; pid: number; waitedMs: number };
+  LOCK_FOREIGN: { file: string; pid: number; host: string };
   MERGE_CONFLICT: { branch: string; into: string; files: readonly string[] };
   MERGE_DIRTY: { into: string; worktree: string; reason: string };
   MERGE_NOT_READY: { feature: string; status: string };
@@ -46,9 +47,12 @@ export type ErrorFacts = {
   STATE_INVALID: { file: string; problems: readonly string[] };
   STATE_VERSION: { file: string; found: string; known: number };
   STOP_SLOW: { feature: string; pid: number; waitedMs: number };
+  CLEANUP_ELSEWHERE: { feature: string; root: string; worktree: string };
+  CLEANUP_OUTDATED: { feature: string };
   CLEANUP_UNCONFIRMED: { feature: string };
   TRACES_LEFT: { feature: string; refs: readonly string[] };
-  TASK_NOT_RETRYABLE: { task: string; status: string };
+  /** `waitsFor`: the failed tasks that block it. */
+  TASK_NOT_RETRYABLE: { feature: string; task: string; status: string; waitsFor: readonly string[] };
   TASK_UNKNOWN: { task: string; known: readonly string[] };
   USAGE: { problem: string; hint: string };
 };
@@ -201,6 +205,13 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) => `${f.file} is held by process ${f.pid}; gave up after ${Math.round(f.waitedMs / 1000)} s.`,
     hint: (f) => `Wait for process ${f.pid} to finish, or end it, then try again.`,
   },
+  LOCK_FOREIGN: {
+    kind: 'environment',
+    message: (f) =>
+      `${f.file} is held by process ${f.pid} of the host ${f.host}; from here it cannot be seen whether that is alive.`,
+    hint: (f) =>
+      `Go on at ${f.host} — or, when that host is gone or has another name now and nothing runs there, remove the lock: rm '${f.file}'`,
+  },
   MERGE_CONFLICT: {
     kind: 'work',
     message: (f) =>
@@ -291,6 +302,17 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     hint: (f) =>
       `Look at it with: mahabharatha status --feature ${f.feature} — or end it the hard way: kill -9 ${f.pid}; its workers then end by themselves.`,
   },
+  CLEANUP_ELSEWHERE: {
+    kind: 'usage',
+    message: (f) => `The run of "${f.feature}" belongs to another working tree of this repository: ${f.root}.`,
+    hint: (f) =>
+      `Clean up there: mahabharatha cleanup --feature ${f.feature} — if that folder is gone for good, first: git worktree remove --force --force '${f.worktree}'`,
+  },
+  CLEANUP_OUTDATED: {
+    kind: 'usage',
+    message: (f) => `Nothing was removed: what there is of "${f.feature}" has changed since it was listed.`,
+    hint: (f) => `Look at what would go now with: mahabharatha cleanup --feature ${f.feature} --dry-run`,
+  },
   CLEANUP_UNCONFIRMED: {
     kind: 'usage',
     message: (f) => `Nothing was removed: cleaning up "${f.feature}" was not confirmed.`,
@@ -304,8 +326,14 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
   },
   TASK_NOT_RETRYABLE: {
     kind: 'usage',
-    message: (f) => `Task ${f.task} is ${f.status}; only failed or blocked tasks can be retried.`,
-    hint: () => 'See all tasks with: mahabharatha status',
+    message: (f) =>
+      f.waitsFor.length === 0
+        ? `Task ${f.task} is ${f.status}; only failed tasks can be retried.`
+        : `Task ${f.task} is ${f.status}: it waits for ${list(f.waitsFor)}, which failed.`,
+    hint: (f) =>
+      f.waitsFor.length === 0
+        ? `See all tasks with: mahabharatha status --feature ${f.feature}`
+        : `New tries for ${f.waitsFor.length === 1 ? 'that one' : 'all of these'} bring this one along: ${f.waitsFor.map((id) => `mahabharatha retry ${id} --feature ${f.feature}`).join('; ')}`,
   },
   TASK_UNKNOWN: {
     kind: 'usage',

@@ -29,6 +29,7 @@ const FACTS: ErrorFacts = {
   INTERNAL: { what: 'x is not a function' },
   INTEGRATION_MOVED: { branch: 'mahabharatha/login/integration', expected: 'a'.repeat(40) },
   LOCK_BUSY: { file: '/x.lock', pid: 7, waitedMs: 120_000 },
+  LOCK_FOREIGN: { file: '/x.lock', pid: 7, host: 'build-7' },
   MERGE_CONFLICT: { branch: 'a', into: 'b', files: ['src/a.ts'] },
   MERGE_DIRTY: { into: 'main', worktree: '/repo', reason: 'local changes' },
   MERGE_NOT_READY: { feature: 'login', status: 'paused' },
@@ -45,8 +46,10 @@ const FACTS: ErrorFacts = {
   STATE_INVALID: { file: 'login.json', problems: ['it is not JSON'] },
   STATE_VERSION: { file: 'login.json', found: '99', known: 1 },
   STOP_SLOW: { feature: 'login', pid: 7, waitedMs: 60_000 },
+  CLEANUP_ELSEWHERE: { feature: 'login', root: '/repo', worktree: '/repo/.mahabharatha/worktrees/login/worker-0' },
+  CLEANUP_OUTDATED: { feature: 'login' },
   CLEANUP_UNCONFIRMED: { feature: 'login' },
-  TASK_NOT_RETRYABLE: { task: 'T-1', status: 'running' },
+  TASK_NOT_RETRYABLE: { feature: 'login', task: 'T-1', status: 'running', waitsFor: [] },
   TASK_UNKNOWN: { task: 'T-9', known: ['T-1'] },
   TRACES_LEFT: { feature: 'login', refs: ['refs/heads/mahabharatha/login/integration'] },
   USAGE: { problem: 'There is no option --fast.', hint: 'See: mahabharatha --help' },
@@ -98,6 +101,13 @@ describe('the words of an error', () => {
     [new AppError('MERGE_CONFLICT', FACTS.MERGE_CONFLICT), 'both changed 1 file: src/a.ts'],
   ])('%#', (error, text) => {
     expect(error.message).toContain(text);
+  });
+
+  it('names all that a blocked task waits for, and never says that blocked ones can be retried', () => {
+    const facts = { feature: 'x', task: 'C', status: 'blocked', waitsFor: ['A', 'B'] };
+    const { message, hint } = new AppError('TASK_NOT_RETRYABLE', facts);
+    expect(message).toBe('Task C is blocked: it waits for A, B, which failed.');
+    for (const id of facts.waitsFor) expect(hint).toContain(`mahabharatha retry ${id} --feature x`);
   });
 
   it('names the way on that fits the run that is there', () => {

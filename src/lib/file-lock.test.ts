@@ -171,3 +171,14 @@ it('that was lost to another is not released by the loser', async () => {
   await attempt.release();
   expect(readFileSync(file, 'utf8')).toBe(other);
 });
+
+it('that another host holds is said to be so: its process may live, and the number is no process of ours', async () => {
+  const file = path.join(tempFolder(), 'lock');
+  const holder = { pid: process.pid, started: 'x', host: 'another-host', since: 'now', token: 'theirs' };
+  writeFileSync(file, JSON.stringify(holder));
+  await expect(withLock(file, 0, async () => 'done')).rejects.toMatchObject({
+    code: 'LOCK_FOREIGN',
+    facts: { file, pid: process.pid, host: 'another-host' },
+  });
+  expect(await lockHolder(file)).toEqual(holder);
+});

@@ -44,6 +44,11 @@ export async function lockHolder(file: string): Promise<LockHolder | undefined> 
   return holder !== undefined && (await isHeld(holder)) ? holder : undefined;
 }
 
+/** What to say when the holder is on another host: nothing can be known about it from here, and nothing done to it. */
+export function foreignLock(file: string, { host, pid }: LockHolder): AppError | undefined {
+  return host === hostname() ? undefined : new AppError('LOCK_FOREIGN', { file, pid, host });
+}
+
 /** Does the work while holding the lock; waits for it up to `waitMs`. */
 export async function withLock<Result>(file: string, waitMs: number, work: () => Promise<Result>): Promise<Result> {
   const deadline = performance.now() + waitMs;
@@ -57,7 +62,10 @@ export async function withLock<Result>(file: string, waitMs: number, work: () =>
       }
     }
     if (performance.now() > deadline) {
-      throw new AppError('LOCK_BUSY', { file, pid: attempt.holder.pid, waitedMs: waitMs });
+      throw (
+        foreignLock(file, attempt.holder) ??
+        new AppError('LOCK_BUSY', { file, pid: attempt.holder.pid, waitedMs: waitMs })
+      );
     }
     await sleep(5 + Math.random() * 20);
   }

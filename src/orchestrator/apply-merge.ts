@@ -69,9 +69,12 @@ export async function publishLevel(
   const ref = `refs/heads/${branchNames(graph.feature).integration}`;
   // After a crash between the steps below the branch may be there already; the trial must be known then.
   await journal.save();
-  if ((await ports.repository.readRef(ref)) !== tip) {
-    await ports.repository.moveBranch({ branch: state.integration, from: state.integrationTip, to: tip });
+  const { tasks = [], tips = [] } = state.levels[level]?.trial ?? {};
+  const now = await ports.repository.readRef(ref);
+  if (now !== tip) {
+    const from = now !== undefined && tips.includes(now) ? now : state.integrationTip;
+    await ports.repository.moveBranch({ branch: state.integration, from, to: tip });
   }
-  const tasks = state.levels[level]?.trial?.tasks ?? [];
   journal.record({ type: 'level-published', level, tip, tasks });
+  await journal.save();
 }

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { randomId, reasonOf, writeFileAtomic } from '../lib/index.ts';
+import { randomId, writeFileAtomic } from '../lib/index.ts';
+import type { WorkerSpec } from '../launchers/index.ts';
 import { attemptRef, branchNames } from '../protocol/index.ts';
 import type { Assignment, Boot, TaskBrief } from '../protocol/index.ts';
 import type { AttemptState, RunEvent, RunState, WorkerPaths } from '../state/index.ts';
@@ -56,58 +57,56 @@ async function recordEvent({ ports, graph }: RunContext, journal: Journal, event
 
 type ActionOf<Kind extends Action['kind']> = Extract<Action, { kind: Kind }>;
 
+/**
+ * The mailboxes are there at once, so that it can be given work; its checkout may take long, and nobody else is to wait
+ * for it. How a start ends is seen at the next look, like any other end.
+ */
 async function startWorker(
   context: RunContext,
   journal: Journal,
   hands: Hands,
   { worker, cause }: ActionOf<'start-worker'>,
 ): Promise<void> {
-  const { ports, options, graph } = context;
+  const { ports, graph } = context;
   const session = randomId();
   const paths = ports.store.paths.worker(worker);
   const branch = branchNames(graph.feature).worker(worker);
-  const { runId, integrationTip } = journal.state;
-  journal.record({
-    type: 'worker-starting',
+  const { worktree } = paths;
+  journal.record({ type: 'worker-starting', worker, session, mode: ports.launcher.name, branch, worktree, cause });
+  await journal.save();
+  await makeMailboxes(paths, bootOf(context, journal, { worker, session, branch }));
+  const base = journal.state.integrationTip;
+  void hands
+    .expect(session, async () => {
+      await ports.repository.addWorktree({ folder: worktree, branch, base });
+      return ports.launcher.start(workerSpec(context, journal, { worker, session }));
+    })
+    .then((handle) => {
+      if (typeof handle === 'string') return;
+      const { pid, containerId } = handle;
+      journal.record({ type: 'worker-started', worker, pid, containerId, handle: { ...handle } });
+    });
+}
+
+function workerSpec(
+  { ports, options, graph }: RunContext,
+  { state }: Journal,
+  { worker, session }: { worker: number; session: string },
+): WorkerSpec {
+  if (options.stop.aborted) throw new Error('the run is being stopped');
+  const { worktree, inbox, outbox, log } = ports.store.paths.worker(worker);
+  return {
+    runId: state.runId,
+    feature: graph.feature,
     worker,
     session,
-    mode: ports.launcher.name,
-    branch,
-    worktree: paths.worktree,
-    cause,
-  });
-  await journal.save();
-  try {
-    await ports.repository.addWorktree({ folder: paths.worktree, branch, base: integrationTip });
-    await makeMailboxes(paths, bootOf(context, journal, { worker, session, branch }));
-    const handle = await ports.launcher.start({
-      runId,
-      feature: graph.feature,
-      worker,
-      session,
-      worktree: paths.worktree,
-      inbox: paths.inbox,
-      outbox: paths.outbox,
-      shared: ports.store.paths.shared,
-      log: paths.log,
-      env: options.env,
-    });
-    hands.hold(handle);
-    journal.record({
-      type: 'worker-started',
-      worker,
-      pid: handle.pid,
-      containerId: handle.containerId,
-      handle: { ...handle },
-    });
-  } catch (error) {
-    journal.record({
-      type: 'worker-exited',
-      worker,
-      expected: false,
-      cause: `it could not be started: ${reasonOf(error)}`,
-    });
-  }
+    worktree,
+    inbox,
+    outbox,
+    shared: ports.store.paths.shared,
+    log,
+    env: options.env,
+  };
 }
 
 /** Nothing of an earlier life is left in them: neither an old assignment nor an old result. */

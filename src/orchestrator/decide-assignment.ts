@@ -7,7 +7,7 @@ import type { Action, Snapshot } from './plan.ts';
 /** The longest ready task to any free worker; a new worker while there is more to do than hands. */
 export function assignTasks(snapshot: Snapshot): Action[] {
   const level = currentLevel(snapshot);
-  if (level === undefined) return [];
+  if (level === undefined || findHand(snapshot, new Set()).worker === undefined) return [];
   const actions: Action[] = [];
   const taken = new Set<number>();
   for (const id of longestFirst(snapshot.graph, readyTasks(snapshot, level))) {

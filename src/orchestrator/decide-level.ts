@@ -74,7 +74,8 @@ function tryGates(snapshot: Snapshot, level: number, trial: Trial): Action[] {
 }
 
 function runGates(snapshot: Snapshot, level: number, count: number): Action[] {
-  const trial = snapshot.state.levels[level]?.trial;
+  const { trial, gateLosses = 0 } = snapshot.state.levels[level] ?? {};
+  if (gateLosses >= snapshot.policy.losses) return [deadlyGates(level, gateLosses)];
   const { worker, start } = findHand(snapshot, new Set());
   if (worker === undefined || trial == null) return [];
   const commit = count === 0 ? snapshot.state.integrationTip : (trial.tips[count - 1] ?? snapshot.state.integrationTip);
@@ -83,6 +84,11 @@ function runGates(snapshot: Snapshot, level: number, count: number): Action[] {
   const cause = trial.search === null ? again : `looking for the culprit among ${trial.tasks.length} tasks`;
   const gates: Action = { kind: 'run-gates', level, worker, count, commit, cause };
   return start === undefined ? [gates] : [{ kind: 'start-worker', worker, cause: start }, gates];
+}
+
+function deadlyGates(level: number, losses: number): FinishAction {
+  const cause = `the gates of level ${level} have not come to an end ${losses} times: their worker died each time`;
+  return { kind: 'finish', status: 'failed', exit: 1, cause, resumeAt: null };
 }
 
 function brokenBase(trial: Trial): FinishAction {
@@ -149,4 +155,5 @@ function tasksOf(state: RunState, level: number): { id: string; task: TaskState 
     .map(([id, task]) => ({ id, task }));
 }
 
-export const gateAttemptId = (level: number, run: number): string => attemptId(`gates-of-level-${level}`, run);
+/** No task has such an id: theirs begin with a letter. */
+export const gateAttemptId = (level: number, run: number): string => attemptId(`@gates-of-level-${level}`, run);

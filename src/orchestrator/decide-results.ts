@@ -44,8 +44,11 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
       return [failed(work, result, 'nothing'), pause(result)];
     case 'credentials':
       return [failed(work, result, 'nothing'), stopForCredentials(result)];
-    case 'interrupted':
+    case 'orphaned':
       return [failed(work, result, 'nothing')];
+    case 'interrupted':
+      // Nobody asked it to stop: then it is one more worker that the task has cost.
+      return [failed(work, result, snapshot.stop === null ? 'loss' : 'nothing')];
     case 'agent-failed':
     case 'timed-out':
     case 'idle':

@@ -241,6 +241,26 @@ describe('workers in trouble', () => {
   });
 });
 
+describe('attempts that end without anybody being asked', () => {
+  it('count as lost workers when nobody asked the worker to stop: that cannot go on for ever', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    for (let stop = 0; stop < 3; stop++) {
+      world.settle();
+      world.reports(0, { outcome: 'interrupted', detail: 'stopped before it was done', commit: null });
+    }
+    expect(world.settle()).toContain('record task-failed A its worker died 3 times; last: stopped before it was done');
+  });
+
+  it('cost nothing when the run was asked to stop', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    world.settle();
+    world.stop(143, 'asked to stop (SIGTERM)');
+    world.reports(0, { outcome: 'interrupted', detail: 'stopped before it was done', commit: null });
+    world.settle();
+    expect(world.state.tasks['A']).toMatchObject({ status: 'pending', failures: 0, losses: 0 });
+  });
+});
+
 describe('gates', () => {
   const four = [{ id: 'A' }, { id: 'B' }, { id: 'C' }, { id: 'D' }];
 
@@ -303,13 +323,32 @@ describe('gates', () => {
     expect(world.state.cause).toContain("the gates are red already without any task's work");
   });
 
+  it('that kill their worker each time end the run', () => {
+    const world = createWorld([{ id: 'A' }], { gates: [GATE], workers: 1 });
+    doAll(world, 1);
+    for (let death = 0; death < 3; death++) {
+      world.settle();
+      world.dies(0);
+    }
+    expect(world.settle()).toContain(
+      'finish failed 1: the gates of level 1 have not come to an end 3 times: their worker died each time',
+    );
+  });
+
+  it('are never mistaken for a task, whatever its name', () => {
+    const world = createWorld([{ id: 'gates-of-level-1' }], { gates: [GATE], workers: 1 });
+    doAll(world, 1);
+    world.settle();
+    expect(world.state.levels['1']?.gateRun?.attempt).toBe('@gates-of-level-1.1');
+  });
+
   it('go to another worker when theirs dies', () => {
     const world = createWorld([{ id: 'A' }], { gates: [GATE], workers: 1 });
     doAll(world, 1);
     world.settle();
     world.dies(0);
     const text = world.settle();
-    expect(text).toContain('record gates-lost 1 gates-of-level-1.1 worker 0 died: killed by SIGKILL');
+    expect(text).toContain('record gates-lost 1 @gates-of-level-1.1 worker 0 died: killed by SIGKILL');
     expect(text).toContain('run-gates of level 1');
   });
 });

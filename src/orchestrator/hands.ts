@@ -1,36 +1,66 @@
+import { reasonOf } from '../lib/index.ts';
 import type { WorkerExit, WorkerHandle } from '../launchers/index.ts';
 import type { Ports } from './ports.ts';
 
 /** The workers this process holds: who is there, and how those ended that are not. */
 export interface Hands {
+  /** Counts as alive while it is being started; resolves with the handle, which is then held, or with why there is none. */
+  expect(session: string, start: () => Promise<WorkerHandle>): Promise<WorkerHandle | string>;
   /** Keeps hold of a worker and listens to its outbox. */
   hold(handle: WorkerHandle): void;
   /** How the worker of this session ended; undefined while it lives. A session that is not held counts as gone. */
   exitOf(session: string): string | undefined;
   handleOf(session: string): WorkerHandle | undefined;
   lastWords(session: string, lines: number): Promise<string[]>;
-  /** Ends all that are held; resolves when none of them, nor anything they started, is left. */
+  /** Ends all that are held or being started; resolves when none of them, nor anything they started, is left. */
   stopAll(graceMs: number): Promise<void>;
 }
 
 export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, onSign: () => void): Hands {
+  const starting = new Map<string, Promise<unknown>>();
   const handles = new Map<string, WorkerHandle>();
   const exits = new Map<string, string>();
+
+  const hold = (handle: WorkerHandle): void => {
+    handles.set(handle.session, handle);
+    const ears = ports.watch(ports.store.paths.worker(handle.worker).outbox, onSign);
+    const note = (how: string): void => {
+      exits.set(handle.session, how);
+      ears.close();
+      onSign();
+    };
+    ports.launcher.wait(handle).then(
+      (exit) => note(exitInWords(exit)),
+      (error: unknown) => note(reasonOf(error)),
+    );
+  };
+
+  const begin = async (session: string, start: () => Promise<WorkerHandle>): Promise<WorkerHandle | string> => {
+    try {
+      const handle = await start();
+      hold(handle);
+      return handle;
+    } catch (error) {
+      const how = `it could not be started: ${reasonOf(error)}`;
+      exits.set(session, how);
+      return how;
+    } finally {
+      starting.delete(session);
+      onSign();
+    }
+  };
+
   return {
-    hold: (handle) => {
-      handles.set(handle.session, handle);
-      const ears = ports.watch(ports.store.paths.worker(handle.worker).outbox, onSign);
-      const note = (how: string): void => {
-        exits.set(handle.session, how);
-        ears.close();
-        onSign();
-      };
-      ports.launcher.wait(handle).then(
-        (exit) => note(exitInWords(exit)),
-        (error: unknown) => note(String(error)),
-      );
+    hold,
+    expect: (session, start) => {
+      const begun = begin(session, start);
+      starting.set(session, begun);
+      return begun;
     },
-    exitOf: (session) => (handles.has(session) ? exits.get(session) : (exits.get(session) ?? 'it is gone')),
+    exitOf: (session) => {
+      if (starting.has(session)) return undefined;
+      return exits.get(session) ?? (handles.has(session) ? undefined : 'it is gone');
+    },
     handleOf: (session) => handles.get(session),
     lastWords: async (session, lines) => {
       const handle = handles.get(session);
@@ -38,6 +68,7 @@ export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, 
       return (await ports.launcher.logs(handle, lines).catch(() => [])).map(wordsOf);
     },
     stopAll: async (graceMs) => {
+      await Promise.all(starting.values());
       const live = [...handles.values()].filter(({ session }) => !exits.has(session));
       await Promise.all(live.map((handle) => ports.launcher.stop(handle, { graceMs })));
     },

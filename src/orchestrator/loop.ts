@@ -48,6 +48,8 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
       const actions = decide(late(snapshot, deadline, context));
       for (const action of actions) {
         if (action.kind === 'finish') return await finish(context, journal, hands, action);
+        // Asked to stop meanwhile: facts are still written down, nothing new is begun.
+        if (options.stop.aborted && action.kind !== 'record') break;
         await executor.apply(action);
       }
       if (actions.length > 0) continue;
@@ -112,7 +114,7 @@ async function finish(context: RunContext, journal: Journal, hands: Hands, actio
 /** A worker that was stopped by us has not died: its attempt costs the task nothing. */
 function asInterruption(step: Extract<Action, { kind: 'record' }>): Extract<Action, { kind: 'record' }> {
   const { event } = step;
-  if (event.type !== 'attempt-failed' || event.outcome !== 'lost') return step;
+  if (event.type !== 'attempt-failed' || !['lost', 'interrupted', 'orphaned'].includes(event.outcome)) return step;
   return {
     ...step,
     event: { ...event, outcome: 'interrupted', charge: 'nothing', detail: 'stopped before it was done' },

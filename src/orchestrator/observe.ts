@@ -46,7 +46,8 @@ export function createObserver(context: RunContext, hands: Hands): Observer {
       exit: exit ?? null,
       phase: status?.phase ?? null,
       attempt: status?.attempt ?? null,
-      silentMs: silenceOf(number, worker.session, status?.beat ?? -1),
+      // Its start may take long; its silence counts from then on.
+      silentMs: worker.handle === null ? 0 : silenceOf(number, worker.session, status?.beat ?? -1),
       result: await resultOf(state, status),
       setupFailure: status?.setupFailure ?? null,
       unreadable: reading.unreadable,

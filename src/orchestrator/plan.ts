@@ -94,7 +94,7 @@ export const SETTING_UP = 'its worktree is being set up';
 
 export const attemptId = (task: string, number: number): string => `${task}.${number}`;
 
-/** One line per action, for tests and for --debug. */
+/** One line per action: what a decision is, as text that tests can compare. */
 export function formatActions(actions: readonly Action[]): string {
   return actions.map(formatAction).join('\n');
 }

@@ -2,7 +2,7 @@ import type { Repository } from '../git/index.ts';
 import type { Clock, Environment } from '../lib/index.ts';
 import type { Launcher } from '../launchers/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
-import type { ProjectPaths, RecordedEvent, StateStore } from '../state/index.ts';
+import type { RecordedEvent, StateStore } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { Policy, StopRequest } from './plan.ts';
 
@@ -10,7 +10,6 @@ import type { Policy, StopRequest } from './plan.ts';
 export interface Ports {
   readonly clock: Clock;
   readonly repository: Repository;
-  readonly project: ProjectPaths;
   readonly store: StateStore;
   readonly launcher: Launcher;
   /** Calls back soon after a worker or a person has written something. */

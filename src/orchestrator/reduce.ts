@@ -91,7 +91,7 @@ function change(state: RunState, event: RecordedEvent): RunState {
     case 'gates-failed':
       return gatesFailed(state, event);
     case 'gates-lost':
-      return freeWorkerOfGate(state, event.level);
+      return gatesLost(state, event.level);
     case 'level-published':
       return levelPublished(state, event);
     case 'level-finished':
@@ -112,7 +112,7 @@ function runResumed(state: RunState, { settings }: EventOf<'run-resumed'>): RunS
   ]);
   const levels = Object.entries(state.levels).map(([level, now]): [string, LevelState] => {
     const trial = now.trial === null ? null : { ...EMPTY_TRIAL, tasks: now.trial.tasks, tips: now.trial.tips };
-    return [level, { ...now, trial }];
+    return [level, { ...now, trial, gateLosses: 0 }];
   });
   const resumed = { status: 'running', cause: null, resumeAt: null, startFailures: 0, settings } as const;
   return { ...state, ...resumed, workers: Object.fromEntries(workers), levels: Object.fromEntries(levels) };
@@ -271,15 +271,26 @@ function freeWorkerOfGate(state: RunState, level: number): RunState {
   return changeLevel(freed, level, { gateRun: null });
 }
 
+function gatesLost(state: RunState, level: number): RunState {
+  const losses = (state.levels[level]?.gateLosses ?? 0) + 1;
+  return changeLevel(freeWorkerOfGate(state, level), level, { gateLosses: losses });
+}
+
 function gatesPassed(state: RunState, event: EventOf<'gates-passed'>): RunState {
-  const told = changeLevel(freeWorkerOfGate(state, event.level), event.level, { gates: [...event.gates] });
+  const told = changeLevel(freeWorkerOfGate(state, event.level), event.level, {
+    gates: [...event.gates],
+    gateLosses: 0,
+  });
   return changeTrial(told, event.level, (trial) =>
     trial.search === null ? { ...trial, green: true } : { ...trial, search: { ...trial.search, good: event.count } },
   );
 }
 
 function gatesFailed(state: RunState, event: EventOf<'gates-failed'>): RunState {
-  const told = changeLevel(freeWorkerOfGate(state, event.level), event.level, { gates: [...event.gates] });
+  const told = changeLevel(freeWorkerOfGate(state, event.level), event.level, {
+    gates: [...event.gates],
+    gateLosses: 0,
+  });
   // Published work has passed the gates; the run's own base has not been asked yet.
   const good = state.integrationTip === state.base ? -1 : 0;
   return changeTrial(told, event.level, (trial) => {

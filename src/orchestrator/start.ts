@@ -1,4 +1,4 @@
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError, timeId } from '../lib/index.ts';
 import { branchNames } from '../protocol/index.ts';
@@ -42,7 +42,7 @@ export async function startRun(context: RunContext, settings: RunSettings, base:
     levels: graph.levels.length,
   });
   await journal.save();
-  await ports.repository.changeRefs([{ ref: `refs/heads/${integration}`, to: base }]);
+  await ports.repository.changeRefs([{ ref: `refs/heads/${integration}`, to: base, from: null }]);
   return await withLease(context, journal, async () => undefined);
 }
 
@@ -64,11 +64,11 @@ async function withLease(
   prepare: (hands: Hands) => Promise<void>,
 ): Promise<RunEnd> {
   const { ports, options } = context;
-  await copyFiles(context);
   const lease = await keepLease(ports.store.paths.lease, options.leaseMs);
   const bell = createBell();
   const hands = createHands(ports, bell.ring);
   try {
+    await copyFiles(context);
     await prepare(hands);
     await journal.save();
     return await runLoop(context, journal, hands, bell);
@@ -115,9 +115,11 @@ async function deliverAgain(context: RunContext, journal: Journal, number: numbe
 /** Workers cannot reach the user's folder: what they need of it is laid out for them. */
 async function copyFiles({ ports, options }: RunContext): Promise<void> {
   const { copies } = ports.store.paths;
-  await rm(copies, { recursive: true, force: true });
+  // Workers of a run that is taken over may be reading: they see the old ones or the new ones.
+  const draft = `${copies}.new`;
+  await rm(draft, { recursive: true, force: true });
   for (const file of options.copies) {
-    const target = path.join(copies, file);
+    const target = path.join(draft, file);
     await mkdir(path.dirname(target), { recursive: true });
     await cp(path.join(ports.repository.root, file), target, {
       recursive: true,
@@ -125,6 +127,8 @@ async function copyFiles({ ports, options }: RunContext): Promise<void> {
       preserveTimestamps: true,
     });
   }
+  await rm(copies, { recursive: true, force: true });
+  if (options.copies.length > 0) await rename(draft, copies);
 }
 
 interface First {
@@ -183,6 +187,7 @@ function firstLevel(): LevelState {
     trial: null,
     gateRun: null,
     gateRuns: 0,
+    gateLosses: 0,
     gates: [],
     startedAt: null,
     completedAt: null,

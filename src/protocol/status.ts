@@ -12,7 +12,7 @@ export type Usage = z.infer<typeof usage>;
 /**
  * How an attempt ended, kept apart because each is answered differently:
  * `verified` goes on to be merged; `rate-limited` waits; `usage-limit` pauses the run; `credentials` stops it;
- * `interrupted` was our own doing; all others are failures of the task and come back with feedback.
+ * `interrupted` was asked for by somebody, `orphaned` had no orchestrator any more; all others are failures of the task and come back with feedback.
  */
 export const outcome = z.enum([
   'verified',
@@ -25,6 +25,7 @@ export const outcome = z.enum([
   'usage-limit',
   'credentials',
   'interrupted',
+  'orphaned',
   'worker-error',
 ]);
 export type Outcome = z.infer<typeof outcome>;

@@ -6,6 +6,7 @@ import {
   readdirSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +15,7 @@ import { startNode } from '../../test/support/node-process.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { fingerprint, tempRepository } from '../../test/support/temp-repository.ts';
 import type { RecordedEvent } from './events.ts';
-import { featuresWithState, openStore } from './file-store.ts';
+import { clearRun, featuresWithState, openStore } from './file-store.ts';
 import type { StateStore } from './file-store.ts';
 import { projectPaths } from './paths.ts';
 import type { RunState } from './schema.ts';
@@ -90,6 +91,7 @@ const STATE: RunState = {
       base: COMMIT,
       trial: { tasks: ['T-1'], tips: [COMMIT], green: false, reds: 1, search: { good: -1, bad: 1 }, redLog: 'red' },
       gateRun: { attempt: 'g', worker: 0, commit: COMMIT, count: 1 },
+      gateLosses: 0,
       gateRuns: 1,
       gates: [{ name: 'build', ok: false, required: true, detail: 'exit status 1' }],
       startedAt: TIME,
@@ -259,6 +261,26 @@ describe('requests to a running orchestrator', () => {
     await store.ask({ kind: 'retry', task: 'T-1' });
     expect(await store.takeRequests()).toEqual([{ kind: 'retry', task: 'T-1' }]);
     expect(readdirSync(store.paths.requests)).toEqual([]);
+  });
+});
+
+describe('a run that is cleared away', () => {
+  it('leaves its lock to the holder, and a draft of it to whoever waits; what is long dead goes', async () => {
+    const store = await openLocked();
+    const release = await store.lock();
+    const held = await store.holder();
+    const [waiting, dead] = ['waiting', 'dead'].map((name) => `${store.paths.lock}.${name}`) as [string, string];
+    for (const file of [waiting, dead, store.paths.events, store.paths.state]) writeFileSync(file, '');
+    utimesSync(dead, 0, 0);
+    await clearRun(store.paths);
+    expect(readdirSync(store.paths.folder).map((name) => path.join(store.paths.folder, name))).toEqual([
+      store.paths.lock,
+      waiting,
+    ]);
+    expect(held?.pid).toBe(process.pid);
+    expect(await store.holder()).toEqual(held);
+    await release();
+    expect([existsSync(store.paths.state), existsSync(store.paths.logs)]).toEqual([false, false]);
   });
 });
 

@@ -1,7 +1,8 @@
-import { mkdir, open, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
   AppError,
+  foreignLock,
   lockHolder,
   makeIgnoredFolder,
   randomId,
@@ -16,6 +17,8 @@ import type { FeaturePaths, ProjectPaths } from './paths.ts';
 import { STATE_VERSION, runState } from './schema.ts';
 import type { RunState } from './schema.ts';
 
+const DRAFT_MS = 60_000;
+
 /** What people ask of a running orchestrator. */
 export interface RunRequest {
   readonly kind: 'retry';
@@ -29,7 +32,7 @@ export interface StateStore {
   read(): Promise<RunState | undefined>;
   write(state: RunState): Promise<void>;
   append(events: readonly RecordedEvent[]): Promise<void>;
-  /** Takes the run for this process, or throws ALREADY_RUNNING. */
+  /** Takes the run for this process, or throws ALREADY_RUNNING; LOCK_FOREIGN when it is another host's. */
   lock(): Promise<() => Promise<void>>;
   /** The live orchestrator, if there is one. */
   holder(): Promise<LockHolder | undefined>;
@@ -50,7 +53,8 @@ export function openStore(project: ProjectPaths, feature: string): StateStore {
       await makeFolders(project, paths);
       const attempt = await tryLock(paths.lock);
       if (attempt.taken) return attempt.release;
-      throw new AppError('ALREADY_RUNNING', { feature, pid: attempt.holder.pid, since: attempt.holder.since });
+      const { pid, since } = attempt.holder;
+      throw foreignLock(paths.lock, attempt.holder) ?? new AppError('ALREADY_RUNNING', { feature, pid, since });
     },
     holder: () => lockHolder(paths.lock),
     ask: async (request) => {
@@ -69,6 +73,24 @@ export async function featuresWithState(project: ProjectPaths): Promise<string[]
   return names
     .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
     .map((name) => name.slice(0, -'.json'.length));
+}
+
+/** Removes all of a run but its lock; the caller holds that. The snapshot goes last: until then it can be repeated. */
+export async function clearRun(paths: FeaturePaths): Promise<void> {
+  await rm(paths.logs, { recursive: true, force: true });
+  for (const name of await readdir(paths.folder).catch(() => [])) {
+    const file = path.join(paths.folder, name);
+    if (file === paths.lock || (await isFreshDraft(paths.lock, file))) continue;
+    await rm(file, { recursive: true, force: true });
+  }
+  await rm(paths.state, { force: true });
+}
+
+/** Others who ask for the lock write theirs beside it first; only what has lain there for long is a dead one's. */
+async function isFreshDraft(lock: string, file: string): Promise<boolean> {
+  if (!file.startsWith(`${lock}.`)) return false;
+  const stats = await stat(file).catch(() => undefined);
+  return stats !== undefined && Date.now() - stats.mtimeMs < DRAFT_MS;
 }
 
 async function makeFolders(project: ProjectPaths, paths: FeaturePaths): Promise<void> {

@@ -1,5 +1,5 @@
 export type { AttemptCharge, RecordedEvent, RunEvent } from './events.ts';
-export { featuresWithState, openStore } from './file-store.ts';
+export { clearRun, featuresWithState, openStore } from './file-store.ts';
 export type { RunRequest, StateStore } from './file-store.ts';
 export { projectPaths } from './paths.ts';
 export type { FeaturePaths, ProjectPaths, WorkerPaths } from './paths.ts';

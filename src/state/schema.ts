@@ -114,13 +114,15 @@ const levelState = z.strictObject({
   trial: trial.nullable(),
   gateRun: gateRun.nullable(),
   gateRuns: z.int(),
+  /** Workers in a row that died at the gates of this level. */
+  gateLosses: z.int(),
   gates: z.array(gateSummary),
   startedAt: isoTime.nullable(),
   completedAt: isoTime.nullable(),
 });
 export type LevelState = z.infer<typeof levelState>;
 
-/** The settings a run was started with; a resumed run keeps them. */
+/** The settings of a run since its start or last resume. */
 export const runSettings = z.strictObject({
   workers: z.int().positive(),
   mode: z.string(),

@@ -11,14 +11,26 @@ export function dependentsOf(graph: TaskGraph, id: string): string[] {
  * equals the one that more tasks wait for. A task without an estimate counts as the median of those that have one.
  */
 export function longestFirst(graph: TaskGraph, ids: readonly string[]): string[] {
-  const waiters = waitersOf(graph);
+  const waiting = waitingOf(graph);
   const usual = median(graph.tasks.flatMap((task) => task.estimateMinutes ?? []));
   const wanted = new Set(ids);
   return graph.tasks
     .filter((task) => wanted.has(task.id))
-    .map(({ id, estimateMinutes }) => ({ id, minutes: estimateMinutes ?? usual, waiting: reach(waiters, id).size }))
+    .map(({ id, estimateMinutes }) => ({ id, minutes: estimateMinutes ?? usual, waiting: waiting.get(id) ?? 0 }))
     .toSorted((a, b) => b.minutes - a.minutes || b.waiting - a.waiting)
     .map(({ id }) => id);
+}
+
+const COUNTED = new WeakMap<TaskGraph, ReadonlyMap<string, number>>();
+
+/** How many tasks wait for each; counted once per graph. */
+function waitingOf(graph: TaskGraph): ReadonlyMap<string, number> {
+  const known = COUNTED.get(graph);
+  if (known !== undefined) return known;
+  const waiters = waitersOf(graph);
+  const counted = new Map(graph.tasks.map(({ id }) => [id, reach(waiters, id).size]));
+  COUNTED.set(graph, counted);
+  return counted;
 }
 
 type Waiters = ReadonlyMap<string, readonly Task[]>;

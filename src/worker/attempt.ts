@@ -4,6 +4,7 @@ import type { AgentReader, AgentVerdict } from '../agents/index.ts';
 import { createLineSplitter } from '../logs/index.ts';
 import { TEXT_LIMIT } from '../protocol/index.ts';
 import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
+import { LEASE_LOST } from './context.ts';
 import type { WorkerContext } from './context.ts';
 import type { WorkerLog } from './log.ts';
 import { runShell } from './shell-step.ts';
@@ -22,7 +23,7 @@ export async function runAttempt(
   log.line('worker', `${assignment.task.id} begins: ${assignment.task.title} (attempt ${assignment.attempt})`);
   await setup.prepare({ base: assignment.base, fresh: assignment.fresh });
   const reader = agentOf(assignment).read(assignment.limits);
-  let judgement = context.stop.aborted ? interrupted() : await runAgent(context, assignment, reader, log);
+  let judgement = context.stop.aborted ? brokenOff(context) : await runAgent(context, assignment, reader, log);
   const commit = await commitWork(context, setup, assignment);
   if (judgement.outcome === 'verified') {
     judgement = await check(context, assignment, { changed: commit !== null, said: judgement }, log);
@@ -79,7 +80,7 @@ async function runAgent(
   });
   stdout.end();
   stderr.end();
-  if (end.endedBy === 'stopped') return interrupted();
+  if (end.endedBy === 'stopped') return brokenOff(context);
   const verdict: AgentVerdict = reader.verdict({ code: end.code, endedBy: end.endedBy });
   return verdict;
 }
@@ -123,12 +124,14 @@ async function check(
   await context.reporter.update({ phase: 'verifying' });
   const { command, timeoutMs } = task.verification;
   const result = await runShell(context, { source: 'verify', command, timeoutMs, log });
-  if (result.stopped) return interrupted();
+  if (result.stopped) return brokenOff(context);
   if (result.ok) return { ...work.said, detail: `verified by: ${command}` };
   const detail = `the verification "${command}" failed: ${result.detail}`;
   return { outcome: 'verification-failed', detail, feedback: `${detail}\nIts output:\n${result.output}` };
 }
 
-function interrupted(): Judgement {
-  return { outcome: 'interrupted', detail: 'stopped before it was done', feedback: '' };
+/** Asked to end, or left alone: the first may be the task's own doing, the second is nobody's at the task. */
+function brokenOff({ stop }: WorkerContext): Judgement {
+  const outcome = stop.reason === LEASE_LOST ? 'orphaned' : 'interrupted';
+  return { outcome, detail: 'stopped before it was done', feedback: '' };
 }

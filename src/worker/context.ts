@@ -4,6 +4,9 @@ import type { Boot } from '../protocol/index.ts';
 import type { WorkerLog } from './log.ts';
 import type { Reporter } from './reporter.ts';
 
+/** Why a worker ends when nobody has asked it to. */
+export const LEASE_LOST = 'the lease is lost';
+
 /** What everything in a worker works with. */
 export interface WorkerContext {
   readonly boot: Boot;

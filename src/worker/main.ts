@@ -5,6 +5,7 @@ import { reasonOf, systemClock } from '../lib/index.ts';
 import { MARKS, TEXT_LIMIT } from '../protocol/index.ts';
 import type { Assignment, Boot, GateResult, TaskResult, WorkerStatus } from '../protocol/index.ts';
 import { runAttempt } from './attempt.ts';
+import { LEASE_LOST } from './context.ts';
 import type { WorkerContext } from './context.ts';
 import { runGates } from './gates.ts';
 import { openInbox, readBoot } from './inbox.ts';
@@ -26,16 +27,16 @@ async function main(folders: Folders): Promise<void> {
   const boot = await readBoot(folders.inbox);
   const log = createLog(boot.worker, (text) => process.stdout.write(text));
   const stop = new AbortController();
-  const end = (cause: string): void => {
+  const end = (cause: string, reason: string = cause): void => {
     if (stop.signal.aborted) return;
     log.line('worker', `ends: ${cause}`);
-    stop.abort(cause);
+    stop.abort(reason);
   };
   const lease = watchLease({
     file: path.join(folders.shared, 'lease.json'),
     leaseMs: boot.leaseMs,
     clock: systemClock,
-    lost: end,
+    lost: (cause) => end(cause, LEASE_LOST),
   });
   listenToParent(lease.hangUp, end);
   const reporter = startReporter(path.join(folders.outbox, 'status.json'), firstStatus(boot), beatOf(boot));

@@ -161,10 +161,10 @@ describe('files that cannot be used', () => {
       ],
       ['', /login\.json cannot be used/],
       [
-        whole.replace('"status": "complete"', '"status": "done"'),
+        whole.replace('"status":"complete"', '"status":"done"'),
         /login\.json cannot be used:\n {2}- (status|tasks\.T-1\.status): /,
       ],
-      [whole.replace('"version": 1', '"version": 99'), /login\.json has version 99; this program knows version 1/],
+      [whole.replace('"version":1', '"version":99'), /login\.json has version 99; this program knows version 1/],
       ['{}', /login\.json has version none/],
     ];
     for (const [index, [text, message]] of broken.entries()) {

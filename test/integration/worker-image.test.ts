@@ -149,11 +149,13 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
       const before = await findRunImage(theEngine(), request({ packageRoot }));
       expect(before.state).toMatchObject({ state: 'stale', reasons: ['the worker program has changed'] });
 
+      // The image may be older than the builder's cache: one build fills it, the next one shows what it is good for.
+      made.push(only(await build({ packageRoot }, [])).tag);
+      appendFileSync(path.join(packageRoot, 'dist/bundle/worker/worker.js'), '\n// changed again\n');
       const lines: string[] = [];
       const changed = only(await build({ packageRoot }, lines));
       made.push(changed.tag);
       expect(changed.tag).not.toBe(image.tag);
-      // Nothing is fetched: all but the last steps come from the cache.
       expect(lines.some((line) => line.includes('Using cache'))).toBe(true);
       expect(lines.join('\n')).not.toMatch(/added \d+ packages/);
       expect(docker(['image', 'inspect', '--format', '{{.Id}}', 'mahabharatha-worker:latest'])).toBe(changed.id);

@@ -210,6 +210,7 @@ function firstState(graph: TaskGraph, settings: RunSettings): RunState {
     trial: null,
     gateRun: null,
     gateRuns: 0,
+    gateLosses: 0,
     gates: [],
     startedAt: null,
     completedAt: null,

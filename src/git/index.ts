@@ -3,6 +3,7 @@ export { findTraces } from './feature-traces.ts';
 export type { FeatureTraces } from './feature-traces.ts';
 export { workerEnvironment } from './git-command.ts';
 export type { MergeRequest, MergeResult } from './merge.ts';
+export type { Leftovers } from './leftovers.ts';
 export { newRepository } from './new-repository.ts';
 export { openRepository } from './repository.ts';
 export type { Repository } from './repository.ts';

@@ -8,7 +8,7 @@ import { changeRefs, listRefs, readRef } from './refs.ts';
 import type { RefChange } from './refs.ts';
 import { commitMerge, previewMerge } from './merge.ts';
 import type { MergeRequest, MergeResult } from './merge.ts';
-import { addWorktree, listWorktrees, removeWorktree } from './worktrees.ts';
+import { addWorktree, listWorktrees, removeBranchLock, removeWorktree } from './worktrees.ts';
 import type { NewWorktree, Worktree } from './worktrees.ts';
 
 const NEEDED = '2.38';
@@ -28,8 +28,8 @@ export interface Repository {
   changeRefs(changes: readonly RefChange[]): Promise<void>;
   /** Moves a branch of ours, unless somebody else has: then INTEGRATION_MOVED. */
   moveBranch(move: BranchMove): Promise<void>;
-  /** The parents of a commit; undefined when there is no such commit. */
-  parentsOf(id: string): Promise<string[] | undefined>;
+  /** The parents of a commit, and what it changes when it has just one; undefined when there is no such commit. */
+  commitFacts(id: string): Promise<CommitFacts | undefined>;
   addWorktree(worktree: NewWorktree): Promise<void>;
   removeWorktree(folder: string): Promise<void>;
   listWorktrees(): Promise<Worktree[]>;
@@ -42,6 +42,12 @@ export interface Repository {
   untrackedFiles(globs: readonly string[]): Promise<string[]>;
   /** The checked-out branch; undefined with a detached HEAD. */
   currentBranch(): Promise<string | undefined>;
+}
+
+interface CommitFacts {
+  readonly parents: readonly string[];
+  /** Both sides of a rename. */
+  readonly changed: readonly string[];
 }
 
 interface BranchMove {
@@ -72,10 +78,17 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     resolve: (ref) => resolve(git, ref),
     readRef: (ref) => readRef(git, ref),
     listRefs: (prefix) => listRefs(git, prefix),
-    changeRefs: (changes) => changeRefs(git, changes),
+    changeRefs: async (changes) => {
+      const branches = removedWorkerBranches(changes);
+      if (branches.length === 0) return changeRefs(git, changes);
+      return alone(async () => {
+        await Promise.all(branches.map((branch) => removeBranchLock(commonDir, branch)));
+        await changeRefs(git, changes);
+      });
+    },
     moveBranch: (move) => moveBranch(git, move),
-    parentsOf: (id) => parentsOf(git, id),
-    addWorktree: (worktree) => alone(() => addWorktree(git, worktree)),
+    commitFacts: (id) => commitFacts(git, id),
+    addWorktree: (worktree) => alone(() => addWorktree(git, commonDir, worktree)),
     removeWorktree: (folder) => alone(() => removeWorktree(git, folder)),
     listWorktrees: () => listWorktrees(git),
     changedPaths: async (from, to) =>
@@ -97,6 +110,13 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
       return code === 0 ? stdout.trim() : undefined;
     },
   };
+}
+
+/** Whoever removes the branch of a worker has ended the worker before: a lock on it is nobody's. */
+function removedWorkerBranches(changes: readonly RefChange[]): string[] {
+  return changes
+    .filter(({ ref, to }) => to === null && /^refs\/heads\/mahabharatha\/[^/]+\/worker-\d+$/.test(ref))
+    .map(({ ref }) => ref.slice('refs/heads/'.length));
 }
 
 async function checkVersion(git: GitCommand): Promise<void> {
@@ -139,11 +159,18 @@ async function moveBranch(git: GitCommand, { branch, from, to }: BranchMove): Pr
   }
 }
 
-async function parentsOf(git: GitCommand, id: string): Promise<string[] | undefined> {
-  const { code, stdout } = await git.result(['rev-list', '--parents', '--max-count=1', `${id}^{commit}`], {
+async function commitFacts(git: GitCommand, id: string): Promise<CommitFacts | undefined> {
+  const how = ['-r', '-z', '--root', '--always', '--no-renames', '--ignore-submodules=none', '--name-only'];
+  const { code, stdout } = await git.result(['diff-tree', ...how, '--format=%P', `${id}^{commit}`], {
     answers: [0, 128],
   });
-  return code === 0 ? stdout.trim().split(' ').slice(1) : undefined;
+  if (code !== 0) return undefined;
+  // The line end of the parents stands before the first path.
+  const [parents = '', ...changed] = stdout.split('\0');
+  return {
+    parents: parents.split(' ').filter((parent) => parent !== ''),
+    changed: changed.map((file, index) => (index === 0 ? file.replace(/^\n/, '') : file)).filter((file) => file !== ''),
+  };
 }
 
 async function resolve(git: GitCommand, ref: string): Promise<string> {

@@ -2,6 +2,7 @@ import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises
 import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
+import { removeBranchLock } from './worktrees.ts';
 
 /** Where a worktree is, and what its `.git` file said when we came. */
 export interface WorkspacePlace {
@@ -18,7 +19,7 @@ const LEFTOVERS = /^(.*[.]lock|rebase-merge|rebase-apply|sequencer|BISECT_LOG|AU
 export async function unlock({ gitDir, commonDir }: WorkspacePlace, branch: string): Promise<void> {
   const names = (await readdir(gitDir)).filter((name) => LEFTOVERS.test(name));
   await Promise.all(names.map((name) => rm(path.join(gitDir, name), { recursive: true, force: true })));
-  await rm(path.join(commonDir, 'refs', 'heads', `${branch}.lock`), { force: true });
+  await removeBranchLock(commonDir, branch);
 }
 
 /** Whatever the task has checked out: HEAD is our branch. Without a HEAD git takes the folder for no repository at all. */

@@ -3,6 +3,8 @@ import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import { gitIn, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
+import { addBeside, findLeftovers, leftOut } from './leftovers.ts';
+import type { Leftovers, OwnedAmong } from './leftovers.ts';
 import { isRealFolder, mendHead, mendIndex, rebuildIndex, restorePointer, unlock } from './workspace-repair.ts';
 import type { WorkspacePlace } from './workspace-repair.ts';
 
@@ -43,13 +45,15 @@ export interface Workspace {
   readonly folder: string;
   /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
   reset(options: { base: string; branch: string; ignoredToo: boolean; keep: readonly string[] }): Promise<void>;
-  /** Takes everything there is now, but for `except`, and returns it as a tree. */
-  stage(except: readonly string[]): Promise<string>;
+  /** Takes everything there is now and returns it as a tree; at the leftovers' places only what is new and owned. */
+  stage(left: Leftovers, owned: OwnedAmong): Promise<string>;
+  /** Which of these files are there, but not in the tree. */
+  leftOut(tree: string, files: readonly string[]): Promise<string[]>;
   treeOf(commit: string): Promise<string>;
   /** One commit on `base`, whatever commits the task made on the way; the branch points to it. */
   commit(request: CommitRequest): Promise<string>;
-  /** Untracked paths that no ignore rule covers. */
-  untracked(): Promise<string[]>;
+  /** What git does not know and no ignore rule covers. */
+  leftovers(): Promise<Leftovers>;
   /** Changes when a lock file of a package manager changes. */
   lockSignature(): Promise<string>;
 }
@@ -74,9 +78,9 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
       const kept = keep.flatMap((entry) => ['-e', `/${escapePattern(entry)}`]);
       await text(['clean', '--quiet', '-ffd', ...(ignoredToo ? ['-x'] : kept)]);
     },
-    stage: async (except) => {
+    stage: async (left, owned) => {
       if (!(await isRealFolder(folder))) throw new Error(`the worktree is gone: there is no folder ${folder} any more`);
-      await addAll(git, at, place, { except, start });
+      await addAll(git, at, place, { left, owned, start });
       return (await text(['write-tree'])).trim();
     },
     treeOf: async (commit) => {
@@ -85,8 +89,8 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
       return tree;
     },
     commit: (request) => commitTree(git, at, request),
-    untracked: async () =>
-      fields(await text(['ls-files', '-z', '--others', '--exclude-standard', '--directory', '--no-empty-directory'])),
+    leftovers: () => findLeftovers(git, at),
+    leftOut: (tree, files) => leftOut(git, at, tree, files),
     lockSignature: () => text(['ls-files', '-s', '--', ...LOCK_FILES.map((name) => `:(top,glob)**/${name}`)]),
   };
 }
@@ -101,18 +105,16 @@ async function addAll(
   git: GitCommand,
   at: Environment,
   place: WorkspacePlace,
-  { except, start }: { except: readonly string[]; start: Start | undefined },
+  { left, owned, start }: { left: Leftovers; owned: OwnedAmong; start: Start | undefined },
 ): Promise<void> {
-  const excluded = except.map((entry) => `:(top,exclude,literal)${entry.replace(/\/$/, '')}`);
-  const args = ['add', '--all', '--', ...(excluded.length > 0 ? [':/', ...excluded] : [])];
   try {
-    await git.text(args, { env: at });
+    await addBeside(git, at, left, owned);
   } catch (error) {
     if (start === undefined) throw error;
     await unlock(place, start.branch);
     await mendHead(git, at, place, start.branch);
     await rebuildIndex(git, at, place, start.base);
-    await git.text(args, { env: at });
+    await addBeside(git, at, left, owned);
   }
 }
 
@@ -132,8 +134,4 @@ async function commitTree(git: GitCommand, at: Environment, request: CommitReque
 
 function escapePattern(entry: string): string {
   return entry.replaceAll(/[\\*?[\]!#]/g, String.raw`\$&`);
-}
-
-function fields(text: string): string[] {
-  return text.split('\0').filter((field) => field !== '');
 }

@@ -15,8 +15,9 @@ export interface Worktree {
 }
 
 /** A locked worktree on a branch of its own; what stood in the folder before is replaced. Call it one at a time. */
-export async function addWorktree(git: GitCommand, worktree: NewWorktree): Promise<void> {
+export async function addWorktree(git: GitCommand, commonDir: string, worktree: NewWorktree): Promise<void> {
   await removeWorktree(git, worktree.folder);
+  await removeBranchLock(commonDir, worktree.branch);
   await mkdir(path.dirname(worktree.folder), { recursive: true });
   const name = ['--lock', '--reason', 'a Mahabharatha worker uses it', '--no-track', '-B', worktree.branch];
   await git.text(['worktree', 'add', '--quiet', ...name, '--', worktree.folder, worktree.base]);
@@ -33,6 +34,11 @@ export async function removeWorktree(git: GitCommand, folder: string): Promise<v
   if (known.some((worktree) => worktree.folder === recorded)) {
     await git.text(['worktree', 'remove', '--force', '--force', '--', recorded]);
   }
+}
+
+/** A worker that was killed in the middle of a git command leaves it; who calls this knows that the worker is gone. */
+export async function removeBranchLock(commonDir: string, branch: string): Promise<void> {
+  await rm(path.join(commonDir, 'refs', 'heads', `${branch}.lock`), { force: true });
 }
 
 /** git records a worktree by its real path; the folder itself is gone. */

@@ -1,2 +1,2 @@
-export { createLineSplitter, createTail } from './lines.ts';
+export { createLineSplitter, createTail, cutLine } from './lines.ts';
 export { followLines, lastLines } from './read-log.ts';

@@ -1,6 +1,12 @@
 /** Longest line that is kept whole; what a task prints beyond it is cut, with a word that says so. */
 export const LINE_LIMIT = 32_768;
 
+/** A line that is not longer than the limit, or its beginning with a word on what is missing. */
+export function cutLine(line: string, limit = LINE_LIMIT, dropped = 0): string {
+  const over = dropped + Math.max(0, line.length - limit);
+  return over > 0 ? `${line.slice(0, limit)} … (${over} more characters)` : line;
+}
+
 /** Cuts a stream of text into lines. A line without end does not grow without end. */
 export function createLineSplitter(
   onLine: (line: string) => void,
@@ -10,8 +16,7 @@ export function createLineSplitter(
   let dropped = 0;
   const emit = (): void => {
     const line = dropped === 0 && rest.endsWith('\r') ? rest.slice(0, -1) : rest;
-    const over = dropped + Math.max(0, line.length - limit);
-    onLine(over > 0 ? `${line.slice(0, limit)} … (${over} more characters)` : line);
+    onLine(cutLine(line, limit, dropped));
     [rest, dropped] = ['', 0];
   };
   const keep = (text: string): void => {

@@ -1,6 +1,7 @@
 import { appendFileSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { MockInstance } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { followLines, lastLines } from './read-log.ts';
@@ -16,6 +17,11 @@ function logFile(content: string | Buffer): string {
 
 async function lastOf(content: string | Buffer, count: number, matches = all): Promise<string[]> {
   return (await lastLines(logFile(content), count, matches)).lines;
+}
+
+/** How many bytes it has put together: no test depends on how fast that goes. */
+function copiedBy(concat: MockInstance<typeof Buffer.concat>): number {
+  return concat.mock.results.reduce((sum, { value }) => sum + (Buffer.isBuffer(value) ? value.length : 0), 0);
 }
 
 describe('the last lines of a log', () => {
@@ -55,6 +61,14 @@ describe('the last lines of a log', () => {
     const tail = `${'x'.repeat(BLOCK + shift - 2)}\n`;
     expect(await lastOf(`first\nsecond\n${tail}`, 3)).toEqual(['first', 'second', tail.trim()]);
     expect(await lastOf(`first\n\n${tail}\n`, 2)).toEqual(['first', tail.trim()]);
+  });
+
+  it('are read in one go over them, also when one of them is 30 MB long', async () => {
+    const file = logFile(`first\n${'x'.repeat(30_000_000)}\nlast\n`);
+    const concat = vi.spyOn(Buffer, 'concat');
+    const { lines } = await lastLines(file, 2, all);
+    expect(lines.map((line) => line.length)).toEqual([30_000_000, 4]);
+    expect(copiedBy(concat)).toBeLessThan(100_000_000);
   });
 
   it('are whole when a block ends within a character', async () => {

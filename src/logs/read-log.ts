@@ -18,21 +18,22 @@ export async function lastLines(file: string, count: number, matches: (line: str
     const { size } = await handle.stat();
     const found: string[] = [];
     let end = size;
-    let head = Buffer.alloc(0);
+    // What follows the first line end of what was read so far, last piece first: put together once, however long.
+    let tail: Buffer[] = [];
     let offset: number | undefined;
     while (end > 0 && (found.length < count || offset === undefined)) {
       const start = Math.max(0, end - BLOCK);
-      const block = Buffer.concat([await readBlock(handle, start, end), head]);
+      const block = await readBlock(handle, start, end);
       const cut = start === 0 ? -1 : block.indexOf(10);
-      if (start > 0 && cut === -1) {
-        head = block;
-      } else {
-        const body = block.subarray(cut + 1);
+      tail.push(block);
+      if (start === 0 || cut !== -1) {
+        const whole = Buffer.concat(tail.toReversed());
+        const text = whole.subarray(cut + 1).toString('utf8');
         // What follows the last line end is not a line yet.
-        const lines = body.toString('utf8').split('\n').slice(0, -1);
+        const lines = text.split('\n').slice(0, -1);
         found.unshift(...lines.filter((line) => line !== '' && matches(line)));
-        offset ??= start + block.lastIndexOf(10) + 1;
-        head = Buffer.from(block.subarray(0, cut + 1));
+        offset ??= start + whole.lastIndexOf(10) + 1;
+        tail = [Buffer.from(block.subarray(0, cut + 1))];
       }
       end = start;
     }
@@ -50,24 +51,18 @@ export async function followLines(
   signal: AbortSignal,
 ): Promise<void> {
   let position = offset;
-  let rest = Buffer.alloc(0);
+  let lines = createLineCutter(onLine);
   while (!signal.aborted) {
     const handle = await openIfThere(file);
     if (handle !== undefined) {
       try {
         const { size } = await handle.stat();
-        if (size < position) [position, rest] = [0, Buffer.alloc(0)];
+        if (size < position) [position, lines] = [0, createLineCutter(onLine)];
         while (position < size) {
           const block = await readBlock(handle, position, Math.min(size, position + BLOCK));
           if (block.length === 0) break;
           position += block.length;
-          const lines = Buffer.concat([rest, block]);
-          const cut = lines.lastIndexOf(10);
-          if (cut >= 0) {
-            const whole = lines.subarray(0, cut).toString('utf8').split('\n');
-            for (const line of whole) if (line !== '') onLine(line);
-          }
-          rest = Buffer.from(lines.subarray(cut + 1));
+          lines.push(block);
         }
       } finally {
         await handle.close();
@@ -75,6 +70,20 @@ export async function followLines(
     }
     await sleep(150, signal);
   }
+}
+
+/** Works on bytes: a block may end within a character. A line in many blocks is put together once. */
+function createLineCutter(onLine: (line: string) => void): { push(block: Buffer): void } {
+  let rest: Buffer[] = [];
+  return {
+    push: (block) => {
+      const cut = block.lastIndexOf(10);
+      if (cut === -1) return void rest.push(block);
+      const whole = Buffer.concat([...rest, block.subarray(0, cut)]);
+      rest = [Buffer.from(block.subarray(cut + 1))];
+      for (const line of whole.toString('utf8').split('\n')) if (line !== '') onLine(line);
+    },
+  };
 }
 
 async function openIfThere(file: string): Promise<FileHandle | undefined> {

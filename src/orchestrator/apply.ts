@@ -74,8 +74,8 @@ async function startWorker(
   const { worktree } = paths;
   journal.record({ type: 'worker-starting', worker, session, mode: ports.launcher.name, branch, worktree, cause });
   await journal.save();
-  await makeMailboxes(paths, bootOf(context, journal, { worker, session, branch }));
   const base = journal.state.integrationTip;
+  await makeMailboxes(paths, bootOf(context, journal, { worker, session, branch, checkedOut: base }));
   void hands
     .expect(session, async () => {
       await ports.repository.addWorktree({ folder: worktree, branch, base });
@@ -121,7 +121,7 @@ async function makeMailboxes(paths: WorkerPaths, boot: Boot): Promise<void> {
 function bootOf(
   { options, graph }: RunContext,
   journal: Journal,
-  life: { worker: number; session: string; branch: string },
+  life: Pick<Boot, 'worker' | 'session' | 'branch' | 'checkedOut'>,
 ): Boot {
   return {
     version: 1,

@@ -115,9 +115,9 @@ function createExaminer(
 /** What a worker reports is a claim; the commit itself is asked of the repository. */
 async function examine({ ports }: RunContext, result: TaskResult, base: string): Promise<ObservedTaskResult> {
   if (result.commit === null) return { ...result, commitFits: true, changed: [] };
-  const parents = await ports.repository.parentsOf(result.commit);
-  if (parents?.length !== 1 || parents[0] !== base) return { ...result, commitFits: false, changed: [] };
-  return { ...result, commitFits: true, changed: await ports.repository.changedPaths(base, result.commit) };
+  const facts = await ports.repository.commitFacts(result.commit);
+  if (facts?.parents.length !== 1 || facts.parents[0] !== base) return { ...result, commitFits: false, changed: [] };
+  return { ...result, commitFits: true, changed: facts.changed };
 }
 
 function baseOf(state: RunState, attempt: string): string | undefined {

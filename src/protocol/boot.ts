@@ -10,6 +10,8 @@ export const boot = z.strictObject({
   session: z.string(),
   /** The branch that the worktree is on. */
   branch: z.string(),
+  /** What has just been checked out for it; null when the worker does that itself. */
+  checkedOut: z.string().nullable(),
   leaseMs: z.number(),
   setup: z.strictObject({ command: z.string(), timeoutMs: z.number() }).nullable(),
   /** Time between SIGTERM and SIGKILL for what the worker runs. */

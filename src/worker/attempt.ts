@@ -1,15 +1,20 @@
 import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { buildPrompt, createAgent } from '../agents/index.ts';
 import type { AgentReader, AgentVerdict } from '../agents/index.ts';
 import { createLineSplitter } from '../logs/index.ts';
 import { TEXT_LIMIT } from '../protocol/index.ts';
 import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
+import { foreignPaths } from '../tasks/index.ts';
 import { LEASE_LOST } from './context.ts';
 import type { WorkerContext } from './context.ts';
 import type { WorkerLog } from './log.ts';
 import { runShell } from './shell-step.ts';
 import { supervise } from './supervise.ts';
 import type { WorktreeSetup } from './worktree-setup.ts';
+
+/** Claude's messages are a line each, with whole files in them; one that is cut could not be read. */
+const CLAUDE_LINE_LIMIT = 16 * 1024 * 1024;
 
 type Judgement = Pick<TaskResult, 'outcome' | 'detail' | 'feedback'> & { readonly resetAt?: string | null };
 
@@ -24,9 +29,9 @@ export async function runAttempt(
   await setup.prepare({ base: assignment.base, fresh: assignment.fresh });
   const reader = agentOf(assignment).read(assignment.limits);
   let judgement = context.stop.aborted ? brokenOff(context) : await runAgent(context, assignment, reader, log);
-  const commit = await commitWork(context, setup, assignment);
+  const { commit, leftOut } = await commitWork(context, setup, assignment);
   if (judgement.outcome === 'verified') {
-    judgement = await check(context, assignment, { changed: commit !== null, said: judgement }, log);
+    judgement = await check(context, assignment, { changed: commit !== null, leftOut, said: judgement }, log);
   }
   log.line('worker', `${assignment.task.id} ends: ${judgement.outcome} — ${judgement.detail}`);
   return {
@@ -42,7 +47,11 @@ export async function runAttempt(
 }
 
 function agentOf(assignment: TaskAssignment): ReturnType<typeof createAgent> {
-  return createAgent(assignment.task.run === null ? assignment.agent : { kind: 'shell' });
+  return createAgent(agentSpecOf(assignment));
+}
+
+function agentSpecOf({ task, agent }: TaskAssignment): TaskAssignment['agent'] {
+  return task.run === null ? agent : { kind: 'shell' };
 }
 
 async function runAgent(
@@ -58,13 +67,14 @@ async function runAgent(
   await context.reporter.update({ phase: 'running', usage: null });
   const show = (lines: readonly string[]): void => lines.forEach((line) => log.line('agent', line));
   let told = '';
+  const limit = agentSpecOf(assignment).kind === 'claude' ? CLAUDE_LINE_LIMIT : undefined;
   const stdout = createLineSplitter((line) => {
     show(reader.stdout(line));
     const usage = reader.report().usage;
     if (JSON.stringify(usage) === told) return;
     told = JSON.stringify(usage);
     void context.reporter.update({ usage });
-  }, Number.POSITIVE_INFINITY);
+  }, limit);
   const stderr = createLineSplitter((line) => show(reader.stderr(line)));
   const end = await supervise(command.file, command.args, {
     cwd: context.workspace.folder,
@@ -85,23 +95,34 @@ async function runAgent(
   return verdict;
 }
 
+interface Work {
+  readonly commit: string | null;
+  /** Files that the task declared and that are there, but not in the commit. */
+  readonly leftOut: readonly string[];
+}
+
 /** The attempt's work as one commit, also when it failed or was stopped: nothing that was paid for is thrown away. */
-async function commitWork(
-  context: WorkerContext,
-  setup: WorktreeSetup,
-  assignment: TaskAssignment,
-): Promise<string | null> {
+async function commitWork(context: WorkerContext, setup: WorktreeSetup, assignment: TaskAssignment): Promise<Work> {
   const { workspace, boot } = context;
-  const tree = await workspace.stage(setup.leftovers);
-  if (tree === (await workspace.treeOf(assignment.base))) return null;
-  const { id, title } = assignment.task;
+  const { id, title, create, modify } = assignment.task;
+  const declared = new Set([...create, ...modify].map((file) => path.normalize(file)));
+  const { paths, files } = setup.leftovers;
+  // What a task names outright is its own, also where the set-up has made it before.
+  const others = new Set([...files].filter((file) => !declared.has(file)));
+  const owned = (found: readonly string[]): string[] => {
+    const foreign = new Set(foreignPaths({ files: { create, modify, read: [] } }, found));
+    return found.filter((file) => !foreign.has(file));
+  };
+  const tree = await workspace.stage({ paths, files: others }, owned);
+  const leftOut = await workspace.leftOut(tree, create);
+  if (tree === (await workspace.treeOf(assignment.base))) return { commit: null, leftOut };
   const trailers = [
     `Mahabharatha-Task: ${id}`,
     `Mahabharatha-Attempt: ${assignment.attempt}`,
     `Mahabharatha-Run: ${boot.runId}`,
   ];
   const message = `${id}: ${title}\n\n${trailers.join('\n')}\n`;
-  return workspace.commit({ base: assignment.base, tree, message, branch: boot.branch });
+  return { commit: await workspace.commit({ base: assignment.base, tree, message, branch: boot.branch }), leftOut };
 }
 
 /**
@@ -111,11 +132,15 @@ async function commitWork(
 async function check(
   context: WorkerContext,
   assignment: TaskAssignment,
-  work: { changed: boolean; said: Judgement },
+  work: { changed: boolean; leftOut: readonly string[]; said: Judgement },
   log: WorkerLog,
 ): Promise<Judgement> {
   const { task } = assignment;
   const declared = [...task.create, ...task.modify];
+  if (work.leftOut.length > 0) {
+    const detail = `${work.leftOut.join(', ')} was written but is not in the commit: .gitignore covers it; declare another path or change .gitignore`;
+    return { outcome: 'no-change', detail, feedback: detail };
+  }
   if (!work.changed && declared.length > 0) {
     const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
     return { outcome: 'no-change', detail, feedback: `${detail}. What was said at the end: ${work.said.detail}` };

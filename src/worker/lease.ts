@@ -27,6 +27,8 @@ export function watchLease(options: {
   const everyMs = Math.max(20, Math.min(1000, leaseMs / 5));
   let seen: Lease | undefined;
   let owner: string | undefined;
+  let hungUp = false;
+  /** Who hung up; the first owner we see where it went before we looked at the lease at all. */
   let hungUpBy: string | undefined;
   let silentMs = 0;
   let last = clock.monotonic();
@@ -40,19 +42,21 @@ export function watchLease(options: {
     if (lease !== undefined && (lease.beat !== seen?.beat || lease.owner !== seen.owner)) {
       seen = lease;
       owner = lease.owner;
-      if (hungUpBy !== undefined && owner !== hungUpBy) hungUpBy = undefined;
-      if (hungUpBy === undefined) silentMs = 0;
+      hungUpBy ??= hungUp ? owner : undefined;
+      if (hungUp && owner !== hungUpBy) [hungUp, hungUpBy] = [false, undefined];
+      if (!hungUp) silentMs = 0;
     }
-    const limit = hungUpBy === undefined ? leaseMs : Math.min(GRACE_MS, leaseMs);
+    const limit = hungUp ? Math.min(GRACE_MS, leaseMs) : leaseMs;
     if (silentMs > limit) {
       clearInterval(timer);
       lost(`no sign of life from the orchestrator for ${(silentMs / 1000).toFixed(1)} s, limit ${limit / 1000} s`);
     }
   };
   const timer = setInterval(() => void check(), everyMs);
+  void check();
   return {
     hangUp: () => {
-      hungUpBy = owner ?? 'the first orchestrator';
+      [hungUp, hungUpBy] = [true, owner];
       silentMs = 0;
     },
     close: () => clearInterval(timer),

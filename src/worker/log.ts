@@ -1,3 +1,4 @@
+import { cutLine } from '../logs/index.ts';
 import type { LogLine, LogSource } from '../protocol/index.ts';
 
 /** Prints JSON lines; whoever started the worker keeps them. */
@@ -10,7 +11,7 @@ export interface WorkerLog {
 export function createLog(worker: number, write: (text: string) => void, about: Partial<LogLine> = {}): WorkerLog {
   return {
     line: (source, text) => {
-      const line: LogLine = { at: new Date().toISOString(), worker, ...about, source, text };
+      const line: LogLine = { at: new Date().toISOString(), worker, ...about, source, text: cutLine(text) };
       write(`${JSON.stringify(line)}\n`);
     },
     about: (task, attempt) => createLog(worker, write, { task, attempt }),

@@ -77,6 +77,8 @@ async function work(context: WorkerContext, inboxFolder: string): Promise<void> 
     }
   } finally {
     inbox.close();
+    // Who is killed in the middle of a git command leaves locks: it ends before we do.
+    await setup.settled();
   }
 }
 

@@ -1,5 +1,6 @@
-import { access, cp } from 'node:fs/promises';
+import type { Leftovers } from '../git/index.ts';
 import type { WorkerContext } from './context.ts';
+import { copyFiles } from './copy-files.ts';
 import { runShell } from './shell-step.ts';
 
 /** A set-up that did not work: no task can be done here, so the run stops. */
@@ -12,16 +13,19 @@ export interface WorktreeSetup {
   prepare(options: { base: string; fresh: boolean }): Promise<void>;
   /** Makes it clean again while nobody waits: the next task most likely starts from the same base. */
   tidyUp(base: string): void;
-  /** Untracked paths that set-up and copies made and no ignore rule covers: they are no task's work. */
-  readonly leftovers: readonly string[];
+  /** Resolves when no tidying is under way any more. */
+  settled(): Promise<void>;
+  /** What set-up and copies made and no ignore rule covers: it is no task's work, unless a task declares it. */
+  readonly leftovers: Leftovers;
 }
 
 export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
   const { boot, workspace } = context;
-  let leftovers: readonly string[] = [];
+  let leftovers: Leftovers = { paths: [], files: new Set() };
   /** State of the lock files at the last set-up; undefined when what it made is not there. */
   let installed: string | undefined;
-  let tidying: { readonly base: string; readonly done: Promise<boolean> } | undefined;
+  let tidying: { readonly base: string; readonly done: Promise<boolean> } | undefined =
+    boot.checkedOut === null ? undefined : { base: boot.checkedOut, done: Promise.resolve(true) };
 
   const isTidy = async (base: string): Promise<boolean> => {
     const done = (await tidying?.done) === true && tidying?.base === base;
@@ -41,8 +45,11 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
     get leftovers() {
       return leftovers;
     },
+    settled: async () => {
+      await tidying?.done;
+    },
     tidyUp: (base) => {
-      const reset = workspace.reset({ base, branch: boot.branch, ignoredToo: false, keep: leftovers });
+      const reset = workspace.reset({ base, branch: boot.branch, ignoredToo: false, keep: leftovers.paths });
       // Where it fails, the next task's own reset says why.
       tidying = {
         base,
@@ -55,31 +62,21 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
     prepare: async ({ base, fresh }) => {
       const tidy = (await isTidy(base)) && !fresh;
       if (!tidy) {
-        await workspace.reset({ base, branch: boot.branch, ignoredToo: fresh, keep: fresh ? [] : leftovers });
+        await workspace.reset({ base, branch: boot.branch, ignoredToo: fresh, keep: fresh ? [] : leftovers.paths });
       }
-      const copied = await copyFiles(context);
+      const copied = await copyFiles(context.copies, workspace.folder);
       if (boot.setup === null) {
-        if (copied) leftovers = await workspace.untracked();
+        if (copied || fresh) leftovers = await workspace.leftovers();
         return;
       }
       const wanted = await workspace.lockSignature();
       if (!fresh && installed === wanted) return;
       installed = undefined;
       await runSetup(boot.setup.command, boot.setup.timeoutMs);
-      leftovers = await workspace.untracked();
+      leftovers = await workspace.leftovers();
       // What the set-up did to files that git knows is not the task's work either.
-      await workspace.reset({ base, branch: boot.branch, ignoredToo: false, keep: leftovers });
+      await workspace.reset({ base, branch: boot.branch, ignoredToo: false, keep: leftovers.paths });
       installed = wanted;
     },
   };
-}
-
-async function copyFiles(context: WorkerContext): Promise<boolean> {
-  try {
-    await access(context.copies);
-  } catch {
-    return false;
-  }
-  await cp(context.copies, context.workspace.folder, { recursive: true, force: true, verbatimSymlinks: true });
-  return true;
 }

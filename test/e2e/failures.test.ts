@@ -55,6 +55,21 @@ describe('a task that fails', () => {
     expect(run.stdout).toContain('T-1 attempt 1 failed (verification-failed)');
   });
 
+  it('is tried again when .gitignore keeps a declared file out of its commit', async () => {
+    await project.write('.gitignore', 'dist/\n');
+    project.commit('ignore dist');
+    await project.graph('login', [{ id: 'T-1', create: ['a.txt', 'dist/b.txt', 'c.txt'], verify: 'test -s a.txt' }]);
+    const first = 'mkdir -p dist && echo a > a.txt && echo b > dist/b.txt';
+    await project.config(await scriptedAgent(project, { 'T-1': [first, 'echo a > a.txt'] }));
+
+    const run = await project.cli('kurukshetra');
+
+    expect(run.exit).toBe(0);
+    expect(await outcomes('T-1')).toEqual(['no-change', 'accepted']);
+    const [, second] = await promptsOf(project, 'T-1');
+    expect(second).toContain('dist/b.txt was written but is not in the commit: .gitignore covers it');
+  });
+
   it('is given up at the limit: exit 1, the reason in status, dependents blocked, all others done; retry and resume mend it', async () => {
     await project.config('retry: { attempts: 2 }\n');
     await project.graph('login', [

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -123,6 +124,46 @@ describe('workers.setup', () => {
     expect(run.exit).toBe(1);
     expect(run.stdout).toContain('still running after 0.5 s, limit 0.5 s');
     expect(await project.processes()).toEqual([]);
+  });
+
+  it("that makes a folder does not hide what a task declares in it; what else is made there is nobody's work", async () => {
+    await project.config("workers: { setup: 'mkdir -p gen lib && touch gen/.stamp lib/.stamp' }\n");
+    await project.graph('login', [
+      {
+        id: 'T-1',
+        create: ['a.txt', 'gen/out.txt', 'lib/**'],
+        run: 'echo a > a.txt; echo out > gen/out.txt; echo b > lib/b.txt; echo junk > gen/junk',
+        verify: 'test -s gen/out.txt',
+      },
+      { id: 'T-2', level: 2, modify: ['gen/out.txt'], run: 'test -e gen/.stamp && echo more >> gen/out.txt' },
+    ]);
+
+    const run = await project.cli('kurukshetra', '--workers', '1');
+
+    expect(run.exit).toBe(0);
+    expect(made()).toEqual(['a.txt', 'gen/out.txt', 'lib/b.txt']);
+    expect(project.git('show', `${INTEGRATION}:gen/out.txt`)).toBe('out\nmore\n');
+  });
+});
+
+const slowReset = (git: string, notes: string): string =>
+  `#!/bin/bash\ncase " $* " in *" reset "*) echo begins >> "${notes}"; sleep 0.5; "${git}" "$@"; end=$?; echo ends >> "${notes}"; exit $end;; esac\nexec "${git}" "$@"\n`;
+
+describe('a worker that ends', () => {
+  it('lets its own git end first: nothing is killed in the middle of it', async () => {
+    const git = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
+    const bin = path.join(project.outside, 'bin');
+    await project.write('../outside/bin/git', slowReset(git, path.join(project.outside, 'notes')));
+    await chmod(path.join(bin, 'git'), 0o755);
+    project.env['PATH'] = `${bin}:${project.env['PATH']}`;
+    await project.graph('login', [{ id: 'T-1', create: ['a.txt'], run: 'echo a > a.txt' }]);
+
+    const run = await project.cli('kurukshetra', '--workers', '1');
+
+    expect(run.exit).toBe(0);
+    const lines = (await noted('notes')).trim().split('\n');
+    expect(lines.length).toBeGreaterThan(2);
+    expect(lines.filter((line) => line === 'ends')).toHaveLength(lines.length / 2);
   });
 });
 

@@ -13,7 +13,13 @@ describe('the paths that a commit changes', () => {
     temp.git('mv', 'old name.txt', 'new name.txt');
     chmodSync(path.join(temp.folder, 'run.sh'), 0o755);
     symlinkSync('README.md', path.join(temp.folder, 'link'));
-    const to = temp.commit({ 'src/ünï/日本.txt': 'new\n', 'line\nend': 'x', '"quoted"': 'x', 'tab\t': 'x' });
+    const to = temp.commit({
+      'src/ünï/日本.txt': 'new\n',
+      'line\nend': 'x',
+      '\n0': 'x',
+      '"quoted"': 'x',
+      'tab\t': 'x',
+    });
     const repository = await openRepository(temp.folder, temp.env);
     expect((await repository.changedPaths(from, to)).toSorted()).toEqual(
       [
@@ -24,10 +30,12 @@ describe('the paths that a commit changes', () => {
         'link',
         'src/ünï/日本.txt',
         'line\nend',
+        '\n0',
         '"quoted"',
         'tab\t',
       ].toSorted(),
     );
+    expect((await repository.commitFacts(to))?.changed).toEqual(await repository.changedPaths(from, to));
     expect(await repository.changedPaths(to, to)).toEqual([]);
   });
 
@@ -44,6 +52,7 @@ describe('the paths that a commit changes', () => {
     temp.git('commit', '--quiet', '--message', 'Move the submodule');
     const repository = await openRepository(temp.folder, temp.env);
     expect(await repository.changedPaths(from, 'HEAD')).toEqual(['library']);
+    expect((await repository.commitFacts('HEAD'))?.changed).toEqual(['library']);
   });
 
   it("do not depend on the user's settings", async () => {
@@ -65,6 +74,7 @@ describe('the paths that a commit changes', () => {
     temp.write('new.txt', 'new\n');
     const repository = await openRepository(temp.folder, temp.env);
     expect(await repository.changedPaths(from, to)).toEqual(['ü.txt']);
+    expect((await repository.commitFacts(to))?.changed).toEqual(['ü.txt']);
     expect(await repository.uncommitted()).toEqual(['new.txt']);
   });
 });
@@ -75,16 +85,16 @@ describe('the parents of a commit', () => {
     const first = temp.git('rev-parse', 'HEAD');
     const second = temp.commit({ 'a.txt': 'a\n' });
     const repository = await openRepository(temp.folder, temp.env);
-    expect(await repository.parentsOf(first)).toEqual([]);
-    expect(await repository.parentsOf(second)).toEqual([first]);
+    expect((await repository.commitFacts(first))?.parents).toEqual([]);
+    expect((await repository.commitFacts(second))?.parents).toEqual([first]);
   });
 
   it('are not known for what is no commit', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
-    expect(await repository.parentsOf('f'.repeat(40))).toBeUndefined();
-    expect(await repository.parentsOf(temp.git('rev-parse', 'HEAD:README.md'))).toBeUndefined();
-    expect(await repository.parentsOf(temp.git('rev-parse', 'HEAD^{tree}'))).toBeUndefined();
+    expect(await repository.commitFacts('f'.repeat(40))).toBeUndefined();
+    expect(await repository.commitFacts(temp.git('rev-parse', 'HEAD:README.md'))).toBeUndefined();
+    expect(await repository.commitFacts(temp.git('rev-parse', 'HEAD^{tree}'))).toBeUndefined();
   });
 });
 
@@ -129,8 +139,13 @@ it('does all of it in a repository with sha256 objects', async () => {
   const workspace = await openWorkspace(folder, temp.env);
   await workspace.reset({ base, branch, ignoredToo: false, keep: [] });
   writeFile(path.join(folder, 'a.txt'), 'a\n');
-  const commit = await workspace.commit({ base, tree: await workspace.stage([]), message: 'Work', branch });
-  expect(await repository.parentsOf(commit)).toEqual([base]);
+  const commit = await workspace.commit({
+    base,
+    tree: await workspace.stage({ paths: [], files: new Set() }, () => []),
+    message: 'Work',
+    branch,
+  });
+  expect((await repository.commitFacts(commit))?.parents).toEqual([base]);
   expect(await repository.changedPaths(base, commit)).toEqual(['a.txt']);
   const tip = temp.commit({ 'b.txt': 'b\n' });
   const merged = await repository.merge({ tip, commit, message: 'Merge' });

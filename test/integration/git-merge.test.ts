@@ -36,7 +36,7 @@ describe('merging', () => {
     expect(temp.git('show', `${merged.commit}:shared.txt`)).toBe('one\n2\n3\n4\n5\n6\nseven');
     expect(temp.git('show', `${merged.commit}:a/ü.txt`)).toBe('a');
     expect(temp.git('show', `${merged.commit}:b.txt`)).toBe('b');
-    expect(await repository.parentsOf(merged.commit)).toEqual([tip, commit]);
+    expect((await repository.commitFacts(merged.commit))?.parents).toEqual([tip, commit]);
     expect(temp.git('log', '-1', '--format=%an <%ae> %cn <%ce>%n%B', merged.commit)).toBe(
       'Mahabharatha <mahabharatha@localhost> Mahabharatha <mahabharatha@localhost>\nMerge task B\n\nWith a body.',
     );

@@ -137,7 +137,7 @@ describe('adding worktrees', () => {
     const workspace = await openWorkspace(folder, temp.env);
     await workspace.reset({ base, branch: branchOf(0), ignoredToo: true, keep: [] });
     writeFile(path.join(folder, 'a.txt'), 'a\n');
-    const tree = await workspace.stage([]);
+    const tree = await workspace.stage({ paths: [], files: new Set() }, () => []);
     const commit = await workspace.commit({ base, tree, message: 'Work', branch: branchOf(0) });
     await repository.merge({ tip: base, commit, message: 'Merge' });
     await repository.changeRefs([{ ref: 'refs/heads/mahabharatha/x/integration', to: base, from: null }]);
@@ -230,5 +230,34 @@ describe('removing worktrees', () => {
 
     expect([fingerprint(there), fingerprint(path.join(temp.folder, '.git', 'worktrees'))]).toEqual(before);
     expect((await repository.listWorktrees()).map((tree) => tree.branch)).toEqual(['main', 'away', 'there']);
+  });
+});
+
+describe('a lock on the branch of a worker that was killed', () => {
+  it('stops neither a new worktree nor the removal of the branch', async () => {
+    const temp = tempRepository();
+    const repository = await openRepository(temp.folder, temp.env);
+    const folder = workerFolder(temp, 0);
+    const ref = `refs/heads/${branchOf(0)}`;
+    const lock = path.join(temp.folder, '.git', `${ref}.lock`);
+    await repository.addWorktree({ folder, branch: branchOf(0), base: 'main' });
+    writeFile(lock, '');
+    await repository.addWorktree({ folder, branch: branchOf(0), base: 'main' });
+    await repository.removeWorktree(folder);
+    writeFile(lock, '');
+    await repository.changeRefs([{ ref, to: null }]);
+    expect(await repository.readRef(ref)).toBeUndefined();
+    expect(existsSync(lock)).toBe(false);
+  });
+
+  it("is taken away from branches of workers alone, never from the user's", async () => {
+    const temp = tempRepository();
+    const repository = await openRepository(temp.folder, temp.env);
+    temp.git('branch', 'mine/worker-0');
+    const ref = 'refs/heads/mine/worker-0';
+    const lock = path.join(temp.folder, '.git', `${ref}.lock`);
+    writeFile(lock, '');
+    await expect(repository.changeRefs([{ ref, to: null }])).rejects.toThrow('worker-0.lock');
+    expect(existsSync(lock)).toBe(true);
   });
 });

@@ -1,0 +1,42 @@
+import type { Stats } from 'node:fs';
+import { cp, lstat } from 'node:fs/promises';
+import { systemCode } from '../lib/index.ts';
+
+/**
+ * Brings the copied files into a worktree: those that are missing there, and those that a task has changed, so that
+ * the next task does not see it. Tells whether there were any.
+ */
+export async function copyFiles(copies: string, folder: string): Promise<boolean> {
+  let copied = false;
+  const wanted = async (source: string, target: string): Promise<boolean> => {
+    const [from, to] = await Promise.all([lstat(source), statIfThere(target)]);
+    if (from.isDirectory()) return true;
+    const same =
+      from.isFile() &&
+      to?.isFile() === true &&
+      from.size === to.size &&
+      from.mode === to.mode &&
+      // The copy of a time may lose what is below a millisecond.
+      Math.abs(from.mtimeMs - to.mtimeMs) <= 1;
+    copied ||= !same;
+    return !same;
+  };
+  if ((await statIfThere(copies)) === undefined) return false;
+  await cp(copies, folder, {
+    recursive: true,
+    force: true,
+    verbatimSymlinks: true,
+    preserveTimestamps: true,
+    filter: wanted,
+  });
+  return copied;
+}
+
+async function statIfThere(file: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(file);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { watchLease } from './lease.ts';
+
+let now: number;
+let file: string;
+let lost: string[];
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  [now, file, lost] = [0, path.join(tempFolder(), 'lease.json'), []];
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const renew = (owner: string, beat: number): void => writeFileSync(file, JSON.stringify({ version: 1, owner, beat }));
+
+function watch(): ReturnType<typeof watchLease> {
+  const clock = { now: () => now, monotonic: () => now };
+  return watchLease({ file, leaseMs: 60_000, clock, lost: (cause) => lost.push(cause) });
+}
+
+/** The file is read in earnest: each look gets the time it takes. */
+async function pass(seconds: number, each: (second: number) => void = () => undefined): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    each(second);
+    now += 1000;
+    vi.advanceTimersByTime(1000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('after the orchestrator has hung up', () => {
+  it.each(['there', 'missing'])(
+    'a worker that had not looked at the lease ends after a short grace: %s',
+    async (is) => {
+      if (is === 'there') renew('dead', 7);
+      const lease = watch();
+      lease.hangUp();
+      await pass(8);
+      lease.close();
+      expect(lost).toEqual([expect.stringContaining('limit 5 s')]);
+    },
+  );
+
+  it('a worker lives on with an orchestrator that takes it over', async () => {
+    renew('dead', 7);
+    const lease = watch();
+    await pass(2);
+    lease.hangUp();
+    await pass(3);
+    await pass(10, (second) => renew('new', second));
+    lease.close();
+    expect(lost).toEqual([]);
+  });
+});

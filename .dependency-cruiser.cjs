@@ -25,7 +25,7 @@ const EXTRA = { images: ['engines'] };
 /** Never inside a container. */
 const HOST_ONLY = '^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|engines|images)/';
 const PURE =
-  '^src/(tasks/|protocol/|orchestrator/(decide[a-z-]*|reduce|retryable|plan)[.]ts$|config/schema[.]ts$|lib/(errors|error-codes)[.]ts$)';
+  '^src/(tasks/|protocol/|orchestrator/(decide[a-z-]*|first-state|reduce|retryable|plan)[.]ts$|config/schema[.]ts$|lib/(errors|error-codes)[.]ts$)';
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
   dockerode: 'engines/docker/',

@@ -28,7 +28,7 @@ export async function addWorktree(git: GitCommand, commonDir: string, worktree: 
  * could write. Neither being there is fine.
  */
 export async function removeWorktree(git: GitCommand, folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  await rm(folder, { recursive: true, force: true, maxRetries: 8, retryDelay: 250 });
   const recorded = await withoutLinks(folder);
   const known = await listWorktrees(git);
   if (known.some((worktree) => worktree.folder === recorded)) {

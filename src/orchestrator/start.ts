@@ -3,10 +3,11 @@ import path from 'node:path';
 import { AppError, timeId } from '../lib/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
-import type { LevelState, RunSettings, RunState, TaskState } from '../state/index.ts';
-import type { Task, TaskGraph } from '../tasks/index.ts';
+import type { RunSettings, RunState } from '../state/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
 import { deliver, gateAssignment, taskAssignment } from './apply.ts';
 import { isLive } from './decide-workers.ts';
+import { firstLevel, firstState, firstTask } from './first-state.ts';
 import { createHands } from './hands.ts';
 import type { Hands } from './hands.ts';
 import { openJournal } from './journal.ts';
@@ -15,8 +16,6 @@ import { keepLease } from './lease.ts';
 import { createBell, runLoop } from './loop.ts';
 import type { RunEnd } from './loop.ts';
 import type { RunContext } from './ports.ts';
-
-const STATE_VERSION = 1;
 
 /** A new run of a feature, from a commit to its end. The caller holds the feature's lock. */
 export async function startRun(context: RunContext, settings: RunSettings, base: string): Promise<RunEnd> {
@@ -129,69 +128,6 @@ async function copyFiles({ ports, options }: RunContext): Promise<void> {
   }
   await rm(copies, { recursive: true, force: true });
   if (options.copies.length > 0) await rename(draft, copies);
-}
-
-interface First {
-  readonly settings: RunSettings;
-  readonly base: string;
-  readonly integration: string;
-  readonly runId: string;
-  readonly now: string;
-}
-
-function firstState(graph: TaskGraph, { settings, base, integration, runId, now }: First): RunState {
-  return {
-    version: STATE_VERSION,
-    feature: graph.feature,
-    runId,
-    status: 'running',
-    cause: null,
-    base,
-    integration,
-    integrationTip: base,
-    level: graph.levels[0] ?? 1,
-    settings,
-    tasks: Object.fromEntries(graph.tasks.map((task) => [task.id, firstTask(task)])),
-    workers: {},
-    levels: Object.fromEntries(graph.levels.map((level) => [level, firstLevel()])),
-    cost: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0 },
-    warnings: [],
-    startFailures: 0,
-    resumeAt: null,
-    startedAt: now,
-    updatedAt: now,
-  };
-}
-
-function firstTask(task: Task): TaskState {
-  return {
-    title: task.title,
-    status: 'pending',
-    level: task.level,
-    attempts: [],
-    failures: 0,
-    losses: 0,
-    backoffs: 0,
-    commit: null,
-    merged: false,
-    cause: null,
-    feedback: null,
-    notBefore: null,
-  };
-}
-
-function firstLevel(): LevelState {
-  return {
-    status: 'pending',
-    base: null,
-    trial: null,
-    gateRun: null,
-    gateRuns: 0,
-    gateLosses: 0,
-    gates: [],
-    startedAt: null,
-    completedAt: null,
-  };
 }
 
 /** The graph may have been edited meanwhile: finished tasks stay finished, new ones join, removed ones go if not begun. */

@@ -130,11 +130,11 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     const volume = `mahabharatha-test-${randomId()}`;
     await engine.createVolume(volume, MARK);
     const mounts: readonly Mount[] = [
-      { kind: 'bind', source: folder, target: '/work', readOnly: false },
+      { kind: 'bind', source: folder, target: '/room', readOnly: false },
       { kind: 'volume', name: volume, target: '/tmp', readOnly: false },
       tmpfs('/run', 1, true),
     ];
-    const shell = `echo yes > /work/file && echo yes > /tmp/file && printf '#!/bin/sh\\necho run' > /run/x && chmod +x /run/x && /run/x`;
+    const shell = `echo yes > /room/file && echo yes > /tmp/file && printf '#!/bin/sh\\necho run' > /run/x && chmod +x /run/x && /run/x`;
     expect(await runShell(shell, { mounts })).toMatchObject({ code: 0, stdout: 'run\n', stderr: '' });
     expect(readFileSync(path.join(folder, 'file'), 'utf8')).toBe('yes\n');
     const readOnly = [{ kind: 'volume', name: volume, target: '/tmp', readOnly: true }] as const;

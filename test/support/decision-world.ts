@@ -2,6 +2,7 @@ import { decide } from '../../src/orchestrator/decide.ts';
 import { gateAttemptId } from '../../src/orchestrator/decide-level.ts';
 import { attemptId, formatActions } from '../../src/orchestrator/plan.ts';
 import type { Action, Policy, Snapshot, WorkerView } from '../../src/orchestrator/plan.ts';
+import { firstState } from '../../src/orchestrator/first-state.ts';
 import { reduce } from '../../src/orchestrator/reduce.ts';
 import type { GateResult, TaskResult } from '../../src/protocol/index.ts';
 import type { RunEvent, RunSettings, RunState } from '../../src/state/index.ts';
@@ -59,7 +60,13 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
     gates: [],
     ...wishes,
   };
-  let state = firstState(graph, settings);
+  let state = firstState(graph, {
+    settings,
+    base: commit('base'),
+    integration: 'mahabharatha/f/integration',
+    runId: 'run',
+    now: '2026-01-01T00:00:00.000Z',
+  });
   let now = Date.parse('2026-01-01T00:00:00Z');
   let stop: Snapshot['stop'] = null;
   let retries: readonly string[] = [];
@@ -189,51 +196,4 @@ function graphOf(tasks: readonly WorldTask[]): TaskGraph {
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   return parsed.graph;
-}
-
-function firstState(graph: TaskGraph, settings: RunSettings): RunState {
-  const task = {
-    status: 'pending',
-    attempts: [],
-    failures: 0,
-    losses: 0,
-    backoffs: 0,
-    commit: null,
-    merged: false,
-    cause: null,
-    feedback: null,
-    notBefore: null,
-  } as const;
-  const level = {
-    status: 'pending',
-    base: null,
-    trial: null,
-    gateRun: null,
-    gateRuns: 0,
-    gateLosses: 0,
-    gates: [],
-    startedAt: null,
-    completedAt: null,
-  } as const;
-  return {
-    version: 1,
-    feature: graph.feature,
-    runId: 'run',
-    status: 'running',
-    cause: null,
-    base: commit('base'),
-    integration: 'mahabharatha/f/integration',
-    integrationTip: commit('base'),
-    level: 1,
-    settings,
-    tasks: Object.fromEntries(graph.tasks.map(({ id, title, level }) => [id, { ...task, attempts: [], title, level }])),
-    workers: {},
-    levels: Object.fromEntries(graph.levels.map((number) => [number, { ...level, gates: [] }])),
-    cost: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0 },
-    warnings: [],
-    startFailures: 0,
-    resumeAt: null,
-    startedAt: '2026-01-01T00:00:00.000Z',
-    updatedAt: '2026-01-01T00:00:00.000Z',
-  };
 }

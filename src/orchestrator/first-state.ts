@@ -1,0 +1,65 @@
+import type { LevelState, RunSettings, RunState, TaskState } from '../state/index.ts';
+import type { Task, TaskGraph } from '../tasks/index.ts';
+
+interface First {
+  readonly settings: RunSettings;
+  readonly base: string;
+  readonly integration: string;
+  readonly runId: string;
+  readonly now: string;
+}
+
+export function firstState(graph: TaskGraph, { settings, base, integration, runId, now }: First): RunState {
+  return {
+    version: 1,
+    feature: graph.feature,
+    runId,
+    status: 'running',
+    cause: null,
+    base,
+    integration,
+    integrationTip: base,
+    level: graph.levels[0] ?? 1,
+    settings,
+    tasks: Object.fromEntries(graph.tasks.map((task) => [task.id, firstTask(task)])),
+    workers: {},
+    levels: Object.fromEntries(graph.levels.map((level) => [level, firstLevel()])),
+    cost: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0 },
+    warnings: [],
+    startFailures: 0,
+    resumeAt: null,
+    startedAt: now,
+    updatedAt: now,
+  };
+}
+
+export function firstTask(task: Task): TaskState {
+  return {
+    title: task.title,
+    status: 'pending',
+    level: task.level,
+    attempts: [],
+    failures: 0,
+    losses: 0,
+    backoffs: 0,
+    commit: null,
+    merged: false,
+    cause: null,
+    feedback: null,
+    notBefore: null,
+  };
+}
+
+export function firstLevel(): LevelState {
+  return {
+    status: 'pending',
+    base: null,
+    trial: null,
+    gateRun: null,
+    gateRuns: 0,
+    gateLosses: 0,
+    gates: [],
+    startedAt: null,
+    completedAt: null,
+  };
+}

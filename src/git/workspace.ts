@@ -43,6 +43,8 @@ export interface CommitRequest {
 /** The worktree as its worker uses it; the only place where git runs inside a folder that tasks write. */
 export interface Workspace {
   readonly folder: string;
+  /** Says where it is when somebody else has just checked it out, so that it can be mended like after a reset. */
+  startsAt(start: Start): void;
   /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
   reset(options: { base: string; branch: string; ignoredToo: boolean; keep: readonly string[] }): Promise<void>;
   /** Takes everything there is now and returns it as a tree; at the leftovers' places only what is new and owned. */
@@ -68,6 +70,9 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
   let start: Start | undefined;
   return {
     folder,
+    startsAt: (given) => {
+      start = given;
+    },
     reset: async ({ base, branch, ignoredToo, keep }) => {
       start = { base, branch };
       await restorePointer(place);

@@ -292,7 +292,10 @@ function workerFolders(): { mounts: string[]; status: string } {
   const author = ['-c', 'user.name=T', '-c', 'user.email=t@example.invalid'];
   execFileSync('git', [...author, 'commit', '--quiet', '--allow-empty', '-m', 'first'], { cwd: worktree });
   const boot = { version: 1, runId: 'r', feature: 'f', worker: 0, session: 's', branch: 'w', leaseMs: 60_000 };
-  writeFileSync(path.join(inbox, 'worker.json'), JSON.stringify({ ...boot, setup: null, stopGraceMs: 1000 }));
+  writeFileSync(
+    path.join(inbox, 'worker.json'),
+    JSON.stringify({ ...boot, checkedOut: null, setup: null, stopGraceMs: 1000 }),
+  );
   writeFileSync(path.join(shared, 'lease.json'), JSON.stringify({ version: 1, owner: 'o', beat: 1 }));
   writeFileSync(path.join(worktree, '.git'), 'gitdir: /gitdir\n');
   giveAway(folder);

@@ -1,6 +1,6 @@
 import { readUntrusted } from '../lib/index.ts';
 import type { Launcher } from '../launchers/index.ts';
-import { workerStatus } from '../protocol/index.ts';
+import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { Phase } from '../protocol/index.ts';
 import type { RunState, StateStore, WorkerState } from '../state/index.ts';
 
@@ -56,7 +56,7 @@ async function lookAtWorker(
 
 async function readStatus(file: string): Promise<ReturnType<typeof workerStatus.parse> | undefined> {
   try {
-    const text = await readUntrusted(file, 512 * 1024);
+    const text = await readUntrusted(file, STATUS_LIMIT);
     return text === undefined ? undefined : workerStatus.parse(JSON.parse(text));
   } catch {
     return undefined;

@@ -33,6 +33,14 @@ const LOCK_FILES = [
   'packages.lock.json',
 ];
 
+interface StageRequest {
+  /** Where the worktree was when the task began: what the task has broken is mended from there. */
+  readonly base: string;
+  readonly branch: string;
+  readonly left: Leftovers;
+  readonly owned: OwnedAmong;
+}
+
 export interface CommitRequest {
   readonly base: string;
   readonly tree: string;
@@ -43,12 +51,10 @@ export interface CommitRequest {
 /** The worktree as its worker uses it; the only place where git runs inside a folder that tasks write. */
 export interface Workspace {
   readonly folder: string;
-  /** Says where it is when somebody else has just checked it out, so that it can be mended like after a reset. */
-  startsAt(start: Start): void;
   /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
   reset(options: { base: string; branch: string; ignoredToo: boolean; keep: readonly string[] }): Promise<void>;
   /** Takes everything there is now and returns it as a tree; at the leftovers' places only what is new and owned. */
-  stage(left: Leftovers, owned: OwnedAmong): Promise<string>;
+  stage(request: StageRequest): Promise<string>;
   /** Which of these files are there, but not in the tree. */
   leftOut(tree: string, files: readonly string[]): Promise<string[]>;
   treeOf(commit: string): Promise<string>;
@@ -67,14 +73,9 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
   const at: Environment = { GIT_DIR: place.gitDir, GIT_WORK_TREE: folder };
   const text = (args: readonly string[]): Promise<string> => git.text(args, { env: at });
   const trees = new Map<string, string>();
-  let start: Start | undefined;
   return {
     folder,
-    startsAt: (given) => {
-      start = given;
-    },
     reset: async ({ base, branch, ignoredToo, keep }) => {
-      start = { base, branch };
       await restorePointer(place);
       await unlock(place, branch);
       await mendHead(git, at, place, branch);
@@ -83,9 +84,9 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
       const kept = keep.flatMap((entry) => ['-e', `/${escapePattern(entry)}`]);
       await text(['clean', '--quiet', '-ffd', ...(ignoredToo ? ['-x'] : kept)]);
     },
-    stage: async (left, owned) => {
+    stage: async (request) => {
       if (!(await isRealFolder(folder))) throw new Error(`the worktree is gone: there is no folder ${folder} any more`);
-      await addAll(git, at, place, { left, owned, start });
+      await addAll(git, at, place, request);
       return (await text(['write-tree'])).trim();
     },
     treeOf: async (commit) => {
@@ -100,25 +101,19 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
   };
 }
 
-interface Start {
-  readonly base: string;
-  readonly branch: string;
-}
-
 /** When it fails, the task may have left a lock, a broken index or no HEAD: that is mended, and it is tried once more. */
 async function addAll(
   git: GitCommand,
   at: Environment,
   place: WorkspacePlace,
-  { left, owned, start }: { left: Leftovers; owned: OwnedAmong; start: Start | undefined },
+  { base, branch, left, owned }: StageRequest,
 ): Promise<void> {
   try {
     await addBeside(git, at, left, owned);
-  } catch (error) {
-    if (start === undefined) throw error;
-    await unlock(place, start.branch);
-    await mendHead(git, at, place, start.branch);
-    await rebuildIndex(git, at, place, start.base);
+  } catch {
+    await unlock(place, branch);
+    await mendHead(git, at, place, branch);
+    await rebuildIndex(git, at, place, base);
     await addBeside(git, at, left, owned);
   }
 }

@@ -47,7 +47,7 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
       const snapshot = await look(observer, journal);
       const actions = decide(late(snapshot, deadline, context));
       for (const action of actions) {
-        if (action.kind === 'finish') return await finish(context, journal, hands, action);
+        if (action.kind === 'finish') return await finish({ context, journal, hands, executor, observer }, action);
         // Asked to stop meanwhile: facts are still written down, nothing new is begun.
         if (options.stop.aborted && action.kind !== 'record') break;
         await executor.apply(action);
@@ -83,11 +83,18 @@ function nextLook({ state, now }: Snapshot): number {
   return Math.max(1, Math.min(TICK_MS, ...waits.filter((wait) => wait > 0)));
 }
 
+interface LiveRun {
+  readonly context: RunContext;
+  readonly journal: Journal;
+  readonly hands: Hands;
+  readonly executor: ReturnType<typeof createExecutor>;
+  readonly observer: ReturnType<typeof createObserver>;
+}
+
 /** The end: workers are asked to stop, what they finished meanwhile still counts, and only then is it said. */
-async function finish(context: RunContext, journal: Journal, hands: Hands, action: FinishAction): Promise<RunEnd> {
+async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
+  const { context, journal, hands, executor, observer } = run;
   await hands.stopAll(context.options.graceMs);
-  const executor = createExecutor(context, journal, hands);
-  const observer = createObserver(context, hands);
   const snapshot = await look(observer, journal);
   const last = settleTasks(snapshot).filter((step) => step.kind === 'record');
   for (const step of last) await executor.apply(asInterruption(step));

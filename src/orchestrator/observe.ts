@@ -1,6 +1,6 @@
 import { readUntrusted, reasonOf } from '../lib/index.ts';
 import type { Clock } from '../lib/index.ts';
-import { workerStatus } from '../protocol/index.ts';
+import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
 import { isLive } from './decide-workers.ts';
@@ -10,7 +10,6 @@ import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 import { stopRequestOf } from './ports.ts';
 import type { RunContext } from './ports.ts';
 
-const STATUS_LIMIT = 512 * 1024;
 const LAST_WORDS = 3;
 
 /** Looks at workers, requests and the clock; remembers between looks only what saves looking again. */

@@ -14,5 +14,5 @@ export { logLine } from './log-line.ts';
 export type { LogLine, LogSource } from './log-line.ts';
 export { MARKS } from './marks.ts';
 export { attemptRef, attemptRefs, branchNames, trialRef } from './names.ts';
-export { outcome, TEXT_LIMIT, usage, workerStatus } from './status.ts';
+export { outcome, STATUS_LIMIT, TEXT_LIMIT, usage, workerStatus } from './status.ts';
 export type { GateReport, GateResult, Outcome, Phase, TaskResult, Usage, WorkerStatus } from './status.ts';

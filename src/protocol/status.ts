@@ -30,6 +30,9 @@ export const outcome = z.enum([
 ]);
 export type Outcome = z.infer<typeof outcome>;
 
+/** Longest status file that is read; the longest that a worker writes is far below. */
+export const STATUS_LIMIT = 512 * 1024;
+
 /** Longest text that crosses the wall in one field; the worker cuts, the orchestrator insists. */
 export const TEXT_LIMIT = 16_000;
 const text = z.string().max(TEXT_LIMIT);

@@ -113,16 +113,18 @@ async function commitWork(context: WorkerContext, setup: WorktreeSetup, assignme
     const foreign = new Set(foreignPaths({ files: { create, modify, read: [] } }, found));
     return found.filter((file) => !foreign.has(file));
   };
-  const tree = await workspace.stage({ paths, files: others }, owned);
+  const { branch } = boot;
+  const { base } = assignment;
+  const tree = await workspace.stage({ base, branch, left: { paths, files: others }, owned });
   const leftOut = await workspace.leftOut(tree, create);
-  if (tree === (await workspace.treeOf(assignment.base))) return { commit: null, leftOut };
+  if (tree === (await workspace.treeOf(base))) return { commit: null, leftOut };
   const trailers = [
     `Mahabharatha-Task: ${id}`,
     `Mahabharatha-Attempt: ${assignment.attempt}`,
     `Mahabharatha-Run: ${boot.runId}`,
   ];
   const message = `${id}: ${title}\n\n${trailers.join('\n')}\n`;
-  return { commit: await workspace.commit({ base: assignment.base, tree, message, branch: boot.branch }), leftOut };
+  return { commit: await workspace.commit({ base, tree, message, branch }), leftOut };
 }
 
 /**

@@ -24,11 +24,8 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
   let leftovers: Leftovers = { paths: [], files: new Set() };
   /** State of the lock files at the last set-up; undefined when what it made is not there. */
   let installed: string | undefined;
-  let tidying: { readonly base: string; readonly done: Promise<boolean> } | undefined;
-  if (boot.checkedOut !== null) {
-    workspace.startsAt({ base: boot.checkedOut, branch: boot.branch });
-    tidying = { base: boot.checkedOut, done: Promise.resolve(true) };
-  }
+  let tidying: { readonly base: string; readonly done: Promise<boolean> } | undefined =
+    boot.checkedOut === null ? undefined : { base: boot.checkedOut, done: Promise.resolve(true) };
 
   const isTidy = async (base: string): Promise<boolean> => {
     const done = (await tidying?.done) === true && tidying?.base === base;

@@ -141,7 +141,7 @@ it('does all of it in a repository with sha256 objects', async () => {
   writeFile(path.join(folder, 'a.txt'), 'a\n');
   const commit = await workspace.commit({
     base,
-    tree: await workspace.stage({ paths: [], files: new Set() }, () => []),
+    tree: await workspace.stage({ base, branch, left: { paths: [], files: new Set() }, owned: () => [] }),
     message: 'Work',
     branch,
   });

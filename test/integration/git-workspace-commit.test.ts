@@ -38,7 +38,12 @@ async function openBench(files: Readonly<Record<string, string>> = {}): Promise<
     git: (...args) => temp.gitIn(folder, ...args),
     write: (file, text) => writeFile(path.join(folder, file), text),
     commit: async (except = []) => {
-      const tree = await workspace.stage({ paths: except, files: new Set(except) }, () => []);
+      const tree = await workspace.stage({
+        base,
+        branch: BRANCH,
+        left: { paths: except, files: new Set(except) },
+        owned: () => [],
+      });
       const commit = await workspace.commit({ base, tree, message: 'T-1: do it\n\nBy an agent.', branch: BRANCH });
       return { commit, changed: (await repository.changedPaths(base, commit)).toSorted() };
     },
@@ -87,7 +92,9 @@ describe('staging a workspace', () => {
   it('is the tree of the base when nothing was changed', async () => {
     const { workspace, base, folder } = await openBench();
     mkdirSync(path.join(folder, 'empty'));
-    expect(await workspace.stage(NOTHING_LEFT, () => [])).toBe(await workspace.treeOf(base));
+    expect(await workspace.stage({ base, branch: BRANCH, left: NOTHING_LEFT, owned: () => [] })).toBe(
+      await workspace.treeOf(base),
+    );
   });
 
   it('works when the task has taken .git away', async () => {
@@ -149,7 +156,12 @@ describe('staging beside what a set-up left', () => {
     for (const file of ['a.txt', 'gen/[out].txt', 'gen/deep/b.txt', 'gen/junk', 'gen/x.log'])
       bench.write(file, 'task\n');
 
-    const tree = await bench.workspace.stage(leftovers, (files) => files.filter((file) => !file.endsWith('junk')));
+    const tree = await bench.workspace.stage({
+      base: bench.base,
+      branch: BRANCH,
+      left: leftovers,
+      owned: (files) => files.filter((file) => !file.endsWith('junk')),
+    });
 
     const files = bench.git('diff-tree', '-r', '--name-only', `${bench.base}^{tree}`, tree).split('\n');
     expect(files).toEqual(['a.txt', 'gen/[out].txt', 'gen/deep/b.txt']);
@@ -162,7 +174,12 @@ describe('staging beside what a set-up left', () => {
     expect(leftovers.paths).toEqual(['node_modules/']);
     bench.write('a.txt', 'a\n');
 
-    const tree = await bench.workspace.stage(leftovers, (files) => files);
+    const tree = await bench.workspace.stage({
+      base: bench.base,
+      branch: BRANCH,
+      left: leftovers,
+      owned: (files) => files,
+    });
 
     expect(bench.git('diff-tree', '-r', '--name-only', `${bench.base}^{tree}`, tree)).toBe('a.txt');
   });
@@ -171,7 +188,7 @@ describe('staging beside what a set-up left', () => {
     const bench = await openBench();
     for (const file of ['a.txt', 'b*.txt', 'x.log', 'deep/[y].log']) bench.write(file, 'x');
     mkdirSync(path.join(bench.folder, 'empty'));
-    const tree = await bench.workspace.stage(NOTHING_LEFT, () => []);
+    const tree = await bench.workspace.stage({ base: bench.base, branch: BRANCH, left: NOTHING_LEFT, owned: () => [] });
     const asked = ['a.txt', './b*.txt', 'x.log', 'deep/[y].log', 'nowhere.txt', 'empty', '**/*.log', 'src'];
     expect(await bench.workspace.leftOut(tree, asked)).toEqual(['x.log', 'deep/[y].log']);
   });
@@ -189,11 +206,11 @@ describe('what a workspace knows of its files', () => {
   });
 
   it('changes its signature with lock files alone, wherever they are', async () => {
-    const { workspace, write } = await openBench({ 'package-lock.json': '1', 'packages/a/Cargo.lock': '1' });
+    const { workspace, base, write } = await openBench({ 'package-lock.json': '1', 'packages/a/Cargo.lock': '1' });
     const signatures: string[] = [];
     const sign = async (file: string, text: string): Promise<void> => {
       write(file, text);
-      await workspace.stage(NOTHING_LEFT, () => []);
+      await workspace.stage({ base, branch: BRANCH, left: NOTHING_LEFT, owned: () => [] });
       signatures.push(await workspace.lockSignature());
     };
     await sign('src/a.txt', 'changed\n');

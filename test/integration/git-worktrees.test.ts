@@ -137,7 +137,12 @@ describe('adding worktrees', () => {
     const workspace = await openWorkspace(folder, temp.env);
     await workspace.reset({ base, branch: branchOf(0), ignoredToo: true, keep: [] });
     writeFile(path.join(folder, 'a.txt'), 'a\n');
-    const tree = await workspace.stage({ paths: [], files: new Set() }, () => []);
+    const tree = await workspace.stage({
+      base,
+      branch: branchOf(0),
+      left: { paths: [], files: new Set() },
+      owned: () => [],
+    });
     const commit = await workspace.commit({ base, tree, message: 'Work', branch: branchOf(0) });
     await repository.merge({ tip: base, commit, message: 'Merge' });
     await repository.changeRefs([{ ref: 'refs/heads/mahabharatha/x/integration', to: base, from: null }]);

@@ -1,6 +1,10 @@
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { sleep } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
+
+const LOOKS = 10;
+const LOOK_AGAIN_MS = 50;
 
 export interface NewWorktree {
   readonly folder: string;
@@ -47,8 +51,20 @@ async function withoutLinks(folder: string): Promise<string> {
   return path.join(await realpath(parent).catch(() => parent), path.basename(folder));
 }
 
+/** While another process adds a worktree its record is half written for a moment, and git then lists none at all. */
+async function readList(git: GitCommand): Promise<string> {
+  for (let look = 1; ; look += 1) {
+    try {
+      return await git.text(['worktree', 'list', '--porcelain', '-z']);
+    } catch (error) {
+      if (look === LOOKS) throw error;
+      await sleep(LOOK_AGAIN_MS);
+    }
+  }
+}
+
 export async function listWorktrees(git: GitCommand): Promise<Worktree[]> {
-  const text = await git.text(['worktree', 'list', '--porcelain', '-z']);
+  const text = await readList(git);
   return text
     .split('\0\0')
     .map((block) => block.split('\0'))

@@ -266,3 +266,18 @@ describe('a lock on the branch of a worker that was killed', () => {
     expect(existsSync(lock)).toBe(true);
   });
 });
+
+it('lists worktrees also while somebody is in the middle of adding one', async () => {
+  const temp = tempRepository();
+  const repository = await openRepository(temp.folder, temp.env);
+  const record = path.join(temp.folder, '.git', 'worktrees', 'half');
+  writeFile(path.join(record, 'gitdir'), `${path.join(temp.folder, 'half', '.git')}\n`);
+  writeFile(path.join(record, 'HEAD'), 'ref: refs/heads/half\n');
+  writeFile(path.join(record, 'commondir'), '');
+  expect(() => temp.git('worktree', 'list')).toThrow(/commondir/);
+  setTimeout(() => writeFile(path.join(record, 'commondir'), '../..\n'), 120);
+
+  const listed = await repository.listWorktrees();
+
+  expect(listed.map(({ folder }) => folder)).toContain(temp.folder);
+});

@@ -10,9 +10,13 @@ const RANK = {
   state: 2,
   logs: 2,
   agents: 2,
+  lease: 2,
+  egress: 2,
+  credentials: 2,
   launchers: 3,
   orchestrator: 4,
   planning: 4,
+  sweeper: 4,
   worker: 4,
   sandbox: 4,
   'sandbox-agent': 4,
@@ -23,7 +27,7 @@ const RANK = {
 /** The only sideways edge. */
 const EXTRA = { images: ['engines'] };
 /** Never inside a container. */
-const HOST_ONLY = '^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|engines|images)/';
+const HOST_ONLY = '^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials)/';
 const PURE =
   '^src/(tasks/|protocol/|orchestrator/(decide[a-z-]*|first-state|reduce|retryable|plan)[.]ts$|config/schema[.]ts$|lib/(errors|error-codes)[.]ts$)';
 const TEST = '[.]test[.]ts$|^test/';
@@ -73,7 +77,11 @@ module.exports = {
     ),
     no('pure', { path: PURE }, { dependencyTypes: ['core', 'npm'], pathNot: 'node_modules/zod/' }),
     no('pure-local', { path: PURE }, { path: '^src/', pathNot: PURE, dependencyTypesNot: ['type-only'] }),
-    no('container-side', { path: '^src/(worker|sandbox-agent)/' }, { path: HOST_ONLY }),
+    no(
+      'container-side',
+      { path: '^src/(worker|sandbox-agent|lease|egress)/', pathNot: EGRESS_HOST },
+      { path: HOST_ONLY },
+    ),
     ...Object.entries(VENDOR).map(([vendor, home]) =>
       no(`vendor/${vendor}`, { path: '^src/', pathNot: `^src/${home}` }, { path: `node_modules/(@types/)?${vendor}/` }),
     ),

@@ -2,7 +2,7 @@ import { defineConfig } from 'tsdown';
 
 /**
  * The programs as few large files: start-up is mostly the reading of many small ones, and a run starts several workers
- * at once. The worker is one file, because it also goes into images.
+ * at once. The worker and the egress proxy are one file each, because they also go into images.
  */
 const program = (name: string, entry: string): ReturnType<typeof defineConfig> =>
   defineConfig({
@@ -18,4 +18,8 @@ const program = (name: string, entry: string): ReturnType<typeof defineConfig> =
   });
 
 // oxlint-disable-next-line import/no-default-export -- the tool wants it so
-export default [program('cli', 'src/cli/main.ts'), program('worker', 'src/worker/main.ts')];
+export default [
+  program('cli', 'src/cli/main.ts'),
+  program('worker', 'src/worker/main.ts'),
+  program('sweeper', 'src/sweeper/main.ts'),
+];

@@ -19,7 +19,11 @@ import { openProject } from './project.ts';
 import type { Project } from './project.ts';
 import { createRenderer } from './render/create-renderer.ts';
 import type { Renderer } from './render/renderer.ts';
-import { agentSpec, runOptions, runSettings, wirePorts } from './wire.ts';
+import { buildForRun, imageRequest } from './build-image.ts';
+import { chooseMode } from './choose-mode.ts';
+import type { Mode } from './choose-mode.ts';
+import { agentSpec, runOptions, runSettings, sweepRun, wirePorts, wireSubprocesses } from './wire.ts';
+import type { Workers } from './wire.ts';
 
 interface Wishes {
   readonly graphFile: string | undefined;
@@ -30,6 +34,7 @@ interface Wishes {
   readonly deadlineMs: number | null;
   readonly resume: boolean;
   readonly dryRun: boolean;
+  readonly autoBuild: boolean;
   readonly json: boolean;
 }
 
@@ -39,6 +44,7 @@ interface Prepared {
   readonly graph: TaskGraph;
   readonly graphText: string;
   readonly settings: RunSettings;
+  readonly mode: Mode;
   readonly notes: readonly string[];
 }
 
@@ -48,16 +54,22 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
   const project = await openProject(context);
   const config = await project.config();
   const { graph, warnings, text } = await findGraph(project, wishes, textOf(input['feature']));
-  const { mode, note } = chooseMode(wishes.mode ?? config.workers.mode);
+  const mode = await chooseMode({
+    mode: wishes.mode ?? config.workers.mode,
+    env: context.env,
+    request: () => imageRequest({}, context),
+    build: wishes.autoBuild ? (engine, request) => buildForRun(engine, request, context) : null,
+  });
   const workers = wishes.workers ?? config.workers.count;
-  const settings = runSettings(config, { workers, mode, agent: wishes.agent ?? config.agent });
+  const settings = runSettings(config, { workers, mode: mode.name, agent: wishes.agent ?? config.agent });
   const prepared: Prepared = {
     project,
     config,
     graph,
     graphText: text,
     settings,
-    notes: [...(note === undefined ? [] : [note]), ...warnings],
+    mode,
+    notes: [...(mode.note === undefined ? [] : [mode.note]), ...warnings],
   };
   if (wishes.dryRun) return showPlan(prepared, wishes, context);
   const store = project.store(graph.feature);
@@ -99,6 +111,7 @@ function readWishes(input: CommandInput): Wishes {
     deadlineMs,
     resume: input['resume'] === true,
     dryRun: input['dryRun'] === true,
+    autoBuild: input['autoBuild'] === true,
     json: input['json'] === true,
   };
 }
@@ -136,21 +149,14 @@ async function featureGraph(project: Project, feature: string, resume: boolean):
   }
 }
 
-/** Containers come next; until then nobody is to believe that work is walled in when it is not. */
-function chooseMode(wished: string): { mode: string; note?: string } {
-  switch (wished) {
-    case 'subprocess':
-      return { mode: 'subprocess' };
-    case 'auto':
-      return {
-        mode: 'subprocess',
-        note: 'mode auto: subprocess, because container mode is not there yet; workers run with your own rights',
-      };
-    case 'container':
-      throw new AppError('MODE_UNAVAILABLE', { mode: wished, reason: 'workers in containers are not there yet' });
-    default:
-      throw usage(`--mode ${wished} is not known.`, 'Use auto, subprocess or container.');
-  }
+async function wireWorkers(
+  { project, config, mode }: Prepared,
+  agent: AgentSpec,
+  { env }: CliContext,
+): Promise<Workers> {
+  if (mode.name === 'subprocess') return { launcher: wireSubprocesses(), env, redact: (text) => text, warnings: [] };
+  const { wireContainers } = await import('./wire-containers.ts');
+  return wireContainers({ project, config, mode, agent, env });
 }
 
 function showPlan({ graph, settings, notes }: Prepared, wishes: Wishes, context: CliContext): number {
@@ -187,7 +193,8 @@ async function planStart(prepared: Prepared, wishes: Wishes, context: CliContext
   if (known === undefined && wishes.resume) throw new AppError('NOTHING_TO_RESUME', { feature: graph.feature });
   const settings = known === undefined ? prepared.settings : resumedSettings(known, prepared, wishes);
   const agent = agentSpec(config, settings.agent);
-  if (graph.tasks.some((task) => task.run === null)) await checkAgent(agent, graph, context.env);
+  if (prepared.mode.name === 'subprocess' && graph.tasks.some((task) => task.run === null))
+    await checkAgent(agent, graph, context.env);
   const base = known?.base ?? (await project.repository.resolve(wishes.base ?? 'HEAD'));
   if (known === undefined) await checkNothingLeft(project, graph.feature);
   return { known, settings, agent, base };
@@ -203,12 +210,15 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
   await writeFileAtomic(project.paths.feature(graph.feature).usedGraph, prepared.graphText, { durable: false });
   const renderer = await createRenderer({ context, graph, json: wishes.json });
   const stop = stopSignal(context);
+  const workers = await wireWorkers(prepared, agent, context);
   const run: RunContext = {
     graph,
-    ports: wirePorts(project, graph.feature, renderer.event),
-    options: runOptions({ config, agent, copies, deadlineMs: wishes.deadlineMs, env: context.env, stop }),
+    ports: wirePorts(project, graph.feature, workers.launcher, renderer.event),
+    options: runOptions({ config, agent, copies, deadlineMs: wishes.deadlineMs, ...workers, stop }),
   };
-  for (const note of [...prepared.notes, ...notes]) renderer.note(note);
+  for (const note of [...prepared.notes, ...workers.warnings, ...notes]) renderer.note(note);
+  // Workers of another kind would go on under the same numbers.
+  if (known !== undefined && known.settings.mode !== settings.mode) await sweepRun(known, context.env);
   context.onForce(async () => {
     const state = await run.ports.store.read();
     if (state !== undefined) await run.ports.launcher.sweep(state.runId);

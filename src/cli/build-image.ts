@@ -24,15 +24,23 @@ export async function buildImage(
     noCache: input['cache'] === false,
     signal: context.interrupted,
   };
-  const engine = await engineOf(context.env);
-  const view = viewOf(input, context);
+  await buildShown(await engineOf(context.env), request, viewOf(input, context));
+  return 0;
+}
+
+/** For a run that was told to build what it needs: said on stderr, since stdout is the run's. */
+export async function buildForRun(engine: ImageEngine, request: ImageRequest, context: CliContext): Promise<void> {
+  const aside = { ...context, out: context.err, terminal: false };
+  await buildShown(engine, { ...request, noCache: false, signal: context.interrupted }, plainView(aside));
+}
+
+async function buildShown(engine: ImageEngine, request: BuildRequest, view: BuildView): Promise<void> {
   try {
     const images = await buildImages(engine, request, view);
     for (const image of images) view.done(image);
   } finally {
     view.close();
   }
-  return 0;
 }
 
 /** Also for a run, which asks whether its image is there. */

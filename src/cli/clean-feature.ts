@@ -3,13 +3,14 @@ import path from 'node:path';
 import { findTraces } from '../git/index.ts';
 import type { FeatureTraces } from '../git/index.ts';
 import { AppError, hasCode, systemCode } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
 import { clearRun } from '../state/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { checkAtRest, openProject, relativeTo } from './project.ts';
 import type { Project } from './project.ts';
-import { wireLauncher } from './wire.ts';
+import { sweepRun } from './wire.ts';
 
 interface Plan extends FeatureTraces {
   /** Files and folders of ours, relative to the repository. */
@@ -41,7 +42,7 @@ export async function cleanFeature(input: CommandInput, context: CliContext): Pr
   if (input['yes'] !== true && !(context.terminal && (await context.confirm('Remove all this?')))) {
     throw new AppError('CLEANUP_UNCONFIRMED', { feature });
   }
-  await remove(project, store, feature, plan);
+  await remove(project, store, feature, plan, context.env);
   context.out(json ? `${JSON.stringify({ type: 'cleanup', feature, removed: true, ...plan })}\n` : 'Removed.\n');
   return 0;
 }
@@ -57,11 +58,11 @@ async function readIfWhole(store: StateStore): Promise<RunState | undefined> {
 }
 
 async function makePlan(project: Project, store: StateStore, feature: string): Promise<Plan> {
-  const { state, folder, logs, worktrees } = store.paths;
+  const { state, folder, logs, worktrees, gitDirs } = store.paths;
   const traces = await findTraces(project.repository, feature, worktrees);
   checkOwn(project, feature, traces);
   const there = await Promise.all(
-    [state, folder, logs, worktrees].map(async (file) => ((await exists(file)) ? [file] : [])),
+    [state, folder, logs, worktrees, gitDirs].map(async (file) => ((await exists(file)) ? [file] : [])),
   );
   const known = await readIfWhole(store);
   return {
@@ -103,20 +104,29 @@ function checkOwn(project: Project, feature: string, { checkedOut }: FeatureTrac
   }
 }
 
-async function remove(project: Project, store: StateStore, feature: string, plan: Plan): Promise<void> {
+async function remove(
+  project: Project,
+  store: StateStore,
+  feature: string,
+  plan: Plan,
+  env: Environment,
+): Promise<void> {
   const release = await lock(store, feature);
   try {
     if (!isSame(plan, await makePlan(project, store, feature))) throw new AppError('CLEANUP_OUTDATED', { feature });
-    if (plan.runId !== null) await wireLauncher().sweep(plan.runId);
+    const state = await readIfWhole(store);
+    if (state !== undefined) await sweepRun(state, env);
     for (const folder of plan.worktrees) await project.repository.removeWorktree(folder);
-    await rm(store.paths.worktrees, { recursive: true, force: true, maxRetries: 3 });
+    for (const folder of [store.paths.worktrees, store.paths.gitDirs])
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     await project.repository.changeRefs(plan.refs.map(({ ref, commit }) => ({ ref, to: null, from: commit })));
     await clearRun(store.paths);
   } finally {
     await release();
   }
   await removeIfEmpty(store.paths.folder);
-  for (const folder of [project.paths.state, project.paths.logs, project.paths.worktrees]) await removeIfOurs(folder);
+  for (const folder of [project.paths.state, project.paths.logs, project.paths.worktrees, project.paths.git])
+    await removeIfOurs(folder);
 }
 
 /** What was confirmed is still all there is; to take the lock makes folders, so those do not count. */

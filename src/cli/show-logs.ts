@@ -48,10 +48,10 @@ export async function showLogs(input: CommandInput, context: CliContext): Promis
   if (input['follow'] === true) {
     const over = untilOver(store, context.interrupted);
     await Promise.all(
-      ends.map(({ source, offset }) =>
+      ends.map(({ source, place }) =>
         followLines(
           source.file,
-          offset,
+          place,
           (line) => {
             const entry = source.parse(line);
             if (matches(entry)) print(entry);
@@ -122,7 +122,8 @@ function workerSource(store: StateStore, worker: number, colors: Colors): Source
       const who = colors.dim(
         `${at.slice(11, 19)} ${worker}${task === undefined ? '' : ` ${task}`} ${source.padEnd(6)}`,
       );
-      return { at, task, json, text: `${who} ${text}` };
+      // What the network's guard has refused stands out: it may be the reason for all that follows.
+      return { at, task, json, text: `${who} ${source === 'egress' ? colors.yellow(text) : text}` };
     },
   };
 }

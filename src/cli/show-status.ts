@@ -6,7 +6,7 @@ import { colorsFor } from './render/colors.ts';
 import { formatStatus } from './render/status.ts';
 import { viewStatus } from './status-view.ts';
 import type { StatusView } from './status-view.ts';
-import { wireLauncher } from './wire.ts';
+import { wireList } from './wire.ts';
 
 const WATCH_MS = 1000;
 const CLEAR = '\u001B[2J\u001B[H';
@@ -16,10 +16,10 @@ export async function showStatus(input: CommandInput, context: CliContext): Prom
   const project = await openProject(context);
   const feature = await project.feature(textOf(input['feature']));
   const store = project.store(feature);
-  const launcher = wireLauncher();
+  const listLive = wireList(context.env);
   const show = printer(context, input['json'] === true, input['watch'] === true);
   for (;;) {
-    const view = await viewStatus(store, launcher);
+    const view = await viewStatus(store, listLive);
     if (view === undefined) throw new AppError('NO_RUN', { feature });
     show(view);
     if (input['watch'] !== true || view.status !== 'running' || context.interrupted.aborted) return 0;

@@ -1,5 +1,5 @@
 import { readUntrusted } from '../lib/index.ts';
-import type { Launcher } from '../launchers/index.ts';
+import type { WorkerHandle } from '../launchers/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { Phase } from '../protocol/index.ts';
 import type { RunState, StateStore, WorkerState } from '../state/index.ts';
@@ -11,11 +11,14 @@ export interface StatusView extends Omit<RunState, 'workers'> {
   readonly workers: Record<string, WorkerState & { readonly phase: Phase | null }>;
 }
 
-export async function viewStatus(store: StateStore, launcher: Launcher): Promise<StatusView | undefined> {
+export async function viewStatus(
+  store: StateStore,
+  listLive: (state: RunState) => Promise<readonly WorkerHandle[]>,
+): Promise<StatusView | undefined> {
   const before = await store.read();
   if (before === undefined) return undefined;
   const holder = await store.holder();
-  const live = new Set((await launcher.list(before.runId)).map((handle) => handle.session));
+  const live = new Set((await listLive(before)).map((handle) => handle.session));
   // Who has ended in order since then has been written down by now.
   const state = (await store.read()) ?? before;
   const workers = await Promise.all(

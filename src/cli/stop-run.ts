@@ -3,7 +3,7 @@ import type { StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
-import { STOP_GRACE_MS, wireLauncher } from './wire.ts';
+import { STOP_GRACE_MS, sweepRun } from './wire.ts';
 
 /** What the orchestrator needs beyond the workers' own grace to write things down. */
 const PATIENCE_MS = STOP_GRACE_MS + 20_000;
@@ -17,9 +17,8 @@ export async function stopRun(input: CommandInput, context: CliContext): Promise
   const say = (kind: string, text: string): void =>
     context.out(input['json'] === true ? `${JSON.stringify({ type: kind, feature, text })}\n` : `${text}\n`);
   if (holder === undefined) {
-    const swept = await sweepOrphans(store);
-    if (swept > 0)
-      say('swept', `The orchestrator of "${feature}" was gone; ended ${swept} processes that it had left.`);
+    const { count, what } = await sweepOrphans(store, context);
+    if (count > 0) say('swept', `The orchestrator of "${feature}" was gone; ended ${count} ${what} that it had left.`);
     else say('nothing-to-stop', `No run of "${feature}" is going on.`);
     return 0;
   }
@@ -47,7 +46,8 @@ async function ended(store: StateStore, token: string, interrupted: AbortSignal)
   return false;
 }
 
-async function sweepOrphans(store: StateStore): Promise<number> {
+async function sweepOrphans(store: StateStore, { env }: CliContext): Promise<{ count: number; what: string }> {
   const state = await store.read();
-  return state === undefined ? 0 : wireLauncher().sweep(state.runId);
+  const what = state?.settings.mode === 'container' ? 'containers' : 'processes';
+  return { count: state === undefined ? 0 : await sweepRun(state, env), what };
 }

@@ -3,13 +3,13 @@ import type { Config } from '../config/index.ts';
 import { workerEnvironment } from '../git/index.ts';
 import { AppError, systemClock } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
-import { createSubprocessLauncher } from '../launchers/index.ts';
-import type { Launcher } from '../launchers/index.ts';
+import { createSubprocessLauncher, listWorkers, sweepRun as sweepContainers } from '../launchers/index.ts';
+import type { Launcher, WorkerHandle } from '../launchers/index.ts';
 import type { Ports, RunOptions } from '../orchestrator/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import { watchFolder } from '../state/index.ts';
-import type { RecordedEvent, RunSettings } from '../state/index.ts';
+import type { RecordedEvent, RunSettings, RunState } from '../state/index.ts';
 import type { Project } from './project.ts';
 
 /** Between the polite and the final signal. */
@@ -20,20 +20,52 @@ const LOST_WORKERS_PER_TASK = 5;
 const START_FAILURES = 3;
 
 /** The one place where the orchestrator's ports get their real values. */
-export function wirePorts(project: Project, feature: string, emit: (event: RecordedEvent) => void): Ports {
+export function wirePorts(
+  project: Project,
+  feature: string,
+  launcher: Launcher,
+  emit: (event: RecordedEvent) => void,
+): Ports {
   return {
     clock: systemClock,
     repository: project.repository,
     store: project.store(feature),
-    launcher: wireLauncher(),
+    launcher,
     watch: watchFolder,
     emit,
   };
 }
 
-export function wireLauncher(): Launcher {
+/** Workers with the user's own rights. */
+export function wireSubprocesses(): Launcher {
   const workerProgram = fileURLToPath(new URL('../worker/worker.js', import.meta.url));
   return createSubprocessLauncher({ node: process.execPath, workerProgram });
+}
+
+/** Ends what is left of a run, whatever its workers ran in. Returns how many processes or containers that were. */
+export async function sweepRun(state: RunState, env: Environment): Promise<number> {
+  if (state.settings.mode !== 'container') return wireSubprocesses().sweep(state.runId);
+  const { findEngine } = await import('../engines/index.ts');
+  return sweepContainers(await findEngine(env), state.runId);
+}
+
+/** What runs the workers of a run, and what they are given. */
+export interface Workers {
+  readonly launcher: Launcher;
+  /** What workers and all they run get of the user's environment. */
+  readonly env: Environment;
+  /** Takes secrets out of what workers say. */
+  readonly redact: (text: string) => string;
+  readonly warnings: readonly string[];
+}
+
+/** Looks for the live workers of a run, in what they run in; an engine that does not answer has none. */
+export function wireList(env: Environment): (state: RunState) => Promise<WorkerHandle[]> {
+  return async ({ runId, settings }) => {
+    if (settings.mode !== 'container') return wireSubprocesses().list(runId);
+    const { engine } = await (await import('../engines/index.ts')).searchEngine(env);
+    return engine === undefined ? [] : listWorkers(engine, runId);
+  };
 }
 
 interface RunWishes {
@@ -42,10 +74,11 @@ interface RunWishes {
   readonly copies: readonly string[];
   readonly deadlineMs: number | null;
   readonly env: Environment;
+  readonly redact: (text: string) => string;
   readonly stop: AbortSignal;
 }
 
-export function runOptions({ config, agent, copies, deadlineMs, env, stop }: RunWishes): RunOptions {
+export function runOptions({ config, agent, copies, deadlineMs, env, redact, stop }: RunWishes): RunOptions {
   const { workers, retry } = config;
   return {
     policy: {
@@ -63,6 +96,8 @@ export function runOptions({ config, agent, copies, deadlineMs, env, stop }: Run
     copies,
     deadlineMs,
     env: withoutMarks(workerEnvironment(env)),
+    bundleBytes: workers.container.disk,
+    redact,
     graceMs: STOP_GRACE_MS,
     stop,
   };
@@ -84,7 +119,8 @@ export function agentSpec(config: Config, name: string): AgentSpec {
   if (custom === undefined) {
     throw new AppError('AGENT_UNKNOWN', { agent: name, known: ['claude', 'shell', ...Object.keys(config.agents)] });
   }
-  return { kind: 'command', name, ...custom };
+  const { command, prompt } = custom;
+  return { kind: 'command', name, command, prompt };
 }
 
 export function runSettings(config: Config, wishes: { workers: number; mode: string; agent: string }): RunSettings {

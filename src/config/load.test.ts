@@ -32,6 +32,18 @@ const DEFAULTS: Config = {
     task_timeout: 1_800_000,
     idle_timeout: 600_000,
     lease: 30_000,
+    container: {
+      memory: 4 * 1024 ** 3,
+      cpus: 2,
+      pids: 512,
+      tmpfs: 1024 ** 3,
+      disk: 10 * 1024 ** 3,
+      network: 'allowlist',
+      allow: ['anthropic', 'npm'],
+      env: [],
+      mounts: [],
+      caches: [],
+    },
   },
   retry: { attempts: 3, backoff: 30_000 },
   ownership: 'enforce',
@@ -68,7 +80,7 @@ gates:
     expect(config).toEqual({
       agent: 'mine',
       claude: { command: 'claude', model: 'opus', args: ['--verbose'] },
-      agents: { mine: { command: ['my-agent', '{prompt}'], prompt: 'argument' } },
+      agents: { mine: { command: ['my-agent', '{prompt}'], prompt: 'argument', env: [] } },
       workers: {
         ...DEFAULTS.workers,
         count: 8,

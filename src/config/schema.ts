@@ -20,6 +20,64 @@ const duration = z
   .transform((value) => parseDuration(value) ?? 0)
   .describe('Seconds, or a text such as "90s", "15m", "2h".');
 
+const UNIT_BYTES = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 } as const;
+const SIZE = /^(\d+(?:\.\d+)?)\s*([kmg])i?b?$/i;
+
+/** "512m", "4g", "1.5 GiB" in bytes; undefined when it is none of these, or not above zero. */
+export function parseSize(value: string): number | undefined {
+  const match = SIZE.exec(value.trim());
+  if (match === null) return undefined;
+  const bytes = Math.round(Number(match[1]) * UNIT_BYTES[(match[2] ?? 'k').toLowerCase() as keyof typeof UNIT_BYTES]);
+  return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+const NOT_A_SIZE = 'not a size: use "512m" or "4g"';
+
+const size = z
+  .string(NOT_A_SIZE)
+  .refine((value) => parseSize(value) !== undefined, NOT_A_SIZE)
+  .transform((value) => parseSize(value) ?? 0)
+  .describe('A text such as "512m" or "4g".');
+
+const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'not the name of a variable');
+
+/** The walls of a worker in container mode. */
+const container = z.strictObject({
+  memory: size.prefault('4g').describe('Memory of one worker with all it runs; there is no swap beyond it.'),
+  cpus: z.number().min(0.1).max(1024).default(2),
+  pids: z.int().min(64).max(100_000).default(512).describe('Processes and threads at a time.'),
+  tmpfs: size.prefault('1g').describe('Size of /tmp and of the home folder, each; it counts as memory.'),
+  disk: size
+    .prefault('10g')
+    .describe('What a worker may keep on the disk: worktree, git directory and outbox together.'),
+  network: z
+    .enum(['allowlist', 'none', 'open'])
+    .default('allowlist')
+    .describe('"allowlist": only the hosts under "allow"; "none": nothing; "open": everything, this machine included.'),
+  allow: z
+    .array(z.string().min(1))
+    .default(['anthropic', 'npm'])
+    .describe(
+      'Presets (anthropic, npm, pypi, github), names ("example.org", "*.example.org", "example.org:8443"), or an address with its port ("192.168.1.5:8080").',
+    ),
+  env: z.array(variableName).default([]).describe('Variables of your environment that workers get too.'),
+  mounts: z
+    .array(
+      z.strictObject({
+        source: z.string().min(1).describe('A folder of this machine; "~/" and paths from the repository are fine.'),
+        target: z.string().regex(/^\//, 'an absolute path').describe('Where it is in the container.'),
+        read_only: z.boolean().default(true),
+      }),
+    )
+    .default([])
+    .describe('Further folders that workers may see.'),
+  caches: z
+    .array(z.enum(['npm', 'yarn', 'pnpm', 'pip', 'uv', 'cargo', 'go']))
+    .default([])
+    .describe('Package managers whose downloads all workers of this repository share.'),
+  runtime: z.string().min(1).optional().describe('Another OCI runtime of the engine, say "runsc".'),
+});
+
 /** Key and value as they stand in the file; everything has a default, so that an empty file is a whole one. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -44,6 +102,10 @@ export const configSchema = z.strictObject({
           .min(1)
           .describe('Program and arguments. "{prompt}" or "{prompt_file}" stand for the prompt.'),
         prompt: z.enum(['stdin', 'argument', 'file']).default('stdin').describe('How the prompt gets in.'),
+        env: z
+          .array(variableName)
+          .default([])
+          .describe('Variables of your environment that this agent alone gets in a container, say its API key.'),
       }),
     )
     .default({})
@@ -67,6 +129,7 @@ export const configSchema = z.strictObject({
       lease: duration
         .prefault('30s')
         .describe('A worker that hears nothing from the orchestrator for so long ends itself.'),
+      container: container.prefault({}),
     })
     .prefault({}),
   retry: z

@@ -2,10 +2,14 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError, hasCode, withLock } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { bringHome } from './bring-home.ts';
+import type { Bundle } from './bring-home.ts';
 import { gitIn } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { changeRefs, listRefs, readRef } from './refs.ts';
 import type { RefChange } from './refs.ts';
+import { addPrivateCheckout, objectFolders } from './private-checkout.ts';
+import type { NewPrivateCheckout } from './private-checkout.ts';
 import { commitMerge, previewMerge } from './merge.ts';
 import type { MergeRequest, MergeResult } from './merge.ts';
 import { addWorktree, listWorktrees, removeBranchLock, removeWorktree } from './worktrees.ts';
@@ -32,6 +36,12 @@ export interface Repository {
   commitFacts(id: string): Promise<CommitFacts | undefined>;
   addWorktree(worktree: NewWorktree): Promise<void>;
   removeWorktree(folder: string): Promise<void>;
+  /** Folders for a worker that must not write here; what stood in them before is replaced. */
+  addPrivateCheckout(checkout: NewPrivateCheckout): Promise<void>;
+  /** Where objects are read from: the repository's own folder and those it borrows from. */
+  objectFolders(): Promise<string[]>;
+  /** Takes a branch out of a worker's bundle; throws GIT_FAILED when something in it is not as it should be. */
+  bringHome(bundle: Bundle): Promise<void>;
   listWorktrees(): Promise<Worktree[]>;
   /** Paths that differ between two commits; both sides of a rename. */
   changedPaths(from: string, to: string): Promise<string[]>;
@@ -90,6 +100,9 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     commitFacts: (id) => commitFacts(git, id),
     addWorktree: (worktree) => alone(() => addWorktree(git, commonDir, worktree)),
     removeWorktree: (folder) => alone(() => removeWorktree(git, folder)),
+    addPrivateCheckout: (checkout) => addPrivateCheckout(git, commonDir, checkout),
+    objectFolders: () => objectFolders(commonDir),
+    bringHome: (bundle) => bringHome(git, bundle),
     listWorktrees: () => listWorktrees(git),
     changedPaths: async (from, to) =>
       // A .gitmodules file may ask to overlook a submodule: who owns what is checked here, so nothing is overlooked.
@@ -143,7 +156,7 @@ async function locate(git: GitCommand): Promise<{ root: string; commonDir: strin
 async function untrackedFiles(git: GitCommand, globs: readonly string[]): Promise<string[]> {
   if (globs.length === 0) return [];
   const wanted = globs.map((glob) => `:(top,glob)${glob.replace(/\/$/, '/**')}`);
-  const own = ['.mahabharatha/state', '.mahabharatha/logs', '.mahabharatha/worktrees'].map(
+  const own = ['.mahabharatha/state', '.mahabharatha/logs', '.mahabharatha/worktrees', '.mahabharatha/git'].map(
     (folder) => `:(top,exclude)${folder}`,
   );
   return fields(await git.text(['ls-files', '-z', '--others', '--', ...wanted, ...own]));

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import { gitIn, identityEnvironment } from './git-command.ts';
@@ -60,6 +60,8 @@ export interface Workspace {
   treeOf(commit: string): Promise<string>;
   /** One commit on `base`, whatever commits the task made on the way; the branch points to it. */
   commit(request: CommitRequest): Promise<string>;
+  /** Writes what the branch has beyond `base` to a file that another repository can fetch from. */
+  bundle(request: { branch: string; base: string; file: string }): Promise<void>;
   /** What git does not know and no ignore rule covers. */
   leftovers(): Promise<Leftovers>;
   /** Changes when a lock file of a package manager changes. */
@@ -95,6 +97,11 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
       return tree;
     },
     commit: (request) => commitTree(git, at, request),
+    bundle: async ({ branch, base, file }) => {
+      const draft = `${file}.new`;
+      await text(['bundle', 'create', '--quiet', draft, `refs/heads/${branch}`, `^${base}`]);
+      await rename(draft, file);
+    },
     leftovers: () => findLeftovers(git, at),
     leftOut: (tree, files) => leftOut(git, at, tree, files),
     lockSignature: () => text(['ls-files', '-s', '--', ...LOCK_FILES.map((name) => `:(top,glob)**/${name}`)]),

@@ -15,6 +15,8 @@ export interface WorkerSpec {
   /** One life of one worker. */
   readonly session: string;
   readonly worktree: string;
+  /** When the worker has no part in the repository: a git directory of its own, and where objects are read from. */
+  readonly privateGit: { readonly gitDir: string; readonly objects: readonly string[] } | null;
   readonly inbox: string;
   readonly outbox: string;
   /** Read by all workers of the run. */
@@ -36,10 +38,12 @@ export interface WorkerHandle {
   readonly facts: Readonly<Record<string, string | number>>;
 }
 
-/** How a worker ended. Both are null when nobody was there to see it. */
+/** How a worker ended. Code and signal are null when nobody was there to see it. */
 export interface WorkerExit {
   readonly code: number | null;
   readonly signal: string | null;
+  /** The limit of its own that ended it, in words: what it did wrong, and how much of it. */
+  readonly overLimit?: string;
 }
 
 /** Starts workers and keeps hold of them. Stopping and recovering something that is gone is not an error. */
@@ -49,7 +53,7 @@ export interface Launcher {
   start(spec: WorkerSpec): Promise<WorkerHandle>;
   /** Is it still the worker that was started, and running? Takes hold of it again if so. */
   recover(handle: WorkerHandle): Promise<boolean>;
-  /** Resolves when the worker is gone, with everything it started. */
+  /** Resolves when the worker is gone, with everything it started; rejects with ENGINE_UNREACHABLE when nobody can tell. */
   wait(handle: WorkerHandle): Promise<WorkerExit>;
   /** SIGTERM; what is left after the grace is killed; then nothing of it is left. */
   stop(handle: WorkerHandle, options: { graceMs: number }): Promise<WorkerExit>;

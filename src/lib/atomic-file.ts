@@ -1,6 +1,8 @@
-import { constants } from 'node:fs';
+import { constants, createWriteStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { randomId } from './ids.ts';
 import { AppError, reasonOf, systemCode } from './errors.ts';
 
@@ -45,6 +47,37 @@ async function syncFolder(folder: string): Promise<void> {
  * file is opened, and no more than `maxBytes` are read. Returns undefined when there is no such file.
  */
 export async function readUntrusted(file: string, maxBytes: number): Promise<string | undefined> {
+  const opened = await openUntrusted(file, maxBytes);
+  if (opened === undefined) return undefined;
+  const { handle, size } = opened;
+  try {
+    const buffer = Buffer.alloc(size);
+    const { bytesRead } = await handle.read(buffer, 0, size, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Copies such a file to where its owner cannot change it; the size that counts is the one at the start. */
+export async function copyUntrusted(file: string, target: string, maxBytes: number): Promise<boolean> {
+  const opened = await openUntrusted(file, maxBytes);
+  if (opened === undefined) return false;
+  const { handle, size } = opened;
+  try {
+    await rm(target, { force: true });
+    const options = { autoClose: false, start: 0, end: Math.max(0, size - 1) };
+    await pipeline(handle.createReadStream(options), createWriteStream(target, { flags: 'wx', mode: 0o600 }));
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openUntrusted(
+  file: string,
+  maxBytes: number,
+): Promise<{ handle: FileHandle; size: number } | undefined> {
   let handle;
   try {
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -53,18 +86,15 @@ export async function readUntrusted(file: string, maxBytes: number): Promise<str
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
   }
-  try {
-    const stat = await handle.stat();
-    if (!stat.isFile()) throw new AppError('FILE_UNREADABLE', { file, reason: 'it is not a plain file' });
-    if (stat.size > maxBytes) {
-      throw new AppError('FILE_UNREADABLE', { file, reason: `it has ${stat.size} bytes, the limit is ${maxBytes}` });
-    }
-    const buffer = Buffer.alloc(stat.size);
-    const { bytesRead } = await handle.read(buffer, 0, stat.size, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+  const stat = await handle.stat();
+  const reason = stat.isFile()
+    ? stat.size > maxBytes
+      ? `it has ${stat.size} bytes, the limit is ${maxBytes}`
+      : undefined
+    : 'it is not a plain file';
+  if (reason === undefined) return { handle, size: stat.size };
+  await handle.close();
+  throw new AppError('FILE_UNREADABLE', { file, reason });
 }
 
 /** Makes a folder that git ignores as a whole, so that a run never shows up in the user's `git status`. */

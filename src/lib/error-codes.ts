@@ -11,6 +11,7 @@ export type ErrorFacts = {
   BRANCH_BLOCKS_NAMESPACE: { branch: string; wanted: string };
   CONFIG_INVALID: { file: string; problems: readonly string[] };
   CONTAINER_NAME_TAKEN: { name: string };
+  CREDENTIALS_INVALID: { source: string; reason: string };
   DEMO_FOLDER_NOT_EMPTY: { path: string };
   ENGINE_FAILED: { call: string; reason: string };
   ENGINE_TIMEOUT: { call: string; place: string; waitedMs: number };
@@ -27,6 +28,7 @@ export type ErrorFacts = {
   GRAPH_MISSING: { file: string };
   IMAGE_BUILD_FAILED: { image: string; reason: string; output: readonly string[] };
   IMAGE_MISSING: { image: string };
+  IMAGE_STALE: { kind: string; reasons: readonly string[] };
   INTERNAL: { what: string };
   INTEGRATION_MOVED: { branch: string; expected: string };
   LOCK_BUSY: { file: string; pid: number; waitedMs: number };
@@ -105,6 +107,12 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) => `There is a container called "${f.name}" already.`,
     hint: (f) =>
       `See whose it is with: docker inspect ${f.name} — when nobody needs it, remove it with: docker rm --force ${f.name}`,
+  },
+  CREDENTIALS_INVALID: {
+    kind: 'environment',
+    message: (f) => `The login of Claude Code in ${f.source} cannot be used: ${f.reason}.`,
+    hint: () =>
+      'Run "claude" once and log in, or set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY.',
   },
   DEMO_FOLDER_NOT_EMPTY: {
     kind: 'usage',
@@ -188,7 +196,12 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
   IMAGE_MISSING: {
     kind: 'environment',
     message: (f) => `There is no image ${f.image}.`,
-    hint: () => 'Build it with: mahabharatha build',
+    hint: () => 'Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build',
+  },
+  IMAGE_STALE: {
+    kind: 'environment',
+    message: (f) => `The ${f.kind} image is stale: ${f.reasons.join('; ')}.`,
+    hint: () => 'Build it anew with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build',
   },
   INTERNAL: {
     kind: 'bug',

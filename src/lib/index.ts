@@ -1,4 +1,4 @@
-export { makeIgnoredFolder, readUntrusted, writeFileAtomic } from './atomic-file.ts';
+export { copyUntrusted, makeIgnoredFolder, readUntrusted, writeFileAtomic } from './atomic-file.ts';
 export { sleep, systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export type { ErrorCode } from './error-codes.ts';
@@ -6,6 +6,7 @@ export { AppError, asAppError, hasCode, reasonOf, systemCode } from './errors.ts
 export { foreignLock, lockHolder, tryLock, withLock } from './file-lock.ts';
 export type { LockHolder } from './file-lock.ts';
 export { randomId, timeId } from './ids.ts';
+export { joinSockets } from './join-sockets.ts';
 export { endOf, kill, killGroup, run, startDaemon, startJob } from './process.ts';
 export type { Environment, Job, ProcessEnd } from './process.ts';
 export { environmentOf, findByEnvironment, isAlive, killByEnvironment, processStart } from './process-tree.ts';

@@ -32,6 +32,8 @@ interface RunResult extends ProcessEnd {
 
 /** How long a pipe may be silent after its program has ended, before whoever still holds it is given up on. */
 const DRAIN_MS = 300;
+/** How many such spans we read on at most: what has left the group may chatter for ever. */
+const DRAIN_ROUNDS = 10;
 
 /** Runs a short command to its end. A non-zero exit is a result, not an exception; not being able to start is one. */
 export async function run(file: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
@@ -66,6 +68,8 @@ interface JobOptions extends Common {
   readonly input?: string;
   readonly onStdout?: (text: string) => void;
   readonly onStderr?: (text: string) => void;
+  /** Ends what has left the group; called when the process is gone, while its output is still read. */
+  readonly sweep?: () => Promise<void>;
 }
 
 /** A process in a group of its own, with everything it starts. */
@@ -87,6 +91,7 @@ export function startJob(file: string, args: readonly string[], options: JobOpti
   const done = endOf(child, file).then(async (end) => {
     // What it left running goes first: then the pipes end, unless something has left the group and holds them still.
     killGroup(pid, 'SIGKILL');
+    await options.sweep?.();
     await Promise.all(output.map((stream) => stream.drained(DRAIN_MS)));
     return end;
   });
@@ -181,7 +186,7 @@ function collect(stream: Readable | null, onText: ((text: string) => void) | und
   });
   return {
     drained: async (silenceMs) => {
-      for (let seen = -1; !stream.closed && seen !== chunks;) {
+      for (let [round, seen] = [0, -1]; round < DRAIN_ROUNDS && !stream.closed && seen !== chunks; round++) {
         seen = chunks;
         await Promise.race([ended, sleep(silenceMs)]);
         // After a stall of this process the timer comes before what is there to be read: reading gets its turn first.

@@ -1,2 +1,7 @@
 export { createLineSplitter, createTail, cutLine } from './lines.ts';
+export { openLogFile } from './log-file.ts';
+export type { LogFile } from './log-file.ts';
+export { missingLines } from './missing-lines.ts';
 export { followLines, lastLines } from './read-log.ts';
+export { createRedactor } from './redact.ts';
+export type { Redactor } from './redact.ts';

@@ -1,10 +1,11 @@
-import { appendFileSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { appendFileSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { MockInstance } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
-import { followLines, lastLines } from './read-log.ts';
+import { followLines, lastLines, olderFile } from './read-log.ts';
+import type { LogPlace } from './read-log.ts';
 
 const BLOCK = 65_536;
 const all: (line: string) => boolean = () => true;
@@ -34,7 +35,10 @@ describe('the last lines of a log', () => {
   });
 
   it('are none when there is no file', async () => {
-    expect(await lastLines(path.join(tempFolder(), 'nothing'), 10, all)).toEqual({ lines: [], offset: 0 });
+    expect(await lastLines(path.join(tempFolder(), 'nothing'), 10, all)).toEqual({
+      lines: [],
+      place: { inode: undefined, offset: 0 },
+    });
   });
 
   it('are the last that match', async () => {
@@ -46,15 +50,15 @@ describe('the last lines of a log', () => {
 
   it('do not count what has no line end yet, and tell where it begins', async () => {
     const file = logFile('one\ntwo\nhal');
-    expect(await lastLines(file, 10, all)).toEqual({ lines: ['one', 'two'], offset: 8 });
-    expect(await lastLines(file, 0, all)).toEqual({ lines: [], offset: 8 });
-    expect(await lastLines(logFile('no end'), 10, all)).toEqual({ lines: [], offset: 0 });
+    expect(await lastLines(file, 10, all)).toMatchObject({ lines: ['one', 'two'], place: { offset: 8 } });
+    expect(await lastLines(file, 0, all)).toMatchObject({ lines: [], place: { offset: 8 } });
+    expect(await lastLines(logFile('no end'), 10, all)).toMatchObject({ lines: [], place: { offset: 0 } });
   });
 
   it('tell rightly where half a line begins when it ends within a character', async () => {
     const [half] = [Buffer.from('grün').subarray(0, 3)];
     const file = logFile(Buffer.concat([Buffer.from('one\n'), half ?? Buffer.alloc(0)]));
-    expect(await lastLines(file, 10, all)).toEqual({ lines: ['one'], offset: 4 });
+    expect(await lastLines(file, 10, all)).toMatchObject({ lines: ['one'], place: { offset: 4 } });
   });
 
   it.each([-3, -2, -1, 0, 1, 2, 3])('are whole when a block ends %i bytes from a line end', async (shift) => {
@@ -87,16 +91,52 @@ describe('the last lines of a log', () => {
   });
 });
 
-/** Collects lines from `offset` on, until the test is over. */
-function follow(file: string, offset = 0): string[] {
+/** A log that was renamed, and the new one where it has been begun. */
+function twoFiles(older: string, newest?: string): string {
+  const file = logFile(older);
+  renameSync(file, olderFile(file));
+  if (newest !== undefined) writeFileSync(file, newest);
+  return file;
+}
+
+describe('the last lines of a log that was renamed and begun anew', () => {
+  it('come from the older file too, as far as the newest has too few', async () => {
+    const file = twoFiles('one\ntwo\nthree\n', 'four\nfive\n');
+    const ofCount = async (count: number): Promise<string[]> => (await lastLines(file, count, all)).lines;
+    expect(await ofCount(1)).toEqual(['five']);
+    expect(await ofCount(2)).toEqual(['four', 'five']);
+    expect(await ofCount(4)).toEqual(['two', 'three', 'four', 'five']);
+    expect(await ofCount(Number.POSITIVE_INFINITY)).toHaveLength(5);
+    expect((await lastLines(file, 2, (line) => line.startsWith('t'))).lines).toEqual(['two', 'three']);
+  });
+
+  it('end in the newest, also where that is empty', async () => {
+    const file = twoFiles('one\ntwo\n', '');
+    expect(await lastLines(file, 1, all)).toEqual({ lines: ['two'], place: placeIn(file, 0) });
+  });
+
+  it('are those of the older file while there is no new one', async () => {
+    const file = twoFiles('one\ntwo\n');
+    const place = placeIn(olderFile(file), 8);
+    expect(await lastLines(file, 1, all)).toEqual({ lines: ['two'], place });
+    expect(await lastLines(file, 0, all)).toEqual({ lines: [], place });
+  });
+});
+
+/** Collects lines from that place on, until the test is over. */
+function follow(file: string, from: LogPlace = { inode: undefined, offset: 0 }): string[] {
   const lines: string[] = [];
   const controller = new AbortController();
-  const end = followLines(file, offset, (line) => lines.push(line), controller.signal);
+  const end = followLines(file, from, (line) => lines.push(line), controller.signal);
   onTestFinished(async () => {
     controller.abort();
     await end;
   });
   return lines;
+}
+
+function placeIn(file: string, offset: number): LogPlace {
+  return { inode: statSync(file, { bigint: true }).ino, offset };
 }
 
 function until(lines: readonly string[], count: number): Promise<void> {
@@ -106,7 +146,7 @@ function until(lines: readonly string[], count: number): Promise<void> {
 describe('following a log', () => {
   it('shows what is appended, from the offset on', async () => {
     const file = logFile('old\nnew\n');
-    const lines = follow(file, 4);
+    const lines = follow(file, placeIn(file, 4));
     await until(lines, 1);
     appendFileSync(file, 'newer\n\nnewest\n');
     await until(lines, 3);
@@ -116,7 +156,7 @@ describe('following a log', () => {
   it('goes on where the last lines ended, without a gap and without a double', async () => {
     for (const count of [0, 1, 10]) {
       const file = logFile('one\ntwo\nhal');
-      const lines = follow(file, (await lastLines(file, count, all)).offset);
+      const lines = follow(file, (await lastLines(file, count, all)).place);
       appendFileSync(file, 'f\n');
       await until(lines, 1);
       expect(lines).toEqual(['half']);
@@ -164,7 +204,66 @@ describe('following a log', () => {
   it('ends at once when it is called off, also before it began', async () => {
     const file = logFile('one\n');
     const lines: string[] = [];
-    await followLines(file, 0, (line) => lines.push(line), AbortSignal.abort());
+    await followLines(file, placeIn(file, 0), (line) => lines.push(line), AbortSignal.abort());
     expect(lines).toEqual([]);
+  });
+
+  it('loses no line when the file is renamed and begun anew', async () => {
+    const file = logFile('one\n');
+    const lines = follow(file);
+    await until(lines, 1);
+    appendFileSync(file, 'two\n');
+    renameSync(file, olderFile(file));
+    writeFileSync(file, 'three\n');
+    await until(lines, 3);
+    renameSync(file, olderFile(file));
+    appendFileSync(olderFile(file), 'four\n');
+    await until(lines, 4);
+    writeFileSync(file, 'five\n');
+    await until(lines, 5);
+    expect(lines).toEqual(['one', 'two', 'three', 'four', 'five']);
+  });
+
+  it('loses none either when that happens twice between two looks, or before it begins', async () => {
+    const file = logFile('one\ntwo\n');
+    const { place } = await lastLines(file, 1, all);
+    appendFileSync(file, 'three\n');
+    renameSync(file, olderFile(file));
+    writeFileSync(file, 'four\n');
+    const lines = follow(file, place);
+    await until(lines, 2);
+    // Time stamps of files are not finer than this everywhere.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    appendFileSync(file, 'five\n');
+    renameSync(file, olderFile(file));
+    writeFileSync(file, 'six\n');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    appendFileSync(file, 'seven\n');
+    renameSync(file, olderFile(file));
+    writeFileSync(file, 'eight\n');
+    await until(lines, 6);
+    expect(lines).toEqual(['three', 'four', 'five', 'six', 'seven', 'eight']);
+  });
+
+  it('does not take an older file for a newer one when the log was removed and begun anew', async () => {
+    const file = logFile('old\n');
+    renameSync(file, olderFile(file));
+    writeFileSync(file, 'one\n');
+    const lines = follow(file, placeIn(file, 0));
+    await until(lines, 1);
+    rmSync(file);
+    writeFileSync(file, 'two\n');
+    await until(lines, 2);
+    expect(lines).toEqual(['one', 'two']);
+  });
+
+  it('shows both files when there was none before', async () => {
+    const file = path.join(tempFolder(), 'later.jsonl');
+    const { place } = await lastLines(file, 1, all);
+    writeFileSync(olderFile(file), 'one\n');
+    writeFileSync(file, 'two\n');
+    const lines = follow(file, place);
+    await until(lines, 2);
+    expect(lines).toEqual(['one', 'two']);
   });
 });

@@ -3,19 +3,45 @@ import type { FileHandle } from 'node:fs/promises';
 import { sleep, systemCode } from '../lib/index.ts';
 
 const BLOCK = 65_536;
+const LOOK_MS = 150;
+
+/** Where in a log: also after the file that it is in was renamed, and a new one begun. */
+export interface LogPlace {
+  /** Undefined when there is no file yet. */
+  readonly inode: bigint | undefined;
+  readonly offset: number;
+}
 
 interface LogEnd {
   readonly lines: string[];
   /** Where a follower goes on. */
-  readonly offset: number;
+  readonly place: LogPlace;
 }
 
-/** The last `count` lines that match, oldest first, read from the end of the file. A missing file has no lines. */
+/** A log that has become too long is renamed to this, in place of what had the name before. */
+export function olderFile(file: string): string {
+  return `${file}.1`;
+}
+
+/**
+ * The last `count` lines that match, oldest first, read from the end: of the file, and where that has too few, of the
+ * one before it. A missing file has no lines.
+ */
 export async function lastLines(file: string, count: number, matches: (line: string) => boolean): Promise<LogEnd> {
+  const newest = await lastOf(file, count, matches);
+  const missing = count - (newest?.lines.length ?? 0);
+  const older = missing > 0 || newest === undefined ? await lastOf(olderFile(file), missing, matches) : undefined;
+  if (newest === undefined) return older ?? { lines: [], place: { inode: undefined, offset: 0 } };
+  // What was the newest a moment ago may be the older one by now.
+  if (older === undefined || older.place.inode === newest.place.inode) return newest;
+  return { lines: [...older.lines, ...newest.lines], place: newest.place };
+}
+
+async function lastOf(file: string, count: number, matches: (line: string) => boolean): Promise<LogEnd | undefined> {
   const handle = await openIfThere(file);
-  if (handle === undefined) return { lines: [], offset: 0 };
+  if (handle === undefined) return undefined;
   try {
-    const { size } = await handle.stat();
+    const { size, ino } = await measure(handle);
     const found: string[] = [];
     let end = size;
     // What follows the first line end of what was read so far, last piece first: put together once, however long.
@@ -37,39 +63,104 @@ export async function lastLines(file: string, count: number, matches: (line: str
       }
       end = start;
     }
-    return { lines: count === 0 ? [] : found.slice(-count), offset: offset ?? 0 };
+    return { lines: count === 0 ? [] : found.slice(-count), place: { inode: ino, offset: offset ?? 0 } };
   } finally {
     await handle.close();
   }
 }
 
-/** Calls back for every line that is appended from `offset` on, until the signal fires. */
+/** Calls back for every line that is appended from that place on, until the signal fires. */
 export async function followLines(
   file: string,
-  offset: number,
+  from: LogPlace,
   onLine: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let position = offset;
-  let lines = createLineCutter(onLine);
-  while (!signal.aborted) {
-    const handle = await openIfThere(file);
-    if (handle !== undefined) {
-      try {
-        const { size } = await handle.stat();
-        if (size < position) [position, lines] = [0, createLineCutter(onLine)];
-        while (position < size) {
-          const block = await readBlock(handle, position, Math.min(size, position + BLOCK));
-          if (block.length === 0) break;
-          position += block.length;
-          lines.push(block);
+  let reader: Reader | undefined;
+  try {
+    while (!signal.aborted) {
+      reader ??= await openPlace(file, from, onLine);
+      if (reader !== undefined) {
+        await reader.readOn();
+        const next = await successor(file, reader, onLine);
+        if (next !== undefined) {
+          // Nobody writes to a file that has been renamed; what came before that is all there.
+          await reader.readOn();
+          await reader.handle.close();
+          reader = next;
+          continue;
         }
-      } finally {
-        await handle.close();
       }
+      await sleep(LOOK_MS, signal);
     }
-    await sleep(150, signal);
+  } finally {
+    await reader?.handle.close();
   }
+}
+
+/** Holds its file open: it can be read to its end also when it has lost its name. */
+interface Reader {
+  readonly handle: FileHandle;
+  readonly inode: bigint;
+  /** Reads what is there and was not read yet. */
+  readOn(): Promise<void>;
+}
+
+async function openReader(file: string, onLine: (line: string) => void): Promise<Reader | undefined> {
+  return openAt(file, { inode: undefined, offset: 0 }, onLine);
+}
+
+/** Undefined when there is no such file, or another one than the place is in. */
+async function openAt(file: string, from: LogPlace, onLine: (line: string) => void): Promise<Reader | undefined> {
+  const handle = await openIfThere(file);
+  if (handle === undefined) return undefined;
+  const { ino } = await measure(handle);
+  if (from.inode !== undefined && from.inode !== ino) {
+    await handle.close();
+    return undefined;
+  }
+  let position = from.offset;
+  let lines = createLineCutter(onLine);
+  const readOn = async (): Promise<void> => {
+    const { size } = await measure(handle);
+    if (size < position) [position, lines] = [0, createLineCutter(onLine)];
+    while (position < size) {
+      const block = await readBlock(handle, position, Math.min(size, position + BLOCK));
+      if (block.length === 0) break;
+      position += block.length;
+      lines.push(block);
+    }
+  };
+  return { handle, inode: ino, readOn };
+}
+
+async function openPlace(file: string, from: LogPlace, onLine: (line: string) => void): Promise<Reader | undefined> {
+  // Where there was none, both are new.
+  const order = from.inode === undefined ? [olderFile(file), file] : [file, olderFile(file)];
+  for (const each of order) {
+    const reader = await openAt(each, from, onLine);
+    if (reader !== undefined) return reader;
+  }
+  return from.inode === undefined ? undefined : openReader(file, onLine);
+}
+
+/** What is to be read when a file has been renamed or removed; undefined while it is the newest. */
+async function successor(file: string, reader: Reader, onLine: (line: string) => void): Promise<Reader | undefined> {
+  const newest = await openReader(file, onLine);
+  if (newest === undefined) return undefined;
+  if (newest.inode === reader.inode) {
+    await newest.handle.close();
+    return undefined;
+  }
+  const older = await openReader(olderFile(file), onLine);
+  if (older === undefined) return newest;
+  // There was a whole file between the two, if what is before the newest one was written to after ours.
+  const between =
+    older.inode !== reader.inode &&
+    older.inode !== newest.inode &&
+    (await measure(older.handle)).mtimeNs > (await measure(reader.handle)).mtimeNs;
+  await (between ? newest : older).handle.close();
+  return between ? older : newest;
 }
 
 /** Works on bytes: a block may end within a character. A line in many blocks is put together once. */
@@ -84,6 +175,12 @@ function createLineCutter(onLine: (line: string) => void): { push(block: Buffer)
       for (const line of whole.toString('utf8').split('\n')) if (line !== '') onLine(line);
     },
   };
+}
+
+/** Inodes have 64 bits, more than a number holds. */
+async function measure(handle: FileHandle): Promise<{ ino: bigint; mtimeNs: bigint; size: number }> {
+  const { ino, mtimeNs, size } = await handle.stat({ bigint: true });
+  return { ino, mtimeNs, size: Number(size) };
 }
 
 async function openIfThere(file: string): Promise<FileHandle | undefined> {

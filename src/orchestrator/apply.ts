@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { randomId, writeFileAtomic } from '../lib/index.ts';
 import type { WorkerSpec } from '../launchers/index.ts';
-import { attemptRef, branchNames } from '../protocol/index.ts';
+import { attemptRef, branchNames, INSIDE } from '../protocol/index.ts';
 import type { Assignment, Boot, TaskBrief } from '../protocol/index.ts';
 import type { AttemptState, RunEvent, RunState, WorkerPaths } from '../state/index.ts';
 import type { Task } from '../tasks/index.ts';
@@ -75,11 +75,11 @@ async function startWorker(
   journal.record({ type: 'worker-starting', worker, session, mode: ports.launcher.name, branch, worktree, cause });
   await journal.save();
   const base = journal.state.integrationTip;
-  await makeMailboxes(paths, bootOf(context, journal, { worker, session, branch, checkedOut: base }));
+  await makeMailboxes(paths, bootOf(context, journal, { worker, session, branch, ...checkoutOf(context, base) }));
   void hands
     .expect(session, async () => {
-      await ports.repository.addWorktree({ folder: worktree, branch, base });
-      return ports.launcher.start(workerSpec(context, journal, { worker, session }));
+      const privateGit = await addCheckout(context, paths, { branch, base });
+      return ports.launcher.start(workerSpec(context, journal, { worker, session, privateGit }));
     })
     .then((handle) => {
       if (typeof handle === 'string') return;
@@ -88,18 +88,42 @@ async function startWorker(
     });
 }
 
+/** What shares our objects may also share our repository; everybody else makes the checkout himself. */
+function checkoutOf({ ports }: RunContext, base: string): Pick<Boot, 'checkedOut' | 'bundles'> {
+  const shared = ports.launcher.capabilities.sharesObjects;
+  return { checkedOut: shared ? base : null, bundles: !shared };
+}
+
+async function addCheckout(
+  { ports }: RunContext,
+  { worktree: folder, gitDir }: WorkerPaths,
+  { branch, base }: { branch: string; base: string },
+): Promise<WorkerSpec['privateGit']> {
+  if (ports.launcher.capabilities.sharesObjects) {
+    await ports.repository.addWorktree({ folder, branch, base });
+    return null;
+  }
+  const objects = await ports.repository.objectFolders();
+  const inside = {
+    worktree: INSIDE.worktree,
+    gitDir: INSIDE.gitDir,
+    objects: objects.map((_, index) => `${INSIDE.objects}/${index}`),
+  };
+  await ports.repository.addPrivateCheckout({ folder, gitDir, branch, base, inside });
+  return { gitDir, objects };
+}
+
 function workerSpec(
   { ports, options, graph }: RunContext,
   { state }: Journal,
-  { worker, session }: { worker: number; session: string },
+  life: Pick<WorkerSpec, 'worker' | 'session' | 'privateGit'>,
 ): WorkerSpec {
   if (options.stop.aborted) throw new Error('the run is being stopped');
-  const { worktree, inbox, outbox, log } = ports.store.paths.worker(worker);
+  const { worktree, inbox, outbox, log } = ports.store.paths.worker(life.worker);
   return {
     runId: state.runId,
     feature: graph.feature,
-    worker,
-    session,
+    ...life,
     worktree,
     inbox,
     outbox,
@@ -121,7 +145,7 @@ async function makeMailboxes(paths: WorkerPaths, boot: Boot): Promise<void> {
 function bootOf(
   { options, graph }: RunContext,
   journal: Journal,
-  life: Pick<Boot, 'worker' | 'session' | 'branch' | 'checkedOut'>,
+  life: Pick<Boot, 'worker' | 'session' | 'branch' | 'checkedOut' | 'bundles'>,
 ): Boot {
   return {
     version: 1,

@@ -62,8 +62,8 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
 /** The worker found it good; now what counts is what its commit is and what it touches. */
 function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
   const { id, attempt } = work;
-  if (result.commit !== null && !result.commitFits) {
-    const detail = `the reported commit ${result.commit.slice(0, 12)} is not one commit on top of ${attempt.base.slice(0, 12)}`;
+  if (result.commit !== null && result.misfit !== null) {
+    const detail = `the reported commit ${result.commit.slice(0, 12)} ${result.misfit}`;
     return [failed(work, { ...result, outcome: 'worker-error', detail, feedback: detail, commit: null }, 'failure')];
   }
   const task = snapshot.graph.tasks.find((candidate) => candidate.id === id);
@@ -120,7 +120,7 @@ function failed(
     // What was our doing or the provider's is no lesson for the next attempt.
     feedback: charge === 'failure' ? result.feedback : null,
     // A ref can only keep what is there.
-    commit: result.commitFits ? result.commit : null,
+    commit: result.misfit === null ? result.commit : null,
     usage: result.usage,
     charge,
     notBefore: special.notBefore ?? null,
@@ -136,10 +136,10 @@ function lost({ id, attempt }: UnderWay, view: WorkerView | undefined): Action {
     worker: attempt.worker,
     outcome: 'lost',
     detail: `worker ${attempt.worker} died at work: ${how}`,
-    feedback: null,
+    feedback: view?.overLimit ? `The last attempt was ended: ${how}` : null,
     commit: null,
     usage: null,
-    charge: 'loss',
+    charge: view?.overLimit ? 'failure' : 'loss',
     notBefore: null,
   });
 }

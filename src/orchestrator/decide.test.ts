@@ -119,7 +119,7 @@ describe('attempts that fail', () => {
   it('fail when the reported commit is not what it claims to be', () => {
     const world = createWorld([{ id: 'A' }]);
     world.settle();
-    world.reports(0, { commitFits: false });
+    world.reports(0, { misfit: 'is not one commit on top of aaaa' });
     world.settle();
     expect(world.state.tasks['A']?.attempts[0]).toMatchObject({ outcome: 'worker-error', commit: null });
   });

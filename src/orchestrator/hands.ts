@@ -1,4 +1,4 @@
-import { reasonOf } from '../lib/index.ts';
+import { hasCode, reasonOf } from '../lib/index.ts';
 import type { WorkerExit, WorkerHandle } from '../launchers/index.ts';
 import type { Ports } from './ports.ts';
 
@@ -9,29 +9,43 @@ export interface Hands {
   /** Keeps hold of a worker and listens to its outbox. */
   hold(handle: WorkerHandle): void;
   /** How the worker of this session ended; undefined while it lives. A session that is not held counts as gone. */
-  exitOf(session: string): string | undefined;
+  exitOf(session: string): WorkerEnd | undefined;
+  /** What workers run on is gone: none can be started or asked about. */
+  readonly outage: string | undefined;
   handleOf(session: string): WorkerHandle | undefined;
   lastWords(session: string, lines: number): Promise<string[]>;
   /** Ends all that are held or being started; resolves when none of them, nor anything they started, is left. */
   stopAll(graceMs: number): Promise<void>;
 }
 
+/** The end of a worker, in words. */
+export interface WorkerEnd {
+  readonly how: string;
+  /** It went beyond a limit: its task's own doing. */
+  readonly overLimit: boolean;
+}
+
 export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, onSign: () => void): Hands {
   const starting = new Map<string, Promise<unknown>>();
   const handles = new Map<string, WorkerHandle>();
-  const exits = new Map<string, string>();
+  const exits = new Map<string, WorkerEnd>();
+  let outage: string | undefined;
+  const failure = (error: unknown): WorkerEnd => {
+    if (hasCode(error, 'ENGINE_UNREACHABLE')) outage ??= reasonOf(error);
+    return { how: reasonOf(error), overLimit: false };
+  };
 
   const hold = (handle: WorkerHandle): void => {
     handles.set(handle.session, handle);
     const ears = ports.watch(ports.store.paths.worker(handle.worker).outbox, onSign);
-    const note = (how: string): void => {
-      exits.set(handle.session, how);
+    const note = (end: WorkerEnd): void => {
+      exits.set(handle.session, end);
       ears.close();
       onSign();
     };
     ports.launcher.wait(handle).then(
-      (exit) => note(exitInWords(exit)),
-      (error: unknown) => note(reasonOf(error)),
+      (exit) => note({ how: exitInWords(exit), overLimit: exit.overLimit !== undefined }),
+      (error: unknown) => note(failure(error)),
     );
   };
 
@@ -41,8 +55,8 @@ export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, 
       hold(handle);
       return handle;
     } catch (error) {
-      const how = `it could not be started: ${reasonOf(error)}`;
-      exits.set(session, how);
+      const how = `it could not be started: ${failure(error).how}`;
+      exits.set(session, { how, overLimit: false });
       return how;
     } finally {
       starting.delete(session);
@@ -59,7 +73,10 @@ export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, 
     },
     exitOf: (session) => {
       if (starting.has(session)) return undefined;
-      return exits.get(session) ?? (handles.has(session) ? undefined : 'it is gone');
+      return exits.get(session) ?? (handles.has(session) ? undefined : { how: 'it is gone', overLimit: false });
+    },
+    get outage() {
+      return outage;
     },
     handleOf: (session) => handles.get(session),
     lastWords: async (session, lines) => {
@@ -75,7 +92,8 @@ export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, 
   };
 }
 
-function exitInWords({ code, signal }: WorkerExit): string {
+function exitInWords({ code, signal, overLimit }: WorkerExit): string {
+  if (overLimit !== undefined) return overLimit;
   if (signal !== null) return `killed by ${signal}`;
   return code === null ? 'it ended, nobody saw how' : `ended with exit status ${code}`;
 }

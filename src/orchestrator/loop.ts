@@ -111,11 +111,20 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
     if (gateRun !== null)
       journal.record({ type: 'gates-lost', level: Number(level), attempt: gateRun.attempt, cause: action.cause });
   }
-  await context.ports.launcher.sweep(journal.state.runId);
+  await sweep(context, journal);
   const { status, exit, cause, resumeAt } = action;
   journal.record({ type: 'run-finished', status, exit, cause, resumeAt });
   await journal.save();
   return { state: journal.state, exit };
+}
+
+/** Nobody can be asked when what workers run on is gone; whoever resumes or cleans up looks again. */
+async function sweep({ ports }: RunContext, journal: Journal): Promise<void> {
+  try {
+    await ports.launcher.sweep(journal.state.runId);
+  } catch (error) {
+    journal.record({ type: 'warning', text: `what is left of the workers could not be seen: ${reasonOf(error)}` });
+  }
 }
 
 /** A worker that was stopped by us has not died: its attempt costs the task nothing. */

@@ -1,12 +1,14 @@
-import { readUntrusted, reasonOf } from '../lib/index.ts';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { copyUntrusted, hasCode, readUntrusted, reasonOf } from '../lib/index.ts';
 import type { Clock } from '../lib/index.ts';
-import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
+import { branchNames, BUNDLE, STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
 import { isLive } from './decide-workers.ts';
 import type { Hands } from './hands.ts';
 import { attemptId } from './plan.ts';
-import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
+import type { ObservedTaskResult, Snapshot, StopRequest, WorkerView } from './plan.ts';
 import { stopRequestOf } from './ports.ts';
 import type { RunContext } from './ports.ts';
 
@@ -36,18 +38,19 @@ export function createObserver(context: RunContext, hands: Hands): Observer {
   const view = async (state: RunState, number: number, worker: WorkerState): Promise<WorkerView> => {
     // First whether it lives, then what it says: what a dead worker has said is then its last word.
     const exit = hands.exitOf(worker.session);
-    const reading = await readStatus(ports.store.paths.worker(number).status, readings.get(number));
+    const reading = await readStatus(ports.store.paths.worker(number).status, readings.get(number), options.redact);
     readings.set(number, reading);
     const status = reading.status?.session === worker.session ? reading.status : null;
     if (status !== null) heartbeats.set(number, status.at);
     return {
       alive: exit === undefined,
-      exit: exit ?? null,
+      exit: exit?.how ?? null,
+      overLimit: exit?.overLimit ?? false,
       phase: status?.phase ?? null,
       attempt: status?.attempt ?? null,
       // Its start may take long; its silence counts from then on.
       silentMs: worker.handle === null ? 0 : silenceOf(number, worker.session, status?.beat ?? -1),
-      result: await resultOf(state, status),
+      result: await resultOf(state, number, status),
       setupFailure: status?.setupFailure ?? null,
       unreadable: reading.unreadable,
       lastWords: exit === undefined ? [] : await hands.lastWords(worker.session, LAST_WORDS),
@@ -75,10 +78,15 @@ export function createObserver(context: RunContext, hands: Hands): Observer {
         policy: options.policy,
         workers: new Map(views),
         retries: await takeRetries(state),
-        stop: stopRequestOf(options.stop),
+        stop: stopRequestOf(options.stop) ?? outageOf(hands),
       };
     },
   };
+}
+
+/** Without what workers run on nothing can go on; what is done is kept, and the run can be resumed. */
+function outageOf({ outage }: Hands): StopRequest | null {
+  return outage === undefined ? null : { status: 'stopped', exit: 4, cause: outage };
 }
 
 /** How long a worker has been silent, by our own clock. */
@@ -96,27 +104,60 @@ function createBeatWatch(clock: Clock): (worker: number, session: string, beat: 
 /** Results with what the repository says of them; asked once per attempt. */
 function createExaminer(
   context: RunContext,
-): (state: RunState, status: WorkerStatus | null) => Promise<WorkerView['result']> {
+): (state: RunState, worker: number, status: WorkerStatus | null) => Promise<WorkerView['result']> {
   const examined = new Map<string, ObservedTaskResult>();
-  return async (state, status) => {
+  return async (state, worker, status) => {
     const result = status?.result ?? null;
     if (result === null || result.kind === 'gate') return result;
     const known = examined.get(result.attempt);
     if (known !== undefined) return known;
     const base = baseOf(state, result.attempt);
     if (base === undefined) return null;
-    const observed = await examine(context, result, base);
+    const observed = await examine(context, worker, result, base);
     examined.set(result.attempt, observed);
     return observed;
   };
 }
 
 /** What a worker reports is a claim; the commit itself is asked of the repository. */
-async function examine({ ports }: RunContext, result: TaskResult, base: string): Promise<ObservedTaskResult> {
-  if (result.commit === null) return { ...result, commitFits: true, changed: [] };
-  const facts = await ports.repository.commitFacts(result.commit);
-  if (facts?.parents.length !== 1 || facts.parents[0] !== base) return { ...result, commitFits: false, changed: [] };
-  return { ...result, commitFits: true, changed: facts.changed };
+async function examine(
+  context: RunContext,
+  worker: number,
+  result: TaskResult,
+  base: string,
+): Promise<ObservedTaskResult> {
+  if (result.commit === null) return { ...result, misfit: null, changed: [] };
+  const { launcher, repository } = context.ports;
+  const misfit = launcher.capabilities.sharesObjects ? null : await bringHome(context, worker, result.commit);
+  if (misfit !== null) return { ...result, misfit, changed: [] };
+  const facts = await repository.commitFacts(result.commit);
+  if (facts?.parents.length !== 1 || facts.parents[0] !== base)
+    return { ...result, misfit: `is not one commit on top of ${base.slice(0, 12)}`, changed: [] };
+  return { ...result, misfit: null, changed: facts.changed };
+}
+
+/** Takes the worker's commit out of its bundle. Whatever is wrong with that is the worker's fault, except a full disk. */
+async function bringHome(
+  { ports, options, graph }: RunContext,
+  worker: number,
+  commit: string,
+): Promise<string | null> {
+  const { outbox, bundle } = ports.store.paths.worker(worker);
+  const branch = branchNames(graph.feature).worker(worker);
+  try {
+    const copied = await copyUntrusted(path.join(outbox, BUNDLE), bundle, options.bundleBytes);
+    if (!copied) return 'came without the bundle that it should be in';
+    await ports.repository.bringHome({ file: bundle, branch });
+    const tip = await ports.repository.readRef(`refs/heads/${branch}`);
+    return tip === commit ? null : `is not what its bundle brought, which is ${tip?.slice(0, 12) ?? 'nothing'}`;
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (/No space left on device/i.test(reason) || !(hasCode(error, 'GIT_FAILED') || hasCode(error, 'FILE_UNREADABLE')))
+      throw error;
+    return `could not be fetched from its bundle: ${reason}`;
+  } finally {
+    await rm(bundle, { force: true });
+  }
 }
 
 function baseOf(state: RunState, attempt: string): string | undefined {
@@ -127,10 +168,15 @@ function baseOf(state: RunState, attempt: string): string | undefined {
   return undefined;
 }
 
-async function readStatus(file: string, before: Reading | undefined): Promise<Reading> {
+async function readStatus(
+  file: string,
+  before: Reading | undefined,
+  redact: (text: string) => string,
+): Promise<Reading> {
   try {
-    const text = await readUntrusted(file, STATUS_LIMIT);
-    if (text === undefined) return { text, status: null, unreadable: null };
+    const raw = await readUntrusted(file, STATUS_LIMIT);
+    if (raw === undefined) return { text: raw, status: null, unreadable: null };
+    const text = redact(raw);
     if (before?.text === text) return before;
     return { text, status: workerStatus.parse(JSON.parse(text)), unreadable: null };
   } catch (error) {

@@ -4,8 +4,8 @@ import type { RunEvent, RunState } from '../state/index.ts';
 
 /** A worker's result with what the repository says about its commit. */
 export interface ObservedTaskResult extends TaskResult {
-  /** The commit is there and has the attempt's base as its only parent. */
-  readonly commitFits: boolean;
+  /** Why the reported commit cannot be used; null when it is there and has the attempt's base as its only parent. */
+  readonly misfit: string | null;
   /** Paths that differ between base and commit. */
   readonly changed: readonly string[];
 }
@@ -15,6 +15,8 @@ export interface WorkerView {
   readonly alive: boolean;
   /** How it ended, if it did. */
   readonly exit: string | null;
+  /** It ended because it went beyond a limit of its own. */
+  readonly overLimit: boolean;
   readonly phase: Phase | null;
   readonly attempt: string | null;
   /** Time since its last new heartbeat, or since its start. */

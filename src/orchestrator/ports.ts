@@ -30,6 +30,10 @@ export interface RunOptions {
   readonly deadlineMs: number | null;
   /** What workers inherit. */
   readonly env: Environment;
+  /** Largest bundle that is taken from a worker. */
+  readonly bundleBytes: number;
+  /** Takes secrets out of what workers say. */
+  readonly redact: (text: string) => string;
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs: number;
   /** Asks for an end; the reason is a StopRequest. */

@@ -12,6 +12,8 @@ export const boot = z.strictObject({
   branch: z.string(),
   /** What has just been checked out for it; null when the worker does that itself. */
   checkedOut: z.string().nullable(),
+  /** Its commits do not reach the host by themselves: they cross as `outbox/work.bundle`. */
+  bundles: z.boolean(),
   leaseMs: z.number(),
   setup: z.strictObject({ command: z.string(), timeoutMs: z.number() }).nullable(),
   /** Time between SIGTERM and SIGKILL for what the worker runs. */

@@ -10,9 +10,20 @@ export type {
 } from './assignment.ts';
 export { boot, lease } from './boot.ts';
 export type { Boot, Lease } from './boot.ts';
+export {
+  EGRESS_ORDERS,
+  EGRESS_SOCKET,
+  egressOrders,
+  egressPreamble,
+  egressRule,
+  readEgressPreamble,
+} from './egress.ts';
+export type { EgressOrders, EgressRule } from './egress.ts';
+export { handover, HANDOVER_MARK, INSIDE } from './handover.ts';
+export type { Handover } from './handover.ts';
 export { logLine } from './log-line.ts';
 export type { LogLine, LogSource } from './log-line.ts';
 export { MARKS } from './marks.ts';
-export { attemptRef, attemptRefs, branchNames, trialRef } from './names.ts';
+export { attemptRef, attemptRefs, branchNames, BUNDLE, trialRef } from './names.ts';
 export { outcome, STATUS_LIMIT, TEXT_LIMIT, usage, workerStatus } from './status.ts';
 export type { GateReport, GateResult, Outcome, Phase, TaskResult, Usage, WorkerStatus } from './status.ts';

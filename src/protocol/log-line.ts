@@ -7,7 +7,7 @@ export const logLine = z.object({
   task: z.string().optional(),
   attempt: z.string().optional(),
   /** Who speaks: the worker itself, or what it runs. */
-  source: z.enum(['worker', 'setup', 'agent', 'verify', 'gate']),
+  source: z.enum(['worker', 'setup', 'agent', 'verify', 'gate', 'egress']),
   text: z.string(),
 });
 export type LogLine = z.infer<typeof logLine>;

@@ -8,6 +8,9 @@ export function branchNames(feature: string): {
   return { prefix, integration: `${prefix}integration`, worker: (worker) => `${prefix}worker-${worker}` };
 }
 
+/** The worker's commit on its way to the host, in its outbox. */
+export const BUNDLE = 'work.bundle';
+
 /** Every attempt's commit stays under a ref of its own until clean-up, also a failed one: work is never lost. */
 export function attemptRef(feature: string, task: string, number: number): string {
   return `${attemptRefs(feature)}${task}/${number}`;

@@ -94,7 +94,7 @@ async function isFreshDraft(lock: string, file: string): Promise<boolean> {
 }
 
 async function makeFolders(project: ProjectPaths, paths: FeaturePaths): Promise<void> {
-  for (const folder of [project.state, project.logs, project.worktrees]) await makeIgnoredFolder(folder);
+  for (const folder of [project.state, project.logs, project.worktrees, project.git]) await makeIgnoredFolder(folder);
   for (const folder of [paths.folder, paths.requests, paths.shared, paths.logs])
     await mkdir(folder, { recursive: true });
 }

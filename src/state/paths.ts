@@ -8,6 +8,8 @@ export interface ProjectPaths {
   readonly state: string;
   readonly logs: string;
   readonly worktrees: string;
+  /** Git directories of workers that must not write the repository's own. */
+  readonly git: string;
   feature(feature: string): FeaturePaths;
 }
 
@@ -24,6 +26,7 @@ export interface FeaturePaths {
   readonly requests: string;
   readonly logs: string;
   readonly worktrees: string;
+  readonly gitDirs: string;
   /** Read by all workers of the run: the lease and the copied files. */
   readonly shared: string;
   readonly lease: string;
@@ -39,11 +42,15 @@ export interface WorkerPaths {
   readonly status: string;
   readonly log: string;
   readonly worktree: string;
+  readonly gitDir: string;
+  /** The worker's bundle, out of its reach. */
+  readonly bundle: string;
 }
 
 export function projectPaths(root: string): ProjectPaths {
   const top = path.join(root, '.mahabharatha');
-  const [state, logs, worktrees] = ['state', 'logs', 'worktrees'].map((name) => path.join(top, name)) as [
+  const [state, logs, worktrees, git] = ['state', 'logs', 'worktrees', 'git'].map((name) => path.join(top, name)) as [
+    string,
     string,
     string,
     string,
@@ -56,18 +63,22 @@ export function projectPaths(root: string): ProjectPaths {
     state,
     logs,
     worktrees,
+    git,
     feature: (feature) => ({
       graph: path.join(specs, feature, 'task-graph.json'),
       ...featureState(path.join(state, feature)),
       state: path.join(state, `${feature}.json`),
       logs: path.join(logs, feature),
       worktrees: path.join(worktrees, feature),
+      gitDirs: path.join(git, feature),
       worker: (worker) => ({
         inbox: path.join(state, feature, 'workers', String(worker), 'inbox'),
         outbox: path.join(state, feature, 'workers', String(worker), 'outbox'),
         status: path.join(state, feature, 'workers', String(worker), 'outbox', 'status.json'),
         log: path.join(logs, feature, `worker-${worker}.jsonl`),
         worktree: path.join(worktrees, feature, `worker-${worker}`),
+        gitDir: path.join(git, feature, `worker-${worker}`),
+        bundle: path.join(state, feature, 'workers', String(worker), 'work.bundle'),
       }),
     }),
   };

@@ -6,6 +6,7 @@ import { createLineSplitter } from '../logs/index.ts';
 import { TEXT_LIMIT } from '../protocol/index.ts';
 import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
 import { foreignPaths } from '../tasks/index.ts';
+import { withAgentHome } from './agent-home.ts';
 import { LEASE_LOST } from './context.ts';
 import type { WorkerContext } from './context.ts';
 import type { WorkerLog } from './log.ts';
@@ -67,7 +68,8 @@ async function runAgent(
   await context.reporter.update({ phase: 'running', usage: null });
   const show = (lines: readonly string[]): void => lines.forEach((line) => log.line('agent', line));
   let told = '';
-  const limit = agentSpecOf(assignment).kind === 'claude' ? CLAUDE_LINE_LIMIT : undefined;
+  const { kind } = agentSpecOf(assignment);
+  const limit = kind === 'claude' ? CLAUDE_LINE_LIMIT : undefined;
   const stdout = createLineSplitter((line) => {
     show(reader.stdout(line));
     const usage = reader.report().usage;
@@ -76,23 +78,33 @@ async function runAgent(
     void context.reporter.update({ usage });
   }, limit);
   const stderr = createLineSplitter((line) => show(reader.stderr(line)));
-  const end = await supervise(command.file, command.args, {
-    cwd: context.workspace.folder,
-    env: { ...context.env, ...command.env, MAHABHARATHA_TASK: task.id },
-    input: command.input,
-    onStdout: (text) => stdout.push(text),
-    onStderr: (text) => stderr.push(text),
-    totalMs: limits.totalMs,
-    idleMs: limits.idleMs,
-    completion: { ms: limits.completionMs, reached: () => reader.report().finished },
-    graceMs: context.boot.stopGraceMs,
-    stop: context.stop,
-  });
+  const end = await withAgentHome(kind === 'shell' ? undefined : context.agentHome, (own) =>
+    supervise(command.file, command.args, {
+      cwd: context.workspace.folder,
+      env: { ...context.env, ...own, ...command.env, MAHABHARATHA_TASK: task.id },
+      input: command.input,
+      onStdout: (text) => stdout.push(text),
+      onStderr: (text) => stderr.push(text),
+      totalMs: limits.totalMs,
+      idleMs: limits.idleMs,
+      completion: { ms: limits.completionMs, reached: () => reader.report().finished },
+      graceMs: context.boot.stopGraceMs,
+      stop: context.stop,
+    }),
+  );
   stdout.end();
   stderr.end();
+  log.sumUp();
   if (end.endedBy === 'stopped') return brokenOff(context);
   const verdict: AgentVerdict = reader.verdict({ code: end.code, endedBy: end.endedBy });
-  return verdict;
+  return withTrouble(verdict, end.memoryTrouble);
+}
+
+/** The next attempt must know it too: it may do the same in smaller pieces. */
+function withTrouble(judgement: Judgement, trouble: string | undefined): Judgement {
+  if (trouble === undefined) return judgement;
+  const feedback = `${judgement.feedback}\nDuring this attempt ${trouble}.`.trim();
+  return { ...judgement, detail: `${judgement.detail}; ${trouble}`, feedback };
 }
 
 interface Work {
@@ -124,7 +136,9 @@ async function commitWork(context: WorkerContext, setup: WorktreeSetup, assignme
     `Mahabharatha-Run: ${boot.runId}`,
   ];
   const message = `${id}: ${title}\n\n${trailers.join('\n')}\n`;
-  return { commit: await workspace.commit({ base, tree, message, branch }), leftOut };
+  const commit = await workspace.commit({ base, tree, message, branch });
+  if (context.bundle !== null) await workspace.bundle({ branch, base, file: context.bundle });
+  return { commit, leftOut };
 }
 
 /**
@@ -154,7 +168,8 @@ async function check(
   if (result.stopped) return brokenOff(context);
   if (result.ok) return { ...work.said, detail: `verified by: ${command}` };
   const detail = `the verification "${command}" failed: ${result.detail}`;
-  return { outcome: 'verification-failed', detail, feedback: `${detail}\nIts output:\n${result.output}` };
+  const feedback = `${detail}\nIts output:\n${result.output}\n${work.said.feedback}`.trimEnd();
+  return { outcome: 'verification-failed', detail, feedback };
 }
 
 /** Asked to end, or left alone: the first may be the task's own doing, the second is nobody's at the task. */

@@ -1,6 +1,7 @@
 import type { Environment } from '../lib/index.ts';
 import type { Workspace } from '../git/index.ts';
 import type { Boot } from '../protocol/index.ts';
+import type { AgentHome } from './agent-home.ts';
 import type { WorkerLog } from './log.ts';
 import type { Reporter } from './reporter.ts';
 
@@ -18,6 +19,10 @@ export interface WorkerContext {
   readonly log: WorkerLog;
   /** For everything that is run for a task. */
   readonly env: Environment;
+  /** For the agent alone; there is none where the worker has the rights and the logins of its user. */
+  readonly agentHome: AgentHome | undefined;
+  /** Where a commit is put for the host to fetch; null when both have one object store. */
+  readonly bundle: string | null;
   /** Fires when the worker must end. */
   readonly stop: AbortSignal;
 }

@@ -1,19 +1,105 @@
 import { cutLine } from '../logs/index.ts';
 import type { LogLine, LogSource } from '../protocol/index.ts';
+import { inBytes } from './amounts.ts';
+
+/** What one attempt (or one set-up) may print; its feedback has the end of every output in any case. */
+const LOG_LIMIT = 16 * 1024 * 1024;
+/**
+ * What may wait in our memory until somebody reads our stdout. Beyond it lines are left out: to let the job wait instead
+ * would make its work depend on whoever reads a log.
+ */
+const WAITING_LIMIT = 4 * 1024 * 1024;
 
 /** Prints JSON lines; whoever started the worker keeps them. */
 export interface WorkerLog {
+  /** What the worker itself says is always printed, what it runs has limits. */
   line(source: LogSource, text: string): void;
-  /** The same log, with the task and attempt written on every line. */
+  /** The same log for one attempt: with the task and the attempt on every line, and a limit of its own. */
   about(task: string, attempt: string): WorkerLog;
+  /** At the end of a job: says how much of its output was left out, if any. */
+  sumUp(): void;
 }
 
-export function createLog(worker: number, write: (text: string) => void, about: Partial<LogLine> = {}): WorkerLog {
+type About = Pick<LogLine, 'task' | 'attempt'>;
+
+/** `waiting` tells how much of what was printed nobody has read yet. */
+export function createLog(
+  worker: number,
+  write: (text: string) => void,
+  about: About = {},
+  waiting: () => number = () => process.stdout.writableLength,
+): WorkerLog {
+  const limits = createLimits(waiting);
+  const print = (source: LogSource, text: string): number => {
+    const line: LogLine = { at: new Date().toISOString(), worker, ...about, source, text };
+    const json = `${JSON.stringify(line)}\n`;
+    write(json);
+    return json.length;
+  };
+  const sumUp = (): void => {
+    const leftOut = limits.sum();
+    if (leftOut !== undefined) print('worker', leftOut);
+  };
   return {
     line: (source, text) => {
-      const line: LogLine = { at: new Date().toISOString(), worker, ...about, source, text: cutLine(text) };
-      write(`${JSON.stringify(line)}\n`);
+      if (source === 'worker') return void print(source, cutLine(text));
+      const over = limits.over();
+      if (over === undefined) {
+        sumUp();
+        return limits.printed(print(source, cutLine(text)));
+      }
+      if (limits.leaveOut(text, over)) print('worker', `from here on lines are left out: ${over}`);
     },
-    about: (task, attempt) => createLog(worker, write, { task, attempt }),
+    about: (task, attempt) => createLog(worker, write, { task, attempt }, waiting),
+    sumUp: () => {
+      sumUp();
+      // Outside of attempts there are set-ups, one after the other for as long as the worker lives.
+      if (about.attempt === undefined) limits.renew();
+    },
+  };
+}
+
+interface LogLimits {
+  /** Why nothing more may be printed now. */
+  over(): string | undefined;
+  printed(length: number): void;
+  /** True for the first of several lines. */
+  leaveOut(text: string, why: string): boolean;
+  /** What was left out since this was asked last, in words. */
+  sum(): string | undefined;
+  renew(): void;
+}
+
+function createLimits(waiting: () => number): LogLimits {
+  let length = 0;
+  let held = false;
+  let lines = 0;
+  let bytes = 0;
+  let cause = '';
+  return {
+    over: () => {
+      if (length >= LOG_LIMIT) return `an attempt may print ${inBytes(LOG_LIMIT)}`;
+      // Once it is too much, half of it must be gone first: else every other line would be one about lines.
+      held = waiting() > (held ? WAITING_LIMIT / 2 : WAITING_LIMIT);
+      return held ? 'they come faster than they are read' : undefined;
+    },
+    printed: (more) => {
+      length += more;
+    },
+    leaveOut: (text, why) => {
+      lines += 1;
+      bytes += text.length + 1;
+      cause = why;
+      return lines === 1;
+    },
+    sum: () => {
+      if (lines === 0) return undefined;
+      const sum = `${lines.toLocaleString('en-US')} lines (${inBytes(bytes)}) were left out: ${cause}`;
+      [lines, bytes] = [0, 0];
+      return sum;
+    },
+    renew: () => {
+      length = 0;
+    },
   };
 }

@@ -1,17 +1,18 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { openWorkspace } from '../git/index.ts';
+import { watchLease } from '../lease/index.ts';
 import { reasonOf, systemClock } from '../lib/index.ts';
-import { MARKS, TEXT_LIMIT } from '../protocol/index.ts';
+import { BUNDLE, MARKS, TEXT_LIMIT } from '../protocol/index.ts';
 import type { Assignment, Boot, GateResult, TaskResult, WorkerStatus } from '../protocol/index.ts';
 import { runAttempt } from './attempt.ts';
 import { LEASE_LOST } from './context.ts';
 import type { WorkerContext } from './context.ts';
 import { runGates } from './gates.ts';
 import { openInbox, readBoot } from './inbox.ts';
-import { watchLease } from './lease.ts';
 import { createLog } from './log.ts';
 import { startReporter } from './reporter.ts';
+import { findSurroundings } from './surroundings.ts';
 import { createWorktreeSetup, SetupFailed } from './worktree-setup.ts';
 import type { WorktreeSetup } from './worktree-setup.ts';
 
@@ -25,7 +26,8 @@ interface Folders {
 /** A worker: takes assignments one after the other until it is told to end, or nobody is there to tell it anything. */
 async function main(folders: Folders): Promise<void> {
   const boot = await readBoot(folders.inbox);
-  const log = createLog(boot.worker, (text) => process.stdout.write(text));
+  const around = await findSurroundings(boot.worker);
+  const log = createLog(boot.worker, (text) => process.stdout.write(around.redact(text)));
   const stop = new AbortController();
   const end = (cause: string, reason: string = cause): void => {
     if (stop.signal.aborted) return;
@@ -39,16 +41,19 @@ async function main(folders: Folders): Promise<void> {
     lost: (cause) => end(cause, LEASE_LOST),
   });
   listenToParent(lease.hangUp, end);
-  const reporter = startReporter(path.join(folders.outbox, 'status.json'), firstStatus(boot), beatOf(boot));
+  const statusFile = path.join(folders.outbox, 'status.json');
+  const reporter = startReporter(statusFile, firstStatus(boot), beatOf(boot), around.redact);
   try {
     const context: WorkerContext = {
       boot,
       copies: path.join(folders.shared, 'copies'),
       promptFile: path.join(folders.outbox, 'prompt.md'),
-      workspace: await openWorkspace(folders.worktree, { ...process.env, [MARKS.child]: 'git' }),
+      workspace: await openWorkspace(folders.worktree, { ...around.env, [MARKS.child]: 'git' }),
       reporter,
       log,
-      env: process.env,
+      env: around.env,
+      agentHome: around.agentHome,
+      bundle: boot.bundles ? path.join(folders.outbox, BUNDLE) : null,
       stop: stop.signal,
     };
     await work(context, folders.inbox);

@@ -1,4 +1,5 @@
 import { writeFileAtomic } from '../lib/index.ts';
+import type { Redactor } from '../logs/index.ts';
 import type { WorkerStatus } from '../protocol/index.ts';
 
 /** The worker's status file: the only thing the orchestrator hears from it. */
@@ -8,7 +9,15 @@ export interface Reporter {
   close(): void;
 }
 
-export function startReporter(file: string, first: WorkerStatus, beatMs: number): Reporter {
+/** Values that are a word of ours, a name or a time: in them a secret could only be found by accident. */
+const NO_TEXT = new Set(['session', 'phase', 'attempt', 'at', 'kind', 'outcome', 'commit', 'resetAt']);
+
+export function startReporter(
+  file: string,
+  first: WorkerStatus,
+  beatMs: number,
+  redact: Redactor = (text) => text,
+): Reporter {
   let status = first;
   let writing = Promise.resolve();
   const write = (): Promise<void> => {
@@ -16,8 +25,11 @@ export function startReporter(file: string, first: WorkerStatus, beatMs: number)
       status = { ...status, beat: status.beat + 1, at: new Date().toISOString() };
       // A result must survive a crash of the machine; a heartbeat need not.
       const durable = status.result !== null;
+      const text = JSON.stringify(status, (key, value: unknown) =>
+        typeof value === 'string' && !NO_TEXT.has(key) ? redacted(value, redact) : value,
+      );
       // What cannot be written now (a full disk) is written with the next beat, or the orchestrator gives us up.
-      await writeFileAtomic(file, JSON.stringify(status), { durable }).catch(() => undefined);
+      await writeFileAtomic(file, text, { durable }).catch(() => undefined);
     });
     return writing;
   };
@@ -29,4 +41,9 @@ export function startReporter(file: string, first: WorkerStatus, beatMs: number)
     },
     close: () => clearInterval(timer),
   };
+}
+
+/** Never longer than the text was: whoever reads the status insists on a limit. */
+function redacted(text: string, redact: Redactor): string {
+  return redact(text).slice(0, text.length);
 }

@@ -3,6 +3,7 @@ import type { LogSource } from '../protocol/index.ts';
 import type { WorkerContext } from './context.ts';
 import type { WorkerLog } from './log.ts';
 import { supervise } from './supervise.ts';
+import type { Supervised } from './supervise.ts';
 
 /** How much of an output goes into feedback, gate reports and set-up failures: its end. */
 const OUTPUT_TAIL = 8000;
@@ -43,16 +44,17 @@ export async function runShell(context: WorkerContext, step: ShellStep): Promise
     stop: context.stop,
   });
   lines.end();
+  step.log.sumUp();
   return {
     ok: end.endedBy === 'itself' && end.code === 0,
     stopped: end.endedBy === 'stopped',
-    detail:
-      end.endedBy === 'total'
-        ? `still running after ${step.timeoutMs / 1000} s, limit ${step.timeoutMs / 1000} s`
-        : end.code === null
-          ? `ended by ${end.signal}`
-          : `exit status ${end.code}`,
+    detail: [howItEnded(end, step.timeoutMs), end.memoryTrouble].filter((text) => text !== undefined).join('; '),
     output: tail.text(),
     durationMs: Math.round(performance.now() - started),
   };
+}
+
+function howItEnded(end: Supervised, limitMs: number): string {
+  if (end.endedBy === 'total') return `still running after ${limitMs / 1000} s, limit ${limitMs / 1000} s`;
+  return end.code === null ? `ended by ${end.signal}` : `exit status ${end.code}`;
 }

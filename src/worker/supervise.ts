@@ -1,12 +1,16 @@
 import { killByEnvironment, randomId, startJob } from '../lib/index.ts';
-import type { Environment } from '../lib/index.ts';
+import type { Environment, Job } from '../lib/index.ts';
 import { MARKS } from '../protocol/index.ts';
+import { alone, endAllOthers } from './alone.ts';
+import { memoryTrouble, readOomKills, startExpendable } from './memory.ts';
 
 export interface Supervised {
   readonly code: number | null;
   readonly signal: string | null;
   /** What brought it to its end. */
   readonly endedBy: 'itself' | 'total' | 'idle' | 'completion' | 'stopped';
+  /** In a container: that the memory was used up, in words. */
+  readonly memoryTrouble: string | undefined;
 }
 
 interface SuperviseOptions {
@@ -26,51 +30,87 @@ interface SuperviseOptions {
 
 /** Runs a program under watch: whatever limit it meets, it and all it started are gone when this resolves. */
 export async function supervise(file: string, args: readonly string[], options: SuperviseOptions): Promise<Supervised> {
-  let endedBy: Supervised['endedBy'] = 'itself';
-  let over = false;
-  const end = (why: Supervised['endedBy']): void => {
-    if (over) return;
-    over = true;
-    endedBy = why;
-    void job.stop(options.graceMs);
-  };
-  let quiet: NodeJS.Timeout | undefined;
-  const heard = (): void => {
-    clearTimeout(quiet);
-    if (options.completion?.reached()) {
-      quiet = setTimeout(() => end('completion'), options.completion.ms);
-    } else if (options.idleMs !== undefined) {
-      quiet = setTimeout(() => end('idle'), options.idleMs);
-    }
-  };
+  const limits = watchLimits(options, () => void job.stop(options.graceMs));
   const mark = randomId();
-  const job = startJob(file, args, {
-    cwd: options.cwd,
-    env: { ...options.env, [MARKS.child]: mark },
-    ...(options.input === undefined ? {} : { input: options.input }),
-    onStdout: (text) => {
-      options.onStdout(text);
-      heard();
-    },
-    onStderr: (text) => {
-      options.onStderr(text);
-      heard();
-    },
-  });
-  heard();
-  const total = setTimeout(() => end('total'), options.totalMs);
-  const stopped = (): void => end('stopped');
-  options.stop.addEventListener('abort', stopped, { once: true });
-  if (options.stop.aborted) stopped();
+  const heard =
+    (take: (text: string) => void) =>
+    (text: string): void => {
+      take(text);
+      limits.heard();
+    };
+  const start = (): Job =>
+    startJob(file, args, {
+      cwd: options.cwd,
+      env: { ...options.env, [MARKS.child]: mark },
+      ...(options.input === undefined ? {} : { input: options.input }),
+      onStdout: heard(options.onStdout),
+      onStderr: heard(options.onStderr),
+      sweep: async () => {
+        limits.close();
+        // What has left the job's process group would go on writing into the next task's worktree.
+        await (alone ? endAllOthers() : killByEnvironment(MARKS.child, mark));
+      },
+    });
+  const before = alone ? readOomKills() : undefined;
+  const job = alone ? startExpendable(start) : start();
+  limits.begin();
   try {
     const { code, signal } = await job.done;
-    over = true;
-    // What has left the job's process group would go on writing into the next task's worktree.
-    await killByEnvironment(MARKS.child, mark);
-    return { code, signal, endedBy };
+    const endedBy = limits.met();
+    const wasKilled = endedBy === 'itself' && (signal === 'SIGKILL' || code === 137);
+    const trouble = before === undefined ? undefined : memoryTrouble(before, readOomKills(), wasKilled);
+    return { code, signal, endedBy, memoryTrouble: trouble };
   } finally {
-    clearTimeout(quiet);
-    clearTimeout(total);
-    options.stop.removeEventListener('abort', stopped);
+    limits.close();
   }
+}
+
+interface LimitWatch {
+  begin(): void;
+  /** The job has said something. */
+  heard(): void;
+  /** Which limit was met first, if any. */
+  met(): Supervised['endedBy'];
+  /** From here on no limit counts. */
+  close(): void;
+}
+
+/** Calls `end` once, when the first of the job's limits is met. */
+function watchLimits(options: SuperviseOptions, end: () => void): LimitWatch {
+  let met: Supervised['endedBy'] = 'itself';
+  let over = false;
+  let quiet: NodeJS.Timeout | undefined;
+  let total: NodeJS.Timeout | undefined;
+  const meet = (why: Supervised['endedBy']): void => {
+    if (over) return;
+    over = true;
+    met = why;
+    end();
+  };
+  const heard = (): void => {
+    clearTimeout(quiet);
+    if (over) return;
+    if (options.completion?.reached()) {
+      quiet = setTimeout(() => meet('completion'), options.completion.ms);
+    } else if (options.idleMs !== undefined) {
+      quiet = setTimeout(() => meet('idle'), options.idleMs);
+    }
+  };
+  const stopped = (): void => meet('stopped');
+  return {
+    begin: () => {
+      heard();
+      total = setTimeout(() => meet('total'), options.totalMs);
+      options.stop.addEventListener('abort', stopped, { once: true });
+      if (options.stop.aborted) stopped();
+    },
+    heard,
+    met: () => met,
+    close: () => {
+      over = true;
+      clearTimeout(quiet);
+      clearTimeout(total);
+      options.stop.removeEventListener('abort', stopped);
+    },
+  };
 }

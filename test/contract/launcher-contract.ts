@@ -40,6 +40,7 @@ export function newSpec(launcher: Launcher, behaviour: Behaviour = {}, runId = `
     worker: 3,
     session: randomId(),
     worktree,
+    privateGit: null,
     inbox,
     outbox,
     shared,

@@ -18,7 +18,7 @@ export interface World {
   settle(): string;
   says(worker: number, change: Partial<WorkerView>): void;
   /** The worker's attempt at work ends so. */
-  reports(worker: number, result: Partial<TaskResult> & { changed?: readonly string[]; commitFits?: boolean }): void;
+  reports(worker: number, result: Partial<TaskResult> & { changed?: readonly string[]; misfit?: string }): void;
   gatesAre(color: 'green' | 'red', worker: number, log?: string): void;
   dies(worker: number, how?: string): void;
   wait(ms: number): void;
@@ -30,6 +30,7 @@ const POLICY: Policy = { attempts: 2, losses: 3, backoffMs: 1000, silentMs: 5000
 const EMPTY_VIEW: WorkerView = {
   alive: true,
   exit: null,
+  overLimit: false,
   phase: 'idle',
   attempt: null,
   silentMs: 0,
@@ -142,7 +143,7 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
       throw new Error(`it never comes to rest:\n${formatActions(all.slice(-10))}`);
     },
     says: (worker, change) => views.set(worker, { ...(views.get(worker) ?? EMPTY_VIEW), ...change }),
-    reports: (worker, { changed, commitFits = true, ...result }) => {
+    reports: (worker, { changed, misfit, ...result }) => {
       const attempt = views.get(worker)?.attempt ?? '';
       views.set(worker, {
         ...EMPTY_VIEW,
@@ -157,7 +158,7 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
           resetAt: null,
           ...result,
           changed: changed ?? [attempt.replace(/\.\d+$/, '.txt')],
-          commitFits,
+          misfit: misfit ?? null,
         },
       });
     },

@@ -9,6 +9,7 @@ export const kurukshetra: Command = {
     FEATURE_OPTION,
     { flags: '-w, --workers <n>', summary: 'how many workers at a time (default: workers.count of the config, 4)' },
     { flags: '-m, --mode <mode>', summary: 'where workers run: auto, subprocess or container' },
+    { flags: '--auto-build', summary: 'build the image first if it is missing or stale (container mode)' },
     { flags: '--dry-run', summary: 'show the plan, start nothing' },
     { flags: '--resume', summary: 'go on with a run that was stopped, paused or killed' },
     { flags: '-g, --task-graph <path>', summary: 'another file than .mahabharatha/specs/<feature>/task-graph.json' },
@@ -20,6 +21,7 @@ export const kurukshetra: Command = {
   examples: [
     ['mahabharatha kurukshetra --feature login --dry-run', 'see levels, tasks and files first'],
     ['mahabharatha kurukshetra --feature login --workers 6', 'build it with six workers'],
+    ['mahabharatha kurukshetra --mode container --auto-build', 'in locked-down containers, image included'],
     ['mahabharatha kurukshetra --feature login --resume', 'go on after a stop or a crash'],
     ['mahabharatha kurukshetra --json > events.ndjson', 'one event per line, for programs'],
   ],

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { watchLease } from './lease.ts';
+import { watchLease } from './watch-lease.ts';
 
 let now: number;
 let file: string;

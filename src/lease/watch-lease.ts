@@ -6,7 +6,7 @@ import type { Lease } from '../protocol/index.ts';
 /** The longest grace after our stdin has ended: a restarted orchestrator may take us over meanwhile. */
 const GRACE_MS = 5000;
 
-interface LeaseWatch {
+export interface LeaseWatch {
   /** The orchestrator's end of our stdin is gone: it has ended, or was killed. */
   hangUp(): void;
   close(): void;

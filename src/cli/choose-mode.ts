@@ -1,0 +1,86 @@
+import type { Engine } from '../engines/index.ts';
+import type { ImageRequest, RunImage } from '../images/index.ts';
+import { AppError, asAppError } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+
+/** Exit status of what is missing on the machine. */
+const ENVIRONMENT = 4;
+
+/** What workers will run in. */
+export type Mode =
+  | { readonly name: 'subprocess'; readonly note?: string }
+  | { readonly name: 'container'; readonly engine: Engine; readonly image: string; readonly note?: string };
+
+interface ModeWish {
+  readonly mode: string;
+  readonly env: Environment;
+  readonly request: () => Promise<ImageRequest>;
+  /** Builds what is missing or stale; null when the user has not asked for that. */
+  readonly build: ((engine: Engine, request: ImageRequest) => Promise<void>) | null;
+}
+
+/** `container` insists, `auto` takes containers when all is there for them and says what is not. */
+export async function chooseMode(wish: ModeWish): Promise<Mode> {
+  switch (wish.mode) {
+    case 'subprocess':
+      return { name: 'subprocess' };
+    case 'container':
+      return findContainers(wish);
+    case 'auto':
+      return await chooseAlone(wish);
+    default:
+      throw new AppError('USAGE', {
+        problem: `--mode ${wish.mode} is not known.`,
+        hint: 'Use auto, subprocess or container.',
+      });
+  }
+}
+
+async function chooseAlone(wish: ModeWish): Promise<Mode> {
+  try {
+    const found = await findContainers(wish);
+    return { ...found, note: 'mode auto: container, because an engine and a fresh image are there' };
+  } catch (error) {
+    const { message, exit } = asAppError(error);
+    if (exit !== ENVIRONMENT) throw error;
+    const reason = message.split('\n')[0]?.replace(/[.:]$/, '');
+    return {
+      name: 'subprocess',
+      note: `mode auto: subprocess, because: ${reason}. Workers run with your own rights; what containers need says: mahabharatha doctor`,
+    };
+  }
+}
+
+async function findContainers({ env, request, build }: ModeWish): Promise<Mode & { name: 'container' }> {
+  const [{ findEngine }, { findRunImage }] = await Promise.all([
+    import('../engines/index.ts'),
+    import('../images/index.ts'),
+  ]);
+  const engine = await findEngine(env);
+  await checkEngine(engine);
+  const asked = await request();
+  let image = await findRunImage(engine, asked);
+  if (image.state.state !== 'fresh' && build !== null) {
+    await build(engine, asked);
+    image = await findRunImage(engine, asked);
+  }
+  return { name: 'container', engine, image: freshTag(image) };
+}
+
+async function checkEngine(engine: Engine): Promise<void> {
+  const { rootless, endpoint } = await engine.info();
+  if (!rootless) return;
+  const reason = `the engine at ${endpoint} is rootless: what workers write would belong to users that you are not`;
+  throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
+}
+
+function freshTag({ kind, state }: RunImage): string {
+  switch (state.state) {
+    case 'fresh':
+      return state.tag;
+    case 'missing':
+      throw new AppError('IMAGE_MISSING', { image: kind === 'worker' ? 'of the workers' : 'of this repository' });
+    case 'stale':
+      throw new AppError('IMAGE_STALE', { kind, reasons: state.reasons });
+  }
+}

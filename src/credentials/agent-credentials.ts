@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { AppError, hasCode, reasonOf, systemClock, systemCode } from '../lib/index.ts';
+import type { Clock, Environment, run } from '../lib/index.ts';
+import { CREDENTIALS_FILE, readLogin } from './login.ts';
+import type { AgentCredentials } from './login.ts';
+
+export interface Surroundings {
+  readonly env: Environment;
+  readonly platform: NodeJS.Platform;
+  /** How programs are run. */
+  readonly run: typeof run;
+  readonly clock?: Pick<Clock, 'now'>;
+}
+
+/**
+ * A token for a gateway (ANTHROPIC_BASE_URL) goes first: where one is set, a subscription's token or a key would be sent
+ * to that gateway, whom they are not meant for. The CLI prefers it too.
+ */
+const VARIABLES = ['ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_API_KEY'] as const;
+
+/** Status of the macOS program `security` when there is no such item. */
+const NO_SUCH_ITEM = 44;
+/** It may ask the person at the screen whether we may read it. */
+const KEYCHAIN_MS = 60_000;
+
+/**
+ * The first that is there, and it alone: with two of them the CLI chooses by rules of its own, or sends both. A login
+ * that has expired gives way to a later one that has not.
+ */
+export async function findAgentCredentials(where: Surroundings): Promise<AgentCredentials | undefined> {
+  for (const name of VARIABLES) {
+    const value = where.env[name]?.trim() ?? '';
+    if (value !== '') {
+      return { source: name, env: { [name]: value }, files: [], secrets: [value], expiresAt: null, expired: false };
+    }
+  }
+  const fromFile = await loginOfFile(where);
+  if (fromFile !== undefined && !fromFile.expired) return fromFile;
+  const fromKeychain = await loginOfKeychain(where);
+  return fromKeychain?.expired === false ? fromKeychain : (fromFile ?? fromKeychain);
+}
+
+async function loginOfFile(where: Surroundings): Promise<AgentCredentials | undefined> {
+  const home = given(where.env['HOME']) ?? homedir();
+  const folder = given(where.env['CLAUDE_CONFIG_DIR']) ?? path.join(home, '.claude');
+  const file = path.join(folder, CREDENTIALS_FILE);
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
+    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+  }
+  return readLogin(file, text, now(where));
+}
+
+async function loginOfKeychain(where: Surroundings): Promise<AgentCredentials | undefined> {
+  if (where.platform !== 'darwin') return undefined;
+  const source = 'the macOS keychain';
+  const args = ['find-generic-password', '-s', keychainItem(where.env), '-w'];
+  const { PATH, HOME, USER } = where.env;
+  const options = { cwd: '/', env: { PATH, HOME, USER }, timeoutMs: KEYCHAIN_MS };
+  const end = await where.run('security', args, options).catch((error: unknown) => {
+    if (hasCode(error, 'PROCESS_NOT_STARTED')) return undefined;
+    throw error;
+  });
+  if (end === undefined || end.code === NO_SUCH_ITEM) return undefined;
+  if (end.code === 0) return readLogin(source, end.stdout, now(where));
+  const [complaint = ''] = end.stderr.trim().split('\n');
+  const how = end.timedOut ? `no answer within ${KEYCHAIN_MS / 1000} s` : `exit status ${end.code ?? end.signal}`;
+  throw new AppError('CREDENTIALS_INVALID', { source, reason: `security: ${how}${complaint && `, ${complaint}`}` });
+}
+
+/** The CLI keeps a login for each configuration folder: another one's may be another account. */
+function keychainItem(env: Environment): string {
+  const folder = given(env['CLAUDE_CONFIG_DIR']);
+  const hash = folder === undefined ? '' : createHash('sha256').update(folder.normalize('NFC')).digest('hex');
+  return `Claude Code-credentials${hash === '' ? '' : `-${hash.slice(0, 8)}`}`;
+}
+
+function given(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}
+
+function now({ clock = systemClock }: Surroundings): number {
+  return clock.now();
+}

@@ -1,0 +1,3 @@
+export { findAgentCredentials } from './agent-credentials.ts';
+export type { AgentCredentials } from './login.ts';
+export { makeHandover } from './make-handover.ts';

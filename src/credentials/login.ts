@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { AppError } from '../lib/index.ts';
+import type { Handover } from '../protocol/index.ts';
+
+/** What an agent of ours may prove itself with, and where it was found. */
+export interface AgentCredentials {
+  /** For people: the name of a variable, a file, or the keychain. Never the value. */
+  readonly source: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly files: Handover['agent']['files'];
+  /** Values that must not be shown. */
+  readonly secrets: readonly string[];
+  /** When the server will refuse it; null when that is not known. */
+  readonly expiresAt: string | null;
+  readonly expired: boolean;
+}
+
+/** As the CLI calls it, in its configuration folder. */
+export const CREDENTIALS_FILE = '.credentials.json';
+
+const storedLogin = z.object({
+  claudeAiOauth: z.looseObject({ accessToken: z.string().nullish(), expiresAt: z.number().nullish() }).nullish(),
+});
+
+const MAX_TIME = 8.64e15;
+
+/**
+ * A login as Claude Code stores it, made fit for workers. Without its refresh token, since that is good for one use: the
+ * first worker to use it would log out all others and the user himself. Only the login: the file may hold the tokens of
+ * other servers too. Undefined when nobody is logged in.
+ */
+export function readLogin(source: string, text: string, now: number): AgentCredentials | undefined {
+  const parsed = storedLogin.safeParse(parseJson(source, text));
+  if (!parsed.success) {
+    const places = parsed.error.issues.map(({ path }) => path.join('.') || 'the whole');
+    throw new AppError('CREDENTIALS_INVALID', { source, reason: `not as it should be: ${places.join(', ')}` });
+  }
+  const login = parsed.data.claudeAiOauth;
+  const token = login?.accessToken ?? '';
+  if (login === null || login === undefined || token === '') return undefined;
+  const kept = Object.fromEntries(Object.entries(login).filter(([key]) => !/refresh/i.test(key)));
+  const end = login.expiresAt ?? null;
+  return {
+    source,
+    env: {},
+    files: [{ path: CREDENTIALS_FILE, content: `${JSON.stringify({ claudeAiOauth: kept })}\n` }],
+    secrets: secretsIn(kept),
+    expiresAt: end === null || Math.abs(end) > MAX_TIME ? null : new Date(end).toISOString(),
+    expired: end !== null && end <= now,
+  };
+}
+
+/** The error says nothing of the content and has no cause: what a parser complains of, it quotes. */
+function parseJson(source: string, text: string): unknown {
+  try {
+    return JSON.parse(fromHex(text.trim()));
+  } catch {
+    throw new AppError('CREDENTIALS_INVALID', { source, reason: 'it is not JSON' });
+  }
+}
+
+/** So the macOS program `security` prints what is not plain ASCII. */
+function fromHex(text: string): string {
+  return /^(?:[0-9a-f]{2})+$/i.test(text) ? Buffer.from(text, 'hex').toString('utf8') : text;
+}
+
+function secretsIn(login: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(login).flatMap(([key, value]) =>
+    typeof value === 'string' && /token|secret|key/i.test(key) ? [value] : [],
+  );
+}

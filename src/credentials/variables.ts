@@ -1,0 +1,90 @@
+import type { Environment } from '../lib/index.ts';
+
+interface WorkerVariables {
+  readonly env: Readonly<Record<string, string>>;
+  /** Values that must not be shown. */
+  readonly secrets: readonly string[];
+  /** Names that were asked for and are not set. */
+  readonly missing: readonly string[];
+  /** What is asked for and cannot be, in words for the user; then nothing should start. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * What every worker gets without being asked: none of these holds a secret, a path of this machine, or the way to a
+ * program. Not the locale: an image has few, and bash and perl complain of one that they do not know.
+ */
+const PASSED =
+  /^(TZ|CI|NO_COLOR|FORCE_COLOR|ANTHROPIC_(BASE_URL|MODEL|SMALL_FAST_MODEL|DEFAULT_[A-Z]+_MODEL|BETAS)|CLAUDE_CODE_(MAX_OUTPUT_TOKENS|MAX_RETRIES|EFFORT_LEVEL|SUBAGENT_MODEL)|MAX_THINKING_TOKENS|API_TIMEOUT_MS|BASH_(DEFAULT_TIMEOUT_MS|MAX_TIMEOUT_MS|MAX_OUTPUT_LENGTH)|MCP_(TIMEOUT|TOOL_TIMEOUT)|MAX_MCP_OUTPUT_TOKENS|DISABLE_PROMPT_CACHING)$/;
+
+const COMMITTER = /^GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$/;
+
+/** Never, whoever asks for it. */
+const REFUSED: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(PATH|HOME|USER|LOGNAME|SHELL|HOSTNAME|PWD|OLDPWD|SHLVL|_|TMPDIR|TMP|TEMP|XDG_.*|CLAUDE_CONFIG_DIR|IS_SANDBOX|MAHABHARATHA_.*)$/,
+    'a container has its own',
+  ],
+  [
+    /^(HTTPS?_PROXY|ALL_PROXY|NO_PROXY|NODE_USE_ENV_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i,
+    'it belongs to the network of a container, which is set up for it',
+  ],
+  [
+    /^(LD_.*|DYLD_.*|GCONV_PATH|NODE_OPTIONS|NODE_PATH|BASH_ENV|ENV|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|PROMPT_COMMAND|PS4|IFS|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS)$/,
+    'it changes what programs load when they start',
+  ],
+  [/^GIT_.*$/, 'it could lead git elsewhere (only GIT_AUTHOR_* and GIT_COMMITTER_* are fine)'],
+  [
+    /^(DOCKER_.*|CONTAINER_HOST|SSH_(AUTH_SOCK|AGENT_PID|ASKPASS)|GPG_AGENT_INFO|DBUS_.*|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY)$/,
+    'it leads to what runs on this machine',
+  ],
+];
+
+/** Rather one too many: a value that is taken for a secret is only hidden in logs. */
+const SOUNDS_SECRET = /KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|PRIVATE|(^|_)(AUTH|PAT|DSN)(_|$)/i;
+
+/** The variables that workers get: a list of harmless ones, and what the user names under `workers.container.env`. */
+export function workerVariables({ env, names }: { env: Environment; names: readonly string[] }): WorkerVariables {
+  const listed = listedVariables({ env, names });
+  const passed = Object.entries(env).filter(([name]) => PASSED.test(name));
+  const harmless = Object.fromEntries(passed.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  return {
+    ...listed,
+    env: { ...harmless, ...listed.env },
+    secrets: [...Object.values(harmless).flatMap(passwordsIn), ...listed.secrets],
+  };
+}
+
+/** Only what the user names. */
+export function listedVariables({ env, names }: { env: Environment; names: readonly string[] }): WorkerVariables {
+  const unique = [...new Set(names)];
+  const problems = unique.flatMap((name) => {
+    const reason = refusalOf(name);
+    return reason === undefined ? [] : [`${name} cannot be handed to workers: ${reason}`];
+  });
+  const found = unique.flatMap((name) => {
+    const value = env[name];
+    return value === undefined || refusalOf(name) !== undefined ? [] : [{ name, value }];
+  });
+  return {
+    env: Object.fromEntries(found.map(({ name, value }) => [name, value])),
+    secrets: found.flatMap(({ name, value }) => (SOUNDS_SECRET.test(name) ? [value] : passwordsIn(value))),
+    missing: unique.filter((name) => env[name] === undefined && refusalOf(name) === undefined),
+    problems,
+  };
+}
+
+function refusalOf(name: string): string | undefined {
+  return COMMITTER.test(name) ? undefined : REFUSED.find(([pattern]) => pattern.test(name))?.[1];
+}
+
+/** Of an address such as postgres://user:password@host, as it stands there and as programs print it. */
+function passwordsIn(value: string): readonly string[] {
+  const password = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s:@]*:([^/?#\s]+)@/i.exec(value)?.[1];
+  if (password === undefined) return [];
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
+}

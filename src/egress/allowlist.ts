@@ -1,0 +1,103 @@
+import type { EgressRule } from '../protocol/index.ts';
+import { kindOf } from './address.ts';
+import { NPM_PRESET, PRESETS } from './presets.ts';
+import { readHost } from './target.ts';
+import type { Target } from './target.ts';
+
+/** For a name without a port. */
+const WEB_PORTS = [443, 80];
+
+export interface Allowlist {
+  readonly rules: readonly EgressRule[];
+  /** The hosts of npm are wanted: who has the user's configuration knows them. */
+  readonly npm: boolean;
+  /** One text for each entry that says nothing we understand. */
+  readonly problems: readonly string[];
+  /** Entries that can do no good. */
+  readonly warnings: readonly string[];
+}
+
+/** Pure. What the user wrote, as rules. */
+export function parseAllowlist(entries: readonly string[]): Allowlist {
+  const wanted = entries.map((entry) => entry.trim());
+  const texts = wanted.flatMap((entry) => PRESETS[entry] ?? (entry === NPM_PRESET ? [] : [entry]));
+  const read = texts.map((text) => ({ text, rule: readEntry(text) }));
+  const rules = read.flatMap(({ rule }) => (typeof rule === 'string' ? [] : [rule]));
+  return {
+    rules,
+    npm: wanted.includes(NPM_PRESET),
+    problems: read.flatMap(({ text, rule }) => (typeof rule === 'string' ? [`"${text}": ${rule}`] : [])),
+    warnings: rules.filter(isOwnLoopback).map(({ host }) => loopbackWarning(`"${host}" in workers.container.allow`)),
+  };
+}
+
+/** Pure. Loopback inside a container is the container's own. */
+export function isOwnLoopback({ host }: Pick<EgressRule, 'host'>): boolean {
+  if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  const address = readHost(host.includes(':') ? `[${host}]` : host);
+  return address?.isAddress === true && ['loopback', 'unspecified'].includes(kindOf(address.host));
+}
+
+export function loopbackWarning(what: string): string {
+  return (
+    `${what} is this machine's own loopback, which no container can reach. Let the service listen on an address of ` +
+    'this machine that containers reach (on Linux that of docker0, often 172.17.0.1), and name that address with its port.'
+  );
+}
+
+const NOT_AN_ENTRY = `not a preset (${[...Object.keys(PRESETS), NPM_PRESET].toSorted().join(', ')}), a name ("example.org", "*.example.org", "example.org:8443") or an address with its port ("192.168.1.5:8080", "[fd12::5]:8080")`;
+
+/** A rule, or what is wrong with the entry. */
+function readEntry(text: string): EgressRule | string {
+  if (text === '*') return 'everything is allowed by "network: open"';
+  if (text.includes('://')) return 'only the host is wanted, without "://" and a path';
+  if (/^[\d.:a-f]+\/\d+$/i.test(text)) return 'ranges cannot be allowed: name each address with its port';
+  if (readHost(`[${text}]`) !== undefined) return `an address needs its port: "[${text}]:8080"`;
+  const [, star, hostText = '', portText] = /^(\*\.)?(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/.exec(text) ?? [];
+  const host = readHost(hostText.startsWith('[') ? hostText : inAscii(hostText));
+  if (host === undefined) return NOT_AN_ENTRY;
+  const port = portText === undefined ? undefined : readPort(portText);
+  if (port === 'none') return 'the port must be a number from 1 to 65535';
+  if (host.isAddress && star !== undefined) return 'an address has no names below it';
+  if (host.isAddress && port === undefined) return `an address needs its port: "${hostText}:8080"`;
+  return {
+    host: host.host,
+    covers: star === undefined ? 'host' : 'subdomains',
+    ports: port === undefined ? WEB_PORTS : [port],
+    trustedPrivate: false,
+  };
+}
+
+function readPort(text: string): number | 'none' {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= 65_535 ? port : 'none';
+}
+
+/** Names of other scripts may be listed as people write them. */
+function inAscii(name: string): string {
+  if (!/^[\p{L}\p{M}\p{N}._-]+$/u.test(name) || !URL.canParse(`http://${name}/`)) return name;
+  return new URL(`http://${name}/`).hostname;
+}
+
+/** What the list says of a target: nothing, another port only, or yes and where the name may lead. */
+export type Permission =
+  | { readonly allowed: false; readonly otherPorts: readonly number[] }
+  | { readonly allowed: true; readonly trustedPrivate: boolean };
+
+/** Pure. */
+export function permissionFor(rules: readonly EgressRule[], target: Pick<Target, 'host' | 'port'>): Permission {
+  const ofHost = rules.filter((rule) => covers(rule, target.host));
+  const fitting = ofHost.filter(({ ports }) => ports.includes(target.port));
+  if (fitting.length === 0) return { allowed: false, otherPorts: [...new Set(ofHost.flatMap(({ ports }) => ports))] };
+  return { allowed: true, trustedPrivate: fitting.some(({ trustedPrivate }) => trustedPrivate) };
+}
+
+/** Pure. Would the list let this through? Where the name leads is another question. */
+export function isAllowed(rules: readonly EgressRule[], host: string, port: number): boolean {
+  const known = readHost(host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+  return known !== undefined && permissionFor(rules, { host: known.host, port }).allowed;
+}
+
+function covers(rule: EgressRule, host: string): boolean {
+  return rule.covers === 'subdomains' ? host.endsWith(`.${rule.host}`) : host === rule.host;
+}

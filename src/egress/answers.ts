@@ -1,0 +1,39 @@
+import { STATUS_CODES } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Denial } from './admission.ts';
+
+/** How long a refused client may take to read why. */
+const LINGER_MS = 5000;
+
+/** One line that says what was refused, why, and what to do. */
+function sentence(what: string, { reason, advice }: Denial): string {
+  return `Mahabharatha ${what}: ${reason}. ${advice}\n`;
+}
+
+/** To a request: the connection may go on. */
+export function answerRequest(response: ServerResponse, what: string, denial: Denial): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.writeHead(denial.status, { 'Content-Type': 'text/plain; charset=utf-8' });
+  response.end(sentence(what, denial));
+}
+
+/** To a CONNECT: the connection ends. */
+export function answerConnect(client: Socket, what: string, denial: Denial): void {
+  const text = sentence(what, denial);
+  const head = [
+    `HTTP/1.1 ${denial.status} ${STATUS_CODES[denial.status]}`,
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    'Connection: close',
+  ];
+  client.setTimeout(LINGER_MS, () => client.destroy());
+  // Unread bytes at the close would reset the connection before the answer is read.
+  client.resume();
+  client.once('end', () => client.destroySoon());
+  client.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+}

@@ -1,0 +1,35 @@
+import { createConnection } from 'node:net';
+import type { Socket } from 'node:net';
+
+/** Of many addresses only so many are tried. */
+const MOST = 4;
+
+/** Connects to the first address that answers; `limitMs` is for all of them. Rejects with the last error. */
+export async function dial(addresses: readonly string[], port: number, limitMs: number): Promise<Socket> {
+  const tries = addresses.slice(0, MOST);
+  let last = new Error('no address');
+  for (const address of tries) {
+    const tried = await connect(address, port, limitMs / tries.length);
+    if (!(tried instanceof Error)) return tried;
+    last = tried;
+  }
+  throw last;
+}
+
+function connect(host: string, port: number, limitMs: number): Promise<Socket | Error> {
+  return new Promise((resolve) => {
+    // Only addresses come here, so that nothing is looked up again.
+    const socket = createConnection({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true });
+    const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);
+    const fail = (error: Error): void => {
+      clearTimeout(timer);
+      resolve(error);
+    };
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.off('error', fail);
+      resolve(socket);
+    });
+  });
+}

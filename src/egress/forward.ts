@@ -1,0 +1,74 @@
+import { request as startRequest } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { framingOf, headersToPassOn } from './headers.ts';
+import type { HttpTarget } from './target.ts';
+
+interface Forwarding {
+  readonly to: HttpTarget;
+  /** Already connected to an address that was checked. */
+  readonly upstream: Socket;
+  readonly idleMs: number;
+  readonly headerBytes: number;
+  /** There is no answer, or none that can be passed on. */
+  readonly failed: (error: Error) => void;
+}
+
+/** Passes one plain HTTP request on, over a connection of its own, and its answer back. */
+export function forward(request: IncomingMessage, response: ServerResponse, how: Forwarding): void {
+  const { to, upstream, idleMs, headerBytes, failed } = how;
+  upstream.setTimeout(idleMs, () => upstream.destroy(new Error(`silent for ${idleMs / 1000} s`)));
+  const onward = startRequest({
+    method: request.method ?? 'GET',
+    path: to.path,
+    createConnection: () => upstream,
+    agent: false,
+    setHost: false,
+    insecureHTTPParser: false,
+    maxHeaderSize: headerBytes,
+  });
+  onward.on('error', (error) => {
+    // An answer may be complete before the question is: a server need not read all of it.
+    if (!response.writableEnded) failed(error);
+  });
+  onward.on('response', (answer) => passBack(answer, response, failed));
+  response.on('close', () => {
+    if (!response.writableFinished) onward.destroy();
+  });
+  try {
+    for (const [name, values] of headersToPassOn(request.rawHeaders)) onward.setHeader(name, single(values));
+    onward.setHeader('Host', hostHeader(to));
+    const framing = framingOf(request.headers);
+    if (framing !== undefined) onward.setHeader(...framing);
+    if (framing === undefined) onward.end();
+    else request.pipe(onward);
+  } catch (error) {
+    onward.destroy(error as Error);
+  }
+}
+
+/** The name as it was asked for, whatever the client's own Host header says. */
+function hostHeader({ target: { host, port } }: HttpTarget): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return port === 80 ? name : `${name}:${port}`;
+}
+
+function passBack(answer: IncomingMessage, response: ServerResponse, failed: (error: Error) => void): void {
+  try {
+    response.sendDate = false;
+    for (const [name, values] of headersToPassOn(answer.rawHeaders)) response.setHeader(name, single(values));
+    const length = answer.headers['content-length'];
+    if (length !== undefined) response.setHeader('Content-Length', length);
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '');
+  } catch (error) {
+    answer.destroy();
+    failed(error as Error);
+    return;
+  }
+  answer.on('error', () => response.destroy());
+  answer.on('aborted', () => response.destroy());
+  answer.pipe(response);
+}
+
+const single = (values: readonly string[]): string | string[] =>
+  values.length === 1 ? (values[0] ?? '') : [...values];

@@ -1,0 +1,41 @@
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { watchLease } from '../lease/index.ts';
+import { reasonOf, systemClock } from '../lib/index.ts';
+import { EGRESS_ORDERS, egressOrders } from '../protocol/index.ts';
+import { resolveName } from './admission.ts';
+import { createProxy, listen } from './proxy.ts';
+import { createRefusalLog } from './refusal-log.ts';
+
+/** The egress proxy: passes on what the rules allow, until it is told to end or nobody is there to tell it anything. */
+async function main(socket: string, shared: string): Promise<void> {
+  const { rules, leaseMs } = egressOrders.parse(JSON.parse(process.env[EGRESS_ORDERS] ?? ''));
+  const log = createRefusalLog((line) => process.stdout.write(line));
+  const end = (): void => {
+    log.flush();
+    // Nothing is closed one by one: connections end with us, and the socket's path may be our successor's by now.
+    process.exit(0);
+  };
+  const lease = watchLease({ file: path.join(shared, 'lease.json'), leaseMs, clock: systemClock, lost: end });
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, end);
+  for (const event of ['end', 'error'] as const) process.stdin.on(event, lease.hangUp);
+  process.stdin.resume();
+  process.stdout.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
+  await listen(createProxy({ rules, resolve: resolveName, log }), socket);
+}
+
+const { values } = parseArgs({ options: { socket: { type: 'string' }, shared: { type: 'string' } } });
+const { socket, shared } = values;
+if (socket === undefined || shared === undefined) {
+  process.stderr.write('The egress proxy is started by mahabharatha, not by hand: --socket and --shared are needed.\n');
+  process.exit(2);
+}
+// One connection's trouble must not be everybody's: without us no worker has a network.
+process.on('uncaughtException', (error) => process.stderr.write(`${reasonOf(error)}\n`));
+try {
+  await main(socket, shared);
+} catch (error) {
+  process.stderr.write(`The egress proxy cannot start: ${reasonOf(error)}\n`);
+  process.exit(4);
+}

@@ -1,0 +1,27 @@
+import type { Socket } from 'node:net';
+import { readEgressPreamble } from '../protocol/index.ts';
+
+/** Reads the first line of a connection and leaves the rest as if it had not looked; who says something else is cut off. */
+export function awaitPreamble(socket: Socket, limitMs: number, ready: (worker: number) => void): void {
+  let seen = Buffer.alloc(0);
+  const timer = setTimeout(() => socket.destroy(), limitMs);
+  const stop = (): void => clearTimeout(timer);
+  const ignore = (): void => undefined;
+  const take = (chunk: Buffer): void => {
+    seen = Buffer.concat([seen, chunk]);
+    const preamble = readEgressPreamble(seen.subarray(0, 64).toString('latin1'));
+    if (preamble === undefined) return;
+    if (preamble === null) return void socket.destroy();
+    stop();
+    socket.off('data', take);
+    socket.pause();
+    const rest = seen.subarray(preamble.bytes);
+    if (rest.length > 0) socket.unshift(rest);
+    ready(preamble.worker);
+    socket.off('error', ignore);
+    socket.resume();
+  };
+  socket.on('error', ignore);
+  socket.once('close', stop);
+  socket.on('data', take);
+}

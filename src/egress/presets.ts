@@ -1,0 +1,9 @@
+/** Lists with a name. "npm" is not here: its hosts are those of the user's own npm configuration. */
+export const PRESETS: Readonly<Record<string, readonly string[]>> = {
+  // The API alone: its token is handed in, so nothing signs in; updates, statistics and error reports are not needed.
+  anthropic: ['api.anthropic.com'],
+  pypi: ['pypi.org', 'files.pythonhosted.org'],
+  github: ['github.com', 'api.github.com', 'codeload.github.com', '*.githubusercontent.com'],
+};
+
+export const NPM_PRESET = 'npm';

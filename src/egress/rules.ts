@@ -1,0 +1,52 @@
+import { AppError } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import type { EgressRule } from '../protocol/index.ts';
+import { isOwnLoopback, loopbackWarning, parseAllowlist } from './allowlist.ts';
+import { readNpmHosts } from './npm-hosts.ts';
+import { readHost } from './target.ts';
+
+export interface EgressRules {
+  readonly rules: readonly EgressRule[];
+  /** What will not work as it is written, each with what to do. */
+  readonly warnings: readonly string[];
+}
+
+export interface EgressWishes {
+  /** `workers.container.allow` */
+  readonly allow: readonly string[];
+  /** The user's own environment, and where his npm looks for its configuration. */
+  readonly env: Environment;
+  readonly cwd: string;
+}
+
+/** What workers may reach: the user's list, his registries when he wants npm, and the model server that he has set. */
+export async function egressRules({ allow, env, cwd }: EgressWishes): Promise<EgressRules> {
+  const list = parseAllowlist(allow);
+  if (list.problems.length > 0) {
+    const problems = list.problems.map((problem) => `workers.container.allow: ${problem}`);
+    throw new AppError('CONFIG_INVALID', { file: '.mahabharatha/config.yaml', problems });
+  }
+  const npm = list.npm ? await readNpmHosts(env, cwd) : { registries: [] };
+  const model = env['ANTHROPIC_BASE_URL'] ?? '';
+  const own = [
+    ...npm.registries.map((url) => ({ url, from: 'The registry in your npm configuration' })),
+    ...(URL.canParse(model) ? [{ url: new URL(model), from: 'ANTHROPIC_BASE_URL' }] : []),
+  ].flatMap(({ url, from }) => ruleOf(url, from));
+  const warnings = own.filter(({ rule }) => isOwnLoopback(rule));
+  return {
+    rules: [...list.rules, ...own.map(({ rule }) => rule)],
+    warnings: [
+      ...list.warnings,
+      ...('warning' in npm && npm.warning !== undefined ? [npm.warning] : []),
+      ...warnings.map(({ rule, from }) => loopbackWarning(`${from} (${rule.host}:${rule.ports.join()})`)),
+    ],
+  };
+}
+
+/** An address that the user has set for another tool is listed by himself, wherever in his network it leads. */
+function ruleOf(url: URL, from: string): { rule: EgressRule; from: string }[] {
+  const host = readHost(url.hostname)?.host;
+  if (host === undefined) return [];
+  const port = Number(url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port);
+  return [{ rule: { host, covers: 'host', ports: [port], trustedPrivate: true }, from }];
+}

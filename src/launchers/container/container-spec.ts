@@ -1,0 +1,98 @@
+import path from 'node:path';
+import type { ContainerSpec, Mount } from '../../engines/index.ts';
+import { HANDOVER_MARK, INSIDE, MARKS } from '../../protocol/index.ts';
+import type { WorkerSpec } from '../launcher.ts';
+import { workerLabels } from './labels.ts';
+import type { ContainerSettings } from './settings.ts';
+
+/** What `docker logs` keeps of one container. */
+const ENGINE_LOG_BYTES = 20 * 1024 * 1024;
+
+/** The name people see first; the others are for when somebody has it: another run, or a life of this worker that is not gone yet. */
+export function namesOf(spec: WorkerSpec): readonly [string, ...string[]] {
+  const name = `mahabharatha-worker-${spec.worker}`;
+  return [name, `${name}-${spec.runId}`, `${name}-${spec.runId}-${spec.session.slice(0, 8)}`];
+}
+
+export function egressVolume(runId: string): string {
+  return `mahabharatha-egress-${runId}`;
+}
+
+/** Pure: the container of one worker. `masked` are object folders whose own list of alternates must not be seen inside. */
+export function containerSpec(
+  name: string,
+  spec: WorkerSpec,
+  settings: ContainerSettings,
+  masked: readonly number[],
+): ContainerSpec {
+  const { uid, gid, memoryBytes, cpus, pids, runtime, network } = settings;
+  return {
+    name,
+    image: settings.image,
+    command: [],
+    env: {
+      HOME: INSIDE.home,
+      [HANDOVER_MARK]: 'stdin',
+      [MARKS.run]: spec.runId,
+      [MARKS.session]: spec.session,
+      [MARKS.worker]: String(spec.worker),
+    },
+    uid,
+    gid,
+    workdir: INSIDE.worktree,
+    labels: workerLabels(spec, settings.repo),
+    mounts: mountsOf(spec, settings, masked),
+    network: network === 'open' ? 'bridge' : 'none',
+    memoryBytes,
+    cpus,
+    pids,
+    stdin: true,
+    runtime,
+    logBytes: ENGINE_LOG_BYTES,
+  };
+}
+
+function mountsOf(spec: WorkerSpec, settings: ContainerSettings, masked: readonly number[]): Mount[] {
+  const objects = spec.privateGit?.objects ?? [];
+  return [
+    bind(spec.worktree, INSIDE.worktree, false),
+    ...(spec.privateGit === null ? [] : [bind(spec.privateGit.gitDir, INSIDE.gitDir, false)]),
+    ...objects.map((folder, index) => bind(folder, `${INSIDE.objects}/${index}`, true)),
+    ...masked.map((index) =>
+      bind(emptyFile(spec), path.posix.join(INSIDE.objects, String(index), 'info', 'alternates'), true),
+    ),
+    bind(spec.inbox, INSIDE.inbox, true),
+    bind(spec.outbox, INSIDE.outbox, false),
+    bind(spec.shared, INSIDE.shared, true),
+    tmpfs('/tmp', 0o1777, settings),
+    tmpfs(INSIDE.home, 0o700, settings),
+    ...(settings.network === 'allowlist'
+      ? [{ kind: 'volume' as const, name: egressVolume(spec.runId), target: INSIDE.egress, readOnly: true }]
+      : []),
+    ...settings.caches.map(({ volume, target }) => ({
+      kind: 'volume' as const,
+      name: volume,
+      target,
+      readOnly: false,
+    })),
+    ...settings.mounts,
+  ];
+}
+
+/** Stands in front of a file that nobody inside is to see; it is in the inbox, which only we write. */
+export function emptyFile({ inbox }: Pick<WorkerSpec, 'inbox'>): string {
+  return path.join(inbox, 'empty');
+}
+
+const bind = (source: string, target: string, readOnly: boolean): Mount => ({ kind: 'bind', source, target, readOnly });
+
+/** Programs may run from it: they may run from the worktree anyway, and builds unpack tools there. */
+const tmpfs = (target: string, mode: number, { tmpfsBytes: bytes, uid, gid }: ContainerSettings): Mount => ({
+  kind: 'tmpfs',
+  target,
+  bytes,
+  mode,
+  uid,
+  gid,
+  exec: true,
+});

@@ -1,0 +1,27 @@
+import { constants } from 'node:os';
+import type { ContainerExit } from '../../engines/index.ts';
+import type { WorkerExit } from '../launcher.ts';
+
+const KILLED = 128 + constants.signals.SIGKILL;
+
+/** Pure: how a worker ended, from how its container did. An init tells a signal as 128 and its number. */
+export function workerExit(
+  { code, oomKilled }: ContainerExit,
+  known: { readonly overLimit: string | undefined; readonly memoryBytes: number },
+): WorkerExit {
+  const exit = { code: signalOf(code) === null ? code : null, signal: signalOf(code) };
+  if (known.overLimit !== undefined) return { ...exit, overLimit: known.overLimit };
+  if (oomKilled && code === KILLED)
+    return { ...exit, overLimit: `killed: its memory of ${inGiB(known.memoryBytes)} was used up` };
+  return exit;
+}
+
+function signalOf(code: number | null): string | null {
+  if (code === null || code <= 128) return null;
+  const found = Object.entries(constants.signals).find(([, number]) => number === code - 128);
+  return found?.[0] ?? null;
+}
+
+export function inGiB(bytes: number): string {
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}

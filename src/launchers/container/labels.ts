@@ -1,0 +1,44 @@
+import type { Labels } from '../../engines/index.ts';
+import type { WorkerHandle, WorkerSpec } from '../launcher.ts';
+
+/** By these, and never by its name, something in the engine is known to be ours. */
+export const LABEL = {
+  run: 'mahabharatha.run',
+  feature: 'mahabharatha.feature',
+  worker: 'mahabharatha.worker',
+  /** Root of the user's repository on this machine. */
+  repo: 'mahabharatha.repo',
+  session: 'mahabharatha.session',
+  role: 'mahabharatha.role',
+  /** Where a worker's log and folders are: whoever finds it by its labels alone must know. */
+  places: 'mahabharatha.places',
+} as const;
+
+/** Host paths of a worker. */
+export interface Places {
+  readonly log: string;
+  readonly worktree: string;
+  readonly gitDir: string;
+  readonly outbox: string;
+}
+
+export function runLabels(run: { runId: string; feature: string; repo: string }): Labels {
+  return { [LABEL.run]: run.runId, [LABEL.feature]: run.feature, [LABEL.repo]: run.repo };
+}
+
+export function workerLabels(spec: WorkerSpec, repo: string): Labels {
+  const { log, worktree, outbox, privateGit } = spec;
+  const places: Places = { log, worktree, gitDir: privateGit?.gitDir ?? worktree, outbox };
+  return {
+    ...runLabels({ ...spec, repo }),
+    [LABEL.worker]: String(spec.worker),
+    [LABEL.session]: spec.session,
+    [LABEL.role]: 'worker',
+    [LABEL.places]: JSON.stringify(places),
+  };
+}
+
+export function placesOf(facts: WorkerHandle['facts']): Places {
+  const text = (name: keyof Places): string => String(facts[name]);
+  return { log: text('log'), worktree: text('worktree'), gitDir: text('gitDir'), outbox: text('outbox') };
+}

@@ -1,0 +1,109 @@
+import type { Readable } from 'node:stream';
+import type { Attachment, Engine } from '../../engines/index.ts';
+import { sleep } from '../../lib/index.ts';
+import { createRedactor, lastLines, missingLines, openLogFile } from '../../logs/index.ts';
+
+/** What is kept of one worker's output on the host. */
+const LOG_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Enough to find again where the log ends. */
+const OVERLAP_LINES = 1000;
+/** A line without end does not grow without end. */
+const LONGEST_LINE = 1024 * 1024;
+/** How long output may come after the end of the container that printed it. */
+const DRAIN_MS = 2000;
+
+/** A worker's output on its way into the log of the run. */
+export interface Output {
+  /** Resolves when all that the container has printed is in the log. */
+  settled(): Promise<void>;
+}
+
+/** From the start on. Both streams are read to their end, so that neither holds up the other. */
+export function keepOutput({ stdout, stderr }: Attachment, log: string, secrets: readonly string[]): Output {
+  const file = openLogFile(log, { limitBytes: LOG_LIMIT_BYTES });
+  const redact = createRedactor(secrets);
+  const ended = Promise.all([stdout, stderr].map((stream) => copyLines(stream, (text) => file.write(redact(text)))));
+  return settledOutput(ended, () => file.close());
+}
+
+/** A worker that was started by somebody else: first what the log has missed, then what comes. */
+export function resumeOutput(engine: Engine, id: string, log: string, secrets: readonly string[]): Output {
+  const file = openLogFile(log, { limitBytes: LOG_LIMIT_BYTES });
+  const redact = createRedactor(secrets);
+  const over = new AbortController();
+  const follow = async (): Promise<void> => {
+    const printed: string[] = [];
+    await readLines(engine, id, { follow: false }, (line) => printed.push(redact(line)));
+    const kept = await lastLines(log, OVERLAP_LINES, () => true);
+    for (const line of missingLines(kept.lines, printed)) file.write(`${line}\n`);
+    let skip = printed.length;
+    await readLines(engine, id, { follow: true, signal: over.signal }, (line) => {
+      if (skip > 0) skip -= 1;
+      else file.write(`${redact(line)}\n`);
+    });
+  };
+  // Who cannot be read any more is gone, or the engine is: both are noticed elsewhere.
+  const ended = follow().catch(() => undefined);
+  return settledOutput(ended, async () => {
+    over.abort();
+    await file.close();
+  });
+}
+
+function settledOutput(ended: Promise<unknown>, close: () => Promise<void>): Output {
+  let settling: Promise<void> | undefined;
+  return {
+    settled: () => {
+      settling ??= Promise.race([ended, sleep(DRAIN_MS)]).then(close);
+      return settling;
+    },
+  };
+}
+
+async function readLines(
+  engine: Engine,
+  id: string,
+  options: { readonly follow: boolean; readonly signal?: AbortSignal },
+  onLine: (line: string) => void,
+): Promise<void> {
+  const [stdout, stderr] = [createLines(onLine), createLines(onLine)];
+  await engine.logs(id, { ...options, tail: 'all' }, { stdout: stdout.push, stderr: stderr.push });
+  stdout.end();
+  stderr.end();
+}
+
+/** Whole lines only: a secret must not be cut in two by the border of a chunk. */
+function createLines(onLine: (line: string) => void): { push(chunk: Buffer): void; end(): void } {
+  let rest: Buffer[] = [];
+  let held = 0;
+  const end = (): void => {
+    const text = Buffer.concat(rest).toString('utf8');
+    [rest, held] = [[], 0];
+    if (text !== '') onLine(text);
+  };
+  return {
+    push: (chunk) => {
+      const cut = chunk.lastIndexOf(10);
+      if (cut !== -1) {
+        const text = Buffer.concat([...rest, chunk.subarray(0, cut)]).toString('utf8');
+        [rest, held] = [[], 0];
+        for (const line of text.split('\n')) onLine(line);
+      }
+      rest.push(Buffer.from(chunk.subarray(cut + 1)));
+      held += chunk.length - cut - 1;
+      if (held > LONGEST_LINE) end();
+    },
+    end,
+  };
+}
+
+async function copyLines(stream: Readable, onText: (text: string) => void): Promise<void> {
+  const lines = createLines((line) => onText(`${line}\n`));
+  stream.on('data', (chunk: Buffer) => lines.push(chunk));
+  await new Promise<void>((resolve) => {
+    stream.once('close', resolve);
+    stream.once('end', resolve);
+    stream.once('error', () => resolve());
+  });
+  lines.end();
+}

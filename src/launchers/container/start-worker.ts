@@ -1,0 +1,71 @@
+import type { ContainerInfo, ContainerSpec, Engine } from '../../engines/index.ts';
+import { AppError, hasCode } from '../../lib/index.ts';
+import type { Handover } from '../../protocol/index.ts';
+import type { WorkerSpec } from '../launcher.ts';
+import { containerSpec, namesOf } from './container-spec.ts';
+import { giveFolders, maskedObjects } from './folders.ts';
+import { keepOutput } from './output.ts';
+import type { Output } from './output.ts';
+import type { ContainerSettings } from './settings.ts';
+
+/** Inside, folders may belong to another number than the one that git runs as; they are ours all the same. */
+const TRUSTED_FOLDERS = ['safe.directory', '*'] as const;
+
+/** Made, listened to, started, and told what it must know: in this order nothing of its output is missed. */
+export async function startWorker(
+  engine: Engine,
+  settings: ContainerSettings,
+  spec: WorkerSpec,
+): Promise<{ info: ContainerInfo; output: Output }> {
+  await giveFolders(spec, settings.uid, settings.gid);
+  const masked = await maskedObjects(spec);
+  const id = await createUnderAnyName(engine, spec, (name) => containerSpec(name, spec, settings, masked));
+  try {
+    const [info, attachment] = await Promise.all([engine.inspectContainer(id), engine.attach(id)]);
+    if (info === undefined) throw new AppError('INTERNAL', { what: `container ${id} is gone before its start` });
+    const output = keepOutput(attachment, spec.log, settings.handover.secrets);
+    attachment.stdin.on('error', () => undefined);
+    await engine.startContainer(id);
+    attachment.stdin.write(`${JSON.stringify(handoverOf(spec, settings))}\n`);
+    return { info, output };
+  } catch (error) {
+    await engine.removeContainer(id).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function createUnderAnyName(
+  engine: Engine,
+  spec: WorkerSpec,
+  specFor: (name: string) => ContainerSpec,
+): Promise<string> {
+  const [first, ...others] = namesOf(spec);
+  let taken: unknown;
+  for (const name of [first, ...others]) {
+    try {
+      return await engine.createContainer(specFor(name));
+    } catch (error) {
+      if (!hasCode(error, 'CONTAINER_NAME_TAKEN')) throw error;
+      taken = error;
+    }
+  }
+  throw taken;
+}
+
+function handoverOf(spec: WorkerSpec, settings: ContainerSettings): Handover {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(spec.env)) if (value !== undefined) env[name] = value;
+  for (const cache of settings.caches) Object.assign(env, cache.env);
+  const egress = settings.network === 'allowlist';
+  return { version: 1, env: { ...env, ...withTrustedFolders(env) }, egress, ...settings.handover };
+}
+
+function withTrustedFolders(env: Readonly<Record<string, string>>): Record<string, string> {
+  const count = Number(env['GIT_CONFIG_COUNT'] ?? 0) || 0;
+  const [key, value] = TRUSTED_FOLDERS;
+  return {
+    [`GIT_CONFIG_KEY_${count}`]: key,
+    [`GIT_CONFIG_VALUE_${count}`]: value,
+    GIT_CONFIG_COUNT: String(count + 1),
+  };
+}

@@ -1,0 +1,118 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { createAgentHome, withAgentHome } from './agent-home.ts';
+
+const AGENT = {
+  env: { ANTHROPIC_API_KEY: 'made-up-key' },
+  files: [
+    { path: '.claude.json', content: '{"hasCompletedOnboarding":true}\n' },
+    { path: 'deep/down/file', content: 'deep' },
+  ],
+};
+
+const modeOf = (file: string): number => statSync(file).mode & 0o777;
+
+/** Makes it, and says where it is. */
+async function folderOf(agentHome: ReturnType<typeof createAgentHome>): Promise<string> {
+  return (await agentHome.prepare())['CLAUDE_CONFIG_DIR'] ?? '';
+}
+
+describe("an agent's home", () => {
+  it('has the files of the handover for its user alone, and tells the agent where they are', async () => {
+    const home = tempFolder();
+    const env = await createAgentHome(home, AGENT).prepare();
+    const folder = env['CLAUDE_CONFIG_DIR'] ?? '';
+    expect(env).toEqual({ ANTHROPIC_API_KEY: 'made-up-key', CLAUDE_CONFIG_DIR: expect.stringContaining(`${home}/`) });
+    expect(readFileSync(path.join(folder, '.claude.json'), 'utf8')).toBe('{"hasCompletedOnboarding":true}\n');
+    for (const name of ['.', 'deep', 'deep/down']) expect(modeOf(path.join(folder, name))).toBe(0o700);
+    for (const name of ['.claude.json', 'deep/down/file']) expect(modeOf(path.join(folder, name))).toBe(0o600);
+  });
+
+  it('is made anew for every attempt: what a task wrote into it is gone', async () => {
+    const home = tempFolder();
+    const agentHome = createAgentHome(home, AGENT);
+    const first = await folderOf(agentHome);
+    writeFileSync(path.join(first, 'settings.json'), '{"hooks":{}}');
+    writeFileSync(path.join(first, '.claude.json'), '{}');
+    mkdirSync(path.join(first, 'locked/within'), { recursive: true });
+    chmodSync(path.join(first, 'locked'), 0o000);
+
+    const second = await folderOf(agentHome);
+
+    expect(second).not.toBe(first);
+    expect(readdirSync(second).toSorted()).toEqual(['.claude.json', 'deep']);
+    expect(readFileSync(path.join(second, '.claude.json'), 'utf8')).toContain('true');
+    expect(readdirSync(home)).toEqual([path.basename(second)]);
+  });
+
+  it('follows no link that a task has put in its place', async () => {
+    const [home, elsewhere] = [tempFolder(), tempFolder()];
+    const agentHome = createAgentHome(home, AGENT);
+    const first = await folderOf(agentHome);
+    await agentHome.clear();
+    writeFileSync(path.join(elsewhere, 'kept'), '');
+    symlinkSync(elsewhere, first);
+
+    await agentHome.prepare();
+    await agentHome.clear();
+
+    expect(readdirSync(elsewhere)).toEqual(['kept']);
+  });
+
+  it('removes a link, and not what it leads to', async () => {
+    const [home, elsewhere] = [tempFolder(), tempFolder()];
+    const agentHome = createAgentHome(home, AGENT);
+    writeFileSync(path.join(elsewhere, 'kept'), '');
+    symlinkSync(elsewhere, path.join(await folderOf(agentHome), 'link'));
+    await agentHome.clear();
+    expect([readdirSync(home), readdirSync(elsewhere)]).toEqual([[], ['kept']]);
+  });
+
+  it('is made also where a task has locked its own user out of the home', async () => {
+    const home = tempFolder();
+    chmodSync(home, 0o000);
+    expect(await createAgentHome(home, AGENT).prepare()).toMatchObject(AGENT.env);
+    expect(modeOf(home)).toBe(0o700);
+  });
+
+  it('is not made where the home is a link', async () => {
+    const link = path.join(tempFolder(), 'home');
+    symlinkSync(tempFolder(), link);
+    await expect(createAgentHome(link, AGENT).prepare()).rejects.toThrow('not a folder');
+  });
+
+  it.each(['../out', '/out', 'a/../../out', '', '.', '..'])('refuses the path "%s"', async (name) => {
+    const home = tempFolder();
+    const agentHome = createAgentHome(home, { env: {}, files: [{ path: name, content: 'made-up-key' }] });
+    await expect(agentHome.prepare()).rejects.toThrow('not below');
+    await agentHome.clear();
+    expect(readdirSync(home)).toEqual([]);
+  });
+});
+
+describe('work with an agent’s home', () => {
+  it('has it for as long as it takes, however it ends', async () => {
+    const home = tempFolder();
+    const agentHome = createAgentHome(home, AGENT);
+    const seen = await withAgentHome(agentHome, async (own) => existsSync(own['CLAUDE_CONFIG_DIR'] ?? ''));
+    expect([seen, readdirSync(home)]).toEqual([true, []]);
+    const failing = withAgentHome(agentHome, () => Promise.reject(new Error('no')));
+    await expect(failing).rejects.toThrow('no');
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  it('has nothing of its own where there is none', async () => {
+    expect(await withAgentHome(undefined, (own) => Promise.resolve(own))).toEqual({});
+  });
+});

@@ -1,0 +1,99 @@
+import { constants } from 'node:fs';
+import { chmod, lstat, mkdir, mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Environment } from '../lib/index.ts';
+import type { Handover } from '../protocol/index.ts';
+
+/** Where an agent finds its configuration and its credentials. */
+export interface AgentHome {
+  /** Makes it anew, as the handover says, and returns what the agent's environment has besides. */
+  prepare(): Promise<Environment>;
+  /** Takes it away: what runs after the agent has no business with it. */
+  clear(): Promise<void>;
+}
+
+/**
+ * A new folder for every attempt: whatever a task has written into the last one (hooks, permissions, servers to be
+ * started) is never read again.
+ */
+export function createAgentHome(home: string, agent: Handover['agent']): AgentHome {
+  let folder: string | undefined;
+  const clear = async (): Promise<void> => {
+    if (folder === undefined) return;
+    await removeAll(folder);
+    folder = undefined;
+  };
+  return {
+    clear,
+    prepare: async () => {
+      await clear();
+      folder = await newFolder(home);
+      return seedAgentHome(folder, agent);
+    },
+  };
+}
+
+/** Gives the agent what is its own while it works, and no longer. Without a home it has what everything here has. */
+export async function withAgentHome<Value>(
+  agentHome: AgentHome | undefined,
+  work: (own: Environment) => Promise<Value>,
+): Promise<Value> {
+  if (agentHome === undefined) return work({});
+  try {
+    return await work(await agentHome.prepare());
+  } finally {
+    await agentHome.clear();
+  }
+}
+
+/** Writes the files into a new, empty folder. */
+export async function seedAgentHome(folder: string, agent: Handover['agent']): Promise<Environment> {
+  for (const { path: name, content } of agent.files) {
+    const file = placeOf(folder, name);
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    const handle = await open(
+      file,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o600,
+    );
+    try {
+      await handle.writeFile(content);
+    } finally {
+      await handle.close();
+    }
+  }
+  return { ...agent.env, CLAUDE_CONFIG_DIR: folder };
+}
+
+function placeOf(folder: string, name: string): string {
+  const file = path.resolve(folder, name);
+  if (path.isAbsolute(name) || !file.startsWith(folder + path.sep)) {
+    throw new Error(`the handover has a file that is not below the agent's folder: ${name}`);
+  }
+  return file;
+}
+
+async function newFolder(home: string): Promise<string> {
+  if (!(await lstat(home)).isDirectory()) throw new Error(`the home ${home} is not a folder`);
+  // A task may have locked its own user out. Where the folder is not ours to change, it is not theirs either.
+  await chmod(home, 0o700).catch(() => undefined);
+  return mkdtemp(path.join(home, '.agent-'));
+}
+
+/** What cannot be removed is left: nobody looks into it any more. */
+async function removeAll(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+  } catch {
+    await openUp(folder).catch(() => undefined);
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** A task may have taken its own user's rights away from folders. */
+async function openUp(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openUp(path.join(folder, entry.name));
+  }
+}

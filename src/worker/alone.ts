@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { kill, sleep } from '../lib/index.ts';
+import { HANDOVER_MARK } from '../protocol/index.ts';
+
+/** The inits of engines: what they run as pid 1 reaps processes and does nothing else. */
+const INITS = new Set(['docker-init', 'tini', 'catatonit', 'podman-init']);
+/** The longest wait until what was killed is gone: a process may hang in the kernel. */
+const LIMIT_MS = 5000;
+
+interface AloneFacts {
+  readonly platform: string;
+  /** Only the container launcher sets it. */
+  readonly handedOver: boolean;
+  readonly uid: number | undefined;
+  readonly parent: number;
+  /** What pid 1 calls itself, and the program it was started from. */
+  readonly init: readonly string[];
+}
+
+/**
+ * Is there nothing in sight but an engine's init, this process and what it has started? Anywhere else killing everything
+ * would be a disaster, so each of the facts must hold.
+ */
+export function isAlone({ platform, handedOver, uid, parent, init }: AloneFacts): boolean {
+  return (
+    platform === 'linux' &&
+    handedOver &&
+    uid !== undefined &&
+    uid > 0 &&
+    parent === 1 &&
+    init.length > 0 &&
+    init.every((name) => INITS.has(name))
+  );
+}
+
+/** Found once, at the very start: to a process that has lost its parent pid 1 would look like its parent. */
+export const alone = isAlone({
+  platform: process.platform,
+  // oxlint-disable-next-line node/no-process-env -- the mark of this very process, before anybody can take it away
+  handedOver: process.env[HANDOVER_MARK] !== undefined,
+  uid: process.getuid?.(),
+  parent: process.ppid,
+  init: namesOfInit(),
+});
+
+/**
+ * Kills everything in the container but the init and this process, in one system call: also what has left its session
+ * and its environment, and what forks faster than anybody can look. False when something was still there in the end.
+ */
+export async function endAllOthers(): Promise<boolean> {
+  // Asked again here: of all that this program does, this is what must not happen by mistake.
+  if (!alone || process.getuid?.() === 0 || process.pid === 1) return false;
+  const limit = performance.now() + LIMIT_MS;
+  for (let round = 1; ; round++) {
+    kill(-1, 'SIGKILL');
+    // Also zombies count: until the init has reaped them they fill the table of processes.
+    if (!readdirSync('/proc').some(isInOurWay)) return true;
+    if (performance.now() > limit) return false;
+    await sleep(Math.min(50, round * 2));
+  }
+}
+
+/** Somebody with more rights, who has entered the container from outside, is not ours to wait for. */
+function isInOurWay(entry: string): boolean {
+  const pid = Number(entry);
+  return Number.isInteger(pid) && pid > 1 && pid !== process.pid && kill(pid, 0);
+}
+
+function namesOfInit(): string[] {
+  try {
+    const [program = ''] = readFileSync('/proc/1/cmdline', 'utf8').split('\0');
+    return [readFileSync('/proc/1/comm', 'utf8').trim(), path.basename(program)];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,96 @@
+import { createConnection, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { joinSockets, reasonOf, sleep, systemCode } from '../lib/index.ts';
+import { egressPreamble } from '../protocol/index.ts';
+
+/** The proxy may start after us: a connection waits so long for it. */
+const PATIENCE_MS = 10_000;
+const RETRY_MS = 100;
+/** Longer than the slowest silent answer of a model; the proxy has the same limit. */
+const IDLE_MS = 15 * 60_000;
+/** How long a refused client may take to read why. */
+const LINGER_MS = 5000;
+/** Not there yet, nobody listens yet, or too many knock at once. */
+const NOT_YET = new Set(['ENOENT', 'ECONNREFUSED', 'EAGAIN']);
+
+export interface EgressDoorOptions {
+  /** On our own loopback; 0 for any. */
+  readonly port: number;
+  /** The proxy's unix socket. */
+  readonly socket: string;
+  readonly worker: number;
+  readonly patienceMs?: number;
+}
+
+export interface EgressDoor {
+  readonly port: number;
+  close(): void;
+}
+
+/** The way out of a container without a network: a port on its loopback whose connections go to the egress proxy. */
+export async function openEgressDoor(options: EgressDoorOptions): Promise<EgressDoor> {
+  const open = new Set<Socket>();
+  const keep = (socket: Socket): void => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  };
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
+    keep(client);
+    client.on('error', () => undefined);
+    void passOn(client, options, keep);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, '127.0.0.1', resolve);
+  });
+  // What is accepted and cannot be (too many open files) is one client's trouble, not ours.
+  server.on('error', () => undefined);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
+
+async function passOn(client: Socket, options: EgressDoorOptions, keep: (socket: Socket) => void): Promise<void> {
+  const { socket, worker, patienceMs = PATIENCE_MS } = options;
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const proxy = await connect(socket);
+    if (client.destroyed) {
+      if (!(proxy instanceof Error)) proxy.destroy();
+      return;
+    }
+    if (!(proxy instanceof Error)) {
+      keep(proxy);
+      proxy.write(egressPreamble(worker));
+      joinSockets(client, proxy, IDLE_MS);
+      return;
+    }
+    if (!NOT_YET.has(systemCode(proxy) ?? '') || performance.now() >= deadline) return giveUp(client, proxy);
+    await sleep(RETRY_MS);
+  }
+}
+
+function connect(path: string): Promise<Socket | Error> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ path, allowHalfOpen: true });
+    socket.once('error', resolve);
+    socket.once('connect', () => {
+      socket.off('error', resolve);
+      resolve(socket);
+    });
+  });
+}
+
+function giveUp(client: Socket, error: Error): void {
+  const text = `Mahabharatha's egress proxy cannot be reached (${reasonOf(error)}): no network until it is back.\n`;
+  const head = `HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
+  client.setTimeout(LINGER_MS, () => client.destroy());
+  // Unread bytes at the close would reset the connection before the answer is read.
+  client.resume();
+  client.once('end', () => client.destroySoon());
+  client.end(`${head}Connection: close\r\n\r\n${text}`);
+}

@@ -1,0 +1,61 @@
+import type { Readable } from 'node:stream';
+import { handover } from '../protocol/index.ts';
+import type { Handover } from '../protocol/index.ts';
+
+/** It says what is wrong with the line and never what is in it; it has no cause, since a parser quotes what it reads. */
+class HandoverUnreadable extends Error {
+  override readonly name = 'HandoverUnreadable';
+
+  constructor(reason: string) {
+    super(`The handover on stdin cannot be used: ${reason}.`);
+  }
+}
+
+/**
+ * Reads the first line of stdin, and no more: what follows it, and the end, are there for whoever listens next. The
+ * stream is left paused, so that none of it is lost meanwhile.
+ */
+export async function readHandover(stdin: Readable, limitBytes: number, timeoutMs: number): Promise<Handover> {
+  const line = await firstLine(stdin, limitBytes, timeoutMs);
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new HandoverUnreadable('it is not JSON');
+  }
+  const parsed = handover.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const places = parsed.error.issues.map(({ path }) => path.join('.') || 'the whole');
+  throw new HandoverUnreadable(`not as it should be: ${places.join(', ')}`);
+}
+
+function firstLine(stdin: Readable, limitBytes: number, timeoutMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const take = (data: Buffer | string): void => {
+      const chunk = Buffer.isBuffer(data) ? data : Buffer.from(data);
+      const cut = chunk.indexOf(10);
+      bytes += cut === -1 ? chunk.length : cut;
+      if (bytes > limitBytes) return fail(`it has more than ${limitBytes} bytes`);
+      if (cut === -1) return void chunks.push(chunk);
+      settle();
+      if (cut + 1 < chunk.length) stdin.unshift(chunk.subarray(cut + 1));
+      resolve(Buffer.concat([...chunks, chunk.subarray(0, cut)]).toString('utf8'));
+    };
+    const ended = (): void => fail('stdin ended before it was whole');
+    const broken = (): void => fail('stdin could not be read');
+    const timer = setTimeout(() => fail(`it has not come within ${timeoutMs / 1000} s`), timeoutMs);
+    const settle = (): void => {
+      clearTimeout(timer);
+      stdin.pause();
+      stdin.off('data', take).off('end', ended).off('close', ended).off('error', broken);
+    };
+    const fail = (reason: string): void => {
+      settle();
+      reject(new HandoverUnreadable(reason));
+    };
+    if (stdin.readableEnded || stdin.destroyed) return ended();
+    stdin.on('end', ended).on('close', ended).on('error', broken).on('data', take);
+  });
+}

@@ -1,0 +1,40 @@
+import path from 'node:path';
+import type { Environment } from '../lib/index.ts';
+import { createRedactor } from '../logs/index.ts';
+import type { Redactor } from '../logs/index.ts';
+import { HANDOVER_MARK, INSIDE } from '../protocol/index.ts';
+import { createAgentHome } from './agent-home.ts';
+import type { AgentHome } from './agent-home.ts';
+import { openEgressDoor } from './egress-door.ts';
+import { readHandover } from './handover.ts';
+
+const HANDOVER_LIMIT = 4 * 1024 * 1024;
+const HANDOVER_TIMEOUT_MS = 60_000;
+/** By which an agent that shares its user's environment gets at his account. */
+const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'];
+
+/** What a worker and all it runs live in. */
+export interface Surroundings {
+  readonly env: Environment;
+  /** What the agent alone has; undefined where it has what its user has. */
+  readonly agentHome: AgentHome | undefined;
+  readonly redact: Redactor;
+}
+
+/** A subprocess has its user's environment; in a container all of it comes over stdin. */
+export async function findSurroundings(worker: number): Promise<Surroundings> {
+  const { [HANDOVER_MARK]: mark, ...env } = process.env;
+  if (mark === undefined) {
+    const secrets = SECRETS.flatMap((name) => env[name] ?? []);
+    return { env, agentHome: undefined, redact: createRedactor(secrets) };
+  }
+  const handover = await readHandover(process.stdin, HANDOVER_LIMIT, HANDOVER_TIMEOUT_MS);
+  if (handover.egress) {
+    await openEgressDoor({ port: INSIDE.proxyPort, socket: path.join(INSIDE.egress, 'proxy.sock'), worker });
+  }
+  return {
+    env: { ...env, ...handover.env },
+    agentHome: createAgentHome(env['HOME'] ?? INSIDE.home, handover.agent),
+    redact: createRedactor(handover.secrets),
+  };
+}

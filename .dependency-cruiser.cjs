@@ -24,10 +24,12 @@ const RANK = {
   mcp: 5,
   cli: 6,
 };
-/** The only sideways edge. */
-const EXTRA = { images: ['engines'] };
+/** The only sideways edges. */
+const EXTRA = { images: ['engines'], egress: ['lease'] };
+/** The half of `egress` that asks the user's own machine; the rest runs in the proxy's container. */
+const EGRESS_HOST = '^src/egress/(index|rules|npm-hosts|program|environment)[.]ts$';
 /** Never inside a container. */
-const HOST_ONLY = '^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials)/';
+const HOST_ONLY = `^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials)/|${EGRESS_HOST}`;
 const PURE =
   '^src/(tasks/|protocol/|orchestrator/(decide[a-z-]*|first-state|reduce|retryable|plan)[.]ts$|config/schema[.]ts$|lib/(errors|error-codes)[.]ts$)';
 const TEST = '[.]test[.]ts$|^test/';

@@ -36,4 +36,5 @@ ENTRYPOINT ["/opt/mahabharatha/node", "/opt/mahabharatha/worker.mjs", "--worktre
 CMD []
 
 # Last, because it changes most: all the rest then comes from the cache.
+COPY dist/bundle/egress/egress.js /opt/mahabharatha/egress.mjs
 COPY dist/bundle/worker/worker.js /opt/mahabharatha/worker.mjs

@@ -42,6 +42,13 @@ drop_set_id_bits() {
 make_folders() {
   mkdir -p /home/worker /workspace /gitdir /run/mahabharatha/inbox /run/mahabharatha/outbox /run/mahabharatha/shared
   chmod 1777 /home/worker
+  # Volumes are mounted over these: a fresh one takes over the rights that it finds here.
+  mkdir -p /run/mahabharatha/egress
+  chmod 1777 /run/mahabharatha/egress
+  for name in npm yarn pnpm pip uv cargo go; do
+    mkdir -p "/caches/$name"
+    chmod 1777 "/caches/$name"
+  done
   # By this path the worker starts, whatever node is put first on the PATH later.
   ln -s "$(command -v node)" "$here/node"
 }

@@ -150,13 +150,13 @@ async function featureGraph(project: Project, feature: string, resume: boolean):
 }
 
 async function wireWorkers(
-  { project, config, mode }: Prepared,
+  { project, config, graph, mode }: Prepared,
   agent: AgentSpec,
   { env }: CliContext,
 ): Promise<Workers> {
   if (mode.name === 'subprocess') return { launcher: wireSubprocesses(), env, redact: (text) => text, warnings: [] };
   const { wireContainers } = await import('./wire-containers.ts');
-  return wireContainers({ project, config, mode, agent, env });
+  return wireContainers({ project, config, graph, mode, agent, env });
 }
 
 function showPlan({ graph, settings, notes }: Prepared, wishes: Wishes, context: CliContext): number {
@@ -178,6 +178,7 @@ interface Start {
   readonly known: RunState | undefined;
   readonly settings: RunSettings;
   readonly agent: AgentSpec;
+  readonly workers: Workers;
   readonly base: string;
 }
 
@@ -195,14 +196,15 @@ async function planStart(prepared: Prepared, wishes: Wishes, context: CliContext
   const agent = agentSpec(config, settings.agent);
   if (prepared.mode.name === 'subprocess' && graph.tasks.some((task) => task.run === null))
     await checkAgent(agent, graph, context.env);
+  const workers = await wireWorkers(prepared, agent, context);
   const base = known?.base ?? (await project.repository.resolve(wishes.base ?? 'HEAD'));
   if (known === undefined) await checkNothingLeft(project, graph.feature);
-  return { known, settings, agent, base };
+  return { known, settings, agent, workers, base };
 }
 
 async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, context: CliContext): Promise<number> {
   const { project, graph, config } = prepared;
-  const { known, settings, agent, base } = start;
+  const { known, settings, agent, workers, base } = start;
   const [copies, notes] = await Promise.all([
     project.repository.untrackedFiles(config.workers.copy),
     uncommittedNote(project, known),
@@ -210,7 +212,6 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
   await writeFileAtomic(project.paths.feature(graph.feature).usedGraph, prepared.graphText, { durable: false });
   const renderer = await createRenderer({ context, graph, json: wishes.json });
   const stop = stopSignal(context);
-  const workers = await wireWorkers(prepared, agent, context);
   const run: RunContext = {
     graph,
     ports: wirePorts(project, graph.feature, workers.launcher, renderer.event),
@@ -219,6 +220,7 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
   for (const note of [...prepared.notes, ...workers.warnings, ...notes]) renderer.note(note);
   // Workers of another kind would go on under the same numbers.
   if (known !== undefined && known.settings.mode !== settings.mode) await sweepRun(known, context.env);
+  for (const note of await clearOrphans(prepared, known)) renderer.note(note);
   context.onForce(async () => {
     const state = await run.ports.store.read();
     if (state !== undefined) await run.ports.launcher.sweep(state.runId);
@@ -266,6 +268,18 @@ function resumedSettings(known: RunState, { settings }: Prepared, wishes: Wishes
     workers: wishes.workers ?? known.settings.workers,
     agent: wishes.agent ?? known.settings.agent,
   };
+}
+
+/** We hold the feature's lock: what its other runs have left is nobody's, and what lives of a resumed one is ours. */
+async function clearOrphans(
+  { project, graph, config, mode }: Prepared,
+  known: RunState | undefined,
+): Promise<string[]> {
+  if (mode.name === 'subprocess') return [];
+  const { reapOrphans } = await import('./orphans.ts');
+  const mine = { feature: graph.feature, runId: known?.runId ?? null };
+  const reaped = await reapOrphans(mode.engine, { project, leaseMs: config.workers.lease, mine });
+  return reaped.map(({ runId, names }) => `removed what run ${runId} had left behind: ${names.join(', ')}`);
 }
 
 const STOP_CAUSES: Readonly<Record<number, string>> = {

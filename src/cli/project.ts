@@ -40,9 +40,12 @@ export async function checkAtRest(store: StateStore, feature: string): Promise<v
 
 /** It becomes part of refs and file names; `.json` would meet another feature's state file. */
 export function checkFeatureName(feature: string): string {
-  const fits = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(feature) && !/\.\.|\.$|\.lock$|\.json$/.test(feature);
-  if (!fits) throw new AppError('FEATURE_NAME_INVALID', { feature });
+  if (!isFeatureName(feature)) throw new AppError('FEATURE_NAME_INVALID', { feature });
   return feature;
+}
+
+export function isFeatureName(feature: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(feature) && !/\.\.|\.$|\.lock$|\.json$/.test(feature);
 }
 
 async function chooseFeature(paths: ProjectPaths, name: string | undefined): Promise<string> {

@@ -1,15 +1,17 @@
-import { makeHandover } from '../credentials/index.ts';
 import { openSync } from 'node:fs';
-import { devNull } from 'node:os';
+import { devNull, homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
-import { createContainerLauncher, workerIdentity } from '../launchers/index.ts';
+import { makeHandover } from '../credentials/index.ts';
+import { egressRules, proxyEnvironment, proxyProgram } from '../egress/index.ts';
+import { cacheVolumes, createContainerLauncher, extraMounts, workerIdentity } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
-import { workerEnvironment } from '../git/index.ts';
-import { run, startDaemon } from '../lib/index.ts';
+import { AppError, run, startDaemon } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
-import type { AgentSpec, Handover } from '../protocol/index.ts';
+import { INSIDE } from '../protocol/index.ts';
+import type { AgentSpec } from '../protocol/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
 import type { Mode } from './choose-mode.ts';
 import type { Project } from './project.ts';
 import type { Workers } from './wire.ts';
@@ -17,67 +19,107 @@ import type { Workers } from './wire.ts';
 export interface ContainerWishes {
   readonly project: Project;
   readonly config: Config;
+  readonly graph: TaskGraph;
   readonly mode: Mode & { name: 'container' };
   readonly agent: AgentSpec;
   readonly env: Environment;
 }
 
-/** A launcher of containers with everything that the configuration says of them. */
+type Wall = Pick<ContainerSettings, 'network' | 'egress'> & {
+  readonly env: Environment;
+  readonly warnings: readonly string[];
+};
+
+/** A launcher of containers with everything that the configuration says of them; what is wrong is said here. */
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
   const { mode, config, env } = wishes;
-  const { handover } = await handoverFor(wishes);
-  const settings = settingsOf(wishes, handover);
-  return {
-    launcher: createContainerLauncher({
-      engine: mode.engine,
-      settings,
-      startSweeper: (run) => startSweeper({ ...run, leaseMs: config.workers.lease }, env),
-    }),
-    env: workerEnvironment(handover.env),
-    redact: createRedactor(handover.secrets),
-    warnings: [],
-  };
-}
-
-function settingsOf(
-  { project, config, mode }: ContainerWishes,
-  { agent, secrets }: Pick<Handover, 'agent' | 'secrets'>,
-): ContainerSettings {
-  const { memory, cpus, pids, tmpfs, disk, network, runtime } = config.workers.container;
-  return {
+  const [given, wall, mounts] = await Promise.all([handoverFor(wishes), wallFor(wishes), mountsFor(wishes)]);
+  checkCredentials(wishes, given);
+  const { handover } = given;
+  const { memory, cpus, pids, tmpfs, disk, runtime, caches } = config.workers.container;
+  const repo = wishes.project.repository.root;
+  const settings: ContainerSettings = {
     image: mode.image,
-    repo: project.repository.root,
+    repo,
     ...workerIdentity(process.getuid?.() ?? 0, process.getgid?.() ?? 0),
     memoryBytes: memory,
     cpus,
     pids,
     tmpfsBytes: tmpfs,
     diskBytes: disk,
-    network,
-    egressRules: '',
-    mounts: [],
-    caches: [],
+    network: wall.network,
+    egress: wall.egress,
+    mounts,
+    caches: cacheVolumes(repo, caches),
     runtime: runtime ?? null,
-    leaseMs: config.workers.lease,
-    handover: { agent, secrets },
+    handover: { agent: handover.agent, secrets: handover.secrets },
+  };
+  const unset = given.missing.map((name) => `workers were to get ${name}, which is not set`);
+  return {
+    launcher: createContainerLauncher({
+      engine: mode.engine,
+      settings,
+      startSweeper: (what) => startSweeper({ ...what, leaseMs: config.workers.lease }, env),
+    }),
+    env: { ...handover.env, ...wall.env },
+    redact: createRedactor(handover.secrets),
+    warnings: [...wall.warnings, ...unset],
   };
 }
 
-function handoverFor({ project, config, agent, env }: ContainerWishes): ReturnType<typeof makeHandover> {
+type Given = Awaited<ReturnType<typeof makeHandover>>;
+
+function handoverFor({ project, config, agent, env }: ContainerWishes): Promise<Given> {
   return makeHandover({
     env,
     platform: process.platform,
     run,
     configFile: project.paths.config,
     names: config.workers.container.env,
-    agent: agent.kind === 'command' ? { ...agent, names: config.agents[agent.name]?.env ?? [] } : agent,
+    agent:
+      agent.kind === 'command'
+        ? { kind: 'command', name: agent.name, names: config.agents[agent.name]?.env ?? [] }
+        : { kind: agent.kind },
   });
 }
 
+/** Better to say before the start that no agent can work than after the first attempt. */
+function checkCredentials({ agent, graph }: ContainerWishes, { credentials }: Given): void {
+  const tasks = graph.tasks.filter((task) => task.run === null).length;
+  if (tasks === 0) return;
+  if (agent.kind === 'shell') {
+    const reason = 'it does only tasks with a "run" command';
+    const remedy = 'Give every task a "run" command, or choose another --agent.';
+    throw new AppError('AGENT_UNUSABLE', { agent: agent.kind, tasks, reason, remedy });
+  }
+  if (agent.kind !== 'claude') return;
+  const reason = credentials === undefined ? 'there is no key, no token and no login' : undefined;
+  const stale = credentials?.expired ? `the login in ${credentials.source} has expired` : undefined;
+  const problem = reason ?? stale;
+  if (problem !== undefined) throw new AppError('CREDENTIALS_MISSING', { reason: problem, tasks });
+}
+
+async function wallFor({ project, config, env }: ContainerWishes): Promise<Wall> {
+  const { network, allow } = config.workers.container;
+  if (network === 'none') return { network: 'none', egress: null, env: {}, warnings: [] };
+  if (network === 'open') return { network: 'bridge', egress: null, env: {}, warnings: [] };
+  const { rules, warnings } = await egressRules({ allow, env, cwd: project.repository.root });
+  const egress = proxyProgram(rules, config.workers.lease);
+  return { network: 'none', egress, env: proxyEnvironment(INSIDE.proxyPort), warnings };
+}
+
+async function mountsFor({ project, config, env }: ContainerWishes): Promise<ContainerSettings['mounts']> {
+  const { root, commonDir } = project.repository;
+  const home = env['HOME'] ?? homedir();
+  const { mounts, problems } = await extraMounts(config.workers.container.mounts, { home, root, commonDir });
+  if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file: project.paths.config, problems });
+  return mounts;
+}
+
 /** Lives as long as we do and longer; what it would say nobody hears. */
-function startSweeper(run: { runId: string; lease: string; leaseMs: number }, env: Environment): { close(): void } {
+function startSweeper(what: { runId: string; lease: string; leaseMs: number }, env: Environment): { close(): void } {
   const program = fileURLToPath(new URL('../sweeper/sweeper.js', import.meta.url));
-  const args = [program, '--run', run.runId, '--lease', run.lease, '--lease-ms', String(run.leaseMs)];
+  const args = [program, '--run', what.runId, '--lease', what.lease, '--lease-ms', String(what.leaseMs)];
   const child = startDaemon(process.execPath, args, { cwd: '/', env, output: openSync(devNull, 'a') });
   child.on('error', () => undefined);
   child.unref();

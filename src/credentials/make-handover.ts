@@ -16,8 +16,9 @@ interface HandoverRequest extends Surroundings {
     | { readonly kind: 'command'; readonly name: string; readonly names: readonly string[] };
 }
 
-/** The parts of a handover that come from this machine; how the container is reached adds the rest. */
-interface MadeHandover extends Pick<Handover, 'env' | 'agent' | 'secrets'> {
+interface MadeHandover {
+  /** The parts of it that come from this machine; how the container is reached adds the rest. */
+  readonly handover: Pick<Handover, 'env' | 'agent' | 'secrets'>;
   /** What Claude Code was given; undefined when there is nothing, or the agent is another one. */
   readonly credentials: AgentCredentials | undefined;
   /** Variables that the configuration names and that are not set. */
@@ -48,12 +49,14 @@ export async function makeHandover(request: HandoverRequest): Promise<MadeHandov
     ...headers.split('\n').map((line) => line.slice(line.indexOf(':') + 1).trim()),
   ];
   return {
-    env: { ...variables.env },
-    agent: {
-      env: { ...own.env, ...credentials?.env, ...(headers === '' ? {} : { ANTHROPIC_CUSTOM_HEADERS: headers }) },
-      files: agent.kind === 'claude' ? [SEED, ...(credentials?.files ?? [])] : [],
+    handover: {
+      env: { ...variables.env },
+      agent: {
+        env: { ...own.env, ...credentials?.env, ...(headers === '' ? {} : { ANTHROPIC_CUSTOM_HEADERS: headers }) },
+        files: agent.kind === 'claude' ? [SEED, ...(credentials?.files ?? [])] : [],
+      },
+      secrets: [...new Set(secrets)].filter((secret) => secret !== ''),
     },
-    secrets: [...new Set(secrets)].filter((secret) => secret !== ''),
     credentials,
     missing: [...new Set([...variables.missing, ...own.missing])],
   };

@@ -49,13 +49,9 @@ const NOT_AN_ENTRY = `not a preset (${[...Object.keys(PRESETS), NPM_PRESET].toSo
 
 /** A rule, or what is wrong with the entry. */
 function readEntry(text: string): EgressRule | string {
-  if (text === '*') return 'everything is allowed by "network: open"';
-  if (text.includes('://')) return 'only the host is wanted, without "://" and a path';
-  if (/^[\d.:a-f]+\/\d+$/i.test(text)) return 'ranges cannot be allowed: name each address with its port';
-  if (readHost(`[${text}]`) !== undefined) return `an address needs its port: "[${text}]:8080"`;
-  const [, star, hostText = '', portText] = /^(\*\.)?(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/.exec(text) ?? [];
+  const [, star, hostText = '', portText] = /^(\*\.)?(\[[^\]]*\]|[^:[\]]*)(?::([^:/]*))?$/.exec(text) ?? [];
   const host = readHost(hostText.startsWith('[') ? hostText : inAscii(hostText));
-  if (host === undefined) return NOT_AN_ENTRY;
+  if (host === undefined) return whyNoEntry(text);
   const port = portText === undefined ? undefined : readPort(portText);
   if (port === 'none') return 'the port must be a number from 1 to 65535';
   if (host.isAddress && star !== undefined) return 'an address has no names below it';
@@ -66,6 +62,14 @@ function readEntry(text: string): EgressRule | string {
     ports: port === undefined ? WEB_PORTS : [port],
     trustedPrivate: false,
   };
+}
+
+function whyNoEntry(text: string): string {
+  if (text === '*') return 'everything is allowed by "network: open"';
+  if (text.includes('://')) return 'only the host is wanted, without "://" and a path';
+  if (/^[\d.:a-f]+\/\d+$/i.test(text)) return 'ranges cannot be allowed: name each address with its port';
+  if (readHost(`[${text}]`) !== undefined) return `an address needs its port: "[${text}]:8080"`;
+  return NOT_AN_ENTRY;
 }
 
 function readPort(text: string): number | 'none' {

@@ -5,7 +5,9 @@ import type { Socket } from 'node:net';
 const MOST = 4;
 
 /** Connects to the first address that answers; `limitMs` is for all of them. Rejects with the last error. */
-export async function dial(addresses: readonly string[], port: number, limitMs: number): Promise<Socket> {
+export type Dial = (addresses: readonly string[], port: number, limitMs: number) => Promise<Socket>;
+
+export const dial: Dial = async (addresses, port, limitMs) => {
   const tries = addresses.slice(0, MOST);
   let last = new Error('no address');
   for (const address of tries) {
@@ -14,7 +16,7 @@ export async function dial(addresses: readonly string[], port: number, limitMs: 
     last = tried;
   }
   throw last;
-}
+};
 
 function connect(host: string, port: number, limitMs: number): Promise<Socket | Error> {
   return new Promise((resolve) => {

@@ -4,6 +4,7 @@ import { watchLease } from '../lease/index.ts';
 import { reasonOf, systemClock } from '../lib/index.ts';
 import { EGRESS_ORDERS, egressOrders } from '../protocol/index.ts';
 import { resolveName } from './admission.ts';
+import { dial } from './dial.ts';
 import { createProxy, listen } from './proxy.ts';
 import { createRefusalLog } from './refusal-log.ts';
 
@@ -22,7 +23,7 @@ async function main(socket: string, shared: string): Promise<void> {
   process.stdin.resume();
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
-  await listen(createProxy({ rules, resolve: resolveName, log }), socket);
+  await listen(createProxy({ rules, resolve: resolveName, dial, log }), socket);
 }
 
 const { values } = parseArgs({ options: { socket: { type: 'string' }, shared: { type: 'string' } } });

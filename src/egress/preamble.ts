@@ -6,7 +6,6 @@ export function awaitPreamble(socket: Socket, limitMs: number, ready: (worker: n
   let seen = Buffer.alloc(0);
   const timer = setTimeout(() => socket.destroy(), limitMs);
   const stop = (): void => clearTimeout(timer);
-  const ignore = (): void => undefined;
   const take = (chunk: Buffer): void => {
     seen = Buffer.concat([seen, chunk]);
     const preamble = readEgressPreamble(seen.subarray(0, 64).toString('latin1'));
@@ -25,3 +24,5 @@ export function awaitPreamble(socket: Socket, limitMs: number, ready: (worker: n
   socket.once('close', stop);
   socket.on('data', take);
 }
+
+const ignore = (): void => undefined;

@@ -8,7 +8,7 @@ import { admit } from './admission.ts';
 import type { Denial, Resolve } from './admission.ts';
 import { answerConnect, answerRequest } from './answers.ts';
 import { createCrowd } from './crowd.ts';
-import { dial } from './dial.ts';
+import type { Dial } from './dial.ts';
 import { forward } from './forward.ts';
 import { awaitPreamble } from './preamble.ts';
 import type { RefusalLog } from './refusal-log.ts';
@@ -41,6 +41,7 @@ export const LIMITS: ProxyLimits = {
 export interface ProxyOptions {
   readonly rules: readonly EgressRule[];
   readonly resolve: Resolve;
+  readonly dial: Dial;
   readonly log: RefusalLog;
   readonly limits?: Partial<ProxyLimits>;
 }
@@ -155,7 +156,7 @@ async function reach(proxy: Proxy, client: Client, target: Target): Promise<{ up
   const admission = await admit(options.rules, target, options.resolve);
   if ('denial' in admission) return admission;
   try {
-    return { upstream: await dial(admission.addresses, target.port, limits.connectMs) };
+    return { upstream: await options.dial(admission.addresses, target.port, limits.connectMs) };
   } catch (error) {
     return { denial: unreachable(error) };
   }

@@ -21,7 +21,7 @@ const ABSOLUTE_URI = /^http:\/\/([^/?#]*)([^#]*)$/i;
 /** Pure. A host as the list and the dialling know it; undefined when it is none. Odd notations of IPv4 come out plain. */
 export function readHost(text: string): Pick<Target, 'host' | 'isAddress'> | undefined {
   if (text.startsWith('[')) {
-    const address = text.endsWith(']') ? readAddress(text.slice(1, -1)) : undefined;
+    const address = /^\[.*:.*\]$/.test(text) ? readAddress(text.slice(1, -1)) : undefined;
     return address === undefined ? undefined : { host: address, isAddress: true };
   }
   if (!PLAIN_HOST.test(text) || !URL.canParse(`http://${text}/`)) return undefined;

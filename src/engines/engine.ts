@@ -18,7 +18,7 @@ export interface Engine {
   createVolume(name: string, labels: Labels): Promise<void>;
   /** A missing one is fine. */
   removeVolume(name: string): Promise<void>;
-  listVolumes(labels: Labels): Promise<string[]>;
+  listVolumes(labels: Labels): Promise<VolumeInfo[]>;
   /** Throws IMAGE_MISSING, CONTAINER_NAME_TAKEN or ENGINE_FAILED. */
   createContainer(spec: ContainerSpec): Promise<string>;
   /**
@@ -98,6 +98,11 @@ export type Mount =
       readonly gid: number;
       readonly exec: boolean;
     };
+
+export interface VolumeInfo {
+  readonly name: string;
+  readonly labels: Labels;
+}
 
 /** A container as we make them all: capabilities dropped, no new privileges, read-only root, an init, removed when it ends. */
 export interface ContainerSpec {

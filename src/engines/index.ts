@@ -16,4 +16,5 @@ export type {
   LogOptions,
   LogSink,
   Mount,
+  VolumeInfo,
 } from './engine.ts';

@@ -52,11 +52,13 @@ function fakeEngine(): {
 /** A package with sources of its own, so that a test may change them. */
 function packageFolder(program = 'work()'): string {
   const root = tempFolder();
-  for (const folder of ['docker/worker', 'dist/bundle/worker']) mkdirSync(path.join(root, folder), { recursive: true });
+  for (const folder of ['docker/worker', 'dist/bundle/worker', 'dist/bundle/egress'])
+    mkdirSync(path.join(root, folder), { recursive: true });
   const tail = '# What makes it a worker: this\nUSER 1000:1000\n';
   writeFileSync(path.join(root, 'docker/worker.Dockerfile'), `ARG BASE_IMAGE\nFROM \${BASE_IMAGE}\nRUN x\n${tail}`);
   for (const name of SCRIPTS) writeFileSync(path.join(root, 'docker/worker', name), name);
   writeFileSync(path.join(root, 'dist/bundle/worker/worker.js'), program);
+  writeFileSync(path.join(root, 'dist/bundle/egress/egress.js'), 'pass()');
   return root;
 }
 
@@ -166,7 +168,7 @@ describe('building images', () => {
 it('has the sources that it lists', async () => {
   const { readPackageSources } = await import('./sources.ts');
   const sources = await readPackageSources(ROOT).catch((error: unknown) => error);
-  // Without a build there is no worker program; everything else is in the repository.
-  if (sources instanceof Error) expect(sources.message).toContain('dist/bundle/worker/worker.js');
+  // Without a build there are no programs; everything else is in the repository.
+  if (sources instanceof Error) expect(sources.message).toMatch(/dist\/bundle\/(worker\/worker|egress\/egress)\.js/);
   else expect(sources).toMatchObject({ dockerfile: expect.stringContaining('# What makes it a worker') });
 });

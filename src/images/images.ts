@@ -49,7 +49,7 @@ export async function planWorker(
   return planWorkerImage({
     version: request.version,
     recipe: sources.recipe,
-    program: sources.program,
+    programs: sources.programs,
     certificates: await readCertificates(request.env),
     claudeVersion: CLAUDE_CODE_VERSION,
     base,

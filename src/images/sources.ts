@@ -4,7 +4,7 @@ import { AppError, reasonOf, systemCode } from '../lib/index.ts';
 import { contextFile } from './content.ts';
 import type { ContextFile } from './content.ts';
 import { REPOSITORY_CONTEXT, REPOSITORY_DOCKERFILE } from './repository-image.ts';
-import { WORKER_DOCKERFILE, WORKER_PROGRAM } from './worker-image.ts';
+import { PROGRAMS, WORKER_DOCKERFILE } from './worker-image.ts';
 
 const SCRIPTS = ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh'].map(
   (name) => `docker/worker/${name}`,
@@ -14,7 +14,7 @@ const CONTEXT_LIMIT_BYTES = 50 * 1024 * 1024;
 
 export interface PackageSources {
   readonly recipe: readonly ContextFile[];
-  readonly program: ContextFile;
+  readonly programs: readonly ContextFile[];
   /** The text of the worker's Dockerfile. */
   readonly dockerfile: string;
 }
@@ -23,8 +23,9 @@ export interface PackageSources {
 export async function readPackageSources(root: string): Promise<PackageSources> {
   const read = async (file: string): Promise<ContextFile> => contextFile(file, await readOrTell(path.join(root, file)));
   const recipe = await Promise.all([WORKER_DOCKERFILE, ...SCRIPTS].map(read));
+  const programs = await Promise.all(PROGRAMS.map(read));
   const dockerfile = Buffer.from(recipe[0]?.content ?? []).toString('utf8');
-  return { recipe, program: await read(WORKER_PROGRAM), dockerfile };
+  return { recipe, programs, dockerfile };
 }
 
 export interface RepositorySources {

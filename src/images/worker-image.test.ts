@@ -4,10 +4,11 @@ import type { ImageEngine, ImageInfo } from './image-engine.ts';
 import { WORKER_LATEST, findWorkerImage, planWorkerImage, workerBuild } from './worker-image.ts';
 import type { WorkerIngredients } from './worker-image.ts';
 
+const PROGRAM = contextFile('dist/bundle/worker/worker.js', 'work()');
 const INGREDIENTS: WorkerIngredients = {
   version: '1.2.3',
   recipe: [contextFile('docker/worker.Dockerfile', 'FROM x'), contextFile('docker/worker/healthcheck.sh', 'exit 0')],
-  program: contextFile('dist/bundle/worker/worker.js', 'work()'),
+  programs: [PROGRAM, contextFile('dist/bundle/egress/egress.js', 'pass()')],
   certificates: null,
   claudeVersion: '2.1.197',
   base: 'node:24',
@@ -39,7 +40,8 @@ describe('the tag of the worker image', () => {
   });
 
   it.each<[string, Partial<WorkerIngredients>]>([
-    ['the worker program', { program: contextFile('dist/bundle/worker/worker.js', 'work(1)') }],
+    ['the worker program', { programs: [contextFile(PROGRAM.path, 'work(1)'), ...INGREDIENTS.programs.slice(1)] }],
+    ['the program of the proxy', { programs: [PROGRAM, contextFile('dist/bundle/egress/egress.js', 'pass(1)')] }],
     ['a script', { recipe: [contextFile('docker/worker.Dockerfile', 'FROM x')] }],
     ['the rights of a script', { recipe: INGREDIENTS.recipe.map((file) => ({ ...file, mode: 0o755 })) }],
     ['our version', { version: '1.2.4' }],
@@ -117,7 +119,7 @@ describe('finding the worker image', () => {
   });
 
   it.each<[string, Partial<WorkerIngredients>, string]>([
-    ['program', { program: contextFile('p', 'old') }, 'the worker program has changed'],
+    ['program', { programs: [contextFile('p', 'old')] }, 'the worker program has changed'],
     ['recipe', { recipe: [] }, 'its Dockerfile or a script of it has changed'],
     ['base', { base: 'node:22', baseId: 'sha256:old' }, 'its base is node:22, wanted is node:24'],
     ['platform', { platform: 'linux/arm64' }, "it is for linux/arm64, wanted is the engine's own platform"],

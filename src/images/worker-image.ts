@@ -10,7 +10,8 @@ export const WORKER_LATEST = `${WORKER_IMAGE}:latest`;
 export const DEFAULT_BASE = 'node:24-bookworm-slim';
 export const CLAUDE_CODE_VERSION = '2.1.197';
 export const WORKER_DOCKERFILE = 'docker/worker.Dockerfile';
-export const WORKER_PROGRAM = 'dist/bundle/worker/worker.js';
+/** The worker's program, and that of the egress proxy, which runs from the same image. */
+export const PROGRAMS = ['dist/bundle/worker/worker.js', 'dist/bundle/egress/egress.js'];
 export const CONTENT_LABEL = 'mahabharatha.content';
 export const VERSION_LABEL = 'mahabharatha.version';
 const CERTIFICATES = 'docker/worker/extra-ca.pem';
@@ -21,7 +22,7 @@ export interface WorkerIngredients {
   readonly version: string;
   /** Dockerfile and scripts. */
   readonly recipe: readonly ContextFile[];
-  readonly program: ContextFile;
+  readonly programs: readonly ContextFile[];
   /** PEM of the authorities that this machine trusts beyond the usual ones. */
   readonly certificates: Uint8Array | null;
   readonly claudeVersion: string;
@@ -46,7 +47,7 @@ export function planWorkerImage(from: WorkerIngredients): WorkerImagePlan {
   const trust = from.certificates === null ? [] : [contextFile(CERTIFICATES, from.certificates)];
   const parts: Parts = {
     version: from.version,
-    program: hashFiles([from.program]),
+    program: hashFiles(from.programs),
     recipe: hashFiles(from.recipe),
     claude: from.claudeVersion,
     base: from.base,
@@ -59,7 +60,7 @@ export function planWorkerImage(from: WorkerIngredients): WorkerImagePlan {
     tag: tagOf(WORKER_IMAGE, content),
     content,
     parts,
-    files: [...from.recipe, from.program, ...trust],
+    files: [...from.recipe, ...from.programs, ...trust],
     buildArgs: { BASE_IMAGE: from.base, CLAUDE_CODE_VERSION: from.claudeVersion },
     platform: from.platform,
   };

@@ -11,6 +11,7 @@ export type ErrorFacts = {
   BRANCH_BLOCKS_NAMESPACE: { branch: string; wanted: string };
   CONFIG_INVALID: { file: string; problems: readonly string[] };
   CONTAINER_NAME_TAKEN: { name: string };
+  CREDENTIALS_MISSING: { reason: string; tasks: number };
   CREDENTIALS_INVALID: { source: string; reason: string };
   DEMO_FOLDER_NOT_EMPTY: { path: string };
   ENGINE_FAILED: { call: string; reason: string };
@@ -107,6 +108,13 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) => `There is a container called "${f.name}" already.`,
     hint: (f) =>
       `See whose it is with: docker inspect ${f.name} — when nobody needs it, remove it with: docker rm --force ${f.name}`,
+  },
+  CREDENTIALS_MISSING: {
+    kind: 'environment',
+    message: (f) =>
+      `Claude Code has nothing to prove itself with in a container: ${f.reason}. ${f.tasks} of the tasks need it.`,
+    hint: () =>
+      'Set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY, or run "claude" once and log in.',
   },
   CREDENTIALS_INVALID: {
     kind: 'environment',

@@ -10,6 +10,7 @@ const FACTS: ErrorFacts = {
   BRANCH_BLOCKS_NAMESPACE: { branch: 'mahabharatha', wanted: 'mahabharatha/login/integration' },
   CONFIG_INVALID: { file: 'config.yaml', problems: ['agent: too short', 'gates: not a list'] },
   CONTAINER_NAME_TAKEN: { name: 'mahabharatha-worker-0' },
+  CREDENTIALS_MISSING: { reason: 'none found', tasks: 3 },
   CREDENTIALS_INVALID: { source: '/home/me/.claude/.credentials.json', reason: 'it is not JSON' },
   DEMO_FOLDER_NOT_EMPTY: { path: '/tmp/demo' },
   ENGINE_FAILED: { call: 'start container x', reason: 'no room' },

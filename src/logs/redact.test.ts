@@ -37,13 +37,4 @@ describe('a redactor', () => {
     expect(createRedactor(['', 'test', '1234567'])('a test of 1234567')).toBe('a test of 1234567');
     expect(createRedactor(['12345678'])('a test of 12345678')).toBe('a test of [redacted]');
   });
-
-  it('is fast on what holds no secret', () => {
-    const redact = createRedactor(Array.from({ length: 20 }, (_, n) => `made-up-secret-number-${n}`));
-    const line = 'made-up-secret-'.repeat(2000);
-    const started = performance.now();
-    for (let n = 0; n < 200; n += 1) redact(line);
-    // Sixty bytes in a microsecond, a fraction of what it does: only a quadratic search would be slower.
-    expect(performance.now() - started).toBeLessThan(20_000);
-  });
 });

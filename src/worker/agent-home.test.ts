@@ -79,11 +79,14 @@ describe("an agent's home", () => {
     expect([readdirSync(home), readdirSync(elsewhere)]).toEqual([[], ['kept']]);
   });
 
-  it('is made also where a task has locked its own user out of the home', async () => {
+  it('is made and taken away also where a task has locked its own user out of the home', async () => {
     const home = tempFolder();
+    const agentHome = createAgentHome(home, AGENT);
     chmodSync(home, 0o000);
-    expect(await createAgentHome(home, AGENT).prepare()).toMatchObject(AGENT.env);
-    expect(modeOf(home)).toBe(0o700);
+    expect(await agentHome.prepare()).toMatchObject(AGENT.env);
+    chmodSync(home, 0o000);
+    await agentHome.clear();
+    expect([modeOf(home), readdirSync(home)]).toEqual([0o700, []]);
   });
 
   it('is not made where the home is a link', async () => {

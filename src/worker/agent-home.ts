@@ -19,6 +19,8 @@ export interface AgentHome {
 export function createAgentHome(home: string, agent: Handover['agent']): AgentHome {
   let folder: string | undefined;
   const clear = async (): Promise<void> => {
+    // A task may have locked its own user out. Where the home is not ours to change, it was not the task's either.
+    await chmod(home, 0o700).catch(() => undefined);
     if (folder === undefined) return;
     await removeAll(folder);
     folder = undefined;
@@ -26,8 +28,9 @@ export function createAgentHome(home: string, agent: Handover['agent']): AgentHo
   return {
     clear,
     prepare: async () => {
+      if (!(await lstat(home)).isDirectory()) throw new Error(`the home ${home} is not a folder`);
       await clear();
-      folder = await newFolder(home);
+      folder = await mkdtemp(path.join(home, '.agent-'));
       return seedAgentHome(folder, agent);
     },
   };
@@ -73,25 +76,15 @@ function placeOf(folder: string, name: string): string {
   return file;
 }
 
-async function newFolder(home: string): Promise<string> {
-  if (!(await lstat(home)).isDirectory()) throw new Error(`the home ${home} is not a folder`);
-  // A task may have locked its own user out. Where the folder is not ours to change, it is not theirs either.
-  await chmod(home, 0o700).catch(() => undefined);
-  return mkdtemp(path.join(home, '.agent-'));
-}
-
 /** What cannot be removed is left: nobody looks into it any more. */
 async function removeAll(folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true });
-  } catch {
-    await openUp(folder).catch(() => undefined);
-    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-  }
+  await openUp(folder).catch(() => undefined);
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
 }
 
-/** A task may have taken its own user's rights away from folders. */
+/** A task may have taken its own user's rights away from folders; then nothing in them could be removed. */
 async function openUp(folder: string): Promise<void> {
+  if (!(await lstat(folder)).isDirectory()) return;
   await chmod(folder, 0o700);
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await openUp(path.join(folder, entry.name));

@@ -66,18 +66,8 @@ async function runAgent(
   await writeFile(context.promptFile, prompt);
   const command = agentOf(assignment).command(prompt, { run: task.run, promptFile: context.promptFile });
   await context.reporter.update({ phase: 'running', usage: null });
-  const show = (lines: readonly string[]): void => lines.forEach((line) => log.line('agent', line));
-  let told = '';
   const { kind } = agentSpecOf(assignment);
-  const limit = kind === 'claude' ? CLAUDE_LINE_LIMIT : undefined;
-  const stdout = createLineSplitter((line) => {
-    show(reader.stdout(line));
-    const usage = reader.report().usage;
-    if (JSON.stringify(usage) === told) return;
-    told = JSON.stringify(usage);
-    void context.reporter.update({ usage });
-  }, limit);
-  const stderr = createLineSplitter((line) => show(reader.stderr(line)));
+  const { stdout, stderr } = listenTo(reader, kind, context, log);
   const end = await withAgentHome(kind === 'shell' ? undefined : context.agentHome, (own) =>
     supervise(command.file, command.args, {
       cwd: context.workspace.folder,
@@ -105,6 +95,28 @@ function withTrouble(judgement: Judgement, trouble: string | undefined): Judgeme
   if (trouble === undefined) return judgement;
   const feedback = `${judgement.feedback}\nDuring this attempt ${trouble}.`.trim();
   return { ...judgement, detail: `${judgement.detail}; ${trouble}`, feedback };
+}
+
+type Lines = ReturnType<typeof createLineSplitter>;
+
+/** Shows what the agent says as it comes, and tells what it has used. */
+function listenTo(
+  reader: AgentReader,
+  kind: TaskAssignment['agent']['kind'],
+  context: WorkerContext,
+  log: WorkerLog,
+): { stdout: Lines; stderr: Lines } {
+  const show = (lines: readonly string[]): void => lines.forEach((line) => log.line('agent', line));
+  let told = '';
+  const limit = kind === 'claude' ? CLAUDE_LINE_LIMIT : undefined;
+  const stdout = createLineSplitter((line) => {
+    show(reader.stdout(line));
+    const usage = reader.report().usage;
+    if (JSON.stringify(usage) === told) return;
+    told = JSON.stringify(usage);
+    void context.reporter.update({ usage });
+  }, limit);
+  return { stdout, stderr: createLineSplitter((line) => show(reader.stderr(line))) };
 }
 
 interface Work {

@@ -33,7 +33,7 @@ describe('the handover', () => {
       await turn();
     }
     expect(await reading).toEqual(HANDOVER);
-    expect(await restOf(stdin)).toEqual({ rest: '', ended: false });
+    expect(await restOf(stdin)).toEqual({ rest: '\n', ended: false });
     stdin.end();
     expect(await restOf(stdin)).toMatchObject({ ended: true });
   });
@@ -43,7 +43,7 @@ describe('the handover', () => {
     stdin.end(`${LINE}what follows\nand more`);
     expect(await readHandover(stdin, LIMIT, LONG_MS)).toEqual(HANDOVER);
     for (let n = 0; n < 5; n += 1) await turn();
-    expect(await restOf(stdin)).toEqual({ rest: 'what follows\nand more', ended: true });
+    expect(await restOf(stdin)).toEqual({ rest: '\nwhat follows\nand more', ended: true });
   });
 
   it.each<[string, string, string]>([

@@ -12,8 +12,8 @@ class HandoverUnreadable extends Error {
 }
 
 /**
- * Reads the first line of stdin, and no more: what follows it, and the end, are there for whoever listens next. The
- * stream is left paused, so that none of it is lost meanwhile.
+ * Reads the first line of stdin, and no more: what follows it, beginning with its line end, and the end of the stream are
+ * there for whoever listens and resumes it next.
  */
 export async function readHandover(stdin: Readable, limitBytes: number, timeoutMs: number): Promise<Handover> {
   const line = await firstLine(stdin, limitBytes, timeoutMs);
@@ -40,7 +40,8 @@ function firstLine(stdin: Readable, limitBytes: number, timeoutMs: number): Prom
       if (bytes > limitBytes) return fail(`it has more than ${limitBytes} bytes`);
       if (cut === -1) return void chunks.push(chunk);
       settle();
-      if (cut + 1 < chunk.length) stdin.unshift(chunk.subarray(cut + 1));
+      // At least the line end: a stream that is empty would tell its end also while it is paused, and nobody listens yet.
+      stdin.unshift(chunk.subarray(cut));
       resolve(Buffer.concat([...chunks, chunk.subarray(0, cut)]).toString('utf8'));
     };
     const ended = (): void => fail('stdin ended before it was whole');

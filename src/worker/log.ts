@@ -8,7 +8,7 @@ const LOG_LIMIT = 16 * 1024 * 1024;
  * What may wait in our memory until somebody reads our stdout. Beyond it lines are left out: to let the job wait instead
  * would make its work depend on whoever reads a log.
  */
-const WAITING_LIMIT = 4 * 1024 * 1024;
+const WAITING_LIMIT = 16 * 1024 * 1024;
 
 /** Prints JSON lines; whoever started the worker keeps them. */
 export interface WorkerLog {

@@ -102,7 +102,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       await engine.createVolume(one, labels);
       await engine.createVolume(one, labels);
       await engine.createVolume(other, MARK);
-      expect(await engine.listVolumes(labels)).toEqual([one]);
+      expect(await engine.listVolumes(labels)).toEqual([{ name: one, labels }]);
       await engine.removeVolume(one);
       await engine.removeVolume(one);
       expect(await engine.listVolumes(labels)).toEqual([]);

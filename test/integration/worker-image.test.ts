@@ -34,7 +34,7 @@ const missing =
     ? 'no container engine'
     : base === undefined
       ? `no image ${BASE}: docker/air-gapped/build-base.sh makes it`
-      : !existsSync(path.join(ROOT, 'dist/bundle/worker/worker.js'))
+      : !existsSync(path.join(ROOT, 'dist/bundle/egress/egress.js'))
         ? 'not built: npm run build'
         : undefined;
 const why = missing === undefined ? '' : ` (${missing})`;
@@ -275,7 +275,9 @@ function registryWithPassword(): string {
 function copyOfPackage(): string {
   const folder = tempFolder();
   cpSync(path.join(ROOT, 'docker'), path.join(folder, 'docker'), { recursive: true });
-  cpSync(path.join(ROOT, 'dist/bundle/worker'), path.join(folder, 'dist/bundle/worker'), { recursive: true });
+  for (const name of ['worker', 'egress']) {
+    cpSync(path.join(ROOT, 'dist/bundle', name), path.join(folder, 'dist/bundle', name), { recursive: true });
+  }
   return folder;
 }
 

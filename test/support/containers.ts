@@ -72,6 +72,6 @@ export async function startContainer(engine: Engine, spec: ContainerSpec): Promi
 /** Removes all that this run of the tests has made. */
 export async function removeAll(engine: Engine, tags: readonly string[]): Promise<void> {
   for (const { id } of await engine.listContainers(MARK)) await engine.removeContainer(id);
-  for (const name of await engine.listVolumes(MARK)) await engine.removeVolume(name);
+  for (const { name } of await engine.listVolumes(MARK)) await engine.removeVolume(name);
   for (const tag of tags) await engine.removeImage(tag);
 }

@@ -2,8 +2,9 @@
 // A worker for the tests of launchers: its environment says how it behaves.
 import { spawn } from 'node:child_process';
 
-const { CONTRACT_PRINT, CONTRACT_EXIT, CONTRACT_TERM, CONTRACT_CHILDREN } = process.env;
 const say = (line) => process.stdout.write(`${line}\n`);
+
+const { CONTRACT_PRINT, CONTRACT_EXIT, CONTRACT_TERM, CONTRACT_CHILDREN } = await environment();
 
 process.on('SIGTERM', () => {
   say('asked to stop');
@@ -19,6 +20,14 @@ if (CONTRACT_PRINT !== undefined) say(CONTRACT_PRINT);
 if (CONTRACT_CHILDREN !== undefined) startChildren();
 if (CONTRACT_EXIT !== undefined) process.exit(Number(CONTRACT_EXIT));
 say('ready');
+
+/** In a container it comes as the first line of stdin. */
+async function environment() {
+  if (process.env.MAHABHARATHA_HANDOVER === undefined) return process.env;
+  let text = '';
+  while (!text.includes('\n')) text += await new Promise((resolve) => process.stdin.once('data', resolve));
+  return JSON.parse(text.split('\n')[0]).env;
+}
 
 /** One in a session of its own, one whose parent is gone as well. */
 function startChildren() {

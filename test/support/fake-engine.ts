@@ -135,7 +135,8 @@ function volumesOf({ volumes }: FakeEngineMachine): Part<'createVolume' | 'remov
       else if (!hasLabels(there, labels)) throw failed(`create volume ${name}`, 'other labels');
     },
     removeVolume: async (name) => void volumes.delete(name),
-    listVolumes: async (labels) => [...volumes].filter(([, own]) => hasLabels(own, labels)).map(([name]) => name),
+    listVolumes: async (labels) =>
+      [...volumes].filter(([, own]) => hasLabels(own, labels)).map(([name, own]) => ({ name, labels: own })),
   };
 }
 

@@ -25,7 +25,7 @@ export function volumeCalls(connection: Connection): Pick<Engine, 'createVolume'
       const filters = JSON.stringify({ label: labelFilter(labels) });
       const call = { what: 'list volumes', method: 'GET', path: '/volumes', query: { filters } } as const;
       const { Volumes } = await connection.ask<{ Volumes: Volume[] | null }>(call);
-      return (Volumes ?? []).map(({ Name }) => Name);
+      return (Volumes ?? []).map(({ Name, Labels }) => ({ name: Name, labels: Labels ?? {} }));
     },
   };
 }

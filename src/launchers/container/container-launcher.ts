@@ -48,10 +48,11 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     name: CONTAINER,
     capabilities: { isolated: true, sharesObjects: false },
     start: async (spec) => {
-      await parts.of(spec);
+      const { wayOut } = await parts.of(spec);
       const { info, output } = await startWorker(engine, settings, spec);
       const handle = handleOf(info);
       void hold(handle, output);
+      await orRemove(engine, info.id, wayOut);
       return handle;
     },
     recover: async (handle) => {
@@ -123,6 +124,16 @@ async function comesBack(engine: Engine): Promise<boolean> {
     await sleep(LOOK_AGAIN_MS);
   }
   return false;
+}
+
+/** A worker without what it needs is not left behind. */
+async function orRemove(engine: Engine, id: string, need: Promise<void>): Promise<void> {
+  try {
+    await need;
+  } catch (error) {
+    await engine.removeContainer(id);
+    throw error;
+  }
 }
 
 /** SIGTERM, SIGKILL after the grace, and by force what is left then. */

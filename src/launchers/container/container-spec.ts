@@ -42,7 +42,7 @@ export function containerSpec(
     workdir: INSIDE.worktree,
     labels: workerLabels(spec, settings.repo),
     mounts: mountsOf(spec, settings, masked),
-    network: network === 'open' ? 'bridge' : 'none',
+    network,
     memoryBytes,
     cpus,
     pids,
@@ -66,7 +66,7 @@ function mountsOf(spec: WorkerSpec, settings: ContainerSettings, masked: readonl
     bind(spec.shared, INSIDE.shared, true),
     tmpfs('/tmp', 0o1777, settings),
     tmpfs(INSIDE.home, 0o700, settings),
-    ...(settings.network === 'allowlist'
+    ...(settings.egress !== null
       ? [{ kind: 'volume' as const, name: egressVolume(spec.runId), target: INSIDE.egress, readOnly: true }]
       : []),
     ...settings.caches.map(({ volume, target }) => ({

@@ -1,5 +1,5 @@
 import { run, sleep } from '../../lib/index.ts';
-import { inGiB } from './endings.ts';
+import { inWords } from './endings.ts';
 import type { Places } from './labels.ts';
 
 const FASTEST_MS = 1000;
@@ -20,7 +20,7 @@ export async function watchDisk(
     const began = performance.now();
     const used = await diskUsage([worktree, gitDir, outbox], signal);
     if (used > limitBytes)
-      return `killed: its folders hold ${inGiB(used)} on the disk, the limit is ${inGiB(limitBytes)} (workers.container.disk)`;
+      return `killed: its folders hold ${inWords(used)} on the disk, the limit is ${inWords(limitBytes)} (workers.container.disk)`;
     await sleep(Math.max(FASTEST_MS, (performance.now() - began) / SHARE), signal);
   }
   return undefined;

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import type { ContainerExit } from '../../engines/index.ts';
 import type { WorkerExit } from '../launcher.ts';
 
+const GIB = 1024 ** 3;
 const KILLED = 128 + constants.signals.SIGKILL;
 
 /** Pure: how a worker ended, from how its container did. An init tells a signal as 128 and its number. */
@@ -12,7 +13,7 @@ export function workerExit(
   const exit = { code: signalOf(code) === null ? code : null, signal: signalOf(code) };
   if (known.overLimit !== undefined) return { ...exit, overLimit: known.overLimit };
   if (oomKilled && code === KILLED)
-    return { ...exit, overLimit: `killed: its memory of ${inGiB(known.memoryBytes)} was used up` };
+    return { ...exit, overLimit: `killed: its memory of ${inWords(known.memoryBytes)} was used up` };
   return exit;
 }
 
@@ -22,6 +23,6 @@ function signalOf(code: number | null): string | null {
   return found?.[0] ?? null;
 }
 
-export function inGiB(bytes: number): string {
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+export function inWords(bytes: number): string {
+  return bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }

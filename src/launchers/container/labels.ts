@@ -10,6 +10,8 @@ export const LABEL = {
   repo: 'mahabharatha.repo',
   session: 'mahabharatha.session',
   role: 'mahabharatha.role',
+  /** On shared caches: the repository they belong to. */
+  cache: 'mahabharatha.cache',
   /** Where a worker's log and folders are: whoever finds it by its labels alone must know. */
   places: 'mahabharatha.places',
 } as const;

@@ -1,23 +1,53 @@
 import path from 'node:path';
 import type { WorkerSpec } from '../launcher.ts';
+import { egressVolume } from './container-spec.ts';
+import { keepEgressProxy } from './egress-proxy.ts';
+import type { EgressProxy } from './egress-proxy.ts';
+import { LABEL, runLabels } from './labels.ts';
 import type { ContainerLauncherOptions } from './settings.ts';
 
-/** What a run has once, beside its workers. */
+/** What a run has once, beside its workers: its last hand, its caches, its way out. */
 interface RunParts {
-  /** Resolves when what the workers need is there. */
-  of(spec: WorkerSpec): Promise<void>;
+  /** Resolves when a worker can be made; its way out may come a little later. */
+  of(spec: WorkerSpec): Promise<{ readonly wayOut: Promise<void> }>;
   close(runId: string): void;
 }
 
-export function createRunParts({ startSweeper }: ContainerLauncherOptions): RunParts {
-  const sweepers = new Map<string, { close(): void }>();
+interface Parts {
+  readonly sweeper: { close(): void };
+  readonly volumes: Promise<unknown>;
+  readonly proxy: Promise<EgressProxy | null>;
+}
+
+export function createRunParts(options: ContainerLauncherOptions): RunParts {
+  const runs = new Map<string, Parts>();
   return {
-    of: async ({ runId, shared }) => {
-      if (!sweepers.has(runId)) sweepers.set(runId, startSweeper({ runId, lease: path.join(shared, 'lease.json') }));
+    of: async (spec) => {
+      const known = runs.get(spec.runId);
+      const parts = known ?? startParts(options, spec);
+      if (known === undefined) runs.set(spec.runId, parts);
+      await parts.volumes;
+      return { wayOut: parts.proxy.then((proxy) => proxy?.started) };
     },
     close: (runId) => {
-      sweepers.get(runId)?.close();
-      sweepers.delete(runId);
+      const parts = runs.get(runId);
+      parts?.sweeper.close();
+      void parts?.proxy.then((proxy) => proxy?.close());
+      runs.delete(runId);
     },
   };
+}
+
+function startParts({ engine, settings, startSweeper }: ContainerLauncherOptions, spec: WorkerSpec): Parts {
+  const sweeper = startSweeper({ runId: spec.runId, lease: path.join(spec.shared, 'lease.json') });
+  const { repo, egress, caches } = settings;
+  const labels = { ...runLabels({ ...spec, repo }), [LABEL.role]: 'egress' };
+  const volumes = Promise.all([
+    ...(egress === null ? [] : [engine.createVolume(egressVolume(spec.runId), labels)]),
+    // Caches outlive runs: no run's label, or they would go with it.
+    ...caches.map(({ volume }) => engine.createVolume(volume, { [LABEL.cache]: repo })),
+  ]);
+  const proxy = volumes.then(() => (egress === null ? null : keepEgressProxy(engine, settings, egress, spec)));
+  proxy.catch(() => undefined);
+  return { sweeper, volumes, proxy };
 }

@@ -14,15 +14,20 @@ export interface ContainerSettings {
   readonly tmpfsBytes: number;
   /** Worktree, git directory and outbox of one worker together. */
   readonly diskBytes: number;
-  readonly network: 'none' | 'allowlist' | 'open';
-  /** The rules of the egress proxy, in its own format; nothing secret. */
-  readonly egressRules: string;
+  /** "none" with an egress proxy is the allowlist. */
+  readonly network: 'none' | 'bridge';
+  readonly egress: EgressProgram | null;
   readonly mounts: readonly Mount[];
   /** Shared caches: the name of the volume and what finds it there. */
   readonly caches: readonly CacheVolume[];
   readonly runtime: string | null;
-  readonly leaseMs: number;
   readonly handover: Pick<Handover, 'agent' | 'secrets'>;
+}
+
+/** What the egress proxy's container runs; nothing in it is secret. */
+export interface EgressProgram {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface CacheVolume {

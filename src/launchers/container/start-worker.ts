@@ -56,7 +56,7 @@ function handoverOf(spec: WorkerSpec, settings: ContainerSettings): Handover {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(spec.env)) if (value !== undefined) env[name] = value;
   for (const cache of settings.caches) Object.assign(env, cache.env);
-  const egress = settings.network === 'allowlist';
+  const egress = settings.egress !== null;
   return { version: 1, env: { ...env, ...withTrustedFolders(env) }, egress, ...settings.handover };
 }
 

@@ -7,6 +7,6 @@ export async function sweepRun(engine: Engine, runId: string): Promise<number> {
   const containers = await engine.listContainers(labels);
   await Promise.all(containers.map(({ id }) => engine.removeContainer(id)));
   const volumes = await engine.listVolumes(labels);
-  await Promise.all(volumes.map((name) => engine.removeVolume(name)));
+  await Promise.all(volumes.map(({ name }) => engine.removeVolume(name)));
   return containers.length;
 }

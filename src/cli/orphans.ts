@@ -1,0 +1,49 @@
+import { stat } from 'node:fs/promises';
+import type { Engine } from '../engines/index.ts';
+import { runsInEngine, sweepRun } from '../launchers/index.ts';
+import type { RunInEngine } from '../launchers/index.ts';
+import { isFeatureName } from './project.ts';
+import type { Project } from './project.ts';
+
+/** Beyond the lease: a run that was broken off just now may be resumed, and its workers end by themselves. */
+const GRACE_MS = 30_000;
+
+interface Asking {
+  readonly project: Project;
+  /** How long workers live without an orchestrator. */
+  readonly leaseMs: number;
+  /** A feature whose lock we hold, and the run of it that goes on; null for none. */
+  readonly mine: { readonly feature: string; readonly runId: string | null } | null;
+}
+
+/** What runs of this repository have left in the engine and nobody owns any more. */
+export async function findOrphans(engine: Engine, asking: Asking): Promise<RunInEngine[]> {
+  const runs = await runsInEngine(engine, asking.project.repository.root);
+  const owned = await Promise.all(runs.map((run) => isOwned(run, asking)));
+  return runs.filter((_, index) => !owned[index]);
+}
+
+/** In doubt it is. */
+async function isOwned(run: RunInEngine, { project, leaseMs, mine }: Asking): Promise<boolean> {
+  if (mine !== null && run.feature === mine.feature) return run.runId === mine.runId;
+  if (!isFeatureName(run.feature)) return true;
+  const store = project.store(run.feature);
+  if ((await store.holder()) !== undefined) return true;
+  const lastSign = await modifiedAt(store.paths.lease);
+  const since = Math.max(lastSign, run.youngest === null ? 0 : Date.parse(run.youngest));
+  return Date.now() - since < leaseMs + GRACE_MS;
+}
+
+/** Removes them, and tells which they were. */
+export async function reapOrphans(engine: Engine, asking: Asking): Promise<readonly RunInEngine[]> {
+  const orphans = await findOrphans(engine, asking);
+  for (const { runId } of orphans) await sweepRun(engine, runId);
+  return orphans;
+}
+
+async function modifiedAt(file: string): Promise<number> {
+  return stat(file).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+}

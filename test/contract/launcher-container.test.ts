@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '../../src/engines/index.ts';
+import { createContainerLauncher } from '../../src/launchers/index.ts';
+import type { ContainerSettings, Launcher, WorkerHandle } from '../../src/launchers/index.ts';
+import { randomId } from '../../src/lib/index.ts';
+import { handover } from '../../src/protocol/index.ts';
+import { newBuild } from '../support/containers.ts';
+import { dockerForTests } from '../support/docker.ts';
+import type { FakeProgram } from '../support/fake-container.ts';
+import { createFakeEngine, createFakeEngineMachine, takeDown } from '../support/fake-engine.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { LONG_GRACE, launcherContract, newSpec, waitForLine } from './launcher-contract.ts';
+
+const docker = await dockerForTests();
+const workerProgram = fileURLToPath(new URL('../support/contract-worker.mjs', import.meta.url));
+const image = `mahabharatha-test:${randomId()}`;
+const SECRET = 'a-secret-of-the-agent';
+const REPO = `/somewhere/${randomId()}`;
+
+const settings = (more: Partial<ContainerSettings> = {}): ContainerSettings => ({
+  image,
+  repo: REPO,
+  uid: 4711,
+  gid: 4712,
+  memoryBytes: 256 * 1024 ** 2,
+  cpus: 1,
+  pids: 100,
+  tmpfsBytes: 16 * 1024 ** 2,
+  diskBytes: 64 * 1024 ** 2,
+  network: 'none',
+  egress: null,
+  mounts: [],
+  caches: [],
+  runtime: null,
+  handover: { agent: { env: {}, files: [] }, secrets: [SECRET] },
+  ...more,
+});
+
+const launcherOn = (engine: Engine, more?: Partial<ContainerSettings>): Launcher =>
+  createContainerLauncher({ engine, settings: settings(more), startSweeper: () => ({ close: () => undefined }) });
+
+/** The same words that `contract-worker.mjs` understands. */
+const contractProgram: FakeProgram = ({ stdin, stdout, exit, onTerm }) => {
+  stdin.setEncoding('utf8').once('data', (line: string) => {
+    const { CONTRACT_PRINT, CONTRACT_EXIT, CONTRACT_TERM } = handover.parse(JSON.parse(line)).env;
+    onTerm(() => {
+      stdout('asked to stop\n');
+      if (CONTRACT_TERM !== 'ignore') exit(Number(CONTRACT_TERM ?? 0));
+    });
+    if (CONTRACT_PRINT !== undefined) stdout(`${CONTRACT_PRINT}\n`);
+    if (CONTRACT_EXIT !== undefined) return exit(Number(CONTRACT_EXIT));
+    stdout('ready\n');
+  });
+};
+
+const idOf = (handle: WorkerHandle): string => handle.containerId ?? '';
+
+launcherContract('containers on a fake engine', () => {
+  const machine = createFakeEngineMachine(contractProgram, [image]);
+  const engine = createFakeEngine(machine);
+  return {
+    launcher: launcherOn(engine),
+    again: () => launcherOn(createFakeEngine(machine)),
+    kill: (handle) => void engine.signalContainer(idOf(handle), 'SIGKILL'),
+  };
+});
+
+describe('the container launcher, when the engine goes away', () => {
+  it('says so to whoever waits, and when it is asked to start or to stop', async () => {
+    const machine = createFakeEngineMachine(contractProgram, [image]);
+    const launcher = launcherOn(createFakeEngine(machine));
+    const handle = await launcher.start(newSpec(launcher));
+    await waitForLine(launcher, handle, 'ready');
+    takeDown(machine);
+    const gone = { code: 'ENGINE_UNREACHABLE' };
+    await expect(launcher.stop(handle, LONG_GRACE)).rejects.toMatchObject(gone);
+    await expect(launcher.start({ ...newSpec(launcher), worker: 7 })).rejects.toMatchObject(gone);
+    machine.up = true;
+  });
+});
+
+describe.skipIf(docker.why !== '')(`on a real engine${docker.why === '' ? '' : ` (${docker.why})`}`, () => {
+  const { engine } = docker;
+  beforeAll(async () => {
+    const steps = ['COPY worker.mjs /worker.mjs', 'ENTRYPOINT ["node", "/worker.mjs"]'];
+    const build = newBuild(docker.image, steps, { tag: image });
+    const program = { path: 'worker.mjs', content: readFileSync(workerProgram), mode: 0o644 };
+    await engine.buildImage({ ...build, files: [...build.files, program] }, () => undefined);
+  }, 60_000);
+  afterAll(async () => {
+    for (const { id } of await engine.listContainers({ 'mahabharatha.repo': REPO })) await engine.removeContainer(id);
+    await engine.removeImage(image);
+  });
+
+  launcherContract('containers on Docker', () => ({
+    launcher: launcherOn(docker.engine),
+    again: () => launcherOn(docker.again()),
+    kill: (handle) => void docker.engine.signalContainer(idOf(handle), 'SIGKILL'),
+  }));
+
+  it('ends a worker that keeps more on the disk than it may, and says how much', async () => {
+    const launcher = launcherOn(engine, { diskBytes: 1024 ** 2 });
+    const spec = newSpec(launcher);
+    const handle = await launcher.start(spec);
+    await waitForLine(launcher, handle, 'ready');
+    execFileSync('dd', ['if=/dev/zero', `of=${path.join(spec.worktree, 'big')}`, 'bs=1M', 'count=4'], {
+      stdio: 'ignore',
+    });
+    expect(await launcher.wait(handle)).toMatchObject({
+      overLimit: expect.stringMatching(/hold 4\.\d MiB on the disk, the limit is 1\.0 MiB/),
+    });
+  });
+
+  it('takes another name when the usual one is taken, and leaves the other container alone', async () => {
+    const launcher = launcherOn(engine);
+    const spec = { ...newSpec(launcher), worker: 93 };
+    const first = await launcher.start(spec);
+    const second = await launcher.start({ ...spec, session: randomId(), runId: `run-${randomId()}` });
+    expect(first.facts['name']).toBe('mahabharatha-worker-93');
+    expect(second.facts['name']).toMatch(/^mahabharatha-worker-93-run-/);
+    expect(await launcher.recover(first)).toBe(true);
+    await launcher.sweep(second.runId);
+    expect(await launcher.recover(first)).toBe(true);
+  });
+
+  it('keeps secrets out of the log and out of what inspect shows', async () => {
+    const launcher = launcherOn(engine);
+    const spec = newSpec(launcher, { CONTRACT_PRINT: `here it is: ${SECRET}!` });
+    const handle = await launcher.start(spec);
+    await waitForLine(launcher, handle, 'here it is: [redacted]!');
+    expect(execFileSync('docker', ['inspect', idOf(handle)], { encoding: 'utf8' })).not.toContain(SECRET);
+    expect(readFileSync(spec.log, 'utf8')).not.toContain(SECRET);
+  });
+
+  it('goes on with the log of a worker that it has not started itself, without a gap or a double line', async () => {
+    const first = launcherOn(engine);
+    const spec = newSpec(first, { CONTRACT_PRINT: 'one\ntwo', CONTRACT_TERM: '0' });
+    const handle = await first.start(spec);
+    await waitForLine(first, handle, 'ready');
+    const later = launcherOn(docker.again());
+    // As if the first one had been killed before it wrote the rest.
+    writeFileSync(spec.log, 'one\n');
+    expect(await later.recover(handle)).toBe(true);
+    await waitUntil('the log is whole', () => readFileSync(spec.log, 'utf8') === 'one\ntwo\nready\n');
+  });
+});

@@ -156,6 +156,44 @@ describe('a job', () => {
     await job.stop(100);
   });
 
+  it('that floods us leaves everything else its turn', async () => {
+    let [pieces, most] = [0, 0];
+    const timer = setInterval(() => {
+      most = Math.max(most, pieces);
+      pieces = 0;
+    }, 1);
+    const job = startJob(...bash('head -c 5000000 /dev/zero'), {
+      ...here,
+      onStdout: () => {
+        pieces += 1;
+        for (const until = performance.now() + 3; performance.now() < until;);
+      },
+    });
+    expect(await job.done).toMatchObject({ code: 0 });
+    clearInterval(timer);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
+  it('is over when it has ended, though what has left its group chatters on', async () => {
+    const { here } = marked();
+    const job = startJob(...bash('setsid yes & sleep 0.2; exit 4'), here);
+    expect(await job.done).toMatchObject({ code: 4 });
+  });
+
+  it('has what left its group ended before the rest of its output is read', async () => {
+    const { here, gone } = marked();
+    let output = '';
+    const job = startJob(...bash('setsid bash -c "echo from outside; exec sleep 1000" & sleep 0.5; exit 4'), {
+      ...here,
+      onStdout: (text) => (output += text),
+      sweep: async () => void (await killByEnvironment('PROCESS_TEST', here.env['PROCESS_TEST'] ?? '')),
+    });
+    expect(await job.done).toMatchObject({ code: 4 });
+    await gone();
+    expect(output).toBe('from outside\n');
+  });
+
   it('that could not be started can be stopped', async () => {
     const job = startJob('no-such-program', [], here);
     await job.stop(1000);

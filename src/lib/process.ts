@@ -183,6 +183,9 @@ function collect(stream: Readable | null, onText: ((text: string) => void) | und
   stream.on('data', (text: string) => {
     chunks += 1;
     onText?.(text);
+    // One piece in each turn of the loop: who floods us must not keep timers and all else from having theirs.
+    stream.pause();
+    setImmediate(() => stream.resume());
   });
   return {
     drained: async (silenceMs) => {

@@ -50,7 +50,7 @@ export async function withAgentHome<Value>(
 }
 
 /** Writes the files into a new, empty folder. */
-export async function seedAgentHome(folder: string, agent: Handover['agent']): Promise<Environment> {
+async function seedAgentHome(folder: string, agent: Handover['agent']): Promise<Environment> {
   for (const { path: name, content } of agent.files) {
     const file = placeOf(folder, name);
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });

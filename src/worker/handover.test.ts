@@ -1,6 +1,11 @@
+import { connect, createServer } from 'node:net';
+import type { Socket } from 'node:net';
+import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { sleep } from '../lib/index.ts';
 import { readHandover } from './handover.ts';
 
 const HANDOVER = {
@@ -13,6 +18,19 @@ const HANDOVER = {
 const LINE = `${JSON.stringify(HANDOVER)}\n`;
 const LIMIT = 10_000;
 const LONG_MS = 60_000;
+
+/** What Node makes of a pipe on stdin: a socket, on which this text comes, and the end at once. */
+async function pipeWith(text: string): Promise<Socket> {
+  const server = createServer();
+  const place = path.join(tempFolder(), 'socket');
+  await new Promise<void>((resolve) => server.listen(place, resolve));
+  onTestFinished(() => void server.close());
+  const taken = new Promise<Socket>((resolve) => server.once('connection', resolve));
+  connect(place).end(text);
+  const socket = await taken;
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
 
 /** What the stream still gives, and whether its end is seen. */
 async function restOf(stdin: PassThrough): Promise<{ rest: string; ended: boolean }> {
@@ -44,6 +62,15 @@ describe('the handover', () => {
     expect(await readHandover(stdin, LIMIT, LONG_MS)).toEqual(HANDOVER);
     for (let n = 0; n < 5; n += 1) await turn();
     expect(await restOf(stdin)).toEqual({ rest: '\nwhat follows\nand more', ended: true });
+  });
+
+  it('does not lose an end that comes before anybody listens: pipes tell it also while they are paused', async () => {
+    const stdin = await pipeWith(LINE);
+    expect(await readHandover(stdin, LIMIT, LONG_MS)).toEqual(HANDOVER);
+    await sleep(50);
+    const ended = new Promise((resolve) => stdin.once('end', resolve));
+    stdin.resume();
+    await ended;
   });
 
   it.each<[string, string, string]>([

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAgent } from '../../src/agents/index.ts';
@@ -68,7 +67,7 @@ describe.skipIf(claude === undefined && !inCi)(`what a worker's Claude Code show
     );
     expect(planted).toMatchObject({ outcome: 'verified' });
     expect(existsSync(proof)).toBe(true);
-    execFileSync('rm', [proof]);
+    rmSync(proof);
     // … and where it would be found by default.
     mkdirSync(path.join(world.home, '.claude'));
     writeFileSync(path.join(world.home, '.claude/settings.json'), settings);

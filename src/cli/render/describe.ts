@@ -20,7 +20,7 @@ export function describe(event: RecordedEvent): Line {
     case 'worker-starting':
       return quiet(`worker ${event.worker} starts: ${event.cause}`);
     case 'worker-started':
-      return quiet(`worker ${event.worker} is up (${event.containerId ?? `pid ${event.pid}`})`);
+      return quiet(`worker ${event.worker} is up (${event.containerId?.slice(0, 12) ?? `pid ${event.pid}`})`);
     case 'worker-phase':
       return quiet(`worker ${event.worker} is ${event.phase === 'setup' ? 'setting up its worktree' : event.phase}`);
     case 'worker-exited':

@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from '../../src/lib/index.ts';
+import { dockerForTests } from './docker.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
+const LOCK = path.join(tmpdir(), 'mahabharatha-test-worker-image.lock');
+
+export const docker = await dockerForTests();
+
+/** For the name of what is skipped. */
+export const whySkipped = docker.why === '' ? '' : ` (${docker.why})`;
+
+/** The image of this checkout, built by the program itself; one test file at a time, and quick when it is there. */
+export async function buildWorkerImage(): Promise<void> {
+  if (docker.why !== '') return;
+  await withLock(LOCK, 300_000, async () => {
+    execFileSync(process.execPath, [PROGRAM, 'build', '--base-image', docker.image], { stdio: 'pipe' });
+  });
+}

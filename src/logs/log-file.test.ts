@@ -118,8 +118,8 @@ it('leaves out what does not fit into memory while nothing can be written, and s
   const log = openLogFile(file, { limitBytes: 100_000_000 });
   const megabyte = `${'x'.repeat(999)}\n`.repeat(1000);
   log.write('first\n');
-  for (let n = 0; n < 20; n++) log.write(megabyte);
   await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let n = 0; n < 20; n++) log.write(megabyte);
   mkdirSync(folder);
   await waitUntil('the note is there', () => read(file).includes('left out'));
   log.write('last\n');
@@ -129,4 +129,15 @@ it('leaves out what does not fit into memory while nothing can be written, and s
   expect(lines).toHaveLength(1 + 8000 + 1 + 1 + 1);
   expect(lines[8001]).toMatch(/^… 12000 lines were left out here: ENOENT/);
   expect(lines[8002]).toBe('last');
+});
+
+it('is not slower than somebody who hands it line after line', async () => {
+  const file = newFile();
+  const log = openLogFile(file, { limitBytes: 100_000_000 });
+  for (let turn = 0; turn < 100; turn++) {
+    for (let n = 0; n < 500; n++) log.write(`${'x'.repeat(98)}\n`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await log.close();
+  expect(read(file)).toHaveLength(100 * 500 * 99);
 });

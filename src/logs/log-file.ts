@@ -5,10 +5,13 @@ import { olderFile } from './read-log.ts';
 
 /** What waits for a slow or full disk; beyond it lines are left out. */
 const QUEUE_LIMIT = 8 * 1024 * 1024;
+/** What a piece takes in memory beside its bytes: there may be millions of empty lines. */
+const PIECE_COST = 128;
 /** A line that is longer is broken in two: what is half a line is kept in memory. */
 const LONGEST_LINE = 1024 * 1024;
 const RETRY_MS = 500;
 const LINE_END = 10;
+const SLOW = 'the disk was too slow';
 
 export interface LogFile {
   /** Takes any piece of the output; never throws. */
@@ -28,11 +31,15 @@ export function openLogFile(file: string, { limitBytes }: { limitBytes: number }
   let queue: Buffer[] = [];
   let queued = 0;
   let leftOut = 0;
-  let trouble = 'the disk was too slow';
+  let trouble = SLOW;
+  let cause = SLOW;
   let draining: Promise<void> | undefined;
 
   const put = (block: Buffer): void => {
-    if (queued + block.length > QUEUE_LIMIT) return void (leftOut += countLines(block));
+    if (queued + queue.length * PIECE_COST + block.length > QUEUE_LIMIT) {
+      [leftOut, cause] = [leftOut + countLines(block), trouble];
+      return;
+    }
     // Said where they are missing, so before the first line that has room again.
     noteLeftOut();
     queue.push(block);
@@ -41,18 +48,21 @@ export function openLogFile(file: string, { limitBytes }: { limitBytes: number }
   };
   const noteLeftOut = (): void => {
     if (leftOut === 0) return;
-    const note = Buffer.from(`… ${leftOut} lines were left out here: ${trouble}\n`);
+    const note = Buffer.from(`… ${leftOut} lines were left out here: ${cause}\n`);
     queue.push(note);
     queued += note.length;
     leftOut = 0;
   };
   const drain = async (): Promise<void> => {
-    for (let block = queue[0]; block !== undefined; block = queue[0]) {
+    while (queue.length > 0) {
+      // All at once: a write for each line would be slower than who prints them.
+      const block = Buffer.concat(queue);
+      queue = [block];
       try {
         const written = await target.append(block);
         queued -= written;
-        if (written < block.length) queue[0] = block.subarray(written);
-        else queue.shift();
+        trouble = SLOW;
+        queue.splice(0, 1, ...(written < block.length ? [block.subarray(written)] : []));
         if (queue.length === 0) noteLeftOut();
       } catch (error) {
         trouble = reasonOf(error);

@@ -26,7 +26,7 @@ interface Folders {
 /** A worker: takes assignments one after the other until it is told to end, or nobody is there to tell it anything. */
 async function main(folders: Folders): Promise<void> {
   const boot = await readBoot(folders.inbox);
-  const around = await findSurroundings(boot.worker);
+  const around = await findSurroundings(boot.worker, process.env);
   const log = createLog(boot.worker, (text) => process.stdout.write(around.redact(text)));
   const stop = new AbortController();
   const end = (cause: string, reason: string = cause): void => {

@@ -22,8 +22,8 @@ export interface Surroundings {
 }
 
 /** A subprocess has its user's environment; in a container all of it comes over stdin. */
-export async function findSurroundings(worker: number): Promise<Surroundings> {
-  const { [HANDOVER_MARK]: mark, ...env } = process.env;
+export async function findSurroundings(worker: number, own: Environment): Promise<Surroundings> {
+  const { [HANDOVER_MARK]: mark, ...env } = own;
   if (mark === undefined) {
     const secrets = SECRETS.flatMap((name) => env[name] ?? []);
     return { env, agentHome: undefined, redact: createRedactor(secrets) };

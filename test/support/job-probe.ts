@@ -4,10 +4,10 @@ import type { WorkerContext } from '../../src/worker/context.ts';
 import { createLog } from '../../src/worker/log.ts';
 import { runShell } from '../../src/worker/shell-step.ts';
 
-/**
- * Stands in for a worker in a container: runs the commands that it is given one after the other, as a worker runs a
- * verification, and says how it went. Where the tests name it, it is one file that needs nothing else.
- */
+// Stands in for a worker in a container: runs the commands that it is given one after the other, as a worker runs a
+// verification, and says how it went. Tests make one file of it that needs nothing else.
+
+/** How one command went, as a line of JSON on stderr. */
 export interface ProbeReport {
   readonly ok: boolean;
   readonly detail: string;
@@ -22,7 +22,7 @@ export interface ProbeReport {
   readonly rssBytes: number;
 }
 
-interface ProbeStep {
+export interface ProbeStep {
   readonly command: string;
   readonly timeoutMs: number;
 }
@@ -60,4 +60,3 @@ async function probe({ command, timeoutMs }: ProbeStep): Promise<ProbeReport> {
 
 const steps: readonly ProbeStep[] = JSON.parse(process.argv[2] ?? '[]');
 for (const step of steps) process.stderr.write(`${JSON.stringify(await probe(step))}\n`);
-process.exit(0);

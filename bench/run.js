@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { measureContainers } from './containers.js';
 import { measureMakespan } from './makespan.js';
 import { endProgramsOnSignal } from './program.js';
 import { describeMachine, formatMarkdown, formatText, isFarOff, loadNow } from './report.js';
@@ -15,6 +16,7 @@ const MEASUREMENTS = {
   trivial: measureTrivialTasks,
   startup: measureStartup,
   state: measureStateGrowth,
+  containers: measureContainers,
 };
 
 const USAGE = `node bench/run.js [options] [${Object.keys(MEASUREMENTS).join('|')} …]

@@ -36,10 +36,10 @@ function taskOf(index, command) {
  * Builds the feature and returns what the run took and wrote. A fast run with a missing file is not a fast run: that
  * throws.
  */
-export async function buildFeature(folder, { count, env = process.env }) {
+export async function buildFeature(folder, { count, env = process.env, mode = 'subprocess', workers = WORKERS }) {
   const startedAt = Date.now();
   const started = performance.now();
-  const args = [CLI, 'kurukshetra', '--mode', 'subprocess', '--workers', String(WORKERS)];
+  const args = [CLI, 'kurukshetra', '--mode', mode, '--workers', String(workers)];
   await runProgram(process.execPath, args, { cwd: folder, env });
   const totalMs = performance.now() - started;
   const endedAt = Date.now();
@@ -50,10 +50,10 @@ export async function buildFeature(folder, { count, env = process.env }) {
 }
 
 /** Builds a new feature in a new repository, which is removed. */
-export async function buildOnce({ count, command }) {
+export async function buildOnce({ count, command, mode, workers }) {
   return inTempFolder(async (folder) => {
     makeFeature(folder, { count, command });
-    return buildFeature(folder, { count });
+    return buildFeature(folder, { count, mode, workers });
   });
 }
 

@@ -89,6 +89,8 @@ export type TokenCounts = z.infer<typeof usageFields>;
 
 /** One line of `--output-format stream-json`: an event we know, null for one we do not, the text itself when it is not JSON. */
 export function parseLine(line: string): ClaudeEvent | string | null {
+  // A flood of other lines must not cost an error each.
+  if (!line.trimStart().startsWith('{')) return line;
   let value: unknown;
   try {
     value = JSON.parse(line);

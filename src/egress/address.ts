@@ -54,6 +54,8 @@ const RANGES_V6 = ranges([
   ['::/128', 'unspecified'],
   ['::1/128', 'loopback'],
   ['::/96', 'at 96'],
+  ['::ffff:0:0/96', 'at 96'],
+  ['::ffff:0:0:0/96', 'at 96'],
   ['64:ff9b::/96', 'at 96'],
   ['64:ff9b:1::/48', 'private'],
   ['fd00:ec2::/32', 'metadata'],
@@ -71,7 +73,7 @@ const RANGES_V6 = ranges([
 ]);
 
 /** Nobody serves anything at the other end of these old tunnels; what they hide keeps its kind. */
-const OLD_TUNNELS = ['::/96', '2002::/16'];
+const OLD_TUNNELS = ['::/96', '::ffff:0:0:0/96', '2002::/16'];
 
 /** Pure, for what `readAddress` has returned. */
 export function kindOf(address: string): AddressKind {

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { sleep } from '../lib/index.ts';
 import type { EgressRule } from '../protocol/index.ts';
-import { kindOf } from './address.ts';
+import { kindOf, readAddress } from './address.ts';
 import type { AddressKind } from './address.ts';
 import { permissionFor } from './allowlist.ts';
 import type { Permission } from './allowlist.ts';
@@ -48,8 +48,9 @@ export async function admit(rules: readonly EgressRule[], target: Target, resolv
   if (target.isAddress) return { addresses: [target.host] };
   const found = await resolve(target.host).catch((error: unknown) => codeOf(error));
   if (typeof found === 'string') return { denial: notFound(target, found) };
-  const addresses = found.filter((address) => mayLeadTo(kindOf(address), permission));
-  return addresses.length > 0 ? { addresses } : { denial: leadsInside(target, found[0] ?? '') };
+  const all = found.flatMap((address) => readAddress(address) ?? []);
+  const addresses = all.filter((address) => mayLeadTo(kindOf(address), permission));
+  return addresses.length > 0 ? { addresses } : { denial: leadsInside(target, all[0] ?? '') };
 }
 
 /** A name in the user's own configuration of another tool may lead into his network, but not into our own container. */

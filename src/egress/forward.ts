@@ -21,8 +21,8 @@ export function forward(request: IncomingMessage, response: ServerResponse, how:
   const onward = startRequest({
     method: request.method ?? 'GET',
     path: to.path,
+    // No agent: one would connect by itself, and keep connections for other requests.
     createConnection: () => upstream,
-    agent: false,
     setHost: false,
     insecureHTTPParser: false,
     maxHeaderSize: headerBytes,

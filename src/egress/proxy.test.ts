@@ -176,7 +176,7 @@ describe('who is refused', () => {
     ['private.test:443', 'the name leads to 10.1.2.3, a private address', 'add "10.1.2.3:443"'],
     ['loop.test:443', "the name leads to ::1, the proxy's own loopback", 'Names may not lead there'],
     ['cloud.test:443', "leads to 169.254.169.254, a cloud's metadata service", 'Names may not lead there'],
-    ['mapped.test:443', 'a private address', 'add "'],
+    ['mapped.test:443', 'leads to 10.1.2.3, a private address', 'add "10.1.2.3:443"'],
     ['trusted-cloud.test:443', "a cloud's metadata service", 'Names may not lead there'],
   ])('%s: %s', async (target, reason, advice) => {
     const { port, told, dialled } = await egressWorld({

@@ -2,8 +2,6 @@ import type { Environment } from '../lib/index.ts';
 
 /** What a launcher can and cannot do; asked, never guessed from its name. */
 export interface LauncherCapabilities {
-  /** Workers are kept from the user's files, processes and network. */
-  readonly isolated: boolean;
   /** Worker and host write to one object store, so a commit made inside is at hand outside. */
   readonly sharesObjects: boolean;
 }

@@ -167,23 +167,7 @@ async function killWorker(
 ): Promise<void> {
   const handle = hands.handleOf(journal.state.workers[worker]?.session ?? '');
   if (handle !== undefined) await ports.launcher.stop(handle, { graceMs: 0 });
-  const task = journal.state.workers[worker]?.task ?? null;
   journal.record({ type: 'worker-exited', worker, expected: false, cause });
-  const attempt = task === null ? undefined : journal.state.tasks[task]?.attempts.at(-1);
-  if (task === null || attempt === undefined || attempt.outcome !== null) return;
-  journal.record({
-    type: 'attempt-failed',
-    task,
-    attempt: attempt.number,
-    worker,
-    outcome: 'lost',
-    detail: `worker ${worker} was killed: ${cause}`,
-    feedback: null,
-    commit: null,
-    usage: null,
-    charge: 'loss',
-    notBefore: null,
-  });
 }
 
 async function assign(context: RunContext, journal: Journal, action: ActionOf<'assign'>): Promise<void> {

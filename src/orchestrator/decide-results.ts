@@ -29,7 +29,8 @@ function settle(snapshot: Snapshot, work: UnderWay): Action[] {
   const view = snapshot.workers.get(attempt.worker);
   const name = attemptId(id, attempt.number);
   if (view?.result?.kind === 'task' && view.result.attempt === name) return judge(snapshot, work, view.result);
-  if (view === undefined || !view.alive) return [view?.setupFailure == null ? lost(work, view) : notBegun(work)];
+  if (view === undefined || !view.alive)
+    return [view?.setupFailure == null ? lost(work, view, endOf(snapshot, attempt.worker)) : notBegun(work)];
   const verifying = view.phase === 'verifying' && view.attempt === name && task.status === 'running';
   return verifying ? [record({ type: 'attempt-verifying', task: id, attempt: attempt.number })] : [];
 }
@@ -127,8 +128,12 @@ function failed(
   });
 }
 
-function lost({ id, attempt }: UnderWay, view: WorkerView | undefined): Action {
-  const how = view?.exit ?? 'it is gone';
+/** How a worker ended: as it was just seen, or as it was written down when we ended it ourselves. */
+function endOf({ workers, state }: Snapshot, worker: number): string {
+  return workers.get(worker)?.exit ?? state.workers[worker]?.cause ?? 'it is gone';
+}
+
+function lost({ id, attempt }: UnderWay, view: WorkerView | undefined, how: string): Action {
   return record({
     type: 'attempt-failed',
     task: id,
@@ -183,7 +188,8 @@ function stopForCredentials(result: TaskResult): FinishAction {
 }
 
 /** A gate run that is under way: has it ended? */
-export function settleGates({ state, workers }: Snapshot): Action[] {
+export function settleGates(snapshot: Snapshot): Action[] {
+  const { state, workers } = snapshot;
   return Object.entries(state.levels).flatMap(([key, { gateRun }]) => {
     if (gateRun === null) return [];
     const level = Number(key);
@@ -196,7 +202,7 @@ export function settleGates({ state, workers }: Snapshot): Action[] {
         type: 'gates-lost',
         level,
         attempt,
-        cause: `worker ${gateRun.worker} died: ${view?.exit ?? 'it is gone'}`,
+        cause: `worker ${gateRun.worker} died: ${endOf(snapshot, gateRun.worker)}`,
       }),
     ];
   });

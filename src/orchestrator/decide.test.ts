@@ -206,6 +206,21 @@ describe('workers in trouble', () => {
     world.settle();
     world.says(0, { silentMs: 9500 });
     expect(world.turn()).toBe('kill-worker 0: no heartbeat for 10 s, limit 5 s');
+    world.turn();
+    const detail = 'worker 0 died at work: no heartbeat for 10 s, limit 5 s';
+    expect(world.state.tasks['A']).toMatchObject({ losses: 1, failures: 0, attempts: [{ outcome: 'lost', detail }] });
+  });
+
+  it('that went beyond a limit of their own have failed their task, which is told why', () => {
+    const world = createWorld([{ id: 'A' }]);
+    world.settle();
+    world.says(0, { alive: false, overLimit: true, exit: 'killed: its folders hold 3.0 GiB, the limit is 2.0 GiB' });
+    world.turn();
+    expect(world.state.tasks['A']).toMatchObject({
+      failures: 1,
+      losses: 0,
+      feedback: 'The last attempt was ended: killed: its folders hold 3.0 GiB, the limit is 2.0 GiB',
+    });
   });
 
   it('that cannot even start end the run after three of them', () => {

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { chmod, lstat, mkdir, mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import type { Handover } from '../protocol/index.ts';
+import { removeTree } from './remove-tree.ts';
 
 /** Where an agent finds its configuration and its credentials. */
 export interface AgentHome {
@@ -22,7 +23,7 @@ export function createAgentHome(home: string, agent: Handover['agent']): AgentHo
     // A task may have locked its own user out. Where the home is not ours to change, it was not the task's either.
     await chmod(home, 0o700).catch(() => undefined);
     if (folder === undefined) return;
-    await removeAll(folder);
+    await removeTree(folder);
     folder = undefined;
   };
   return {
@@ -74,19 +75,4 @@ function placeOf(folder: string, name: string): string {
     throw new Error(`the handover has a file that is not below the agent's folder: ${name}`);
   }
   return file;
-}
-
-/** What cannot be removed is left: nobody looks into it any more. */
-async function removeAll(folder: string): Promise<void> {
-  await openUp(folder).catch(() => undefined);
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
-}
-
-/** A task may have taken its own user's rights away from folders; then nothing in them could be removed. */
-async function openUp(folder: string): Promise<void> {
-  if (!(await lstat(folder)).isDirectory()) return;
-  await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openUp(path.join(folder, entry.name));
-  }
 }

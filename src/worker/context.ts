@@ -21,6 +21,8 @@ export interface WorkerContext {
   readonly env: Environment;
   /** For the agent alone; there is none where the worker has the rights and the logins of its user. */
   readonly agentHome: AgentHome | undefined;
+  /** Folders of a worker's own container where tasks leave what they like; emptied after one that failed. */
+  readonly scratch: readonly string[];
   /** Where a commit is put for the host to fetch; null when both have one object store. */
   readonly bundle: string | null;
   /** Fires when the worker must end. */

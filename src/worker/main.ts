@@ -2,7 +2,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { openWorkspace } from '../git/index.ts';
 import { watchLease } from '../lease/index.ts';
-import { reasonOf, systemClock } from '../lib/index.ts';
+import { reasonOf, sleep, systemClock } from '../lib/index.ts';
 import { BUNDLE, MARKS, TEXT_LIMIT } from '../protocol/index.ts';
 import type { Assignment, Boot, GateResult, TaskResult, WorkerStatus } from '../protocol/index.ts';
 import { runAttempt } from './attempt.ts';
@@ -15,6 +15,8 @@ import { startReporter } from './reporter.ts';
 import { findSurroundings } from './surroundings.ts';
 import { createWorktreeSetup, SetupFailed } from './worktree-setup.ts';
 import type { WorktreeSetup } from './worktree-setup.ts';
+
+const LAST_WORDS_MS = 2000;
 
 interface Folders {
   readonly worktree: string;
@@ -53,6 +55,7 @@ async function main(folders: Folders): Promise<void> {
       log,
       env: around.env,
       agentHome: around.agentHome,
+      scratch: around.scratch,
       bundle: boot.bundles ? path.join(folders.outbox, BUNDLE) : null,
       stop: stop.signal,
     };
@@ -168,6 +171,8 @@ if (worktree === undefined || inbox === undefined || outbox === undefined || sha
   process.exitCode = 2;
 } else {
   await main({ worktree, inbox, outbox, shared });
+  // What was said last still waits when the reader is slow.
+  await Promise.race([new Promise((done) => process.stdout.write('', done)), sleep(LAST_WORDS_MS)]);
   // Nothing of ours may keep the process: what is left now is a handle that nobody needs.
   process.exit(0);
 }

@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly env: Environment;
   /** What the agent alone has; undefined where it has what its user has. */
   readonly agentHome: AgentHome | undefined;
+  /** Folders in memory that nobody else has. */
+  readonly scratch: readonly string[];
   readonly redact: Redactor;
 }
 
@@ -26,15 +28,17 @@ export async function findSurroundings(worker: number, own: Environment): Promis
   const { [HANDOVER_MARK]: mark, ...env } = own;
   if (mark === undefined) {
     const secrets = SECRETS.flatMap((name) => env[name] ?? []);
-    return { env, agentHome: undefined, redact: createRedactor(secrets) };
+    return { env, agentHome: undefined, scratch: [], redact: createRedactor(secrets) };
   }
   const handover = await readHandover(process.stdin, HANDOVER_LIMIT, HANDOVER_TIMEOUT_MS);
   if (handover.egress) {
     await openEgressDoor({ port: INSIDE.proxyPort, socket: path.join(INSIDE.egress, 'proxy.sock'), worker });
   }
+  const home = env['HOME'] ?? INSIDE.home;
   return {
     env: { ...env, ...handover.env },
-    agentHome: createAgentHome(env['HOME'] ?? INSIDE.home, handover.agent),
+    agentHome: createAgentHome(home, handover.agent),
+    scratch: [home, '/tmp'],
     redact: createRedactor(handover.secrets),
   };
 }

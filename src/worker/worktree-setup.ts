@@ -1,5 +1,6 @@
 import type { Leftovers } from '../git/index.ts';
 import type { WorkerContext } from './context.ts';
+import { emptyFolders } from './remove-tree.ts';
 import { copyFiles } from './copy-files.ts';
 import { runShell } from './shell-step.ts';
 
@@ -60,6 +61,7 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
       };
     },
     prepare: async ({ base, fresh }) => {
+      if (fresh) await emptyFolders(context.scratch);
       const tidy = (await isTidy(base)) && !fresh;
       if (!tidy) {
         await workspace.reset({ base, branch: boot.branch, ignoredToo: fresh, keep: fresh ? [] : leftovers.paths });

@@ -46,7 +46,7 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
 
   return {
     name: CONTAINER,
-    capabilities: { isolated: true, sharesObjects: false },
+    capabilities: { sharesObjects: false },
     start: async (spec) => {
       const { wayOut } = await parts.of(spec);
       const { info, output } = await startWorker(engine, settings, spec);

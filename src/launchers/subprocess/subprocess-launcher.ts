@@ -33,7 +33,7 @@ export function createSubprocessLauncher(options: { node: string; workerProgram:
   };
   return {
     name: NAME,
-    capabilities: { isolated: false, sharesObjects: true },
+    capabilities: { sharesObjects: true },
     start: async (spec) => {
       const { handle, exit } = await startWorker(options, spec);
       exits.set(handle.session, exit);

@@ -1,0 +1,92 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { formatSpread, interleave, median, ratios, summarize } from './measure.js';
+import { buildOnce } from './temp-feature.js';
+
+const IMAGE = 'mahabharatha-worker:latest';
+const STARTS = 4;
+const LASTING = { count: 8, command: (file) => `sleep 5; echo x > ${file}` };
+const READY = { count: STARTS, command: (file) => `echo x > ${file}` };
+/** Random, so that nothing of it is compressed away. */
+const RESULTS = { count: 8, command: (file) => `sleep 3; head -c 1000000 /dev/urandom > ${file}`, workers: 8 };
+
+/** What the walls cost: until a worker works, while it works, and when its work comes home. */
+export async function measureContainers({ quick }) {
+  if (!isThere())
+    return { title: `Containers: left out, there is no engine or no image ${IMAGE}`, rows: [], aims: [], raw: {} };
+  const rounds = quick ? 2 : 7;
+  const { ours, raw } = await interleave({ ours: spawnToReady, raw: rawDockerRun }, rounds);
+  const { container, subprocess } = await interleave(
+    { container: () => makespan('container'), subprocess: () => makespan('subprocess') },
+    quick ? 1 : 3,
+  );
+  const { home } = await interleave({ home: collectAndMerge }, rounds);
+  const [spawned, lasted] = [summarize(ratios(ours, raw)), summarize(ratios(container, subprocess))];
+  return {
+    title: 'Containers: four at once, against docker run and against subprocesses',
+    rows: [
+      ['worker starts to task begins', formatSpread(summarize(ours), ' ms')],
+      ['docker run of the same image to the first line of its Node', formatSpread(summarize(raw), ' ms')],
+      ['ratio', formatSpread(spawned, '', 2)],
+      ['8 tasks of 5 s, containers', formatSpread(summarize(container), ' ms')],
+      ['8 tasks of 5 s, subprocesses', formatSpread(summarize(subprocess), ' ms')],
+      ['ratio', formatSpread(lasted, '', 3)],
+      ['8 workers that end together, 1 MB each: last one ends to all is merged', formatSpread(summarize(home), ' ms')],
+    ],
+    aims: [
+      { what: 'spawn to ready against docker run', value: spawned.median, limit: 1.3 },
+      { what: 'makespan of 5 s tasks against subprocesses', value: lasted.median, limit: 1.05 },
+    ],
+    raw: { ours, raw, container, subprocess, home },
+  };
+}
+
+function isThere() {
+  try {
+    execFileSync('docker', ['image', 'inspect', IMAGE], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Median over the workers, all started in the same moment. */
+async function spawnToReady() {
+  const { events, workerLogs } = await buildOnce({ ...READY, mode: 'container' });
+  const starts = events.filter(({ type }) => type === 'worker-starting');
+  const times = starts.map(({ worker, at }) => {
+    const begun = workerLogs.find((line) => line.worker === worker && / begins: /.test(line.text));
+    return begun === undefined ? Number.NaN : Date.parse(begun.at) - Date.parse(at);
+  });
+  const known = times.filter((time) => !Number.isNaN(time));
+  if (known.length === 0) throw new Error('no worker has begun a task');
+  return median(known);
+}
+
+async function rawDockerRun() {
+  return median(await Promise.all(Array.from({ length: STARTS }, untilItSpeaks)));
+}
+
+function untilItSpeaks() {
+  const started = performance.now();
+  const node = ['--entrypoint', '/opt/mahabharatha/node', IMAGE, '-e', 'console.log("ready")'];
+  const child = spawn('docker', ['run', '--rm', '--init', '--network', 'none', ...node], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return new Promise((resolve, reject) => {
+    let spoken;
+    child.stdout.once('data', () => (spoken = performance.now() - started));
+    child.once('error', reject);
+    child.once('close', () => (spoken === undefined ? reject(new Error('docker run said nothing')) : resolve(spoken)));
+  });
+}
+
+async function makespan(mode) {
+  return (await buildOnce({ ...LASTING, mode })).totalMs;
+}
+
+async function collectAndMerge() {
+  const { events, workerLogs } = await buildOnce({ ...RESULTS, mode: 'container' });
+  const ended = workerLogs.filter(({ text }) => / ends: /.test(text)).map(({ at }) => Date.parse(at));
+  const merged = events.find(({ type }) => type === 'level-published');
+  return Date.parse(merged.at) - Math.max(...ended);
+}

@@ -55,7 +55,7 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
   const config = await project.config();
   const { graph, warnings, text } = await findGraph(project, wishes, textOf(input['feature']));
   const mode = await chooseMode({
-    mode: wishes.mode ?? config.workers.mode,
+    mode: wishes.mode ?? (await wishedMode(project, graph.feature, config, wishes.resume)),
     env: context.env,
     request: () => imageRequest({}, context),
     build: wishes.autoBuild ? (engine, request) => buildForRun(engine, request, context) : null,
@@ -147,6 +147,13 @@ async function featureGraph(project: Project, feature: string, resume: boolean):
     if (!resume || !hasCode(error, 'GRAPH_MISSING')) throw error;
     return loadGraph(usedGraph);
   }
+}
+
+/** What was begun behind walls does not go on without them, only because the engine is gone today. */
+async function wishedMode(project: Project, feature: string, config: Config, resume: boolean): Promise<string> {
+  const { mode } = config.workers;
+  if (mode !== 'auto' || !resume) return mode;
+  return (await project.store(feature).read())?.settings.mode ?? mode;
 }
 
 async function wireWorkers(

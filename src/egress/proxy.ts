@@ -34,8 +34,8 @@ export const LIMITS: ProxyLimits = {
   keepAliveMs: 60_000,
   idleMs: 15 * 60_000,
   connectMs: 15_000,
-  perWorker: 256,
-  all: 4096,
+  perWorker: 128,
+  all: 2048,
 };
 
 export interface ProxyOptions {

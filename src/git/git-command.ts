@@ -37,6 +37,8 @@ interface GitResult {
 /** git, bound to a folder and a clean environment. */
 export interface GitCommand {
   readonly cwd: string;
+  /** What git is given, but for single commands. */
+  readonly env: Environment;
   /** Runs git and returns its stdout; throws GIT_FAILED for any exit status but 0. */
   text(args: readonly string[], options?: Omit<GitOptions, 'answers'>): Promise<string>;
   /** Runs git and returns exit status and stdout; throws only for a status that is not among `answers`. */
@@ -57,7 +59,7 @@ export function gitIn(cwd: string, env: Environment): GitCommand {
     }
     return { code: end.code, stdout: end.stdout };
   };
-  return { cwd, result, text: async (args, options) => (await result(args, options ?? {})).stdout };
+  return { cwd, env: base, result, text: async (args, options) => (await result(args, options ?? {})).stdout };
 }
 
 /**

@@ -1,7 +1,8 @@
-import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { systemCode } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
+import { readIfThere } from './object-folders.ts';
+import { settingsFor } from './private-settings.ts';
 
 /** A checkout for somebody who must not write the user's repository: an empty folder, and a git directory of its own. */
 export interface NewPrivateCheckout {
@@ -12,8 +13,6 @@ export interface NewPrivateCheckout {
   /** Where the two and the object folders are for whoever works in it. */
   readonly inside: { readonly worktree: string; readonly gitDir: string; readonly objects: readonly string[] };
 }
-
-const EXCLUDES = path.join('info', 'exclude');
 
 /**
  * Written by hand, in git's own format: no git of ours ever runs in these folders, and a worker starts sooner than
@@ -26,15 +25,15 @@ export async function addPrivateCheckout(
 ): Promise<void> {
   const { folder, gitDir, branch, base, inside } = checkout;
   for (const made of [folder, gitDir]) await rm(made, { recursive: true, force: true, maxRetries: 8, retryDelay: 250 });
-  const files: Record<string, string> = {
+  // Where history ends, in a shallow clone.
+  const shallow = await readIfThere(path.join(commonDir, 'shallow'));
+  const files: Record<string, string | Buffer> = {
     HEAD: `ref: refs/heads/${branch}\n`,
-    config: await configFor(git, inside.worktree),
     'packed-refs': await namesOf(git),
     [`refs/heads/${branch}`]: `${base}\n`,
     'objects/info/alternates': inside.objects.map((one) => `${one}\n`).join(''),
-    ...(await copied(commonDir, EXCLUDES)),
-    // Where history ends, in a shallow clone.
-    ...(await copied(commonDir, 'shallow')),
+    ...(await settingsFor(git, commonDir, inside)),
+    ...(shallow === undefined ? {} : { shallow }),
   };
   await mkdir(path.join(gitDir, 'objects', 'pack'), { recursive: true });
   for (const [name, text] of Object.entries(files)) {
@@ -45,74 +44,11 @@ export async function addPrivateCheckout(
   await appendFile(path.join(folder, '.git'), `gitdir: ${inside.gitDir}\n`);
 }
 
-/** What of the user's settings changes the content of files and commits; nothing that runs a program. */
-const KEPT = /^(user\.(name|email)|core\.(autocrlf|eol|safecrlf|ignorecase|precomposeunicode)|i18n\.commitencoding)$/;
+const NAMES = ['refs/heads', 'refs/tags', 'refs/remotes'];
 
-async function configFor(git: GitCommand, worktree: string): Promise<string> {
-  const { stdout } = await git.result(['config', '--list', '-z', '--includes'], { answers: [0] });
-  const settings = stdout.split('\0').flatMap((entry): (readonly [string, string])[] => {
-    const cut = entry.indexOf('\n');
-    return cut > 0 && KEPT.test(entry.slice(0, cut)) ? [[entry.slice(0, cut), entry.slice(cut + 1)]] : [];
-  });
-  const format = (await git.text(['rev-parse', '--show-object-format'])).trim();
-  const own: (readonly [string, string])[] = [
-    ['core.repositoryformatversion', format === 'sha1' ? '0' : '1'],
-    ['core.bare', 'false'],
-    ['core.worktree', worktree],
-    ['core.logallrefupdates', 'true'],
-    ['gc.auto', '0'],
-    ['maintenance.auto', 'false'],
-    ...(format === 'sha1' ? [] : [['extensions.objectformat', format] as const]),
-  ];
-  return [...settings, ...own].map(([key, value]) => formatSetting(key, value)).join('');
-}
-
-function formatSetting(key: string, value: string): string {
-  const [section = '', name = ''] = key.split('.');
-  const quoted = value.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`);
-  return `[${section}]\n\t${name} = "${quoted}"\n`;
-}
-
-/** Branches and tags as they are now: builds ask `git describe`, agents look at what there is. */
+/** What there is now: builds ask `git describe`, agents look at what has changed since `origin/main`. */
 async function namesOf(git: GitCommand): Promise<string> {
-  const text = await git.text(['for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads', 'refs/tags']);
+  const text = await git.text(['for-each-ref', '--format=%(objectname) %(refname)', ...NAMES]);
   const lines = text.split('\n').filter((line) => line !== '' && !line.includes(' refs/heads/mahabharatha/'));
   return lines.map((line) => `${line}\n`).join('');
-}
-
-async function copied(commonDir: string, name: string): Promise<Record<string, string>> {
-  const text = await readIfThere(path.join(commonDir, name));
-  return text === undefined ? {} : { [name]: text };
-}
-
-/** The repository's object folder and all that it borrows from; each path as git itself goes there. */
-export async function objectFolders(commonDir: string): Promise<string[]> {
-  const found = [path.join(commonDir, 'objects')];
-  for (const folder of found) {
-    const text = (await readIfThere(path.join(folder, 'info', 'alternates'))) ?? '';
-    const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-    for (const line of lines) {
-      const other = path.resolve(folder, unquote(line));
-      if (!found.includes(other)) found.push(other);
-    }
-  }
-  return found;
-}
-
-/** A path with a line end or a quote in it stands in quotes. */
-function unquote(line: string): string {
-  if (!line.startsWith('"')) return line;
-  return line
-    .slice(1, -1)
-    .replaceAll(/\\(["\\])/g, '$1')
-    .replaceAll(String.raw`\n`, '\n');
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -79,7 +79,6 @@ describe('wrong use', () => {
       2,
       /--mode cloud is not known\.\n\nUse auto, subprocess or container/,
     );
-    await refused(['kurukshetra', '--mode', 'container'], 4, /--mode container is not available[^]*--mode subprocess/);
     await refused(['kurukshetra', '--feature', 'logout'], 2, /no feature "logout" here\. Known: login/);
     await refused(['kurukshetra', '--feature', '../x'], 2, /"\.\.\/x" cannot be a feature name/);
     await refused(['kurukshetra', '--task-graph', 'no-such.json'], 2, /no task graph at \/.*no-such\.json/);

@@ -65,7 +65,7 @@ const COLOR = /\u001B\[(3[0-9]|9[0-7]|1|2)m/;
 
 describe.skipIf(!possible)(`at a terminal${why}`, () => {
   it('a build is a live tree of levels and tasks, and ends with the same words as in a log', async () => {
-    const run = atTerminal(['kurukshetra']);
+    const run = atTerminal(['kurukshetra', '--mode', 'subprocess']);
     await waitFor('the first level to be drawn', () => /Level 1: 1 task/.test(run.output()));
     await go();
 
@@ -83,7 +83,7 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
 
   it('has no colours when NO_COLOR is set', async () => {
     await go();
-    const run = atTerminal(['kurukshetra'], { NO_COLOR: '1' });
+    const run = atTerminal(['kurukshetra', '--mode', 'subprocess'], { NO_COLOR: '1' });
     expect(await run.end).toBe(0);
     expect(run.output()).toContain('Feature login: complete');
     expect(run.output()).not.toMatch(COLOR);
@@ -93,7 +93,7 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
   });
 
   it('Ctrl-C stops a build in order: exit 130, nothing left, and it can be resumed', async () => {
-    const run = atTerminal(['kurukshetra']);
+    const run = atTerminal(['kurukshetra', '--mode', 'subprocess']);
     await waitFor('the task to begin', async () => (await project.processes().catch(() => [])).length > 1);
     run.type('\u0003');
 

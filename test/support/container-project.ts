@@ -37,7 +37,7 @@ export interface ContainerProject extends TestProject {
 export async function createContainerProject(
   options: { name?: string; env?: NodeJS.ProcessEnv; container?: string; workers?: string } = {},
 ): Promise<ContainerProject> {
-  const project = await createProject(options);
+  const project = await createProject({ ...options, mode: 'as configured' });
   const lines = (options.container ?? 'network: none').split('\n').map((line) => `    ${line}`);
   const more = (options.workers ?? '').split('\n').map((line) => `  ${line}`);
   await project.config(['workers:', '  mode: container', ...more, '  container:', ...lines, ''].join('\n'));

@@ -61,28 +61,37 @@ export interface TestProject {
   remove(): Promise<void>;
 }
 
-export async function createProject(options: { name?: string; env?: NodeJS.ProcessEnv } = {}): Promise<TestProject> {
+export async function createProject(
+  options: { name?: string; env?: NodeJS.ProcessEnv; mode?: 'as configured' } = {},
+): Promise<TestProject> {
   const top = await realpath(await mkdtemp(path.join(tmpdir(), 'mahabharatha-test-')));
   const folder = path.join(top, options.name ?? 'project');
   const outside = path.join(top, 'outside');
   const env = { ...cleanEnvironment(), HOME: path.join(top, 'home'), OUTSIDE: outside, ...options.env };
   for (const made of [folder, outside, env.HOME]) await mkdir(made, { recursive: true });
   await writeFile(path.join(env.HOME, '.gitconfig'), '[user]\n  name = Test User\n  email = user@example.org\n');
-  const project = projectAt(folder, { top, outside, env });
+  const project = projectAt(folder, { top, outside, env, mode: options.mode ?? 'subprocess' });
   project.git('init', '--quiet', '--initial-branch=main');
   await project.write('README.md', '# A project\n');
   project.commit('first');
   return project;
 }
 
-function projectAt(folder: string, user: { top: string; outside: string; env: NodeJS.ProcessEnv }): TestProject {
+interface TestUser {
+  readonly top: string;
+  readonly outside: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly mode: 'subprocess' | 'as configured';
+}
+
+function projectAt(folder: string, user: TestUser): TestProject {
   const { top, outside, env } = user;
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' });
   const inState = (feature: string, ...parts: string[]): string =>
     path.join(folder, '.mahabharatha', 'state', feature, ...parts);
   const state = async (feature = 'login'): Promise<RunState> =>
     JSON.parse(await readFile(`${inState(feature)}.json`, 'utf8')) as RunState;
-  const start = (...args: string[]): LiveCli => startCli(args, folder, env);
+  const start = (...args: string[]): LiveCli => startCli(asSubprocesses(args, user.mode), folder, env);
   return {
     folder,
     outside,
@@ -136,6 +145,14 @@ function inFileFormat({ create, modify, verify, ...rest }: TestTask): Record<str
     ...(verify === undefined ? {} : { verification: { command: verify } }),
     ...rest,
   };
+}
+
+/** Whether there is an engine and an image on the machine is of no account to tests of everything else. */
+function asSubprocesses(args: readonly string[], mode: TestUser['mode']): readonly string[] {
+  const [verb, ...rest] = args;
+  const asked = mode === 'as configured' || rest.some((arg) => arg === '--mode' || arg === '-m' || arg === '--help');
+  if ((verb !== 'kurukshetra' && verb !== 'run') || asked) return args;
+  return [verb, '--mode', 'subprocess', ...rest];
 }
 
 function startCli(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): LiveCli {

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { logLine } from '../protocol/index.ts';
+import { createRefusalLog } from './refusal-log.ts';
+import type { RefusalLog } from './refusal-log.ts';
+
+let told: string[];
+let log: RefusalLog;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  told = [];
+  log = createRefusalLog((line) => {
+    const { worker, source, text } = logLine.parse(JSON.parse(line));
+    expect(line.endsWith('\n')).toBe(true);
+    told.push(`${worker} ${source} ${text}`);
+  });
+});
+afterEach(() => {
+  log.close();
+  vi.useRealTimers();
+});
+
+const refuse = (worker: number, target: string): void => log.tell(worker, `refused ${target}`, 'not on the allowlist');
+
+describe('the log of refusals', () => {
+  it('tells the first at once, and then only how often it came again', () => {
+    refuse(1, 'a.test:443');
+    expect(told).toEqual(['1 egress refused a.test:443: not on the allowlist']);
+    for (let count = 0; count < 120; count += 1) refuse(1, 'a.test:443');
+    refuse(2, 'a.test:443');
+    vi.advanceTimersByTime(5000);
+    expect(told.slice(1)).toEqual([
+      '2 egress refused a.test:443: not on the allowlist',
+      '1 egress refused a.test:443 again, 120 times',
+    ]);
+    vi.advanceTimersByTime(20_000);
+    expect(told).toHaveLength(3);
+  });
+
+  it('tells a reason that is new', () => {
+    refuse(1, 'a.test:443');
+    log.tell(1, 'refused a.test:443', 'this worker has 128 connections already');
+    expect(told).toHaveLength(2);
+  });
+
+  it('tells it as news after a while of quiet', () => {
+    refuse(1, 'a.test:443');
+    vi.advanceTimersByTime(61_000);
+    refuse(1, 'a.test:443');
+    expect(told).toHaveLength(2);
+  });
+
+  it('does not list thousands of targets, but counts them', () => {
+    for (let count = 0; count < 5000; count += 1) refuse(1, `${count}.evil.test:443`);
+    expect(told).toHaveLength(20);
+    refuse(2, 'a.test:443');
+    expect(told.at(-1)).toContain('2 egress refused a.test:443');
+    vi.advanceTimersByTime(5000);
+    expect(told.at(-1)).toBe('1 egress refused more that is not listed here, 4980 times');
+    expect(told).toHaveLength(22);
+  });
+
+  it('is not filled by a worker that gives itself other names', () => {
+    for (let count = 0; count < 5000; count += 1) refuse(count % 1000, `${count}.evil.test:443`);
+    vi.advanceTimersByTime(5000);
+    expect(told.length).toBeLessThan(150);
+    for (let round = 0; round < 100; round += 1) {
+      for (let count = 0; count < 100; count += 1) refuse(count, `${round}-${count}.evil.test:443`);
+      vi.advanceTimersByTime(5000);
+    }
+    expect(told.length).toBeLessThan(100 * 150);
+  });
+
+  it('takes nothing over that would move a cursor, hide a text or fill a screen', () => {
+    refuse(1, `\u001b[2Jx\r\n{"worker":9}\u202e\u0000\u009b${'y'.repeat(10_000)}`);
+    expect(told[0]).toMatch(/^1 egress refused \?\[2Jx\?\?\{"worker":9\}\?\?\?y+…: not on the allowlist$/);
+    expect(told[0]?.length).toBeLessThan(400);
+  });
+
+  it('tells what it has counted when it ends', () => {
+    refuse(1, 'a.test:443');
+    refuse(1, 'a.test:443');
+    log.flush();
+    expect(told.at(-1)).toBe('1 egress refused a.test:443 again, 1 time');
+  });
+});

@@ -1,0 +1,58 @@
+import { readFile, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { systemCode } from '../lib/index.ts';
+
+/** The repository's object folder and all that it borrows from, each once; what is not there git overlooks as well. */
+export async function objectFolders(commonDir: string): Promise<string[]> {
+  const found: string[] = [];
+  const add = async (folder: string): Promise<void> => {
+    const real = await realIfThere(folder);
+    if (real !== undefined && !found.includes(real)) found.push(real);
+  };
+  await add(path.join(commonDir, 'objects'));
+  for (const folder of found) {
+    const text = (await readIfThere(path.join(folder, 'info', 'alternates')))?.toString() ?? '';
+    const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    for (const line of lines) await add(path.resolve(folder, unquote(line)));
+  }
+  return found;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  a: '\u0007',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+
+/** As in C, with each byte that is no plain letter as three octal digits. What is no such text is taken as it is. */
+function unquote(line: string): string {
+  const quoted = /^"((?:[^"\\]|\\[0-3][0-7]{2}|\\[abfnrtv"\\])*)"/.exec(line)?.[1];
+  if (quoted === undefined) return line;
+  const bytes = Buffer.from(quoted).toString('latin1');
+  const plain = bytes.replaceAll(/\\([0-7]{3}|.)/g, (_, code: string) =>
+    code.length === 3 ? String.fromCodePoint(Number.parseInt(code, 8)) : (ESCAPES[code] ?? code),
+  );
+  return Buffer.from(plain, 'latin1').toString();
+}
+
+async function realIfThere(folder: string): Promise<string | undefined> {
+  try {
+    return await realpath(folder);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(systemCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+export async function readIfThere(file: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}

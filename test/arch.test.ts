@@ -45,6 +45,7 @@ const PLANTED: readonly (readonly [what: string, file: string, line: string, rul
   ['I/O in a decision', 'src/orchestrator/decide.ts', "import 'node:fs';", 'pure'],
   ['I/O in a decision by way of lib', 'src/orchestrator/decide.ts', "import '../lib/index.ts';", 'pure-local'],
   ['host code in the worker', 'src/worker/attempt.ts', "import '../launchers/index.ts';", 'container-side'],
+  ["the egress proxy's host half in the proxy", 'src/egress/proxy.ts', "import './npm-hosts.ts';", 'container-side'],
   ['a file that nobody uses', 'src/lib/nobody.ts', 'export const nobody = 1;', 'no-orphans'],
   ['source that imports a test', 'src/logs/lines.ts', "import '../../test/support/project.ts';", 'src-not-to-test'],
   ['processes started elsewhere', 'src/git/merge.ts', "import 'node:child_process';", 'processes-have-one-home'],

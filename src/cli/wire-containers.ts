@@ -103,9 +103,9 @@ async function wallFor({ project, config, env }: ContainerWishes): Promise<Wall>
   const { network, allow } = config.workers.container;
   if (network === 'none') return { network: 'none', egress: null, env: {}, warnings: [] };
   if (network === 'open') return { network: 'bridge', egress: null, env: {}, warnings: [] };
-  const { rules, warnings } = await egressRules({ allow, env, cwd: project.repository.root });
+  const { rules, warnings, env: told } = await egressRules({ allow, env, cwd: project.repository.root });
   const egress = proxyProgram(rules, config.workers.lease);
-  return { network: 'none', egress, env: proxyEnvironment(INSIDE.proxyPort), warnings };
+  return { network: 'none', egress, env: { ...told, ...proxyEnvironment(INSIDE.proxyPort) }, warnings };
 }
 
 async function mountsFor({ project, config, env }: ContainerWishes): Promise<ContainerSettings['mounts']> {

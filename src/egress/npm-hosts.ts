@@ -6,6 +6,8 @@ const NPM_TIMEOUT_MS = 10_000;
 export interface NpmHosts {
   /** The addresses of the user's registries; only their hosts and ports, never a name, password or path. */
   readonly registries: readonly URL[];
+  /** What npm is told inside, where it has no configuration of his; without a password. */
+  readonly registry?: string;
   /** Why there may be fewer than expected. */
   readonly warning?: string;
 }
@@ -15,8 +17,10 @@ export async function readNpmHosts(env: Environment, cwd: string): Promise<NpmHo
   const options = { cwd, env, timeoutMs: NPM_TIMEOUT_MS };
   // The long list, because the short one leaves out addresses with a password in them; here npm covers only that.
   const asked = await run('npm', ['--loglevel=error', 'config', 'list', '--long'], options).catch(() => undefined);
-  const registries = asked?.code === 0 ? registriesIn(asked.stdout) : [];
-  if (registries.length > 0) return { registries };
+  const listing = asked?.code === 0 ? asked.stdout : '';
+  const registries = registriesIn(listing);
+  const registry = defaultRegistry(listing);
+  if (registries.length > 0) return { registries, ...(registry === undefined ? {} : { registry }) };
   const cause =
     asked === undefined ? 'npm could not be started' : asked.timedOut ? 'npm did not answer' : 'it names none';
   return {
@@ -26,6 +30,16 @@ export async function readNpmHosts(env: Environment, cwd: string): Promise<NpmHo
 }
 
 const LINE = /^(?:@[^\s=]+:)?registry = (".*")$/;
+
+/** Pure. The one without a scope. */
+export function defaultRegistry(listing: string): string | undefined {
+  const [line] = listing.split('\n').filter((one) => one.startsWith('registry = "'));
+  const address = unquoted(line?.slice('registry = '.length) ?? '');
+  if (!URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  [url.username, url.password] = ['', ''];
+  return url.href;
+}
 
 /** Pure. What is overridden has a ";" before it. */
 export function registriesIn(listing: string): URL[] {

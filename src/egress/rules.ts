@@ -3,12 +3,15 @@ import type { Environment } from '../lib/index.ts';
 import type { EgressRule } from '../protocol/index.ts';
 import { isOwnLoopback, loopbackWarning, parseAllowlist } from './allowlist.ts';
 import { readNpmHosts } from './npm-hosts.ts';
+import type { NpmHosts } from './npm-hosts.ts';
 import { readHost } from './target.ts';
 
 export interface EgressRules {
   readonly rules: readonly EgressRule[];
   /** What will not work as it is written, each with what to do. */
   readonly warnings: readonly string[];
+  /** What tools inside must be told of this machine's settings, so that they ask the hosts that are allowed. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface EgressWishes {
@@ -26,7 +29,7 @@ export async function egressRules({ allow, env, cwd }: EgressWishes): Promise<Eg
     const problems = list.problems.map((problem) => `workers.container.allow: ${problem}`);
     throw new AppError('CONFIG_INVALID', { file: '.mahabharatha/config.yaml', problems });
   }
-  const npm = list.npm ? await readNpmHosts(env, cwd) : { registries: [] };
+  const npm: NpmHosts = list.npm ? await readNpmHosts(env, cwd) : { registries: [] };
   const model = env['ANTHROPIC_BASE_URL'] ?? '';
   const own = [
     ...npm.registries.map((url) => ({ url, from: 'The registry in your npm configuration' })),
@@ -34,10 +37,11 @@ export async function egressRules({ allow, env, cwd }: EgressWishes): Promise<Eg
   ].flatMap(({ url, from }) => ruleOf(url, from));
   const warnings = own.filter(({ rule }) => isOwnLoopback(rule));
   return {
+    env: npm.registry === undefined ? {} : { npm_config_registry: npm.registry },
     rules: [...list.rules, ...own.map(({ rule }) => rule)],
     warnings: [
       ...list.warnings,
-      ...('warning' in npm && npm.warning !== undefined ? [npm.warning] : []),
+      ...(npm.warning === undefined ? [] : [npm.warning]),
       ...warnings.map(({ rule, from }) => loopbackWarning(`${from} (${rule.host}:${rule.ports.join()})`)),
     ],
   };

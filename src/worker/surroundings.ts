@@ -1,8 +1,7 @@
-import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
 import type { Redactor } from '../logs/index.ts';
-import { HANDOVER_MARK, INSIDE } from '../protocol/index.ts';
+import { EGRESS_SOCKET, HANDOVER_MARK, INSIDE } from '../protocol/index.ts';
 import { createAgentHome } from './agent-home.ts';
 import type { AgentHome } from './agent-home.ts';
 import { openEgressDoor } from './egress-door.ts';
@@ -32,7 +31,7 @@ export async function findSurroundings(worker: number, own: Environment): Promis
   }
   const handover = await readHandover(process.stdin, HANDOVER_LIMIT, HANDOVER_TIMEOUT_MS);
   if (handover.egress) {
-    await openEgressDoor({ port: INSIDE.proxyPort, socket: path.join(INSIDE.egress, 'proxy.sock'), worker });
+    await openEgressDoor({ port: INSIDE.proxyPort, socket: EGRESS_SOCKET, worker });
   }
   const home = env['HOME'] ?? INSIDE.home;
   return {

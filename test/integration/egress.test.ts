@@ -81,6 +81,8 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
     const script = `fetch('http://${gateway}:${open}/c').then((r) => r.text()).then((t) => process.stdout.write(t))`;
     expect(await inside(`node --eval "${script}"`)).toBe('hello /c\nexit 0');
     expect(await curl(`http://trusted.test:${open}/d`)).toBe('hello /d\nexit 0');
+    // An offer of HTTP/2 is overheard, with the parser of the Node in the image as well.
+    expect(await curl(`http://${gateway}:${open}/e`, '--http2')).toBe('hello /e\nexit 0');
     expect(told()).toEqual([]);
   });
 
@@ -103,6 +105,14 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
       expect(await curl(url, '--noproxy ""')).toContain(`Mahabharatha ${reason}`);
       await waitUntil(`the log has: ${reason}`, () => told().includes(`${WORKER} egress ${reason}`));
     }
+    const upgrade = '--header "Connection: Upgrade" --header "Upgrade: websocket"';
+    expect(await curl(`http://${gateway}:${open}/`, upgrade)).toContain(
+      'plain HTTP connections cannot be upgraded here',
+    );
+    const twice = '--header "Transfer-Encoding: chunked" --header "Content-Length: 3" --data abc';
+    expect(
+      await curl(`http://${gateway}:${open}/`, `${twice} --output /dev/null --write-out "%{http_code}"`),
+    ).toContain('400');
     expect(await curl('https://other.test/')).toMatch(/CONNECT tunnel failed, response 403\nexit 56$/);
     expect(await inside('node --eval "fetch(\'https://other.test\').catch((e) => console.log(e.message))"')).toBe(
       'fetch failed\nexit 0',

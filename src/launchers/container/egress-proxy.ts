@@ -9,7 +9,7 @@ import { keepOutput, resumeOutput } from './output.ts';
 import type { Output } from './output.ts';
 import type { ContainerSettings, EgressProgram } from './settings.ts';
 
-const MEMORY_BYTES = 256 * 1024 * 1024;
+const MEMORY_BYTES = 512 * 1024 * 1024;
 const PIDS = 64;
 const LOG_BYTES = 10 * 1024 * 1024;
 /** One that ends again and again is no passing trouble; without it workers have no network, which they say. */

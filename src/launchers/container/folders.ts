@@ -1,5 +1,6 @@
-import { access, lchown, readdir, writeFile } from 'node:fs/promises';
+import { access, chmod, lchown, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { run } from '../../lib/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { emptyFile } from './container-spec.ts';
 
@@ -12,17 +13,32 @@ export function workerIdentity(uid: number, gid: number): { readonly uid: number
 /** Before the start, when nobody is in there yet: later no code of the host goes through these folders. */
 export async function giveFolders(spec: WorkerSpec, uid: number, gid: number): Promise<void> {
   if (process.getuid?.() !== 0) return;
-  const { worktree, outbox, privateGit } = spec;
+  const { worktree, inbox, outbox, shared, privateGit } = spec;
+  // Read by the worker, and no more: they may be as closed as those of an earlier run, or as root's mask makes them.
+  for (const folder of [inbox, shared]) await chmod(folder, 0o755);
   for (const folder of [worktree, outbox, ...(privateGit === null ? [] : [privateGit.gitDir])])
     await giveTree(folder, uid, gid);
   // Copied files keep their rights: what only its owner may read must be the worker's to be of any use.
-  await giveTree(path.join(spec.shared, 'copies'), uid, gid).catch(ignoreMissing);
+  await giveTree(path.join(shared, 'copies'), uid, gid).catch(ignoreMissing);
 }
 
-async function giveTree(entry: string, uid: number, gid: number): Promise<void> {
+/**
+ * The first file or folder among objects that such a user may not read: his worker could not check anything out. What
+ * git is still writing does not count.
+ */
+export async function closedObjects(folders: readonly string[], uid: number, gid: number): Promise<string | undefined> {
+  const open = (folder: string, file: string): string => `( -type d -perm ${folder} -o ! -type d -perm ${file} )`;
+  const mayRead = `-uid ${uid} -o -gid ${gid} ${open('-0050', '-0040')} -o ${open('-0005', '-0004')}`;
+  const args = [...folders, ...`-name tmp_* -prune -o ! ( ${mayRead} ) -print -quit`.split(' ')];
+  const { stdout } = await run('find', args, { cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' } });
+  return stdout === '' ? undefined : stdout.replace(/\n$/, '');
+}
+
+/** Never through a link: it may lead out of the tree. */
+async function giveTree(entry: string, uid: number, gid: number, isFolder = true): Promise<void> {
   await lchown(entry, uid, gid);
-  const names = await readdir(entry, { withFileTypes: true }).catch(() => []);
-  for (const name of names) await giveTree(path.join(entry, name.name), uid, gid);
+  const names = isFolder ? await readdir(entry, { withFileTypes: true }) : [];
+  for (const name of names) await giveTree(path.join(entry, name.name), uid, gid, name.isDirectory());
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

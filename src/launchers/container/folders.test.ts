@@ -1,0 +1,93 @@
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import type { WorkerSpec } from '../launcher.ts';
+import { closedObjects, giveFolders, maskedObjects, workerIdentity } from './folders.ts';
+
+const ROOT = process.getuid?.() === 0;
+const [ME, SOMEBODY, NO_GROUP] = [process.getuid?.() ?? 0, 4711, 4712];
+
+function objectsIn(folder: string): string {
+  const objects = path.join(folder, 'with a\nstrange name', 'objects');
+  for (const name of ['pack', 'info', 'ab']) mkdirSync(path.join(objects, name), { recursive: true });
+  for (const name of ['pack/one.pack', 'ab/cdef', 'info/packs']) writeFileSync(path.join(objects, name), 'x');
+  chmodSync(path.join(objects, 'pack/one.pack'), 0o444);
+  return objects;
+}
+
+it.each([
+  { uid: 0, gid: 0, becomes: { uid: 1000, gid: 1000 } },
+  { uid: 501, gid: 20, becomes: { uid: 501, gid: 20 } },
+  { uid: 501, gid: 0, becomes: { uid: 501, gid: 501 } },
+])('who is $uid:$gid has workers that are never root', ({ uid, gid, becomes }) => {
+  expect(workerIdentity(uid, gid)).toEqual(becomes);
+});
+
+it('objects that everybody may read are open to a worker; what git is writing just now does not count', async () => {
+  const objects = objectsIn(tempFolder());
+  for (const name of ['pack/tmp_pack_x', 'ab/tmp_obj_y']) writeFileSync(path.join(objects, name), 'x', { mode: 0o600 });
+  mkdirSync(path.join(objects, 'tmp_objdir-incoming-z'), { mode: 0o700 });
+  expect(await closedObjects([objects], SOMEBODY, NO_GROUP)).toBeUndefined();
+});
+
+it.each([
+  { what: 'pack/one.pack', mode: 0o400 },
+  { what: 'ab', mode: 0o700 },
+  { what: 'ab', mode: 0o744 },
+  { what: '', mode: 0o700 },
+])(
+  '$what with mode $mode is closed to a worker who is somebody else, and open to its owner',
+  async ({ what, mode }) => {
+    const [open, objects] = [objectsIn(tempFolder()), objectsIn(tempFolder())];
+    const closed = path.join(objects, what);
+    chmodSync(closed, mode);
+    expect(await closedObjects([open, objects], SOMEBODY, NO_GROUP)).toBe(closed.replace(/\/$/, ''));
+    expect(await closedObjects([open, objects], ME, NO_GROUP)).toBeUndefined();
+  },
+);
+
+it('objects that their group may read are open to a worker of that group', async () => {
+  const objects = objectsIn(tempFolder());
+  const { gid } = statSync(objects);
+  chmodSync(path.join(objects, 'pack/one.pack'), 0o440);
+  expect(await closedObjects([objects], SOMEBODY, gid)).toBeUndefined();
+  expect(await closedObjects([objects], SOMEBODY, gid + 1)).toBeDefined();
+});
+
+function newSpec(): WorkerSpec {
+  const top = tempFolder();
+  const at = (name: string): string => path.join(top, name);
+  for (const name of ['worktree', 'git', 'inbox', 'outbox', 'shared/copies']) mkdirSync(at(name), { recursive: true });
+  const privateGit = { gitDir: at('git'), objects: [objectsIn(at('a')), objectsIn(at('b'))] };
+  const folders = { worktree: at('worktree'), inbox: at('inbox'), outbox: at('outbox'), shared: at('shared') };
+  return { runId: 'r', feature: 'f', worker: 0, session: 's', ...folders, privateGit, log: at('log'), env: {} };
+}
+
+it('only the object folders that borrow have their lists hidden', async () => {
+  const spec = newSpec();
+  expect(await maskedObjects(spec)).toEqual([]);
+  writeFileSync(path.join(spec.privateGit?.objects[1] ?? '', 'info', 'alternates'), '/elsewhere\n');
+  expect(await maskedObjects(spec)).toEqual([1]);
+});
+
+it.skipIf(!ROOT)(
+  'root gives its worker what it writes and nothing that links lead to, and lets it read its mail',
+  async () => {
+    const spec = newSpec();
+    writeFileSync(path.join(spec.worktree, 'file'), '');
+    const foreign = objectsIn(tempFolder());
+    symlinkSync(foreign, path.join(spec.shared, 'copies', 'link'));
+    writeFileSync(path.join(spec.shared, 'copies', 'key'), 'secret', { mode: 0o600 });
+    for (const folder of [spec.inbox, spec.shared]) chmodSync(folder, 0o700);
+    await giveFolders(spec, SOMEBODY, NO_GROUP);
+    const facts = (...parts: string[]): string => {
+      const { uid, gid, mode } = statSync(path.join(...parts));
+      return `${uid}:${gid} ${(mode & 0o777).toString(8)}`;
+    };
+    expect(facts(spec.worktree, 'file')).toMatch(/^4711:4712 /);
+    expect(facts(spec.shared, 'copies', 'key')).toBe('4711:4712 600');
+    expect([facts(spec.inbox), facts(spec.shared)]).toEqual([`${ME}:0 755`, `${ME}:0 755`]);
+    expect(facts(foreign, 'ab', 'cdef')).toMatch(/^0:/);
+  },
+);

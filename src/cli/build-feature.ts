@@ -1,22 +1,25 @@
 import path from 'node:path';
 import { parseDuration } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
-import { findTraces } from '../git/index.ts';
+import { checkoutNotes, findTraces } from '../git/index.ts';
 import { AppError, hasCode, writeFileAtomic } from '../lib/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
-import { branchNames } from '../protocol/index.ts';
+import { branchNames, EGRESS_LOG } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
 import { formatPlan } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { checkAgent } from './check-agent.ts';
+import { checkObjects } from './check-objects.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { loadGraph } from './load-graph.ts';
 import type { LoadedGraph } from './load-graph.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
+import { countRefusals } from './refusals.ts';
+import type { Refusals } from './refusals.ts';
 import { createRenderer } from './render/create-renderer.ts';
 import type { Renderer } from './render/renderer.ts';
 import { buildForRun, imageRequest } from './build-image.ts';
@@ -58,6 +61,7 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
     mode: wishes.mode ?? (await wishedMode(project, graph.feature, config, wishes.resume)),
     env: context.env,
     request: () => imageRequest({}, context),
+    check: () => checkObjects(project.repository, context.env),
     build: wishes.autoBuild ? (engine, request) => buildForRun(engine, request, context) : null,
   });
   const workers = wishes.workers ?? config.workers.count;
@@ -212,9 +216,10 @@ async function planStart(prepared: Prepared, wishes: Wishes, context: CliContext
 async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, context: CliContext): Promise<number> {
   const { project, graph, config } = prepared;
   const { known, settings, agent, workers, base } = start;
-  const [copies, notes] = await Promise.all([
+  const [copies, ...notes] = await Promise.all([
     project.repository.untrackedFiles(config.workers.copy),
     uncommittedNote(project, known),
+    prepared.mode.name === 'container' ? checkoutNotes(project.repository, base) : [],
   ]);
   await writeFileAtomic(project.paths.feature(graph.feature).usedGraph, prepared.graphText, { durable: false });
   const renderer = await createRenderer({ context, graph, json: wishes.json });
@@ -224,7 +229,7 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
     ports: wirePorts(project, graph.feature, workers.launcher, renderer.event),
     options: runOptions({ config, agent, copies, deadlineMs: wishes.deadlineMs, ...workers, stop }),
   };
-  for (const note of [...prepared.notes, ...workers.warnings, ...notes]) renderer.note(note);
+  for (const note of [...prepared.notes, ...workers.warnings, ...notes.flat()]) renderer.note(note);
   // Workers of another kind would go on under the same numbers.
   if (known !== undefined && known.settings.mode !== settings.mode) await sweepRun(known, context.env);
   for (const note of await clearOrphans(prepared, known)) renderer.note(note);
@@ -264,8 +269,14 @@ async function finishedRun(run: RunContext, { known, settings, base, renderer }:
     end = known === undefined ? await startRun(run, settings, base) : await resumeRun(run, known, settings);
     return end.exit;
   } finally {
-    await renderer.close(end?.state);
+    await renderer.close(end && { state: end.state, refusals: await refusalsOf(run, end) });
   }
+}
+
+/** What cannot be counted is no reason to let a run fail that is over. */
+function refusalsOf({ ports }: RunContext, { state }: RunEnd): Promise<Refusals | undefined> {
+  const file = path.join(ports.store.paths.logs, EGRESS_LOG);
+  return countRefusals(file, state.startedAt).catch(() => undefined);
 }
 
 /** Today's configuration counts (gates may have been mended); workers and agent stay unless they are named anew. */

@@ -15,6 +15,8 @@ interface ModeWish {
   readonly mode: string;
   readonly env: Environment;
   readonly request: () => Promise<ImageRequest>;
+  /** Throws when something of the repository speaks against containers. */
+  readonly check: () => Promise<void>;
   /** Builds what is missing or stale; null when the user has not asked for that. */
   readonly build: ((engine: Engine, request: ImageRequest) => Promise<void>) | null;
 }
@@ -41,8 +43,9 @@ async function chooseAlone(wish: ModeWish): Promise<Mode> {
     const found = await findContainers(wish);
     return { ...found, note: 'mode auto: container, because an engine and a fresh image are there' };
   } catch (error) {
-    const { message, exit } = asAppError(error);
-    if (exit !== ENVIRONMENT) throw error;
+    const { code, message, exit } = asAppError(error);
+    // Who has asked for a build wants to know that it failed.
+    if (exit !== ENVIRONMENT || code === 'IMAGE_BUILD_FAILED') throw error;
     const reason = message.split('\n')[0]?.replace(/[.:]$/, '');
     return {
       name: 'subprocess',
@@ -51,13 +54,13 @@ async function chooseAlone(wish: ModeWish): Promise<Mode> {
   }
 }
 
-async function findContainers({ env, request, build }: ModeWish): Promise<Mode & { name: 'container' }> {
+async function findContainers({ env, request, check, build }: ModeWish): Promise<Mode & { name: 'container' }> {
   const [{ findEngine }, { findRunImage }] = await Promise.all([
     import('../engines/index.ts'),
     import('../images/index.ts'),
   ]);
   const engine = await findEngine(env);
-  await checkEngine(engine);
+  await Promise.all([checkEngine(engine), check()]);
   const asked = await request();
   let image = await findRunImage(engine, asked);
   if (image.state.state !== 'fresh' && build !== null) {

@@ -2,7 +2,7 @@ import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { findTraces } from '../git/index.ts';
 import type { FeatureTraces } from '../git/index.ts';
-import { AppError, hasCode, systemCode } from '../lib/index.ts';
+import { AppError, hasCode, removeTree, systemCode } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { clearRun } from '../state/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
@@ -117,8 +117,7 @@ async function remove(
     const state = await readIfWhole(store);
     if (state !== undefined) await sweepRun(state, env);
     for (const folder of plan.worktrees) await project.repository.removeWorktree(folder);
-    for (const folder of [store.paths.worktrees, store.paths.gitDirs])
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    for (const folder of [store.paths.worktrees, store.paths.gitDirs]) await removeTree(folder);
     await project.repository.changeRefs(plan.refs.map(({ ref, commit }) => ({ ref, to: null, from: commit })));
     await clearRun(store.paths);
   } finally {

@@ -1,33 +1,30 @@
-import { access, readdir, statfs } from 'node:fs/promises';
-import path from 'node:path';
-import { asAppError } from '../lib/index.ts';
-import type { Engine } from '../engines/index.ts';
-import { imageRequest } from './build-image.ts';
+import { readdir, statfs } from 'node:fs/promises';
+import type { Config } from '../config/index.ts';
+import { findAgentCredentials } from '../credentials/index.ts';
+import { run } from '../lib/index.ts';
 import { agentProblem, findProgram } from './check-agent.ts';
 import type { CliContext, CommandInput } from './command.ts';
+import { examineContainers } from './examine-containers.ts';
+import { attempt, fine } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { loadGraph } from './load-graph.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
 import { colorsFor } from './render/colors.ts';
 import { agentSpec } from './wire.ts';
 
-interface Finding {
-  readonly what: string;
-  readonly state: 'ok' | 'note' | 'bad';
-  readonly found: string;
-  /** How to mend it. */
-  readonly remedy: string | null;
-}
-
 const LOW_DISK_BYTES = 1024 ** 3;
 
 /** `doctor`: every check answers, also when another has failed. */
 export async function examine(input: CommandInput, context: CliContext): Promise<number> {
-  const findings: Finding[] = [checkNode()];
   const opened = await attempt('git and repository', async () => openProject(context));
-  findings.push(await checkBash(context));
-  if ('problem' in opened) findings.push(opened.problem);
-  else findings.push(...(await checkProject(opened.value, context)));
+  const findings = [
+    checkNode(),
+    await checkBash(context),
+    ...('problem' in opened
+      ? [opened.problem, ...(await examineContainers(undefined, context, undefined)).findings]
+      : await checkProject(opened.value, context)),
+  ];
   const bad = findings.some((finding) => finding.state === 'bad');
   context.out(
     input['json'] === true
@@ -42,131 +39,94 @@ function checkNode(): Finding {
   const old = major < 20 || (major === 20 && minor < 19);
   return old
     ? { what: 'node', state: 'bad', found: process.version, remedy: 'Install Node 20.19 or newer.' }
-    : { what: 'node', state: 'ok', found: process.version, remedy: null };
+    : fine('node', process.version);
 }
 
 async function checkBash({ env }: CliContext): Promise<Finding> {
   const file = await findProgram('bash', env);
-  return file === undefined
-    ? {
-        what: 'bash',
-        state: 'bad',
-        found: 'not on the PATH',
-        remedy: 'Install bash: commands of tasks and gates run through it.',
-      }
-    : { what: 'bash', state: 'ok', found: file, remedy: null };
+  if (file !== undefined) return fine('bash', file);
+  const remedy = 'Install bash: commands of tasks and gates run through it.';
+  return { what: 'bash', state: 'bad', found: 'not on the PATH', remedy };
 }
 
 async function checkProject(project: Project, context: CliContext): Promise<Finding[]> {
   const version = (await project.repository.git.text(['version'])).trim().replace('git version ', '');
+  const loaded = await attempt('config', () => project.config());
+  const config = 'problem' in loaded ? undefined : loaded.value;
+  const [containers, graphs] = await Promise.all([
+    examineContainers(config?.workers, context, project.repository),
+    checkGraphs(project),
+  ]);
+  const mode = config?.workers.mode;
+  const inside = mode === 'container' || (mode === 'auto' && containers.usable);
+  const needed = mode === 'container' && config?.agent === 'claude' && graphs.some(({ forAgent }) => forAgent > 0);
   return [
-    { what: 'git', state: 'ok', found: version, remedy: null },
-    { what: 'repository', state: 'ok', found: project.repository.root, remedy: null },
+    fine('git', version),
+    fine('repository', project.repository.root),
     await checkDisk(project.repository.root),
-    await checkConfig(project),
-    await checkAgentOf(project, context),
-    await checkCredentials(context),
-    ...(await checkGraphs(project)),
-    ...(await checkContainers(context)),
+    'problem' in loaded ? loaded.problem : fine('config', project.paths.config),
+    ...(config === undefined ? [] : [await checkAgent(config, inside, context)]),
+    await checkCredentials(context, { inside, missing: needed ? 'bad' : 'note' }),
+    ...graphs.map(({ finding }) => finding),
+    ...containers.findings,
   ];
 }
 
 async function checkDisk(root: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(root);
   const free = `${((bavail * bsize) / LOW_DISK_BYTES).toFixed(1)} GiB free`;
-  return bavail * bsize < LOW_DISK_BYTES
-    ? { what: 'disk', state: 'bad', found: free, remedy: 'Make room: every worker has a checkout of its own.' }
-    : { what: 'disk', state: 'ok', found: free, remedy: null };
+  if (bavail * bsize >= LOW_DISK_BYTES) return fine('disk', free);
+  return { what: 'disk', state: 'bad', found: free, remedy: 'Make room: every worker has a checkout of its own.' };
 }
 
-async function checkConfig(project: Project): Promise<Finding> {
-  const loaded = await attempt('config', () => project.config());
-  return 'problem' in loaded
-    ? loaded.problem
-    : { what: 'config', state: 'ok', found: project.paths.config, remedy: null };
-}
-
-async function checkAgentOf(project: Project, { env }: CliContext): Promise<Finding> {
-  const loaded = await attempt('agent', async () => {
-    const config = await project.config();
-    return agentSpec(config, config.agent);
+/** What is in an image is not looked at: only that of a container's agent, Claude Code, is known to be there. */
+async function checkAgent(config: Config, inside: boolean, { env }: CliContext): Promise<Finding> {
+  const asked = await attempt('agent', async () => {
+    const spec = agentSpec(config, config.agent);
+    if (inside && spec.kind !== 'shell') return { spec, problem: undefined };
+    return { spec, problem: await agentProblem(spec, env) };
   });
-  if ('problem' in loaded) return loaded.problem;
-  const problem = await agentProblem(loaded.value, env);
-  const name = loaded.value.kind === 'command' ? loaded.value.name : loaded.value.kind;
-  return problem === undefined
-    ? { what: 'agent', state: 'ok', found: name, remedy: null }
-    : {
-        what: 'agent',
-        state: 'note',
-        found: `${name}: ${problem.reason}`,
-        remedy: `${problem.remedy} Tasks with a "run" command need no agent.`,
-      };
+  if ('problem' in asked) return asked.problem;
+  const { spec, problem } = asked.value;
+  const name = spec.kind === 'command' ? spec.name : spec.kind;
+  if (problem !== undefined) {
+    const remedy = `${problem.remedy} Tasks with a "run" command need no agent.`;
+    return { what: 'agent', state: 'note', found: `${name}: ${problem.reason}`, remedy };
+  }
+  if (!inside) return fine('agent', name);
+  return fine('agent', spec.kind === 'command' ? `${name}: "${spec.command[0]}" of the image` : `${name} of the image`);
+}
+
+interface Need {
+  readonly inside: boolean;
+  readonly missing: 'bad' | 'note';
 }
 
 /** Whether there are any, never what they are. */
-async function checkCredentials({ env }: CliContext): Promise<Finding> {
-  for (const name of ['CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_API_KEY']) {
-    if ((env[name] ?? '') !== '') return { what: 'credentials', state: 'ok', found: `${name} is set`, remedy: null };
+async function checkCredentials({ env }: CliContext, { inside, missing }: Need): Promise<Finding> {
+  const what = 'credentials';
+  const asked = await attempt(what, () => findAgentCredentials({ env, platform: process.platform, run }));
+  if ('problem' in asked) return { ...asked.problem, state: missing };
+  if (asked.value === undefined) {
+    const remedy =
+      'For Claude Code: run "claude" once and log in, or set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY.';
+    return { what, state: missing, found: 'none found', remedy };
   }
-  const file = path.join(env['CLAUDE_CONFIG_DIR'] ?? path.join(env['HOME'] ?? '/', '.claude'), '.credentials.json');
-  const there = await access(file).then(
-    () => true,
-    () => false,
-  );
-  if (there) return { what: 'credentials', state: 'ok', found: file, remedy: null };
-  const remedy =
-    'For Claude Code: run "claude" once and log in, or set ANTHROPIC_API_KEY. (A login in the macOS keychain is not seen here.)';
-  return { what: 'credentials', state: 'note', found: 'none found', remedy };
+  const { source, expired, expiresAt } = asked.value;
+  const found = source in env ? `${source} is set` : source;
+  if (!expired) return fine(what, expiresAt === null ? found : `${found}, valid until ${expiresAt}`);
+  const state = inside ? missing : 'note';
+  const remedy = 'Run "claude" once: it renews the login, which workers in containers cannot.';
+  return { what, state, found: `${found}: the login has expired (${expiresAt})`, remedy };
 }
 
-/** Not needed yet: workers in containers come next, their images are there already. */
-async function checkContainers(context: CliContext): Promise<Finding[]> {
-  const { searchEngine } = await import('../engines/index.ts');
-  const { engine, lines } = await searchEngine(context.env);
-  if (engine === undefined) {
-    return [
-      {
-        what: 'engine',
-        state: 'note',
-        found: lines.join('\n'),
-        remedy: 'Start Docker, or say where it is with DOCKER_HOST.',
-      },
-    ];
-  }
-  const reached = await attempt('engine', () => engine.info());
-  if ('problem' in reached) return [{ ...reached.problem, state: 'note' }];
-  const { version, endpoint } = reached.value;
-  const found: Finding = {
-    what: 'engine',
-    state: 'ok',
-    found: `${engine.name} ${version} at ${endpoint}`,
-    remedy: null,
-  };
-  return [found, await checkImage(engine, context)];
+interface GraphFinding {
+  readonly finding: Finding;
+  /** Tasks without a command of their own. */
+  readonly forAgent: number;
 }
 
-async function checkImage(engine: Engine, context: CliContext): Promise<Finding> {
-  const { findRunImage } = await import('../images/index.ts');
-  const found = await attempt('image', async () => findRunImage(engine, await imageRequest({}, context)));
-  if ('problem' in found) return { ...found.problem, state: 'note' };
-  const { state } = found.value;
-  switch (state.state) {
-    case 'fresh':
-      return { what: 'image', state: 'ok', found: state.tag, remedy: null };
-    case 'stale':
-      return {
-        what: 'image',
-        state: 'note',
-        found: `stale: ${state.reasons.join('; ')}`,
-        remedy: 'Build it with: mahabharatha build',
-      };
-    case 'missing':
-      return { what: 'image', state: 'note', found: 'not built', remedy: 'Build it with: mahabharatha build' };
-  }
-}
-
-async function checkGraphs(project: Project): Promise<Finding[]> {
+async function checkGraphs(project: Project): Promise<GraphFinding[]> {
   const entries = await readdir(project.paths.specs, { withFileTypes: true }).catch(() => []);
   return Promise.all(
     entries
@@ -174,23 +134,12 @@ async function checkGraphs(project: Project): Promise<Finding[]> {
       .map(async ({ name }) => {
         const what = `feature ${name}`;
         const loaded = await attempt(what, () => loadGraph(project.paths.feature(name).graph));
-        if ('problem' in loaded) return loaded.problem;
+        if ('problem' in loaded) return { finding: loaded.problem, forAgent: 0 };
         const { tasks, levels } = loaded.value.graph;
-        return { what, state: 'ok' as const, found: `${tasks.length} tasks in ${levels.length} levels`, remedy: null };
+        const finding = fine(what, `${tasks.length} tasks in ${levels.length} levels`);
+        return { finding, forAgent: tasks.filter((task) => task.run === null).length };
       }),
   );
-}
-
-async function attempt<Value>(
-  what: string,
-  work: () => Promise<Value>,
-): Promise<{ value: Value } | { problem: Finding }> {
-  try {
-    return { value: await work() };
-  } catch (error) {
-    const { message, hint } = asAppError(error);
-    return { problem: { what, state: 'bad', found: message, remedy: hint } };
-  }
 }
 
 function format(findings: readonly Finding[], color: boolean): string {

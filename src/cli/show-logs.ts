@@ -1,18 +1,23 @@
+import path from 'node:path';
 import { AppError, sleep } from '../lib/index.ts';
 import { followLines, lastLines } from '../logs/index.ts';
-import { logLine } from '../protocol/index.ts';
+import { EGRESS_LOG, logLine } from '../protocol/index.ts';
+import type { LogLine } from '../protocol/index.ts';
 import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
 import { colorsFor } from './render/colors.ts';
 import type { Colors } from './render/colors.ts';
+import { plainText } from './refusals.ts';
 import { describe } from './render/describe.ts';
 
 /** The lines of one log file, as text to show and as text for programs. */
 interface Entry {
   readonly at: string;
   readonly task: string | undefined;
+  /** Undefined for what is about the whole run. */
+  readonly worker: number | undefined;
   readonly json: string;
   readonly text: string;
 }
@@ -31,8 +36,11 @@ export async function showLogs(input: CommandInput, context: CliContext): Promis
   const wanted = readWishes(input, state);
   const colors = colorsFor(context.color);
   const sources = wanted.workers.map((worker) => workerSource(store, worker, colors));
+  sources.push(egressSource(store, colors));
   if (wanted.all) sources.push(eventSource(store, colors));
-  const matches = (entry: Entry): boolean => wanted.task === undefined || entry.task === wanted.task;
+  const matches = ({ task, worker }: Entry): boolean =>
+    (wanted.task === undefined || task === wanted.task) &&
+    (wanted.all || (worker !== undefined && wanted.workers.includes(worker)));
   const print = (entry: Entry): void => context.out(`${input['json'] === true ? entry.json : entry.text}\n`);
 
   const ends = await Promise.all(
@@ -111,21 +119,35 @@ function workerSource(store: StateStore, worker: number, colors: Colors): Source
     parse: (json) => {
       const line = logLine.safeParse(parseJson(json));
       // What a worker prints before its log is up, or when it breaks, is no JSON.
-      if (!line.success)
-        return {
-          at: '',
-          task: undefined,
-          json: JSON.stringify({ worker, text: json }),
-          text: `         ${worker}  ${json}`,
-        };
-      const { at, task, source, text } = line.data;
-      const who = colors.dim(
-        `${at.slice(11, 19)} ${worker}${task === undefined ? '' : ` ${task}`} ${source.padEnd(6)}`,
-      );
-      // What the network's guard has refused stands out: it may be the reason for all that follows.
-      return { at, task, json, text: `${who} ${source === 'egress' ? colors.yellow(text) : text}` };
+      if (!line.success) return unreadable(json, { worker });
+      // Whose log it is we know better than what is in it.
+      return entryOf({ ...line.data, worker }, json, line.data.text, colors);
     },
   };
+}
+
+/** What the network's guard has refused, to any worker. */
+function egressSource(store: StateStore, colors: Colors): Source {
+  return {
+    file: path.join(store.paths.logs, EGRESS_LOG),
+    parse: (json) => {
+      const line = logLine.safeParse(parseJson(json));
+      if (!line.success) return unreadable(plainText(json), { source: 'egress' });
+      // It stands out, since it may be the reason for all that follows; and a stranger has chosen the words in it.
+      return entryOf(line.data, json, colors.yellow(plainText(line.data.text)), colors);
+    },
+  };
+}
+
+function entryOf({ at, worker, task, source }: LogLine, json: string, shown: string, colors: Colors): Entry {
+  const who = `${at.slice(11, 19)} ${worker}${task === undefined ? '' : ` ${task}`} ${source.padEnd(6)}`;
+  return { at, task, worker, json, text: `${colors.dim(who)} ${shown}` };
+}
+
+function unreadable(text: string, from: { worker: number } | { source: string }): Entry {
+  const worker = 'worker' in from ? from.worker : undefined;
+  const who = 'worker' in from ? from.worker : from.source;
+  return { at: '', task: undefined, worker, json: JSON.stringify({ ...from, text }), text: `         ${who}  ${text}` };
 }
 
 function eventSource(store: StateStore, colors: Colors): Source {
@@ -133,11 +155,12 @@ function eventSource(store: StateStore, colors: Colors): Source {
     file: store.paths.events,
     parse: (json) => {
       const value = parseJson(json);
-      if (!isEvent(value)) return { at: '', task: undefined, json, text: json };
+      if (!isEvent(value)) return { at: '', task: undefined, worker: undefined, json, text: json };
       const task = 'task' in value ? value.task : undefined;
       return {
         at: value.at,
         task,
+        worker: undefined,
         json,
         text: `${colors.dim(`${value.at.slice(11, 19)} run`)} ${describe(value).text}`,
       };

@@ -1,8 +1,9 @@
 import { openSync } from 'node:fs';
-import { devNull, homedir } from 'node:os';
+import { devNull, homedir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import { makeHandover } from '../credentials/index.ts';
+import type { EngineInfo } from '../engines/index.ts';
 import { egressRules, proxyEnvironment, proxyProgram } from '../egress/index.ts';
 import { cacheVolumes, createContainerLauncher, extraMounts, workerIdentity } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
@@ -33,25 +34,22 @@ type Wall = Pick<ContainerSettings, 'network' | 'egress'> & {
 /** A launcher of containers with everything that the configuration says of them; what is wrong is said here. */
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
   const { mode, config, env } = wishes;
-  const [given, wall, mounts] = await Promise.all([handoverFor(wishes), wallFor(wishes), mountsFor(wishes)]);
+  openMask();
+  const info = await mode.engine.info();
+  const [given, wall, mounts] = await Promise.all([handoverFor(wishes), wallFor(wishes), mountsFor(wishes, info)]);
   checkCredentials(wishes, given);
+  checkRuntime(config, info);
   const { handover } = given;
-  const { memory, cpus, pids, tmpfs, disk, runtime, caches } = config.workers.container;
   const repo = wishes.project.repository.root;
   const settings: ContainerSettings = {
     image: mode.image,
     repo,
     ...workerIdentity(process.getuid?.() ?? 0, process.getgid?.() ?? 0),
-    memoryBytes: memory,
-    cpus,
-    pids,
-    tmpfsBytes: tmpfs,
-    diskBytes: disk,
+    ...limitsOf(config, info),
     network: wall.network,
     egress: wall.egress,
     mounts,
-    caches: cacheVolumes(repo, caches),
-    runtime: runtime ?? null,
+    caches: cacheVolumes(repo, config.workers.container.caches),
     handover: { agent: handover.agent, secrets: handover.secrets },
   };
   const unset = given.missing.map((name) => `workers were to get ${name}, which is not set`);
@@ -64,6 +62,26 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
     env: { ...handover.env, ...wall.env },
     redact: createRedactor(handover.secrets),
     warnings: [...wall.warnings, ...unset],
+  };
+}
+
+/** Root's workers are somebody else, and must read what we and our git write from now on: mail, the lease, objects. */
+function openMask(): void {
+  if (process.getuid?.() === 0) process.umask(process.umask() & 0o022);
+}
+
+type Limits = Pick<ContainerSettings, 'memoryBytes' | 'cpus' | 'pids' | 'tmpfsBytes' | 'diskBytes' | 'runtime'>;
+
+function limitsOf({ workers: { container } }: Config, info: EngineInfo): Limits {
+  const { memory, cpus, pids, tmpfs, disk, runtime } = container;
+  return {
+    memoryBytes: memory,
+    // An engine refuses a container that may use more than there is.
+    cpus: Math.min(cpus, info.cpus),
+    pids,
+    tmpfsBytes: tmpfs,
+    diskBytes: disk,
+    runtime: runtime ?? null,
   };
 }
 
@@ -108,12 +126,34 @@ async function wallFor({ project, config, env }: ContainerWishes): Promise<Wall>
   return { network: 'none', egress, env: { ...told, ...proxyEnvironment(INSIDE.proxyPort) }, warnings };
 }
 
-async function mountsFor({ project, config, env }: ContainerWishes): Promise<ContainerSettings['mounts']> {
+async function mountsFor(
+  { project, config, env }: ContainerWishes,
+  info: EngineInfo,
+): Promise<ContainerSettings['mounts']> {
   const { root, commonDir } = project.repository;
-  const home = env['HOME'] ?? homedir();
-  const { mounts, problems } = await extraMounts(config.workers.container.mounts, { home, root, commonDir });
+  const places = { homes: homesOf(env), root, commonDir, engine: info.endpoint };
+  const { mounts, problems } = await extraMounts(config.workers.container.mounts, places);
   if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file: project.paths.config, problems });
   return mounts;
+}
+
+/** Where HOME leads elsewhere, the user's keys are still in the folder that the system knows. */
+function homesOf(env: Environment): [string, ...string[]] {
+  const home = env['HOME'] || homedir();
+  try {
+    return [home, userInfo().homedir];
+  } catch {
+    // A user whom the system does not know.
+    return [home];
+  }
+}
+
+/** Before anything starts: no worker could. */
+function checkRuntime({ workers: { container } }: Config, { runtimes }: EngineInfo): void {
+  const { runtime } = container;
+  if (runtime === undefined || runtimes.includes(runtime)) return;
+  const reason = `the engine has no runtime "${runtime}" (workers.container.runtime); it has ${runtimes.join(', ')}`;
+  throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
 }
 
 /** Lives as long as we do and longer; what it would say nobody hears. */

@@ -1,4 +1,5 @@
 export { bringIn } from './bring-in.ts';
+export { checkoutNotes } from './checkout-notes.ts';
 export { findTraces } from './feature-traces.ts';
 export type { FeatureTraces } from './feature-traces.ts';
 export { workerEnvironment } from './git-command.ts';

@@ -1,5 +1,6 @@
-import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { removeTree } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import { readIfThere } from './object-folders.ts';
 import { settingsFor } from './private-settings.ts';
@@ -24,7 +25,7 @@ export async function addPrivateCheckout(
   checkout: NewPrivateCheckout,
 ): Promise<void> {
   const { folder, gitDir, branch, base, inside } = checkout;
-  for (const made of [folder, gitDir]) await rm(made, { recursive: true, force: true, maxRetries: 8, retryDelay: 250 });
+  for (const made of [folder, gitDir]) await removeTree(made);
   // Where history ends, in a shallow clone.
   const shallow = await readIfThere(path.join(commonDir, 'shallow'));
   const files: Record<string, string | Buffer> = {

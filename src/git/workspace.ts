@@ -1,5 +1,6 @@
 import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { openFolders } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { gitIn, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
@@ -33,6 +34,13 @@ const LOCK_FILES = [
   'packages.lock.json',
 ];
 
+interface ResetRequest {
+  readonly base: string;
+  readonly branch: string;
+  readonly ignoredToo: boolean;
+  readonly keep: readonly string[];
+}
+
 interface StageRequest {
   /** Where the worktree was when the task began: what the task has broken is mended from there. */
   readonly base: string;
@@ -52,7 +60,7 @@ export interface CommitRequest {
 export interface Workspace {
   readonly folder: string;
   /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
-  reset(options: { base: string; branch: string; ignoredToo: boolean; keep: readonly string[] }): Promise<void>;
+  reset(request: ResetRequest): Promise<void>;
   /** Takes everything there is now and returns it as a tree; at the leftovers' places only what is new and owned. */
   stage(request: StageRequest): Promise<string>;
   /** Which of these files are there, but not in the tree. */
@@ -77,14 +85,14 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
   const trees = new Map<string, string>();
   return {
     folder,
-    reset: async ({ base, branch, ignoredToo, keep }) => {
-      await restorePointer(place);
-      await unlock(place, branch);
-      await mendHead(git, at, place, branch);
-      await mendIndex(git, at, place);
-      await text(['reset', '--quiet', '--hard', base]);
-      const kept = keep.flatMap((entry) => ['-e', `/${escapePattern(entry)}`]);
-      await text(['clean', '--quiet', '-ffd', ...(ignoredToo ? ['-x'] : kept)]);
+    reset: async (request) => {
+      try {
+        await resetAll(git, at, place, request);
+      } catch {
+        // A task may have closed folders to its own user; then nothing in them could be removed.
+        for (const closed of [folder, place.gitDir]) await openFolders(closed);
+        await resetAll(git, at, place, request);
+      }
     },
     stage: async (request) => {
       if (!(await isRealFolder(folder))) throw new Error(`the worktree is gone: there is no folder ${folder} any more`);
@@ -106,6 +114,21 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
     leftOut: (tree, files) => leftOut(git, at, tree, files),
     lockSignature: () => text(['ls-files', '-s', '--', ...LOCK_FILES.map((name) => `:(top,glob)**/${name}`)]),
   };
+}
+
+async function resetAll(
+  git: GitCommand,
+  at: Environment,
+  place: WorkspacePlace,
+  { base, branch, ignoredToo, keep }: ResetRequest,
+): Promise<void> {
+  await restorePointer(place);
+  await unlock(place, branch);
+  await mendHead(git, at, place, branch);
+  await mendIndex(git, at, place);
+  await git.text(['reset', '--quiet', '--hard', base], { env: at });
+  const kept = keep.flatMap((entry) => ['-e', `/${escapePattern(entry)}`]);
+  await git.text(['clean', '--quiet', '-ffd', ...(ignoredToo ? ['-x'] : kept)], { env: at });
 }
 
 /** When it fails, the task may have left a lock, a broken index or no HEAD: that is mended, and it is tried once more. */

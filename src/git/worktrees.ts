@@ -1,6 +1,6 @@
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { sleep } from '../lib/index.ts';
+import { removeTree, sleep } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 
 const LOOKS = 10;
@@ -32,7 +32,7 @@ export async function addWorktree(git: GitCommand, commonDir: string, worktree: 
  * could write. Neither being there is fine.
  */
 export async function removeWorktree(git: GitCommand, folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 8, retryDelay: 250 });
+  await removeTree(folder);
   const recorded = await withoutLinks(folder);
   const known = await listWorktrees(git);
   if (known.some((worktree) => worktree.folder === recorded)) {

@@ -6,6 +6,6 @@ export { runsInEngine } from './container/runs-in-engine.ts';
 export type { RunInEngine } from './container/runs-in-engine.ts';
 export { sweepRun } from './container/sweep.ts';
 export { listWorkers } from './container/worker-list.ts';
-export { workerIdentity } from './container/folders.ts';
+export { closedObjects, workerIdentity } from './container/folders.ts';
 export type { Launcher, LauncherCapabilities, WorkerExit, WorkerHandle, WorkerSpec } from './launcher.ts';
 export { createSubprocessLauncher } from './subprocess/subprocess-launcher.ts';

@@ -11,4 +11,5 @@ export { endOf, kill, killGroup, run, startDaemon, startJob } from './process.ts
 export type { Environment, Job, ProcessEnd } from './process.ts';
 export { environmentOf, findByEnvironment, isAlive, killByEnvironment, processStart } from './process-tree.ts';
 export type { ProcessIdentity } from './process-tree.ts';
+export { openFolders, removeTree } from './remove-tree.ts';
 export { listenForShutdown } from './shutdown.ts';

@@ -1,6 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { randomId, writeFileAtomic } from '../lib/index.ts';
+import { randomId, removeTree, writeFileAtomic } from '../lib/index.ts';
 import type { WorkerSpec } from '../launchers/index.ts';
 import { attemptRef, branchNames, INSIDE } from '../protocol/index.ts';
 import type { Assignment, Boot, TaskBrief } from '../protocol/index.ts';
@@ -136,7 +136,7 @@ function workerSpec(
 /** Nothing of an earlier life is left in them: neither an old assignment nor an old result. */
 async function makeMailboxes(paths: WorkerPaths, boot: Boot): Promise<void> {
   for (const folder of [paths.inbox, paths.outbox]) {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
     await mkdir(folder, { recursive: true });
   }
   await writeFileAtomic(path.join(paths.inbox, 'worker.json'), JSON.stringify(boot), { durable: false });

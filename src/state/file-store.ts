@@ -4,6 +4,7 @@ import {
   AppError,
   foreignLock,
   lockHolder,
+  removeTree,
   makeIgnoredFolder,
   randomId,
   reasonOf,
@@ -81,7 +82,7 @@ export async function clearRun(paths: FeaturePaths): Promise<void> {
   for (const name of await readdir(paths.folder).catch(() => [])) {
     const file = path.join(paths.folder, name);
     if (file === paths.lock || (await isFreshDraft(paths.lock, file))) continue;
-    await rm(file, { recursive: true, force: true });
+    await removeTree(file);
   }
   await rm(paths.state, { force: true });
 }

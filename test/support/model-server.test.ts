@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { scriptByTask, startModelServer } from './model-server.ts';
 import type { ModelServer, Script } from './model-server.ts';
@@ -97,6 +98,23 @@ it('refuses with the given status, body and headers', async () => {
     '7',
     { wait: true },
   ]);
+});
+
+it('takes its time where the script does, and knows what a tool has printed', async () => {
+  const door = new EventEmitter();
+  const ask = await serve([once(door, 'open').then(() => ({ text: 'at last' }))]);
+  const messages = [{ role: 'user', content: [{ type: 'tool_result', content: 'printed by a tool' }] }];
+  const pending = ask('/v1/messages', asks('', { messages }));
+  while (server?.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  door.emit('open');
+  expect(await (await pending).json()).toMatchObject({ content: [{ text: 'at last' }] });
+  expect(JSON.stringify(server?.requests)).toContain('printed by a tool');
+});
+
+it('listens where it is told to', async () => {
+  server = await startModelServer([], { host: '127.0.0.2' });
+  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
+  expect((await fetch(`${server.url}/v1/models`)).status).toBe(200);
 });
 
 it('hangs until it is closed', async () => {

@@ -6,9 +6,10 @@ import { z } from 'zod';
 import { messageBody, messageEvents, TOKENS } from './model-messages.ts';
 import type { Answer } from './model-messages.ts';
 
-/** What the model does next: says something (and stops), uses a tool, refuses, or never answers. */
+/** What the model does next: says something (and stops), uses a tool, takes its time, refuses, or never answers. */
 export type Reply =
   | Answer
+  | Promise<Answer>
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   | 'hang';
 
@@ -32,8 +33,14 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-/** A model provider with a script in place of a model: enough of Anthropic's API for the real Claude Code CLI. */
-export async function startModelServer(script: Script): Promise<ModelServer> {
+/**
+ * A model provider with a script in place of a model: enough of Anthropic's API for the real Claude Code CLI. Only this
+ * machine itself reaches it, unless it listens on another address.
+ */
+export async function startModelServer(
+  script: Script,
+  { host = '127.0.0.1' }: { host?: string } = {},
+): Promise<ModelServer> {
   const next = typeof script === 'function' ? script : inOrder(script);
   const requests: ModelRequest[] = [];
   const sideRequests: ModelRequest[] = [];
@@ -52,13 +59,13 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
     // The CLI gives the model its tools in every turn of a conversation, and in none of its side calls.
     const isMain = parsed.data.tools.length > 0;
     (isMain ? requests : sideRequests).push(request);
-    send(response, isMain ? attempt(next, request) : { text: 'ok' }, parsed.data);
+    send(response, isMain ? await attempt(next, request) : { text: 'ok' }, parsed.data);
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     requests,
     sideRequests,
     close: () =>
@@ -92,15 +99,16 @@ function inOrder(replies: readonly Reply[]): (request: ModelRequest) => Reply {
 }
 
 /** A script that throws shows its reason in the client's output. */
-function attempt(next: (request: ModelRequest) => Reply, request: ModelRequest): Reply {
+async function attempt(next: (request: ModelRequest) => Reply, request: ModelRequest): Promise<Awaited<Reply>> {
   try {
-    return next(request);
+    return await next(request);
   } catch (error) {
     return { status: 400, body: errorBody(`model server: ${String(error)}`) };
   }
 }
 
-const content = z.object({ type: z.string(), text: z.string().optional() });
+/** The inner `content` is what a tool has printed. */
+const content = z.object({ type: z.string(), text: z.string().optional(), content: z.unknown().optional() });
 const message = z.object({ role: z.string(), content: z.union([z.string(), z.array(content)]) });
 type Message = z.infer<typeof message>;
 
@@ -126,7 +134,7 @@ function wordsOf(message: Message): string {
     .trim();
 }
 
-function send(response: ServerResponse, reply: Reply, request: MessagesRequest): void {
+function send(response: ServerResponse, reply: Awaited<Reply>, request: MessagesRequest): void {
   if (reply === 'hang') return;
   if ('status' in reply) {
     return sendJson(response, reply.status, reply.body ?? errorBody(`status ${reply.status}`), reply.headers);

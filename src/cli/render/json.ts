@@ -7,6 +7,10 @@ export function jsonRenderer(context: CliContext): Renderer {
   return {
     event: line,
     note: (text) => line({ at: new Date().toISOString(), type: 'note', text }),
-    close: async () => undefined,
+    close: async (end) => {
+      const refusals = end?.refusals;
+      if (refusals !== undefined && refusals.total > 0)
+        line({ at: new Date().toISOString(), type: 'refusals', ...refusals });
+    },
   };
 }

@@ -1,4 +1,3 @@
-import type { RunState } from '../../state/index.ts';
 import type { CliContext } from '../command.ts';
 import { describe } from './describe.ts';
 import { colorsFor } from './colors.ts';
@@ -18,8 +17,8 @@ export function plainRenderer(context: CliContext): Renderer {
       context.out(`${event.at.slice(11, 19)} ${paint[kind](`${SIGN[kind]} ${text}`)}\n`);
     },
     note: (text) => context.err(`note: ${text}\n`),
-    close: async (state: RunState | undefined) => {
-      if (state !== undefined) context.out(`\n${formatSummary(state)}`);
+    close: async (end) => {
+      if (end !== undefined) context.out(`\n${formatSummary(end.state, end.refusals)}`);
     },
   };
 }

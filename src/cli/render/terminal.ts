@@ -1,6 +1,6 @@
 import { Listr } from 'listr2';
 import type { ListrTask, ListrTaskWrapper, DefaultRenderer, SimpleRenderer } from 'listr2';
-import type { RecordedEvent, RunState } from '../../state/index.ts';
+import type { RecordedEvent } from '../../state/index.ts';
 import type { Task, TaskGraph } from '../../tasks/index.ts';
 import type { CliContext } from '../command.ts';
 import { colorsFor } from './colors.ts';
@@ -45,11 +45,11 @@ export function terminalRenderer(context: CliContext, graph: TaskGraph): Rendere
   return {
     event: (event) => show(event, cells, levels),
     note: (text) => notes.push(text),
-    close: async (state: RunState | undefined) => {
+    close: async (end) => {
       for (const cell of [...cells.values(), ...levels.values()]) settle(cell, 'not begun');
       await shown;
       for (const note of notes) context.err(colors.dim(`note: ${note}\n`));
-      if (state !== undefined) context.out(`\n${formatSummary(state)}`);
+      if (end !== undefined) context.out(`\n${formatSummary(end.state, end.refusals)}`);
     },
   };
 }

@@ -74,7 +74,7 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     logs: async (handle, lines) => (await lastLines(placesOf(handle.facts).log, lines, () => true)).lines,
     list: (runId) => listWorkers(engine, runId),
     sweep: async (runId) => {
-      parts.close(runId);
+      await parts.close(runId);
       return sweepRun(engine, runId);
     },
   };

@@ -15,12 +15,14 @@ const LOG_BYTES = 10 * 1024 * 1024;
 /** One that ends again and again is no passing trouble; without it workers have no network, which they say. */
 const STARTS = 10;
 const START_AGAIN_MS = 500;
+/** For its last words. */
+const FAREWELL_MS = 3000;
 
 export interface EgressProxy {
   /** Resolves when it runs; rejects when it cannot be started. */
   readonly started: Promise<void>;
-  /** It is not started again any more. */
-  close(): void;
+  /** Ends it, and not just kills it: it has counts to tell. Resolves when they are in the log, or cannot be waited for. */
+  close(): Promise<void>;
 }
 
 type Run = Pick<WorkerSpec, 'runId' | 'feature' | 'shared' | 'log'>;
@@ -37,22 +39,39 @@ export function keepEgressProxy(
   program: EgressProgram,
   run: Run,
 ): EgressProxy {
-  let closed = false;
+  const closing = new AbortController();
   const begin = (): Promise<Proxy> => findOrStart(engine, settings, program, run);
   const first = begin();
+  let latest = first;
   const keep = async (): Promise<void> => {
-    let proxy = await first;
     for (let starts = 1; ; starts += 1) {
+      const proxy = await latest;
       await engine.waitContainer(proxy.id);
       await proxy.output.settled();
-      if (closed || starts >= STARTS) return;
-      await sleep(START_AGAIN_MS);
-      proxy = await begin();
+      if (starts >= STARTS) return;
+      await sleep(START_AGAIN_MS, closing.signal);
+      if (closing.signal.aborted) return;
+      latest = begin();
     }
   };
   // What goes wrong with the engine itself is told by whoever waits for workers.
-  keep().catch(() => undefined);
-  return { started: first.then(() => undefined), close: () => (closed = true) };
+  const over = keep().catch(() => undefined);
+  const end = async (): Promise<void> => engine.signalContainer((await latest).id, 'SIGTERM');
+  return {
+    started: first.then(() => undefined),
+    close: async () => {
+      closing.abort();
+      const asked = new AbortController();
+      await Promise.race([
+        end().then(
+          () => over,
+          () => undefined,
+        ),
+        sleep(FAREWELL_MS, asked.signal),
+      ]);
+      asked.abort();
+    },
+  };
 }
 
 /** A run that is resumed finds the proxy of its first orchestrator, as long as that has its lease. */

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Mount } from '../../engines/index.ts';
 import { INSIDE } from '../../protocol/index.ts';
@@ -10,52 +10,96 @@ export interface WishedMount {
 }
 
 interface MountPlaces {
-  readonly home: string;
+  /** The user's home folder; what else may be called so comes after it. */
+  readonly homes: readonly [string, ...string[]];
   /** Root of the repository and its git directory. */
   readonly root: string;
   readonly commonDir: string;
+  /** Where the engine listens: a socket, or an address that leads to no file. */
+  readonly engine: string;
 }
 
 /** Keys, accounts and settings of people; a worker has no business there. */
-const PRIVATE = ['.ssh', '.aws', '.config', '.claude', '.gnupg', '.kube', '.docker', '.azure', '.netrc', '.npmrc'];
+const PRIVATE = [
+  '.ssh .aws .config .claude .claude.json .gnupg .kube .docker .azure .netrc .npmrc .git-credentials .pypirc',
+  '.password-store .mozilla .local/share/keyrings Library/Keychains',
+].flatMap((names) => names.split(' '));
 /** The machine itself; who may write there, or talk to an engine, is its master. */
-const SYSTEM = ['/proc', '/sys', '/dev', '/run', '/var/run', '/var/lib/docker', '/etc', '/boot', '/root'];
+const SYSTEM = ['/proc', '/sys', '/dev', '/run', '/var/run', '/var/lib/docker', '/etc', '/boot'];
 /** Ours, and the system's own. */
 const TAKEN = [
-  ...[INSIDE.worktree, INSIDE.gitDir, INSIDE.objects, INSIDE.home, INSIDE.caches, '/run', '/opt/mahabharatha'],
-  ...['/proc', '/sys', '/dev', '/etc', '/bin', '/sbin', '/lib', '/usr'],
-];
+  [INSIDE.worktree, INSIDE.gitDir, INSIDE.objects, INSIDE.home, INSIDE.caches, '/run', '/opt/mahabharatha', '/tmp'],
+  ['/proc', '/sys', '/dev', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/usr', '/var/run'],
+].flat();
+
+type BindMount = Mount & { readonly kind: 'bind' };
 
 /** The user's own mounts, or what is wrong with them: text for each, all at once. */
 export async function extraMounts(
   wished: readonly WishedMount[],
   places: MountPlaces,
 ): Promise<{ readonly mounts: readonly Mount[]; readonly problems: readonly string[] }> {
-  const answers = await Promise.all(wished.map((one, index) => checkMount(one, index, places)));
+  const forbidden = await forbiddenPlaces(places);
+  const answers = await Promise.all(wished.map((one) => checkMount(one, places, forbidden)));
+  const fine = answers.map((answer) => (typeof answer === 'string' ? undefined : answer));
+  const problems = answers.map((answer, index) =>
+    typeof answer === 'string' ? answer : clashWith(answer, fine.slice(0, index), fine),
+  );
   return {
-    mounts: answers.flatMap((answer) => (typeof answer === 'string' ? [] : [answer])),
-    problems: answers.filter((answer) => typeof answer === 'string'),
+    mounts: fine.filter((mount) => mount !== undefined),
+    problems: problems.flatMap((problem, index) =>
+      problem === undefined ? [] : [`workers.container.mounts[${index}] (${wished[index]?.source}): ${problem}`],
+    ),
   };
 }
 
-async function checkMount(wish: WishedMount, index: number, places: MountPlaces): Promise<Mount | string> {
-  const say = (problem: string): string => `workers.container.mounts[${index}] (${wish.source}): ${problem}`;
-  const named = path.resolve(places.root, wish.source.replace(/^~(?=\/|$)/, places.home));
+async function checkMount(
+  wish: WishedMount,
+  { homes, root }: MountPlaces,
+  forbidden: readonly string[],
+): Promise<BindMount | string> {
+  const named = path.resolve(root, wish.source.replace(/^~(?=\/|$)/, homes[0]));
   // A link may lead anywhere: what counts is where it ends.
   const source = await realpath(named).catch(() => undefined);
-  if (source === undefined) return say('there is no such folder or file');
-  const forbidden = await forbiddenNear(source, places);
-  if (forbidden !== undefined) return say(`${forbidden} is never mounted, nor what it is in`);
-  const target = path.posix.normalize(wish.target);
+  if (source === undefined) return 'there is no such folder or file';
+  const near = forbidden.find((one) => touches(source, one));
+  if (near !== undefined) return `${near} is never mounted, nor what it is in`;
+  const kind = await stat(source);
+  if (!kind.isDirectory() && !kind.isFile()) return 'only folders and files can be mounted, no sockets or devices';
+  const target = path.posix.join('/', wish.target, '.').replace(/(?<=.)\/$/, '');
   const taken = TAKEN.find((own) => touches(target, own));
-  if (taken !== undefined || target === '/') return say(`${target} is not free inside: ${taken ?? target} is there`);
+  if (taken !== undefined || target === '/') return `${target} is not free inside: ${taken ?? target} is there`;
   return { kind: 'bind', source, target, readOnly: wish.read_only };
 }
 
-async function forbiddenNear(source: string, { home, commonDir, root }: MountPlaces): Promise<string | undefined> {
-  const all = [...PRIVATE.map((name) => path.join(home, name)), ...SYSTEM, commonDir, path.join(root, '.mahabharatha')];
+/** What a mount and the others cannot be side by side. */
+function clashWith(
+  mount: BindMount,
+  before: readonly (BindMount | undefined)[],
+  all: readonly (BindMount | undefined)[],
+): string | undefined {
+  const there = before.find((other) => other !== undefined && touches(mount.target, other.target));
+  if (there !== undefined) return `${mount.target} is not free inside: ${there.target} is another mount`;
+  // Whoever may write the folder around it may put a link to anywhere in its place, and the next container follows that.
+  const around = all.find(
+    (other) =>
+      other !== undefined && !other.readOnly && other.source !== mount.source && within(mount.source, other.source),
+  );
+  return around === undefined ? undefined : `it is in ${around.source}, which workers may write`;
+}
+
+async function forbiddenPlaces({ homes, commonDir, root, engine }: MountPlaces): Promise<string[]> {
+  const all = [
+    ...homes.flatMap((home) => PRIVATE.map((name) => path.join(home, name))),
+    ...SYSTEM,
+    commonDir,
+    path.join(root, '.mahabharatha'),
+    ...(path.isAbsolute(engine) ? [engine] : []),
+    // Of another user than the one who asks.
+    ...(homes.some((home) => within(home, '/root')) ? [] : ['/root']),
+  ];
   const real = await Promise.all(all.map((one) => realpath(one).catch(() => one)));
-  return [...all, ...real].find((one) => touches(source, one));
+  return [...new Set([...all, ...real])];
 }
 
 /** One is the other, or is in it. */

@@ -5,8 +5,11 @@ import { tempFolder } from '../../../test/support/temp-folder.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { closedObjects, giveFolders, maskedObjects, workerIdentity } from './folders.ts';
 
-const ROOT = process.getuid?.() === 0;
-const [ME, SOMEBODY, NO_GROUP] = [process.getuid?.() ?? 0, 4711, 4712];
+const ME = process.getuid?.() ?? 0;
+const [SOMEBODY, NO_GROUP] = [4711, 4712];
+
+const closedTo = (uid: number, gid: number, ...folders: string[]): Promise<string | undefined> =>
+  closedObjects(folders, { uid, gid }, process.env);
 
 function objectsIn(folder: string): string {
   const objects = path.join(folder, 'with a\nstrange name', 'objects');
@@ -28,7 +31,7 @@ it('objects that everybody may read are open to a worker; what git is writing ju
   const objects = objectsIn(tempFolder());
   for (const name of ['pack/tmp_pack_x', 'ab/tmp_obj_y']) writeFileSync(path.join(objects, name), 'x', { mode: 0o600 });
   mkdirSync(path.join(objects, 'tmp_objdir-incoming-z'), { mode: 0o700 });
-  expect(await closedObjects([objects], SOMEBODY, NO_GROUP)).toBeUndefined();
+  expect(await closedTo(SOMEBODY, NO_GROUP, objects)).toBeUndefined();
 });
 
 it.each([
@@ -42,8 +45,8 @@ it.each([
     const [open, objects] = [objectsIn(tempFolder()), objectsIn(tempFolder())];
     const closed = path.join(objects, what);
     chmodSync(closed, mode);
-    expect(await closedObjects([open, objects], SOMEBODY, NO_GROUP)).toBe(closed.replace(/\/$/, ''));
-    expect(await closedObjects([open, objects], ME, NO_GROUP)).toBeUndefined();
+    expect(await closedTo(SOMEBODY, NO_GROUP, open, objects)).toBe(closed.replace(/\/$/, ''));
+    expect(await closedTo(ME, NO_GROUP, open, objects)).toBeUndefined();
   },
 );
 
@@ -51,8 +54,8 @@ it('objects that their group may read are open to a worker of that group', async
   const objects = objectsIn(tempFolder());
   const { gid } = statSync(objects);
   chmodSync(path.join(objects, 'pack/one.pack'), 0o440);
-  expect(await closedObjects([objects], SOMEBODY, gid)).toBeUndefined();
-  expect(await closedObjects([objects], SOMEBODY, gid + 1)).toBeDefined();
+  expect(await closedTo(SOMEBODY, gid, objects)).toBeUndefined();
+  expect(await closedTo(SOMEBODY, gid + 1, objects)).toBeDefined();
 });
 
 function newSpec(): WorkerSpec {
@@ -71,7 +74,12 @@ it('only the object folders that borrow have their lists hidden', async () => {
   expect(await maskedObjects(spec)).toEqual([1]);
 });
 
-it.skipIf(!ROOT)(
+function facts(...parts: string[]): string {
+  const { uid, gid, mode } = statSync(path.join(...parts));
+  return `${uid}:${gid} ${(mode & 0o777).toString(8)}`;
+}
+
+it.skipIf(ME !== 0)(
   'root gives its worker what it writes and nothing that links lead to, and lets it read its mail',
   async () => {
     const spec = newSpec();
@@ -81,10 +89,6 @@ it.skipIf(!ROOT)(
     writeFileSync(path.join(spec.shared, 'copies', 'key'), 'secret', { mode: 0o600 });
     for (const folder of [spec.inbox, spec.shared]) chmodSync(folder, 0o700);
     await giveFolders(spec, SOMEBODY, NO_GROUP);
-    const facts = (...parts: string[]): string => {
-      const { uid, gid, mode } = statSync(path.join(...parts));
-      return `${uid}:${gid} ${(mode & 0o777).toString(8)}`;
-    };
     expect(facts(spec.worktree, 'file')).toMatch(/^4711:4712 /);
     expect(facts(spec.shared, 'copies', 'key')).toBe('4711:4712 600');
     expect([facts(spec.inbox), facts(spec.shared)]).toEqual([`${ME}:0 755`, `${ME}:0 755`]);

@@ -1,6 +1,7 @@
 import { access, chmod, lchown, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from '../../lib/index.ts';
+import type { Environment } from '../../lib/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { emptyFile } from './container-spec.ts';
 
@@ -26,13 +27,18 @@ export async function giveFolders(spec: WorkerSpec, uid: number, gid: number): P
  * The first file or folder among objects that such a user may not read: his worker could not check anything out. What
  * git is still writing does not count.
  */
-export async function closedObjects(folders: readonly string[], uid: number, gid: number): Promise<string | undefined> {
-  const open = (folder: string, file: string): string => `( -type d -perm ${folder} -o ! -type d -perm ${file} )`;
-  const mayRead = `-uid ${uid} -o -gid ${gid} ${open('-0050', '-0040')} -o ${open('-0005', '-0004')}`;
+export async function closedObjects(
+  folders: readonly string[],
+  { uid, gid }: { readonly uid: number; readonly gid: number },
+  env: Environment,
+): Promise<string | undefined> {
+  const mayRead = `-uid ${uid} -o -gid ${gid} ${readable('-0050', '-0040')} -o ${readable('-0005', '-0004')}`;
   const args = [...folders, ...`-name tmp_* -prune -o ! ( ${mayRead} ) -print -quit`.split(' ')];
-  const { stdout } = await run('find', args, { cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' } });
+  const { stdout } = await run('find', args, { cwd: '/', env: { PATH: env['PATH'], LC_ALL: 'C' } });
   return stdout === '' ? undefined : stdout.replace(/\n$/, '');
 }
+
+const readable = (folder: string, file: string): string => `( -type d -perm ${folder} -o ! -type d -perm ${file} )`;
 
 /** Never through a link: it may lead out of the tree. */
 async function giveTree(entry: string, uid: number, gid: number, isFolder = true): Promise<void> {

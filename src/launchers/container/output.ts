@@ -68,6 +68,8 @@ async function readLines(
 ): Promise<void> {
   const [stdout, stderr] = [createLines(onLine), createLines(onLine)];
   await engine.logs(id, { ...options, tail: 'all' }, { stdout: stdout.push, stderr: stderr.push });
+  // Who only looks may have come in the middle of a line: it comes as a whole to whoever follows.
+  if (!options.follow) return;
   stdout.end();
   stderr.end();
 }

@@ -10,7 +10,7 @@ import type { ContainerLauncherOptions } from './settings.ts';
 interface RunParts {
   /** Resolves when a worker can be made; its way out may come a little later. */
   of(spec: WorkerSpec): Promise<{ readonly wayOut: Promise<void> }>;
-  close(runId: string): void;
+  close(runId: string): Promise<void>;
 }
 
 interface Parts {
@@ -27,13 +27,17 @@ export function createRunParts(options: ContainerLauncherOptions): RunParts {
       const parts = known ?? startParts(options, spec);
       if (known === undefined) runs.set(spec.runId, parts);
       await parts.volumes;
-      return { wayOut: parts.proxy.then((proxy) => proxy?.started) };
+      const wayOut = parts.proxy.then((proxy) => proxy?.started);
+      // Heard when the worker is there; until then it must not be a rejection that nobody hears.
+      wayOut.catch(() => undefined);
+      return { wayOut };
     },
-    close: (runId) => {
+    close: async (runId) => {
       const parts = runs.get(runId);
-      parts?.sweeper.close();
-      void parts?.proxy.then((proxy) => proxy?.close());
       runs.delete(runId);
+      parts?.sweeper.close();
+      const proxy = await parts?.proxy.catch(() => null);
+      await proxy?.close();
     },
   };
 }

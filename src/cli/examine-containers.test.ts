@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { limitsFinding } from './examine-containers.ts';
+
+const GIB = 1024 ** 3;
+type Workers = Parameters<typeof limitsFinding>[0];
+type Info = Parameters<typeof limitsFinding>[1];
+
+const container = (more: object = {}): Workers['container'] =>
+  ({ memory: 4 * GIB, cpus: 2, pids: 512, ...more }) as Workers['container'];
+const info = (more: Partial<Info> = {}): Info => ({
+  cpus: 8,
+  memoryBytes: 32 * GIB,
+  limits: { memory: true, cpus: true, pids: true },
+  runtimes: ['runc'],
+  ...more,
+});
+
+it('an engine that can give workers what they may use, and no more, is fine', () => {
+  expect(limitsFinding({ count: 4, container: container() }, info(), 'bad')).toEqual({
+    what: 'limits',
+    state: 'ok',
+    found: '4 workers with up to 4 GiB, 2 CPUs, 512 processes each; the engine has 32 GiB, 8 CPUs',
+    remedy: null,
+  });
+});
+
+it.each<[string, Partial<Info>, object, string]>([
+  [
+    'cannot limit',
+    { limits: { memory: false, cpus: true, pids: false } },
+    {},
+    'cannot limit memory, pids of containers',
+  ],
+  [
+    'has too little memory',
+    { memoryBytes: 7.5 * GIB },
+    {},
+    '4 workers may use 4 GiB of memory each, the engine has 7.5 GiB',
+  ],
+  ['has too few CPUs', { cpus: 1 }, {}, 'a worker may use 2 CPUs, the engine has 1'],
+])('an engine that %s is worth a note with a remedy', (_, engine, walls, found) => {
+  expect(limitsFinding({ count: 4, container: container(walls) }, info(engine), 'bad')).toMatchObject({
+    state: 'note',
+    found: expect.stringContaining(found),
+    remedy: expect.stringMatching(/\w/),
+  });
+});
+
+it('a runtime that the engine does not have is bad where containers are insisted on; all that is wrong is said at once', () => {
+  const wished = { count: 4, container: container({ runtime: 'runsc' }) };
+  const finding = limitsFinding(wished, info({ cpus: 1 }), 'bad');
+  expect(finding.state).toBe('bad');
+  expect(finding.found.split('\n')).toHaveLength(2);
+  expect(limitsFinding(wished, info(), 'note')).toMatchObject({
+    state: 'note',
+    found: expect.stringContaining('"runsc"'),
+  });
+});

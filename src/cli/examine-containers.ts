@@ -1,0 +1,112 @@
+import type { Config } from '../config/index.ts';
+import type { Engine, EngineInfo } from '../engines/index.ts';
+import type { Repository } from '../git/index.ts';
+import { imageRequest } from './build-image.ts';
+import { checkObjects } from './check-objects.ts';
+import type { CliContext } from './command.ts';
+import { attempt, fine } from './finding.ts';
+import type { Finding } from './finding.ts';
+
+const GIB = 1024 ** 3;
+
+interface ContainerFindings {
+  readonly findings: readonly Finding[];
+  /** Workers of a run that leaves the choice to us would be in containers. */
+  readonly usable: boolean;
+}
+
+/** What is missing is bad only where containers are insisted on; elsewhere workers run without them. */
+export async function examineContainers(
+  workers: Config['workers'] | undefined,
+  context: CliContext,
+  repository: Repository | undefined,
+): Promise<ContainerFindings> {
+  const missing = workers?.mode === 'container' ? 'bad' : 'note';
+  const { searchEngine } = await import('../engines/index.ts');
+  const { engine, lines } = await searchEngine(context.env);
+  if (engine === undefined) {
+    const remedy =
+      'Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.';
+    return { findings: [{ what: 'engine', state: missing, found: lines.join('\n'), remedy }], usable: false };
+  }
+  const reached = await attempt('engine', () => engine.info());
+  if ('problem' in reached) return { findings: [{ ...reached.problem, state: missing }], usable: false };
+  const info = reached.value;
+  const findings = [engineFinding(engine.name, info, missing), await checkImage(engine, context, missing)];
+  const objects = await attempt('objects', async () => repository && checkObjects(repository, context.env));
+  if ('problem' in objects) findings.push({ ...objects.problem, state: missing });
+  const limits = workers === undefined ? [] : [limitsFinding(workers, info, missing)];
+  return { findings: [...findings, ...limits], usable: findings.every(({ state }) => state === 'ok') };
+}
+
+type Missing = 'bad' | 'note';
+
+function engineFinding(name: string, { version, endpoint, rootless }: EngineInfo, missing: Missing): Finding {
+  const found = `${name} ${version} at ${endpoint}`;
+  if (!rootless) return fine('engine', found);
+  return {
+    what: 'engine',
+    state: missing,
+    found: `${found}: it is rootless, so what workers write would belong to users that you are not`,
+    remedy: 'Name an engine that is not rootless with DOCKER_HOST, or let workers be subprocesses.',
+  };
+}
+
+async function checkImage(engine: Engine, context: CliContext, missing: Missing): Promise<Finding> {
+  const { findRunImage } = await import('../images/index.ts');
+  const found = await attempt('image', async () => findRunImage(engine, await imageRequest({}, context)));
+  if ('problem' in found) return { ...found.problem, state: missing };
+  const { kind, state } = found.value;
+  const remedy = 'Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build';
+  const which = kind === 'worker' ? 'the worker image' : "the repository's image";
+  switch (state.state) {
+    case 'fresh':
+      return fine('image', state.tag);
+    case 'stale':
+      return { what: 'image', state: missing, found: `${which} is stale: ${state.reasons.join('; ')}`, remedy };
+    case 'missing':
+      return { what: 'image', state: missing, found: `${which} is not built`, remedy };
+  }
+}
+
+/** Pure: whether the engine can give workers what the configuration says, and hold them to it. */
+export function limitsFinding(
+  { count, container }: Pick<Config['workers'], 'count' | 'container'>,
+  { cpus, memoryBytes, limits, runtimes }: Pick<EngineInfo, 'cpus' | 'memoryBytes' | 'limits' | 'runtimes'>,
+  missing: Missing,
+): Finding {
+  const unlimited = (['memory', 'cpus', 'pids'] as const).filter((name) => !limits[name]);
+  const { runtime, memory } = container;
+  const trouble = [
+    runtime !== undefined && !runtimes.includes(runtime)
+      ? [`there is no runtime "${runtime}", but ${runtimes.join(', ')}`, 'Mend workers.container.runtime.', missing]
+      : undefined,
+    unlimited.length > 0
+      ? [`the engine cannot limit ${unlimited.join(', ')} of containers`, 'See what is missing with: docker info']
+      : undefined,
+    count * memory > memoryBytes
+      ? [
+          `${count} workers may use ${gib(memory)} of memory each, the engine has ${gib(memoryBytes)}`,
+          'Lower workers.count or workers.container.memory, or give the engine more (Docker Desktop: Settings, Resources).',
+        ]
+      : undefined,
+    container.cpus > cpus
+      ? [`a worker may use ${container.cpus} CPUs, the engine has ${cpus}`, 'Workers make do with what there is.']
+      : undefined,
+  ].filter((one) => one !== undefined);
+  if (trouble.length === 0) {
+    const worker = `${gib(memory)}, ${container.cpus} CPUs, ${container.pids} processes`;
+    return fine(
+      'limits',
+      `${count} workers with up to ${worker} each; the engine has ${gib(memoryBytes)}, ${cpus} CPUs`,
+    );
+  }
+  return {
+    what: 'limits',
+    state: trouble.some(([, , state]) => state === 'bad') ? 'bad' : 'note',
+    found: trouble.map(([found]) => found).join('\n'),
+    remedy: trouble.map(([, remedy]) => remedy).join(' '),
+  };
+}
+
+const gib = (bytes: number): string => `${Number((bytes / GIB).toFixed(1))} GiB`;

@@ -1,0 +1,80 @@
+import { lastLines } from '../logs/index.ts';
+import { logLine } from '../protocol/index.ts';
+
+/** A run that is refused more has said what it has to say; older lines are not looked at. */
+const LINES = 10_000;
+const TARGET_LIMIT = 100;
+
+/** What workers of one run asked for and did not get. */
+export interface Refusals {
+  readonly total: number;
+  /** Most often refused first. */
+  readonly targets: readonly RefusedTarget[];
+  /** Of the total, those whose targets were too many to be listed. */
+  readonly unlisted: number;
+}
+
+export interface RefusedTarget {
+  /** Say "example.com:443". */
+  readonly target: string;
+  readonly count: number;
+  readonly workers: Readonly<Record<string, number>>;
+}
+
+/** Counts what the egress proxy has written since then. */
+export async function countRefusals(file: string, since: string): Promise<Refusals> {
+  const { lines } = await lastLines(file, LINES, () => true);
+  const targets = new Map<string, Map<number, number>>();
+  let [total, unlisted] = [0, 0];
+  for (const line of lines) {
+    const refusal = readRefusal(line, since);
+    if (refusal === undefined) continue;
+    const { worker, target, times } = refusal;
+    total += times;
+    if (target === null) unlisted += times;
+    else {
+      const workers = targets.get(target) ?? new Map<number, number>();
+      targets.set(target, workers.set(worker, (workers.get(worker) ?? 0) + times));
+    }
+  }
+  const counted = [...targets].map(([target, workers]) => ({
+    target,
+    count: [...workers.values()].reduce((sum, times) => sum + times, 0),
+    workers: Object.fromEntries(workers),
+  }));
+  return { total, targets: counted.toSorted((one, other) => other.count - one.count), unlisted };
+}
+
+interface Refusal {
+  readonly worker: number;
+  /** Null for many different ones. */
+  readonly target: string | null;
+  readonly times: number;
+}
+
+const REFUSED =
+  /^refused (?:more that is not listed here|(?<target>\S+?))(?:(?: again)?, (?<times>\d{1,9}) times?$|: )/;
+
+/** A line has passed through a container: it is taken for text, and nothing else in it for true. */
+function readRefusal(line: string, since: string): Refusal | undefined {
+  const parsed = logLine.safeParse(parseJson(line));
+  if (!parsed.success || parsed.data.source !== 'egress' || parsed.data.at < since) return undefined;
+  const found = REFUSED.exec(parsed.data.text)?.groups;
+  if (found === undefined) return undefined;
+  const { target, times = '1' } = found;
+  const named = target === undefined ? null : plainText(target).slice(0, TARGET_LIMIT);
+  return { worker: parsed.data.worker, target: named, times: Number(times) };
+}
+
+/** Does nothing to a terminal. */
+export function plainText(text: string): string {
+  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+import type { GitCommand } from './git-command.ts';
+import type { Repository } from './repository.ts';
+
+/** What a checkout without the user's programs and remotes lacks at this commit; text for each. */
+export async function checkoutNotes({ git }: Repository, base: string): Promise<string[]> {
+  const [filters, missing] = await Promise.all([filterNotes(git, base), missingNote(git, base)]);
+  return [...filters, ...missing];
+}
+
+/** Files that are stored in another form than the user sees: a filter of his makes the one from the other. */
+async function filterNotes(git: GitCommand, base: string): Promise<string[]> {
+  const files = await git.text(['ls-tree', '-r', '-z', '--name-only', '--full-tree', base]);
+  const attributes = await git.text(['check-attr', '-z', '--stdin', 'filter'], { input: files });
+  const counts = new Map<string, number>();
+  const fields = attributes.split('\0');
+  for (let at = 2; at < fields.length; at += 3) {
+    const name = fields[at] ?? '';
+    if (!['unspecified', 'unset', 'set'].includes(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const known = await Promise.all([...counts.keys()].map((name) => isKnown(git, name)));
+  return [...counts]
+    .filter(([name], index) => name === 'lfs' || known[index])
+    .map(
+      ([name, count]) => `${inWords(count)} the git filter "${name}", which containers do not have: ${seenAs(name)}`,
+    );
+}
+
+function inWords(count: number): string {
+  return count === 1 ? '1 file goes through' : `${count} files go through`;
+}
+
+function seenAs(name: string): string {
+  const what = name === 'lfs' ? 'tasks see pointers in place of the content' : 'tasks see what is stored';
+  return `${what}, and what they write there is committed as it is`;
+}
+
+/** Without a program of that name git takes the files as they are here as well. */
+async function isKnown(git: GitCommand, name: string): Promise<boolean> {
+  const ways = ['smudge', 'clean', 'process'].map((way) =>
+    git.result(['config', '--get', `filter.${name}.${way}`], { answers: [0, 1] }),
+  );
+  return (await Promise.all(ways)).some(({ code, stdout }) => code === 0 && stdout.trim() !== '');
+}
+
+/** In a partial clone git fetches what is missing when it is needed; who has no remote cannot. */
+async function missingNote(git: GitCommand, base: string): Promise<string[]> {
+  const { code } = await git.result(['config', '--get-regexp', String.raw`^remote\..*\.promisor$`], {
+    answers: [0, 1],
+  });
+  if (code !== 0) return [];
+  const listed = await git.text(['rev-list', '--objects', '--missing=print', '--no-object-names', `${base}^{tree}`]);
+  const missing = listed.split('\n').filter((line) => line.startsWith('?')).length;
+  if (missing === 0) return ['this is a partial clone: in containers tasks see only the history that is here'];
+  const objects = missing === 1 ? '1 object' : `${missing} objects`;
+  const short = base.slice(0, 12);
+  return [
+    `this is a partial clone, ${objects} of ${short} ${missing === 1 ? 'is' : 'are'} not here, and containers cannot fetch: get them first with: git archive ${short} > /dev/null`,
+  ];
+}

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { cacheVolumes } from './caches.ts';
+
+const volumeOf = (repo: string): string | undefined => cacheVolumes(repo, ['npm'])[0]?.volume;
+
+it('caches are volumes of one repository, and each package manager is told of its own', () => {
+  const [npm, pip, ...others] = cacheVolumes('/home/me/project', ['npm', 'pip']);
+  expect(others).toEqual([]);
+  expect(npm).toEqual({
+    volume: expect.stringMatching(/^mahabharatha-cache-[0-9a-f]{12}-npm$/),
+    target: '/caches/npm',
+    env: { npm_config_cache: '/caches/npm' },
+  });
+  expect(pip).toMatchObject({ target: '/caches/pip', env: { PIP_CACHE_DIR: '/caches/pip' } });
+});
+
+it('caches are found again by the next run, and by no other repository', () => {
+  expect(volumeOf('/a')).toBe(volumeOf('/a'));
+  expect(volumeOf('/a')).not.toBe(volumeOf('/b'));
+});

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import type { WorkerSpec } from '../launcher.ts';
+import { containerSpec, egressVolume, namesOf } from './container-spec.ts';
+import type { ContainerSettings } from './settings.ts';
+
+const SPEC: WorkerSpec = {
+  runId: 'run-1',
+  feature: 'login',
+  worker: 3,
+  session: '0123456789abcdef',
+  worktree: '/r/tree',
+  privateGit: { gitDir: '/r/git', objects: ['/r/.git/objects', '/other/objects'] },
+  inbox: '/r/inbox',
+  outbox: '/r/outbox',
+  shared: '/r/shared',
+  log: '/r/log',
+  env: { OWN: 'value', ANTHROPIC_API_KEY: 'secret' },
+};
+
+const SETTINGS: ContainerSettings = {
+  image: 'image',
+  repo: '/r',
+  uid: 1000,
+  gid: 1001,
+  memoryBytes: 1,
+  cpus: 2,
+  pids: 3,
+  tmpfsBytes: 4,
+  diskBytes: 5,
+  network: 'none',
+  egress: { command: [], env: {} },
+  mounts: [{ kind: 'bind', source: '/data', target: '/data', readOnly: true }],
+  caches: [{ volume: 'cache', target: '/caches/npm', env: { npm_config_cache: '/caches/npm' } }],
+  runtime: null,
+  handover: { agent: { env: { KEY: 'secret' }, files: [] }, secrets: ['secret'] },
+};
+
+const mountsOf = (settings: ContainerSettings, masked: readonly number[] = []): string[] =>
+  containerSpec('name', SPEC, settings, masked).mounts.map((mount) => {
+    if (mount.kind === 'tmpfs') return `tmpfs ${mount.target} ${mount.mode.toString(8)} ${mount.uid}:${mount.gid}`;
+    const from = mount.kind === 'bind' ? mount.source : mount.name;
+    return `${from} ${mount.target} ${mount.readOnly ? 'read' : 'write'}`;
+  });
+
+it('a worker may write its worktree, git directory, outbox and caches; everything else it may only read', () => {
+  expect(mountsOf(SETTINGS, [1])).toEqual([
+    '/r/tree /workspace write',
+    '/r/git /gitdir write',
+    '/r/.git/objects /objects/0 read',
+    '/other/objects /objects/1 read',
+    '/r/inbox/empty /objects/1/info/alternates read',
+    '/r/inbox /run/mahabharatha/inbox read',
+    '/r/outbox /run/mahabharatha/outbox write',
+    '/r/shared /run/mahabharatha/shared read',
+    'tmpfs /tmp 1777 1000:1001',
+    'tmpfs /home/worker 700 1000:1001',
+    `${egressVolume('run-1')} /run/mahabharatha/egress read`,
+    'cache /caches/npm write',
+    '/data /data read',
+  ]);
+});
+
+it('without a way out there is no door to it', () => {
+  expect(mountsOf({ ...SETTINGS, egress: null }).join('\n')).not.toContain('egress');
+});
+
+it('nothing that its tasks are given is in what the engine shows of it', () => {
+  const shown = JSON.stringify(containerSpec('name', SPEC, SETTINGS, []));
+  expect(shown).not.toMatch(/secret|ANTHROPIC|OWN/);
+});
+
+it('its name has a suffix only where it must', () => {
+  expect(namesOf(SPEC)).toEqual([
+    'mahabharatha-worker-3',
+    'mahabharatha-worker-3-run-1',
+    'mahabharatha-worker-3-run-1-01234567',
+  ]);
+});

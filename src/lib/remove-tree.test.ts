@@ -1,0 +1,32 @@
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { startNode } from '../../test/support/node-process.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+
+/** Root may do everything: whoever runs the test as root does it as somebody else. */
+const AS_SOMEBODY = `
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { removeTree } from './lib/index.js';
+process.chdir(process.env.PLACE);
+if (process.getuid() === 0) { process.setgroups([]); process.setgid(4711); process.setuid(4711); }
+`;
+
+it('a tree goes, also when its owner has closed folders in it to himself; what links lead to stays as it is', async () => {
+  const place = path.join(tempFolder(), 'place');
+  mkdirSync(place);
+  chmodSync(path.dirname(place), 0o755);
+  chmodSync(place, 0o777);
+  const code = `${AS_SOMEBODY}
+    mkdirSync('outside/closed', { recursive: true });
+    mkdirSync('tree/deep/down', { recursive: true });
+    writeFileSync('tree/deep/down/file', '');
+    symlinkSync('../../outside', 'tree/deep/link');
+    for (const [folder, mode] of [['outside/closed', 0o500], ['tree/deep/down', 0o555], ['tree/deep', 0], ['tree', 0o500]]) chmodSync(folder, mode);
+    await removeTree('tree');
+    await removeTree('was never there');
+    console.log(existsSync('tree'), existsSync('outside/closed'));`;
+  const { output } = await startNode(code, { PLACE: place }).end;
+  expect(output).toBe('false true\n');
+  expect(statSync(path.join(place, 'outside/closed')).mode & 0o777).toBe(0o500);
+});

@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createContainerProject } from '../support/container-project.ts';
+import type { ContainerProject } from '../support/container-project.ts';
+import type { Answer } from '../support/model-messages.ts';
+import { scriptByTask, startModelServer } from '../support/model-server.ts';
+import type { ModelServer, Reply } from '../support/model-server.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const LONG_MS = 180_000;
+const HOUR_MS = 3_600_000;
+/** Random, so that whatever looks like one is one. */
+const SECRET = `sk-ant-made-up-${randomUUID()}`;
+const REFRESH = `sk-ant-ort-made-up-${randomUUID()}`;
+
+/** Whatever an agent could think of to get at its own credential. */
+const PEEK = [
+  'env',
+  'tr "\\\\0" "\\\\n" < /proc/$PPID/environ',
+  'for f in /proc/[0-9]*/environ; do tr "\\\\0" "\\\\n" < $f; done',
+  'cat "$CLAUDE_CONFIG_DIR/.credentials.json" /home/worker/.agent-*/.credentials.json',
+].join('; ');
+
+const complaint = (message: string): unknown => ({ type: 'error', error: { type: 'invalid_request_error', message } });
+const bash = (command: string): Answer => ({ toolUse: { name: 'Bash', input: { command, description: 'Do it' } } });
+
+describe.skipIf(docker.why !== '')(`features built by the real Claude Code in containers${whySkipped}`, () => {
+  let project: ContainerProject;
+  let server: ModelServer;
+  let live: ReturnType<ContainerProject['start']> | undefined;
+  beforeAll(buildWorkerImage, 300_000);
+  afterEach(async () => {
+    // After a test that has failed it may still be there.
+    live?.child.kill();
+    await live?.end;
+    await server.close();
+    expect(project.leftovers()).toEqual([]);
+    await project.remove();
+  });
+
+  /** One task looks for its credential and tells it; the answer after that comes when the returned function is called. */
+  async function prepare(env: NodeJS.ProcessEnv): Promise<() => void> {
+    const door = new EventEmitter();
+    const held = once(door, 'open');
+    const text = `My credential is ${SECRET}.`;
+    const replies: Record<string, Reply[]> = {
+      'L1-a': [{ ...bash(`${PEEK}; echo alpha > a.txt`), text }, held.then(() => ({ text }))],
+      'L1-b': [bash('echo beta > b.txt'), { text: 'Written.' }],
+      // What a server complains of is in the state, and in the prompt of the next attempt.
+      'L2-all': [{ status: 400, body: complaint(text) }, bash('cat a.txt b.txt > all.txt'), { text }],
+    };
+    server = await startModelServer(scriptByTask(replies), { host: bridgeGateway() });
+    project = await createContainerProject({
+      env: { ANTHROPIC_BASE_URL: server.url, CLAUDE_CODE_MAX_RETRIES: '1', ...env },
+      container: 'network: allowlist\nallow: []',
+    });
+    await project.graph('login', [
+      { id: 'L1-a', level: 1, create: ['a.txt'], verify: 'grep -q alpha a.txt' },
+      { id: 'L1-b', level: 1, create: ['b.txt'] },
+      { id: 'L2-all', level: 2, dependencies: ['L1-a', 'L1-b'], create: ['all.txt'] },
+    ]);
+    return () => void door.emit('open');
+  }
+
+  async function writeLogin(): Promise<void> {
+    const folder = path.join(project.env['HOME'] ?? '', '.claude');
+    await mkdir(folder);
+    const login = {
+      accessToken: SECRET,
+      refreshToken: REFRESH,
+      expiresAt: Date.now() + HOUR_MS,
+      scopes: ['user:inference'],
+    };
+    await writeFile(path.join(folder, '.credentials.json'), JSON.stringify({ claudeAiOauth: login }), { mode: 0o600 });
+  }
+
+  it.each([
+    ['TC-008 with an API key', { ANTHROPIC_API_KEY: SECRET }, { key: SECRET, bearer: undefined }],
+    [
+      'TC-007 with a long-lived token',
+      { CLAUDE_CODE_OAUTH_TOKEN: SECRET },
+      { key: undefined, bearer: `Bearer ${SECRET}` },
+    ],
+    ['TC-007 with the login of the user', {}, { key: undefined, bearer: `Bearer ${SECRET}` }],
+  ])(
+    '%s they come out whole; the server sees it, and nobody else does',
+    async (_, env, shown) => {
+      const goOn = await prepare(env);
+      if (Object.keys(env).length === 0) await writeLogin();
+      live = project.start('kurukshetra', '--workers', '2');
+      await waitUntil('the agent has looked for its credential', () => {
+        if (live?.child.exitCode !== null) throw new Error(live?.output());
+        return printedByTools(server).includes('CLAUDE_CODE_MAX_RETRIES=1');
+      });
+      const seenByOthers = whileItRuns(project);
+      const filesBefore = await allFiles(path.join(project.folder, '.mahabharatha'));
+      goOn();
+      const { exit, stdout, stderr } = await live.end;
+
+      expect(stdout).toContain('3 of 3 tasks are merged');
+      expect(exit).toBe(0);
+      expect(project.git('show', 'mahabharatha/login/integration:all.txt')).toBe('alpha\nbeta\n');
+      expect(server.requests.length).toBeGreaterThanOrEqual(7);
+      for (const { headers } of [...server.requests, ...server.sideRequests]) {
+        expect({ key: headers['x-api-key'], bearer: headers.authorization }).toEqual(shown);
+      }
+      // It did find it: what follows is not for want of trying.
+      expect(printedByTools(server)).toContain(SECRET);
+      const logs = await project.cli('logs', '--tail', 'all');
+      expect(logs.stdout).toContain('My credential is [redacted].');
+      const filesAfter = await allFiles(path.join(project.folder, '.mahabharatha'));
+      expect((await project.state()).tasks['L2-all']?.attempts[0]?.detail).toContain('My credential is [redacted].');
+      const said = { stdout, stderr, logs: logs.stdout };
+      const places: Record<string, string> = { ...seenByOthers, ...filesBefore, ...filesAfter, ...said };
+      for (const secret of [SECRET, REFRESH]) {
+        expect(Object.keys(places).filter((place) => places[place]?.includes(secret))).toEqual([]);
+      }
+      expect(JSON.stringify(server.requests)).not.toContain(REFRESH);
+    },
+    LONG_MS,
+  );
+});
+
+const isResult = ({ type }: { type: string }): boolean => type === 'tool_result';
+
+/** What the model got to see of this machine. */
+function printedByTools({ requests }: ModelServer): string {
+  const contents = requests.flatMap(({ messages }) => messages.map(({ content }) => content));
+  const results = contents.flatMap((content) => (typeof content === 'string' ? [] : content.filter(isResult)));
+  return JSON.stringify(results);
+}
+
+const askDocker = (...args: string[]): string =>
+  execFileSync('docker', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+
+/** An address of this machine that the proxy's container reaches, and nobody from outside. */
+function bridgeGateway(): string {
+  const format = '{{range .IPAM.Config}}{{.Gateway}} {{end}}';
+  return askDocker('network', 'inspect', 'bridge', '--format', format).trim().split(' ')[0] ?? '';
+}
+
+/** What other users of this machine and of its engine get to see: by place. */
+function whileItRuns(project: ContainerProject): Record<string, string> {
+  const containers = project.containers();
+  const roles = containers.map(({ Config }) => Config.Labels['mahabharatha.role']);
+  expect(roles).toEqual(expect.arrayContaining(['egress', 'worker']));
+  const ofContainers = containers.flatMap((container) => {
+    const id = container.Id;
+    return [
+      [`inspect of ${container.Name}`, JSON.stringify(container)],
+      [`top of ${container.Name}`, askDocker('top', id, '-eo', 'pid,args')],
+      [`logs of ${container.Name}`, askDocker('logs', id)],
+    ] as const;
+  });
+  const processes = execFileSync('bash', ['-c', 'cat /proc/[0-9]*/cmdline 2> /dev/null | tr "\\0" " "; true'], {
+    encoding: 'utf8',
+  });
+  const seen = Object.fromEntries([...ofContainers, ['process list', processes] as const]);
+  const worker = containers.find(({ Config }) => Config.Labels['mahabharatha.worker'] === '0');
+  expect(seen[`top of ${worker?.Name}`]).toContain('claude --print');
+  expect(seen[`logs of ${worker?.Name}`]).toContain('My credential is [redacted].');
+  expect(processes).toContain('claude --print');
+  return seen;
+}
+
+async function allFiles(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  const texts = await Promise.all(
+    files.map(async (file) => [file, await readFile(file, 'latin1').catch(() => '')] as const),
+  );
+  return Object.fromEntries(texts);
+}

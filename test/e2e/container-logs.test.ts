@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createContainerProject } from '../support/container-project.ts';
+import type { ContainerProject } from '../support/container-project.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const SECRET = 'a-secret-"that"-nobody-may-see';
+const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+
+/** Asks the way out for a place, as any client does. */
+const ask = (...targets: string[]): string =>
+  targets
+    .map(
+      (target) => `exec 3<>/dev/tcp/127.0.0.1/3128; printf "CONNECT ${target} HTTP/1.1\\r\\n\\r\\n" >&3; head -1 <&3`,
+    )
+    .join('; ');
+
+describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => {
+  let project: ContainerProject;
+  beforeAll(buildWorkerImage, 300_000);
+  afterEach(async () => {
+    expect(project.leftovers()).toEqual([]);
+    await project.remove();
+  });
+
+  const kept = (worker: number): Promise<string> =>
+    readFile(path.join(project.folder, '.mahabharatha', 'logs', 'login', `worker-${worker}.jsonl`), 'utf8');
+
+  it('are those of the engine, line by line, without secrets, and are there when the container is gone', async () => {
+    project = await createContainerProject({ env: { THE_KEY: SECRET } });
+    const config = await project.read('.mahabharatha/config.yaml');
+    await project.config(
+      `${config}agent: own\nagents: { own: { command: [bash, /workspace/agent.sh], env: [THE_KEY] } }\n`,
+    );
+    const go = '/run/mahabharatha/inbox/go';
+    await project.write(
+      'agent.sh',
+      `echo "the key is $THE_KEY"; printf '{"key":"%s"}\\n' '${SECRET}' >&2; echo now; until [ -e ${go} ]; do sleep 0.05; done; echo a > a.txt`,
+    );
+    project.commit('an agent');
+    await project.graph('login', [{ id: 'A', create: ['a.txt'], verify: 'test -s a.txt' }]);
+    const live = project.start('kurukshetra', '--workers', '1');
+    await waitUntil('the agent has spoken', async () => (await kept(0).catch(() => '')).includes('"text":"now"'));
+    const [container] = project.containers();
+    const engines = execFileSync('docker', ['logs', container?.Id ?? ''], { encoding: 'utf8', stdio: 'pipe' });
+    expect(lines(engines)).toEqual(lines(await kept(0)));
+    const shown = await project.cli('logs', '0', '--json', '--tail', 'all');
+    expect(lines(shown.stdout)).toEqual(lines(engines));
+    expect(container?.HostConfig['LogConfig']).toEqual({
+      Type: 'json-file',
+      Config: { 'max-file': '2', 'max-size': '10485760' },
+    });
+    await writeFile(path.join(project.folder, '.mahabharatha/state/login/workers/0/inbox/go'), '');
+    const { exit, stdout } = await live.end;
+    expect(exit, stdout).toBe(0);
+    const afterwards = await kept(0);
+    expect(afterwards.startsWith(engines)).toBe(true);
+    expect(afterwards).toContain('the key is [redacted]');
+    expect(JSON.stringify([afterwards, engines, await project.events()])).not.toContain('nobody-may-see');
+    expect((await project.cli('logs', '--task', 'A')).stdout).toContain('A ends: verified');
+  });
+
+  it('have what the network refused, for each worker, and the end of the run sums it up', async () => {
+    project = await createContainerProject({ container: 'network: allowlist\nallow: [npm]' });
+    const meet = (id: string): string =>
+      `echo ${id} > ${id}.txt; ${ask(`${id.toLowerCase()}.example:443`, '169.254.169.254:80')}`;
+    await project.graph('login', [
+      { id: 'A', create: ['A.txt'], run: `${meet('A')}; ${ask('a.example:443', 'a.example:443')}` },
+      { id: 'B', create: ['B.txt'], run: meet('B') },
+    ]);
+    const { exit, stdout, stderr } = await project.cli('kurukshetra', '--workers', '2');
+    expect(exit, stdout + stderr).toBe(0);
+    const sum = '6 requests were refused: a.example:443 (3), 169.254.169.254:80 (2), b.example:443 (1)';
+    expect(stdout).toContain(`  network  ${sum} — see: mahabharatha logs --feature login\n`);
+    const { tasks } = await project.state();
+    const worker = tasks['A']?.attempts[0]?.worker ?? -1;
+    const all = (await project.cli('logs', '--tail', 'all')).stdout;
+    for (const words of [`${worker} egress refused a.example:443: `, 'refused b.example:443: '])
+      expect(all).toContain(words);
+    const one = (await project.cli('logs', String(worker), '--tail', 'all')).stdout;
+    expect(one).toContain('refused a.example:443: ');
+    expect(one.includes('refused b.example:443: ')).toBe(tasks['B']?.attempts[0]?.worker === worker);
+    const again = await project.cli('kurukshetra', '--resume', '--json');
+    expect(JSON.parse(lines(again.stdout).at(-1) ?? '')).toMatchObject({
+      type: 'refusals',
+      total: 6,
+      targets: [{ target: 'a.example:443', count: 3, workers: { [worker]: 3 } }, {}, {}],
+    });
+  });
+});

@@ -1,0 +1,164 @@
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createContainerProject } from '../support/container-project.ts';
+import type { ContainerProject } from '../support/container-project.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const LONG_MS = 180_000;
+const NO_ENGINE = 'unix:///nonexistent/docker.sock';
+const RUN = ['kurukshetra', '--workers', '1'];
+
+let project: ContainerProject;
+
+async function prepare(container?: string): Promise<void> {
+  project = await createContainerProject(container === undefined ? {} : { container });
+  await project.graph('login', [{ id: 'A', create: ['a.txt'], run: 'echo a > a.txt' }]);
+}
+
+const runWith = async (mode: string, ...more: string[]): Promise<{ exit: number | null; said: string }> => {
+  const { exit, stdout, stderr } = await project.cli(...RUN, '--mode', mode, ...more);
+  return { exit, said: stdout + stderr };
+};
+const modeOf = async (): Promise<string | undefined> => (await project.state()).workers['0']?.mode;
+
+describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
+  beforeAll(buildWorkerImage, 300_000);
+  afterEach(async () => {
+    expect(project.leftovers()).toEqual([]);
+    await project.remove();
+  });
+
+  it('TC-002 container shows in a dry run, which starts nothing', async () => {
+    await prepare();
+    const { exit, said } = await runWith('container', '--dry-run');
+    expect(said).toMatch(/Mode container, agent \w+\. Nothing was started\./);
+    expect(exit).toBe(0);
+    await expect(project.state()).rejects.toMatchObject({ code: 'ENOENT' });
+    const { stdout } = await project.cli(...RUN, '--mode', 'auto', '--dry-run', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      settings: { mode: 'container' },
+      warnings: ['mode auto: container, because an engine and a fresh image are there'],
+    });
+  });
+
+  it('auto is container when an engine and a fresh image are there; nothing is built then', async () => {
+    await prepare();
+    const { exit, said } = await runWith('auto', '--auto-build');
+    expect(said).toContain('mode auto: container, because an engine and a fresh image are there');
+    expect(said).toContain('1 workers (container)');
+    expect(said).not.toMatch(/building/i);
+    expect(exit).toBe(0);
+    expect(await modeOf()).toBe('container');
+  });
+
+  it('auto is subprocess without an engine, and says why; container then is an error with a way out', async () => {
+    await prepare();
+    project.env['DOCKER_HOST'] = NO_ENGINE;
+    const insisted = await runWith('container');
+    expect(insisted.exit).toBe(4);
+    expect(insisted.said).toMatch(/No container engine can be reached:\n +- DOCKER_HOST: .*\n\nStart Docker/);
+    const { exit, said } = await runWith('auto');
+    expect(said).toContain('mode auto: subprocess, because: No container engine can be reached.');
+    expect(exit).toBe(0);
+    expect(await modeOf()).toBe('subprocess');
+  });
+
+  it('TC-010 subprocess asks no engine', async () => {
+    await prepare();
+    project.env['DOCKER_HOST'] = NO_ENGINE;
+    const { exit, said } = await runWith('subprocess');
+    expect(said).toContain('1 workers (subprocess)');
+    expect(said).not.toMatch(/engine|mode auto/);
+    expect(exit).toBe(0);
+    expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe('a\n');
+  });
+
+  it('auto is subprocess when the image is stale, and says what has changed', async () => {
+    await prepare();
+    const file = path.join(project.outside, 'authority.pem');
+    await writeFile(file, rootCertificates[0] ?? '');
+    project.env['NODE_EXTRA_CA_CERTS'] = file;
+    const insisted = await runWith('container');
+    expect(insisted.exit).toBe(4);
+    expect(insisted.said).toMatch(/The worker image is stale: [^]*certificates[^]*mahabharatha build/);
+    const { said } = await runWith('auto', '--dry-run');
+    expect(said).toMatch(/mode auto: subprocess, because: The worker image is stale: .*certificates/);
+  });
+
+  it(
+    'auto is subprocess when an image is missing, and container when the run may build it',
+    async () => {
+      await prepare();
+      await project.write('.mahabharatha/Dockerfile', 'FROM mahabharatha-worker\nENV MADE_FOR=this-test\n');
+      const without = await runWith('auto', '--dry-run');
+      expect(without.said).toContain('mode auto: subprocess, because: There is no image of this repository.');
+      expect((await project.cli('doctor')).stdout).toMatch(
+        /✗ image +the repository's image is not built\n.*mahabharatha build/,
+      );
+      await project.graph('login', [{ id: 'A', create: ['a.txt'], run: 'echo "$MADE_FOR" > a.txt' }]);
+      const { exit, said } = await runWith('auto', '--auto-build');
+      const tag = /Building the repository's own image (\S+),/.exec(said)?.[1] ?? '';
+      try {
+        expect(said).toContain('mode auto: container');
+        expect(exit).toBe(0);
+        expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe('this-test\n');
+        await project.write('.mahabharatha/Dockerfile', 'FROM mahabharatha-worker\nRUN false\n');
+        await project.cli('cleanup', '--yes');
+        const failed = await runWith('auto', '--auto-build');
+        expect(failed.exit).toBe(4);
+        expect(failed.said).toMatch(/Building the image \S+ failed/);
+      } finally {
+        execFileSync('docker', ['image', 'rm', tag], { stdio: 'ignore' });
+      }
+    },
+    LONG_MS,
+  );
+
+  it('container comes with a check of the machine: doctor', async () => {
+    await prepare();
+    const credentials = { ANTHROPIC_API_KEY: 'made-up-key' };
+    Object.assign(project.env, credentials);
+    const well = await project.cli('doctor');
+    expect(well.stdout).toMatch(/✓ engine +docker \S+ at /);
+    expect(well.stdout).toMatch(/✓ image +mahabharatha-worker:[0-9a-f]{12}/);
+    expect(well.stdout).toMatch(/[✓!] limits /);
+    expect(well.stdout).toMatch(/✓ agent +claude of the image/);
+    expect(well.stdout).toMatch(/✓ credentials +ANTHROPIC_API_KEY is set/);
+    expect(well.exit).toBe(0);
+
+    delete project.env['ANTHROPIC_API_KEY'];
+    project.env['DOCKER_HOST'] = NO_ENGINE;
+    await project.graph('login', [{ id: 'A', create: ['a.txt'] }]);
+    const folder = path.join(project.env['HOME'] ?? '', '.claude');
+    const login = { accessToken: 'made-up-token', expiresAt: Date.parse('2020-01-02T03:04:05Z') };
+    await project.at(folder).write('.credentials.json', JSON.stringify({ claudeAiOauth: login }));
+    const ill = await project.cli('doctor');
+    expect(ill.stdout).toMatch(/✗ engine +DOCKER_HOST: .*\n +→ Start Docker/);
+    expect(ill.stdout).toMatch(
+      /✗ credentials +\S+\.credentials\.json: the login has expired \(2020-01-02T.*\n +→ Run "claude"/,
+    );
+    expect(ill.exit).toBe(4);
+    await project.config('workers: { mode: auto }\n');
+    const auto = await project.cli('doctor');
+    expect(auto.stdout).toMatch(/! engine +DOCKER_HOST/);
+    expect(auto.stdout).toMatch(/! credentials/);
+    expect(auto.exit).toBe(0);
+    for (const { stdout } of [well, ill, auto]) expect(stdout).not.toContain('made-up');
+  });
+
+  it('container gives workers no more CPUs than the engine has, and only a runtime that it has', async () => {
+    await prepare('network: none\ncpus: 1000');
+    const { said } = await runWith('container');
+    expect(said).toContain('1 of 1 tasks are merged');
+    expect((await project.cli('doctor')).stdout).toMatch(/! limits +a worker may use 1000 CPUs, the engine has \d+\n/);
+    await project.remove();
+    await prepare('network: none\nruntime: no-such-runtime');
+    const refused = await runWith('container');
+    expect(refused.exit).toBe(4);
+    expect(refused.said).toMatch(/the engine has no runtime "no-such-runtime"[^]*it has .*runc/);
+    expect((await project.cli('doctor')).stdout).toMatch(/✗ limits +there is no runtime "no-such-runtime", but .*runc/);
+  });
+});

@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createContainerProject } from '../support/container-project.ts';
+import type { ContainerProject } from '../support/container-project.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+describe.skipIf(docker.why !== '')(`further folders in a worker's container${whySkipped}`, () => {
+  let project: ContainerProject;
+  beforeAll(buildWorkerImage, 300_000);
+  afterEach(async () => {
+    expect(project.leftovers()).toEqual([]);
+    await project.remove();
+  });
+
+  it('are refused with exit 2 before anything starts when they lead to what is private', async () => {
+    project = await createContainerProject({
+      container: [
+        'mounts:',
+        '  - { source: ~/.ssh, target: /keys }',
+        '  - { source: ../outside/link, target: /link }',
+        '  - { source: "~", target: /everything }',
+        '  - { source: /etc, target: /machine }',
+        '  - { source: .git/hooks, target: /hooks }',
+        '  - { source: ../outside, target: /workspace/inside }',
+      ].join('\n'),
+    });
+    const home = project.env['HOME'] ?? '';
+    for (const folder of ['.ssh', '.aws']) await mkdir(path.join(home, folder));
+    await symlink(path.join(home, '.aws'), path.join(project.outside, 'link'));
+    await project.graph('login', [{ id: 'A', create: ['a.txt'], run: 'echo a > a.txt' }]);
+
+    const { exit, stderr } = await project.cli('kurukshetra');
+
+    expect(exit).toBe(2);
+    expect(stderr).toContain('has 6 problems');
+    for (const [index, reason] of [
+      '.ssh is never',
+      '.aws is never',
+      '.ssh is never',
+      '/etc is never',
+      '.git is never',
+      'is not free',
+    ].entries())
+      expect(stderr).toMatch(new RegExp(`mounts\\[${index}\\] .*${reason}`));
+    await expect(project.state()).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(project.git('branch', '--list', 'mahabharatha/*')).toBe('');
+  });
+
+  it('hold the downloads of one run for the next: caches outlive runs, and belong to their repository', async () => {
+    project = await createContainerProject({ container: 'network: none\ncaches: [npm]' });
+    const volumes = ['volume', 'ls', '--filter', `label=mahabharatha.cache=${project.folder}`, '--format', '{{.Name}}'];
+    const ofRepository = (): string => execFileSync('docker', volumes, { encoding: 'utf8' }).trim();
+    const pack = 'mkdir p && echo \'{ "name": "p", "version": "1.0.0" }\' > p/package.json && npm pack ./p && rm -r p';
+    try {
+      await project.graph('one', [
+        {
+          id: 'A',
+          create: ['one.txt'],
+          run: `${pack} && npm cache add ./p-1.0.0.tgz && rm p-1.0.0.tgz && echo 1 > one.txt`,
+        },
+      ]);
+      await project.graph('two', [{ id: 'B', create: ['two.txt'], run: 'npm cache ls > two.txt' }]);
+      for (const feature of ['one', 'two']) {
+        const { exit, stdout } = await project.cli('kurukshetra', '--feature', feature, '--workers', '1');
+        expect({ exit, said: exit === 0 ? '' : stdout }).toEqual({ exit: 0, said: '' });
+        expect(project.leftovers()).toEqual([]);
+        expect(ofRepository()).toMatch(/^mahabharatha-cache-[0-9a-f]{12}-npm$/);
+      }
+      expect(project.git('show', 'mahabharatha/two/integration:two.txt')).toContain('p-1.0.0.tgz');
+    } finally {
+      const left = ofRepository();
+      if (left !== '') execFileSync('docker', ['volume', 'rm', left], { stdio: 'ignore' });
+    }
+  });
+});

@@ -71,9 +71,9 @@ async function findContainers({ env, request, check, build }: ModeWish): Promise
 }
 
 async function checkEngine(engine: Engine): Promise<void> {
-  const { rootless, endpoint } = await engine.info();
-  if (!rootless) return;
-  const reason = `the engine at ${endpoint} is rootless: what workers write would belong to users that you are not`;
+  const { mapsUsers, endpoint } = await engine.info();
+  if (!mapsUsers) return;
+  const reason = `the engine at ${endpoint} maps users (it is rootless, or uses userns-remap): what workers write would belong to users that you are not`;
   throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
 }
 

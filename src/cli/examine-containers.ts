@@ -41,14 +41,14 @@ export async function examineContainers(
 
 type Missing = 'bad' | 'note';
 
-function engineFinding(name: string, { version, endpoint, rootless }: EngineInfo, missing: Missing): Finding {
+function engineFinding(name: string, { version, endpoint, mapsUsers }: EngineInfo, missing: Missing): Finding {
   const found = `${name} ${version} at ${endpoint}`;
-  if (!rootless) return fine('engine', found);
+  if (!mapsUsers) return fine('engine', found);
   return {
     what: 'engine',
     state: missing,
-    found: `${found}: it is rootless, so what workers write would belong to users that you are not`,
-    remedy: 'Name an engine that is not rootless with DOCKER_HOST, or let workers be subprocesses.',
+    found: `${found}: it maps users (rootless, or userns-remap), so what workers write would belong to users that you are not`,
+    remedy: 'Name an engine that does not with DOCKER_HOST, or let workers be subprocesses.',
   };
 }
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { AppError, sleep } from '../lib/index.ts';
+import { AppError, printable, printableInColor, sleep } from '../lib/index.ts';
 import { followLines, lastLines } from '../logs/index.ts';
 import { EGRESS_LOG, logLine } from '../protocol/index.ts';
 import type { LogLine } from '../protocol/index.ts';
@@ -113,15 +113,17 @@ function readWishes(input: CommandInput, state: RunState): Wishes {
   };
 }
 
+/** What a task prints is its own; what a terminal does is not. */
 function workerSource(store: StateStore, worker: number, colors: Colors): Source {
+  const show = colors.dim('') === '' ? printable : printableInColor;
   return {
     file: store.paths.worker(worker).log,
     parse: (json) => {
       const line = logLine.safeParse(parseJson(json));
       // What a worker prints before its log is up, or when it breaks, is no JSON.
-      if (!line.success) return unreadable(json, { worker });
+      if (!line.success) return unreadable(printable(json), { worker });
       // Whose log it is we know better than what is in it.
-      return entryOf({ ...line.data, worker }, json, line.data.text, colors);
+      return entryOf({ ...line.data, worker }, json, show(line.data.text), colors);
     },
   };
 }

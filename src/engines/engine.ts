@@ -57,7 +57,8 @@ export interface EngineInfo {
   readonly arch: string;
   readonly cpus: number;
   readonly memoryBytes: number;
-  readonly rootless: boolean;
+  /** Users inside are others outside, as with a rootless engine. */
+  readonly mapsUsers: boolean;
   readonly runtimes: readonly string[];
   /** Which limits it can enforce: old kernels and rootless engines cannot do all, and run containers all the same. */
   readonly limits: { readonly memory: boolean; readonly cpus: boolean; readonly pids: boolean };

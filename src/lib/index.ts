@@ -12,4 +12,5 @@ export type { Environment, Job, ProcessEnd } from './process.ts';
 export { environmentOf, findByEnvironment, isAlive, killByEnvironment, processStart } from './process-tree.ts';
 export type { ProcessIdentity } from './process-tree.ts';
 export { openFolders, removeTree } from './remove-tree.ts';
+export { printable, printableInColor } from './printable.ts';
 export { listenForShutdown } from './shutdown.ts';

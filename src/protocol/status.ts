@@ -35,7 +35,11 @@ export const STATUS_LIMIT = 512 * 1024;
 
 /** Longest text that crosses the wall in one field; the worker cuts, the orchestrator insists. */
 export const TEXT_LIMIT = 16_000;
-const text = z.string().max(TEXT_LIMIT);
+/** It is shown at terminals: what would make one do something is taken out. */
+const text = z
+  .string()
+  .max(TEXT_LIMIT)
+  .transform((value) => value.replaceAll(/[^\P{Cc}\n\t]/gu, ''));
 
 const taskResult = z.strictObject({
   kind: z.literal('task'),

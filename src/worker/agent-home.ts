@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, mkdtemp, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import type { Handover } from '../protocol/index.ts';
-import { removeTree } from './remove-tree.ts';
+import { removeIfPossible } from './remove-tree.ts';
 
 /** Where an agent finds its configuration and its credentials. */
 export interface AgentHome {
@@ -23,7 +23,7 @@ export function createAgentHome(home: string, agent: Handover['agent']): AgentHo
     // A task may have locked its own user out. Where the home is not ours to change, it was not the task's either.
     await chmod(home, 0o700).catch(() => undefined);
     if (folder === undefined) return;
-    await removeTree(folder);
+    await removeIfPossible(folder);
     folder = undefined;
   };
   return {

@@ -90,7 +90,7 @@ function imagesOf(machine: FakeEngineMachine): Part<'name' | 'info' | 'inspectIm
       arch: 'amd64',
       cpus: 2,
       memoryBytes: 8e9,
-      rootless: false,
+      mapsUsers: false,
       runtimes: ['runc'],
       limits: { memory: true, cpus: true, pids: true },
       endpoint: 'fake',

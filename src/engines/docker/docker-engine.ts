@@ -77,7 +77,7 @@ async function info(connection: Connection): Promise<EngineInfo> {
     arch: ARCHITECTURES[answer.Architecture] ?? answer.Architecture,
     cpus: answer.NCPU,
     memoryBytes: answer.MemTotal,
-    rootless: (answer.SecurityOptions ?? []).includes('name=rootless'),
+    mapsUsers: (answer.SecurityOptions ?? []).some((option) => /^name=(rootless|userns)\b/.test(option)),
     runtimes: Object.keys(answer.Runtimes ?? {}),
     limits: { memory: answer.MemoryLimit, cpus: answer.CpuCfsQuota, pids: answer.PidsLimit },
     endpoint: connection.place,

@@ -1,19 +1,18 @@
-import { openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { devNull, homedir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import { makeHandover } from '../credentials/index.ts';
 import type { EngineInfo } from '../engines/index.ts';
-import { egressRules, proxyEnvironment, proxyProgram } from '../egress/index.ts';
 import { cacheVolumes, createContainerLauncher, extraMounts, workerIdentity } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import { AppError, run, startDaemon } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
-import { INSIDE } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { Mode } from './choose-mode.ts';
+import { networkFor } from './container-network.ts';
 import type { Project } from './project.ts';
 import type { Workers } from './wire.ts';
 
@@ -26,17 +25,12 @@ export interface ContainerWishes {
   readonly env: Environment;
 }
 
-type Wall = Pick<ContainerSettings, 'network' | 'egress'> & {
-  readonly env: Environment;
-  readonly warnings: readonly string[];
-};
-
 /** A launcher of containers with everything that the configuration says of them; what is wrong is said here. */
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
   const { mode, config, env } = wishes;
   openMask();
   const info = await mode.engine.info();
-  const [given, wall, mounts] = await Promise.all([handoverFor(wishes), wallFor(wishes), mountsFor(wishes, info)]);
+  const [given, way, mounts] = await Promise.all([handoverFor(wishes), networkFor(wishes), mountsFor(wishes, info)]);
   checkCredentials(wishes, given);
   checkRuntime(config, info);
   const { handover } = given;
@@ -46,8 +40,8 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
     repo,
     ...workerIdentity(process.getuid?.() ?? 0, process.getgid?.() ?? 0),
     ...limitsOf(config, info),
-    network: wall.network,
-    egress: wall.egress,
+    network: way.network,
+    egress: way.egress,
     mounts,
     caches: cacheVolumes(repo, config.workers.container.caches),
     handover: { agent: handover.agent, secrets: handover.secrets },
@@ -59,9 +53,9 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
       settings,
       startSweeper: (what) => startSweeper({ ...what, leaseMs: config.workers.lease }, env),
     }),
-    env: { ...handover.env, ...wall.env },
+    env: { ...handover.env, ...way.env },
     redact: createRedactor(handover.secrets),
-    warnings: [...wall.warnings, ...unset],
+    warnings: [...way.warnings, ...unset],
   };
 }
 
@@ -102,7 +96,7 @@ function handoverFor({ project, config, agent, env }: ContainerWishes): Promise<
 }
 
 /** Better to say before the start that no agent can work than after the first attempt. */
-function checkCredentials({ agent, graph }: ContainerWishes, { credentials }: Given): void {
+function checkCredentials({ agent, graph }: ContainerWishes, { credentials, handover }: Given): void {
   const tasks = graph.tasks.filter((task) => task.run === null).length;
   if (tasks === 0) return;
   if (agent.kind === 'shell') {
@@ -110,20 +104,18 @@ function checkCredentials({ agent, graph }: ContainerWishes, { credentials }: Gi
     const remedy = 'Give every task a "run" command, or choose another --agent.';
     throw new AppError('AGENT_UNUSABLE', { agent: agent.kind, tasks, reason, remedy });
   }
-  if (agent.kind !== 'claude') return;
+  if (agent.kind !== 'claude' || provesItselfOtherwise(handover)) return;
   const reason = credentials === undefined ? 'there is no key, no token and no login' : undefined;
   const stale = credentials?.expired ? `the login in ${credentials.source} has expired` : undefined;
   const problem = reason ?? stale;
   if (problem !== undefined) throw new AppError('CREDENTIALS_MISSING', { reason: problem, tasks });
 }
 
-async function wallFor({ project, config, env }: ContainerWishes): Promise<Wall> {
-  const { network, allow } = config.workers.container;
-  if (network === 'none') return { network: 'none', egress: null, env: {}, warnings: [] };
-  if (network === 'open') return { network: 'bridge', egress: null, env: {}, warnings: [] };
-  const { rules, warnings, env: told } = await egressRules({ allow, env, cwd: project.repository.root });
-  const egress = proxyProgram(rules, config.workers.lease);
-  return { network: 'none', egress, env: { ...told, ...proxyEnvironment(INSIDE.proxyPort) }, warnings };
+/** A cloud's own ways, and a gateway that is told by headers who is asking. */
+function provesItselfOtherwise({ env, agent }: Given['handover']): boolean {
+  return (
+    'ANTHROPIC_CUSTOM_HEADERS' in agent.env || Object.keys(env).some((name) => name.startsWith('CLAUDE_CODE_USE_'))
+  );
 }
 
 async function mountsFor(
@@ -160,7 +152,9 @@ function checkRuntime({ workers: { container } }: Config, { runtimes }: EngineIn
 function startSweeper(what: { runId: string; lease: string; leaseMs: number }, env: Environment): { close(): void } {
   const program = fileURLToPath(new URL('../sweeper/sweeper.js', import.meta.url));
   const args = [program, '--run', what.runId, '--lease', what.lease, '--lease-ms', String(what.leaseMs)];
-  const child = startDaemon(process.execPath, args, { cwd: '/', env, output: openSync(devNull, 'a') });
+  const output = openSync(devNull, 'a');
+  const child = startDaemon(process.execPath, args, { cwd: '/', env, output });
+  closeSync(output);
   child.on('error', () => undefined);
   child.unref();
   return { close: () => void child.stdin?.end('done\n') };

@@ -1,4 +1,11 @@
+import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { AppError, randomId } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import { readBundleHeader } from './bundle-header.ts';
 import type { GitCommand } from './git-command.ts';
+import { changeRefs } from './refs.ts';
 
 export interface Bundle {
   /** A copy of ours: nobody changes it under our hands. */
@@ -7,19 +14,106 @@ export interface Bundle {
   readonly branch: string;
 }
 
-/** Objects of a stranger: each is checked, stays in its pack, and none is unpacked into memory as a whole. */
-const CAUTIOUS = [
-  'fetch.fsckObjects=true',
-  'transfer.fsckObjects=true',
-  'fetch.unpackLimit=1',
-  'core.bigFileThreshold=16m',
-  'pack.deltaCacheSize=16m',
-  'protocol.file.allow=always',
-].flatMap((setting) => ['-c', setting]);
+/** A few bytes may unpack to very much, and few objects may stand for very many paths: what that may cost ends here. */
+const LIMITS = {
+  /** Larger files are streamed; a tree, a commit or a delta that needs more at once is nobody's work. */
+  unpackBytes: 512 * 1024 ** 2,
+  /** Git keeps a list of all paths: this is where the list gets too long for it, at more than a million. */
+  listBytes: 16 * 1024 ** 2,
+  /** For any bundle, and for each of its megabytes: a small one that takes longer is made for that. */
+  unpackMs: 60_000,
+  unpackMsPerMegabyte: 200,
+  walkMs: 60_000,
+  /** As long as the path of a file may be. */
+  pathBytes: 4096,
+} as const;
 
-/** Takes a branch out of a bundle; whatever else is in the bundle stays there. Throws GIT_FAILED for a bad one. */
-export async function bringHome(git: GitCommand, { file, branch }: Bundle): Promise<void> {
-  const quiet = ['--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head', '--no-auto-maintenance'];
+/** No object is unpacked into memory as a whole when it can be avoided. */
+const FRUGAL = ['core.bigFileThreshold=16m', 'core.deltaBaseCacheLimit=16m', 'pack.threads=1'].flatMap((setting) => [
+  '-c',
+  setting,
+]);
+
+/**
+ * Takes a branch out of a bundle; whatever else is in the bundle stays there. Throws GIT_FAILED or FILE_UNREADABLE for
+ * a bad one, and then nothing of it is in the repository.
+ *
+ * Not `git fetch`: that takes a file that names another repository for that repository, and checks the objects of a
+ * bundle only since 2.46. As when somebody pushes, they come into a folder of their own, and join the others when they
+ * are found good.
+ */
+export async function bringHome(git: GitCommand, commonDir: string, { file, branch }: Bundle): Promise<void> {
   const ref = `refs/heads/${branch}`;
-  await git.text([...CAUTIOUS, 'fetch', ...quiet, '--recurse-submodules=no', '--', file, `+${ref}:${ref}`]);
+  const objects = path.join(commonDir, 'objects');
+  // Git's own name for such a folder: what a crash leaves, its housekeeping finds.
+  const quarantine = path.join(objects, `tmp_objdir-mahabharatha-${randomId()}`);
+  const bundle = await open(file, 'r');
+  try {
+    const tip = await standBeforePack(bundle, file, ref);
+    await checkNotInUse(git, ref);
+    await mkdir(path.join(quarantine, 'pack'), { recursive: true });
+    await mkdir(path.join(quarantine, 'info'));
+    await writeFile(path.join(quarantine, 'info', 'alternates'), '..\n');
+    await unpack(git, bundle, quarantine);
+    await checkWhole(git, tip, quarantine);
+    await release(path.join(quarantine, 'pack'), path.join(objects, 'pack'));
+    await changeRefs(git, [{ ref, to: tip }]);
+  } finally {
+    await bundle.close();
+    await rm(quarantine, { recursive: true, force: true });
+  }
+}
+
+/** Reads the list of names; what is read next is the pack. Returns the commit that the branch has in the bundle. */
+async function standBeforePack(bundle: FileHandle, file: string, ref: string): Promise<string> {
+  const { refs, length } = await readBundleHeader(bundle, file);
+  const tip = refs.get(ref);
+  if (tip === undefined) throw new AppError('FILE_UNREADABLE', { file, reason: `there is no ${ref} in this bundle` });
+  // The descriptor is given to git, which goes on where it stands.
+  await bundle.read(Buffer.alloc(length), 0, length, null);
+  return tip;
+}
+
+/** The working tree of whoever looks at the branch would not fit it any more. */
+async function checkNotInUse(git: GitCommand, ref: string): Promise<void> {
+  const args = ['for-each-ref', '--format=%(worktreepath)', ref];
+  const folder = (await git.text(args)).trim();
+  if (folder === '') return;
+  const stderr = `${ref} is checked out in ${folder}`;
+  throw new AppError('GIT_FAILED', { args, cwd: git.cwd, exit: 'not started', stderr });
+}
+
+async function unpack(git: GitCommand, bundle: FileHandle, quarantine: string): Promise<void> {
+  const args = [...FRUGAL, 'index-pack', '--stdin', '--fix-thin', '--strict'];
+  const env = inQuarantine(quarantine, LIMITS.unpackBytes);
+  const { size } = await bundle.stat();
+  const timeoutMs = LIMITS.unpackMs + Math.round(size / 1e6) * LIMITS.unpackMsPerMegabyte;
+  await git.text(args, { input: bundle.fd, env, timeoutMs });
+}
+
+/** Everything that the commit stands for is there, and can be listed and written to a disk. */
+async function checkWhole(git: GitCommand, tip: string, quarantine: string): Promise<void> {
+  const env = inQuarantine(quarantine, LIMITS.unpackBytes);
+  const walk = [...FRUGAL, 'rev-list', '--objects', '--quiet', tip, '--not', '--all'];
+  await git.text(walk, { env, timeoutMs: LIMITS.walkMs });
+  const list = ['diff-tree', '-r', '-z', '--root', '--no-renames', '--name-only', '--no-commit-id', `${tip}^{commit}`];
+  const listEnv = inQuarantine(quarantine, LIMITS.listBytes);
+  const text = await git.text([...FRUGAL, ...list], { env: listEnv, timeoutMs: LIMITS.walkMs });
+  const tooLong = text.split('\0').find((name) => Buffer.byteLength(name) > LIMITS.pathBytes);
+  if (tooLong === undefined) return;
+  const stderr = `a path in ${tip} is longer than ${LIMITS.pathBytes} bytes: ${tooLong.slice(0, 100)}…`;
+  throw new AppError('GIT_FAILED', { args: list, cwd: git.cwd, exit: 'exit status 0', stderr });
+}
+
+function inQuarantine(quarantine: string, allocLimit: number): Environment {
+  // What is missing is missing: nothing is fetched from a partial clone's origin because a stranger names it.
+  return { GIT_OBJECT_DIRECTORY: quarantine, GIT_ALLOC_LIMIT: String(allocLimit), GIT_NO_LAZY_FETCH: '1' };
+}
+
+/** A pack counts as there when its index is, so that comes last. */
+async function release(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  const [names, there] = await Promise.all([readdir(from), readdir(to).then((found) => new Set(found))]);
+  const inOrder = names.toSorted((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')));
+  for (const name of inOrder) if (!there.has(name)) await rename(path.join(from, name), path.join(to, name));
 }

@@ -23,7 +23,10 @@ const REDIRECTING =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|CEILING_DIRECTORIES|QUARANTINE_PATH|SHALLOW_FILE|GRAFT_FILE|REPLACE_REF_BASE|IMPLICIT_WORK_TREE|INTERNAL_SUPER_PREFIX|EXTERNAL_DIFF|DIFF_OPTS|EDITOR|LITERAL_PATHSPECS|GLOB_PATHSPECS|NOGLOB_PATHSPECS|ICASE_PATHSPECS|TRACE.*)$/;
 
 interface GitOptions {
-  readonly input?: string;
+  /** Text, or an open file descriptor that is read from where it stands. */
+  readonly input?: string | number;
+  /** It is killed when it takes longer. */
+  readonly timeoutMs?: number;
   /** Exit statuses that are an answer, not a failure. */
   readonly answers?: readonly number[];
   readonly env?: Environment;
@@ -52,9 +55,11 @@ export function gitIn(cwd: string, env: Environment): GitCommand {
       cwd,
       env: { ...base, ...options.env },
       ...(options.input === undefined ? {} : { input: options.input }),
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     });
     if (end.code === null || !(options.answers ?? [0]).includes(end.code)) {
-      const exit = end.code === null ? `signal ${end.signal}` : `exit status ${end.code}`;
+      const signal = end.timedOut ? `no end within ${(options.timeoutMs ?? 0) / 1000} s` : `signal ${end.signal}`;
+      const exit = end.code === null ? signal : `exit status ${end.code}`;
       throw new AppError('GIT_FAILED', { args, cwd, exit, stderr: end.stderr });
     }
     return { code: end.code, stdout: end.stdout };

@@ -103,7 +103,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     removeWorktree: (folder) => alone(() => removeWorktree(git, folder)),
     addPrivateCheckout: (checkout) => addPrivateCheckout(git, commonDir, checkout),
     objectFolders: () => objectFolders(commonDir),
-    bringHome: (bundle) => bringHome(git, bundle),
+    bringHome: (bundle) => bringHome(git, commonDir, bundle),
     listWorktrees: () => listWorktrees(git),
     changedPaths: async (from, to) =>
       // A .gitmodules file may ask to overlook a submodule: who owns what is checked here, so nothing is overlooked.

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -7,6 +7,7 @@ import {
   readdirSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +16,7 @@ import { describe, expect, it } from 'vitest';
 import { startNode } from '../../test/support/node-process.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
-import { makeIgnoredFolder, readUntrusted, writeFileAtomic } from './atomic-file.ts';
+import { copyUntrusted, makeIgnoredFolder, readUntrusted, writeFileAtomic } from './atomic-file.ts';
 
 describe('replacing a file', () => {
   it.each([true, false])('is never seen half done by a reader (durable: %s)', async (durable) => {
@@ -79,6 +80,16 @@ describe('replacing a file', () => {
   });
 });
 
+const STRANGE: readonly (readonly [string, (file: string) => void])[] = [
+  ['a symbolic link', (file) => symlinkSync('/etc/passwd', file)],
+  ['a link to nowhere', (file) => symlinkSync('/nowhere', file)],
+  ['a directory', (file) => mkdirSync(file)],
+  ['a pipe that nobody writes to', (file) => void execFileSync('sh', ['-c', 'mkfifo "$0"', file])],
+  ['a socket', (file) => void spawnSync(process.execPath, ['-e', SOCKET, file])],
+  ['a link to a device', (file) => symlinkSync('/dev/zero', file)],
+];
+const SOCKET = 'require("node:net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))';
+
 describe('reading what somebody else wrote', () => {
   it('gives the text of a plain file, up to the limit', async () => {
     const file = path.join(tempFolder(), 'file');
@@ -100,13 +111,7 @@ describe('reading what somebody else wrote', () => {
     expect(await readUntrusted(path.join(folder, 'file/below'), 10)).toBeUndefined();
   });
 
-  it.each<[string, (file: string) => void]>([
-    ['a symbolic link', (file) => symlinkSync('/etc/passwd', file)],
-    ['a link to nowhere', (file) => symlinkSync('/nowhere', file)],
-    ['a directory', (file) => mkdirSync(file)],
-    ['a pipe that nobody writes to', (file) => void execFileSync('sh', ['-c', 'mkfifo "$0"', file])],
-    ['a link to a device', (file) => symlinkSync('/dev/zero', file)],
-  ])('refuses %s, and does not wait for it', async (_, put) => {
+  it.each(STRANGE)('refuses %s, and does not wait for it', async (_, put) => {
     const file = path.join(tempFolder(), 'status.json');
     put(file);
     await expect(readUntrusted(file, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', facts: { file } });
@@ -117,6 +122,61 @@ describe('reading what somebody else wrote', () => {
     writeFileSync(file, 'x');
     chmodSync(file, 0);
     await expect(readUntrusted(file, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+  });
+});
+
+function places(): { file: string; target: string } {
+  const folder = tempFolder();
+  return { file: path.join(folder, 'work.bundle'), target: path.join(folder, 'copy') };
+}
+
+describe('copying what somebody else wrote', () => {
+  it.each([0, 1, 1024 ** 2 - 1, 1024 ** 2, 3_000_001])('gives the same %i bytes, for us alone', async (size) => {
+    const { file, target } = places();
+    writeFileSync(file, Buffer.alloc(size, 'some bytes that are no zeros'));
+    writeFileSync(target, 'an old copy');
+    expect(await copyUntrusted(file, target, size)).toBe(true);
+    expect(readFileSync(target).equals(readFileSync(file))).toBe(true);
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes no more room than the original', async () => {
+    const { file, target } = places();
+    writeFileSync(file, 'the beginning');
+    truncateSync(file, 64 * 1024 ** 2);
+    writeFileSync(file, 'the end', { flag: 'a' });
+    expect(await copyUntrusted(file, target, 1024 ** 3)).toBe(true);
+    expect(readFileSync(target).equals(readFileSync(file))).toBe(true);
+    expect(statSync(target).blocks * 512).toBeLessThan(8 * 1024 ** 2);
+  });
+
+  it('refuses what is longer than it may be, and leaves nothing', async () => {
+    const { file, target } = places();
+    writeFileSync(file, 'four');
+    await expect(copyUntrusted(file, target, 3)).rejects.toThrow('it has 4 bytes, the limit is 3');
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it('says when there is nothing', async () => {
+    const { file, target } = places();
+    expect(await copyUntrusted(file, target, 10)).toBe(false);
+  });
+
+  it.each(STRANGE)('refuses %s, and does not wait for it', async (_, put) => {
+    const { file, target } = places();
+    put(file);
+    await expect(copyUntrusted(file, target, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it('replaces a link in its own place, and not what that leads to', async () => {
+    const { file, target } = places();
+    const precious = `${target}-precious`;
+    writeFileSync(precious, 'precious');
+    symlinkSync(precious, target);
+    writeFileSync(file, 'new');
+    await copyUntrusted(file, target, 10);
+    expect([readFileSync(target, 'utf8'), readFileSync(precious, 'utf8')]).toEqual(['new', 'precious']);
   });
 });
 

@@ -1,10 +1,11 @@
-import { constants, createWriteStream } from 'node:fs';
+import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { randomId } from './ids.ts';
 import { AppError, reasonOf, systemCode } from './errors.ts';
+
+const BLOCK_BYTES = 1024 * 1024;
 
 /**
  * Replaces a file so that a reader sees the old text or the new one, never half of it.
@@ -59,19 +60,41 @@ export async function readUntrusted(file: string, maxBytes: number): Promise<str
   }
 }
 
-/** Copies such a file to where its owner cannot change it; the size that counts is the one at the start. */
+/**
+ * Copies such a file to where its owner cannot change it; the size that counts is the one at the start. Holes stay
+ * holes: what takes no room there must not fill the disk here.
+ */
 export async function copyUntrusted(file: string, target: string, maxBytes: number): Promise<boolean> {
   const opened = await openUntrusted(file, maxBytes);
   if (opened === undefined) return false;
   const { handle, size } = opened;
   try {
     await rm(target, { force: true });
-    const options = { autoClose: false, start: 0, end: Math.max(0, size - 1) };
-    await pipeline(handle.createReadStream(options), createWriteStream(target, { flags: 'wx', mode: 0o600 }));
+    const copy = await open(target, 'wx', 0o600);
+    try {
+      await copyBlocks(handle, copy, size);
+    } finally {
+      await copy.close();
+    }
     return true;
   } finally {
     await handle.close();
   }
+}
+
+async function copyBlocks(from: FileHandle, to: FileHandle, size: number): Promise<void> {
+  const block = Buffer.alloc(BLOCK_BYTES);
+  const zeros = Buffer.alloc(BLOCK_BYTES);
+  let at = 0;
+  while (at < size) {
+    const { bytesRead } = await from.read(block, 0, Math.min(BLOCK_BYTES, size - at), at);
+    if (bytesRead === 0) break;
+    const part = block.subarray(0, bytesRead);
+    for (let written = part.equals(zeros.subarray(0, bytesRead)) ? bytesRead : 0; written < bytesRead;)
+      written += (await to.write(part, written, bytesRead - written, at + written)).bytesWritten;
+    at += bytesRead;
+  }
+  await to.truncate(at);
 }
 
 async function openUntrusted(

@@ -12,8 +12,11 @@ interface Common {
   readonly env: Environment;
 }
 
+/** Text, or an open file descriptor that is read from where it stands. */
+type Input = string | number;
+
 interface RunOptions extends Common {
-  readonly input?: string;
+  readonly input?: Input;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -65,7 +68,7 @@ export async function run(file: string, args: readonly string[], options: RunOpt
 }
 
 interface JobOptions extends Common {
-  readonly input?: string;
+  readonly input?: Input;
   readonly onStdout?: (text: string) => void;
   readonly onStderr?: (text: string) => void;
   /** Ends what has left the group; called when the process is gone, while its output is still read. */
@@ -84,9 +87,10 @@ export interface Job {
 export function startJob(file: string, args: readonly string[], options: JobOptions): Job {
   // Node's pipes are sockets, and a bash with a socket for its stdin reads the user's .bashrc.
   const input = options.input ?? '';
-  const child = spawnGroup(file, args, options, [input === '' ? 'ignore' : 'pipe', 'pipe', 'pipe']);
+  const stdin = typeof input === 'number' ? input : input === '' ? 'ignore' : 'pipe';
+  const child = spawnGroup(file, args, options, [stdin, 'pipe', 'pipe']);
   const { pid } = child;
-  feed(child, input);
+  if (typeof input === 'string') feed(child, input);
   const output = [collect(child.stdout, options.onStdout), collect(child.stderr, options.onStderr)];
   const done = endOf(child, file).then(async (end) => {
     // What it left running goes first: then the pipes end, unless something has left the group and holds them still.

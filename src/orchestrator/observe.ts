@@ -6,13 +6,15 @@ import { branchNames, BUNDLE, STATUS_LIMIT, workerStatus } from '../protocol/ind
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
 import { isLive } from './decide-workers.ts';
-import type { Hands } from './hands.ts';
+import type { Hands, WorkerEnd } from './hands.ts';
 import { attemptId } from './plan.ts';
 import type { ObservedTaskResult, Snapshot, StopRequest, WorkerView } from './plan.ts';
 import { stopRequestOf } from './ports.ts';
 import type { RunContext } from './ports.ts';
 
 const LAST_WORDS = 3;
+/** What has no limit of its own: to check files out, to commit them, to wait for a slow machine. */
+const UNLIMITED_MS = 15 * 60_000;
 
 /** Looks at workers, requests and the clock; remembers between looks only what saves looking again. */
 export interface Observer {
@@ -20,6 +22,8 @@ export interface Observer {
   /** Heartbeats of the last look. */
   readonly heartbeats: ReadonlyMap<number, string>;
 }
+
+type EndView = Pick<WorkerView, 'alive' | 'exit' | 'overLimit' | 'lastWords'>;
 
 interface Reading {
   readonly text: string | undefined;
@@ -30,6 +34,7 @@ interface Reading {
 export function createObserver(context: RunContext, hands: Hands): Observer {
   const { ports, options, graph } = context;
   const silenceOf = createBeatWatch(ports.clock);
+  const overdue = createAttemptWatch(context);
   const resultOf = createExaminer(context);
   const readings = new Map<number, Reading>();
   const heartbeats = new Map<number, string>();
@@ -43,18 +48,19 @@ export function createObserver(context: RunContext, hands: Hands): Observer {
     const status = reading.status?.session === worker.session ? reading.status : null;
     if (status !== null) heartbeats.set(number, status.at);
     return {
-      alive: exit === undefined,
-      exit: exit?.how ?? null,
-      overLimit: exit?.overLimit ?? false,
-      phase: status?.phase ?? null,
-      attempt: status?.attempt ?? null,
+      ...(await aliveOrDead(worker, exit)),
+      ...wordsOf(status),
       // Its start may take long; its silence counts from then on.
       silentMs: worker.handle === null ? 0 : silenceOf(number, worker.session, status?.beat ?? -1),
       result: await resultOf(state, number, status),
-      setupFailure: status?.setupFailure ?? null,
-      unreadable: reading.unreadable,
-      lastWords: exit === undefined ? [] : await hands.lastWords(worker.session, LAST_WORDS),
+      unreadable: reading.unreadable ?? overdue(state, number, worker),
     };
+  };
+
+  const aliveOrDead = async (worker: WorkerState, exit: WorkerEnd | undefined): Promise<EndView> => {
+    if (exit === undefined) return { alive: true, exit: null, overLimit: false, lastWords: [] };
+    const lastWords = await hands.lastWords(worker.session, LAST_WORDS);
+    return { alive: false, exit: exit.how, overLimit: exit.overLimit, lastWords };
   };
 
   /** A wish stands until it is granted or has lost its object: the turn it arrives in may be about something else. */
@@ -84,6 +90,12 @@ export function createObserver(context: RunContext, hands: Hands): Observer {
   };
 }
 
+function wordsOf(status: WorkerStatus | null): Pick<WorkerView, 'phase' | 'attempt' | 'setupFailure'> {
+  if (status === null) return { phase: null, attempt: null, setupFailure: null };
+  const { phase, attempt, setupFailure } = status;
+  return { phase, attempt, setupFailure };
+}
+
 /** Without what workers run on nothing can go on; what is done is kept, and the run can be resumed. */
 function outageOf({ outage }: Hands): StopRequest | null {
   return outage === undefined ? null : { status: 'stopped', exit: 4, cause: outage };
@@ -101,7 +113,38 @@ function createBeatWatch(clock: Clock): (worker: number, session: string, beat: 
   };
 }
 
-/** Results with what the repository says of them; asked once per attempt. */
+/**
+ * Workers keep to the limits of their work by themselves. A task that stops its worker and goes on beating in its name
+ * would never end: so nothing lasts longer here than all its limits together, and a good while more.
+ */
+function createAttemptWatch({ ports, options, graph }: RunContext): typeof overdue {
+  const since = new Map<number, { readonly work: string; readonly at: number }>();
+  const { limits, setup, graceMs } = options;
+  const limitOf = (state: RunState, id: string): number => {
+    const task = graph.tasks.find((known) => known.id === id);
+    const work = limits.totalMs + limits.completionMs + (task?.verification?.timeoutMs ?? 0);
+    const gates = state.settings.gates.reduce((sum, { timeoutMs }) => sum + timeoutMs + graceMs, 0);
+    return (task === undefined ? gates : work + graceMs) + (setup?.timeoutMs ?? 0) + UNLIMITED_MS;
+  };
+  const overdue = (state: RunState, number: number, { session, task }: WorkerState): string | null => {
+    if (task === null) {
+      since.delete(number);
+      return null;
+    }
+    const now = ports.clock.monotonic();
+    const work = `${session} ${task} ${state.tasks[task]?.attempts.at(-1)?.number ?? ''}`;
+    if (since.get(number)?.work !== work) since.set(number, { work, at: now });
+    const [spent, limit] = [now - (since.get(number)?.at ?? now), limitOf(state, task)];
+    if (spent <= limit) return null;
+    return `${task} goes on for ${Math.round(spent / 1000)} s, and all its limits together are ${limit / 1000} s`;
+  };
+  return overdue;
+}
+
+/**
+ * Results with what the repository says of them; asked once per attempt. A worker speaks for what it was given and for
+ * nothing else: what it says of another's attempt is not even looked at.
+ */
 function createExaminer(
   context: RunContext,
 ): (state: RunState, worker: number, status: WorkerStatus | null) => Promise<WorkerView['result']> {
@@ -109,10 +152,10 @@ function createExaminer(
   return async (state, worker, status) => {
     const result = status?.result ?? null;
     if (result === null || result.kind === 'gate') return result;
+    const base = baseOf(state, worker, result.attempt);
+    if (base === undefined) return null;
     const known = examined.get(result.attempt);
     if (known !== undefined) return known;
-    const base = baseOf(state, result.attempt);
-    if (base === undefined) return null;
     const observed = await examine(context, worker, result, base);
     examined.set(result.attempt, observed);
     return observed;
@@ -160,9 +203,9 @@ async function bringHome(
   }
 }
 
-function baseOf(state: RunState, attempt: string): string | undefined {
+function baseOf(state: RunState, worker: number, attempt: string): string | undefined {
   for (const [id, task] of Object.entries(state.tasks)) {
-    const found = task.attempts.find(({ number }) => attemptId(id, number) === attempt);
+    const found = task.attempts.find((known) => known.worker === worker && attemptId(id, known.number) === attempt);
     if (found !== undefined) return found.base;
   }
   return undefined;

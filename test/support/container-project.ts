@@ -6,6 +6,8 @@ import type { TestProject } from './project.ts';
 export interface Inspected {
   readonly Id: string;
   readonly Name: string;
+  /** Where the engine keeps what it has printed. */
+  readonly LogPath: string;
   readonly State: { readonly Running: boolean; readonly Status: string };
   readonly Config: {
     readonly Labels: Readonly<Record<string, string>>;

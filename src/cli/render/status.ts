@@ -77,7 +77,7 @@ function workerLines(view: StatusView, now: number, colors: Colors): string[] {
         worker.phase === 'setup' ? 'set-up' : '',
         live && worker.heartbeatAt !== null ? `heartbeat ${ago(now - Date.parse(worker.heartbeatAt))} ago` : '',
         live
-          ? (worker.containerId ?? (worker.pid === null ? '' : `pid ${worker.pid}`))
+          ? (worker.containerId?.slice(0, 12) ?? (worker.pid === null ? '' : `pid ${worker.pid}`))
           : (worker.cause ?? '').split('\n')[0],
       ].filter((part) => part !== '');
       return `  ${number}  ${worker.status.padEnd(8)} ${worker.mode}  ${doing.join('  ')}`;

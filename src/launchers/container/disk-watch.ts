@@ -3,37 +3,81 @@ import { inWords } from './endings.ts';
 import type { Places } from './labels.ts';
 
 const FASTEST_MS = 1000;
+/** What fills a disk does it faster the longer nobody looks. */
+const SLOWEST_MS = 30_000;
 /** Of the time at most so much goes into measuring. */
 const SHARE = 0.05;
 const MEASURE_TIMEOUT_MS = 120_000;
+/** Tests forbid folders for a moment; who forbids one for longer has something in it. */
+const HIDDEN_MS = 60_000;
+/** What a file counts at least: an empty one takes no room, but a disk has only so many. */
+const BYTES_PER_FILE = 4096;
 
-/**
- * A folder of the host that is mounted has no quota, so its size is looked at again and again. `du` goes down by open
- * folders and follows no link, whatever is swapped under its feet.
- */
+interface DiskUsage {
+  readonly bytes: number;
+  readonly files: number;
+  /** What kept us from seeing all of it: a folder that its owner forbids. */
+  readonly hidden: string | undefined;
+  /** Not to be measured in any time: it has too many files. */
+  readonly endless: boolean;
+}
+
+/** A folder of the host that is mounted has no quota, so its size is looked at again and again. */
 export async function watchDisk(
   { worktree, gitDir, outbox }: Places,
   limitBytes: number,
   signal: AbortSignal,
+  measure: typeof diskUsage = diskUsage,
 ): Promise<string | undefined> {
+  let hiddenSince: number | undefined;
   while (!signal.aborted) {
     const began = performance.now();
-    const used = await diskUsage([worktree, gitDir, outbox], signal);
-    if (used > limitBytes)
-      return `killed: its folders hold ${inWords(used)} on the disk, the limit is ${inWords(limitBytes)} (workers.container.disk)`;
-    await sleep(Math.max(FASTEST_MS, (performance.now() - began) / SHARE), signal);
+    const usage = await measure([worktree, gitDir, outbox], signal);
+    hiddenSince = usage.hidden === undefined ? undefined : (hiddenSince ?? began);
+    const problem = problemOf(usage, limitBytes, hiddenSince === undefined ? 0 : began - hiddenSince);
+    if (signal.aborted) return undefined;
+    if (problem !== undefined) return `killed: its folders ${problem} (workers.container.disk)`;
+    await sleep(Math.min(SLOWEST_MS, Math.max(FASTEST_MS, (performance.now() - began) / SHARE)), signal);
   }
   return undefined;
 }
 
-/** What cannot be read, because its owner forbids it or it has just gone, is not counted. */
-async function diskUsage(folders: readonly string[], signal: AbortSignal): Promise<number> {
-  const { stdout } = await run('du', ['-skx', '--', ...folders], {
+/** Pure: what is wrong with so much on the disk, in words. */
+export function problemOf(usage: DiskUsage, limitBytes: number, hiddenMs: number): string | undefined {
+  const { bytes, files, hidden, endless } = usage;
+  if (bytes > limitBytes) return `hold ${inWords(bytes)} on the disk, the limit is ${inWords(limitBytes)}`;
+  const limitFiles = Math.floor(limitBytes / BYTES_PER_FILE);
+  if (files > limitFiles)
+    return `hold ${files} files, the limit is ${limitFiles}: one for each 4 KiB of ${inWords(limitBytes)}`;
+  if (endless) return `hold so many files that they cannot be counted within ${MEASURE_TIMEOUT_MS / 1000} s`;
+  if (hiddenMs >= HIDDEN_MS) return `have not let us see how much they hold for ${HIDDEN_MS / 1000} s: ${hidden}`;
+  return undefined;
+}
+
+/**
+ * `du` goes down by open folders and follows no link, whatever is swapped under its feet. Only GNU's counts files; what
+ * has just gone is not counted.
+ */
+export async function diskUsage(folders: readonly string[], signal?: AbortSignal): Promise<DiskUsage> {
+  const options = {
     cwd: '/',
+    // oxlint-disable-next-line node/no-process-env -- its own, whoever the workers are
     env: { PATH: process.env['PATH'], LC_ALL: 'C' },
     timeoutMs: MEASURE_TIMEOUT_MS,
-    signal,
-  });
-  const sizes = stdout.split('\n').map((line) => Number.parseInt(line, 10) || 0);
-  return sizes.reduce((sum, kib) => sum + kib, 0) * 1024;
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const [size, count] = await Promise.all([
+    run('du', ['-skx', '--', ...folders], options),
+    process.platform === 'linux' ? run('du', ['-sx', '--inodes', '--', ...folders], options) : undefined,
+  ]);
+  return {
+    bytes: sumOf(size.stdout) * 1024,
+    files: count?.code === 0 ? sumOf(count.stdout) : 0,
+    hidden: size.stderr.split('\n').find((line) => line.includes('Permission denied')),
+    endless: size.timedOut || count?.timedOut === true,
+  };
+}
+
+function sumOf(stdout: string): number {
+  return stdout.split('\n').reduce((sum, line) => sum + (Number.parseInt(line, 10) || 0), 0);
 }

@@ -19,8 +19,13 @@ export interface Output {
 }
 
 /** From the start on. Both streams are read to their end, so that neither holds up the other. */
-export function keepOutput({ stdout, stderr }: Attachment, log: string, secrets: readonly string[]): Output {
-  const file = openLogFile(log, { limitBytes: LOG_LIMIT_BYTES });
+export function keepOutput(
+  { stdout, stderr }: Pick<Attachment, 'stdout' | 'stderr'>,
+  log: string,
+  secrets: readonly string[],
+  limitBytes = LOG_LIMIT_BYTES,
+): Output {
+  const file = openLogFile(log, { limitBytes });
   const redact = createRedactor(secrets);
   const ended = Promise.all([stdout, stderr].map((stream) => copyLines(stream, (text) => file.write(redact(text)))));
   return settledOutput(ended, () => file.close());
@@ -66,7 +71,8 @@ async function readLines(
   options: { readonly follow: boolean; readonly signal?: AbortSignal },
   onLine: (line: string) => void,
 ): Promise<void> {
-  const [stdout, stderr] = [createLines(onLine), createLines(onLine)];
+  const each = (text: string): void => text.split('\n').forEach(onLine);
+  const [stdout, stderr] = [createLines(each), createLines(each)];
   await engine.logs(id, { ...options, tail: 'all' }, { stdout: stdout.push, stderr: stderr.push });
   // Who only looks may have come in the middle of a line: it comes as a whole to whoever follows.
   if (!options.follow) return;
@@ -74,14 +80,17 @@ async function readLines(
   stderr.end();
 }
 
-/** Whole lines only: a secret must not be cut in two by the border of a chunk. */
-function createLines(onLine: (line: string) => void): { push(chunk: Buffer): void; end(): void } {
+/**
+ * Whole lines only: a secret must not be cut in two by the border of a chunk. As many at once as there are: one by one,
+ * somebody who prints nothing but line ends would keep us busy.
+ */
+function createLines(onLines: (text: string) => void): { push(chunk: Buffer): void; end(): void } {
   let rest: Buffer[] = [];
   let held = 0;
   const end = (): void => {
     const text = Buffer.concat(rest).toString('utf8');
     [rest, held] = [[], 0];
-    if (text !== '') onLine(text);
+    if (text !== '') onLines(text);
   };
   return {
     push: (chunk) => {
@@ -89,7 +98,7 @@ function createLines(onLine: (line: string) => void): { push(chunk: Buffer): voi
       if (cut !== -1) {
         const text = Buffer.concat([...rest, chunk.subarray(0, cut)]).toString('utf8');
         [rest, held] = [[], 0];
-        for (const line of text.split('\n')) onLine(line);
+        onLines(text);
       }
       rest.push(Buffer.from(chunk.subarray(cut + 1)));
       held += chunk.length - cut - 1;
@@ -100,7 +109,7 @@ function createLines(onLine: (line: string) => void): { push(chunk: Buffer): voi
 }
 
 async function copyLines(stream: Readable, onText: (text: string) => void): Promise<void> {
-  const lines = createLines((line) => onText(`${line}\n`));
+  const lines = createLines((text) => onText(`${text}\n`));
   stream.on('data', (chunk: Buffer) => lines.push(chunk));
   await new Promise<void>((resolve) => {
     stream.once('close', resolve);

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { inWords, workerExit } from './endings.ts';
+
+const MEMORY = 512 * 1024 ** 2;
+const end = (code: number | null, more: { oomKilled?: boolean; overLimit?: string } = {}): unknown =>
+  workerExit({ code, oomKilled: more.oomKilled ?? false }, { overLimit: more.overLimit, memoryBytes: MEMORY });
+
+describe('the end of a container', () => {
+  it.each([
+    [0, { code: 0, signal: null }],
+    [1, { code: 1, signal: null }],
+    [128, { code: 128, signal: null }],
+    [137, { code: null, signal: 'SIGKILL' }],
+    [143, { code: null, signal: 'SIGTERM' }],
+    [255, { code: 255, signal: null }],
+    [null, { code: null, signal: null }],
+  ])('with status %s is %o', (code, expected) => {
+    expect(end(code)).toEqual(expected);
+  });
+
+  it('over a limit is charged with the limit, also when its memory was used up as well', () => {
+    expect(end(137, { oomKilled: true, overLimit: 'killed: too much' })).toEqual({
+      code: null,
+      signal: 'SIGKILL',
+      overLimit: 'killed: too much',
+    });
+  });
+
+  it('by the kernel, because the memory was used up, says how much there was', () => {
+    expect(end(137, { oomKilled: true })).toEqual({
+      code: null,
+      signal: 'SIGKILL',
+      overLimit: 'killed: its memory of 512.0 MiB was used up',
+    });
+  });
+
+  it('is no such end when the kernel took something else in it, and the worker went on', () => {
+    expect(end(0, { oomKilled: true })).toEqual({ code: 0, signal: null });
+    expect(end(143, { oomKilled: true })).toEqual({ code: null, signal: 'SIGTERM' });
+  });
+});
+
+describe('a size in words', () => {
+  it.each([
+    [0, '0.0 MiB'],
+    [1.5 * 1024 ** 2, '1.5 MiB'],
+    [1024 ** 3 - 1, '1024.0 MiB'],
+    [1024 ** 3, '1.0 GiB'],
+    [10 * 1024 ** 3, '10.0 GiB'],
+  ])('of %s bytes is %s', (bytes, words) => {
+    expect(inWords(bytes)).toBe(words);
+  });
+});

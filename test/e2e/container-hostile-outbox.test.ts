@@ -1,0 +1,158 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createContainerProject } from '../support/container-project.ts';
+import type { ContainerProject } from '../support/container-project.ts';
+import { witness } from '../support/host-witness.ts';
+import type { TestTask } from '../support/project.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const OUTBOX = '/run/mahabharatha/outbox';
+const STATUS = `${OUTBOX}/status.json`;
+const BUNDLE = `${OUTBOX}/work.bundle`;
+
+/** What runs as a task's verification comes after the work is taken, and before its result is told. */
+const swapping = (id: string, swap: string): TestTask => ({
+  id,
+  create: [id],
+  run: `echo ${id} > ${id}`,
+  verify: swap,
+});
+
+/** Only in a task's first attempt: what comes of it is seen, and the run goes on. */
+const once = (id: string, attack: string): TestTask => ({
+  id,
+  create: [id],
+  run: `if grep -q '"attempt":"${id}.1"' /run/mahabharatha/inbox/assignment.json; then ${attack}; else echo ${id} > ${id}; fi`,
+});
+
+/** Says again and again, as the worker of whoever runs it, that an attempt has come to this end. */
+const claiming = (attempt: string, outcome: string, commit: string, ms = 1500): string => `
+cat > /tmp/claim.mjs <<'END'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+const [,, attempt, outcome, commit] = process.argv;
+const status = JSON.parse(readFileSync('${STATUS}', 'utf8'));
+const result = { kind: 'task', attempt, outcome, detail: 'forged', feedback: '', commit: commit || null, usage: null, resetAt: null };
+for (const end = Date.now() + ${ms}; Date.now() < end; execFileSync('sleep', ['0.05'])) {
+  status.beat += 1;
+  writeFileSync('/run/mahabharatha/outbox/claim', JSON.stringify({ ...status, phase: 'idle', attempt: null, result }));
+  renameSync('/run/mahabharatha/outbox/claim', '${STATUS}');
+}
+END
+node /tmp/claim.mjs ${attempt} ${outcome} "${commit}"`;
+
+describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its hands in${whySkipped}`, () => {
+  let project: ContainerProject;
+  beforeAll(buildWorkerImage, 300_000);
+  afterEach(async () => {
+    expect(project.leftovers()).toEqual([]);
+    await project.remove();
+  });
+
+  /** Runs these tasks with a try each; returns what was written down of each task's end. */
+  async function run(tasks: readonly TestTask[], config = ''): Promise<Record<string, string>> {
+    await project.config(`${await project.read('.mahabharatha/config.yaml')}retry: { attempts: 1 }\n${config}`);
+    await project.graph('login', tasks);
+    const before = witness(project);
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '2');
+    expect(exit, stdout).toBe(1);
+    expect(witness(project)).toEqual(before);
+    project.git('fsck', '--strict', '--no-dangling');
+    const state = await project.state();
+    return Object.fromEntries(
+      Object.entries(state.tasks).map(([id, { status, cause }]) => [id, status === 'failed' ? (cause ?? '') : status]),
+    );
+  }
+
+  it('can hold anything for a bundle: its task fails with the reason, and nothing else comes to harm', async () => {
+    project = await createContainerProject();
+    const host = `${project.folder}/.mahabharatha/git/login/$(basename "$(git symbolic-ref HEAD)")`;
+    const other = (ref: string): string =>
+      `git update-ref ${ref} HEAD && git bundle create --quiet ${BUNDLE} ${ref} ^HEAD~1`;
+    const ends = await run([
+      swapping('LINK', `ln -sf /etc/passwd ${OUTBOX}/x; mv -T ${OUTBOX}/x ${BUNDLE}`),
+      swapping('PIPE', `rm ${BUNDLE}; mkfifo ${BUNDLE}`),
+      swapping('GONE', `rm ${BUNDLE}`),
+      swapping('HUGE', `truncate -s 40G ${BUNDLE}`),
+      swapping('HOLES', `truncate -s 1G ${BUNDLE}`),
+      swapping('HALF', `truncate -s -20 ${BUNDLE}`),
+      swapping('ELSEWHERE', `echo "gitdir: ${host}" > ${BUNDLE}`),
+      swapping('MAIN', other('refs/heads/main')),
+      swapping('INTEGRATION', other('refs/heads/mahabharatha/login/integration')),
+      swapping(
+        'NOT-A-COMMIT',
+        `git commit --quiet --amend --message other; git bundle create --quiet ${BUNDLE} HEAD $(git symbolic-ref HEAD) ^HEAD~1`,
+      ),
+      { id: 'INNOCENT', create: ['i.txt'], run: 'echo i > i.txt' },
+    ]);
+    const { INNOCENT, ...others } = ends;
+    expect(INNOCENT).toBe('complete');
+    expect(project.git('show', 'mahabharatha/login/integration:i.txt')).toBe('i\n');
+    expect(others).toEqual({
+      LINK: expect.stringMatching(/could not be fetched from its bundle: .*ELOOP/),
+      PIPE: expect.stringMatching(/could not be fetched from its bundle: .*not a plain file/),
+      GONE: expect.stringContaining('came without the bundle that it should be in'),
+      HUGE: expect.stringMatching(/could not be fetched from its bundle: .*it has 42949672960 bytes, the limit is/),
+      HOLES: expect.stringMatching(/could not be fetched from its bundle: git .*index-pack/s),
+      HALF: expect.stringMatching(/could not be fetched from its bundle: git .*index-pack/s),
+      ELSEWHERE: expect.stringContaining('it is not a git bundle'),
+      MAIN: expect.stringMatching(/there is no refs\/heads\/mahabharatha\/login\/worker-\d in this bundle/),
+      INTEGRATION: expect.stringMatching(/there is no refs\/heads\/mahabharatha\/login\/worker-\d in this bundle/),
+      'NOT-A-COMMIT': expect.stringContaining('is not what its bundle brought'),
+    });
+  });
+
+  it('can hold forged results: a worker speaks for its own attempt, and of that only what the repository confirms', async () => {
+    project = await createContainerProject();
+    const ends = await run([
+      { id: 'LIAR', create: ['l.txt'], run: claiming('VICTIM.1', 'credentials', '', 2500) },
+      { id: 'VICTIM', create: ['v.txt'], run: 'sleep 2; echo v > v.txt' },
+      { id: 'BASE', create: ['b.txt'], run: claiming('BASE.1', 'verified', '$(git rev-parse HEAD)') },
+      {
+        id: 'NOBODY',
+        create: ['n.txt'],
+        run: claiming('NOBODY.1', 'verified', '1234567890123456789012345678901234567890'),
+      },
+      { id: 'NOTHING', create: ['o.txt'], run: claiming('NOTHING.1', 'verified', '') },
+    ]);
+    // What its worker did before is in the outbox still, if it did anything.
+    const noWork = /the reported commit [0-9a-f]{12} (came without the bundle|is not what its bundle brought)/;
+    expect(ends).toEqual({
+      LIAR: expect.stringContaining('nothing was changed'),
+      VICTIM: 'complete',
+      BASE: expect.stringMatching(noWork),
+      NOBODY: expect.stringMatching(noWork),
+      NOTHING: expect.stringContaining('nothing was changed; expected changes to o.txt'),
+    });
+    expect(project.git('show', 'mahabharatha/login/integration:v.txt')).toBe('v\n');
+  });
+
+  it('can hold no status that means anything, or a worker be stopped or killed: then it is replaced, and the task goes on', async () => {
+    project = await createContainerProject({ workers: 'lease: 1s' });
+    // The worker itself writes it several times in a second.
+    const put = (make: string): string => `for _ in {1..99}; do ${make}; mv -T ${OUTBOX}/x ${STATUS}; sleep 0.05; done`;
+    const attacks: Record<string, readonly [attack: string, told: RegExp]> = {
+      LINK: [put(`ln -s /etc/passwd ${OUTBOX}/x`), /status cannot be used: .*ELOOP/],
+      LONG: [
+        put(`head -c 9000000 /dev/zero > ${OUTBOX}/x`),
+        /status cannot be used: .*it has 9000000 bytes, the limit is/,
+      ],
+      TYPES: [put(`echo '{"version":1,"pid":"x"}' > ${OUTBOX}/x`), /status cannot be used: .*expected/s],
+      FOLDER: [put(`rm -rf ${STATUS}; mkdir -p ${OUTBOX}/x/x`), /status cannot be used: .*not a plain file/],
+      STOPPED: ['kill -STOP $PPID; sleep 99', /no heartbeat for \d+ s, limit 2 s/],
+      KILLED: ['kill -KILL $PPID; sleep 99', /killed by SIGKILL/],
+    };
+    const failing = { id: 'FAILING', create: ['f.txt'], run: 'exit 1' };
+    const ends = await run([...Object.entries(attacks).map(([id, [attack]]) => once(id, attack)), failing]);
+    expect(ends).toEqual({
+      ...Object.fromEntries(Object.keys(attacks).map((id) => [id, 'complete'])),
+      FAILING: expect.stringContaining('exit status 1'),
+    });
+    const { tasks } = await project.state();
+    const told = Object.keys(attacks).map((id) => [
+      id,
+      tasks[id]?.attempts[0]?.outcome,
+      tasks[id]?.attempts[0]?.detail,
+    ]);
+    expect(told).toEqual(Object.entries(attacks).map(([id, [, words]]) => [id, 'lost', expect.stringMatching(words)]));
+  });
+});

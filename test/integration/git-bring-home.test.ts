@@ -1,0 +1,246 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openRepository } from '../../src/git/index.ts';
+import type { Repository } from '../../src/git/index.ts';
+import { blob, bundleOf, commit, idOf, tree } from '../support/hostile-bundle.ts';
+import type { RawObject } from '../support/hostile-bundle.ts';
+import { fingerprint, tempRepository } from '../support/temp-repository.ts';
+import type { TempRepository } from '../support/temp-repository.ts';
+
+const BRANCH = 'mahabharatha/x/worker-0';
+const REF = `refs/heads/${BRANCH}`;
+const EVIL = blob('evil\n');
+const NOWHERE = '1234567890123456789012345678901234567890';
+
+interface Scene {
+  readonly host: TempRepository;
+  readonly repository: Repository;
+  readonly base: string;
+  /** A repository that borrows the host's objects, as a worker's does. */
+  readonly worker: string;
+  /** Where the bundle comes to lie on the host. */
+  readonly file: string;
+  git(...args: readonly string[]): string;
+  /** Puts a commit of the worker's into a bundle. */
+  bundle(files: Readonly<Record<string, string>>): string;
+}
+
+async function openScene(format: 'sha1' | 'sha256' = 'sha1'): Promise<Scene> {
+  const host = tempRepository({ format });
+  const base = host.commit({ 'src/a.txt': 'a\n'.repeat(500) });
+  const worker = path.join(host.folder, '..', 'worker');
+  host.git('clone', '--quiet', '--shared', '.', worker);
+  const git = (...args: readonly string[]): string => host.gitIn(worker, ...args);
+  const file = path.join(host.folder, '..', 'work.bundle');
+  return {
+    host,
+    repository: await openRepository(host.folder, host.env),
+    base,
+    worker,
+    file,
+    git,
+    bundle: (files) => {
+      for (const [name, text] of Object.entries(files)) writeFileSync(path.join(worker, name), text);
+      git('checkout', '--quiet', '-B', BRANCH);
+      git('add', '--all');
+      git('commit', '--quiet', '--message', 'work');
+      git('bundle', 'create', '--quiet', file, BRANCH, `^${base}`);
+      return git('rev-parse', BRANCH);
+    },
+  };
+}
+
+const ours = (name: string): boolean => /^objects\/pack|^(logs\/)?refs\/heads\/mahabharatha/.test(name);
+
+const gitDirOf = ({ host }: Scene): Record<string, string> => fingerprint(path.join(host.folder, '.git'));
+
+/** It is refused, for this reason, and the repository is as it was to the last file. */
+async function expectRefused(scene: Scene, reason: string | RegExp): Promise<void> {
+  const before = gitDirOf(scene);
+  await expect(scene.repository.bringHome({ file: scene.file, branch: BRANCH })).rejects.toThrow(reason);
+  expect(gitDirOf(scene)).toEqual(before);
+}
+
+describe('bringing a bundle home', () => {
+  it.each(['sha1', 'sha256'] as const)('takes the branch, with a pack of its own (%s)', async (format) => {
+    const scene = await openScene(format);
+    const before = gitDirOf(scene);
+    const tip = scene.bundle({ 'src/a.txt': `${'a\n'.repeat(500)}b\n`, 'large.bin': 'x'.repeat(20_000_000) });
+    for (const _ of ['once', 'and again']) await scene.repository.bringHome({ file: scene.file, branch: BRANCH });
+    expect(scene.host.git('rev-parse', REF)).toBe(tip);
+    expect(scene.host.git('log', '--format=%s', `main..${REF}`)).toBe('work');
+    scene.host.git('fsck', '--strict', '--no-dangling');
+    expect(fingerprint(path.join(scene.host.folder, '.git'), ours)).toEqual(
+      Object.fromEntries(Object.entries(before).filter(([name]) => !ours(name))),
+    );
+  });
+
+  it('leaves every other name in the bundle where it is', async () => {
+    const scene = await openScene();
+    scene.git('checkout', '--quiet', '--detach');
+    scene.git('commit', '--quiet', '--allow-empty', '--message', 'other');
+    const names = [
+      'refs/heads/main',
+      'refs/heads/mahabharatha/x/integration',
+      'refs/tags/v1',
+      `refs/replace/${scene.base}`,
+    ];
+    for (const name of names) scene.git('update-ref', name, 'HEAD');
+    scene.bundle({ 'b.txt': 'b\n' });
+    scene.git('bundle', 'create', '--quiet', scene.file, '--all', `^${scene.base}`);
+    await scene.repository.bringHome({ file: scene.file, branch: BRANCH });
+    expect(scene.host.git('for-each-ref', '--format=%(refname)')).toBe(`${REF}\nrefs/heads/main`);
+    expect(scene.host.git('rev-parse', 'main')).toBe(scene.base);
+  });
+
+  it('does not move a branch under the feet of somebody who looks at it', async () => {
+    const scene = await openScene();
+    scene.host.git('checkout', '--quiet', '-b', BRANCH);
+    scene.bundle({ 'b.txt': 'b\n' });
+    await expectRefused(scene, 'is checked out in');
+    expect(scene.host.git('status', '--porcelain')).toBe('');
+  });
+
+  it('runs no hook of the repository', async () => {
+    const scene = await openScene();
+    const marker = path.join(scene.host.folder, '..', 'marker');
+    for (const hook of ['reference-transaction', 'post-update', 'update', 'pre-receive', 'post-merge']) {
+      const file = path.join(scene.host.folder, '.git', 'hooks', hook);
+      writeFileSync(file, `#!/bin/sh\ntouch '${marker}'\n`, { mode: 0o755 });
+    }
+    scene.bundle({ 'b.txt': 'b\n' });
+    await scene.repository.bringHome({ file: scene.file, branch: BRANCH });
+    expect(readdirSync(path.dirname(marker))).not.toContain('marker');
+  });
+});
+
+describe('what is no whole bundle is refused', () => {
+  it.each<[string, (scene: Scene) => string | Buffer]>([
+    ['nothing', () => ''],
+    ['garbage', () => Buffer.alloc(100_000, 'x')],
+    ['the beginning of one', () => '# v2 git bundle'],
+    ['another repository, named as git does it', ({ worker }) => `gitdir: ${worker}/.git\n`],
+    ['the wrong signature', ({ file }) => readFileSync(file, 'latin1').replace('v2', 'v9')],
+    ['a strange line', ({ file }) => readFileSync(file, 'latin1').replace('bundle\n', 'bundle\n@filter=blob:none\n')],
+    [
+      'a name with an end of its own',
+      ({ file }) => readFileSync(file, 'latin1').replace(BRANCH, `${BRANCH} \u001b[2J`),
+    ],
+  ])('%s', async (_, make) => {
+    const scene = await openScene();
+    scene.bundle({ 'b.txt': 'b\n' });
+    writeFileSync(scene.file, make(scene), 'latin1');
+    await expectRefused(scene, /it is not a git bundle/);
+  });
+
+  it('one without the branch', async () => {
+    const scene = await openScene();
+    scene.bundle({ 'b.txt': 'b\n' });
+    scene.git('branch', '--quiet', '--force', 'main', BRANCH);
+    scene.git('bundle', 'create', '--quiet', scene.file, 'main', `^${scene.base}`);
+    await expectRefused(scene, `there is no ${REF} in this bundle`);
+  });
+
+  it.each([
+    ['half of its pack', (whole: Buffer) => whole.subarray(0, -30)],
+    ['a changed byte', (whole: Buffer) => Buffer.concat([whole.subarray(0, -30), Buffer.alloc(30, 1)])],
+    ['no pack', (whole: Buffer) => whole.subarray(0, whole.indexOf('PACK'))],
+  ])('one with %s', async (_, cut) => {
+    const scene = await openScene();
+    scene.bundle({ 'b.txt': 'b\n'.repeat(9) });
+    writeFileSync(scene.file, cut(readFileSync(scene.file)));
+    await expectRefused(scene, 'index-pack');
+  });
+
+  it('one with holes in it on purpose', async () => {
+    const scene = await openScene();
+    scene.bundle({ 'b.txt': 'b\n' });
+    const limits = [BRANCH, `^${scene.base}`, '--filter=blob:none'];
+    scene.git('bundle', 'create', '--quiet', '--version=3', scene.file, ...limits);
+    await expectRefused(scene, 'it is not a git bundle');
+  });
+});
+
+describe('objects that are not as they should be are refused', () => {
+  it.each(['.git', '.GIT', 'git~1', '.git ', '.git.', '.git::$INDEX_ALLOCATION', '..', '.', '', 'a/b', '.g\u200cit'])(
+    'a file that is called "%s"',
+    async (name) => {
+      const scene = await openScene();
+      pack(scene, tree(['100644', name, idOf(EVIL)]), EVIL);
+      await expectRefused(scene, /index-pack.*fsck error/s);
+    },
+  );
+
+  it.each<[string, string]>([
+    ['a submodule whose address is an option', '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=marker\n'],
+    ['a submodule whose name climbs out', '[submodule "../../x"]\n\tpath = x\n\turl = https://example.org/x\n'],
+    ['a submodule that is updated by a command', '[submodule "x"]\n\tpath = x\n\turl = u\n\tupdate = !touch marker\n'],
+  ])('%s', async (_, text) => {
+    const scene = await openScene();
+    const modules = blob(text);
+    pack(scene, tree(['100644', '.gitmodules', idOf(modules)]), modules);
+    await expectRefused(scene, /index-pack.*gitmodules/s);
+  });
+
+  it.each<[string, (scene: Scene) => readonly [tip: string, ...objects: RawObject[]]]>([
+    ['a commit of nobody', ({ base }) => withTip(commit(idOf(tree()), [base], 'Nobody'), tree())],
+    ['a commit without its tree', ({ base }) => withTip(commit(NOWHERE, [base]))],
+    ['a commit whose parent nobody has', () => withTip(commit(idOf(tree()), [NOWHERE]), tree())],
+    ['a tree without its file', ({ base }) => withTree(base, tree(['100644', 'a', NOWHERE]))],
+    ['a tree in the place of a commit', () => withTip(tree(['100644', 'a', idOf(EVIL)]), EVIL)],
+    ['a file in the place of a commit', () => withTip(EVIL)],
+    ['a name for what is not in it', () => [NOWHERE, EVIL]],
+    [
+      'one name twice',
+      ({ base }) => withTree(base, tree(...(['a', 'a'].map((n) => ['100644', n, idOf(EVIL)]) as [])), EVIL),
+    ],
+  ])('%s', async (_, make) => {
+    const scene = await openScene();
+    const [tip, ...objects] = make(scene);
+    writeFileSync(scene.file, bundleOf(REF, tip, objects));
+    await expectRefused(scene, /index-pack|rev-list|diff-tree/);
+  });
+});
+
+function pack(scene: Scene, top: RawObject, ...others: readonly RawObject[]): void {
+  const tip = commit(idOf(top), [scene.base]);
+  writeFileSync(scene.file, bundleOf(REF, idOf(tip), [tip, top, ...others], [scene.base]));
+}
+
+const withTip = (tip: RawObject, ...others: readonly RawObject[]): readonly [string, ...RawObject[]] => [
+  idOf(tip),
+  tip,
+  ...others,
+];
+
+function withTree(base: string, top: RawObject, ...others: readonly RawObject[]): readonly [string, ...RawObject[]] {
+  return withTip(commit(idOf(top), [base]), top, ...others);
+}
+
+describe('what would take all memory, all time or all names is refused', () => {
+  it.each<[string, (base: string) => readonly (RawObject & { size?: number })[]]>([
+    ['a tree of four gigabytes', () => [{ ...tree(), data: Buffer.alloc(1000), size: 4e9 }]],
+    ['few trees that stand for ten thousand million files', (base) => nested(base, 10, 10)],
+    ['folders in folders, fifty thousand deep', (base) => nested(base, 50_000, 1)],
+    ['folders in folders until no path is that long', (base) => nested(base, 3000, 1)],
+  ])('%s', async (_, make) => {
+    const scene = await openScene();
+    const objects = make(scene.base);
+    writeFileSync(scene.file, bundleOf(REF, idOf(objects.at(-1) ?? EVIL), objects, [scene.base]));
+    await expectRefused(scene, /index-pack|rev-list|diff-tree/);
+  });
+});
+
+/** Each tree has the one before it so many times; the commit is the last. */
+function nested(base: string, depth: number, width: number): RawObject[] {
+  const objects: RawObject[] = [EVIL, tree(['100644', 'f', idOf(EVIL)])];
+  let below = idOf(objects[1] ?? EVIL);
+  for (let level = 1; level < depth; level++) {
+    const id = below;
+    const next = tree(...Array.from({ length: width }, (_, n) => ['40000', String(n), id] as const));
+    objects.push(next);
+    below = idOf(next);
+  }
+  return [...objects, commit(below, [base])];
+}

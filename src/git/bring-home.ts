@@ -35,14 +35,14 @@ const FRUGAL = ['core.bigFileThreshold=16m', 'core.deltaBaseCacheLimit=16m', 'pa
 ]);
 
 /**
- * Takes a branch out of a bundle; whatever else is in the bundle stays there. Throws GIT_FAILED or FILE_UNREADABLE for
+ * Takes a branch out of a bundle and tells its commit; whatever else is in the bundle stays there. Throws GIT_FAILED or FILE_UNREADABLE for
  * a bad one, and then nothing of it is in the repository.
  *
  * Not `git fetch`: that takes a file that names another repository for that repository, and checks the objects of a
  * bundle only since 2.46. As when somebody pushes, they come into a folder of their own, and join the others when they
  * are found good.
  */
-export async function bringHome(git: GitCommand, commonDir: string, { file, branch }: Bundle): Promise<void> {
+export async function bringHome(git: GitCommand, commonDir: string, { file, branch }: Bundle): Promise<string> {
   const ref = `refs/heads/${branch}`;
   const objects = path.join(commonDir, 'objects');
   // Git's own name for such a folder: what a crash leaves, its housekeeping finds.
@@ -50,14 +50,14 @@ export async function bringHome(git: GitCommand, commonDir: string, { file, bran
   const bundle = await open(file, 'r');
   try {
     const tip = await standBeforePack(bundle, file, ref);
-    await checkNotInUse(git, ref);
     await mkdir(path.join(quarantine, 'pack'), { recursive: true });
     await mkdir(path.join(quarantine, 'info'));
     await writeFile(path.join(quarantine, 'info', 'alternates'), '..\n');
     await unpack(git, bundle, quarantine);
     await checkWhole(git, tip, quarantine);
     await release(path.join(quarantine, 'pack'), path.join(objects, 'pack'));
-    await changeRefs(git, [{ ref, to: tip }]);
+    if (!(await isLookedAt(git, ref))) await changeRefs(git, [{ ref, to: tip }]);
+    return tip;
   } finally {
     await bundle.close();
     await rm(quarantine, { recursive: true, force: true });
@@ -74,13 +74,9 @@ async function standBeforePack(bundle: FileHandle, file: string, ref: string): P
   return tip;
 }
 
-/** The working tree of whoever looks at the branch would not fit it any more. */
-async function checkNotInUse(git: GitCommand, ref: string): Promise<void> {
-  const args = ['for-each-ref', '--format=%(worktreepath)', ref];
-  const folder = (await git.text(args)).trim();
-  if (folder === '') return;
-  const stderr = `${ref} is checked out in ${folder}`;
-  throw new AppError('GIT_FAILED', { args, cwd: git.cwd, exit: 'not started', stderr });
+/** The working tree of whoever has the branch checked out would not fit it any more: there it stays where it is. */
+async function isLookedAt(git: GitCommand, ref: string): Promise<boolean> {
+  return (await git.text(['for-each-ref', '--format=%(worktreepath)', ref])).trim() !== '';
 }
 
 async function unpack(git: GitCommand, bundle: FileHandle, quarantine: string): Promise<void> {

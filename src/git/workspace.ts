@@ -6,6 +6,7 @@ import { gitIn, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { addBeside, findLeftovers, leftOut } from './leftovers.ts';
 import type { Leftovers, OwnedAmong } from './leftovers.ts';
+import { rememberRules } from './private-repair.ts';
 import { isRealFolder, mendHead, mendIndex, rebuildIndex, restorePointer, unlock } from './workspace-repair.ts';
 import type { WorkspacePlace } from './workspace-repair.ts';
 
@@ -80,18 +81,24 @@ export async function openWorkspace(folder: string, env: Environment): Promise<W
   const git = gitIn(folder, env);
   const place = { folder, ...(await locate(git)), pointer: await readFile(path.join(folder, '.git'), 'utf8') };
   // Named outright, so that a task that removes or rewrites `.git` does not send our git elsewhere.
-  const at: Environment = { GIT_DIR: place.gitDir, GIT_WORK_TREE: folder };
+  const rules = await rememberRules(place);
+  const at: Environment = { ...rules.env, GIT_DIR: place.gitDir, GIT_WORK_TREE: folder };
   const text = (args: readonly string[]): Promise<string> => git.text(args, { env: at });
   const trees = new Map<string, string>();
   return {
     folder,
     reset: async (request) => {
-      try {
+      const reset = async (): Promise<void> => {
+        // What a task has planted must not change the next one's files or its commit.
+        await rules.restore();
         await resetAll(git, at, place, request);
+      };
+      try {
+        await reset();
       } catch {
         // A task may have closed folders to its own user; then nothing in them could be removed.
         for (const closed of [folder, place.gitDir]) await openFolders(closed);
-        await resetAll(git, at, place, request);
+        await reset();
       }
     },
     stage: async (request) => {

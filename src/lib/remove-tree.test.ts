@@ -30,3 +30,23 @@ it('a tree goes, also when its owner has closed folders in it to himself; what l
   expect(output).toBe('false true\n');
   expect(statSync(path.join(place, 'outside/closed')).mode & 0o777).toBe(0o500);
 });
+
+it('a tree goes, also when it is deeper than any path may be long', async () => {
+  const place = path.join(tempFolder(), 'place');
+  mkdirSync(place);
+  chmodSync(path.dirname(place), 0o755);
+  chmodSync(place, 0o777);
+  const code = `${AS_SOMEBODY}
+    mkdirSync('tree');
+    process.chdir('tree');
+    for (let depth = 0; depth < 1000; depth++) {
+      mkdirSync('abcdefghij');
+      process.chdir('abcdefghij');
+      if (depth % 100 === 0) chmodSync('.', 0o300);
+    }
+    process.chdir(process.env.PLACE);
+    await removeTree('tree');
+    console.log(existsSync('tree'));`;
+  const { output } = await startNode(code, { PLACE: place }).end;
+  expect(output).toBe('false\n');
+});

@@ -1,19 +1,40 @@
 import { chmod, lstat, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { systemCode } from './errors.ts';
+import { run } from './process.ts';
 
 /** Somebody may have a file open still, or a network file system may keep one for a moment. */
 const PATIENT = { recursive: true, force: true, maxRetries: 8, retryDelay: 250 } as const;
 
 /** Removes a tree, also one whose owner has taken away his own rights in it. Nobody else may be at work there. */
 export async function removeTree(entry: string): Promise<void> {
-  try {
-    await rm(entry, PATIENT);
-  } catch (error) {
-    if (systemCode(error) !== 'EACCES') throw error;
-    await openFolders(entry);
-    await rm(entry, PATIENT);
+  const steps = [removePlain, removeClosed, removeDeep];
+  for (const [index, step] of steps.entries()) {
+    try {
+      return await step(entry);
+    } catch (error) {
+      const known = ['EACCES', 'ENAMETOOLONG'].includes(systemCode(error) ?? '');
+      if (!known || index === steps.length - 1) throw error;
+    }
   }
+}
+
+const removePlain = (entry: string): Promise<void> => rm(entry, PATIENT);
+
+async function removeClosed(entry: string): Promise<void> {
+  await openFolders(entry);
+  await rm(entry, PATIENT);
+}
+
+/** Deeper than any path may be long: the system's own programs go down by open folders, and follow no link. */
+async function removeDeep(entry: string): Promise<void> {
+  // oxlint-disable-next-line node/no-process-env -- its own
+  const options = { cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
+  const folder = path.resolve(entry);
+  await run('chmod', ['-R', 'u+rwx', '--', folder], options);
+  await run('rm', ['-rf', '--', folder], options);
+  // Says what is in the way, if anything is.
+  await rm(entry, PATIENT);
 }
 
 /** Gives the owner of all folders of a tree his rights back. No link is followed. */

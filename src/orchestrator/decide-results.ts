@@ -55,9 +55,17 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
     case 'idle':
     case 'no-change':
     case 'verification-failed':
-    case 'worker-error':
       return [failed(work, result, 'failure')];
+    case 'worker-error':
+      return [failed(work, result, 'failure'), ...renewed(snapshot, work, result.detail)];
   }
+}
+
+/** A task may have broken what its worker works in, or speaks with: the next one there would suffer for it. */
+function renewed({ state }: Snapshot, { attempt }: UnderWay, detail: string): Action[] {
+  if (state.settings.mode !== 'container') return [];
+  const cause = `it could not work any more, or was not to be believed: ${detail.split('\n')[0]}`;
+  return [{ kind: 'kill-worker', worker: attempt.worker, cause }];
 }
 
 /** The worker found it good; now what counts is what its commit is and what it touches. */
@@ -65,7 +73,8 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
   const { id, attempt } = work;
   if (result.commit !== null && result.misfit !== null) {
     const detail = `the reported commit ${result.commit.slice(0, 12)} ${result.misfit}`;
-    return [failed(work, { ...result, outcome: 'worker-error', detail, feedback: detail, commit: null }, 'failure')];
+    const told = { ...result, outcome: 'worker-error' as const, detail, feedback: detail, commit: null };
+    return [failed(work, told, 'failure'), ...renewed(snapshot, work, detail)];
   }
   const task = snapshot.graph.tasks.find((candidate) => candidate.id === id);
   const declared = [...(task?.files.create ?? []), ...(task?.files.modify ?? [])];

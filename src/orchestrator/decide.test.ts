@@ -166,6 +166,14 @@ describe('attempts that fail', () => {
   });
 });
 
+/** What is decided when the worker of a run in this mode says that it could not work. */
+function turnIn(mode: string): string {
+  const world = createWorld([{ id: 'A' }], { mode });
+  world.settle();
+  world.reports(0, { outcome: 'worker-error', detail: 'fatal: not a git repository' });
+  return world.turn();
+}
+
 describe('workers in trouble', () => {
   it('that die are replaced and their task is tried again, charged to nobody', () => {
     const world = createWorld([{ id: 'A' }], { workers: 1 });
@@ -221,6 +229,13 @@ describe('workers in trouble', () => {
       losses: 0,
       feedback: 'The last attempt was ended: killed: its folders hold 3.0 GiB, the limit is 2.0 GiB',
     });
+  });
+
+  it('that could not work any more in what a task has left them are replaced, where that is a container', () => {
+    const failed = 'record attempt-failed A 1 0 worker-error fatal: not a git repository';
+    const killed = 'kill-worker 0: it could not work any more, or was not to be believed: fatal: not a git repository';
+    expect(turnIn('container').split('\n')).toEqual([expect.stringContaining(failed), killed]);
+    expect(turnIn('subprocess').split('\n')).toEqual([expect.stringContaining(failed)]);
   });
 
   it('that cannot even start end the run after three of them', () => {

@@ -190,9 +190,8 @@ async function bringHome(
   try {
     const copied = await copyUntrusted(path.join(outbox, BUNDLE), bundle, options.bundleBytes);
     if (!copied) return 'came without the bundle that it should be in';
-    await ports.repository.bringHome({ file: bundle, branch });
-    const tip = await ports.repository.readRef(`refs/heads/${branch}`);
-    return tip === commit ? null : `is not what its bundle brought, which is ${tip?.slice(0, 12) ?? 'nothing'}`;
+    const tip = await ports.repository.bringHome({ file: bundle, branch });
+    return tip === commit ? null : `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
   } catch (error) {
     const reason = reasonOf(error);
     if (/No space left on device/i.test(reason) || !(hasCode(error, 'GIT_FAILED') || hasCode(error, 'FILE_UNREADABLE')))

@@ -9,6 +9,16 @@ export const usage = z.strictObject({
 });
 export type Usage = z.infer<typeof usage>;
 
+/** A worker says what it likes; the sum of all that must stay a number. */
+const amount = z.number().nonnegative().max(1e12);
+const reportedUsage = z.strictObject({
+  inputTokens: amount,
+  outputTokens: amount,
+  cacheReadTokens: amount,
+  cacheWriteTokens: amount,
+  costUsd: amount,
+});
+
 /**
  * How an attempt ended, kept apart because each is answered differently:
  * `verified` goes on to be merged; `rate-limited` waits; `usage-limit` pauses the run; `credentials` stops it;
@@ -54,7 +64,7 @@ const taskResult = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{40,64}$/)
     .nullable(),
-  usage: usage.nullable(),
+  usage: reportedUsage.nullable(),
   /** When a usage limit ends, if the agent said so. */
   resetAt: z.string().max(64).nullable(),
 });
@@ -104,7 +114,7 @@ export const workerStatus = z.strictObject({
   beat: z.number().int(),
   at: z.string().max(64),
   /** Tokens and cost of the running attempt, as they stream. */
-  usage: usage.nullable(),
+  usage: reportedUsage.nullable(),
   result: z.discriminatedUnion('kind', [taskResult, gateResult]).nullable(),
   /** A set-up that failed: the run stops with this output. */
   setupFailure: text.nullable(),

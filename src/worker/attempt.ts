@@ -29,11 +29,14 @@ export async function runAttempt(
   log.line('worker', `${assignment.task.id} begins: ${assignment.task.title} (attempt ${assignment.attempt})`);
   await setup.prepare({ base: assignment.base, fresh: assignment.fresh });
   const reader = agentOf(assignment).read(assignment.limits);
-  let judgement = context.stop.aborted ? brokenOff(context) : await runAgent(context, assignment, reader, log);
+  let judgement: Judgement = brokenOff(context);
+  let trouble: string | undefined;
+  if (!context.stop.aborted) ({ trouble, ...judgement } = await runAgent(context, assignment, reader, log));
   const { commit, leftOut } = await commitWork(context, setup, assignment);
   if (judgement.outcome === 'verified') {
     judgement = await check(context, assignment, { changed: commit !== null, leftOut, said: judgement }, log);
   }
+  judgement = withTrouble(judgement, trouble);
   log.line('worker', `${assignment.task.id} ends: ${judgement.outcome} — ${judgement.detail}`);
   return {
     kind: 'task',
@@ -60,7 +63,7 @@ async function runAgent(
   assignment: TaskAssignment,
   reader: AgentReader,
   log: WorkerLog,
-): Promise<Judgement> {
+): Promise<Judgement & { readonly trouble?: string | undefined }> {
   const { task, limits } = assignment;
   const prompt = buildPrompt(task, assignment.feedback);
   await writeFile(context.promptFile, prompt);
@@ -87,7 +90,7 @@ async function runAgent(
   log.sumUp();
   if (end.endedBy === 'stopped') return brokenOff(context);
   const verdict: AgentVerdict = reader.verdict({ code: end.code, endedBy: end.endedBy });
-  return withTrouble(verdict, end.memoryTrouble);
+  return { ...verdict, trouble: end.trouble };
 }
 
 /** The next attempt must know it too: it may do the same in smaller pieces. */

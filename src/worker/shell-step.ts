@@ -48,7 +48,7 @@ export async function runShell(context: WorkerContext, step: ShellStep): Promise
   return {
     ok: end.endedBy === 'itself' && end.code === 0,
     stopped: end.endedBy === 'stopped',
-    detail: [howItEnded(end, step.timeoutMs), end.memoryTrouble].filter((text) => text !== undefined).join('; '),
+    detail: [howItEnded(end, step.timeoutMs), end.trouble].filter((text) => text !== undefined).join('; '),
     output: tail.text(),
     durationMs: Math.round(performance.now() - started),
   };

@@ -3,14 +3,15 @@ import type { Environment, Job } from '../lib/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import { alone, endAllOthers } from './alone.ts';
 import { memoryTrouble, readOomKills, startExpendable } from './memory.ts';
+import { processTrouble, readProcessRecord } from './process-limit.ts';
 
 export interface Supervised {
   readonly code: number | null;
   readonly signal: string | null;
   /** What brought it to its end. */
   readonly endedBy: 'itself' | 'total' | 'idle' | 'completion' | 'stopped';
-  /** In a container: that the memory was used up, in words. */
-  readonly memoryTrouble: string | undefined;
+  /** In a container: which of its limits it has met, in words. */
+  readonly trouble: string | undefined;
 }
 
 interface SuperviseOptions {
@@ -51,18 +52,26 @@ export async function supervise(file: string, args: readonly string[], options: 
         await (alone ? endAllOthers() : killByEnvironment(MARKS.child, mark));
       },
     });
-  const before = alone ? readOomKills() : undefined;
+  const troubleSince = alone ? watchTroubles() : undefined;
   const job = alone ? startExpendable(start) : start();
   limits.begin();
   try {
     const { code, signal } = await job.done;
     const endedBy = limits.met();
     const wasKilled = endedBy === 'itself' && (signal === 'SIGKILL' || code === 137);
-    const trouble = before === undefined ? undefined : memoryTrouble(before, readOomKills(), wasKilled);
-    return { code, signal, endedBy, memoryTrouble: trouble };
+    return { code, signal, endedBy, trouble: troubleSince?.(wasKilled) };
   } finally {
     limits.close();
   }
+}
+
+/** From now on: what a job then has met of the container's own limits. */
+function watchTroubles(): (wasKilled: boolean) => string | undefined {
+  const [memory, processes] = [readOomKills(), readProcessRecord()];
+  return (wasKilled) => {
+    const troubles = [memoryTrouble(memory, readOomKills(), wasKilled), processTrouble(processes, readProcessRecord())];
+    return troubles.filter((text) => text !== undefined).join('; ') || undefined;
+  };
 }
 
 interface LimitWatch {

@@ -66,7 +66,7 @@ describe.skipIf(docker.why !== '')(`a task that uses up what there is${whySkippe
       bomb('TMPFS', 'head -c 99000000 /dev/zero > /tmp/big && touch TMPFS.txt'),
     ]);
     expect(causes).toEqual({
-      PROCESSES: expect.any(String),
+      PROCESSES: expect.stringContaining("the worker's limit of 64 (workers.container.pids) was reached"),
       MEMORY: expect.stringContaining("the worker's memory of 192 MiB was used up"),
       FORKED: expect.stringContaining('memory of 192'),
       TMPFS: expect.stringContaining('exit status 1'),

@@ -49,11 +49,11 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
   });
 
   /** Runs these tasks with a try each; returns what was written down of each task's end. */
-  async function run(tasks: readonly TestTask[], config = ''): Promise<Record<string, string>> {
+  async function run(tasks: readonly TestTask[], config = '', workers = 2): Promise<Record<string, string>> {
     await project.config(`${await project.read('.mahabharatha/config.yaml')}retry: { attempts: 1 }\n${config}`);
     await project.graph('login', tasks);
     const before = witness(project);
-    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '2');
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', String(workers));
     expect(exit, stdout).toBe(1);
     expect(witness(project)).toEqual(before);
     project.git('fsck', '--strict', '--no-dangling');
@@ -154,5 +154,44 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
       tasks[id]?.attempts[0]?.detail,
     ]);
     expect(told).toEqual(Object.entries(attacks).map(([id, [, words]]) => [id, 'lost', expect.stringMatching(words)]));
+  });
+
+  it('or a git directory can be broken on purpose: the next task of that worker gets new ones', async () => {
+    project = await createContainerProject();
+    const sabotage = {
+      BUNDLE: `mkdir -p ${BUNDLE}/x`,
+      GITDIR: 'rm -rf /gitdir/*',
+      CONFIG: 'echo "[" > /gitdir/config',
+      OBJECTS: 'rm -rf /gitdir/objects; touch /gitdir/objects',
+      RIGHTS: 'chmod 0 /gitdir /workspace',
+      DEPTH: `rm -f ${BUNDLE}; mkdir -p ${BUNDLE}/x; cd ${OUTBOX}; for _ in {1..999}; do mkdir abcdefghij; cd abcdefghij; done`,
+    };
+    const tasks = Object.entries(sabotage).flatMap(([id, run]) => [
+      { id, create: [id], run: `echo x > ${id}; ${run}` },
+      { id: `AFTER-${id}`, create: [`${id}.txt`], run: `echo ${id} > ${id}.txt` },
+    ]);
+    const ends = await run(tasks, '', 1);
+    for (const id of Object.keys(sabotage)) {
+      expect(ends[`AFTER-${id}`], JSON.stringify(ends)).toBe('complete');
+      expect(ends[id]).toMatch(/failed 1 of 1 times/);
+    }
+  });
+
+  it('or its git can be told to change what it commits: the next task of that worker is not touched', async () => {
+    project = await createContainerProject();
+    const filter = `filter.evil.clean 'sed s/good/evil/'`;
+    const plant = `git config ${filter}; git config --global ${filter}; git config core.attributesFile /gitdir/attributes
+      for file in /gitdir/attributes /gitdir/info/attributes; do echo '*.txt filter=evil' > $file; done`;
+    const ends = await run(
+      [
+        { id: 'PLANT', create: ['p'], run: `echo p > p; ${plant}` },
+        { id: 'NEXT', create: ['n.txt'], run: 'echo good > n.txt', verify: 'grep good n.txt' },
+        { id: 'FAILING', create: ['f'], run: 'exit 1' },
+      ],
+      '',
+      1,
+    );
+    expect(ends).toMatchObject({ PLANT: 'complete', NEXT: 'complete' });
+    expect(project.git('show', 'mahabharatha/login/integration:n.txt')).toBe('good\n');
   });
 });

@@ -1,0 +1,41 @@
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Environment } from '../lib/index.ts';
+import type { WorkspacePlace } from './workspace-repair.ts';
+
+/** What in a git directory says how git works there; all else are objects, names and the index. */
+const RULING_FILES = ['config', 'shallow', path.join('objects', 'info', 'alternates')];
+const RULING_FOLDERS = ['info', 'hooks', path.join('objects', 'info')];
+/** Not there where nobody has put them. */
+const FOREIGN = ['config.worktree', 'commondir', path.join('refs', 'replace')];
+
+/** A git directory that a worker has for itself, as it was before any task. */
+interface PrivateRules {
+  /** For our own git there: what a task has put into its home does not count. */
+  readonly env: Environment;
+  restore(): Promise<void>;
+}
+
+/** Where the git directory is the user's, tasks have the user's rights, and it is not ours to change. */
+export async function rememberRules({ gitDir, commonDir }: Omit<WorkspacePlace, 'pointer'>): Promise<PrivateRules> {
+  if (gitDir !== commonDir) return { env: {}, restore: async () => undefined };
+  const inInfo = (await readdir(path.join(gitDir, 'info')).catch((): string[] => [])).map((name) =>
+    path.join('info', name),
+  );
+  const files = new Map<string, Buffer>();
+  for (const name of [...RULING_FILES, ...inInfo]) {
+    const content = await readFile(path.join(gitDir, name)).catch(() => undefined);
+    if (content !== undefined) files.set(name, content);
+  }
+  return {
+    env: { GIT_CONFIG_GLOBAL: '/dev/null', GIT_NO_REPLACE_OBJECTS: '1' },
+    restore: async () => {
+      for (const name of [...RULING_FILES, ...RULING_FOLDERS, ...FOREIGN])
+        await rm(path.join(gitDir, name), { recursive: true, force: true });
+      for (const [name, content] of files) {
+        await mkdir(path.dirname(path.join(gitDir, name)), { recursive: true });
+        await writeFile(path.join(gitDir, name), content);
+      }
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, randomId } from '../lib/index.ts';
+import { AppError, hasCode, randomId } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { readBundleHeader } from './bundle-header.ts';
 import type { GitCommand } from './git-command.ts';
@@ -35,7 +35,7 @@ const FRUGAL = ['core.bigFileThreshold=16m', 'core.deltaBaseCacheLimit=16m', 'pa
 ]);
 
 /**
- * Takes a branch out of a bundle and tells its commit; whatever else is in the bundle stays there. Throws GIT_FAILED or FILE_UNREADABLE for
+ * Takes a branch out of a bundle and tells its commit; whatever else is in the bundle stays there. Throws BUNDLE_REFUSED or FILE_UNREADABLE for
  * a bad one, and then nothing of it is in the repository.
  *
  * Not `git fetch`: that takes a file that names another repository for that repository, and checks the objects of a
@@ -53,8 +53,8 @@ export async function bringHome(git: GitCommand, commonDir: string, { file, bran
     await mkdir(path.join(quarantine, 'pack'), { recursive: true });
     await mkdir(path.join(quarantine, 'info'));
     await writeFile(path.join(quarantine, 'info', 'alternates'), '..\n');
-    await unpack(git, bundle, quarantine);
-    await checkWhole(git, tip, quarantine);
+    await asRefusal(() => unpack(git, bundle, quarantine));
+    await asRefusal(() => checkWhole(git, tip, quarantine));
     await release(path.join(quarantine, 'pack'), path.join(objects, 'pack'));
     if (!(await isLookedAt(git, ref))) await changeRefs(git, [{ ref, to: tip }]);
     return tip;
@@ -72,6 +72,19 @@ async function standBeforePack(bundle: FileHandle, file: string, ref: string): P
   // The descriptor is given to git, which goes on where it stands.
   await bundle.read(Buffer.alloc(length), 0, length, null);
   return tip;
+}
+
+/** Of this machine, whatever the bundle may be like. */
+const MACHINE = /No space left on device|Disk quota exceeded|Read-only file system|Permission denied/i;
+
+/** Git finds a bundle bad, or cannot do its work here: the one is its maker's fault, the other ours. */
+async function asRefusal(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!hasCode(error, 'GIT_FAILED') || MACHINE.test(error.facts.stderr)) throw error;
+    throw new AppError('BUNDLE_REFUSED', { reason: error.message }, { cause: error });
+  }
 }
 
 /** The working tree of whoever has the branch checked out would not fit it any more: there it stays where it is. */

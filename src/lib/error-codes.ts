@@ -8,6 +8,7 @@ export type ErrorFacts = {
   ALREADY_RUNNING: { feature: string; pid: number; since: string };
   AGENT_UNUSABLE: { agent: string; tasks: number; reason: string; remedy: string };
   AGENT_UNKNOWN: { agent: string; known: readonly string[] };
+  BUNDLE_REFUSED: { reason: string };
   BRANCH_BLOCKS_NAMESPACE: { branch: string; wanted: string };
   CONFIG_INVALID: { file: string; problems: readonly string[] };
   CONTAINER_NAME_TAKEN: { name: string };
@@ -92,6 +93,11 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     kind: 'usage',
     message: (f) => `There is no agent called "${f.agent}".`,
     hint: (f) => `Known agents: ${list(f.known)}. Others are defined under "agents:" in .mahabharatha/config.yaml.`,
+  },
+  BUNDLE_REFUSED: {
+    kind: 'work',
+    message: (f) => `A worker's bundle was refused: ${f.reason}`,
+    hint: () => 'Its task tries again; what the worker printed says more: mahabharatha logs',
   },
   BRANCH_BLOCKS_NAMESPACE: {
     kind: 'usage',

@@ -7,6 +7,7 @@ const FACTS: ErrorFacts = {
   ALREADY_RUNNING: { feature: 'login', pid: 7, since: '2026-11-18T08:00:00.000Z' },
   AGENT_UNUSABLE: { agent: 'claude', tasks: 1, reason: 'it is not installed', remedy: 'Install it.' },
   AGENT_UNKNOWN: { agent: 'gpt', known: ['claude', 'mine'] },
+  BUNDLE_REFUSED: { reason: 'fsck: hasDotgit' },
   BRANCH_BLOCKS_NAMESPACE: { branch: 'mahabharatha', wanted: 'mahabharatha/login/integration' },
   CONFIG_INVALID: { file: 'config.yaml', problems: ['agent: too short', 'gates: not a list'] },
   CONTAINER_NAME_TAKEN: { name: 'mahabharatha-worker-0' },

@@ -1,8 +1,7 @@
+/* oxlint-disable no-control-regex -- control characters are what this is about */
 /** A sequence that a terminal obeys, up to its end; the colours among them do no harm. */
-// oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const SEQUENCE =
   /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[PX^_][^\u001B]*(?:\u001B\\)?|.)?/gs;
-// oxlint-disable-next-line no-control-regex -- as above
 const COLOR = /^\u001B\[[0-9;:]*m$/;
 /** Line ends and tabs may stay. Marks that turn the direction of writing make a text look like another one. */
 const CONTROL = /[^\P{Cc}\n\t\u001B]|[\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;

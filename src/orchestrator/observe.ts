@@ -179,7 +179,7 @@ async function examine(
   return { ...result, misfit: null, changed: facts.changed };
 }
 
-/** Takes the worker's commit out of its bundle. Whatever is wrong with that is the worker's fault, except a full disk. */
+/** Takes the worker's commit out of its bundle. What is wrong with that is the worker's fault; what is wrong here ends the run. */
 async function bringHome(
   { ports, options, graph }: RunContext,
   worker: number,
@@ -193,10 +193,8 @@ async function bringHome(
     const tip = await ports.repository.bringHome({ file: bundle, branch });
     return tip === commit ? null : `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
   } catch (error) {
-    const reason = reasonOf(error);
-    if (/No space left on device/i.test(reason) || !(hasCode(error, 'GIT_FAILED') || hasCode(error, 'FILE_UNREADABLE')))
-      throw error;
-    return `could not be fetched from its bundle: ${reason}`;
+    if (!hasCode(error, 'BUNDLE_REFUSED') && !hasCode(error, 'FILE_UNREADABLE')) throw error;
+    return `could not be fetched from its bundle: ${reasonOf(error)}`;
   } finally {
     await rm(bundle, { force: true });
   }

@@ -4,6 +4,7 @@ import { removeTree } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import { readIfThere } from './object-folders.ts';
 import { settingsFor } from './private-settings.ts';
+import type { PrivateSettings } from './private-settings.ts';
 
 /** A checkout for somebody who must not write the user's repository: an empty folder, and a git directory of its own. */
 export interface NewPrivateCheckout {
@@ -15,16 +16,29 @@ export interface NewPrivateCheckout {
   readonly inside: { readonly worktree: string; readonly gitDir: string; readonly objects: readonly string[] };
 }
 
+/** Makes such checkouts. The user's settings are asked once: workers start together, and each question is a process. */
+export function privateCheckouts(git: GitCommand, commonDir: string): (checkout: NewPrivateCheckout) => Promise<void> {
+  const asked = new Map<string, Promise<PrivateSettings>>();
+  return async (checkout) => {
+    const { worktree, gitDir } = checkout.inside;
+    const key = JSON.stringify([worktree, gitDir]);
+    const settings = asked.get(key) ?? settingsFor(git, commonDir, { worktree, gitDir });
+    asked.set(key, settings);
+    settings.catch(() => asked.delete(key));
+    await addPrivateCheckout(git, commonDir, await settings, checkout);
+  };
+}
+
 /**
  * Written by hand, in git's own format: no git of ours ever runs in these folders, and a worker starts sooner than
  * with a clone. The files themselves are checked out by the worker.
  */
-export async function addPrivateCheckout(
+async function addPrivateCheckout(
   git: GitCommand,
   commonDir: string,
-  checkout: NewPrivateCheckout,
+  settings: PrivateSettings,
+  { folder, gitDir, branch, base, inside }: NewPrivateCheckout,
 ): Promise<void> {
-  const { folder, gitDir, branch, base, inside } = checkout;
   for (const made of [folder, gitDir]) await removeTree(made);
   // Where history ends, in a shallow clone.
   const shallow = await readIfThere(path.join(commonDir, 'shallow'));
@@ -33,7 +47,7 @@ export async function addPrivateCheckout(
     'packed-refs': await namesOf(git),
     [`refs/heads/${branch}`]: `${base}\n`,
     'objects/info/alternates': inside.objects.map((one) => `${one}\n`).join(''),
-    ...(await settingsFor(git, commonDir, inside)),
+    ...settings,
     ...(shallow === undefined ? {} : { shallow }),
   };
   await mkdir(path.join(gitDir, 'objects', 'pack'), { recursive: true });

@@ -8,12 +8,15 @@ const KEPT =
 
 const USERS_ATTRIBUTES = 'info/attributes-of-user';
 
+/** Files by name, with what is in them. */
+export type PrivateSettings = Readonly<Record<string, string | Buffer>>;
+
 /** Files of a private git directory that make git there treat files as it does for the user, by name. */
 export async function settingsFor(
   git: GitCommand,
   commonDir: string,
   inside: { readonly worktree: string; readonly gitDir: string },
-): Promise<Record<string, string | Buffer>> {
+): Promise<PrivateSettings> {
   const [excludes, ownExcludes, attributes, ownAttributes] = await Promise.all([
     usersFile(git, 'core.excludesFile', 'ignore'),
     readIfThere(path.join(commonDir, 'info', 'exclude')),

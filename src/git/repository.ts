@@ -9,7 +9,7 @@ import type { GitCommand } from './git-command.ts';
 import { changeRefs, listRefs, readRef } from './refs.ts';
 import type { RefChange } from './refs.ts';
 import { objectFolders } from './object-folders.ts';
-import { addPrivateCheckout } from './private-checkout.ts';
+import { privateCheckouts } from './private-checkout.ts';
 import type { NewPrivateCheckout } from './private-checkout.ts';
 import { commitMerge, previewMerge } from './merge.ts';
 import type { MergeRequest, MergeResult } from './merge.ts';
@@ -101,7 +101,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     commitFacts: (id) => commitFacts(git, id),
     addWorktree: (worktree) => alone(() => addWorktree(git, commonDir, worktree)),
     removeWorktree: (folder) => alone(() => removeWorktree(git, folder)),
-    addPrivateCheckout: (checkout) => addPrivateCheckout(git, commonDir, checkout),
+    addPrivateCheckout: privateCheckouts(git, commonDir),
     objectFolders: () => objectFolders(commonDir),
     bringHome: (bundle) => bringHome(git, commonDir, bundle),
     listWorktrees: () => listWorktrees(git),

@@ -296,8 +296,7 @@ async function clearOrphans(
   if (mode.name === 'subprocess') return [];
   const { reapOrphans } = await import('./orphans.ts');
   const mine = { feature: graph.feature, runId: known?.runId ?? null };
-  const reaped = await reapOrphans(mode.engine, { project, leaseMs: config.workers.lease, mine });
-  return reaped.map(({ runId, names }) => `removed what run ${runId} had left behind: ${names.join(', ')}`);
+  return reapOrphans(mode.engine, { project, leaseMs: config.workers.lease, mine });
 }
 
 const STOP_CAUSES: Readonly<Record<number, string>> = {

@@ -8,6 +8,8 @@ import { clearRun } from '../state/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
+import { NO_TRACES, findEngineTraces, removeEngineTraces } from './engine-traces.ts';
+import type { EngineTraces } from './engine-traces.ts';
 import { checkAtRest, openProject, relativeTo } from './project.ts';
 import type { Project } from './project.ts';
 import { sweepRun } from './wire.ts';
@@ -16,6 +18,15 @@ interface Plan extends FeatureTraces {
   /** Files and folders of ours, relative to the repository. */
   readonly paths: readonly string[];
   readonly runId: string | null;
+  readonly engine: EngineTraces;
+}
+
+interface Cleaning {
+  readonly project: Project;
+  readonly store: StateStore;
+  readonly feature: string;
+  readonly caches: boolean;
+  readonly env: Environment;
 }
 
 /** `cleanup`: says what goes, asks, removes it. Deterministic, by exact names, and nothing that is not ours. */
@@ -23,8 +34,10 @@ export async function cleanFeature(input: CommandInput, context: CliContext): Pr
   const project = await openProject(context);
   const feature = await project.feature(textOf(input['feature']));
   const store = project.store(feature);
-  const plan = await makePlan(project, store, feature);
+  const cleaning = { project, store, feature, caches: input['caches'] === true, env: context.env };
+  const plan = { ...(await makePlan(cleaning)), engine: await lookIntoEngine(cleaning) };
   const json = input['json'] === true;
+  for (const problem of plan.engine.problems) if (!json) context.err(`note: ${problem}\n`);
   if (isEmpty(plan)) {
     context.out(
       json
@@ -42,8 +55,10 @@ export async function cleanFeature(input: CommandInput, context: CliContext): Pr
   if (input['yes'] !== true && !(context.terminal && (await context.confirm('Remove all this?')))) {
     throw new AppError('CLEANUP_UNCONFIRMED', { feature });
   }
-  await remove(project, store, feature, plan, context.env);
-  context.out(json ? `${JSON.stringify({ type: 'cleanup', feature, removed: true, ...plan })}\n` : 'Removed.\n');
+  const engine = await remove(cleaning, plan);
+  for (const problem of engine.problems) if (!json) context.err(`note: ${problem}\n`);
+  const done = { ...plan, engine: { ...plan.engine, problems: [...plan.engine.problems, ...engine.problems] } };
+  context.out(json ? `${JSON.stringify({ type: 'cleanup', feature, removed: true, ...done })}\n` : 'Removed.\n');
   return 0;
 }
 
@@ -57,7 +72,14 @@ async function readIfWhole(store: StateStore): Promise<RunState | undefined> {
   }
 }
 
-async function makePlan(project: Project, store: StateStore, feature: string): Promise<Plan> {
+/** Only a run in containers has left something there: for all others no engine is looked for. */
+async function lookIntoEngine(cleaning: Cleaning): Promise<EngineTraces> {
+  const { store, caches } = cleaning;
+  const contained = (await readIfWhole(store))?.settings.mode === 'container' || (await exists(store.paths.gitDirs));
+  return contained || caches ? findEngineTraces(cleaning) : NO_TRACES;
+}
+
+async function makePlan({ project, store, feature }: Cleaning): Promise<Omit<Plan, 'engine'>> {
   const { state, folder, logs, worktrees, gitDirs } = store.paths;
   const traces = await findTraces(project.repository, feature, worktrees);
   checkOwn(project, feature, traces);
@@ -73,7 +95,8 @@ async function makePlan(project: Project, store: StateStore, feature: string): P
 }
 
 function isEmpty(plan: Plan): boolean {
-  return plan.worktrees.length === 0 && plan.refs.length === 0 && plan.paths.length === 0;
+  const { runs, caches } = plan.engine;
+  return [plan.worktrees, plan.refs, plan.paths, runs, caches].every((found) => found.length === 0);
 }
 
 function formatPlan(feature: string, plan: Plan): string {
@@ -85,10 +108,22 @@ function formatPlan(feature: string, plan: Plan): string {
     ...branches.map(({ ref, commit }) => `  branch   ${ref.slice('refs/heads/'.length)} (${commit.slice(0, 10)})`),
     ...(attempts > 0 ? [`  attempts ${attempts} kept commits`] : []),
     ...plan.paths.map((file) => `  files    ${file}`),
+    ...engineLines(feature, plan.engine),
     ...plan.checkedOut.map(({ branch, folder }) => `This stays: branch ${branch}, checked out in ${folder}.`),
     ...(plan.unmerged > 0 ? [`Mind: ${plan.unmerged} commits of the integration branch are in no other branch.`] : []),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function engineLines(feature: string, { runs, caches }: EngineTraces): string[] {
+  const lines = runs.flatMap(({ runId, feature: other, containers, volumes }) => {
+    const whose = other === feature ? '' : `, left by run ${runId} of "${other}"`;
+    return [
+      ...containers.map((name) => `  container ${name}${whose}`),
+      ...volumes.map((name) => `  volume   ${name}${whose}`),
+    ];
+  });
+  return [...lines, ...caches.map((name) => `  cache    ${name}`)];
 }
 
 /**
@@ -104,18 +139,15 @@ function checkOwn(project: Project, feature: string, { checkedOut }: FeatureTrac
   }
 }
 
-async function remove(
-  project: Project,
-  store: StateStore,
-  feature: string,
-  plan: Plan,
-  env: Environment,
-): Promise<void> {
+async function remove(cleaning: Cleaning, plan: Plan): Promise<EngineTraces> {
+  const { project, store, feature, env } = cleaning;
   const release = await lock(store, feature);
+  let removed;
   try {
-    if (!isSame(plan, await makePlan(project, store, feature))) throw new AppError('CLEANUP_OUTDATED', { feature });
+    if (!isSame(plan, await makePlan(cleaning))) throw new AppError('CLEANUP_OUTDATED', { feature });
     const state = await readIfWhole(store);
-    if (state !== undefined) await sweepRun(state, env);
+    if (state !== undefined && state.settings.mode !== 'container') await sweepRun(state, env);
+    removed = await removeEngineTraces(plan.engine, cleaning);
     for (const folder of plan.worktrees) await project.repository.removeWorktree(folder);
     for (const folder of [store.paths.worktrees, store.paths.gitDirs]) await removeTree(folder);
     await project.repository.changeRefs(plan.refs.map(({ ref, commit }) => ({ ref, to: null, from: commit })));
@@ -126,11 +158,12 @@ async function remove(
   await removeIfEmpty(store.paths.folder);
   for (const folder of [project.paths.state, project.paths.logs, project.paths.worktrees, project.paths.git])
     await removeIfOurs(folder);
+  return removed;
 }
 
 /** What was confirmed is still all there is; to take the lock makes folders, so those do not count. */
-function isSame(shown: Plan, now: Plan): boolean {
-  const facts = ({ worktrees, refs, checkedOut, unmerged, runId }: Plan): string =>
+function isSame(shown: Plan, now: Omit<Plan, 'engine'>): boolean {
+  const facts = ({ worktrees, refs, checkedOut, unmerged, runId }: Omit<Plan, 'engine'>): string =>
     JSON.stringify({ worktrees, refs, checkedOut, unmerged, runId });
   return facts(shown) === facts(now);
 }

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Engine } from '../engines/index.ts';
 import { runsInEngine, sweepRun } from '../launchers/index.ts';
 import type { RunInEngine } from '../launchers/index.ts';
+import { reasonOf } from '../lib/index.ts';
 import { isFeatureName } from './project.ts';
 import type { Project } from './project.ts';
 
@@ -34,11 +35,19 @@ async function isOwned(run: RunInEngine, { project, leaseMs, mine }: Asking): Pr
   return Date.now() - since < leaseMs + GRACE_MS;
 }
 
-/** Removes them, and tells which they were. */
-export async function reapOrphans(engine: Engine, asking: Asking): Promise<readonly RunInEngine[]> {
-  const orphans = await findOrphans(engine, asking);
-  for (const { runId } of orphans) await sweepRun(engine, runId);
-  return orphans;
+/** Removes them, and tells which they were. One that cannot be removed is in nobody's way. */
+export async function reapOrphans(engine: Engine, asking: Asking): Promise<string[]> {
+  const notes: string[] = [];
+  for (const { runId, containers, volumes } of await findOrphans(engine, asking)) {
+    const names = [...containers, ...volumes].join(', ');
+    try {
+      await sweepRun(engine, runId);
+      notes.push(`removed what run ${runId} had left behind: ${names}`);
+    } catch (error) {
+      notes.push(`what run ${runId} has left behind could not be removed (${names}): ${reasonOf(error)}`);
+    }
+  }
+  return notes;
 }
 
 async function modifiedAt(file: string): Promise<number> {

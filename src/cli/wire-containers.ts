@@ -35,6 +35,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   checkRuntime(config, info);
   const { handover } = given;
   const repo = wishes.project.repository.root;
+  const { lock } = wishes.project.paths.feature(wishes.graph.feature);
   const settings: ContainerSettings = {
     image: mode.image,
     repo,
@@ -51,7 +52,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
     launcher: createContainerLauncher({
       engine: mode.engine,
       settings,
-      startSweeper: (what) => startSweeper({ ...what, leaseMs: config.workers.lease }, env),
+      startSweeper: (runId) => startSweeper({ runId, lock, leaseMs: config.workers.lease }, env),
     }),
     env: { ...handover.env, ...way.env },
     redact: createRedactor(handover.secrets),
@@ -149,9 +150,9 @@ function checkRuntime({ workers: { container } }: Config, { runtimes }: EngineIn
 }
 
 /** Lives as long as we do and longer; what it would say nobody hears. */
-function startSweeper(what: { runId: string; lease: string; leaseMs: number }, env: Environment): { close(): void } {
+function startSweeper(what: { runId: string; lock: string; leaseMs: number }, env: Environment): { close(): void } {
   const program = fileURLToPath(new URL('../sweeper/sweeper.js', import.meta.url));
-  const args = [program, '--run', what.runId, '--lease', what.lease, '--lease-ms', String(what.leaseMs)];
+  const args = [program, '--run', what.runId, '--lock', what.lock, '--lease-ms', String(what.leaseMs)];
   const output = openSync(devNull, 'a');
   const child = startDaemon(process.execPath, args, { cwd: '/', env, output });
   closeSync(output);

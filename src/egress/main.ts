@@ -8,6 +8,9 @@ import { dial } from './dial.ts';
 import { createProxy, listen } from './proxy.ts';
 import { createRefusalLog } from './refusal-log.ts';
 
+/** A worker looks at the lease once a second; one that ends without a way out would say that its task has failed. */
+const LATE_MS = 3000;
+
 /** The egress proxy: passes on what the rules allow, until it is told to end or nobody is there to tell it anything. */
 async function main(socket: string, shared: string): Promise<void> {
   const { rules, leaseMs } = egressOrders.parse(JSON.parse(process.env[EGRESS_ORDERS] ?? ''));
@@ -17,7 +20,8 @@ async function main(socket: string, shared: string): Promise<void> {
     // Nothing is closed one by one: connections end with us, and the socket's path may be our successor's by now.
     process.exit(0);
   };
-  const lease = watchLease({ file: path.join(shared, 'lease.json'), leaseMs, clock: systemClock, lost: end });
+  const file = path.join(shared, 'lease.json');
+  const lease = watchLease({ file, leaseMs, clock: systemClock, lost: end, lateMs: LATE_MS });
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, end);
   for (const event of ['end', 'error'] as const) process.stdin.on(event, lease.hangUp);
   process.stdin.resume();

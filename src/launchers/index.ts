@@ -2,7 +2,7 @@ export { cacheVolumes } from './container/caches.ts';
 export { extraMounts } from './container/extra-mounts.ts';
 export { createContainerLauncher } from './container/container-launcher.ts';
 export type { ContainerSettings } from './container/settings.ts';
-export { runsInEngine } from './container/runs-in-engine.ts';
+export { cachesInEngine, runsInEngine } from './container/runs-in-engine.ts';
 export type { RunInEngine } from './container/runs-in-engine.ts';
 export { sweepRun } from './container/sweep.ts';
 export { listWorkers } from './container/worker-list.ts';

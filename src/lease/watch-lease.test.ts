@@ -18,9 +18,9 @@ afterEach(() => {
 
 const renew = (owner: string, beat: number): void => writeFileSync(file, JSON.stringify({ version: 1, owner, beat }));
 
-function watch(): ReturnType<typeof watchLease> {
+function watch(lateMs = 0): ReturnType<typeof watchLease> {
   const clock = { now: () => now, monotonic: () => now };
-  return watchLease({ file, leaseMs: 60_000, clock, lost: (cause) => lost.push(cause) });
+  return watchLease({ file, leaseMs: 60_000, clock, lateMs, lost: (cause) => lost.push(cause) });
 }
 
 /** The file is read in earnest: each look gets the time it takes. */
@@ -53,6 +53,48 @@ describe('after the orchestrator has hung up', () => {
     lease.hangUp();
     await pass(3);
     await pass(10, (second) => renew('new', second));
+    lease.close();
+    expect(lost).toEqual([]);
+  });
+
+  it('a worker lives on with one that took it over before it had looked at the lease at all', async () => {
+    renew('new', 1);
+    const lease = watch();
+    lease.hangUp();
+    await pass(10, (second) => renew('new', 2 + second));
+    lease.close();
+    expect(lost).toEqual([]);
+  });
+
+  it('a worker ends when the last renewal came just before', async () => {
+    renew('dead', 7);
+    const lease = watch();
+    await pass(2);
+    renew('dead', 8);
+    lease.hangUp();
+    await pass(8);
+    lease.close();
+    expect(lost).toEqual([expect.stringContaining('limit 5 s')]);
+  });
+
+  it('what workers need ends later than they do', async () => {
+    renew('dead', 7);
+    const lease = watch(3000);
+    await pass(2);
+    lease.hangUp();
+    await pass(8);
+    expect(lost).toEqual([]);
+    await pass(3);
+    lease.close();
+    expect(lost).toEqual([expect.stringContaining('limit 8 s')]);
+  });
+
+  it('a worker lives on with the same one, when it was the connection that broke', async () => {
+    renew('here', 7);
+    const lease = watch();
+    await pass(2);
+    lease.hangUp();
+    await pass(10, (second) => renew('here', 8 + second));
     lease.close();
     expect(lost).toEqual([]);
   });

@@ -22,14 +22,15 @@ export function watchLease(options: {
   leaseMs: number;
   clock: Clock;
   lost: (cause: string) => void;
+  /** Ends so much later, for those whom others need to their end. */
+  lateMs?: number;
 }): LeaseWatch {
-  const { file, leaseMs, clock, lost } = options;
+  const { file, leaseMs, clock, lost, lateMs = 0 } = options;
   const everyMs = Math.max(20, Math.min(1000, leaseMs / 5));
   let seen: Lease | undefined;
-  let owner: string | undefined;
   let hungUp = false;
-  /** Who hung up; the first owner we see where it went before we looked at the lease at all. */
-  let hungUpBy: string | undefined;
+  /** We have looked since: who renews from now on lives, for a dead one may have done so last before we looked. */
+  let looked = false;
   let silentMs = 0;
   let last = clock.monotonic();
 
@@ -38,15 +39,16 @@ export function watchLease(options: {
     // A gap far beyond the interval was a sleep of the machine: only one interval of it counts.
     silentMs += Math.min(now - last, everyMs * 3);
     last = now;
+    const before = hungUp;
     const lease = await readLease(file);
     if (lease !== undefined && (lease.beat !== seen?.beat || lease.owner !== seen.owner)) {
+      const another = seen !== undefined && lease.owner !== seen.owner;
       seen = lease;
-      owner = lease.owner;
-      hungUpBy ??= hungUp ? owner : undefined;
-      if (hungUp && owner !== hungUpBy) [hungUp, hungUpBy] = [false, undefined];
+      if (hungUp && (looked || another)) hungUp = false;
       if (!hungUp) silentMs = 0;
     }
-    const limit = hungUp ? Math.min(GRACE_MS, leaseMs) : leaseMs;
+    looked = hungUp && (looked || before);
+    const limit = (hungUp ? Math.min(GRACE_MS, leaseMs) : leaseMs) + lateMs;
     if (silentMs > limit) {
       clearInterval(timer);
       lost(`no sign of life from the orchestrator for ${(silentMs / 1000).toFixed(1)} s, limit ${limit / 1000} s`);
@@ -56,7 +58,7 @@ export function watchLease(options: {
   void check();
   return {
     hangUp: () => {
-      [hungUp, hungUpBy] = [true, owner];
+      [hungUp, looked] = [true, false];
       silentMs = 0;
     },
     close: () => clearInterval(timer),

@@ -7,12 +7,13 @@ export function isLive(worker: WorkerState): boolean {
 }
 
 /** Are the workers that should be there there, alive and talking? */
-export function checkWorkers({ state, workers, policy }: Snapshot): Action[] {
+export function checkWorkers({ state, workers, policy, stop }: Snapshot): Action[] {
   const actions = Object.entries(state.workers)
     .filter(([, worker]) => isLive(worker))
     .flatMap(([key, worker]) => checkWorker(Number(key), worker, workers.get(Number(key)), policy.silentMs));
   if (actions.length > 0) return actions;
-  return tooManyStartFailures(state, policy.startFailures);
+  // What stops the run may be why they do not start: then it is the cause.
+  return stop === null ? tooManyStartFailures(state, policy.startFailures) : [];
 }
 
 function checkWorker(number: number, worker: WorkerState, view: WorkerView | undefined, limitMs: number): Action[] {

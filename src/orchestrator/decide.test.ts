@@ -254,6 +254,20 @@ describe('workers in trouble', () => {
     );
   });
 
+  it('that cannot start because what they run on is gone are not the cause of the end', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    world.turn();
+    for (let start = 0; start < 3; start++) {
+      world.turn();
+      world.says(0, { phase: null, alive: false, exit: 'it could not be started: no engine' });
+      if (start === 2) world.stop(4, 'no engine');
+      world.turn();
+      world.turn();
+    }
+    world.turn();
+    expect(world.state).toMatchObject({ status: 'stopped', cause: 'no engine' });
+  });
+
   it('with a set-up that fails end the run with its output', () => {
     const world = createWorld([{ id: 'A' }]);
     world.settle();

@@ -1,5 +1,5 @@
 import { hasCode, reasonOf } from '../lib/index.ts';
-import type { WorkerExit, WorkerHandle } from '../launchers/index.ts';
+import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
 import type { Ports } from './ports.ts';
 
 /** The workers this process holds: who is there, and how those ended that are not. */
@@ -14,7 +14,10 @@ export interface Hands {
   readonly outage: string | undefined;
   handleOf(session: string): WorkerHandle | undefined;
   lastWords(session: string, lines: number): Promise<string[]>;
-  /** Ends all that are held or being started; resolves when none of them, nor anything they started, is left. */
+  /**
+   * Ends all that are held or being started; resolves when none of them, nor anything they started, is left. One that
+   * cannot be ended counts as gone: it keeps nobody from ending the others, and the sweep looks again.
+   */
   stopAll(graceMs: number): Promise<void>;
 }
 
@@ -79,15 +82,12 @@ export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, 
       return outage;
     },
     handleOf: (session) => handles.get(session),
-    lastWords: async (session, lines) => {
-      const handle = handles.get(session);
-      if (handle === undefined) return [];
-      return (await ports.launcher.logs(handle, lines).catch(() => [])).map(wordsOf);
-    },
+    lastWords: (session, lines) => lastWords(ports.launcher, handles.get(session), lines),
     stopAll: async (graceMs) => {
       await Promise.all(starting.values());
-      const live = [...handles.values()].filter(({ session }) => !exits.has(session));
-      await Promise.all(live.map((handle) => ports.launcher.stop(handle, { graceMs })));
+      const stop = (handle: WorkerHandle): Promise<unknown> =>
+        ports.launcher.stop(handle, { graceMs }).catch((error) => exits.set(handle.session, failure(error)));
+      await Promise.all([...handles.values()].filter(({ session }) => !exits.has(session)).map(stop));
     },
   };
 }
@@ -96,6 +96,11 @@ function exitInWords({ code, signal, overLimit }: WorkerExit): string {
   if (overLimit !== undefined) return overLimit;
   if (signal !== null) return `killed by ${signal}`;
   return code === null ? 'it ended, nobody saw how' : `ended with exit status ${code}`;
+}
+
+async function lastWords(launcher: Launcher, handle: WorkerHandle | undefined, lines: number): Promise<string[]> {
+  if (handle === undefined) return [];
+  return (await launcher.logs(handle, lines).catch(() => [])).map(wordsOf);
 }
 
 /** Log lines are JSON; what a dying program prints is not. */

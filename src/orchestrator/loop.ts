@@ -1,4 +1,4 @@
-import { reasonOf, sleep } from '../lib/index.ts';
+import { hasCode, reasonOf, sleep } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { createExecutor } from './apply.ts';
 import { decide } from './decide.ts';
@@ -42,12 +42,13 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
   const observer = createObserver(context, hands);
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const deadline = options.deadlineMs === null ? null : ports.clock.monotonic() + options.deadlineMs;
+  const run: LiveRun = { context, journal, hands, executor, observer };
   try {
     for (;;) {
       const snapshot = await look(observer, journal);
       const actions = decide(late(snapshot, deadline, context));
       for (const action of actions) {
-        if (action.kind === 'finish') return await finish({ context, journal, hands, executor, observer }, action);
+        if (action.kind === 'finish') return await finish(run, action);
         // Asked to stop meanwhile: facts are still written down, nothing new is begun.
         if (options.stop.aborted && action.kind !== 'record') break;
         await executor.apply(action);
@@ -58,7 +59,7 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
       await bell.wait(options.stop, nextLook(snapshot));
     }
   } catch (error) {
-    return await breakOff(context, journal, hands, error);
+    return await goDown(run, error);
   } finally {
     watch.close();
   }
@@ -135,6 +136,18 @@ function asInterruption(step: Extract<Action, { kind: 'record' }>): Extract<Acti
     ...step,
     event: { ...event, outcome: 'interrupted', charge: 'nothing', detail: 'stopped before it was done' },
   };
+}
+
+/** What workers run on may go away in the middle of a turn: that is an end like any other, and no surprise. */
+async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
+  const { context, journal, hands } = run;
+  if (!hasCode(error, 'ENGINE_UNREACHABLE') || journal.state.status !== 'running')
+    return breakOff(context, journal, hands, error);
+  try {
+    return await finish(run, { kind: 'finish', status: 'stopped', exit: 4, cause: reasonOf(error), resumeAt: null });
+  } catch (next) {
+    return await breakOff(context, journal, hands, next);
+  }
 }
 
 /** Something failed that no decision foresaw (a full disk, a moved branch): end in order, then let it be told. */

@@ -40,8 +40,13 @@ const settings = (more: Partial<ContainerSettings> = {}): ContainerSettings => (
   ...more,
 });
 
-const launcherOn = (engine: Engine, more?: Partial<ContainerSettings>): Launcher =>
-  createContainerLauncher({ engine, settings: settings(more), startSweeper: () => ({ close: () => undefined }) });
+const launcherOn = (engine: Engine, more?: Partial<ContainerSettings>, outageMs = 30_000): Launcher =>
+  createContainerLauncher({
+    engine,
+    settings: settings(more),
+    startSweeper: () => ({ close: () => undefined }),
+    outageMs,
+  });
 
 /** The same words that `contract-worker.mjs` understands. */
 const contractProgram: FakeProgram = ({ stdin, stdout, exit, onTerm }) => {
@@ -72,7 +77,7 @@ launcherContract('containers on a fake engine', () => {
 describe('the container launcher, when the engine goes away', () => {
   it('says so to whoever waits, and when it is asked to start or to stop', async () => {
     const machine = createFakeEngineMachine(contractProgram, [image]);
-    const launcher = launcherOn(createFakeEngine(machine));
+    const launcher = launcherOn(createFakeEngine(machine), {}, 0);
     const handle = await launcher.start(newSpec(launcher));
     await waitForLine(launcher, handle, 'ready');
     takeDown(machine);
@@ -80,6 +85,19 @@ describe('the container launcher, when the engine goes away', () => {
     await expect(launcher.stop(handle, LONG_GRACE)).rejects.toMatchObject(gone);
     await expect(launcher.start({ ...newSpec(launcher), worker: 7 })).rejects.toMatchObject(gone);
     machine.up = true;
+  });
+
+  it('waits for it to come back before it starts a worker, or takes one for lost', async () => {
+    const machine = createFakeEngineMachine(contractProgram, [image]);
+    const launcher = launcherOn(createFakeEngine(machine));
+    const handle = await launcher.start(newSpec(launcher));
+    takeDown(machine);
+    const other = launcher.start({ ...newSpec(launcher), worker: 7 });
+    const exit = launcher.wait(handle);
+    machine.up = true;
+    await waitForLine(launcher, await other, 'ready');
+    await launcher.stop(handle, LONG_GRACE);
+    expect(await exit).toMatchObject({ code: 0 });
   });
 });
 

@@ -1,23 +1,24 @@
-import { hasCode, sleep } from '../../lib/index.ts';
-import type { Engine } from '../../engines/index.ts';
+import { sleep } from '../../lib/index.ts';
+import type { Engine, Labels } from '../../engines/index.ts';
 import { lastLines } from '../../logs/index.ts';
-import type { Launcher, WorkerExit, WorkerHandle } from '../launcher.ts';
-import { placesOf } from './labels.ts';
+import type { Launcher, WorkerExit, WorkerHandle, WorkerSpec } from '../launcher.ts';
+import { LABEL, placesOf } from './labels.ts';
 import { watchDisk } from './disk-watch.ts';
 import { workerExit } from './endings.ts';
 import { resumeOutput } from './output.ts';
 import type { Output } from './output.ts';
-import { createRunParts } from './run-parts.ts';
-import type { ContainerLauncherOptions, ContainerSettings } from './settings.ts';
+import { createPatience } from './outage.ts';
+import type { Patience } from './outage.ts';
+import { createRunParts, runOf } from './run-parts.ts';
+import type { ContainerLauncherOptions } from './settings.ts';
 import { startWorker } from './start-worker.ts';
 import { sweepRun } from './sweep.ts';
 import { CONTAINER, handleOf, listWorkers } from './worker-list.ts';
 
-/** An engine that is started anew is back by then; workers live on without it, or have ended. */
-const OUTAGE_MS = 30_000;
-const LOOK_AGAIN_MS = 500;
 /** Between SIGKILL and removal by force, which also ends what is paused or stuck. */
 const KILL_MS = 5000;
+/** What is being made when all is to go has this long to be made, so that it can go too. */
+const MAKING_MS = 5000;
 
 /** A worker that this process keeps hold of. */
 interface Held {
@@ -28,10 +29,12 @@ interface Held {
 export function createContainerLauncher(options: ContainerLauncherOptions): Launcher {
   const { engine, settings } = options;
   const held = new Map<string, Held>();
-  const parts = createRunParts(options);
+  const starting = new Set<Promise<unknown>>();
+  const patience = createPatience(engine, options.outageMs);
+  const parts = createRunParts(options, patience);
 
   const hold = (handle: WorkerHandle, output: Output): Promise<WorkerExit> => {
-    const exit = keepWatch(engine, settings, handle).finally(() => output.settled());
+    const exit = keepWatch(options, patience, handle, output);
     // Whoever waits is told; that nobody waits yet is no fault.
     exit.catch(() => undefined);
     held.set(handle.session, { exit });
@@ -43,41 +46,72 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     const output = resumeOutput(engine, idOf(handle), placesOf(handle.facts).log, settings.handover.secrets);
     return hold(handle, output);
   };
+  const start = async (spec: WorkerSpec, again: boolean): Promise<WorkerHandle> => {
+    if (again) await removeAll(engine, { [LABEL.session]: spec.session });
+    const { wayOut } = await parts.of(spec);
+    const { info, output } = await startWorker(engine, settings, spec);
+    const handle = handleOf(info);
+    void hold(handle, output);
+    await orRemove(engine, info.id, wayOut);
+    return handle;
+  };
 
   return {
     name: CONTAINER,
     capabilities: { sharesObjects: false },
-    start: async (spec) => {
-      const { wayOut } = await parts.of(spec);
-      const { info, output } = await startWorker(engine, settings, spec);
-      const handle = handleOf(info);
-      void hold(handle, output);
-      await orRemove(engine, info.id, wayOut);
-      return handle;
+    start: (spec) => {
+      let tries = 0;
+      const started = patience(() => start(spec, tries++ > 0));
+      const over: Promise<unknown> = started.catch(() => undefined).then(() => starting.delete(over));
+      starting.add(over);
+      return started;
     },
     recover: async (handle) => {
-      const info = await engine.inspectContainer(idOf(handle));
-      if (info === undefined || info.createdAt !== handle.facts['started']) return false;
-      if (info.status !== 'running' && info.status !== 'paused') {
-        await engine.removeContainer(info.id);
-        return false;
-      }
+      if (!(await isStillThere(engine, handle))) return false;
+      // Its run needs a last hand and a way out as before; without one of them it is told like any other worker.
+      parts.of(runOf(handle)).catch(() => undefined);
       void watch(handle).catch(() => undefined);
       return true;
     },
     wait: watch,
     stop: async (handle, { graceMs }) => {
       const exit = watch(handle);
-      await endContainer(engine, idOf(handle), exit, graceMs);
+      // Its end is its end, also while nobody can be asked for it.
+      await Promise.race([exit, patience(() => endContainer(engine, idOf(handle), exit, graceMs))]);
       return exit;
     },
     logs: async (handle, lines) => (await lastLines(placesOf(handle.facts).log, lines, () => true)).lines,
     list: (runId) => listWorkers(engine, runId),
     sweep: async (runId) => {
       await parts.close(runId);
-      return sweepRun(engine, runId);
+      const swept = await sweepWith(engine, runId, [...starting]);
+      // If that could not be done, the last hand stays, and does it when we are gone.
+      parts.forget(runId);
+      return swept;
     },
   };
+}
+
+/** What is just being made would come after the sweep. */
+async function sweepWith(engine: Engine, runId: string, making: readonly Promise<unknown>[]): Promise<number> {
+  const swept = await sweepRun(engine, runId);
+  if (making.length === 0) return swept;
+  await Promise.race([Promise.all(making), sleep(MAKING_MS)]);
+  return swept + (await sweepRun(engine, runId));
+}
+
+/** The same one, and not only its remains: those go. */
+async function isStillThere(engine: Engine, handle: WorkerHandle): Promise<boolean> {
+  const info = await engine.inspectContainer(idOf(handle));
+  if (info === undefined || info.createdAt !== handle.facts['started']) return false;
+  if (info.status === 'running' || info.status === 'paused') return true;
+  await engine.removeContainer(info.id);
+  return false;
+}
+
+/** What an engine that went away has kept of a start that was not told of. */
+async function removeAll(engine: Engine, labels: Labels): Promise<void> {
+  for (const { id } of await engine.listContainers(labels)) await engine.removeContainer(id);
 }
 
 function idOf({ containerId }: WorkerHandle): string {
@@ -85,7 +119,12 @@ function idOf({ containerId }: WorkerHandle): string {
 }
 
 /** Until it has ended and is removed. It ends before its time when it keeps more on the disk than it may. */
-async function keepWatch(engine: Engine, settings: ContainerSettings, handle: WorkerHandle): Promise<WorkerExit> {
+async function keepWatch(
+  { engine, settings }: ContainerLauncherOptions,
+  patience: Patience,
+  handle: WorkerHandle,
+  output: Output,
+): Promise<WorkerExit> {
   const over = new AbortController();
   let overLimit: string | undefined;
   const disk = watchDisk(placesOf(handle.facts), settings.diskBytes, over.signal).then(async (problem) => {
@@ -95,35 +134,13 @@ async function keepWatch(engine: Engine, settings: ContainerSettings, handle: Wo
   // An engine that cannot be asked to end it is noticed below.
   disk.catch(() => undefined);
   try {
-    const exit = await waitThrough(engine, idOf(handle));
+    // An engine that comes back takes its containers along, or finds them again: it is asked anew.
+    const exit = await patience(() => engine.waitContainer(idOf(handle)));
     return workerExit(exit, { overLimit, memoryBytes: settings.memoryBytes });
   } finally {
     over.abort();
+    await output.settled();
   }
-}
-
-/** An engine that goes away and comes back takes its containers along, or finds them again: it is asked anew. */
-async function waitThrough(engine: Engine, id: string): ReturnType<Engine['waitContainer']> {
-  for (;;) {
-    try {
-      return await engine.waitContainer(id);
-    } catch (error) {
-      if (!hasCode(error, 'ENGINE_UNREACHABLE') || !(await comesBack(engine))) throw error;
-    }
-  }
-}
-
-async function comesBack(engine: Engine): Promise<boolean> {
-  const deadline = performance.now() + OUTAGE_MS;
-  while (performance.now() < deadline) {
-    const there = await engine.info().then(
-      () => true,
-      () => false,
-    );
-    if (there) return true;
-    await sleep(LOOK_AGAIN_MS);
-  }
-  return false;
 }
 
 /** A worker without what it needs is not left behind. */

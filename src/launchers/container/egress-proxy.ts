@@ -7,6 +7,7 @@ import { egressVolume } from './container-spec.ts';
 import { LABEL, runLabels } from './labels.ts';
 import { keepOutput, resumeOutput } from './output.ts';
 import type { Output } from './output.ts';
+import type { Patience } from './outage.ts';
 import type { ContainerSettings, EgressProgram } from './settings.ts';
 
 const MEMORY_BYTES = 512 * 1024 * 1024;
@@ -32,31 +33,39 @@ interface Proxy {
   readonly output: Output;
 }
 
+interface ProxyWishes {
+  readonly settings: ContainerSettings;
+  readonly program: EgressProgram;
+  readonly run: Run;
+  readonly patience: Patience;
+}
+
 /** The one way out for all workers of a run. It is kept running until closed, and goes with the run's sweep. */
-export function keepEgressProxy(
-  engine: Engine,
-  settings: ContainerSettings,
-  program: EgressProgram,
-  run: Run,
-): EgressProxy {
+export function keepEgressProxy(engine: Engine, wishes: ProxyWishes): EgressProxy {
+  const { settings, program, run, patience } = wishes;
   const closing = new AbortController();
-  const begin = (): Promise<Proxy> => findOrStart(engine, settings, program, run);
+  const begin = (): Promise<Proxy> => patience(() => findOrStart(engine, settings, program, run));
   const first = begin();
-  let latest = first;
+  let latest: Promise<Proxy | undefined> = first;
   const keep = async (): Promise<void> => {
+    await first;
     for (let starts = 1; ; starts += 1) {
       const proxy = await latest;
-      await engine.waitContainer(proxy.id);
-      await proxy.output.settled();
+      if (proxy !== undefined) await patience(() => engine.waitContainer(proxy.id));
+      await proxy?.output.settled();
       if (starts >= STARTS) return;
       await sleep(START_AGAIN_MS, closing.signal);
       if (closing.signal.aborted) return;
-      latest = begin();
+      // One more start that fails is no reason to give up the next.
+      latest = begin().catch(() => undefined);
     }
   };
   // What goes wrong with the engine itself is told by whoever waits for workers.
   const over = keep().catch(() => undefined);
-  const end = async (): Promise<void> => engine.signalContainer((await latest).id, 'SIGTERM');
+  const end = async (): Promise<void> => {
+    const proxy = await latest;
+    if (proxy !== undefined) await engine.signalContainer(proxy.id, 'SIGTERM');
+  };
   return {
     started: first.then(() => undefined),
     close: async () => {

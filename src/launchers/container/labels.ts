@@ -24,13 +24,18 @@ export interface Places {
   readonly outbox: string;
 }
 
+/** And what all workers of its run have. */
+interface RunPlaces extends Places {
+  readonly shared: string;
+}
+
 export function runLabels(run: { runId: string; feature: string; repo: string }): Labels {
   return { [LABEL.run]: run.runId, [LABEL.feature]: run.feature, [LABEL.repo]: run.repo };
 }
 
 export function workerLabels(spec: WorkerSpec, repo: string): Labels {
-  const { log, worktree, outbox, privateGit } = spec;
-  const places: Places = { log, worktree, gitDir: privateGit?.gitDir ?? worktree, outbox };
+  const { log, worktree, outbox, shared, privateGit } = spec;
+  const places: RunPlaces = { log, worktree, gitDir: privateGit?.gitDir ?? worktree, outbox, shared };
   return {
     ...runLabels({ ...spec, repo }),
     [LABEL.worker]: String(spec.worker),
@@ -40,7 +45,8 @@ export function workerLabels(spec: WorkerSpec, repo: string): Labels {
   };
 }
 
-export function placesOf(facts: WorkerHandle['facts']): Places {
-  const text = (name: keyof Places): string => String(facts[name]);
-  return { log: text('log'), worktree: text('worktree'), gitDir: text('gitDir'), outbox: text('outbox') };
+export function placesOf(facts: WorkerHandle['facts']): RunPlaces {
+  const text = (name: keyof RunPlaces): string => String(facts[name]);
+  const [log, worktree, gitDir] = [text('log'), text('worktree'), text('gitDir')];
+  return { log, worktree, gitDir, outbox: text('outbox'), shared: text('shared') };
 }

@@ -1,57 +1,82 @@
-import path from 'node:path';
-import type { WorkerSpec } from '../launcher.ts';
+import type { WorkerHandle, WorkerSpec } from '../launcher.ts';
 import { egressVolume } from './container-spec.ts';
 import { keepEgressProxy } from './egress-proxy.ts';
 import type { EgressProxy } from './egress-proxy.ts';
-import { LABEL, runLabels } from './labels.ts';
+import { LABEL, placesOf, runLabels } from './labels.ts';
+import { createPatience } from './outage.ts';
+import type { Patience } from './outage.ts';
 import type { ContainerLauncherOptions } from './settings.ts';
+
+/** What of a worker all workers of its run have in common, and where their logs are. */
+type Run = Pick<WorkerSpec, 'runId' | 'feature' | 'shared' | 'log'>;
 
 /** What a run has once, beside its workers: its last hand, its caches, its way out. */
 interface RunParts {
   /** Resolves when a worker can be made; its way out may come a little later. */
-  of(spec: WorkerSpec): Promise<{ readonly wayOut: Promise<void> }>;
+  of(run: Run): Promise<{ readonly wayOut: Promise<void> }>;
+  /** Ends what is not a worker; resolves when its last words are in the log, or cannot be waited for. */
   close(runId: string): Promise<void>;
+  /** Nothing of the run is left: its last hand may go. */
+  forget(runId: string): void;
 }
 
 interface Parts {
   readonly sweeper: { close(): void };
+  made: Made | undefined;
+}
+
+interface Made {
   readonly volumes: Promise<unknown>;
   readonly proxy: Promise<EgressProxy | null>;
 }
 
-export function createRunParts(options: ContainerLauncherOptions): RunParts {
+export function createRunParts(options: ContainerLauncherOptions, patience = createPatience(options.engine)): RunParts {
   const runs = new Map<string, Parts>();
   return {
-    of: async (spec) => {
-      const known = runs.get(spec.runId);
-      const parts = known ?? startParts(options, spec);
-      if (known === undefined) runs.set(spec.runId, parts);
-      await parts.volumes;
-      const wayOut = parts.proxy.then((proxy) => proxy?.started);
+    of: async (run) => {
+      const known = runs.get(run.runId);
+      const parts = known ?? { sweeper: options.startSweeper(run.runId), made: undefined };
+      if (known === undefined) runs.set(run.runId, parts);
+      const made = (parts.made ??= make(options, patience, run));
+      try {
+        await made.volumes;
+      } catch (error) {
+        // What could not be made is tried again with the next worker.
+        if (parts.made === made) parts.made = undefined;
+        throw error;
+      }
+      const wayOut = made.proxy.then((proxy) => proxy?.started);
       // Heard when the worker is there; until then it must not be a rejection that nobody hears.
       wayOut.catch(() => undefined);
       return { wayOut };
     },
     close: async (runId) => {
-      const parts = runs.get(runId);
-      runs.delete(runId);
-      parts?.sweeper.close();
-      const proxy = await parts?.proxy.catch(() => null);
+      const proxy = await runs.get(runId)?.made?.proxy.catch(() => null);
       await proxy?.close();
+    },
+    forget: (runId) => {
+      runs.get(runId)?.sweeper.close();
+      runs.delete(runId);
     },
   };
 }
 
-function startParts({ engine, settings, startSweeper }: ContainerLauncherOptions, spec: WorkerSpec): Parts {
-  const sweeper = startSweeper({ runId: spec.runId, lease: path.join(spec.shared, 'lease.json') });
+/** A worker that somebody else has started knows the same of its run. */
+export function runOf({ runId, facts }: WorkerHandle): Run {
+  return { runId, feature: String(facts['feature']), shared: placesOf(facts).shared, log: placesOf(facts).log };
+}
+
+function make({ engine, settings }: ContainerLauncherOptions, patience: Patience, run: Run): Made {
   const { repo, egress, caches } = settings;
-  const labels = { ...runLabels({ ...spec, repo }), [LABEL.role]: 'egress' };
+  const labels = { ...runLabels({ ...run, repo }), [LABEL.role]: 'egress' };
   const volumes = Promise.all([
-    ...(egress === null ? [] : [engine.createVolume(egressVolume(spec.runId), labels)]),
+    ...(egress === null ? [] : [engine.createVolume(egressVolume(run.runId), labels)]),
     // Caches outlive runs: no run's label, or they would go with it.
     ...caches.map(({ volume }) => engine.createVolume(volume, { [LABEL.cache]: repo })),
   ]);
-  const proxy = volumes.then(() => (egress === null ? null : keepEgressProxy(engine, settings, egress, spec)));
+  const proxy = volumes.then(() =>
+    egress === null ? null : keepEgressProxy(engine, { settings, program: egress, run, patience }),
+  );
   proxy.catch(() => undefined);
-  return { sweeper, volumes, proxy };
+  return { volumes, proxy };
 }

@@ -5,8 +5,9 @@ import { LABEL } from './labels.ts';
 export interface RunInEngine {
   readonly runId: string;
   readonly feature: string;
-  /** Names of containers and volumes. */
-  readonly names: readonly string[];
+  /** Names. */
+  readonly containers: readonly string[];
+  readonly volumes: readonly string[];
   /** When the youngest of its containers was made; null when it has none. */
   readonly youngest: string | null;
 }
@@ -16,18 +17,24 @@ export async function runsInEngine(engine: Engine, repo: string): Promise<RunInE
   const labels = { [LABEL.repo]: repo };
   const [containers, volumes] = await Promise.all([engine.listContainers(labels), engine.listVolumes(labels)]);
   const runs = new Map<string, RunInEngine>();
-  const add = (own: Labels, name: string, createdAt: string | null): void => {
+  const change = (own: Labels, changed: (run: RunInEngine) => Partial<RunInEngine>): void => {
     const runId = own[LABEL.run];
     if (runId === undefined) return;
-    const known = runs.get(runId) ?? { runId, feature: own[LABEL.feature] ?? '', names: [], youngest: null };
-    const youngest =
-      [known.youngest, createdAt]
-        .filter((at) => at !== null)
-        .toSorted()
-        .at(-1) ?? null;
-    runs.set(runId, { ...known, names: [...known.names, name], youngest });
+    const feature = own[LABEL.feature] ?? '';
+    const known = runs.get(runId) ?? { runId, feature, containers: [], volumes: [], youngest: null };
+    runs.set(runId, { ...known, ...changed(known) });
   };
-  for (const { labels: own, name, createdAt } of containers) add(own, name, createdAt);
-  for (const { labels: own, name } of volumes) add(own, name, null);
+  for (const { labels: own, name, createdAt } of containers) {
+    change(own, (run) => ({
+      containers: [...run.containers, name],
+      youngest: run.youngest !== null && run.youngest > createdAt ? run.youngest : createdAt,
+    }));
+  }
+  for (const { labels: own, name } of volumes) change(own, (run) => ({ volumes: [...run.volumes, name] }));
   return [...runs.values()];
+}
+
+/** Names of the cache volumes of a repository, which no run takes along. */
+export async function cachesInEngine(engine: Engine, repo: string): Promise<string[]> {
+  return (await engine.listVolumes({ [LABEL.cache]: repo })).map(({ name }) => name);
 }

@@ -40,5 +40,7 @@ export interface ContainerLauncherOptions {
   readonly engine: Engine;
   readonly settings: ContainerSettings;
   /** Starts the process that clears away what is left when the orchestrator is killed. */
-  readonly startSweeper: (run: { runId: string; lease: string }) => { close(): void };
+  readonly startSweeper: (runId: string) => { close(): void };
+  /** How long an engine may be away before a run is given up. */
+  readonly outageMs?: number;
 }

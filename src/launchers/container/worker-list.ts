@@ -19,6 +19,6 @@ export function handleOf({ id, name, labels, createdAt }: ContainerInfo): Worker
     session: labels[LABEL.session] ?? '',
     pid: null,
     containerId: id,
-    facts: { ...places, name, started: createdAt },
+    facts: { ...places, name, feature: labels[LABEL.feature] ?? '', started: createdAt },
   };
 }

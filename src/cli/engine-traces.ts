@@ -1,0 +1,80 @@
+import type { Engine } from '../engines/index.ts';
+import { cachesInEngine, sweepRun } from '../launchers/index.ts';
+import type { RunInEngine } from '../launchers/index.ts';
+import { asAppError, reasonOf } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import { findOrphans } from './orphans.ts';
+import type { Project } from './project.ts';
+
+/** What a cleanup takes out of the container engine. */
+export interface EngineTraces {
+  /** Runs of this feature, and others of this repository that nobody owns any more. */
+  readonly runs: readonly RunInEngine[];
+  /** Cache volumes of this repository, when they are to go too. */
+  readonly caches: readonly string[];
+  /** What could not be seen or removed, and why. */
+  readonly problems: readonly string[];
+}
+
+export const NO_TRACES: EngineTraces = { runs: [], caches: [], problems: [] };
+
+interface Asking {
+  readonly project: Project;
+  readonly feature: string;
+  readonly caches: boolean;
+  readonly env: Environment;
+}
+
+/** Looks into the engine; one that cannot be asked is told of, and keeps nobody from cleaning up the rest. */
+export async function findEngineTraces(asking: Asking): Promise<EngineTraces> {
+  return orProblem('what containers have left could not be seen', async () => look(await open(asking), asking));
+}
+
+/** Removes what was shown, as far as it is nobody's still. The caller holds the feature's lock. */
+export async function removeEngineTraces(shown: EngineTraces, asking: Asking): Promise<EngineTraces> {
+  if (shown.runs.length === 0 && shown.caches.length === 0) return NO_TRACES;
+  return orProblem('what containers have left could not be removed', async () => {
+    const engine = await open(asking);
+    const now = await look(engine, { ...asking, held: true });
+    const still = now.runs.filter(({ runId }) => shown.runs.some((run) => run.runId === runId));
+    const tries = [
+      ...still.map(({ runId }) => removing(`run ${runId}`, () => sweepRun(engine, runId))),
+      ...shown.caches.map((name) => removing(`cache ${name}`, () => engine.removeVolume(name))),
+    ];
+    return { ...now, runs: still, problems: (await Promise.all(tries)).flat() };
+  });
+}
+
+async function open({ env }: Asking): Promise<Engine> {
+  const { findEngine } = await import('../engines/index.ts');
+  return findEngine(env);
+}
+
+async function look(
+  engine: Engine,
+  { project, feature, caches, held = false }: Asking & { readonly held?: boolean },
+): Promise<EngineTraces> {
+  const live = !held && (await project.store(feature).holder()) !== undefined;
+  // Without a configuration nobody knows how long workers live by themselves: all that is not this feature's stays.
+  const config = await project.config().catch(() => undefined);
+  const leaseMs = config?.workers.lease ?? Infinity;
+  const runs = await findOrphans(engine, { project, leaseMs, mine: live ? null : { feature, runId: null } });
+  return { runs, caches: caches ? await cachesInEngine(engine, project.repository.root) : [], problems: [] };
+}
+
+async function removing(what: string, remove: () => Promise<unknown>): Promise<string[]> {
+  try {
+    await remove();
+    return [];
+  } catch (error) {
+    return [`${what} could not be removed from the engine: ${reasonOf(error)}`];
+  }
+}
+
+async function orProblem(what: string, work: () => Promise<EngineTraces>): Promise<EngineTraces> {
+  try {
+    return await work();
+  } catch (error) {
+    return { ...NO_TRACES, problems: [`${what}: ${asAppError(error).message}`] };
+  }
+}

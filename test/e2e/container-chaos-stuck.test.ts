@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findByEnvironment } from '../../src/lib/index.ts';
+import { eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
+import { createContainerProject } from '../support/container-project.ts';
+import type { ContainerProject } from '../support/container-project.ts';
+import type { TestTask } from '../support/project.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const task = (id: string, seconds: number): TestTask => ({
+  id,
+  create: [`${id}.txt`],
+  run: `sleep ${seconds}; echo ${id} > ${id}.txt`,
+});
+
+const run = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8' }).trim();
+
+/** The worker's own processes, from outside: the container has no program for it. */
+function stopInside(id: string): void {
+  const lines = run('top', id, '-eo', 'pid,args').split('\n').slice(1);
+  const pids = lines.filter((line) => line.includes('/opt/mahabharatha/')).map((line) => Number.parseInt(line, 10));
+  expect(pids, lines.join('\n')).not.toEqual([]);
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+}
+
+const STUCK = { 'docker pause': (id: string): void => void run('pause', id), SIGSTOP: stopInside };
+
+describe.skipIf(docker.why !== '')(`workers in containers that do not answer${whySkipped}`, () => {
+  const projects: ContainerProject[] = [];
+  beforeAll(buildWorkerImage, 300_000);
+  afterEach(async () => {
+    for (const project of projects.splice(0)) {
+      expect(project.leftovers()).toEqual([]);
+      for (const pid of await findByEnvironment('HOME', project.env['HOME'] ?? '')) killIfThere(pid, 'SIGKILL');
+      await project.remove();
+    }
+  });
+  const newProject = async (): Promise<ContainerProject> => {
+    const project = await createContainerProject({ workers: 'lease: 2s' });
+    projects.push(project);
+    return project;
+  };
+
+  it('are noticed, killed and replaced when they are at work (docker pause)', async () => {
+    const project = await newProject();
+    await project.graph('login', [task('A', 3)]);
+    const live = project.start('kurukshetra', '--workers', '1');
+    await sees(live, () => eventsSoFar(project).some(({ type }) => type === 'worker-phase'));
+    STUCK['docker pause'](project.containers()[0]?.Id ?? '');
+    const { exit, stdout } = await live.end;
+    expect(exit, stdout).toBe(0);
+    expect(stdout).toMatch(/worker 0 is gone: no heartbeat for \d+ s, limit 4 s/);
+    const attempts = (await project.state()).tasks['A']?.attempts.map(({ outcome }) => outcome);
+    expect(attempts).toEqual(['lost', 'accepted']);
+  });
+
+  it.each(['docker pause', 'SIGSTOP'] as const)('are shown as CRASHED, and why, when idle (%s)', async (how) => {
+    const project = await newProject();
+    await project.graph('login', [task('A', 8), task('B', 0)]);
+    const live = project.start('kurukshetra', '--workers', '2');
+    await sees(live, () => eventsSoFar(project).some((event) => event.type === 'task-merged' && event.task === 'B'));
+    const idle = (await project.state()).tasks['B']?.attempts[0]?.worker ?? 0;
+    const id = project.containers().find(({ Config }) => Config.Labels['mahabharatha.worker'] === String(idle))?.Id;
+    STUCK[how](id ?? '');
+    await sees(live, () => eventsSoFar(project).some(({ type }) => type === 'worker-exited'));
+    const { workers } = JSON.parse((await project.cli('status', '--json')).stdout) as { workers: object };
+    const crashed = { status: 'CRASHED', cause: expect.stringMatching(/^no heartbeat for \d+ s, limit 4 s$/) };
+    expect(workers).toMatchObject({ [idle]: crashed, [1 - idle]: { status: 'RUNNING' } });
+    expect((await project.cli('status')).stdout).toContain('CRASHED');
+    expect(project.containers().map(({ Id }) => Id)).not.toContain(id);
+    expect((await live.end).exit).toBe(0);
+  });
+
+  it.each([1, 2])('are gone after Ctrl-C (%s times), also while they are being made', async (times) => {
+    for (const moment of ['run-started', 'worker-phase'] as const) {
+      const project = await newProject();
+      await project.graph('login', [{ ...task('A', 0), run: "trap '' TERM; sleep 60" }, task('B', 60)]);
+      const live = project.start('kurukshetra', '--workers', '2');
+      await sees(live, () => eventsSoFar(project).some(({ type }) => type === moment));
+      killIfThere(live.pid, 'SIGINT');
+      await waitUntil('it has heard', () => live.output().includes('SIGINT: stopping'));
+      if (times === 2) killIfThere(live.pid, 'SIGINT');
+      expect((await live.end).exit).toBe(130);
+      expect(project.leftovers(), moment).toEqual([]);
+      expect(await findByEnvironment('HOME', project.env['HOME'] ?? '')).toEqual([]);
+    }
+  });
+});

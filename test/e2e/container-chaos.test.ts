@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SOAK, stateSoFar } from '../support/chaos.ts';
+import {
+  WHILE_FETCHING,
+  after,
+  atEachMoment,
+  atEngine,
+  createContainerChaos,
+  expectComplete,
+  expectOnce,
+  goOn,
+  serverForWorkers,
+  untilAllIsGone,
+} from '../support/container-chaos.ts';
+import type { ContainerChaos, Moment } from '../support/container-chaos.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const WORKER = /^mahabharatha-worker-/;
+const EGRESS = /^mahabharatha-egress-/;
+
+const MADE = atEngine('onQuestion', ['POST /containers/:id/start', WORKER]);
+const AT_WORK = after('worker-phase');
+/** The orphans of others are looked for first. */
+const TAKING_OVER = atEngine('onQuestion', ['GET /containers/json'], 2);
+
+/** In the order of a run. */
+const MOMENTS: readonly Moment[] = [
+  after('run-started'),
+  atEngine('onAnswer', ['POST /containers/create', EGRESS]),
+  atEngine('onQuestion', ['POST /containers/:id/start', EGRESS]),
+  MADE,
+  atEngine('onAnswer', ['POST /containers/:id/start', WORKER]),
+  AT_WORK,
+  after('attempt-verifying'),
+  WHILE_FETCHING,
+  after('gates-started'),
+  after('level-finished'),
+  atEngine('onAnswer', ['POST /containers/:id/kill', WORKER]),
+];
+const MORE: readonly Moment[] = [
+  atEngine('onQuestion', ['POST /volumes/create']),
+  atEngine('onAnswer', ['POST /containers/create', WORKER]),
+  atEngine('onAnswer', ['POST /containers/:id/attach', WORKER]),
+  atEngine('onAnswer', ['POST /containers/:id/start', EGRESS]),
+  after('attempt-accepted'),
+  after('task-merged'),
+  after('worker-started', 2),
+  atEngine('onAnswer', ['DELETE /containers/:id', EGRESS]),
+];
+/** What is not taken over is begun anew, the same as after the lease; what lives must go on. */
+const LIVELY: readonly Moment[] = [MADE, AT_WORK, WHILE_FETCHING, after('gates-started'), after('level-finished')];
+
+describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed with SIGKILL${whySkipped}`, () => {
+  const server = serverForWorkers();
+  beforeAll(buildWorkerImage, 300_000);
+
+  it('leaves nothing in the engine beyond the lease, and a later resume starts anew and completes', async () => {
+    await atEachMoment(
+      SOAK ? [...MOMENTS, ...MORE] : MOMENTS,
+      () => createContainerChaos('3s', server.address()),
+      async (chaos, moment) => {
+        await moment.kill(chaos, chaos.project.start('kurukshetra', '--workers', '2'));
+        await untilAllIsGone(chaos, 20_000);
+        if (!SOAK && moment !== AT_WORK) return;
+        await expectComplete(chaos, await goOn(chaos));
+        await untilAllIsGone(chaos, 20_000);
+      },
+    );
+  });
+
+  it('is followed by a resumed one that takes over workers, their tasks, their output and their way out', async () => {
+    await atEachMoment(
+      SOAK ? [...MOMENTS, ...MORE] : LIVELY,
+      () => createContainerChaos('30s', server.address()),
+      async (chaos, moment) => {
+        await moment.kill(chaos, chaos.project.start('kurukshetra', '--workers', '2'));
+        const before = runningWorkers(chaos);
+        const end = await goOn(chaos);
+        await expectComplete(chaos, end);
+        expectOnce(chaos);
+        const kept = Object.values((await chaos.project.state()).workers).map(({ containerId }) => containerId);
+        expect(kept).toEqual(expect.arrayContaining(before));
+        expect(server.asked(`${chaos.project.folder}/A`), 'the way out was there to the end').toBe(2);
+        expect(chaos.project.leftovers()).toEqual([]);
+      },
+    );
+  });
+
+  it('leaves nothing either when the one that has resumed is killed too', async () => {
+    await atEachMoment(
+      [MADE, AT_WORK],
+      () => createContainerChaos('3s', server.address()),
+      async (chaos, moment) => {
+        await moment.kill(chaos, chaos.project.start('kurukshetra', '--workers', '2'));
+        const next = moment === MADE ? TAKING_OVER : after('run-resumed');
+        await next.kill(chaos, chaos.project.start('kurukshetra', '--resume'));
+        await untilAllIsGone(chaos, 20_000);
+        expect(chaos.printed('C'), 'nobody has gone on').toEqual([]);
+      },
+    );
+  });
+});
+
+/** Containers of workers that had been told of and were at work when nobody was there to see them. */
+function runningWorkers({ project }: ContainerChaos): string[] {
+  const live = project.containers().filter(({ State }) => State.Running);
+  const known = Object.values(stateSoFar(project)?.workers ?? {}).flatMap(({ containerId }) => containerId ?? []);
+  return live.map(({ Id }) => Id).filter((id) => known.includes(id));
+}

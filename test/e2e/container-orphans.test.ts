@@ -1,0 +1,198 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findByEnvironment, randomId, tryLock } from '../../src/lib/index.ts';
+import { eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
+import { createContainerProject } from '../support/container-project.ts';
+import type { ContainerProject } from '../support/container-project.ts';
+import type { TestTask } from '../support/project.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const task = (id: string, seconds = 0.2): TestTask => ({
+  id,
+  create: [`${id}.txt`],
+  run: `sleep ${seconds}; echo ${id} > ${id}.txt`,
+});
+
+const run = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8' }).trim();
+
+const stillRun = (ids: readonly string[]): boolean[] =>
+  ids.map((id) => run('inspect', '--format', '{{.State.Running}}', id) === 'true');
+/** Broken off while a worker is at work. */
+const brokenOff = async (project: ContainerProject, ...args: string[]): Promise<void> => {
+  const live = project.start('kurukshetra', '--workers', '1', ...args);
+  await sees(live, () => eventsSoFar(project).some(({ type }) => type === 'worker-phase'));
+  killIfThere(live.pid, 'SIGKILL');
+  await live.end;
+};
+
+describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is${whySkipped}`, () => {
+  const projects: ContainerProject[] = [];
+  const strangers: string[] = [];
+  beforeAll(buildWorkerImage, 300_000);
+  afterEach(async () => {
+    for (const id of strangers.splice(0)) run('rm', '--force', id);
+    for (const project of projects.splice(0)) {
+      expect(project.leftovers()).toEqual([]);
+      for (const pid of await findByEnvironment('HOME', project.env['HOME'] ?? '')) killIfThere(pid, 'SIGKILL');
+      await project.remove();
+    }
+  });
+
+  const newProject = async (workers = 'lease: 3s'): Promise<ContainerProject> => {
+    const project = await createContainerProject({ workers });
+    projects.push(project);
+    return project;
+  };
+  /** A container that is none of ours, whatever it looks like. */
+  const stranger = (name: string, labels: Readonly<Record<string, string>> = {}): string => {
+    const marks = Object.entries(labels).flatMap(([label, value]) => ['--label', `mahabharatha.${label}=${value}`]);
+    const command = ['--network', 'none', '--entrypoint', 'sleep', docker.image, '600'];
+    const id = run('run', '--detach', '--rm', '--name', name, ...marks, ...command);
+    strangers.push(id);
+    return id;
+  };
+
+  it('runs, stops, resumes and cleans up beside containers that look like its own, and touches none of them', async () => {
+    const project = await newProject();
+    const lock = path.join(project.folder, '.mahabharatha', 'state', 'other', 'lock.json');
+    mkdirSync(path.dirname(lock), { recursive: true });
+    const held = await tryLock(lock);
+    const elsewhere = { run: randomId(), repo: `${project.folder}-2`, feature: 'login', worker: '0', role: 'worker' };
+    const ids = [
+      stranger(`mahabharatha-worker-7-${randomId()}`),
+      stranger(`mahabharatha-worker-0-${randomId()}`, elsewhere),
+      stranger(`mahabharatha-worker-1-${randomId()}`, { ...elsewhere, repo: project.folder, feature: 'other' }),
+    ];
+    await project.graph('login', [task('A', 30)]);
+    const live = project.start('kurukshetra', '--feature', 'login', '--workers', '1');
+    await sees(live, () => eventsSoFar(project).some(({ type }) => type === 'worker-phase'));
+    expect((await project.cli('stop', '--feature', 'login')).exit).toBe(0);
+    await live.end;
+    await project.graph('login', [task('A')]);
+    expect((await project.cli('kurukshetra', '--feature', 'login', '--resume')).exit).toBe(0);
+    const clean = await project.cli('cleanup', '--feature', 'login', '--yes');
+    expect([clean.exit, clean.stdout.includes('container ')]).toEqual([0, false]);
+    expect(stillRun(ids)).toEqual([true, true, true]);
+    if (held.taken) await held.release();
+    // Nobody's any more, but too young for anybody to say so.
+    await project.graph('login', [task('A')]);
+    expect((await project.cli('kurukshetra', '--feature', 'login')).exit).toBe(0);
+    expect(stillRun(ids)).toEqual([true, true, true]);
+    run('rm', '--force', strangers.pop() ?? '');
+  });
+
+  it('takes another name where somebody else has the usual one', async () => {
+    const project = await newProject();
+    await project.graph('login', [task('A')]);
+    let id: string | undefined;
+    try {
+      id = stranger('mahabharatha-worker-0');
+    } catch {
+      // Another test's run has it at this moment: that is as good.
+    }
+    expect((await project.cli('kurukshetra', '--workers', '1')).exit).toBe(0);
+    if (id !== undefined) expect(stillRun([id])).toEqual([true]);
+  });
+
+  it('keeps runs of two repositories, and two features of one, apart', async () => {
+    const [one, two] = [await newProject(), await newProject()];
+    for (const project of [one, two]) await project.graph('login', [task('A', 1), task('B', 1), task('C', 0.1)]);
+    await one.graph('search', [task('A', 1), task('B', 1)]);
+    const ends = await Promise.all([
+      one.cli('kurukshetra', '--feature', 'login', '--workers', '2'),
+      one.cli('kurukshetra', '--feature', 'search', '--workers', '2'),
+      two.cli('kurukshetra', '--workers', '2'),
+    ]);
+    expect(ends.map(({ exit }) => exit)).toEqual([0, 0, 0]);
+    const states = [await one.state('login'), await one.state('search'), await two.state('login')];
+    expect(states.flatMap(({ tasks }) => Object.values(tasks).map(({ attempts }) => attempts.length))).toEqual(
+      Array.from({ length: 8 }, () => 1),
+    );
+  });
+
+  it('lets twenty workers work at once', async () => {
+    const project = await newProject('lease: 20s');
+    await project.config(
+      'workers: { mode: container, lease: 20s, container: { network: none, memory: 256m, cpus: 0.5 } }\n',
+    );
+    const ids = Array.from({ length: 20 }, (_, index) => `T${index}`);
+    const together = 'test "$(ls /workspace | wc -l)" -ge 1 && sleep 3';
+    await project.graph(
+      'login',
+      ids.map((id) => ({ ...task(id), run: `${together}; echo ${id} > ${id}.txt` })),
+    );
+    const { exit, stdout, stderr } = await project.cli('kurukshetra', '--workers', '20');
+    expect(exit, `${stdout}\n${stderr}`).toBe(0);
+    const { workers, tasks } = await project.state();
+    expect(Object.keys(workers)).toHaveLength(20);
+    expect(Object.values(tasks).map(({ attempts }) => attempts.length)).toEqual(ids.map(() => 1));
+  });
+
+  it('is ended by stop, also when the orchestrator is dead', async () => {
+    const project = await newProject('lease: 60s');
+    await project.graph('login', [task('A', 60)]);
+    await brokenOff(project);
+    const stop = await project.cli('stop');
+    expect([stop.exit, stop.stdout]).toEqual([0, expect.stringContaining('ended 1 containers that it had left')]);
+    expect(project.leftovers()).toEqual([]);
+  });
+
+  it('is shown by cleanup before it goes, with what other runs have left, and never what is alive', async () => {
+    const project = await newProject('lease: 60s');
+    await project.graph('login', [task('A', 60)]);
+    const lost = `mahabharatha-egress-${randomId()}`;
+    const labels = { run: randomId(), feature: 'gone', repo: project.folder };
+    run('volume', 'create', ...Object.entries(labels).map(([name, is]) => `--label=mahabharatha.${name}=${is}`), lost);
+    const cache = `mahabharatha-cache-${randomId()}`;
+    run('volume', 'create', `--label=mahabharatha.cache=${project.folder}`, cache);
+    const live = project.start('kurukshetra', '--workers', '1');
+    await sees(live, () => eventsSoFar(project).some(({ type }) => type === 'worker-phase'));
+    expect(run('volume', 'ls', '--quiet', '--filter', `name=${lost}`), 'taken by the run that starts').toBe('');
+    const [worker] = project.containers();
+    const name = worker?.Name.slice(1) ?? 'none';
+    const alive = await project.cli('cleanup', '--dry-run', '--feature', 'login');
+    expect(alive.stdout).not.toContain(name);
+    run(
+      'volume',
+      'create',
+      ...Object.entries(labels).map(([label, is]) => `--label=mahabharatha.${label}=${is}`),
+      lost,
+    );
+    killIfThere(live.pid, 'SIGKILL');
+    await live.end;
+    const shown = await project.cli('cleanup', '--dry-run', '--json', '--feature', 'login');
+    const plan = JSON.parse(shown.stdout) as { removed: boolean; engine: { runs: object[]; caches: string[] } };
+    expect(plan).toMatchObject({ removed: false, engine: { caches: [], problems: [] } });
+    expect(plan.engine.runs).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ feature: 'login', containers: [name], volumes: [] }),
+        expect.objectContaining({ feature: 'gone', containers: [], volumes: [lost] }),
+      ]),
+    );
+    expect(project.leftovers()).toEqual([name, lost]);
+    const clean = await project.cli('cleanup', '--yes', '--feature', 'login');
+    expect(clean.stdout).toContain(`container ${name}`);
+    expect(clean.stdout).toContain(`volume   ${lost}, left by run ${labels.run} of "gone"`);
+    expect(project.leftovers()).toEqual([]);
+    expect(run('volume', 'ls', '--quiet', '--filter', `name=${cache}`), 'caches stay').toBe(cache);
+    const caches = await project.cli('cleanup', '--yes', '--caches', '--feature', 'login');
+    expect([caches.exit, caches.stdout]).toEqual([0, expect.stringContaining(`cache    ${cache}`)]);
+    expect(run('volume', 'ls', '--quiet', '--filter', `name=${cache}`)).toBe('');
+  });
+
+  it('keeps nobody from cleaning up the rest when the engine cannot be asked', async () => {
+    const project = await newProject();
+    await project.graph('login', [task('A')]);
+    expect((await project.cli('kurukshetra')).exit).toBe(0);
+    project.env['DOCKER_HOST'] = `unix://${project.outside}/none.sock`;
+    const { exit, stdout, stderr } = await project.cli('cleanup', '--yes', '--feature', 'login');
+    expect([exit, stdout]).toEqual([0, expect.stringContaining('Removed.')]);
+    expect(stderr).toContain('note: what containers have left could not be seen: No container engine can be reached');
+    await project.graph('plain', [task('A')]);
+    expect((await project.cli('kurukshetra', '--feature', 'plain', '--mode', 'subprocess')).exit).toBe(0);
+    const plain = await project.cli('cleanup', '--yes', '--feature', 'plain');
+    expect([plain.exit, plain.stderr], 'where there were no containers no engine is looked for').toEqual([0, '']);
+  });
+});

@@ -165,7 +165,8 @@ async function wireWorkers(
   agent: AgentSpec,
   { env }: CliContext,
 ): Promise<Workers> {
-  if (mode.name === 'subprocess') return { launcher: wireSubprocesses(), env, redact: (text) => text, warnings: [] };
+  if (mode.name === 'subprocess')
+    return { launcher: wireSubprocesses(), env, redact: (text) => text, warnings: Promise.resolve([]) };
   const { wireContainers } = await import('./wire-containers.ts');
   return wireContainers({ project, config, graph, mode, agent, env });
 }
@@ -229,7 +230,8 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
     ports: wirePorts(project, graph.feature, workers.launcher, renderer.event),
     options: runOptions({ config, agent, copies, deadlineMs: wishes.deadlineMs, ...workers, stop }),
   };
-  for (const note of [...prepared.notes, ...workers.warnings, ...notes.flat()]) renderer.note(note);
+  for (const note of [...prepared.notes, ...notes.flat()]) renderer.note(note);
+  const warned = workers.warnings.then((warnings) => warnings.forEach((warning) => renderer.note(warning)));
   // Workers of another kind would go on under the same numbers.
   if (known !== undefined && known.settings.mode !== settings.mode) await sweepRun(known, context.env);
   for (const note of await clearOrphans(prepared, known)) renderer.note(note);
@@ -237,7 +239,7 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
     const state = await run.ports.store.read();
     if (state !== undefined) await run.ports.launcher.sweep(state.runId);
   });
-  return await finishedRun(run, { known, settings, base, renderer });
+  return await finishedRun(run, { known, settings, base, renderer, warned });
 }
 
 /** Work of a run whose state is gone is still somebody's work; and git keeps no branch below another branch. */
@@ -261,14 +263,17 @@ interface Going {
   readonly settings: RunSettings;
   readonly base: string;
   readonly renderer: Renderer;
+  /** All warnings have been shown. */
+  readonly warned: Promise<void>;
 }
 
-async function finishedRun(run: RunContext, { known, settings, base, renderer }: Going): Promise<number> {
+async function finishedRun(run: RunContext, { known, settings, base, renderer, warned }: Going): Promise<number> {
   let end: RunEnd | undefined;
   try {
     end = known === undefined ? await startRun(run, settings, base) : await resumeRun(run, known, settings);
     return end.exit;
   } finally {
+    await warned;
     await renderer.close(end && { state: end.state, refusals: await refusalsOf(run, end) });
   }
 }

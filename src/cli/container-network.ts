@@ -2,12 +2,11 @@ import { egressRules, proxyEnvironment, proxyProgram } from '../egress/index.ts'
 import type { ContainerSettings } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { INSIDE } from '../protocol/index.ts';
-import type { ContainerWishes } from './wire-containers.ts';
+import type { ContainerWishes } from './container-wishes.ts';
 
-/** The way out of a run's containers, and what those inside must know to find it. */
+/** The way out of a run's containers, and what there is to say of it: the user's npm is asked meanwhile. */
 export interface Network extends Pick<ContainerSettings, 'network' | 'egress'> {
-  readonly env: Environment;
-  readonly warnings: readonly string[];
+  readonly warnings: Promise<readonly string[]>;
 }
 
 const MODEL_HOST = 'api.anthropic.com';
@@ -15,15 +14,21 @@ const MODEL_HOST = 'api.anthropic.com';
 export async function networkFor(wishes: ContainerWishes): Promise<Network> {
   const { project, config, env } = wishes;
   const { network, allow } = config.workers.container;
-  if (network === 'open') return { network: 'bridge', egress: null, env: {}, warnings: [] };
-  if (network === 'none') return { network: 'none', egress: null, env: {}, warnings: withoutModel(wishes, []) };
-  const { rules, warnings, env: told } = await egressRules({ allow, env, cwd: project.repository.root });
-  const hosts = rules.map(({ host }) => host);
+  if (network === 'open') return { network: 'bridge', egress: null, warnings: Promise.resolve([]) };
+  if (network === 'none') return { network: 'none', egress: null, warnings: Promise.resolve(withoutModel(wishes, [])) };
+  const asked = egressRules({ allow, env, cwd: project.repository.root });
+  // What is malformed is known by now, and told before anything starts; what npm says is not waited for.
+  await Promise.race([asked, undefined]);
   return {
     network: 'none',
-    egress: proxyProgram(rules, config.workers.lease),
-    env: { ...told, ...proxyEnvironment(INSIDE.proxyPort) },
-    warnings: [...warnings, ...withoutModel(wishes, hosts), ...behindProxy(env)],
+    egress: {
+      program: asked.then(({ rules }) => proxyProgram(rules, config.workers.lease)),
+      env: asked.then(({ env: told }) => ({ ...told, ...proxyEnvironment(INSIDE.proxyPort) })),
+    },
+    warnings: asked.then(({ rules, warnings }) => {
+      const hosts = rules.map(({ host }) => host);
+      return [...warnings, ...withoutModel(wishes, hosts), ...behindProxy(env)];
+    }),
   };
 }
 

@@ -9,21 +9,9 @@ import type { ContainerSettings } from '../launchers/index.ts';
 import { AppError, run, startDaemon } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
-import type { AgentSpec } from '../protocol/index.ts';
-import type { TaskGraph } from '../tasks/index.ts';
-import type { Mode } from './choose-mode.ts';
 import { networkFor } from './container-network.ts';
-import type { Project } from './project.ts';
+import type { ContainerWishes } from './container-wishes.ts';
 import type { Workers } from './wire.ts';
-
-export interface ContainerWishes {
-  readonly project: Project;
-  readonly config: Config;
-  readonly graph: TaskGraph;
-  readonly mode: Mode & { name: 'container' };
-  readonly agent: AgentSpec;
-  readonly env: Environment;
-}
 
 /** A launcher of containers with everything that the configuration says of them; what is wrong is said here. */
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
@@ -54,9 +42,9 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
       settings,
       startSweeper: (runId) => startSweeper({ runId, lock, leaseMs: config.workers.lease }, env),
     }),
-    env: { ...handover.env, ...way.env },
+    env: handover.env,
     redact: createRedactor(handover.secrets),
-    warnings: [...way.warnings, ...unset],
+    warnings: way.warnings.then((warnings) => [...warnings, ...unset]),
   };
 }
 

@@ -56,7 +56,8 @@ export interface Workers {
   readonly env: Environment;
   /** Takes secrets out of what workers say. */
   readonly redact: (text: string) => string;
-  readonly warnings: readonly string[];
+  /** What there is to say, once it is known. */
+  readonly warnings: Promise<readonly string[]>;
 }
 
 /** Looks for the live workers of a run, in what they run in; an engine that does not answer has none. */

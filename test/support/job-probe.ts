@@ -27,7 +27,6 @@ export interface ProbeStep {
   readonly timeoutMs: number;
 }
 
-// oxlint-disable-next-line node/no-process-env -- it is a program
 const env = process.env;
 const context = {
   workspace: { folder: '/tmp' },

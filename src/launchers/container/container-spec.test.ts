@@ -28,7 +28,7 @@ const SETTINGS: ContainerSettings = {
   tmpfsBytes: 4,
   diskBytes: 5,
   network: 'none',
-  egress: { command: [], env: {} },
+  egress: { program: Promise.resolve({ command: [], env: {} }), env: Promise.resolve({}) },
   mounts: [{ kind: 'bind', source: '/data', target: '/data', readOnly: true }],
   caches: [{ volume: 'cache', target: '/caches/npm', env: { npm_config_cache: '/caches/npm' } }],
   runtime: null,

@@ -12,7 +12,7 @@ const settings = {
   repo: '/nowhere',
   uid: 1,
   gid: 1,
-  egress: { command: [], env: {} },
+  egress: { program: Promise.resolve({ command: [], env: {} }), env: Promise.resolve({}) },
   caches: [],
   runtime: null,
 } as unknown as ContainerSettings;

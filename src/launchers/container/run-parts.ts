@@ -74,8 +74,8 @@ function make({ engine, settings }: ContainerLauncherOptions, patience: Patience
     // Caches outlive runs: no run's label, or they would go with it.
     ...caches.map(({ volume }) => engine.createVolume(volume, { [LABEL.cache]: repo })),
   ]);
-  const proxy = volumes.then(() =>
-    egress === null ? null : keepEgressProxy(engine, { settings, program: egress, run, patience }),
+  const proxy = volumes.then(async () =>
+    egress === null ? null : keepEgressProxy(engine, { settings, program: await egress.program, run, patience }),
   );
   proxy.catch(() => undefined);
   return { volumes, proxy };

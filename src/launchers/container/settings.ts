@@ -16,12 +16,19 @@ export interface ContainerSettings {
   readonly diskBytes: number;
   /** "none" with an egress proxy is the allowlist. */
   readonly network: 'none' | 'bridge';
-  readonly egress: EgressProgram | null;
+  readonly egress: Egress | null;
   readonly mounts: readonly Mount[];
   /** Shared caches: the name of the volume and what finds it there. */
   readonly caches: readonly CacheVolume[];
   readonly runtime: string | null;
   readonly handover: Pick<Handover, 'agent' | 'secrets'>;
+}
+
+/** The way out through a proxy. Containers are made meanwhile: who may be asked may take a moment to find out. */
+export interface Egress {
+  readonly program: Promise<EgressProgram>;
+  /** What those inside must be told, so that they find it. */
+  readonly env: Promise<Readonly<Record<string, string>>>;
 }
 
 /** What the egress proxy's container runs; nothing in it is secret. */

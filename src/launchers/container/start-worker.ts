@@ -11,7 +11,7 @@ import type { ContainerSettings } from './settings.ts';
 /** Inside, folders may belong to another number than the one that git runs as; they are ours all the same. */
 const TRUSTED_FOLDERS = ['safe.directory', '*'] as const;
 
-/** Made, listened to, started, and told what it must know: in this order nothing of its output is missed. */
+/** Made, listened to, told what it must know, and started: in this order nothing of its output is missed. */
 export async function startWorker(
   engine: Engine,
   settings: ContainerSettings,
@@ -25,8 +25,10 @@ export async function startWorker(
     if (info === undefined) throw new AppError('INTERNAL', { what: `container ${id} is gone before its start` });
     const output = keepOutput(attachment, spec.log, settings.handover.secrets);
     attachment.stdin.on('error', () => undefined);
+    const told = settings.egress === null ? {} : await settings.egress.env;
+    // It waits there: a worker need not wait for it.
+    attachment.stdin.write(`${JSON.stringify(handoverOf(spec, settings, told))}\n`);
     await engine.startContainer(id);
-    attachment.stdin.write(`${JSON.stringify(handoverOf(spec, settings))}\n`);
     return { info, output };
   } catch (error) {
     await engine.removeContainer(id).catch(() => undefined);
@@ -52,8 +54,8 @@ async function createUnderAnyName(
   throw taken;
 }
 
-function handoverOf(spec: WorkerSpec, settings: ContainerSettings): Handover {
-  const env: Record<string, string> = {};
+function handoverOf(spec: WorkerSpec, settings: ContainerSettings, told: Readonly<Record<string, string>>): Handover {
+  const env: Record<string, string> = { ...told };
   for (const [name, value] of Object.entries(spec.env)) if (value !== undefined) env[name] = value;
   for (const cache of settings.caches) Object.assign(env, cache.env);
   const egress = settings.egress !== null;

@@ -24,6 +24,7 @@ import { createRenderer } from './render/create-renderer.ts';
 import type { Renderer } from './render/renderer.ts';
 import { buildForRun, imageRequest } from './build-image.ts';
 import { chooseMode } from './choose-mode.ts';
+import { askRules } from './container-network.ts';
 import type { Mode } from './choose-mode.ts';
 import { agentSpec, runOptions, runSettings, sweepRun, wirePorts, wireSubprocesses } from './wire.ts';
 import type { Workers } from './wire.ts';
@@ -62,6 +63,7 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
     env: context.env,
     request: () => imageRequest({}, context),
     check: () => checkObjects(project.repository, context.env),
+    rules: () => askRules(config.workers, context.env, project.repository.root),
     build: wishes.autoBuild ? (engine, request) => buildForRun(engine, request, context) : null,
   });
   const workers = wishes.workers ?? config.workers.count;

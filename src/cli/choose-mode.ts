@@ -1,4 +1,5 @@
 import type { Engine } from '../engines/index.ts';
+import type { EgressRules } from '../egress/index.ts';
 import type { ImageRequest, RunImage } from '../images/index.ts';
 import { AppError, asAppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
@@ -9,7 +10,14 @@ const ENVIRONMENT = 4;
 /** What workers will run in. */
 export type Mode =
   | { readonly name: 'subprocess'; readonly note?: string }
-  | { readonly name: 'container'; readonly engine: Engine; readonly image: string; readonly note?: string };
+  | {
+      readonly name: 'container';
+      readonly engine: Engine;
+      readonly image: string;
+      /** What workers may reach; the user's npm is asked for it while the image is looked for. Null without a proxy. */
+      readonly rules: Promise<EgressRules> | null;
+      readonly note?: string;
+    };
 
 interface ModeWish {
   readonly mode: string;
@@ -17,6 +25,8 @@ interface ModeWish {
   readonly request: () => Promise<ImageRequest>;
   /** Throws when something of the repository speaks against containers. */
   readonly check: () => Promise<void>;
+  /** Begins to find out what workers may reach. */
+  readonly rules: () => Promise<EgressRules> | null;
   /** Builds what is missing or stale; null when the user has not asked for that. */
   readonly build: ((engine: Engine, request: ImageRequest) => Promise<void>) | null;
 }
@@ -54,12 +64,21 @@ async function chooseAlone(wish: ModeWish): Promise<Mode> {
   }
 }
 
-async function findContainers({ env, request, check, build }: ModeWish): Promise<Mode & { name: 'container' }> {
+async function findContainers({
+  env,
+  request,
+  check,
+  rules: askRules,
+  build,
+}: ModeWish): Promise<Mode & { name: 'container' }> {
   const [{ findEngine }, { findRunImage }] = await Promise.all([
     import('../engines/index.ts'),
     import('../images/index.ts'),
   ]);
   const engine = await findEngine(env);
+  const rules = askRules();
+  // Heard by whoever uses them.
+  rules?.catch(() => undefined);
   await Promise.all([checkEngine(engine), check()]);
   const asked = await request();
   let image = await findRunImage(engine, asked);
@@ -67,7 +86,7 @@ async function findContainers({ env, request, check, build }: ModeWish): Promise
     await build(engine, asked);
     image = await findRunImage(engine, asked);
   }
-  return { name: 'container', engine, image: freshTag(image) };
+  return { name: 'container', engine, image: freshTag(image), rules };
 }
 
 async function checkEngine(engine: Engine): Promise<void> {

@@ -1,4 +1,6 @@
+import type { Config } from '../config/index.ts';
 import { egressRules, proxyEnvironment, proxyProgram } from '../egress/index.ts';
+import type { EgressRules } from '../egress/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { INSIDE } from '../protocol/index.ts';
@@ -11,14 +13,21 @@ export interface Network extends Pick<ContainerSettings, 'network' | 'egress'> {
 
 const MODEL_HOST = 'api.anthropic.com';
 
+/** Null when there is nothing to find out: no network, or all of it. */
+export function askRules({ container }: Config['workers'], env: Environment, cwd: string): Promise<EgressRules> | null {
+  return container.network === 'allowlist' ? egressRules({ allow: container.allow, env, cwd }) : null;
+}
+
 export async function networkFor(wishes: ContainerWishes): Promise<Network> {
-  const { project, config, env } = wishes;
-  const { network, allow } = config.workers.container;
-  if (network === 'open') return { network: 'bridge', egress: null, warnings: Promise.resolve([]) };
-  if (network === 'none') return { network: 'none', egress: null, warnings: Promise.resolve(withoutModel(wishes, [])) };
-  const asked = egressRules({ allow, env, cwd: project.repository.root });
+  const { config, env } = wishes;
+  const { rules: asked } = wishes.mode;
+  if (asked === null) {
+    const open = config.workers.container.network === 'open';
+    const warnings = Promise.resolve(open ? [] : withoutModel(wishes, []));
+    return { network: open ? 'bridge' : 'none', egress: null, warnings };
+  }
   // What is malformed is known by now, and told before anything starts; what npm says is not waited for.
-  await Promise.race([asked, undefined]);
+  await Promise.race([asked, Promise.resolve()]);
   return {
     network: 'none',
     egress: {

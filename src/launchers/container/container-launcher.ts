@@ -52,7 +52,8 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     const { info, output } = await startWorker(engine, settings, spec);
     const handle = handleOf(info);
     void hold(handle, output);
-    await orRemove(engine, info.id, wayOut);
+    // After the worker, which waits for it when it needs it: both at once would only be slower.
+    await orRemove(engine, info.id, wayOut());
     return handle;
   };
 
@@ -69,7 +70,10 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     recover: async (handle) => {
       if (!(await isStillThere(engine, handle))) return false;
       // Its run needs a last hand and a way out as before; without one of them it is told like any other worker.
-      parts.of(runOf(handle)).catch(() => undefined);
+      parts
+        .of(runOf(handle))
+        .then(({ wayOut }) => wayOut())
+        .catch(() => undefined);
       void watch(handle).catch(() => undefined);
       return true;
     },

@@ -12,8 +12,8 @@ type Run = Pick<WorkerSpec, 'runId' | 'feature' | 'shared' | 'log'>;
 
 /** What a run has once, beside its workers: its last hand, its caches, its way out. */
 interface RunParts {
-  /** Resolves when a worker can be made; its way out may come a little later. */
-  of(run: Run): Promise<{ readonly wayOut: Promise<void> }>;
+  /** Resolves when a worker can be made. Its way out is made when it is asked for: best when the worker itself is started. */
+  of(run: Run): Promise<{ wayOut(): Promise<void> }>;
   /** Ends what is not a worker; resolves when its last words are in the log, or cannot be waited for. */
   close(runId: string): Promise<void>;
   /** Nothing of the run is left: its last hand may go. */
@@ -27,7 +27,7 @@ interface Parts {
 
 interface Made {
   readonly volumes: Promise<unknown>;
-  readonly proxy: Promise<EgressProxy | null>;
+  proxy: Promise<EgressProxy | null> | undefined;
 }
 
 export function createRunParts(options: ContainerLauncherOptions, patience = createPatience(options.engine)): RunParts {
@@ -37,7 +37,7 @@ export function createRunParts(options: ContainerLauncherOptions, patience = cre
       const known = runs.get(run.runId);
       const parts = known ?? { sweeper: options.startSweeper(run.runId), made: undefined };
       if (known === undefined) runs.set(run.runId, parts);
-      const made = (parts.made ??= make(options, patience, run));
+      const made = (parts.made ??= make(options, run));
       try {
         await made.volumes;
       } catch (error) {
@@ -45,13 +45,22 @@ export function createRunParts(options: ContainerLauncherOptions, patience = cre
         if (parts.made === made) parts.made = undefined;
         throw error;
       }
-      const wayOut = made.proxy.then((proxy) => proxy?.started);
-      // Heard when the worker is there; until then it must not be a rejection that nobody hears.
-      wayOut.catch(() => undefined);
-      return { wayOut };
+      return {
+        wayOut: async () => {
+          const making = (made.proxy ??= makeProxy(options, patience, run));
+          try {
+            const proxy = await making;
+            await proxy?.started;
+          } catch (error) {
+            // As with the volumes.
+            if (made.proxy === making) made.proxy = undefined;
+            throw error;
+          }
+        },
+      };
     },
     close: async (runId) => {
-      const proxy = await runs.get(runId)?.made?.proxy.catch(() => null);
+      const proxy = await runs.get(runId)?.made?.proxy?.catch(() => null);
       await proxy?.close();
     },
     forget: (runId) => {
@@ -66,7 +75,7 @@ export function runOf({ runId, facts }: WorkerHandle): Run {
   return { runId, feature: String(facts['feature']), shared: placesOf(facts).shared, log: placesOf(facts).log };
 }
 
-function make({ engine, settings }: ContainerLauncherOptions, patience: Patience, run: Run): Made {
+function make({ engine, settings }: ContainerLauncherOptions, run: Run): Made {
   const { repo, egress, caches } = settings;
   const labels = { ...runLabels({ ...run, repo }), [LABEL.role]: 'egress' };
   const volumes = Promise.all([
@@ -74,9 +83,14 @@ function make({ engine, settings }: ContainerLauncherOptions, patience: Patience
     // Caches outlive runs: no run's label, or they would go with it.
     ...caches.map(({ volume }) => engine.createVolume(volume, { [LABEL.cache]: repo })),
   ]);
-  const proxy = volumes.then(async () =>
-    egress === null ? null : keepEgressProxy(engine, { settings, program: await egress.program, run, patience }),
-  );
-  proxy.catch(() => undefined);
-  return { volumes, proxy };
+  return { volumes, proxy: undefined };
+}
+
+async function makeProxy(
+  { engine, settings }: ContainerLauncherOptions,
+  patience: Patience,
+  run: Run,
+): Promise<EgressProxy | null> {
+  if (settings.egress === null) return null;
+  return keepEgressProxy(engine, { settings, program: await settings.egress.program, run, patience });
 }

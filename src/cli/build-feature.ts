@@ -59,7 +59,7 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
   const config = await project.config();
   const { graph, warnings, text } = await findGraph(project, wishes, textOf(input['feature']));
   const mode = await chooseMode({
-    mode: wishes.mode ?? (await wishedMode(project, graph.feature, config, wishes.resume)),
+    mode: await wishedMode(project, graph.feature, wishes.mode ?? config.workers.mode, wishes.resume),
     env: context.env,
     request: () => imageRequest({}, context),
     check: () => checkObjects(project.repository, context.env),
@@ -156,8 +156,7 @@ async function featureGraph(project: Project, feature: string, resume: boolean):
 }
 
 /** What was begun behind walls does not go on without them, only because the engine is gone today. */
-async function wishedMode(project: Project, feature: string, config: Config, resume: boolean): Promise<string> {
-  const { mode } = config.workers;
+async function wishedMode(project: Project, feature: string, mode: string, resume: boolean): Promise<string> {
   if (mode !== 'auto' || !resume) return mode;
   return (await project.store(feature).read())?.settings.mode ?? mode;
 }

@@ -52,14 +52,27 @@ export async function cleanFeature(input: CommandInput, context: CliContext): Pr
     return 0;
   }
   await checkAtRest(store, feature);
+  if (!(await hasEnded(store))) checkNoProblem(feature, plan.engine);
   if (input['yes'] !== true && !(context.terminal && (await context.confirm('Remove all this?')))) {
     throw new AppError('CLEANUP_UNCONFIRMED', { feature });
   }
-  const engine = await remove(cleaning, plan);
-  for (const problem of engine.problems) if (!json) context.err(`note: ${problem}\n`);
-  const done = { ...plan, engine: { ...plan.engine, problems: [...plan.engine.problems, ...engine.problems] } };
-  context.out(json ? `${JSON.stringify({ type: 'cleanup', feature, removed: true, ...done })}\n` : 'Removed.\n');
+  await remove(cleaning, plan);
+  context.out(json ? `${JSON.stringify({ type: 'cleanup', feature, removed: true, ...plan })}\n` : 'Removed.\n');
   return 0;
+}
+
+/** In order, and with nothing left: it has seen to that itself. */
+async function hasEnded(store: StateStore): Promise<boolean> {
+  const status = (await readIfWhole(store))?.status;
+  return status === 'complete' || status === 'failed';
+}
+
+/**
+ * A container that nobody can see may live, and write in the folders that are to go; and without the state nobody would
+ * look for it again.
+ */
+function checkNoProblem(feature: string, { problems }: EngineTraces): void {
+  if (problems.length > 0) throw new AppError('CLEANUP_BLIND', { feature, problems });
 }
 
 /** A state that cannot be read must not keep anybody from cleaning up. */
@@ -139,15 +152,14 @@ function checkOwn(project: Project, feature: string, { checkedOut }: FeatureTrac
   }
 }
 
-async function remove(cleaning: Cleaning, plan: Plan): Promise<EngineTraces> {
+async function remove(cleaning: Cleaning, plan: Plan): Promise<void> {
   const { project, store, feature, env } = cleaning;
   const release = await lock(store, feature);
-  let removed;
   try {
     if (!isSame(plan, await makePlan(cleaning))) throw new AppError('CLEANUP_OUTDATED', { feature });
     const state = await readIfWhole(store);
     if (state !== undefined && state.settings.mode !== 'container') await sweepRun(state, env);
-    removed = await removeEngineTraces(plan.engine, cleaning);
+    checkNoProblem(feature, await removeEngineTraces(plan.engine, cleaning));
     for (const folder of plan.worktrees) await project.repository.removeWorktree(folder);
     for (const folder of [store.paths.worktrees, store.paths.gitDirs]) await removeTree(folder);
     await project.repository.changeRefs(plan.refs.map(({ ref, commit }) => ({ ref, to: null, from: commit })));
@@ -158,7 +170,6 @@ async function remove(cleaning: Cleaning, plan: Plan): Promise<EngineTraces> {
   await removeIfEmpty(store.paths.folder);
   for (const folder of [project.paths.state, project.paths.logs, project.paths.worktrees, project.paths.git])
     await removeIfOurs(folder);
-  return removed;
 }
 
 /** What was confirmed is still all there is; to take the lock makes folders, so those do not count. */

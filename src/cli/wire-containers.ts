@@ -112,7 +112,8 @@ async function mountsFor(
   info: EngineInfo,
 ): Promise<ContainerSettings['mounts']> {
   const { root, commonDir } = project.repository;
-  const places = { homes: homesOf(env), root, commonDir, engine: info.endpoint };
+  const objects = await project.repository.objectFolders();
+  const places = { homes: homesOf(env), root, commonDir, objects, engine: info.endpoint };
   const { mounts, problems } = await extraMounts(config.workers.container.mounts, places);
   if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file: project.paths.config, problems });
   return mounts;
@@ -137,12 +138,17 @@ function checkRuntime({ workers: { container } }: Config, { runtimes }: EngineIn
   throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
 }
 
+/** It has no business with anything else of the user's. */
+function toFindTheEngine(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => /^(DOCKER_.*|HOME|PATH|XDG_.*|TMPDIR)$/.test(name)));
+}
+
 /** Lives as long as we do and longer; what it would say nobody hears. */
 function startSweeper(what: { runId: string; lock: string; leaseMs: number }, env: Environment): { close(): void } {
   const program = fileURLToPath(new URL('../sweeper/sweeper.js', import.meta.url));
   const args = [program, '--run', what.runId, '--lock', what.lock, '--lease-ms', String(what.leaseMs)];
   const output = openSync(devNull, 'a');
-  const child = startDaemon(process.execPath, args, { cwd: '/', env, output });
+  const child = startDaemon(process.execPath, args, { cwd: '/', env: toFindTheEngine(env), output });
   closeSync(output);
   child.on('error', () => undefined);
   child.unref();

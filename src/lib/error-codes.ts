@@ -51,6 +51,7 @@ export type ErrorFacts = {
   STATE_INVALID: { file: string; problems: readonly string[] };
   STATE_VERSION: { file: string; found: string; known: number };
   STOP_SLOW: { feature: string; pid: number; waitedMs: number };
+  CLEANUP_BLIND: { feature: string; problems: readonly string[] };
   CLEANUP_ELSEWHERE: { feature: string; root: string; worktree: string };
   CLEANUP_OUTDATED: { feature: string };
   CLEANUP_UNCONFIRMED: { feature: string };
@@ -328,6 +329,13 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
       `The run of "${f.feature}" (process ${f.pid}) has not ended within ${Math.round(f.waitedMs / 1000)} s.`,
     hint: (f) =>
       `Look at it with: mahabharatha status --feature ${f.feature} — or end it the hard way: kill -9 ${f.pid}; its workers then end by themselves.`,
+  },
+  CLEANUP_BLIND: {
+    kind: 'environment',
+    message: (f) =>
+      `Nothing of "${f.feature}" was removed, because ${f.problems.join('; ')}. Its containers may live and write in the folders that are to go.`,
+    hint: (f) =>
+      `Start the engine and clean up again. If that engine is gone for good: remove .mahabharatha/state/${f.feature}.json and .mahabharatha/git/${f.feature} by hand, then clean up again.`,
   },
   CLEANUP_ELSEWHERE: {
     kind: 'usage',

@@ -50,6 +50,7 @@ const FACTS: ErrorFacts = {
   STATE_INVALID: { file: 'login.json', problems: ['it is not JSON'] },
   STATE_VERSION: { file: 'login.json', found: '99', known: 1 },
   STOP_SLOW: { feature: 'login', pid: 7, waitedMs: 60_000 },
+  CLEANUP_BLIND: { feature: 'login', problems: ['the engine does not answer'] },
   CLEANUP_ELSEWHERE: { feature: 'login', root: '/repo', worktree: '/repo/.mahabharatha/worktrees/login/worker-0' },
   CLEANUP_OUTDATED: { feature: 'login' },
   CLEANUP_UNCONFIRMED: { feature: 'login' },

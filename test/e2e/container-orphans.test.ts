@@ -8,6 +8,7 @@ import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import type { TestTask } from '../support/project.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const task = (id: string, seconds = 0.2): TestTask => ({
   id,
@@ -182,7 +183,7 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
     expect(run('volume', 'ls', '--quiet', '--filter', `name=${cache}`)).toBe('');
   });
 
-  it('keeps nobody from cleaning up the rest when the engine cannot be asked', async () => {
+  it('keeps nobody from cleaning up after a run that has ended when the engine cannot be asked', async () => {
     const project = await newProject();
     await project.graph('login', [task('A')]);
     expect((await project.cli('kurukshetra')).exit).toBe(0);
@@ -190,6 +191,20 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
     const { exit, stdout, stderr } = await project.cli('cleanup', '--yes', '--feature', 'login');
     expect([exit, stdout]).toEqual([0, expect.stringContaining('Removed.')]);
     expect(stderr).toContain('note: what containers have left could not be seen: No container engine can be reached');
+    await project.graph('broken', [{ id: 'A', create: ['a.txt'], run: 'sleep 60' }]);
+    const reachable = project.env['DOCKER_HOST'];
+    delete project.env['DOCKER_HOST'];
+    const live = project.start('kurukshetra', '--feature', 'broken');
+    await waitUntil('it is at work', () => project.containers().some(({ State }) => State.Running));
+    live.child.kill('SIGKILL');
+    await live.end;
+    project.env['DOCKER_HOST'] = reachable;
+    const blind = await project.cli('cleanup', '--yes', '--feature', 'broken');
+    expect([blind.exit, blind.stderr]).toEqual([4, expect.stringContaining('Nothing of "broken" was removed')]);
+    expect((await project.state('broken')).status).toBe('running');
+    delete project.env['DOCKER_HOST'];
+    expect((await project.cli('cleanup', '--yes', '--feature', 'broken')).exit).toBe(0);
+    project.env['DOCKER_HOST'] = reachable;
     await project.graph('plain', [task('A')]);
     expect((await project.cli('kurukshetra', '--feature', 'plain', '--mode', 'subprocess')).exit).toBe(0);
     const plain = await project.cli('cleanup', '--yes', '--feature', 'plain');

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { run, sleep } from '../../lib/index.ts';
 import { inWords } from './endings.ts';
 import type { Places } from './labels.ts';
@@ -37,9 +38,24 @@ export async function watchDisk(
     const problem = problemOf(usage, limitBytes, hiddenSince === undefined ? 0 : began - hiddenSince);
     if (signal.aborted) return undefined;
     if (problem !== undefined) return `killed: its folders ${problem} (workers.container.disk)`;
-    await sleep(Math.min(SLOWEST_MS, Math.max(FASTEST_MS, (performance.now() - began) / SHARE)), signal);
+    const pauseMs = Math.min(SLOWEST_MS, Math.max(FASTEST_MS, (performance.now() - began) / SHARE));
+    await pause(worktree, pauseMs, limitBytes / 4, signal);
   }
   return undefined;
+}
+
+/** Over sooner when the disk fills up meanwhile, whoever does that: to ask for what is free costs nothing. */
+async function pause(folder: string, ms: number, lossBytes: number, signal: AbortSignal): Promise<void> {
+  const freeBytes = (): Promise<number> =>
+    statfs(folder).then(
+      ({ bavail, bsize }) => bavail * bsize,
+      () => 0,
+    );
+  const [until, before] = [performance.now() + ms, await freeBytes()];
+  for (let left = ms; left > 0 && !signal.aborted; left = until - performance.now()) {
+    await sleep(Math.min(FASTEST_MS, left), signal);
+    if (before - (await freeBytes()) > lossBytes) return;
+  }
 }
 
 /** Pure: what is wrong with so much on the disk, in words. */

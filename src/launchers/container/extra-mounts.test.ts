@@ -16,6 +16,7 @@ beforeEach(() => {
     homes: [path.join(top, 'home'), path.join(top, 'other-home')],
     root: path.join(top, 'project'),
     commonDir: path.join(top, 'project/.git'),
+    objects: [path.join(top, 'borrowed/objects')],
     engine: path.join(top, 'home/colima/docker.sock'),
   };
 });

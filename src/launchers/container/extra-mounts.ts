@@ -15,6 +15,8 @@ interface MountPlaces {
   /** Root of the repository and its git directory. */
   readonly root: string;
   readonly commonDir: string;
+  /** Where its objects are read from, borrowed ones too. */
+  readonly objects: readonly string[];
   /** Where the engine listens: a socket, or an address that leads to no file. */
   readonly engine: string;
 }
@@ -88,11 +90,14 @@ function clashWith(
   return around === undefined ? undefined : `it is in ${around.source}, which workers may write`;
 }
 
-async function forbiddenPlaces({ homes, commonDir, root, engine }: MountPlaces): Promise<string[]> {
+async function forbiddenPlaces({ homes, commonDir, root, objects, engine }: MountPlaces): Promise<string[]> {
   const all = [
     ...homes.flatMap((home) => PRIVATE.map((name) => path.join(home, name))),
     ...SYSTEM,
     commonDir,
+    // In a worktree a file that says where the repository is.
+    path.join(root, '.git'),
+    ...objects,
     path.join(root, '.mahabharatha'),
     ...(path.isAbsolute(engine) ? [engine] : []),
     // Of another user than the one who asks.

@@ -4,7 +4,7 @@ import { buildOnce } from './temp-feature.js';
 
 const IMAGE = 'mahabharatha-worker:latest';
 const STARTS = 4;
-const LASTING = { count: 8, command: (file) => `sleep 5; echo x > ${file}` };
+const LASTING = { count: 16, command: (file) => `sleep 5; echo x > ${file}` };
 const READY = { count: STARTS, command: (file) => `echo x > ${file}` };
 /** Random, so that nothing of it is compressed away. */
 const RESULTS = { count: 8, command: (file) => `sleep 3; head -c 1000000 /dev/urandom > ${file}`, workers: 8 };
@@ -27,8 +27,8 @@ export async function measureContainers({ quick }) {
       ['worker starts to task begins', formatSpread(summarize(ours), ' ms')],
       ['docker run of the same image to the first line of its Node', formatSpread(summarize(raw), ' ms')],
       ['ratio', formatSpread(spawned, '', 2)],
-      ['8 tasks of 5 s, containers', formatSpread(summarize(container), ' ms')],
-      ['8 tasks of 5 s, subprocesses', formatSpread(summarize(subprocess), ' ms')],
+      ['16 tasks of 5 s, containers', formatSpread(summarize(container), ' ms')],
+      ['16 tasks of 5 s, subprocesses', formatSpread(summarize(subprocess), ' ms')],
       ['ratio', formatSpread(lasted, '', 3)],
       ['8 workers that end together, 1 MB each: last one ends to all is merged', formatSpread(summarize(home), ' ms')],
     ],

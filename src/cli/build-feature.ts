@@ -77,7 +77,7 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
     mode,
     notes: [...(mode.note === undefined ? [] : [mode.note]), ...warnings],
   };
-  if (wishes.dryRun) return showPlan(prepared, wishes, context);
+  if (wishes.dryRun) return showChecked(prepared, wishes, context);
   const store = project.store(graph.feature);
   // What is wrong is told before anything is written; when there is a live run, that is what is wrong.
   const live = (await store.holder()) !== undefined;
@@ -170,6 +170,16 @@ async function wireWorkers(
     return { launcher: wireSubprocesses(), env, redact: (text) => text, warnings: Promise.resolve([]) };
   const { wireContainers } = await import('./wire-containers.ts');
   return wireContainers({ project, config, graph, mode, agent, env });
+}
+
+async function showChecked(prepared: Prepared, wishes: Wishes, context: CliContext): Promise<number> {
+  const { project, config, graph, mode, settings } = prepared;
+  if (mode.name === 'container') {
+    const { checkContainers } = await import('./wire-containers.ts');
+    const agent = agentSpec(config, settings.agent);
+    await checkContainers({ project, config, graph, mode, agent, env: context.env });
+  }
+  return showPlan(prepared, wishes, context);
 }
 
 function showPlan({ graph, settings, notes }: Prepared, wishes: Wishes, context: CliContext): number {

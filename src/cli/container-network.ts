@@ -1,9 +1,10 @@
 import type { Config } from '../config/index.ts';
-import { egressRules, proxyEnvironment, proxyProgram } from '../egress/index.ts';
+import { egressRules, isAllowed, proxyEnvironment, proxyProgram } from '../egress/index.ts';
 import type { EgressRules } from '../egress/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { INSIDE } from '../protocol/index.ts';
+import type { EgressRule } from '../protocol/index.ts';
 import type { ContainerWishes } from './container-wishes.ts';
 
 /** The way out of a run's containers, and what there is to say of it: the user's npm is asked meanwhile. */
@@ -35,18 +36,19 @@ export async function networkFor(wishes: ContainerWishes): Promise<Network> {
       env: asked.then(({ env: told }) => ({ ...told, ...proxyEnvironment(INSIDE.proxyPort) })),
     },
     warnings: asked.then(({ rules, warnings }) => {
-      const hosts = rules.map(({ host }) => host);
-      return [...warnings, ...withoutModel(wishes, hosts), ...behindProxy(env)];
+      return [...warnings, ...withoutModel(wishes, rules), ...behindProxy(env)];
     }),
   };
 }
 
 /** An agent that cannot reach its model fails every task, and says little of why. */
-function withoutModel({ agent, graph, env }: ContainerWishes, hosts: readonly string[]): string[] {
+function withoutModel({ agent, config, graph, env }: ContainerWishes, rules: readonly EgressRule[]): string[] {
   const asked = agent.kind === 'claude' && graph.tasks.some((task) => task.run === null);
-  const cloud = Object.keys(env).some((name) => name.startsWith('CLAUDE_CODE_USE_'));
-  const known = cloud || ((env['ANTHROPIC_BASE_URL'] ?? '') !== '' && hosts.length > 0);
-  if (!asked || known || hosts.some((host) => MODEL_HOST.endsWith(host))) return [];
+  // Of the user's variables workers have only those that he names.
+  const given = config.workers.container.env.filter((name) => (env[name] ?? '') !== '');
+  const cloud = given.some((name) => name.startsWith('CLAUDE_CODE_USE_'));
+  const known = cloud || ((env['ANTHROPIC_BASE_URL'] ?? '') !== '' && rules.length > 0);
+  if (!asked || known || isAllowed(rules, MODEL_HOST, 443)) return [];
   return [
     `workers cannot reach ${MODEL_HOST}, and so Claude Code cannot work: add "anthropic" to workers.container.allow`,
   ];

@@ -12,8 +12,9 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 const force: (() => Promise<void>)[] = [];
 const shutdown = listenForShutdown(
-  (name) => process.stderr.write(`\n${name}: stopping the workers, again to kill them at once …\n`),
+  (name) => process.stderr.write(`\n${name}: stopping in order; once more to stop at once …\n`),
   (exit) => {
+    process.stderr.write('\nStopping at once. What was finished is kept.\n');
     void Promise.allSettled(force.map((work) => work())).then(() => process.exit(exit));
   },
 );
@@ -70,7 +71,8 @@ try {
   process.exitCode = await runProgram(argv, context);
 } catch (error) {
   const known = asAppError(error);
-  tell(known);
+  // What breaks off because it was asked to is no error.
+  if (!(shutdown.signal.aborted && error === shutdown.signal.reason)) tell(known);
   process.exitCode = shutdown.signal.aborted ? Number(shutdown.signal.reason) : known.exit;
 }
 shutdown.dispose();

@@ -48,6 +48,13 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   };
 }
 
+/** What of the configuration no run could use: a dry run tells it too. */
+export async function checkContainers(wishes: ContainerWishes): Promise<void> {
+  const info = await wishes.mode.engine.info();
+  await Promise.all([networkFor(wishes), mountsFor(wishes, info)]);
+  checkRuntime(wishes.config, info);
+}
+
 /** Root's workers are somebody else, and must read what we and our git write from now on: mail, the lease, objects. */
 function openMask(): void {
   if (process.getuid?.() === 0) process.umask(process.umask() & 0o022);

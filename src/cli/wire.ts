@@ -18,6 +18,11 @@ export const STOP_GRACE_MS = 10_000;
 const COMPLETION_MS = 60_000;
 const LOST_WORKERS_PER_TASK = 5;
 const START_FAILURES = 3;
+/**
+ * One commit is smaller than that. What is taken stays in the user's repository, also of an attempt that failed, so a
+ * task does not get all that its own disk may hold.
+ */
+const BUNDLE_BYTES = 1024 ** 3;
 
 /** The one place where the orchestrator's ports get their real values. */
 export function wirePorts(
@@ -97,7 +102,7 @@ export function runOptions({ config, agent, copies, deadlineMs, env, redact, sto
     copies,
     deadlineMs,
     env: withoutMarks(workerEnvironment(env)),
-    bundleBytes: workers.container.disk,
+    bundleBytes: Math.min(workers.container.disk, BUNDLE_BYTES),
     redact,
     graceMs: STOP_GRACE_MS,
     stop,

@@ -33,21 +33,27 @@ export function parseSize(value: string): number | undefined {
 
 const NOT_A_SIZE = 'not a size: use "512m" or "4g"';
 
-const size = z
-  .string(NOT_A_SIZE)
-  .refine((value) => parseSize(value) !== undefined, NOT_A_SIZE)
-  .transform((value) => parseSize(value) ?? 0)
-  .describe('A text such as "512m" or "4g".');
+const sizeOf = (least: number): z.ZodType<number, string> =>
+  z
+    .string(NOT_A_SIZE)
+    .refine((value) => parseSize(value) !== undefined, NOT_A_SIZE)
+    .transform((value) => parseSize(value) ?? 0)
+    .refine((bytes) => bytes >= least, `too little: at least ${least / UNIT_BYTES.m}m`)
+    .describe('A text such as "512m" or "4g".');
 
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'not the name of a variable');
 
 /** The walls of a worker in container mode. */
 const container = z.strictObject({
-  memory: size.prefault('4g').describe('Memory of one worker with all it runs; there is no swap beyond it.'),
+  memory: sizeOf(64 * UNIT_BYTES.m)
+    .prefault('4g')
+    .describe('Memory of one worker with all it runs; there is no swap beyond it.'),
   cpus: z.number().min(0.1).max(1024).default(2),
   pids: z.int().min(64).max(100_000).default(512).describe('Processes and threads at a time.'),
-  tmpfs: size.prefault('1g').describe('Size of /tmp and of the home folder, each; it counts as memory.'),
-  disk: size
+  tmpfs: sizeOf(UNIT_BYTES.m)
+    .prefault('1g')
+    .describe('Size of /tmp and of the home folder, each; it counts as memory.'),
+  disk: sizeOf(UNIT_BYTES.m)
     .prefault('10g')
     .describe('What a worker may keep on the disk: worktree, git directory and outbox together.'),
   network: z

@@ -1,7 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Denial } from './admission.ts';
+import { printable } from './refusal-log.ts';
 
 /** How long a refused client may take to read why. */
 const LINGER_MS = 5000;
@@ -10,6 +10,9 @@ const LINGER_MS = 5000;
 function sentence(what: string, { reason, advice }: Denial): string {
   return `Mahabharatha ${what}: ${reason}. ${advice}\n`;
 }
+
+/** Nothing in it ends the line, or is not ASCII. */
+const inOneLine = (text: string): string => printable(text).replaceAll('…', '...');
 
 /** To a request: the connection may go on. */
 export function answerRequest(response: ServerResponse, what: string, denial: Denial): void {
@@ -22,11 +25,14 @@ export function answerRequest(response: ServerResponse, what: string, denial: De
   response.end(sentence(what, denial));
 }
 
-/** To a CONNECT: the connection ends. */
+/**
+ * To a CONNECT: the connection ends. Never 403, which agents take for the model's answer to their credentials. The
+ * reason stands in the first line too: most programs show no more of a tunnel that was refused.
+ */
 export function answerConnect(client: Socket, what: string, denial: Denial): void {
   const text = sentence(what, denial);
   const head = [
-    `HTTP/1.1 ${denial.status} ${STATUS_CODES[denial.status]}`,
+    `HTTP/1.1 ${denial.status === 403 ? 502 : denial.status} ${inOneLine(`Mahabharatha ${what}: ${denial.reason}`)}`,
     'Content-Type: text/plain; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(text)}`,
     'Connection: close',

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 export interface Crowd {
   /** "seat": welcome; "standing": one too many, told so; "none": not even that. */
   enter(worker: number): 'seat' | 'standing' | 'none';
@@ -23,5 +25,28 @@ export function createCrowd(perWorker: number, all: number): Crowd {
       if (own > 0) counts.set(worker, own);
       else counts.delete(worker);
     },
+  };
+}
+
+export interface Strangers {
+  enter(socket: Socket): void;
+  /** It is no stranger any more. */
+  leave(socket: Socket): void;
+}
+
+/** Connections that have not said whose they are. For one too many goes the one that has been silent for longest. */
+export function createStrangers(most: number): Strangers {
+  const waiting = new Set<Socket>();
+  return {
+    enter: (socket) => {
+      const [oldest] = waiting;
+      if (oldest !== undefined && waiting.size >= most) {
+        waiting.delete(oldest);
+        oldest.destroy();
+      }
+      waiting.add(socket);
+      socket.once('close', () => waiting.delete(socket));
+    },
+    leave: (socket) => void waiting.delete(socket),
   };
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { watchLease } from '../lease/index.ts';
 import { reasonOf, systemClock } from '../lib/index.ts';
-import { EGRESS_ORDERS, egressOrders } from '../protocol/index.ts';
+import { EGRESS_KEY, EGRESS_ORDERS, egressOrders } from '../protocol/index.ts';
 import { resolveName } from './admission.ts';
 import { dial } from './dial.ts';
 import { createProxy, listen } from './proxy.ts';
@@ -14,6 +14,8 @@ const LATE_MS = 3000;
 /** The egress proxy: passes on what the rules allow, until it is told to end or nobody is there to tell it anything. */
 async function main(socket: string, shared: string): Promise<void> {
   const { rules, leaseMs } = egressOrders.parse(JSON.parse(process.env[EGRESS_ORDERS] ?? ''));
+  const key = process.env[EGRESS_KEY] ?? '';
+  if (key === '') throw new Error(`${EGRESS_KEY} is not set`);
   const log = createRefusalLog((line) => process.stdout.write(line));
   const end = (): void => {
     log.flush();
@@ -27,7 +29,7 @@ async function main(socket: string, shared: string): Promise<void> {
   process.stdin.resume();
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
-  await listen(createProxy({ rules, resolve: resolveName, dial, log }), socket);
+  await listen(createProxy({ rules, key, resolve: resolveName, dial, log }), socket);
 }
 
 const { values } = parseArgs({ options: { socket: { type: 'string' }, shared: { type: 'string' } } });

@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net';
+import type { EgressClaim } from '../protocol/index.ts';
 import { readEgressPreamble } from '../protocol/index.ts';
 
 /** Reads the first line of a connection and leaves the rest as if it had not looked; who says something else is cut off. */
-export function awaitPreamble(socket: Socket, limitMs: number, ready: (worker: number) => void): void {
+export function awaitPreamble(socket: Socket, limitMs: number, ready: (claim: EgressClaim) => void): void {
   let seen = Buffer.alloc(0);
   const timer = setTimeout(() => socket.destroy(), limitMs);
   const stop = (): void => clearTimeout(timer);
   const take = (chunk: Buffer): void => {
     seen = Buffer.concat([seen, chunk]);
-    const preamble = readEgressPreamble(seen.subarray(0, 64).toString('latin1'));
+    const preamble = readEgressPreamble(seen.subarray(0, 128).toString('latin1'));
     if (preamble === undefined) return;
     if (preamble === null) return void socket.destroy();
     stop();
@@ -16,7 +17,7 @@ export function awaitPreamble(socket: Socket, limitMs: number, ready: (worker: n
     socket.pause();
     const rest = seen.subarray(preamble.bytes);
     if (rest.length > 0) socket.unshift(rest);
-    ready(preamble.worker);
+    ready(preamble);
     socket.off('error', ignore);
     socket.resume();
   };

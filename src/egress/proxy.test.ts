@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { egressWorld, say, startOrigin, wire } from '../../test/support/egress-world.ts';
+import { egressWorld, KEY, preambleOf, say, startOrigin, wire } from '../../test/support/egress-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { createProxy, listen } from './proxy.ts';
@@ -190,7 +190,9 @@ describe('who is refused', () => {
       },
     });
     const answer = await say(port, connect(target));
-    expect(answer).toMatch(/^HTTP\/1.1 403 Forbidden\r\n/);
+    // The first line is all that most programs show; agents take 403 for the model's answer to their credentials.
+    expect(answer.split('\r\n')[0]).toMatch(/^HTTP\/1.1 502 Mahabharatha refused /);
+    expect(answer.split('\r\n')[0]).toContain(reason);
     const body = answer.split('\r\n\r\n')[1] ?? '';
     expect(body).toContain(`Mahabharatha refused ${target}: `);
     expect(body).toContain(reason);
@@ -306,13 +308,14 @@ describe('what is no decent HTTP', () => {
   });
 
   it('is cut off when it does not say first whose it is', async () => {
-    const { socket, told } = await egressWorld({ allow: [], limits: { headMs: 300 } });
-    for (const first of [get('http://a.test/'), 'worker x\n', 'worker 1', `worker 99999\n`, '\n', '']) {
+    const { socket, told } = await egressWorld({ allow: [], limits: { preambleMs: 300 } });
+    const forged = [`worker 1 ${'0'.repeat(64)}\n`, preambleOf(1).replace('worker 1', 'worker 2'), 'worker 1\n'];
+    for (const first of [get('http://a.test/'), ...forged, 'worker x\n', 'worker 1', `worker 99999\n`, '\n', '']) {
       expect(await say(socket, first)).toBe('');
     }
     expect(told).toEqual([]);
     const line = wire(socket, 'work');
-    line.socket.write(`er 7\nCONNECT a.test:1 HTTP/1.1\r\nHost: x\r\n`);
+    line.socket.write(`${preambleOf(7).slice(4)}CONNECT a.test:1 HTTP/1.1\r\nHost: x\r\n`);
     line.socket.write('\r\n');
     await line.until('refused a.test:1');
   });
@@ -327,13 +330,25 @@ describe('many connections', () => {
     for (const line of open) await line.until('200 Connection');
     expect(await say(port, request)).toMatch(/^HTTP\/1.1 503 [^]*this worker has 3 connections already/);
     expect(told).toEqual([expect.stringContaining('this worker has 3 connections already')]);
-    await wire(socket, `worker 4\n${request}`).until('200 Connection');
+    await wire(socket, `${preambleOf(4)}${request}`).until('200 Connection');
     open[0]?.socket.destroy();
     await waitUntil('there is room again', async () => {
       const line = wire(port, request);
       await Promise.race([line.closed, line.until('200').catch(() => undefined)]);
       return line.text().includes('200 Connection');
     });
+  });
+
+  it('that do not say whose they are keep nobody out', async () => {
+    const target = await listening(createServer((socket) => void socket.on('error', () => undefined)));
+    const limits = { strangers: 5, preambleMs: 600_000 };
+    const { port, socket, proxy } = await egressWorld({ allow: [`127.0.0.1:${target}`], limits });
+    const silent = Array.from({ length: 30 }, () => wire(socket));
+    const forged = Array.from({ length: 16 }, (_, worker) => wire(socket, preambleOf(99).replace('99', `${worker}`)));
+    await waitUntil('only five are left', () => silent.filter((line) => line.socket.closed).length >= 25);
+    await Promise.all(forged.map(({ closed }) => closed));
+    await wire(port, connect(`127.0.0.1:${target}`)).until('200 Connection');
+    expect(await connections(proxy)).toBeLessThanOrEqual(6);
   });
 
   it('leave nothing behind', async () => {
@@ -364,6 +379,7 @@ describe('the socket', () => {
       const log = { tell: () => undefined, flush: () => undefined, close: () => undefined };
       const proxy = createProxy({
         rules: [],
+        key: KEY,
         resolve: async () => [],
         dial: async () => Promise.reject(new Error()),
         log,
@@ -377,7 +393,7 @@ describe('the socket', () => {
     await start();
     // The end of the old one does not take the new one's name away.
     await new Promise((resolve) => old.close(resolve));
-    expect(await say(file, 'worker 1\nCONNECT a.test:1 HTTP/1.1\r\nHost: x\r\n\r\n')).toContain('403');
+    expect(await say(file, `${preambleOf(1)}${connect('a.test:1')}`)).toContain('refused a.test:1');
   });
 });
 

@@ -1,13 +1,15 @@
+import { timingSafeEqual } from 'node:crypto';
 import { chmod, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { joinSockets, reasonOf } from '../lib/index.ts';
+import { joinSockets, keyedDigest, reasonOf } from '../lib/index.ts';
+import { egressIdentity } from '../protocol/index.ts';
 import type { EgressRule } from '../protocol/index.ts';
 import { admit } from './admission.ts';
 import type { Denial, Resolve } from './admission.ts';
 import { answerConnect, answerRequest } from './answers.ts';
-import { createCrowd } from './crowd.ts';
+import { createCrowd, createStrangers } from './crowd.ts';
 import type { Dial } from './dial.ts';
 import { forward } from './forward.ts';
 import { awaitPreamble } from './preamble.ts';
@@ -16,7 +18,11 @@ import { readAbsoluteUri, readAuthority, targetText } from './target.ts';
 import type { Target } from './target.ts';
 
 export interface ProxyLimits {
-  /** For a request's head, and for the line before the first one. */
+  /** For the line that says whose a connection is. A door sends it at once. */
+  readonly preambleMs: number;
+  /** Connections that have not said it yet. */
+  readonly strangers: number;
+  /** For a request's head. */
   readonly headMs: number;
   readonly headerBytes: number;
   /** Between two requests. */
@@ -29,6 +35,9 @@ export interface ProxyLimits {
 }
 
 export const LIMITS: ProxyLimits = {
+  preambleMs: 2000,
+  // More than the system takes in at one go: who is here by right has spoken before the room is full again.
+  strangers: 1024,
   headMs: 30_000,
   headerBytes: 32 * 1024,
   keepAliveMs: 60_000,
@@ -40,6 +49,8 @@ export const LIMITS: ProxyLimits = {
 
 export interface ProxyOptions {
   readonly rules: readonly EgressRule[];
+  /** Who has it knows the token of each worker. */
+  readonly key: string;
   readonly resolve: Resolve;
   readonly dial: Dial;
   readonly log: RefusalLog;
@@ -75,22 +86,39 @@ export function createProxy(options: ProxyOptions): Server {
     connectionsCheckingInterval: Math.min(5000, limits.headMs),
   });
   server.timeout = limits.idleMs;
+  // Twice the strangers: some have been sent away and are not gone yet.
+  server.maxConnections = limits.all + 2 * limits.strangers;
+  receive(server, proxy);
+  server.on('request', (request, response) => void onRequest(proxy, request, response));
+  server.on('connect', (request, socket: Socket, head) => void onConnect(proxy, { request, socket, head }));
+  return server;
+}
+
+/** Whoever connects says first whose connection it is, and is counted from the beginning. */
+function receive(server: Server, { options, limits, clients }: Proxy): void {
   const crowd = createCrowd(limits.perWorker, limits.all);
+  const strangers = createStrangers(limits.strangers);
   // The parser gets a connection only after its first line, which is ours.
   const [parse] = server.listeners('connection') as [(socket: Socket) => void];
   server.removeAllListeners('connection');
   server.on('connection', (socket) => {
-    awaitPreamble(socket, limits.headMs, (worker) => {
+    strangers.enter(socket);
+    awaitPreamble(socket, limits.preambleMs, ({ worker, token }) => {
+      strangers.leave(socket);
+      if (!isTokenOf(options.key, worker, token)) return void socket.destroy();
       const place = crowd.enter(worker);
       if (place === 'none') return void socket.destroy();
       socket.once('close', () => crowd.leave(worker));
-      proxy.clients.set(socket, { worker, crowded: place === 'standing', pending: 0 });
+      clients.set(socket, { worker, crowded: place === 'standing', pending: 0 });
       parse.call(server, socket);
     });
   });
-  server.on('request', (request, response) => void onRequest(proxy, request, response));
-  server.on('connect', (request, socket: Socket, head) => void onConnect(proxy, { request, socket, head }));
-  return server;
+}
+
+/** A task may say any number; the token it cannot know. */
+function isTokenOf(key: string, worker: number, token: string): boolean {
+  const wanted = keyedDigest(key, egressIdentity(worker));
+  return wanted.length === token.length && timingSafeEqual(Buffer.from(wanted), Buffer.from(token));
 }
 
 /** Listens where workers can connect; one that listened there before loses the place in one step. */

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
@@ -61,6 +61,30 @@ describe("the user's npm registries", () => {
     const { registries, warning } = await readNpmHosts(npmThat(does), tempFolder());
     expect(registries).toEqual([]);
     expect(warning).toContain(`The preset "npm" in workers.container.allow is empty (${cause})`);
+  });
+
+  it('are not those of the repository: its file can be written by others, and it may lie about what is in it', async () => {
+    const folder = tempFolder();
+    const repository = path.join(folder, 'repository');
+    mkdirSync(repository);
+    writeFileSync(path.join(folder, 'npmrc'), '@mine:registry=http://10.0.0.7:4873/\n');
+    writeFileSync(path.join(repository, 'package.json'), '{"name":"x","version":"1.0.0"}\n');
+    const lie = String.raw`"x\n; \"user\" config from npmrc\n@lie:registry" = http://10.0.0.8/`;
+    const lines = ['registry=https://packages.test/x/', '@meta:registry=http://169.254.169.254/', lie, ''];
+    writeFileSync(path.join(repository, '.npmrc'), lines.join('\n'));
+    const env = { PATH: process.env['PATH'], HOME: folder, npm_config_userconfig: path.join(folder, 'npmrc') };
+    const { registries, project, registry } = await readNpmHosts(env, repository);
+    expect(registries.map(String)).toContain('http://10.0.0.7:4873/');
+    expect(registries.map(String).join()).not.toMatch(/packages|169|10\.0\.0\.8/);
+    expect(project.map(String).toSorted()).toEqual(
+      ['http://10.0.0.8/', 'http://169.254.169.254/', 'https://packages.test/'].toSorted(),
+    );
+    expect(registry).toBe('https://packages.test/x/');
+    const { rules, warnings } = await egressRules({ allow: ['npm'], env, cwd: repository });
+    const trust = Object.fromEntries(rules.map(({ host, trustedPrivate }) => [host, trustedPrivate]));
+    expect(trust).toMatchObject({ '10.0.0.7': true, 'packages.test': false });
+    expect(Object.keys(trust).join()).not.toMatch(/169|10\.0\.0\.8/);
+    expect(warnings.join()).toMatch(/\.npmrc of the repository names registries .*packages\.test/);
   });
 
   it('are none without npm', async () => {

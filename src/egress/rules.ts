@@ -1,6 +1,7 @@
 import { AppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { EgressRule } from '../protocol/index.ts';
+import { kindOf, readAddress } from './address.ts';
 import { isOwnLoopback, loopbackWarning, parseAllowlist } from './allowlist.ts';
 import { readNpmHosts } from './npm-hosts.ts';
 import type { NpmHosts } from './npm-hosts.ts';
@@ -29,19 +30,21 @@ export async function egressRules({ allow, env, cwd }: EgressWishes): Promise<Eg
     const problems = list.problems.map((problem) => `workers.container.allow: ${problem}`);
     throw new AppError('CONFIG_INVALID', { file: '.mahabharatha/config.yaml', problems });
   }
-  const npm: NpmHosts = list.npm ? await readNpmHosts(env, cwd) : { registries: [] };
+  const npm: NpmHosts = list.npm ? await readNpmHosts(env, cwd) : { registries: [], project: [] };
   const model = env['ANTHROPIC_BASE_URL'] ?? '';
   const own = [
     ...npm.registries.map((url) => ({ url, from: 'The registry in your npm configuration' })),
     ...(URL.canParse(model) ? [{ url: new URL(model), from: 'ANTHROPIC_BASE_URL' }] : []),
   ].flatMap(({ url, from }) => ruleOf(url, from));
+  const foreign = npm.project.flatMap((url) => ruleOf(url, '').map(({ rule }) => ({ ...rule, trustedPrivate: false })));
   const warnings = own.filter(({ rule }) => isOwnLoopback(rule));
   return {
     env: npm.registry === undefined ? {} : { npm_config_registry: npm.registry },
-    rules: [...list.rules, ...own.map(({ rule }) => rule)],
+    rules: [...list.rules, ...own.map(({ rule }) => rule), ...foreign.filter(({ host }) => mayBeForeign(host))],
     warnings: [
       ...list.warnings,
       ...(npm.warning === undefined ? [] : [npm.warning]),
+      ...projectWarning(npm.project),
       ...warnings.map(({ rule, from }) => loopbackWarning(`${from} (${rule.host}:${rule.ports.join()})`)),
     ],
   };
@@ -53,4 +56,18 @@ function ruleOf(url: URL, from: string): { rule: EgressRule; from: string }[] {
   if (host === undefined) return [];
   const port = Number(url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port);
   return [{ rule: { host, covers: 'host', ports: [port], trustedPrivate: true }, from }];
+}
+
+/** Whoever has written to the repository has not been asked in by the user: an address must be one of the whole world. */
+function mayBeForeign(host: string): boolean {
+  const address = readAddress(host);
+  return address === undefined || kindOf(address) === 'public';
+}
+
+function projectWarning(registries: readonly URL[]): string[] {
+  if (registries.length === 0) return [];
+  const named = registries.map(({ host }) => host).join(', ');
+  return [
+    `The .npmrc of the repository names registries that your own npm configuration does not have (${named}): workers reach them at public addresses only. If one is in your private network, name it in your own npm configuration.`,
+  ];
 }

@@ -6,6 +6,7 @@ import type { Environment } from '../lib/index.ts';
 import { readBundleHeader } from './bundle-header.ts';
 import type { GitCommand } from './git-command.ts';
 import { changeRefs } from './refs.ts';
+import { needRoom, needWritable } from './room.ts';
 
 export interface Bundle {
   /** A copy of ours: nobody changes it under our hands. */
@@ -28,6 +29,9 @@ const LIMITS = {
   pathBytes: 4096,
 } as const;
 
+/** A pack, its index, which is larger for very small objects, and what a thin pack is completed with. */
+const ROOM_PER_BYTE = 3;
+
 /** No object is unpacked into memory as a whole when it can be avoided. */
 const FRUGAL = ['core.bigFileThreshold=16m', 'core.deltaBaseCacheLimit=16m', 'pack.threads=1'].flatMap((setting) => [
   '-c',
@@ -35,8 +39,9 @@ const FRUGAL = ['core.bigFileThreshold=16m', 'core.deltaBaseCacheLimit=16m', 'pa
 ]);
 
 /**
- * Takes a branch out of a bundle and tells its commit; whatever else is in the bundle stays there. Throws BUNDLE_REFUSED or FILE_UNREADABLE for
- * a bad one, and then nothing of it is in the repository.
+ * Takes a branch out of a bundle and tells its commit; whatever else is in the bundle stays there. Throws BUNDLE_REFUSED
+ * or FILE_UNREADABLE for a bad one, and FILE_UNWRITABLE when it cannot be unpacked here; then nothing of it is in the
+ * repository.
  *
  * Not `git fetch`: that takes a file that names another repository for that repository, and checks the objects of a
  * bundle only since 2.46. As when somebody pushes, they come into a folder of their own, and join the others when they
@@ -50,11 +55,15 @@ export async function bringHome(git: GitCommand, commonDir: string, { file, bran
   const bundle = await open(file, 'r');
   try {
     const tip = await standBeforePack(bundle, file, ref);
+    const { size } = await bundle.stat();
+    await needRoom(objects, size * ROOM_PER_BYTE, 'unpacking a bundle');
     await mkdir(path.join(quarantine, 'pack'), { recursive: true });
     await mkdir(path.join(quarantine, 'info'));
     await writeFile(path.join(quarantine, 'info', 'alternates'), '..\n');
-    await asRefusal(() => unpack(git, bundle, quarantine));
-    await asRefusal(() => checkWhole(git, tip, quarantine));
+    await asRefusal(quarantine, size, async () => {
+      await unpack(git, { bundle, size }, quarantine);
+      await checkWhole(git, tip, quarantine);
+    });
     await release(path.join(quarantine, 'pack'), path.join(objects, 'pack'));
     if (!(await isLookedAt(git, ref))) await changeRefs(git, [{ ref, to: tip }]);
     return tip;
@@ -74,15 +83,18 @@ async function standBeforePack(bundle: FileHandle, file: string, ref: string): P
   return tip;
 }
 
-/** Of this machine, whatever the bundle may be like. */
-const MACHINE = /No space left on device|Disk quota exceeded|Read-only file system|Permission denied/i;
-
-/** Git finds a bundle bad, or cannot do its work here: the one is its maker's fault, the other ours. */
-async function asRefusal(work: () => Promise<void>): Promise<void> {
+/**
+ * Git finds a bundle bad, or cannot do its work here: the one is its maker's fault, the other ours. What git prints does
+ * not tell: the task has chosen names that stand in it, "No space left on device" among them. So it is tried.
+ */
+async function asRefusal(quarantine: string, size: number, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (!hasCode(error, 'GIT_FAILED') || MACHINE.test(error.facts.stderr)) throw error;
+    if (!hasCode(error, 'GIT_FAILED')) throw error;
+    await needWritable(quarantine);
+    // What was unpacked until now lies there still: room for the rest must be left.
+    await needRoom(quarantine, size, 'unpacking a bundle');
     throw new AppError('BUNDLE_REFUSED', { reason: error.message }, { cause: error });
   }
 }
@@ -92,26 +104,32 @@ async function isLookedAt(git: GitCommand, ref: string): Promise<boolean> {
   return (await git.text(['for-each-ref', '--format=%(worktreepath)', ref])).trim() !== '';
 }
 
-async function unpack(git: GitCommand, bundle: FileHandle, quarantine: string): Promise<void> {
+async function unpack(
+  git: GitCommand,
+  { bundle, size }: { bundle: FileHandle; size: number },
+  quarantine: string,
+): Promise<void> {
   const args = [...FRUGAL, 'index-pack', '--stdin', '--fix-thin', '--strict'];
   const env = inQuarantine(quarantine, LIMITS.unpackBytes);
-  const { size } = await bundle.stat();
   const timeoutMs = LIMITS.unpackMs + Math.round(size / 1e6) * LIMITS.unpackMsPerMegabyte;
   await git.text(args, { input: bundle.fd, env, timeoutMs });
 }
 
-/** Everything that the commit stands for is there, and can be listed and written to a disk. */
+/** It is a commit; everything that it stands for is there, and can be listed and written to a disk. */
 async function checkWhole(git: GitCommand, tip: string, quarantine: string): Promise<void> {
   const env = inQuarantine(quarantine, LIMITS.unpackBytes);
-  const walk = [...FRUGAL, 'rev-list', '--objects', '--quiet', tip, '--not', '--all'];
-  await git.text(walk, { env, timeoutMs: LIMITS.walkMs });
-  const list = ['diff-tree', '-r', '-z', '--root', '--no-renames', '--name-only', '--no-commit-id', `${tip}^{commit}`];
+  const options = { env, timeoutMs: LIMITS.walkMs };
+  // All that follows would look through a tag, but for the branch: that cannot be at one.
+  const type = (await git.text([...FRUGAL, 'cat-file', '-t', tip], options)).trim();
+  if (type !== 'commit') throw new AppError('BUNDLE_REFUSED', { reason: `${tip} is a ${type}, not a commit` });
+  await git.text([...FRUGAL, 'rev-list', '--objects', '--quiet', tip, '--not', '--all'], options);
+  const list = ['diff-tree', '-r', '-z', '--root', '--no-renames', '--name-only', '--no-commit-id', tip];
   const listEnv = inQuarantine(quarantine, LIMITS.listBytes);
   const text = await git.text([...FRUGAL, ...list], { env: listEnv, timeoutMs: LIMITS.walkMs });
   const tooLong = text.split('\0').find((name) => Buffer.byteLength(name) > LIMITS.pathBytes);
   if (tooLong === undefined) return;
-  const stderr = `a path in ${tip} is longer than ${LIMITS.pathBytes} bytes: ${tooLong.slice(0, 100)}…`;
-  throw new AppError('GIT_FAILED', { args: list, cwd: git.cwd, exit: 'exit status 0', stderr });
+  const reason = `a path in ${tip} is longer than ${LIMITS.pathBytes} bytes: ${tooLong.slice(0, 100)}…`;
+  throw new AppError('BUNDLE_REFUSED', { reason });
 }
 
 function inQuarantine(quarantine: string, allocLimit: number): Environment {

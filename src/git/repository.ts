@@ -41,7 +41,7 @@ export interface Repository {
   addPrivateCheckout(checkout: NewPrivateCheckout): Promise<void>;
   /** Where objects are read from: the repository's own folder and those it borrows from. */
   objectFolders(): Promise<string[]>;
-  /** Takes a branch out of a worker's bundle; throws GIT_FAILED when something in it is not as it should be. */
+  /** Takes a branch out of a worker's bundle; throws BUNDLE_REFUSED when something in it is not as it should be. */
   bringHome(bundle: Bundle): Promise<string>;
   listWorktrees(): Promise<Worktree[]>;
   /** Paths that differ between two commits; both sides of a rename. */

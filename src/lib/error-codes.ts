@@ -257,7 +257,7 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) =>
       `The run of "${f.feature}" is ${f.status}, not complete; merging now would bring in half a feature.`,
     hint: (f) =>
-      `Finish it with: mahabharatha kurukshetra --feature ${f.feature} --resume — or take what is there with: mahabharatha merge --partial`,
+      `Finish it with: mahabharatha kurukshetra --feature ${f.feature} --resume — or take what is there with: mahabharatha merge --feature ${f.feature} --partial`,
   },
   MERGE_TARGET_UNCLEAR: {
     kind: 'usage',

@@ -7,6 +7,7 @@ export { foreignLock, lockHolder, tryLock, withLock } from './file-lock.ts';
 export type { LockHolder } from './file-lock.ts';
 export { randomId, timeId } from './ids.ts';
 export { joinSockets } from './join-sockets.ts';
+export { keyedDigest } from './keyed-digest.ts';
 export { endOf, kill, killGroup, run, startDaemon, startJob } from './process.ts';
 export type { Environment, Job, ProcessEnd } from './process.ts';
 export { environmentOf, findByEnvironment, isAlive, killByEnvironment, processStart } from './process-tree.ts';

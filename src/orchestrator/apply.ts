@@ -84,7 +84,7 @@ async function startWorker(
     .then((handle) => {
       if (typeof handle === 'string') return;
       const { pid, containerId } = handle;
-      journal.record({ type: 'worker-started', worker, pid, containerId, handle: { ...handle } });
+      journal.record({ type: 'worker-started', worker, session, pid, containerId, handle: { ...handle } });
     });
 }
 
@@ -158,15 +158,17 @@ function bootOf(
   };
 }
 
-/** It does not answer, so it is not asked: it goes at once, and the next look finds it gone. */
+/**
+ * It does not answer, so it is not asked: it goes at once. Only when it is gone, a start of it that is still under way
+ * included, the next life may have its folders. When the run is to end there is none: then nobody waits for that here.
+ */
 async function killWorker(
-  { ports }: RunContext,
+  { options }: RunContext,
   journal: Journal,
   hands: Hands,
   { worker, cause }: ActionOf<'kill-worker'>,
 ): Promise<void> {
-  const handle = hands.handleOf(journal.state.workers[worker]?.session ?? '');
-  if (handle !== undefined) await ports.launcher.stop(handle, { graceMs: 0 });
+  await hands.end(journal.state.workers[worker]?.session ?? '', options.stop);
   journal.record({ type: 'worker-exited', worker, expected: false, cause });
 }
 

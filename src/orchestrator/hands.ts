@@ -1,4 +1,4 @@
-import { hasCode, reasonOf } from '../lib/index.ts';
+import { hasCode, reasonOf, sleep } from '../lib/index.ts';
 import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
 import type { Ports } from './ports.ts';
 
@@ -12,11 +12,16 @@ export interface Hands {
   exitOf(session: string): WorkerEnd | undefined;
   /** What workers run on is gone: none can be started or asked about. */
   readonly outage: string | undefined;
-  handleOf(session: string): WorkerHandle | undefined;
   lastWords(session: string, lines: number): Promise<string[]>;
   /**
+   * Ends one without asking it; resolves when it is gone, and one that is being started is waited for: it may be at work
+   * already. When the signal fires it ends all the same, but nobody waits. Rejects when it may live on.
+   */
+  end(session: string, signal: AbortSignal): Promise<void>;
+  /**
    * Ends all that are held or being started; resolves when none of them, nor anything they started, is left. One that
-   * cannot be ended counts as gone: it keeps nobody from ending the others, and the sweep looks again.
+   * cannot be ended, or whose start takes too long, counts as gone: it keeps nobody from ending the others, and the sweep
+   * looks again.
    */
   stopAll(graceMs: number): Promise<void>;
 }
@@ -28,27 +33,29 @@ export interface WorkerEnd {
   readonly overLimit: boolean;
 }
 
-export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, onSign: () => void): Hands {
-  const starting = new Map<string, Promise<unknown>>();
-  const handles = new Map<string, WorkerHandle>();
-  const exits = new Map<string, WorkerEnd>();
-  let outage: string | undefined;
-  const failure = (error: unknown): WorkerEnd => {
-    if (hasCode(error, 'ENGINE_UNREACHABLE')) outage ??= reasonOf(error);
-    return { how: reasonOf(error), overLimit: false };
-  };
+/** How long the end of all waits for a start that is still under way. */
+const STARTING_MS = 15_000;
+
+export function createHands(
+  ports: Pick<Ports, 'launcher' | 'watch' | 'store'>,
+  onSign: () => void,
+  startingMs = STARTING_MS,
+): Hands {
+  const known = createRegister();
+  const { starting, handles, exits } = known;
 
   const hold = (handle: WorkerHandle): void => {
     handles.set(handle.session, handle);
     const ears = ports.watch(ports.store.paths.worker(handle.worker).outbox, onSign);
     const note = (end: WorkerEnd): void => {
       exits.set(handle.session, end);
+      known.gone.add(handle.session);
       ears.close();
       onSign();
     };
     ports.launcher.wait(handle).then(
       (exit) => note({ how: exitInWords(exit), overLimit: exit.overLimit !== undefined }),
-      (error: unknown) => note(failure(error)),
+      (error: unknown) => note(known.failure(error)),
     );
   };
 
@@ -56,15 +63,23 @@ export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, 
     try {
       const handle = await start();
       hold(handle);
-      return handle;
+      // Whoever ends it waits for it; to all others it has never been there.
+      return known.ended.has(session) ? 'it was ended while it was being started' : handle;
     } catch (error) {
-      const how = `it could not be started: ${failure(error).how}`;
+      const how = `it could not be started: ${known.failure(error).how}`;
       exits.set(session, { how, overLimit: false });
       return how;
     } finally {
       starting.delete(session);
       onSign();
     }
+  };
+
+  const end = async (session: string, graceMs: number): Promise<void> => {
+    known.ended.add(session);
+    await starting.get(session);
+    const handle = handles.get(session);
+    if (handle !== undefined && !known.gone.has(session)) await ports.launcher.stop(handle, { graceMs });
   };
 
   return {
@@ -74,22 +89,83 @@ export function createHands(ports: Pick<Ports, 'launcher' | 'watch' | 'store'>, 
       starting.set(session, begun);
       return begun;
     },
+    exitOf: known.exitOf,
+    get outage() {
+      return known.outage;
+    },
+    lastWords: (session, lines) => lastWords(ports.launcher, handles.get(session), lines),
+    end: (session, signal) => orAborted(end(session, 0), signal),
+    stopAll: (graceMs) => endAll(known, (session) => end(session, graceMs), startingMs + graceMs),
+  };
+}
+
+/** What is known of each life. */
+interface Register {
+  readonly starting: Map<string, Promise<unknown>>;
+  readonly handles: Map<string, WorkerHandle>;
+  readonly exits: Map<string, WorkerEnd>;
+  /** Those that somebody has asked to end, also before they had begun. */
+  readonly ended: Set<string>;
+  /** Those whose end the launcher has told of: nothing is left to be ended. */
+  readonly gone: Set<string>;
+  readonly outage: string | undefined;
+  exitOf(session: string): WorkerEnd | undefined;
+  failure(error: unknown): WorkerEnd;
+}
+
+function createRegister(): Register {
+  const starting = new Map<string, Promise<unknown>>();
+  const handles = new Map<string, WorkerHandle>();
+  const exits = new Map<string, WorkerEnd>();
+  let outage: string | undefined;
+  return {
+    starting,
+    handles,
+    exits,
+    ended: new Set(),
+    gone: new Set(),
+    get outage() {
+      return outage;
+    },
     exitOf: (session) => {
       if (starting.has(session)) return undefined;
       return exits.get(session) ?? (handles.has(session) ? undefined : { how: 'it is gone', overLimit: false });
     },
-    get outage() {
-      return outage;
-    },
-    handleOf: (session) => handles.get(session),
-    lastWords: (session, lines) => lastWords(ports.launcher, handles.get(session), lines),
-    stopAll: async (graceMs) => {
-      await Promise.all(starting.values());
-      const stop = (handle: WorkerHandle): Promise<unknown> =>
-        ports.launcher.stop(handle, { graceMs }).catch((error) => exits.set(handle.session, failure(error)));
-      await Promise.all([...handles.values()].filter(({ session }) => !exits.has(session)).map(stop));
+    failure: (error) => {
+      if (hasCode(error, 'ENGINE_UNREACHABLE')) outage ??= reasonOf(error);
+      return { how: reasonOf(error), overLimit: false };
     },
   };
+}
+
+/** Those that are there at once, and beside them, for as long as that may take, those that are still being started. */
+async function endAll(known: Register, end: (session: string) => Promise<void>, limitMs: number): Promise<void> {
+  const { starting, handles, exits } = known;
+  const one = (session: string): Promise<unknown> =>
+    end(session).catch((error: unknown) => exits.set(session, known.failure(error)));
+  const pending = [...starting.keys()];
+  const begun = Promise.all(pending.map(one));
+  const live = [...handles.keys()].filter((session) => !exits.has(session) && !starting.has(session));
+  const over = new AbortController();
+  await Promise.all([Promise.race([begun, sleep(limitMs, over.signal)]), ...live.map(one)]);
+  over.abort();
+  for (const session of pending) {
+    if (starting.delete(session)) exits.set(session, { how: 'its start took too long to wait for', overLimit: false });
+  }
+}
+
+/** As the work ends; or when the signal fires, whatever becomes of it then. */
+async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const aborted = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    over.abort();
+  }
 }
 
 function exitInWords({ code, signal, overLimit }: WorkerExit): string {

@@ -1,4 +1,4 @@
-import { hasCode, reasonOf, sleep } from '../lib/index.ts';
+import { asAppError, hasCode, reasonOf, sleep } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { createExecutor } from './apply.ts';
 import { decide } from './decide.ts';
@@ -7,6 +7,7 @@ import { isLive } from './decide-workers.ts';
 import type { Hands } from './hands.ts';
 import type { Journal } from './journal.ts';
 import { createObserver } from './observe.ts';
+import type { Observer } from './observe.ts';
 import type { Action, FinishAction, Snapshot } from './plan.ts';
 import type { RunContext } from './ports.ts';
 
@@ -39,7 +40,7 @@ export function createBell(): Bell {
 export async function runLoop(context: RunContext, journal: Journal, hands: Hands, bell: Bell): Promise<RunEnd> {
   const { ports, options } = context;
   const executor = createExecutor(context, journal, hands);
-  const observer = createObserver(context, hands);
+  const observer = createObserver(context, hands, bell.ring);
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const deadline = options.deadlineMs === null ? null : ports.clock.monotonic() + options.deadlineMs;
   const run: LiveRun = { context, journal, hands, executor, observer };
@@ -49,8 +50,8 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
       const actions = decide(late(snapshot, deadline, context));
       for (const action of actions) {
         if (action.kind === 'finish') return await finish(run, action);
-        // Asked to stop meanwhile: facts are still written down, nothing new is begun.
-        if (options.stop.aborted && action.kind !== 'record') break;
+        // Asked to stop meanwhile: facts are still written down and the dead ended, nothing new is begun.
+        if (options.stop.aborted && action.kind !== 'record' && action.kind !== 'kill-worker') break;
         await executor.apply(action);
       }
       if (actions.length > 0) continue;
@@ -61,12 +62,13 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
   } catch (error) {
     return await goDown(run, error);
   } finally {
+    await observer.rest();
     watch.close();
   }
 }
 
-async function look(observer: ReturnType<typeof createObserver>, journal: Journal): Promise<Snapshot> {
-  const snapshot = await observer.look(journal.state);
+async function look(observer: Observer, journal: Journal, last = false): Promise<Snapshot> {
+  const snapshot = await observer.look(journal.state, { last });
   for (const [worker, at] of observer.heartbeats) journal.heard(worker, at);
   return { ...snapshot, state: journal.state };
 }
@@ -89,14 +91,14 @@ interface LiveRun {
   readonly journal: Journal;
   readonly hands: Hands;
   readonly executor: ReturnType<typeof createExecutor>;
-  readonly observer: ReturnType<typeof createObserver>;
+  readonly observer: Observer;
 }
 
 /** The end: workers are asked to stop, what they finished meanwhile still counts, and only then is it said. */
 async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
   const { context, journal, hands, executor, observer } = run;
   await hands.stopAll(context.options.graceMs);
-  const snapshot = await look(observer, journal);
+  const snapshot = await look(observer, journal, true);
   const last = settleTasks(snapshot).filter((step) => step.kind === 'record');
   for (const step of last) await executor.apply(asInterruption(step));
   for (const [key, worker] of Object.entries(journal.state.workers)) {
@@ -155,8 +157,8 @@ async function breakOff(context: RunContext, journal: Journal, hands: Hands, err
   await hands.stopAll(context.options.graceMs).catch(() => undefined);
   await context.ports.launcher.sweep(journal.state.runId).catch(() => undefined);
   if (journal.state.status === 'running') {
-    const cause = reasonOf(error);
-    journal.record({ type: 'run-finished', status: 'stopped', exit: 1, cause, resumeAt: null });
+    const { exit } = asAppError(error);
+    journal.record({ type: 'run-finished', status: 'stopped', exit, cause: reasonOf(error), resumeAt: null });
     await journal.save().catch(() => undefined);
   }
   throw error;

@@ -3,19 +3,28 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commit, createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
+import { BUNDLE } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import type { Hands } from './hands.ts';
 import { createObserver } from './observe.ts';
+import type { Observer } from './observe.ts';
 import type { WorkerView } from './plan.ts';
 import type { RunContext } from './ports.ts';
 
 interface Desk {
   readonly state: RunState;
+  readonly observer: Observer;
+  /** Bundles that are being examined: the host's answer to each is still to be given. */
+  readonly bundles: { readonly taken: (tip: string) => void; readonly failed: (error: Error) => void }[];
+  /** How often the loop was woken. */
+  news(): number;
   look(worker: number): Promise<WorkerView>;
   /** What stands in a worker's status file; its session is the right one, unless it is given. */
   says(worker: number, status: Partial<WorkerStatus>): void;
   wait(ms: number): void;
+  dies(worker: number): void;
 }
 
 const RESULT: TaskResult = {
@@ -30,7 +39,7 @@ const RESULT: TaskResult = {
 };
 
 /** Two workers at work on A and B; what they say is in real files, and a commit is on the base when its name is "good". */
-function openDesk(limits: { totalMs: number; setupMs?: number }): Desk {
+function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects = true): Desk {
   const world = createWorld([{ id: 'A' }, { id: 'B' }]);
   world.settle();
   const folder = tempFolder();
@@ -39,15 +48,26 @@ function openDesk(limits: { totalMs: number; setupMs?: number }): Desk {
   const state: RunState = { ...world.state, workers: Object.fromEntries(up) };
   let now = 0;
   const status = (worker: number): string => path.join(folder, String(worker), 'status.json');
+  const bundles: Desk['bundles'] = [];
   const repository = {
+    bringHome: () => new Promise<string>((taken, failed) => bundles.push({ taken, failed })),
     commitFacts: async (id: string) =>
       id === commit('good') ? { parents: [state.base], changed: ['a'] } : { parents: [commit('other')], changed: [] },
   };
   const context = {
     ports: {
       clock: { now: () => now, monotonic: () => now },
-      store: { paths: { worker: (worker: number) => ({ status: status(worker) }) }, takeRequests: async () => [] },
-      launcher: { capabilities: { sharesObjects: true } },
+      store: {
+        paths: {
+          worker: (worker: number) => ({
+            status: status(worker),
+            outbox: path.dirname(status(worker)),
+            bundle: path.join(folder, `${worker}.bundle`),
+          }),
+        },
+        takeRequests: async () => [],
+      },
+      launcher: { capabilities: { sharesObjects } },
       repository,
     },
     options: {
@@ -55,19 +75,30 @@ function openDesk(limits: { totalMs: number; setupMs?: number }): Desk {
       limits: { totalMs: limits.totalMs, idleMs: 0, completionMs: 0 },
       setup: limits.setupMs === undefined ? null : { command: 'x', timeoutMs: limits.setupMs },
       graceMs: 0,
+      bundleBytes: 1000,
       stop: new AbortController().signal,
     },
     graph: {
+      feature: 'f',
       tasks: [
         { id: 'A', verification: null },
         { id: 'B', verification: null },
       ],
     },
   } as unknown as RunContext;
-  const hands = { exitOf: () => undefined, outage: undefined } as unknown as Hands;
-  const observer = createObserver(context, hands);
+  const dead = new Set<string>();
+  const hands = {
+    exitOf: (session: string) => (dead.has(session) ? { how: 'killed', overLimit: false } : undefined),
+    lastWords: async () => [],
+    outage: undefined,
+  } as unknown as Hands;
+  let news = 0;
+  const observer = createObserver(context, hands, () => news++);
   return {
     state,
+    observer,
+    bundles,
+    news: () => news,
     look: async (worker) => {
       const view = (await observer.look(state)).workers.get(worker);
       if (view === undefined) throw new Error(`nothing is known of worker ${worker}`);
@@ -89,8 +120,10 @@ function openDesk(limits: { totalMs: number; setupMs?: number }): Desk {
       };
       mkdirSync(path.dirname(status(worker)), { recursive: true });
       writeFileSync(status(worker), JSON.stringify(told));
+      writeFileSync(path.join(folder, String(worker), BUNDLE), 'a bundle');
     },
     wait: (ms) => (now += ms),
+    dies: (worker) => dead.add(state.workers[worker]?.session ?? ''),
   };
 }
 
@@ -123,6 +156,74 @@ describe('what a worker says', () => {
     desk.says(1, { setupFailure: 'the secret is wrong' });
     expect((await desk.look(0)).phase).toBeNull();
     expect((await desk.look(1)).setupFailure).toBe('the *** is wrong');
+  });
+});
+
+/** Worker 0 has said that it is done, and its bundle is being examined. */
+async function openExamination(): Promise<Desk> {
+  const desk = openDesk({ totalMs: 1000 }, false);
+  desk.says(0, { phase: 'idle', result: { ...RESULT, commit: commit('good') } });
+  await desk.look(0);
+  await waitUntil('the bundle is examined', () => desk.bundles.length === 1);
+  return desk;
+}
+
+describe('a result in a bundle', () => {
+  it('keeps nobody waiting: the others are looked at meanwhile, and the loop is woken at its end', async () => {
+    const desk = await openExamination();
+    desk.says(1, { phase: 'idle' });
+    expect((await desk.look(0)).result).toBeNull();
+    expect((await desk.look(1)).phase).toBe('idle');
+    expect(desk.news()).toBe(0);
+    desk.bundles[0]?.taken(commit('good'));
+    await waitUntil('the loop is woken', () => desk.news() === 1);
+    expect((await desk.look(0)).result).toMatchObject({ attempt: 'A.1', misfit: null, changed: ['a'] });
+    expect(desk.bundles).toHaveLength(1);
+  });
+
+  it('of a worker that died, fell silent or is overdue is weighed before the worker is', async () => {
+    const desk = await openExamination();
+    desk.dies(0);
+    desk.wait(10_000_000);
+    const meanwhile = await desk.look(0);
+    expect(meanwhile).toMatchObject({ alive: true, exit: null, silentMs: 0, unreadable: null, result: null });
+    desk.bundles[0]?.taken(commit('good'));
+    await desk.observer.rest();
+    expect(await desk.look(0)).toMatchObject({ alive: false, exit: 'killed', result: { outcome: 'verified' } });
+  });
+
+  it('is what the worker said first, whatever it says until the end of the examination', async () => {
+    const desk = await openExamination();
+    desk.says(0, { phase: 'idle', result: { ...RESULT, commit: commit('bad') } });
+    await desk.look(0);
+    desk.says(0, { phase: 'idle', result: null });
+    expect(await desk.look(0)).toMatchObject({ phase: null, result: null });
+    desk.bundles[0]?.taken(commit('good'));
+    await desk.observer.rest();
+    expect((await desk.look(0)).result).toMatchObject({ commit: commit('good'), misfit: null });
+    expect(desk.bundles).toHaveLength(1);
+  });
+
+  it('is waited for by the last look', async () => {
+    const desk = await openExamination();
+    desk.dies(0);
+    const last = desk.observer.look(desk.state, { last: true });
+    desk.bundles[0]?.taken(commit('good'));
+    expect((await last).workers.get(0)).toMatchObject({ alive: false, result: { attempt: 'A.1', misfit: null } });
+  });
+
+  it('that this machine could not examine ends the next look with the reason', async () => {
+    const desk = await openExamination();
+    desk.bundles[0]?.failed(new Error('no room'));
+    await waitUntil('the loop is woken', () => desk.news() === 1);
+    await expect(desk.look(0)).rejects.toThrow('no room');
+    await desk.observer.rest();
+  });
+
+  it('without a commit is known at once', async () => {
+    const desk = openDesk({ totalMs: 1000 }, false);
+    desk.says(0, { result: { ...RESULT, outcome: 'idle' } });
+    expect((await desk.look(0)).result).toMatchObject({ outcome: 'idle', misfit: null });
   });
 });
 

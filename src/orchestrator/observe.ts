@@ -1,14 +1,12 @@
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
-import { copyUntrusted, hasCode, readUntrusted, reasonOf } from '../lib/index.ts';
+import { readUntrusted, reasonOf } from '../lib/index.ts';
 import type { Clock } from '../lib/index.ts';
-import { branchNames, BUNDLE, STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
-import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
+import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
+import type { WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
 import { isLive } from './decide-workers.ts';
+import { createExaminer } from './examine.ts';
 import type { Hands, WorkerEnd } from './hands.ts';
-import { attemptId } from './plan.ts';
-import type { ObservedTaskResult, Snapshot, StopRequest, WorkerView } from './plan.ts';
+import type { Snapshot, StopRequest, WorkerView } from './plan.ts';
 import { stopRequestOf } from './ports.ts';
 import type { RunContext } from './ports.ts';
 
@@ -18,12 +16,32 @@ const UNLIMITED_MS = 15 * 60_000;
 
 /** Looks at workers, requests and the clock; remembers between looks only what saves looking again. */
 export interface Observer {
-  look(state: RunState): Promise<Snapshot>;
+  /** The last look waits for results that are being examined: nobody comes back to them. */
+  look(state: RunState, options?: { readonly last: boolean }): Promise<Snapshot>;
+  /** Resolves when nothing is being examined any more. */
+  rest(): Promise<void>;
   /** Heartbeats of the last look. */
   readonly heartbeats: ReadonlyMap<number, string>;
 }
 
 type EndView = Pick<WorkerView, 'alive' | 'exit' | 'overLimit' | 'lastWords'>;
+
+/**
+ * A worker that has said how its work ended is not called dead, silent or overdue before that has been weighed: its
+ * attempt would count as lost.
+ */
+const UNDER_EXAMINATION: WorkerView = {
+  alive: true,
+  exit: null,
+  overLimit: false,
+  lastWords: [],
+  phase: null,
+  attempt: null,
+  setupFailure: null,
+  silentMs: 0,
+  result: null,
+  unreadable: null,
+};
 
 interface Reading {
   readonly text: string | undefined;
@@ -31,28 +49,31 @@ interface Reading {
   readonly unreadable: string | null;
 }
 
-export function createObserver(context: RunContext, hands: Hands): Observer {
+/** `onNews` is called when a look that has been made would now show more. */
+export function createObserver(context: RunContext, hands: Hands, onNews: () => void): Observer {
   const { ports, options, graph } = context;
   const silenceOf = createBeatWatch(ports.clock);
   const overdue = createAttemptWatch(context);
-  const resultOf = createExaminer(context);
+  const examiner = createExaminer(context, onNews);
   const readings = new Map<number, Reading>();
   const heartbeats = new Map<number, string>();
   let asked: readonly string[] = [];
 
-  const view = async (state: RunState, number: number, worker: WorkerState): Promise<WorkerView> => {
+  const view = async (state: RunState, number: number, worker: WorkerState, last: boolean): Promise<WorkerView> => {
     // First whether it lives, then what it says: what a dead worker has said is then its last word.
     const exit = hands.exitOf(worker.session);
     const reading = await readStatus(ports.store.paths.worker(number).status, readings.get(number), options.redact);
     readings.set(number, reading);
     const status = reading.status?.session === worker.session ? reading.status : null;
     if (status !== null) heartbeats.set(number, status.at);
+    const result = await examiner.resultOf(state, number, status, last);
+    if (result === 'under examination') return UNDER_EXAMINATION;
     return {
       ...(await aliveOrDead(worker, exit)),
       ...wordsOf(status),
       // Its start may take long; its silence counts from then on.
       silentMs: worker.handle === null ? 0 : silenceOf(number, worker.session, status?.beat ?? -1),
-      result: await resultOf(state, number, status),
+      result,
       unreadable: reading.unreadable ?? overdue(state, number, worker),
     };
   };
@@ -72,10 +93,11 @@ export function createObserver(context: RunContext, hands: Hands): Observer {
 
   return {
     heartbeats,
-    look: async (state) => {
+    rest: examiner.rest,
+    look: async (state, { last } = { last: false }) => {
       const live = Object.entries(state.workers).filter(([, worker]) => isLive(worker));
       const views = await Promise.all(
-        live.map(async ([key, worker]) => [Number(key), await view(state, Number(key), worker)] as const),
+        live.map(async ([key, worker]) => [Number(key), await view(state, Number(key), worker, last)] as const),
       );
       return {
         now: ports.clock.now(),
@@ -139,73 +161,6 @@ function createAttemptWatch({ ports, options, graph }: RunContext): typeof overd
     return `${task} goes on for ${Math.round(spent / 1000)} s, and all its limits together are ${limit / 1000} s`;
   };
   return overdue;
-}
-
-/**
- * Results with what the repository says of them; asked once per attempt. A worker speaks for what it was given and for
- * nothing else: what it says of another's attempt is not even looked at.
- */
-function createExaminer(
-  context: RunContext,
-): (state: RunState, worker: number, status: WorkerStatus | null) => Promise<WorkerView['result']> {
-  const examined = new Map<string, ObservedTaskResult>();
-  return async (state, worker, status) => {
-    const result = status?.result ?? null;
-    if (result === null || result.kind === 'gate') return result;
-    const base = baseOf(state, worker, result.attempt);
-    if (base === undefined) return null;
-    const known = examined.get(result.attempt);
-    if (known !== undefined) return known;
-    const observed = await examine(context, worker, result, base);
-    examined.set(result.attempt, observed);
-    return observed;
-  };
-}
-
-/** What a worker reports is a claim; the commit itself is asked of the repository. */
-async function examine(
-  context: RunContext,
-  worker: number,
-  result: TaskResult,
-  base: string,
-): Promise<ObservedTaskResult> {
-  if (result.commit === null) return { ...result, misfit: null, changed: [] };
-  const { launcher, repository } = context.ports;
-  const misfit = launcher.capabilities.sharesObjects ? null : await bringHome(context, worker, result.commit);
-  if (misfit !== null) return { ...result, misfit, changed: [] };
-  const facts = await repository.commitFacts(result.commit);
-  if (facts?.parents.length !== 1 || facts.parents[0] !== base)
-    return { ...result, misfit: `is not one commit on top of ${base.slice(0, 12)}`, changed: [] };
-  return { ...result, misfit: null, changed: facts.changed };
-}
-
-/** Takes the worker's commit out of its bundle. What is wrong with that is the worker's fault; what is wrong here ends the run. */
-async function bringHome(
-  { ports, options, graph }: RunContext,
-  worker: number,
-  commit: string,
-): Promise<string | null> {
-  const { outbox, bundle } = ports.store.paths.worker(worker);
-  const branch = branchNames(graph.feature).worker(worker);
-  try {
-    const copied = await copyUntrusted(path.join(outbox, BUNDLE), bundle, options.bundleBytes);
-    if (!copied) return 'came without the bundle that it should be in';
-    const tip = await ports.repository.bringHome({ file: bundle, branch });
-    return tip === commit ? null : `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
-  } catch (error) {
-    if (!hasCode(error, 'BUNDLE_REFUSED') && !hasCode(error, 'FILE_UNREADABLE')) throw error;
-    return `could not be fetched from its bundle: ${reasonOf(error)}`;
-  } finally {
-    await rm(bundle, { force: true });
-  }
-}
-
-function baseOf(state: RunState, worker: number, attempt: string): string | undefined {
-  for (const [id, task] of Object.entries(state.tasks)) {
-    const found = task.attempts.find((known) => known.worker === worker && attemptId(id, known.number) === attempt);
-    if (found !== undefined) return found.base;
-  }
-  return undefined;
 }
 
 async function readStatus(

@@ -46,11 +46,7 @@ function change(state: RunState, event: RecordedEvent): RunState {
         cause: null,
       });
     case 'worker-started':
-      return changeWorker(state, event.worker, {
-        pid: event.pid,
-        containerId: event.containerId,
-        handle: event.handle,
-      });
+      return workerStarted(state, event);
     case 'worker-phase':
       return {
         ...changeWorker(state, event.worker, {
@@ -142,6 +138,12 @@ const EMPTY_TRIAL: Trial = { tasks: [], tips: [], green: false, reds: 0, search:
 
 function changeTrial(state: RunState, level: number, change: (trial: Trial) => Trial | null): RunState {
   return changeLevel(state, level, { trial: change(state.levels[level]?.trial ?? EMPTY_TRIAL) });
+}
+
+/** Of a life that is over already it says nothing about the one that came after it. */
+function workerStarted(state: RunState, event: EventOf<'worker-started'>): RunState {
+  const { worker, session, pid, containerId, handle } = event;
+  return state.workers[worker]?.session === session ? changeWorker(state, worker, { pid, containerId, handle }) : state;
 }
 
 function workerExited(state: RunState, event: EventOf<'worker-exited'>): RunState {

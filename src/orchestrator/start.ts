@@ -87,8 +87,8 @@ async function takeOver(context: RunContext, journal: Journal, hands: Hands): Pr
     if (handle === undefined || !(await launcher.recover(handle))) continue;
     hands.hold(handle);
     if (worker.handle === null) {
-      const { pid, containerId } = handle;
-      journal.record({ type: 'worker-started', worker: Number(key), pid, containerId, handle: { ...handle } });
+      const { session, pid, containerId } = handle;
+      journal.record({ type: 'worker-started', worker: Number(key), session, pid, containerId, handle: { ...handle } });
     }
     await deliverAgain(context, journal, Number(key));
   }

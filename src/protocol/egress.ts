@@ -28,12 +28,29 @@ export const EGRESS_ORDERS = 'MAHABHARATHA_EGRESS';
 /** Where the proxy listens and the workers' doors knock. */
 export const EGRESS_SOCKET = `${INSIDE.egress}/proxy.sock`;
 
-/** The first line on each connection from a door to the proxy. */
-export const egressPreamble = (worker: number): string => `worker ${worker}\n`;
+/** The variable with the key of the run, which the proxy has and no worker. */
+export const EGRESS_KEY = 'MAHABHARATHA_EGRESS_KEY';
 
-/** The preamble's worker, and how many bytes it took; undefined while more must come; null when it is none. */
-export function readEgressPreamble(text: string): { worker: number; bytes: number } | undefined | null {
-  const match = /^worker (\d{1,3})\n/.exec(text);
-  if (match !== null) return { worker: Number(match[1]), bytes: match[0].length };
-  return text.includes('\n') || text.length > 12 ? null : undefined;
+/** What a worker's token is the keyed digest of. */
+export const egressIdentity = (worker: number): string => `worker ${worker}`;
+
+/** The first line on each connection from a door to the proxy: whose it is, and what proves that. */
+export const egressPreamble = (worker: number, token: string): string => `${egressIdentity(worker)} ${token}\n`;
+
+const PREAMBLE = /^worker (\d{1,3}) ([0-9a-f]{64})\n/;
+const LONGEST_PREAMBLE = egressPreamble(999, '0'.repeat(64)).length;
+
+/** Whose a connection claims to be. */
+export interface EgressClaim {
+  readonly worker: number;
+  readonly token: string;
+  /** Of the connection's first ones. */
+  readonly bytes: number;
+}
+
+/** The preamble at the beginning of the text; undefined while more must come; null when it is none. */
+export function readEgressPreamble(text: string): EgressClaim | undefined | null {
+  const [all, worker, token] = PREAMBLE.exec(text) ?? [];
+  if (all !== undefined) return { worker: Number(worker), token: token ?? '', bytes: all.length };
+  return text.includes('\n') || text.length >= LONGEST_PREAMBLE ? null : undefined;
 }

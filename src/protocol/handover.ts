@@ -16,8 +16,8 @@ export const handover = z.strictObject({
     /** Written below the worker's home, for its user alone. */
     files: z.array(z.strictObject({ path: z.string(), content: z.string() })),
   }),
-  /** The way out is the egress proxy: the worker opens the door to it. */
-  egress: z.boolean(),
+  /** The way out is the egress proxy: the worker opens the door to it, and proves with this token who it is. */
+  egress: z.string().nullable(),
   /** Values that must not appear in anything the worker says. */
   secrets: z.array(z.string()),
 });

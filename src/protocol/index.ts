@@ -10,8 +10,16 @@ export type {
 } from './assignment.ts';
 export { boot, lease } from './boot.ts';
 export type { Boot, Lease } from './boot.ts';
-export { EGRESS_ORDERS, EGRESS_SOCKET, egressOrders, egressPreamble, readEgressPreamble } from './egress.ts';
-export type { EgressOrders, EgressRule } from './egress.ts';
+export {
+  EGRESS_KEY,
+  EGRESS_ORDERS,
+  EGRESS_SOCKET,
+  egressIdentity,
+  egressOrders,
+  egressPreamble,
+  readEgressPreamble,
+} from './egress.ts';
+export type { EgressClaim, EgressOrders, EgressRule } from './egress.ts';
 export { handover, HANDOVER_MARK, INSIDE } from './handover.ts';
 export type { Handover } from './handover.ts';
 export { logLine } from './log-line.ts';

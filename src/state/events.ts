@@ -33,6 +33,8 @@ export type RunEvent =
   | {
       readonly type: 'worker-started';
       readonly worker: number;
+      /** Which life of the worker: a start may end after its worker has been given up. */
+      readonly session: string;
       readonly pid: number | null;
       readonly containerId: string | null;
       readonly handle: Record<string, unknown>;

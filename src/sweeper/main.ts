@@ -21,8 +21,9 @@ async function main(run: string, lock: string, leaseMs: number): Promise<void> {
   await nobodyFor(lock, leaseMs * SHARE);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     try {
-      await sweepRun(await findEngine(process.env), run);
-      return;
+      const engine = await findEngine(process.env);
+      // To find it may take long: whoever has come meanwhile keeps his workers.
+      if ((await lockHolder(lock)) === undefined) return void (await sweepRun(engine, run));
     } catch {
       // An engine that is just being started anew is asked again.
       await sleep(LOOK_MS);

@@ -26,7 +26,7 @@ async function startProxy(socket: string): Promise<Socket[]> {
 }
 
 async function startDoor(socket: string, patienceMs = 10_000): Promise<EgressDoor> {
-  const door = await openEgressDoor({ port: 0, socket, worker: 12, patienceMs });
+  const door = await openEgressDoor({ port: 0, socket, worker: 12, token: 'abc', patienceMs });
   onTestFinished(() => door.close());
   return door;
 }
@@ -41,7 +41,7 @@ describe("a worker's door to the egress proxy", () => {
     const line = wire(port, 'hello');
     line.socket.end(' there');
     await line.closed;
-    expect(line.text()).toBe('heard: worker 12\nhello there');
+    expect(line.text()).toBe('heard: worker 12 abc\nhello there');
   });
 
   it('waits for a proxy that starts later', async () => {
@@ -52,7 +52,7 @@ describe("a worker's door to the egress proxy", () => {
     await new Promise((resolve) => setTimeout(resolve, 150));
     await startProxy(socket);
     await line.closed;
-    expect(line.text()).toBe('heard: worker 12\nearly');
+    expect(line.text()).toBe('heard: worker 12 abc\nearly');
   });
 
   it('says what is missing when no proxy comes', async () => {
@@ -88,6 +88,8 @@ describe("a worker's door to the egress proxy", () => {
 
   it('says so when its port is taken', async () => {
     const { port } = await startDoor(place());
-    await expect(openEgressDoor({ port, socket: place(), worker: 1 })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await expect(openEgressDoor({ port, socket: place(), worker: 1, token: 'abc' })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
   });
 });

@@ -19,6 +19,8 @@ export interface EgressDoorOptions {
   /** The proxy's unix socket. */
   readonly socket: string;
   readonly worker: number;
+  /** Proves that. */
+  readonly token: string;
   readonly patienceMs?: number;
 }
 
@@ -55,7 +57,7 @@ export async function openEgressDoor(options: EgressDoorOptions): Promise<Egress
 }
 
 async function passOn(client: Socket, options: EgressDoorOptions, keep: (socket: Socket) => void): Promise<void> {
-  const { socket, worker, patienceMs = PATIENCE_MS } = options;
+  const { socket, worker, token, patienceMs = PATIENCE_MS } = options;
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const proxy = await connect(socket);
@@ -65,7 +67,7 @@ async function passOn(client: Socket, options: EgressDoorOptions, keep: (socket:
     }
     if (!(proxy instanceof Error)) {
       keep(proxy);
-      proxy.write(egressPreamble(worker));
+      proxy.write(egressPreamble(worker, token));
       joinSockets(client, proxy, IDLE_MS);
       return;
     }

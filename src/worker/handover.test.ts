@@ -12,7 +12,7 @@ const HANDOVER = {
   version: 1,
   env: { TZ: 'UTC' },
   agent: { env: { KEY: 'made-up-key-ü' }, files: [{ path: '.claude.json', content: '{}\n' }] },
-  egress: false,
+  egress: null,
   secrets: ['made-up-key-ü'],
 };
 const LINE = `${JSON.stringify(HANDOVER)}\n`;

@@ -30,8 +30,8 @@ export async function findSurroundings(worker: number, own: Environment): Promis
     return { env, agentHome: undefined, scratch: [], redact: createRedactor(secrets) };
   }
   const handover = await readHandover(process.stdin, HANDOVER_LIMIT, HANDOVER_TIMEOUT_MS);
-  if (handover.egress) {
-    await openEgressDoor({ port: INSIDE.proxyPort, socket: EGRESS_SOCKET, worker });
+  if (handover.egress !== null) {
+    await openEgressDoor({ port: INSIDE.proxyPort, socket: EGRESS_SOCKET, worker, token: handover.egress });
   }
   const home = env['HOME'] ?? INSIDE.home;
   return {

@@ -8,8 +8,8 @@ import { build } from 'tsdown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllowlist } from '../../src/egress/allowlist.ts';
 import { proxyEnvironment, proxyProgram } from '../../src/egress/index.ts';
-import { randomId } from '../../src/lib/index.ts';
-import { EGRESS_SOCKET, INSIDE, logLine } from '../../src/protocol/index.ts';
+import { keyedDigest, randomId } from '../../src/lib/index.ts';
+import { EGRESS_KEY, EGRESS_SOCKET, egressIdentity, INSIDE, logLine } from '../../src/protocol/index.ts';
 import type { EgressRule } from '../../src/protocol/index.ts';
 import { MARK, newBuild, newSpec, removeAll, startContainer } from '../support/containers.ts';
 import type { LiveContainer } from '../support/containers.ts';
@@ -23,6 +23,7 @@ const withFolder = newBuild(base, [`RUN mkdir -p ${INSIDE.egress} && chmod 1777 
 const image = withFolder.tag;
 const PROGRAMS = '/programs';
 const WORKER = 5;
+const KEY = 'made-up-key';
 
 describe.skipIf(why !== '')(`a container without a network, and the proxy beside it${why && ` (${why})`}`, () => {
   let folder: string;
@@ -113,7 +114,7 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
     expect(
       await curl(`http://${gateway}:${open}/`, `${twice} --output /dev/null --write-out "%{http_code}"`),
     ).toContain('400');
-    expect(await curl('https://other.test/')).toMatch(/CONNECT tunnel failed, response 403\nexit 56$/);
+    expect(await curl('https://other.test/')).toMatch(/CONNECT tunnel failed, response 502\nexit 56$/);
     expect(await inside('node --eval "fetch(\'https://other.test\').catch((e) => console.log(e.message))"')).toBe(
       'fetch failed\nexit 0',
     );
@@ -153,7 +154,8 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
 /** The proxy's program, and one that is nothing but a worker's door. */
 async function bundle(folder: string): Promise<void> {
   const door = path.join(folder, 'door.ts');
-  const options = `{ port: ${INSIDE.proxyPort}, socket: '${EGRESS_SOCKET}', worker: ${WORKER}, patienceMs: 4000 }`;
+  const token = keyedDigest(KEY, egressIdentity(WORKER));
+  const options = `{ port: ${INSIDE.proxyPort}, socket: '${EGRESS_SOCKET}', worker: ${WORKER}, token: '${token}', patienceMs: 4000 }`;
   const source = path.join(ROOT, 'src/worker/egress-door.ts');
   writeFileSync(
     door,
@@ -228,7 +230,7 @@ async function startProxy(
   const shared = mkdtempSync(path.join(folder, 'shared-'));
   const spec = newSpec(image, '', {
     command: ['node', `${PROGRAMS}/egress.mjs`, ...command.slice(2)],
-    env,
+    env: { ...env, [EGRESS_KEY]: KEY },
     network: 'bridge',
     memoryBytes: 256_000_000,
     mounts: [

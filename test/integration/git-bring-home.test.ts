@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRepository } from '../../src/git/index.ts';
 import type { Repository } from '../../src/git/index.ts';
-import { blob, bundleOf, commit, idOf, tree } from '../support/hostile-bundle.ts';
+import { blob, bundleOf, commit, idOf, tag, tree } from '../support/hostile-bundle.ts';
 import type { RawObject } from '../support/hostile-bundle.ts';
 import { fingerprint, tempRepository } from '../support/temp-repository.ts';
 import type { TempRepository } from '../support/temp-repository.ts';
@@ -57,9 +57,20 @@ const gitDirOf = ({ host }: Scene): Record<string, string> => fingerprint(path.j
 
 /** It is refused, for this reason, and the repository is as it was to the last file. */
 async function expectRefused(scene: Scene, reason: string | RegExp): Promise<void> {
+  const error = await failureOf(scene);
+  expect(error.message).toMatch(reason);
+  expect(['BUNDLE_REFUSED', 'FILE_UNREADABLE']).toContain(error.code);
+}
+
+/** Whoever is to blame: the repository is as it was to the last file. */
+async function failureOf(scene: Scene, repository = scene.repository): Promise<Error & { code?: string }> {
   const before = gitDirOf(scene);
-  await expect(scene.repository.bringHome({ file: scene.file, branch: BRANCH })).rejects.toThrow(reason);
+  const failure = await repository.bringHome({ file: scene.file, branch: BRANCH }).then(
+    () => new Error('it was taken'),
+    (error: Error) => error,
+  );
   expect(gitDirOf(scene)).toEqual(before);
+  return failure;
 }
 
 describe('bringing a bundle home', () => {
@@ -193,6 +204,7 @@ describe('objects that are not as they should be are refused', () => {
     ['a tree without its file', ({ base }) => withTree(base, tree(['100644', 'a', NOWHERE]))],
     ['a tree in the place of a commit', () => withTip(tree(['100644', 'a', idOf(EVIL)]), EVIL)],
     ['a file in the place of a commit', () => withTip(EVIL)],
+    ['a tag in the place of its commit', ({ base }) => withTag(commit(idOf(tree()), [base]), tree())],
     ['a name for what is not in it', () => [NOWHERE, EVIL]],
     [
       'one name twice',
@@ -202,7 +214,7 @@ describe('objects that are not as they should be are refused', () => {
     const scene = await openScene();
     const [tip, ...objects] = make(scene);
     writeFileSync(scene.file, bundleOf(REF, tip, objects));
-    await expectRefused(scene, /index-pack|rev-list|diff-tree/);
+    await expectRefused(scene, /index-pack|cat-file|rev-list|is a (tag|tree|blob), not a commit/);
   });
 });
 
@@ -216,6 +228,10 @@ const withTip = (tip: RawObject, ...others: readonly RawObject[]): readonly [str
   tip,
   ...others,
 ];
+
+function withTag(target: RawObject, ...others: readonly RawObject[]): readonly [string, ...RawObject[]] {
+  return withTip(tag(target, 'work'), target, ...others);
+}
 
 function withTree(base: string, top: RawObject, ...others: readonly RawObject[]): readonly [string, ...RawObject[]] {
   return withTip(commit(idOf(top), [base]), top, ...others);
@@ -231,17 +247,57 @@ describe('what would take all memory, all time or all names is refused', () => {
     const scene = await openScene();
     const objects = make(scene.base);
     writeFileSync(scene.file, bundleOf(REF, idOf(objects.at(-1) ?? EVIL), objects, [scene.base]));
-    await expectRefused(scene, /index-pack|rev-list|diff-tree/);
+    await expectRefused(scene, /index-pack|rev-list|diff-tree|a path in/);
+  });
+});
+
+describe('who is to blame', () => {
+  const MACHINE = ['No space left on device', 'Permission denied', 'Read-only file system'];
+
+  it.each(MACHINE)('is not asked of what a task calls its folders: %s', async (words) => {
+    const scene = await openScene();
+    const objects = nested(scene.base, 300, 1, words);
+    writeFileSync(scene.file, bundleOf(REF, idOf(objects.at(-1) ?? EVIL), objects, [scene.base]));
+    await expectRefused(scene, /a path in .* is longer than 4096 bytes/);
+  });
+
+  it('is not asked of what a task calls its submodules', async () => {
+    const scene = await openScene();
+    const modules = blob('[submodule "x"]\n\tpath = -: No space left on device\n\turl = u\n');
+    pack(scene, tree(['100644', '.gitmodules', idOf(modules)]), modules);
+    await expectRefused(scene, /No space left on device/);
+  });
+
+  it('is this machine when nothing can be written here', async () => {
+    const scene = await openScene();
+    scene.bundle({ 'b.txt': 'b\n' });
+    const folder = path.join(scene.host.folder, '..', 'bin');
+    mkdirSync(folder);
+    const [git] = (scene.host.env['PATH'] ?? '').split(':').filter((place) => existsSync(path.join(place, 'git')));
+    const script = `#!/bin/sh\ncase "$*" in *index-pack*) rm -r "$GIT_OBJECT_DIRECTORY"; exit 128;; esac\nexec '${git}/git' "$@"\n`;
+    writeFileSync(path.join(folder, 'git'), script, { mode: 0o755 });
+    const env = { ...scene.host.env, PATH: `${folder}:${scene.host.env['PATH']}` };
+    const error = await failureOf(scene, await openRepository(scene.host.folder, env));
+    expect(error).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining('objects') });
+  });
+
+  it('is this machine when there is no room for three times the bundle', async () => {
+    const scene = await openScene();
+    scene.bundle({ 'b.txt': 'b\n' });
+    const { bavail, bsize } = statfsSync(scene.host.folder);
+    truncateSync(scene.file, Math.ceil((bavail * bsize) / 2));
+    const error = await failureOf(scene);
+    expect(error).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringMatching(/there are \d+ MB/) });
   });
 });
 
 /** Each tree has the one before it so many times; the commit is the last. */
-function nested(base: string, depth: number, width: number): RawObject[] {
+function nested(base: string, depth: number, width: number, name = ''): RawObject[] {
   const objects: RawObject[] = [EVIL, tree(['100644', 'f', idOf(EVIL)])];
   let below = idOf(objects[1] ?? EVIL);
   for (let level = 1; level < depth; level++) {
     const id = below;
-    const next = tree(...Array.from({ length: width }, (_, n) => ['40000', String(n), id] as const));
+    const next = tree(...Array.from({ length: width }, (_, n) => ['40000', `${name}${n}`, id] as const));
     objects.push(next);
     below = idOf(next);
   }

@@ -9,6 +9,8 @@ import { dial } from '../../src/egress/dial.ts';
 import { createProxy, listen } from '../../src/egress/proxy.ts';
 import type { ProxyLimits } from '../../src/egress/proxy.ts';
 import { createRefusalLog } from '../../src/egress/refusal-log.ts';
+import { keyedDigest } from '../../src/lib/index.ts';
+import { egressIdentity, egressPreamble } from '../../src/protocol/index.ts';
 import type { EgressRule } from '../../src/protocol/index.ts';
 import { openEgressDoor } from '../../src/worker/egress-door.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -33,6 +35,11 @@ export interface EgressWorld {
   readonly dialled: string[];
 }
 
+export const KEY = 'made-up-key';
+const tokenOf = (worker: number): string => keyedDigest(KEY, egressIdentity(worker));
+/** What the door of that worker says first. */
+export const preambleOf = (worker: number): string => egressPreamble(worker, tokenOf(worker));
+
 /** A worker's door and the proxy behind it, with a name server of our own. */
 export async function egressWorld(wishes: Wishes): Promise<EgressWorld> {
   const socket = path.join(tempFolder(), 'proxy.sock');
@@ -41,6 +48,7 @@ export async function egressWorld(wishes: Wishes): Promise<EgressWorld> {
   const answers = new Map(Object.entries(wishes.names ?? {}).map(([name, each]) => [name, [...each]]));
   const proxy = createProxy({
     rules: [...parseAllowlist(wishes.allow).rules, ...(wishes.rules ?? [])],
+    key: KEY,
     resolve: async (name) => {
       asked?.push(name);
       const found = answers.get(name);
@@ -56,7 +64,7 @@ export async function egressWorld(wishes: Wishes): Promise<EgressWorld> {
     ...(wishes.limits === undefined ? {} : { limits: wishes.limits }),
   });
   await listen(proxy, socket);
-  const door = await openEgressDoor({ port: 0, socket, worker: 3 });
+  const door = await openEgressDoor({ port: 0, socket, worker: 3, token: tokenOf(3) });
   onTestFinished(() => {
     door.close();
     log.close();

@@ -25,6 +25,16 @@ export function commit(treeId: string, parents: readonly string[], who = 'A Task
   return { type: 'commit', data: Buffer.from(text.join('\n')) };
 }
 
+export function tag(target: RawObject, name: string): RawObject {
+  const lines = [
+    `object ${idOf(target)}`,
+    `type ${target.type}`,
+    `tag ${name}`,
+    'tagger A Task <task@example.org> 1700000000 +0000',
+  ];
+  return { type: 'tag', data: Buffer.from([...lines, '', 'work', ''].join('\n')) };
+}
+
 /** A bundle with one name; `size` of an object is what its pack claims, which may be a lie. */
 export function bundleOf(
   name: string,

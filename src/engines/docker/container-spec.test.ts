@@ -32,6 +32,7 @@ it('says to the letter what a container of ours is', () => {
     Image: 'worker:1',
     Entrypoint: ['node', '/worker.js'],
     Cmd: [],
+    Healthcheck: { Test: ['NONE'] },
     Env: ['HOME=/home/worker', 'WORDS=a=b c'],
     User: '1000:1001',
     WorkingDir: '/workspace',

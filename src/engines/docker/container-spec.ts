@@ -10,8 +10,8 @@ type LogConfig = NonNullable<HostConfig['LogConfig']>;
 export function toCreateBody(spec: ContainerSpec): CreateBody {
   return {
     Image: spec.image,
-    // The whole command: an entrypoint of the image could do anything before it.
-    ...(spec.command.length === 0 ? {} : { Entrypoint: [...spec.command], Cmd: [] }),
+    // The whole command: an entrypoint of the image could do anything before it, and its health check asks for another program.
+    ...(spec.command.length === 0 ? {} : { Entrypoint: [...spec.command], Cmd: [], Healthcheck: { Test: ['NONE'] } }),
     Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
     User: userOf(spec),
     WorkingDir: spec.workdir,

@@ -26,14 +26,15 @@ export function createObituaries(connection: Connection): Obituaries {
   const entries = new Map<string, Entry>();
   let listening: { readonly controller: AbortController; readonly begun: Promise<boolean> } | undefined;
 
-  const listen = (): Promise<boolean> => {
-    listening ??= startListening();
-    return listening.begun;
-  };
-
   const startListening = (): NonNullable<typeof listening> => {
     const controller = new AbortController();
-    const own = { controller, begun: begin(controller.signal, () => listening === own && (listening = undefined)) };
+    const over = (): void => {
+      if (listening !== own) return;
+      listening = undefined;
+      // Who ends from now on is not heard of: silence has no meaning any more.
+      for (const { news } of entries.values()) news.isHeard = false;
+    };
+    const own = { controller, begun: begin(controller.signal, over) };
     return own;
   };
 
@@ -60,7 +61,9 @@ export function createObituaries(connection: Connection): Obituaries {
     hold: async (id) => {
       const entry = createEntry();
       entries.set(id, entry);
-      entry.news.isHeard = await listen();
+      const own = (listening ??= startListening());
+      // It may have ended again by the time that we hear of its beginning.
+      entry.news.isHeard = (await own.begun) && listening === own;
       return entry.news;
     },
     release: (id, news) => {

@@ -1,14 +1,15 @@
-import { sleep } from '../../lib/index.ts';
+import { hasCode, sleep } from '../../lib/index.ts';
 import type { Engine, Labels } from '../../engines/index.ts';
 import { lastLines } from '../../logs/index.ts';
 import type { Launcher, WorkerExit, WorkerHandle, WorkerSpec } from '../launcher.ts';
 import { LABEL, placesOf } from './labels.ts';
 import { watchDisk } from './disk-watch.ts';
 import { workerExit } from './endings.ts';
-import { resumeOutput } from './output.ts';
+import { keepToTheEnd, resumeOutput } from './output.ts';
 import type { Output } from './output.ts';
 import { createPatience } from './outage.ts';
 import type { Patience } from './outage.ts';
+import { removeForSure } from './removal.ts';
 import { createRunParts, runOf } from './run-parts.ts';
 import type { ContainerLauncherOptions } from './settings.ts';
 import { startWorker } from './start-worker.ts';
@@ -20,36 +21,18 @@ const KILL_MS = 5000;
 /** What is being made when all is to go has this long to be made, so that it can go too. */
 const MAKING_MS = 5000;
 
-/** A worker that this process keeps hold of. */
-interface Held {
-  readonly exit: Promise<WorkerExit>;
-}
-
 /** Workers as locked-down containers: they see their own folders, and of the network what the user allows. */
 export function createContainerLauncher(options: ContainerLauncherOptions): Launcher {
-  const { engine, settings } = options;
-  const held = new Map<string, Held>();
-  const starting = new Set<Promise<unknown>>();
+  const { engine } = options;
   const patience = createPatience(engine, options.outageMs);
-  const parts = createRunParts(options, patience);
-
-  const hold = (handle: WorkerHandle, output: Output): Promise<WorkerExit> => {
-    const exit = keepWatch(options, patience, handle, output);
-    // Whoever waits is told; that nobody waits yet is no fault.
-    exit.catch(() => undefined);
-    held.set(handle.session, { exit });
-    return exit;
-  };
-  const watch = async (handle: WorkerHandle): Promise<WorkerExit> => {
-    const known = held.get(handle.session)?.exit;
-    if (known !== undefined) return known;
-    const output = resumeOutput(engine, idOf(handle), placesOf(handle.facts).log, settings.handover.secrets);
-    return hold(handle, output);
-  };
+  const workshop = createWorkshop();
+  const making: Patience = (work) => workshop.begun(patience(work));
+  const parts = createRunParts(options, making);
+  const { hold, watch } = createWatches(options, patience);
   const start = async (spec: WorkerSpec, again: boolean): Promise<WorkerHandle> => {
     if (again) await removeAll(engine, { [LABEL.session]: spec.session });
-    const { wayOut } = await parts.of(spec);
-    const { info, output } = await startWorker(engine, settings, spec);
+    const { wayOut, tokenOf } = await parts.of(spec);
+    const { info, output } = await startWorker(engine, options.settings, spec, tokenOf(spec.worker));
     const handle = handleOf(info);
     void hold(handle, output);
     // After the worker, which waits for it when it needs it: both at once would only be slower.
@@ -62,18 +45,12 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     capabilities: { sharesObjects: false },
     start: (spec) => {
       let tries = 0;
-      const started = patience(() => start(spec, tries++ > 0));
-      const over: Promise<unknown> = started.catch(() => undefined).then(() => starting.delete(over));
-      starting.add(over);
-      return started;
+      return making(() => start(spec, tries++ > 0));
     },
     recover: async (handle) => {
       if (!(await isStillThere(engine, handle))) return false;
       // Its run needs a last hand and a way out as before; without one of them it is told like any other worker.
-      parts
-        .of(runOf(handle))
-        .then(({ wayOut }) => wayOut())
-        .catch(() => undefined);
+      workshop.begun(parts.of(runOf(handle)).then(({ wayOut }) => wayOut())).catch(() => undefined);
       void watch(handle).catch(() => undefined);
       return true;
     },
@@ -88,19 +65,64 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     list: (runId) => listWorkers(engine, runId),
     sweep: async (runId) => {
       await parts.close(runId);
-      const swept = await sweepWith(engine, runId, [...starting]);
-      // If that could not be done, the last hand stays, and does it when we are gone.
-      parts.forget(runId);
+      const swept = await sweepWith(engine, runId, workshop);
+      // If that could not be done, or something is still to come, the last hand stays, and does it when we are gone.
+      if (workshop.isEmpty()) parts.forget(runId);
       return swept;
     },
   };
 }
 
+/** The ends of workers, each of which is waited for once. */
+interface Watches {
+  hold(handle: WorkerHandle, output: Output): Promise<WorkerExit>;
+  watch(handle: WorkerHandle): Promise<WorkerExit>;
+}
+
+function createWatches(options: ContainerLauncherOptions, patience: Patience): Watches {
+  const held = new Map<string, Promise<WorkerExit>>();
+  const resume = (handle: WorkerHandle): Output =>
+    resumeOutput(options.engine, idOf(handle), placesOf(handle.facts).log, options.settings.handover.secrets);
+  const hold = (handle: WorkerHandle, first: Output): Promise<WorkerExit> => {
+    const exit = keepWatch(options, patience, handle, (over) => keepToTheEnd(first, () => resume(handle), over));
+    // Whoever waits is told; that nobody waits yet is no fault.
+    exit.catch(() => undefined);
+    held.set(handle.session, exit);
+    return exit;
+  };
+  return { hold, watch: async (handle) => held.get(handle.session) ?? hold(handle, resume(handle)) };
+}
+
+/** What is being made in the engine, or kept running there: it may still come when all is to go. */
+interface Workshop {
+  begun<Result>(work: Promise<Result>): Promise<Result>;
+  isEmpty(): boolean;
+  /** Resolves when nothing is left in it, or the time is over. */
+  emptyWithin(ms: number): Promise<void>;
+}
+
+function createWorkshop(): Workshop {
+  const works = new Set<Promise<unknown>>();
+  return {
+    begun: (work) => {
+      const over: Promise<unknown> = work.catch(() => undefined).then(() => works.delete(over));
+      works.add(over);
+      return work;
+    },
+    isEmpty: () => works.size === 0,
+    emptyWithin: async (ms) => {
+      const over = new AbortController();
+      await Promise.race([Promise.all(works), sleep(ms, over.signal)]);
+      over.abort();
+    },
+  };
+}
+
 /** What is just being made would come after the sweep. */
-async function sweepWith(engine: Engine, runId: string, making: readonly Promise<unknown>[]): Promise<number> {
+async function sweepWith(engine: Engine, runId: string, workshop: Workshop): Promise<number> {
   const swept = await sweepRun(engine, runId);
-  if (making.length === 0) return swept;
-  await Promise.race([Promise.all(making), sleep(MAKING_MS)]);
+  if (workshop.isEmpty()) return swept;
+  await workshop.emptyWithin(MAKING_MS);
   return swept + (await sweepRun(engine, runId));
 }
 
@@ -127,9 +149,10 @@ async function keepWatch(
   { engine, settings }: ContainerLauncherOptions,
   patience: Patience,
   handle: WorkerHandle,
-  output: Output,
+  keepOutput: (over: AbortSignal) => Promise<void>,
 ): Promise<WorkerExit> {
   const over = new AbortController();
+  const output = keepOutput(over.signal);
   let overLimit: string | undefined;
   const disk = watchDisk(placesOf(handle.facts), settings.diskBytes, over.signal).then(async (problem) => {
     overLimit = problem;
@@ -141,9 +164,13 @@ async function keepWatch(
     // An engine that comes back takes its containers along, or finds them again: it is asked anew.
     const exit = await patience(() => engine.waitContainer(idOf(handle)));
     return workerExit(exit, { overLimit, memoryBytes: settings.memoryBytes });
+  } catch (error) {
+    // What cannot be waited for does not live on unseen.
+    if (!hasCode(error, 'ENGINE_UNREACHABLE')) await removeForSure(engine, idOf(handle));
+    throw error;
   } finally {
     over.abort();
-    await output.settled();
+    await output;
   }
 }
 
@@ -152,7 +179,7 @@ async function orRemove(engine: Engine, id: string, need: Promise<void>): Promis
   try {
     await need;
   } catch (error) {
-    await engine.removeContainer(id);
+    await removeForSure(engine, id);
     throw error;
   }
 }

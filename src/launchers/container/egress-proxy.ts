@@ -1,7 +1,9 @@
 import path from 'node:path';
 import type { ContainerSpec, Engine } from '../../engines/index.ts';
-import { hasCode, sleep } from '../../lib/index.ts';
-import { EGRESS_LOG, INSIDE } from '../../protocol/index.ts';
+import { hasCode, reasonOf, sleep } from '../../lib/index.ts';
+import { openLogFile } from '../../logs/index.ts';
+import { EGRESS_KEY, EGRESS_LOG, INSIDE } from '../../protocol/index.ts';
+import type { LogLine } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { egressVolume } from './container-spec.ts';
 import { LABEL, runLabels } from './labels.ts';
@@ -13,9 +15,13 @@ import type { ContainerSettings, EgressProgram } from './settings.ts';
 const MEMORY_BYTES = 512 * 1024 * 1024;
 const PIDS = 64;
 const LOG_BYTES = 10 * 1024 * 1024;
-/** One that ends again and again is no passing trouble; without it workers have no network, which they say. */
-const STARTS = 10;
-const START_AGAIN_MS = 500;
+/** One that ends again and again is no passing trouble: then it gets a rest, and workers have no network meanwhile. */
+const STARTS: Starts = { most: 10, withinMs: 5 * 60_000, againMs: 500 };
+const NAME_TRIES = 10;
+const NAME_AGAIN_MS = 500;
+/** Of what it says, on the host. */
+const KEPT_BYTES = 64 * 1024 * 1024;
+const MINUTE_MS = 60_000;
 /** For its last words. */
 const FAREWELL_MS = 3000;
 
@@ -33,38 +39,46 @@ interface Proxy {
   readonly output: Output;
 }
 
+interface Starts {
+  readonly most: number;
+  readonly withinMs: number;
+  readonly againMs: number;
+}
+
 interface ProxyWishes {
   readonly settings: ContainerSettings;
   readonly program: EgressProgram;
   readonly run: Run;
+  /** By which it knows the workers of the run. */
+  readonly key: string;
   readonly patience: Patience;
+  readonly starts?: Starts;
 }
 
 /** The one way out for all workers of a run. It is kept running until closed, and goes with the run's sweep. */
 export function keepEgressProxy(engine: Engine, wishes: ProxyWishes): EgressProxy {
-  const { settings, program, run, patience } = wishes;
+  const { patience, run, starts = STARTS } = wishes;
   const closing = new AbortController();
-  const begin = (): Promise<Proxy> => patience(() => findOrStart(engine, settings, program, run));
+  const begin = (): Promise<Proxy> => patience(() => findOrStart(engine, wishes));
   const first = begin();
-  let latest: Promise<Proxy | undefined> = first;
+  let latest: Promise<Proxy | string> = first;
   const keep = async (): Promise<void> => {
     await first;
-    for (let starts = 1; ; starts += 1) {
+    const rest = createRest(logOf(run), starts, closing.signal);
+    for (;;) {
       const proxy = await latest;
-      if (proxy !== undefined) await patience(() => engine.waitContainer(proxy.id));
-      await proxy?.output.settled();
-      if (starts >= STARTS) return;
-      await sleep(START_AGAIN_MS, closing.signal);
+      const end = typeof proxy === 'string' ? proxy : await endOfProxy(engine, proxy, patience);
+      await rest(end);
       if (closing.signal.aborted) return;
       // One more start that fails is no reason to give up the next.
-      latest = begin().catch(() => undefined);
+      latest = begin().catch(reasonOf);
     }
   };
   // What goes wrong with the engine itself is told by whoever waits for workers.
   const over = keep().catch(() => undefined);
   const end = async (): Promise<void> => {
     const proxy = await latest;
-    if (proxy !== undefined) await engine.signalContainer(proxy.id, 'SIGTERM');
+    if (typeof proxy !== 'string') await engine.signalContainer(proxy.id, 'SIGTERM');
   };
   return {
     started: first.then(() => undefined),
@@ -83,19 +97,57 @@ export function keepEgressProxy(engine: Engine, wishes: ProxyWishes): EgressProx
   };
 }
 
+/** In words, when all that it has said is in the log. */
+async function endOfProxy(engine: Engine, { id, output }: Proxy, patience: Patience): Promise<string> {
+  const { code, oomKilled } = await patience(() => engine.waitContainer(id));
+  await output.settled();
+  return oomKilled ? 'its memory was used up' : `it ended with code ${code ?? 'unknown'}`;
+}
+
+/** Waits before the next start: a moment, or for long after many that did no good. */
+function createRest(
+  log: string,
+  { most, withinMs, againMs }: Starts,
+  signal: AbortSignal,
+): (end: string) => Promise<void> {
+  let starts = [performance.now()];
+  return async (end) => {
+    starts = starts.filter((time) => performance.now() - time < withinMs);
+    const tooMany = starts.length >= most;
+    if (tooMany && !signal.aborted) await tellOfRest(log, { most, withinMs }, end);
+    await sleep(tooMany ? withinMs : againMs, signal);
+    starts = [...(tooMany ? [] : starts), performance.now()];
+  };
+}
+
+/** Tasks fail without a network, and the log is where one looks for the reason. */
+async function tellOfRest(
+  file: string,
+  { most, withinMs }: Pick<Starts, 'most' | 'withinMs'>,
+  end: string,
+): Promise<void> {
+  const minutes = withinMs / MINUTE_MS;
+  const text =
+    `no worker has a network any more: the egress proxy has ended ${most} times within ${minutes} minutes ` +
+    `(the last time: ${end}). It is started again in ${minutes} minutes.`;
+  // It is about all of them; a line has one, and the first is always there.
+  const line: LogLine = { at: new Date().toISOString(), worker: 0, source: 'egress', text };
+  const log = openLogFile(file, { limitBytes: KEPT_BYTES });
+  log.write(`${JSON.stringify(line)}\n`);
+  await log.close();
+}
+
+const logOf = (run: Run): string => path.join(path.dirname(run.log), EGRESS_LOG);
+
 /** A run that is resumed finds the proxy of its first orchestrator, as long as that has its lease. */
-async function findOrStart(
-  engine: Engine,
-  settings: ContainerSettings,
-  program: EgressProgram,
-  run: Run,
-): Promise<Proxy> {
-  const log = path.join(path.dirname(run.log), EGRESS_LOG);
+async function findOrStart(engine: Engine, wishes: ProxyWishes): Promise<Proxy> {
+  const { run } = wishes;
+  const log = logOf(run);
   const there = await engine.listContainers({ [LABEL.run]: run.runId, [LABEL.role]: 'egress' });
   const live = there.find(({ status }) => status === 'running');
   if (live !== undefined) return { id: live.id, output: resumeOutput(engine, live.id, log, []) };
   for (const { id } of there) await engine.removeContainer(id);
-  const id = await create(engine, proxySpec(settings, program, run));
+  const id = await create(engine, proxySpec(wishes));
   try {
     const attachment = await engine.attach(id);
     attachment.stdin.on('error', () => undefined);
@@ -114,18 +166,18 @@ async function create(engine: Engine, spec: ContainerSpec): Promise<string> {
     try {
       return await engine.createContainer(spec);
     } catch (error) {
-      if (!hasCode(error, 'CONTAINER_NAME_TAKEN') || attempt === STARTS) throw error;
-      await sleep(START_AGAIN_MS);
+      if (!hasCode(error, 'CONTAINER_NAME_TAKEN') || attempt === NAME_TRIES) throw error;
+      await sleep(NAME_AGAIN_MS);
     }
   }
 }
 
-function proxySpec(settings: ContainerSettings, program: EgressProgram, run: Run): ContainerSpec {
+function proxySpec({ settings, program, run, key }: ProxyWishes): ContainerSpec {
   return {
     name: egressVolume(run.runId),
     image: settings.image,
     command: program.command,
-    env: program.env,
+    env: { ...program.env, [EGRESS_KEY]: key },
     uid: settings.uid,
     gid: settings.gid,
     workdir: '/',

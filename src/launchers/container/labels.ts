@@ -12,6 +12,8 @@ export const LABEL = {
   role: 'mahabharatha.role',
   /** On shared caches: the repository they belong to. */
   cache: 'mahabharatha.cache',
+  /** On the volume of a run's egress proxy: the key by which the proxy knows the run's workers. */
+  egressKey: 'mahabharatha.egress-key',
   /** Where a worker's log and folders are: whoever finds it by its labels alone must know. */
   places: 'mahabharatha.places',
 } as const;

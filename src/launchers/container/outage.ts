@@ -1,14 +1,21 @@
 import type { Engine } from '../../engines/index.ts';
-import { hasCode, sleep } from '../../lib/index.ts';
+import { AppError, hasCode, sleep } from '../../lib/index.ts';
 
 /** An engine that is started anew is back by then; workers live on without it, or have ended. */
 const OUTAGE_MS = 30_000;
 const LOOK_AGAIN_MS = 500;
+/** So often it may be there again, and away for the same call, before that call is given up. */
+const ROUNDS = 5;
+/** What is answered only after so long has found the engine: its next outage is a new one. */
+const CALM_MS = 600_000;
 
 /** Does the work; where the engine goes away, waits until it is back and does it again. */
 export type Patience = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** One for each engine: however many wait for it, it is asked once. Rejects when it stays away, as the work did. */
+/**
+ * One for each engine: however many wait for it, it is asked once. Rejects with ENGINE_UNREACHABLE when it stays away, or
+ * is there and answers everything but this.
+ */
 export function createPatience(engine: Engine, outageMs = OUTAGE_MS): Patience {
   let coming: Promise<boolean> | undefined;
   const comesBack = (): Promise<boolean> => {
@@ -16,14 +23,32 @@ export function createPatience(engine: Engine, outageMs = OUTAGE_MS): Patience {
     return coming;
   };
   return async (work) => {
-    for (;;) {
+    for (let round = 1; ; round += 1) {
+      const since = performance.now();
       try {
         return await work();
       } catch (error) {
-        if (!hasCode(error, 'ENGINE_UNREACHABLE') || !(await comesBack())) throw error;
+        const outage = await asOutage(engine, error);
+        if (outage === undefined) throw error;
+        if (performance.now() - since > CALM_MS) round = 1;
+        if (round >= ROUNDS || !(await comesBack())) throw outage;
       }
     }
   };
+}
+
+/** A single call that takes too long is no outage; one that does not even say that it is there is as good as gone. */
+async function asOutage(engine: Engine, error: unknown): Promise<AppError | undefined> {
+  if (hasCode(error, 'ENGINE_UNREACHABLE')) return error;
+  if (!hasCode(error, 'ENGINE_TIMEOUT') || (await isThere(engine))) return undefined;
+  return new AppError('ENGINE_UNREACHABLE', { tried: [error.message] }, { cause: error });
+}
+
+function isThere(engine: Engine): Promise<boolean> {
+  return engine.info().then(
+    () => true,
+    () => false,
+  );
 }
 
 /** One that is just going away may answer once more: it is not asked at once. */
@@ -31,11 +56,7 @@ async function isBackWithin(engine: Engine, limitMs: number): Promise<boolean> {
   const deadline = performance.now() + limitMs;
   while (performance.now() < deadline) {
     await sleep(LOOK_AGAIN_MS);
-    const there = await engine.info().then(
-      () => true,
-      () => false,
-    );
-    if (there) return true;
+    if (await isThere(engine)) return true;
   }
   return false;
 }

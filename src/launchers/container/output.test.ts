@@ -91,4 +91,17 @@ describe('the output of a container that somebody else has started', () => {
     await output.settled();
     expect(readFileSync(log, 'utf8')).toBe(all);
   });
+
+  it('is completed also when the engine throws away the beginning of its log just then', async () => {
+    const log = path.join(tempFolder(), 'log');
+    let printed = 'one\ntwo\nthree\n';
+    const logs: Engine['logs'] = async (_, { follow }, { stdout }) => {
+      stdout(Buffer.from(printed));
+      if (!follow) printed = 'three\nfour\nfive\n';
+    };
+    const output = resumeOutput({ logs } as unknown as Engine, 'id', log, []);
+    await output.ended;
+    await output.settled();
+    expect(readFileSync(log, 'utf8')).toBe('one\ntwo\nthree\nfour\nfive\n');
+  });
 });

@@ -14,6 +14,8 @@ const DRAIN_MS = 2000;
 
 /** A worker's output on its way into the log of the run. */
 export interface Output {
+  /** Resolves when no more comes: the container has ended, or the engine has let go of us. */
+  readonly ended: Promise<unknown>;
   /** Resolves when all that the container has printed is in the log. */
   settled(): Promise<void>;
 }
@@ -37,15 +39,19 @@ export function resumeOutput(engine: Engine, id: string, log: string, secrets: r
   const redact = createRedactor(secrets);
   const over = new AbortController();
   const follow = async (): Promise<void> => {
-    const printed: string[] = [];
-    await readLines(engine, id, { follow: false }, (line) => printed.push(redact(line)));
-    const kept = await lastLines(log, OVERLAP_LINES, () => true);
-    for (const line of missingLines(kept.lines, printed)) file.write(`${line}\n`);
-    let skip = printed.length;
-    await readLines(engine, id, { follow: true, signal: over.signal }, (line) => {
-      if (skip > 0) skip -= 1;
-      else file.write(`${redact(line)}\n`);
-    });
+    let kept: readonly string[] | undefined;
+    for (let hasRotated = true; hasRotated && !over.signal.aborted;) {
+      const printed: string[] = [];
+      await readLines(engine, id, { follow: false }, (line) => printed.push(redact(line)));
+      kept ??= (await lastLines(log, OVERLAP_LINES, () => true)).lines;
+      for (const line of missingLines(kept, printed)) file.write(`${line}\n`);
+      // It may take a moment until that can be read in the file.
+      kept = printed;
+      const news = createNews(printed, (line) => file.write(`${line}\n`));
+      const signal = AbortSignal.any([over.signal, news.broken]);
+      await readLines(engine, id, { follow: true, signal }, (line) => news.take(redact(line)));
+      hasRotated = news.broken.aborted;
+    }
   };
   // Who cannot be read any more is gone, or the engine is: both are noticed elsewhere.
   const ended = follow().catch(() => undefined);
@@ -55,9 +61,49 @@ export function resumeOutput(engine: Engine, id: string, log: string, secrets: r
   });
 }
 
+/**
+ * Who follows gets all from the beginning once more: only what comes after what is known is new. An engine that has
+ * thrown away the beginning meanwhile gives less than that; then it is to be looked at again.
+ */
+function createNews(
+  known: readonly string[],
+  onNews: (line: string) => void,
+): { readonly broken: AbortSignal; take(line: string): void } {
+  const broken = new AbortController();
+  let at = 0;
+  return {
+    broken: broken.signal,
+    take: (line) => {
+      if (broken.signal.aborted) return;
+      if (at >= known.length) return onNews(line);
+      if (line === known[at]) at += 1;
+      else broken.abort();
+    },
+  };
+}
+
+/**
+ * To the end of the container, which `over` tells: whoever stops listening before that (an engine that is started anew
+ * lets its containers live, and us go) begins again. Resolves when all is in the log.
+ */
+export async function keepToTheEnd(first: Output, resume: () => Output, over: AbortSignal): Promise<void> {
+  const end = new Promise<void>((resolve) => over.addEventListener('abort', () => resolve(), { once: true }));
+  let output = first;
+  while (!over.aborted) {
+    await Promise.race([output.ended, end]);
+    // Most often the end of the output is that of the container: then it is over in a moment.
+    await sleep(DRAIN_MS, over);
+    if (over.aborted) break;
+    await output.settled();
+    output = resume();
+  }
+  await output.settled();
+}
+
 function settledOutput(ended: Promise<unknown>, close: () => Promise<void>): Output {
   let settling: Promise<void> | undefined;
   return {
+    ended,
     settled: () => {
       settling ??= Promise.race([ended, sleep(DRAIN_MS)]).then(close);
       return settling;

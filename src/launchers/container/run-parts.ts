@@ -1,8 +1,8 @@
 import type { WorkerHandle, WorkerSpec } from '../launcher.ts';
-import { egressVolume } from './container-spec.ts';
+import { egressKey, egressToken } from './egress-key.ts';
 import { keepEgressProxy } from './egress-proxy.ts';
 import type { EgressProxy } from './egress-proxy.ts';
-import { LABEL, placesOf, runLabels } from './labels.ts';
+import { LABEL, placesOf } from './labels.ts';
 import { createPatience } from './outage.ts';
 import type { Patience } from './outage.ts';
 import type { ContainerLauncherOptions } from './settings.ts';
@@ -13,11 +13,17 @@ type Run = Pick<WorkerSpec, 'runId' | 'feature' | 'shared' | 'log'>;
 /** What a run has once, beside its workers: its last hand, its caches, its way out. */
 interface RunParts {
   /** Resolves when a worker can be made. Its way out is made when it is asked for: best when the worker itself is started. */
-  of(run: Run): Promise<{ wayOut(): Promise<void> }>;
+  of(run: Run): Promise<Ready>;
   /** Ends what is not a worker; resolves when its last words are in the log, or cannot be waited for. */
   close(runId: string): Promise<void>;
   /** Nothing of the run is left: its last hand may go. */
   forget(runId: string): void;
+}
+
+interface Ready {
+  wayOut(): Promise<void>;
+  /** Proves to the way out which worker it is; null where there is none. */
+  tokenOf(worker: number): string | null;
 }
 
 interface Parts {
@@ -26,7 +32,8 @@ interface Parts {
 }
 
 interface Made {
-  readonly volumes: Promise<unknown>;
+  /** With the key of the run's egress proxy, where it has one. */
+  readonly volumes: Promise<string | null>;
   proxy: Promise<EgressProxy | null> | undefined;
 }
 
@@ -38,16 +45,15 @@ export function createRunParts(options: ContainerLauncherOptions, patience = cre
       const parts = known ?? { sweeper: options.startSweeper(run.runId), made: undefined };
       if (known === undefined) runs.set(run.runId, parts);
       const made = (parts.made ??= make(options, run));
-      try {
-        await made.volumes;
-      } catch (error) {
+      const key = await made.volumes.catch((error: unknown) => {
         // What could not be made is tried again with the next worker.
         if (parts.made === made) parts.made = undefined;
         throw error;
-      }
+      });
       return {
+        tokenOf: (worker) => (key === null ? null : egressToken(key, worker)),
         wayOut: async () => {
-          const making = (made.proxy ??= makeProxy(options, patience, run));
+          const making = (made.proxy ??= makeProxy(options, { run, key, patience }));
           try {
             const proxy = await making;
             await proxy?.started;
@@ -77,20 +83,18 @@ export function runOf({ runId, facts }: WorkerHandle): Run {
 
 function make({ engine, settings }: ContainerLauncherOptions, run: Run): Made {
   const { repo, egress, caches } = settings;
-  const labels = { ...runLabels({ ...run, repo }), [LABEL.role]: 'egress' };
   const volumes = Promise.all([
-    ...(egress === null ? [] : [engine.createVolume(egressVolume(run.runId), labels)]),
+    egress === null ? null : egressKey(engine, run, repo),
     // Caches outlive runs: no run's label, or they would go with it.
     ...caches.map(({ volume }) => engine.createVolume(volume, { [LABEL.cache]: repo })),
-  ]);
+  ]).then(([key]) => key);
   return { volumes, proxy: undefined };
 }
 
 async function makeProxy(
   { engine, settings }: ContainerLauncherOptions,
-  patience: Patience,
-  run: Run,
+  { run, key, patience }: { run: Run; key: string | null; patience: Patience },
 ): Promise<EgressProxy | null> {
-  if (settings.egress === null) return null;
-  return keepEgressProxy(engine, { settings, program: await settings.egress.program, run, patience });
+  if (settings.egress === null || key === null) return null;
+  return keepEgressProxy(engine, { settings, program: await settings.egress.program, run, key, patience });
 }

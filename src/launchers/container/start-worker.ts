@@ -6,6 +6,7 @@ import { containerSpec, namesOf } from './container-spec.ts';
 import { giveFolders, maskedObjects } from './folders.ts';
 import { keepOutput } from './output.ts';
 import type { Output } from './output.ts';
+import { removeForSure } from './removal.ts';
 import type { ContainerSettings } from './settings.ts';
 
 /** Inside, folders may belong to another number than the one that git runs as; they are ours all the same. */
@@ -16,6 +17,7 @@ export async function startWorker(
   engine: Engine,
   settings: ContainerSettings,
   spec: WorkerSpec,
+  egress: string | null,
 ): Promise<{ info: ContainerInfo; output: Output }> {
   await giveFolders(spec, settings.uid, settings.gid);
   const masked = await maskedObjects(spec);
@@ -27,11 +29,12 @@ export async function startWorker(
     attachment.stdin.on('error', () => undefined);
     const told = settings.egress === null ? {} : await settings.egress.env;
     // It waits there: a worker need not wait for it.
-    attachment.stdin.write(`${JSON.stringify(handoverOf(spec, settings, told))}\n`);
+    const handover: Handover = { ...handoverOf(spec, settings, told), egress };
+    attachment.stdin.write(`${JSON.stringify(handover)}\n`);
     await engine.startContainer(id);
     return { info, output };
   } catch (error) {
-    await engine.removeContainer(id).catch(() => undefined);
+    await removeForSure(engine, id);
     throw error;
   }
 }
@@ -54,12 +57,15 @@ async function createUnderAnyName(
   throw taken;
 }
 
-function handoverOf(spec: WorkerSpec, settings: ContainerSettings, told: Readonly<Record<string, string>>): Handover {
+function handoverOf(
+  spec: WorkerSpec,
+  settings: ContainerSettings,
+  told: Readonly<Record<string, string>>,
+): Omit<Handover, 'egress'> {
   const env: Record<string, string> = { ...told };
   for (const [name, value] of Object.entries(spec.env)) if (value !== undefined) env[name] = value;
   for (const cache of settings.caches) Object.assign(env, cache.env);
-  const egress = settings.egress !== null;
-  return { version: 1, env: { ...env, ...withTrustedFolders(env) }, egress, ...settings.handover };
+  return { version: 1, env: { ...env, ...withTrustedFolders(env) }, ...settings.handover };
 }
 
 function withTrustedFolders(env: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import type { EgressRule } from '../protocol/index.ts';
+import { networkFor } from './container-network.ts';
+import type { ContainerWishes } from './container-wishes.ts';
+
+/** What is said of the network when workers get these variables of the user, and may reach these hosts. */
+function warningsOf(env: Record<string, string>, names: readonly string[], hosts: readonly string[]): Promise<unknown> {
+  const rules = hosts.map((host): EgressRule => ({ host, covers: 'host', ports: [443], trustedPrivate: false }));
+  const wishes = {
+    config: { workers: { lease: 1, container: { network: 'allowlist', env: names } } },
+    agent: { kind: 'claude' },
+    graph: { tasks: [{ run: null }] },
+    mode: { rules: Promise.resolve({ rules, warnings: [], env: {} }) },
+    env,
+  } as unknown as ContainerWishes;
+  return networkFor(wishes).then(({ warnings }) => warnings);
+}
+
+const CANNOT = [expect.stringContaining('workers cannot reach api.anthropic.com')];
+
+describe('an agent without a way to its model is told of before the start', () => {
+  it("also when a host's name only ends like the model's", async () => {
+    expect(await warningsOf({}, [], ['com'])).toEqual(CANNOT);
+    expect(await warningsOf({}, [], ['anthropic.com'])).toEqual(CANNOT);
+    expect(await warningsOf({}, [], ['api.anthropic.com'])).toEqual([]);
+  });
+
+  it("also when the user's own agent uses a cloud, of which the workers are told nothing", async () => {
+    const env = { CLAUDE_CODE_USE_BEDROCK: '1' };
+    expect(await warningsOf(env, [], ['example.org'])).toEqual(CANNOT);
+    expect(await warningsOf(env, ['CLAUDE_CODE_USE_BEDROCK'], ['example.org'])).toEqual([]);
+    expect(await warningsOf({}, ['CLAUDE_CODE_USE_BEDROCK'], ['example.org'])).toEqual(CANNOT);
+  });
+});

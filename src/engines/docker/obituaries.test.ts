@@ -1,0 +1,36 @@
+import { PassThrough } from 'node:stream';
+import { expect, it } from 'vitest';
+import type { Connection } from './connection.ts';
+import { createObituaries } from './obituaries.ts';
+
+/** An engine whose events are what a test writes; one stream for each time that somebody listens. */
+function newsroom(): { connection: Connection; streams: PassThrough[] } {
+  const streams: PassThrough[] = [];
+  const open = async (): Promise<PassThrough> => {
+    const stream = new PassThrough();
+    streams.push(stream);
+    return stream;
+  };
+  return { connection: { place: 'here', open } as unknown as Connection, streams };
+}
+
+it('silence about a container means nothing any more when the engine has stopped telling events', async () => {
+  const { connection, streams } = newsroom();
+  const obituaries = createObituaries(connection);
+  const early = await obituaries.hold('early');
+  expect(early.isHeard).toBe(true);
+  streams[0]?.end();
+  await expect.poll(() => early.isHeard).toBe(false);
+  const late = await obituaries.hold('late');
+  expect([late.isHeard, early.isHeard, streams.length]).toEqual([true, false, 2]);
+});
+
+it('what is told of a container before the stream ends still counts', async () => {
+  const { connection, streams } = newsroom();
+  const news = await createObituaries(connection).hold('c');
+  for (const Action of ['oom', 'die']) streams[0]?.write(`${JSON.stringify({ Action, Actor: { ID: 'c' } })}\n`);
+  await expect.poll(() => news.death.aborted).toBe(true);
+  streams[0]?.end();
+  await expect.poll(() => news.isHeard).toBe(false);
+  expect(news.ranOutOfMemory).toBe(true);
+});

@@ -1,0 +1,31 @@
+import { open, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { AppError, reasonOf } from '../lib/index.ts';
+
+/** Throws when the file system of a folder has less room than that. */
+export async function needRoom(folder: string, bytes: number, what: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  if (free >= bytes) return;
+  const reason = `${what} needs ${megabytes(bytes)} there, and there are ${megabytes(free)}`;
+  throw new AppError('FILE_UNWRITABLE', { file: folder, reason });
+}
+
+/** Throws when nothing can be written in a folder: tried, not asked. */
+export async function needWritable(folder: string): Promise<void> {
+  const file = path.join(folder, 'probe');
+  try {
+    const probe = await open(file, 'w');
+    try {
+      await probe.writeFile(Buffer.alloc(64 * 1024, 1));
+      // A quota or a disk in the network may say so only now.
+      await probe.sync();
+    } finally {
+      await probe.close();
+    }
+  } catch (error) {
+    throw new AppError('FILE_UNWRITABLE', { file, reason: reasonOf(error) }, { cause: error });
+  }
+}
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;

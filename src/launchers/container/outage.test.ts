@@ -1,0 +1,59 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Engine } from '../../engines/index.ts';
+import { AppError } from '../../lib/index.ts';
+import { createPatience } from './outage.ts';
+
+const gone = new AppError('ENGINE_UNREACHABLE', { tried: ['it broke the connection off'] });
+const slow = new AppError('ENGINE_TIMEOUT', { call: 'start container x', place: 'there', waitedMs: 20_000 });
+
+function engine(isThere: () => boolean): Engine {
+  return { info: async () => (isThere() ? {} : Promise.reject(gone)) } as unknown as Engine;
+}
+
+describe('patience with an engine', () => {
+  it('ends when the engine is there, but not for this one call', async () => {
+    vi.useFakeTimers();
+    try {
+      let calls = 0;
+      const work = createPatience(engine(() => true))(async () => {
+        calls += 1;
+        throw gone;
+      });
+      const told = expect(work).rejects.toBe(gone);
+      await vi.advanceTimersByTimeAsync(60_000);
+      await told;
+      expect(calls).toBe(5);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('takes a call that is slow for what it is, as long as the engine answers others', async () => {
+    let calls = 0;
+    const work = createPatience(engine(() => true))(async () => {
+      calls += 1;
+      throw slow;
+    });
+    await expect(work).rejects.toBe(slow);
+    expect(calls).toBe(1);
+  });
+
+  it('takes an engine that answers nothing at all for one that is gone', async () => {
+    const work = createPatience(
+      engine(() => false),
+      0,
+    )(async () => Promise.reject(slow));
+    await expect(work).rejects.toMatchObject({ code: 'ENGINE_UNREACHABLE', cause: slow });
+  });
+
+  it('goes on when an engine that has hung answers again', async () => {
+    let looks = 0;
+    const results = [async () => Promise.reject(slow), async () => 'done'];
+    const work = createPatience(engine(() => looks++ > 0))(() => results.shift()?.() ?? fail());
+    expect(await work).toBe('done');
+  });
+});
+
+async function fail(): Promise<never> {
+  throw new Error('asked too often');
+}

@@ -1,0 +1,122 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { copyUntrusted, hasCode, reasonOf } from '../lib/index.ts';
+import { branchNames, BUNDLE } from '../protocol/index.ts';
+import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
+import type { RunState } from '../state/index.ts';
+import { attemptId } from './plan.ts';
+import type { ObservedTaskResult, WorkerView } from './plan.ts';
+import type { RunContext } from './ports.ts';
+
+interface Examiner {
+  /** `last`: there is no later look, so this one waits. */
+  resultOf(
+    state: RunState,
+    worker: number,
+    status: WorkerStatus | null,
+    last: boolean,
+  ): Promise<WorkerView['result'] | 'under examination'>;
+  /** Resolves when nothing is being examined any more. */
+  rest(): Promise<void>;
+}
+
+interface Examination {
+  readonly attempt: string;
+  readonly commit: string | null;
+  /** Never rejects: what failed is told at the next look. */
+  readonly end: Promise<unknown>;
+  /** Null until the end; then it gives the result or throws. */
+  outcome: (() => ObservedTaskResult) | null;
+}
+
+/**
+ * Results with what the repository says of them; asked once per attempt, and the first that a worker says counts. It
+ * speaks for what it was given and for nothing else: what it says of another's attempt is not even looked at.
+ *
+ * A bundle may be made to keep us busy for minutes, so nobody waits for it: the others go on meanwhile.
+ */
+export function createExaminer(context: RunContext, onNews: () => void): Examiner {
+  const examinations = new Map<number, Examination>();
+  const begin = (worker: number, result: TaskResult, base: string): Examination => {
+    const end = examine(context, worker, result, base).then(
+      (observed) => (begun.outcome = () => observed),
+      (error: unknown) => {
+        begun.outcome = () => {
+          throw error;
+        };
+      },
+    );
+    const { attempt, commit } = result;
+    const begun: Examination = { attempt, commit, end, outcome: null };
+    examinations.set(worker, begun);
+    void end.then(onNews);
+    return begun;
+  };
+  const examinationOf = (state: RunState, worker: number, result: TaskResult | null): Examination | undefined => {
+    const open = openAttempt(state, worker);
+    const known = examinations.get(worker);
+    if (open !== undefined && known?.attempt === open.name) return known;
+    if (open === undefined || result?.attempt !== open.name) return undefined;
+    return begin(worker, result, open.base);
+  };
+  return {
+    resultOf: async (state, worker, status, last) => {
+      const said = status?.result ?? null;
+      const examination = examinationOf(state, worker, said?.kind === 'task' ? said : null);
+      if (examination === undefined) return said?.kind === 'gate' ? said : null;
+      // Of a commit that is in our repository already, or of none, the answer comes at once.
+      const quick = context.ports.launcher.capabilities.sharesObjects || examination.commit === null;
+      if (last || quick) await examination.end;
+      return examination.outcome === null ? 'under examination' : examination.outcome();
+    },
+    rest: async () => {
+      await Promise.all([...examinations.values()].map(({ end }) => end));
+    },
+  };
+}
+
+/** What a worker reports is a claim; the commit itself is asked of the repository. */
+async function examine(
+  context: RunContext,
+  worker: number,
+  result: TaskResult,
+  base: string,
+): Promise<ObservedTaskResult> {
+  if (result.commit === null) return { ...result, misfit: null, changed: [] };
+  const { launcher, repository } = context.ports;
+  const misfit = launcher.capabilities.sharesObjects ? null : await bringHome(context, worker, result.commit);
+  if (misfit !== null) return { ...result, misfit, changed: [] };
+  const facts = await repository.commitFacts(result.commit);
+  if (facts?.parents.length !== 1 || facts.parents[0] !== base)
+    return { ...result, misfit: `is not one commit on top of ${base.slice(0, 12)}`, changed: [] };
+  return { ...result, misfit: null, changed: facts.changed };
+}
+
+/** Takes the worker's commit out of its bundle. What is wrong with that is the worker's fault; what is wrong here ends the run. */
+async function bringHome(
+  { ports, options, graph }: RunContext,
+  worker: number,
+  commit: string,
+): Promise<string | null> {
+  const { outbox, bundle } = ports.store.paths.worker(worker);
+  const branch = branchNames(graph.feature).worker(worker);
+  try {
+    const copied = await copyUntrusted(path.join(outbox, BUNDLE), bundle, options.bundleBytes);
+    if (!copied) return 'came without the bundle that it should be in';
+    const tip = await ports.repository.bringHome({ file: bundle, branch });
+    return tip === commit ? null : `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
+  } catch (error) {
+    if (!hasCode(error, 'BUNDLE_REFUSED') && !hasCode(error, 'FILE_UNREADABLE')) throw error;
+    return `could not be fetched from its bundle: ${reasonOf(error)}`;
+  } finally {
+    await rm(bundle, { force: true });
+  }
+}
+
+function openAttempt(state: RunState, worker: number): { readonly name: string; readonly base: string } | undefined {
+  for (const [id, task] of Object.entries(state.tasks)) {
+    const last = task.attempts.at(-1);
+    if (last?.worker === worker && last.outcome === null) return { name: attemptId(id, last.number), base: last.base };
+  }
+  return undefined;
+}

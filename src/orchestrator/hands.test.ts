@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
+import { AppError } from '../lib/index.ts';
+import { createHands } from './hands.ts';
+import type { Hands } from './hands.ts';
+import type { Ports } from './ports.ts';
+
+const NEVER = new AbortController().signal;
+/** For what must not come: all that was under way has had its turn by then. */
+const aWhile = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+const handle = (session: string): WorkerHandle => ({ session, worker: 0 }) as WorkerHandle;
+
+interface Bench {
+  readonly hands: Hands;
+  /** Whom the launcher was asked to end, and with which grace. */
+  readonly stopped: string[];
+  /** A start that ends when `arrives` or `fails` is called. */
+  pending(session: string): { arrives(): void; fails(): void; readonly told: Promise<WorkerHandle | string> };
+  held(session: string): Promise<void>;
+  /** From now on nobody can be ended. */
+  breaks(): void;
+}
+
+function openBench(startingMs?: number): Bench {
+  const exits = new Map<string, (exit: WorkerExit) => void>();
+  const waits = new Map<string, Promise<WorkerExit>>();
+  const stopped: string[] = [];
+  let broken = false;
+  const exitOf = (session: string): Promise<WorkerExit> => {
+    const wait = waits.get(session) ?? new Promise<WorkerExit>((resolve) => exits.set(session, resolve));
+    waits.set(session, wait);
+    return wait;
+  };
+  const launcher = {
+    wait: ({ session }: WorkerHandle) => exitOf(session),
+    stop: async ({ session }: WorkerHandle, { graceMs }: { graceMs: number }) => {
+      stopped.push(`${session} ${graceMs}`);
+      if (broken) throw new AppError('ENGINE_FAILED', { call: 'kill', reason: 'it cannot be killed' });
+      exits.get(session)?.({ code: null, signal: 'SIGKILL' });
+      return exitOf(session);
+    },
+  } as unknown as Launcher;
+  const ports = {
+    launcher,
+    watch: () => ({ close: () => undefined }),
+    store: { paths: { worker: () => ({ outbox: '' }) } },
+  } as unknown as Ports;
+  const hands = createHands(ports, () => undefined, startingMs);
+  return {
+    hands,
+    stopped,
+    pending: (session) => {
+      let [arrives, fails] = [(): void => undefined, (): void => undefined];
+      const start = new Promise<WorkerHandle>((resolve, reject) => {
+        arrives = () => resolve(handle(session));
+        fails = () => reject(new Error('no such image'));
+      });
+      return { arrives, fails, told: hands.expect(session, () => start) };
+    },
+    held: async (session) => void (await hands.expect(session, async () => handle(session))),
+    breaks: () => (broken = true),
+  };
+}
+
+describe('a worker that is given up while it is being started', () => {
+  it('is waited for and ended before it counts as gone, and nobody is told that it has started', async () => {
+    const { hands, stopped, pending } = openBench();
+    const start = pending('s');
+    let isGone = false;
+    const ending = hands.end('s', NEVER).then(() => (isGone = true));
+    await aWhile();
+    expect([isGone, hands.exitOf('s')]).toEqual([false, undefined]);
+    start.arrives();
+    await ending;
+    expect(stopped).toEqual(['s 0']);
+    expect(await start.told).toBe('it was ended while it was being started');
+    expect(hands.exitOf('s')).toMatchObject({ how: 'killed by SIGKILL' });
+  });
+
+  it('is gone when its start fails', async () => {
+    const { hands, stopped, pending } = openBench();
+    const start = pending('s');
+    const ending = hands.end('s', NEVER);
+    start.fails();
+    await ending;
+    expect([stopped, hands.exitOf('s')?.how]).toEqual([[], 'it could not be started: no such image']);
+  });
+
+  it('is not waited for when the run is to end, and ended all the same', async () => {
+    const { hands, stopped, pending } = openBench();
+    const start = pending('s');
+    const stop = new AbortController();
+    const ending = hands.end('s', stop.signal);
+    stop.abort();
+    await ending;
+    start.arrives();
+    await start.told;
+    await aWhile();
+    expect(stopped).toEqual(['s 0']);
+  });
+
+  it('does not count as gone when it cannot be ended', async () => {
+    const { hands, held, breaks } = openBench();
+    await held('s');
+    breaks();
+    await expect(hands.end('s', NEVER)).rejects.toThrow('it cannot be killed');
+    expect(hands.exitOf('s')).toBeUndefined();
+  });
+});
+
+describe('the end of all workers', () => {
+  it('comes to those that are there at once, whoever is still being started', async () => {
+    const { hands, stopped, held, pending } = openBench();
+    const start = pending('late');
+    await held('there');
+    const ending = hands.stopAll(7);
+    await aWhile();
+    expect(stopped).toEqual(['there 7']);
+    start.arrives();
+    await ending;
+    expect(stopped).toEqual(['there 7', 'late 7']);
+  });
+
+  it('does not wait for ever for a start, and ends it whenever it comes', async () => {
+    const { hands, stopped, pending } = openBench(0);
+    const start = pending('late');
+    await hands.stopAll(0);
+    expect(hands.exitOf('late')?.how).toBe('its start took too long to wait for');
+    start.arrives();
+    expect(await start.told).toBe('it was ended while it was being started');
+    await aWhile();
+    expect(stopped).toEqual(['late 0']);
+  });
+
+  it('is not held up by one that cannot be ended', async () => {
+    const { hands, held, breaks } = openBench();
+    await held('s');
+    breaks();
+    await hands.stopAll(0);
+    expect(hands.exitOf('s')?.how).toContain('it cannot be killed');
+  });
+});

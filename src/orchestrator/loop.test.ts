@@ -1,0 +1,86 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorld } from '../../test/support/decision-world.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { AppError } from '../lib/index.ts';
+import type { RecordedEvent } from '../state/index.ts';
+import type { Hands } from './hands.ts';
+import { openJournal } from './journal.ts';
+import { createBell, runLoop } from './loop.ts';
+import type { RunEnd } from './loop.ts';
+import type { RunContext } from './ports.ts';
+
+interface Scene {
+  readonly ended: string[];
+  /** What stands in the status file of the only worker. */
+  says(text: string): void;
+  stop(): void;
+  run(): Promise<RunEnd>;
+  finished(): RecordedEvent | undefined;
+}
+
+/** A run with one worker, that is at work on A and ends when it is asked to. */
+function setScene(takeRequests: () => Promise<never[]> = async () => []): Scene {
+  const world = createWorld([{ id: 'A' }], { workers: 1 });
+  world.settle();
+  const folder = tempFolder();
+  const status = path.join(folder, 'status.json');
+  const [stop, ended, events]: [AbortController, string[], RecordedEvent[]] = [new AbortController(), [], []];
+  const paths = { worker: () => ({ status, outbox: folder }), requests: folder };
+  const context = {
+    ports: {
+      clock: { now: () => 0, monotonic: () => 0 },
+      store: { paths, takeRequests, append: async () => undefined, write: async () => undefined },
+      launcher: { capabilities: { sharesObjects: true }, sweep: async () => 0 },
+      watch: () => ({ close: () => undefined }),
+      emit: (event: RecordedEvent) => events.push(event),
+    },
+    options: {
+      policy: { attempts: 2, losses: 3, backoffMs: 1000, silentMs: 5000, startFailures: 3 },
+      redact: (text: string) => text,
+      limits: { totalMs: 1000, idleMs: 0, completionMs: 0 },
+      setup: null,
+      deadlineMs: null,
+      graceMs: 0,
+      stop: stop.signal,
+    },
+    graph: { feature: 'f', levels: [1], tasks: [{ id: 'A', level: 1, dependencies: [], verification: null }] },
+  } as unknown as RunContext;
+  const hands = {
+    exitOf: (session: string) => (ended.includes(session) ? { how: 'killed', overLimit: false } : undefined),
+    end: async (session: string) => void ended.push(session),
+    stopAll: async () => void ended.push(world.state.workers[0]?.session ?? ''),
+    lastWords: async () => [],
+    outage: undefined,
+  } as unknown as Hands;
+  const journal = openJournal(context.ports, world.state);
+  return {
+    ended,
+    says: (text) => {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(status, text);
+    },
+    stop: () => stop.abort({ status: 'stopped', exit: 130, cause: 'Ctrl-C' }),
+    run: () => runLoop(context, journal, hands, createBell()),
+    finished: () => events.find(({ type }) => type === 'run-finished'),
+  };
+}
+
+describe('the end of a run', () => {
+  it('comes also when a worker has to be ended just then', async () => {
+    const scene = setScene();
+    scene.says('{"this is": "no status"}');
+    scene.stop();
+    expect((await scene.run()).exit).toBe(130);
+    expect(scene.finished()).toMatchObject({ status: 'stopped', exit: 130, cause: 'Ctrl-C' });
+  });
+
+  it('by something that no decision foresaw says the same as the exit status of the program', async () => {
+    const full = new AppError('FILE_UNWRITABLE', { file: 'requests', reason: 'no space left' });
+    const scene = setScene(async () => Promise.reject(full));
+    await expect(scene.run()).rejects.toBe(full);
+    expect(full.exit).not.toBe(1);
+    expect(scene.finished()).toMatchObject({ status: 'stopped', exit: full.exit, cause: full.message });
+  });
+});

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { endOf, tryLock } from '../../src/lib/index.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const SWEEPER = fileURLToPath(new URL('../../dist/bundle/sweeper/sweeper.js', import.meta.url));
+const VERSION = { Version: '99', ApiVersion: '1.43', MinAPIVersion: '1.24', Components: [] };
+
+it('the last hand removes nothing of a run that somebody has taken over while it looked for the engine', async () => {
+  const folder = tempFolder();
+  const [lock, socket] = [path.join(folder, 'lock'), path.join(folder, 'engine.sock')];
+  const asked: string[] = [];
+  let release: (() => Promise<void>) | undefined;
+  // An engine with nothing in it. Before it answers for the first time, the lock is taken.
+  const server = createServer((request, response) => {
+    void (async () => {
+      asked.push(`${request.method} ${request.url?.split('?')[0]?.replace(/^\/v[\d.]+/, '')}`);
+      if (asked.length === 1) {
+        const attempt = await tryLock(lock);
+        if (attempt.taken) ({ release } = attempt);
+      }
+      const answer = request.url?.includes('/volumes') ? { Volumes: [] } : request.url?.includes('json') ? [] : VERSION;
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  onTestFinished(() => void server.close());
+  const args = [SWEEPER, '--run', 'r', '--lock', lock, '--lease-ms', '500'];
+  const env = { PATH: process.env['PATH'], DOCKER_HOST: `unix://${socket}` };
+  const sweeper = spawn(process.execPath, args, { env, stdio: ['pipe', 'ignore', 'ignore'] });
+  onTestFinished(() => void sweeper.kill('SIGKILL'));
+  const end = endOf(sweeper, 'the sweeper');
+  sweeper.stdin.end();
+  await waitUntil('the lock is taken', () => release !== undefined);
+  // More than the lease: it is for the one who holds the lock.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(asked.filter((call) => call.includes('/containers') || call.includes('/volumes'))).toEqual([]);
+  await release?.();
+  await end;
+  expect(asked).toContain('GET /containers/json');
+});

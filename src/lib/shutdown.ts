@@ -3,7 +3,7 @@ type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 const EXIT: Record<EndSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
 /** Who signals a process and then its group means it once. */
-const SAME_MS = 300;
+const SAME_MS = 30;
 
 interface Shutdown {
   /** Fires at the first signal; its reason is the exit status. */

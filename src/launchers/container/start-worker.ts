@@ -12,7 +12,7 @@ import type { ContainerSettings } from './settings.ts';
 /** Inside, folders may belong to another number than the one that git runs as; they are ours all the same. */
 const TRUSTED_FOLDERS = ['safe.directory', '*'] as const;
 
-/** Made, listened to, told what it must know, and started: in this order nothing of its output is missed. */
+/** Made, listened to, started, and told what it must know: in this order nothing of its output is missed. */
 export async function startWorker(
   engine: Engine,
   settings: ContainerSettings,
@@ -27,11 +27,13 @@ export async function startWorker(
     if (info === undefined) throw new AppError('INTERNAL', { what: `container ${id} is gone before its start` });
     const output = keepOutput(attachment, spec.log, settings.handover.secrets);
     attachment.stdin.on('error', () => undefined);
-    const told = settings.egress === null ? {} : await settings.egress.env;
-    // It waits there: a worker need not wait for it.
-    const handover: Handover = { ...handoverOf(spec, settings, told), egress };
-    attachment.stdin.write(`${JSON.stringify(handover)}\n`);
-    await engine.startContainer(id);
+    // What is known by now is there before the worker, which waits for it otherwise.
+    const tell = async (): Promise<void> => {
+      const told = settings.egress === null ? {} : await settings.egress.env;
+      const handover: Handover = { ...handoverOf(spec, settings, told), egress };
+      attachment.stdin.write(`${JSON.stringify(handover)}\n`);
+    };
+    await Promise.all([tell(), engine.startContainer(id)]);
     return { info, output };
   } catch (error) {
     await removeForSure(engine, id);

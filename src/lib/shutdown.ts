@@ -2,9 +2,6 @@ type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 const EXIT: Record<EndSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
-/** Who signals a process and then its group means it once. */
-const SAME_MS = 30;
-
 interface Shutdown {
   /** Fires at the first signal; its reason is the exit status. */
   readonly signal: AbortSignal;
@@ -14,14 +11,9 @@ interface Shutdown {
 /** One listener per signal. The first asks for an orderly end; the second calls `force`, which must not return late. */
 export function listenForShutdown(onFirst: (signal: EndSignal) => void, force: (exit: number) => void): Shutdown {
   const controller = new AbortController();
-  let first = 0;
   const listeners = (Object.keys(EXIT) as EndSignal[]).map((name) => {
     const listener = (): void => {
-      if (controller.signal.aborted) {
-        if (performance.now() - first > SAME_MS) force(EXIT[name]);
-        return;
-      }
-      first = performance.now();
+      if (controller.signal.aborted) return force(EXIT[name]);
       controller.abort(EXIT[name]);
       onFirst(name);
     };

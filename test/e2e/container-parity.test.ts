@@ -15,18 +15,20 @@ describe.skipIf(docker.why !== '')(`what workers do as subprocesses they do in c
   beforeEach(async () => {
     project = await createContainerProject({ env: { ANTHROPIC_API_KEY: 'sk-a-key-for-tests' } });
     await chmod(project.outside, 0o777);
+    project.env['OUTSIDE'] = '/outside';
   });
   afterEach(async () => {
     expect(project.leftovers()).toEqual([]);
     await project.remove();
   });
 
-  /** The folder that tests and tasks share is inside where it is outside, under the same name. */
+  /** The folder that tests and tasks share; tasks know it as `$OUTSIDE`, wherever it is for them. */
   const configure = (...workers: string[]): ((...more: string[]) => Promise<void>) => {
-    const mount = `{ source: "${project.outside}", target: "${project.outside}", read_only: false }`;
+    const mount = `{ source: "${project.outside}", target: /outside, read_only: false }`;
     const container = `{ network: none, env: [OUTSIDE], mounts: [${mount}] }`;
     const lines = ['mode: container', `container: ${container}`, ...workers].map((line) => `  ${line}`);
-    return (...more) => project.config(['workers:', ...lines, ...more, ''].join('\n'));
+    const inside = (line: string): string => line.replaceAll(project.outside, '/outside');
+    return (...more) => project.config(['workers:', ...lines, ...more.map(inside), ''].join('\n'));
   };
   const noted = (name: string): Promise<string> => readFile(path.join(project.outside, name), 'utf8');
   const made = (): string[] => project.git('diff', '--name-only', 'main', INTEGRATION).trim().split('\n');
@@ -179,7 +181,7 @@ describe.skipIf(docker.why !== '')(`what workers do as subprocesses they do in c
       `#!/bin/bash\ncat > /dev/null\necho 1 > $MAHABHARATHA_TASK.txt\ntest -n "$ANTHROPIC_API_KEY" && echo '${result}'\n`,
       { mode: 0o755 },
     );
-    await configure()(`claude: { command: "${program}" }`);
+    await configure()('claude: { command: /outside/claude }');
     await project.graph('login', [
       { id: 'A', create: ['A.txt'], verify: 'test -z "$ANTHROPIC_API_KEY"' },
       { id: 'B', create: ['B.txt'] },

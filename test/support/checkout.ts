@@ -5,7 +5,7 @@ import { fingerprint } from './temp-repository.ts';
 
 /** What a run may make: its own folders, its own refs, new objects, the records of its worktrees. */
 const OURS = [
-  /(^|\/)\.mahabharatha\/(state|logs|worktrees)(\/|$)/,
+  /(^|\/)\.mahabharatha\/(state|logs|worktrees|git)(\/|$)/,
   /(^|\/)\.git\/(objects|refs\/mahabharatha|refs\/heads\/mahabharatha|logs\/refs\/heads\/mahabharatha)(\/|$)/,
   /(^|\/)\.git\/worktrees(\/worker-\d+.*)?$/,
   /^outside(\/|$)/,

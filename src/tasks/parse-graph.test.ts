@@ -334,29 +334,6 @@ describe('hostile input', () => {
     ]);
   });
 
-  it.each<[string, (index: number) => object]>([
-    ['literal paths', (n) => ({ files: { create: [`src/m${n}/a.ts`, `src/m${n}/b.ts`] } })],
-    ['globs of their own folders', (n) => ({ files: { create: [`src/m${n}/**`] } })],
-    ['globs in one folder', (n) => ({ files: { create: [`src/*_${n}_.ts`] } })],
-    ['globs everywhere', (n) => ({ files: { create: [`**/p${n}_?/x.ts`] } })],
-    ['alternatives', (n) => ({ files: { create: [`src/m${n}/{a,b,c,d}{e,f,g,h}.ts`] } })],
-    [
-      'a thousand alternatives',
-      (n) => (n > 0 ? {} : { files: { create: Array(1000).fill(`src/${'{a,b}'.repeat(8)}`) } }),
-    ],
-    ['a chain', (n) => (n === 0 ? {} : { dependencies: [`T${n - 1}`] })],
-  ])('grows with the number of tasks, not with its square: %s', (_, extra) => {
-    const cost = (count: number): number => {
-      const tasks = Array.from({ length: count }, (_, index) => ({ id: `T${index}`, ...extra(index) }));
-      const before = process.cpuUsage().user;
-      expect(problemsOf(graph(...tasks))).toEqual([]);
-      return (process.cpuUsage().user - before) / 1000;
-    };
-    cost(100);
-    // Five times the tasks; twenty-five would be the square. The allowance is for what costs next to nothing.
-    expect(cost(5000)).toBeLessThan(15 * cost(1000) + 300);
-  });
-
   it('may have very long chains and cycles', () => {
     const chain = Array.from({ length: 20_000 }, (_, index) => ({
       id: `T${index}`,

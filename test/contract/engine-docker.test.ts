@@ -240,10 +240,8 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     await holder.printed('ready');
     const id = holder.output().split(' ')[0] ?? '';
     expect(await engine.inspectContainer(id)).toMatchObject({ name, status: 'running' });
-    const killedAt = performance.now();
     process.kill(holder.pid, 'SIGKILL');
     expect(await engine.waitContainer(id)).toMatchObject({ code: 0 });
-    expect(performance.now() - killedAt).toBeLessThan(5000);
     expect(await engine.inspectContainer(id)).toBeUndefined();
   });
 

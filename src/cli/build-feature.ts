@@ -1,56 +1,30 @@
 import path from 'node:path';
-import { parseDuration } from '../config/index.ts';
-import type { Config } from '../config/index.ts';
 import { checkoutNotes, findTraces } from '../git/index.ts';
-import { AppError, hasCode, writeFileAtomic } from '../lib/index.ts';
+import { AppError, writeFileAtomic } from '../lib/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import { branchNames, EGRESS_LOG } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
-import { formatPlan } from '../tasks/index.ts';
-import type { TaskGraph } from '../tasks/index.ts';
 import { checkAgent } from './check-agent.ts';
 import { checkObjects } from './check-objects.ts';
+import { findGraph, readWishes } from './build-wishes.ts';
+import type { Wishes } from './build-wishes.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
-import { loadGraph } from './load-graph.ts';
-import type { LoadedGraph } from './load-graph.ts';
+import type { Prepared } from './prepared.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
 import { countRefusals } from './refusals.ts';
 import type { Refusals } from './refusals.ts';
+import { showPlan } from './show-plan.ts';
 import { createRenderer } from './render/create-renderer.ts';
 import type { Renderer } from './render/renderer.ts';
 import { buildForRun, imageRequest } from './build-image.ts';
 import { chooseMode } from './choose-mode.ts';
 import { askRules } from './container-network.ts';
-import type { Mode } from './choose-mode.ts';
 import { agentSpec, runOptions, runSettings, sweepRun, wirePorts, wireSubprocesses } from './wire.ts';
 import type { Workers } from './wire.ts';
-
-interface Wishes {
-  readonly graphFile: string | undefined;
-  readonly workers: number | undefined;
-  readonly mode: string | undefined;
-  readonly agent: string | undefined;
-  readonly base: string | undefined;
-  readonly deadlineMs: number | null;
-  readonly resume: boolean;
-  readonly dryRun: boolean;
-  readonly autoBuild: boolean;
-  readonly json: boolean;
-}
-
-interface Prepared {
-  readonly project: Project;
-  readonly config: Config;
-  readonly graph: TaskGraph;
-  readonly graphText: string;
-  readonly settings: RunSettings;
-  readonly mode: Mode;
-  readonly notes: readonly string[];
-}
 
 /** `kurukshetra`: from the command line to a merged branch. */
 export async function build(input: CommandInput, context: CliContext): Promise<number> {
@@ -77,7 +51,7 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
     mode,
     notes: [...(mode.note === undefined ? [] : [mode.note]), ...warnings],
   };
-  if (wishes.dryRun) return showChecked(prepared, wishes, context);
+  if (wishes.dryRun) return showPlan(prepared, wishes.json, context);
   const store = project.store(graph.feature);
   // What is wrong is told before anything is written; when there is a live run, that is what is wrong.
   const live = (await store.holder()) !== undefined;
@@ -89,69 +63,6 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
     return await buildLocked(prepared, same ? planned : await planStart(prepared, wishes, context), wishes, context);
   } finally {
     await release();
-  }
-}
-
-function readWishes(input: CommandInput): Wishes {
-  const timeout = textOf(input['timeout']);
-  const workers = textOf(input['workers']);
-  const deadlineMs = timeout === undefined ? null : parseDuration(timeout);
-  if (deadlineMs === undefined)
-    throw usage(`--timeout ${timeout} is not a duration.`, 'Use seconds (5400), or a text such as 90m or 2h.');
-  if (input['resume'] === true && input['base'] !== undefined) {
-    throw usage(
-      '--resume and --base do not go together.',
-      'A resumed run keeps its base; for another one: mahabharatha cleanup, then start anew.',
-    );
-  }
-  const count = workers === undefined ? undefined : Number(workers);
-  if (count !== undefined && (!Number.isInteger(count) || count < 1 || count > 64)) {
-    throw usage(`--workers ${workers} is not a number of workers.`, 'Use a whole number from 1 to 64.');
-  }
-  return {
-    graphFile: textOf(input['taskGraph']),
-    workers: count,
-    mode: textOf(input['mode']),
-    agent: textOf(input['agent']),
-    base: textOf(input['base']),
-    deadlineMs,
-    resume: input['resume'] === true,
-    dryRun: input['dryRun'] === true,
-    autoBuild: input['autoBuild'] === true,
-    json: input['json'] === true,
-  };
-}
-
-function usage(problem: string, hint: string): AppError {
-  return new AppError('USAGE', { problem, hint });
-}
-
-async function findGraph(project: Project, wishes: Wishes, named: string | undefined): Promise<LoadedGraph> {
-  if (wishes.graphFile === undefined) {
-    const feature = await project.feature(named);
-    const loaded = await featureGraph(project, feature, wishes.resume);
-    if (loaded.graph.feature === feature) return loaded;
-    throw usage(
-      `The task graph of feature "${feature}" says that it is for "${loaded.graph.feature}".`,
-      'Make "feature" in the file and the name of its folder the same.',
-    );
-  }
-  const loaded = await loadGraph(path.resolve(project.repository.git.cwd, wishes.graphFile));
-  if (named === undefined || named === loaded.graph.feature) return loaded;
-  throw usage(
-    `--feature ${named} and the task graph ("feature": "${loaded.graph.feature}") do not agree.`,
-    'Leave --feature out, or mend the file.',
-  );
-}
-
-/** A resumed run that was started from a file elsewhere goes on with the graph it had. */
-async function featureGraph(project: Project, feature: string, resume: boolean): Promise<LoadedGraph> {
-  const { graph, usedGraph } = project.paths.feature(feature);
-  try {
-    return await loadGraph(graph);
-  } catch (error) {
-    if (!resume || !hasCode(error, 'GRAPH_MISSING')) throw error;
-    return loadGraph(usedGraph);
   }
 }
 
@@ -170,30 +81,6 @@ async function wireWorkers(
     return { launcher: wireSubprocesses(), env, redact: (text) => text, warnings: Promise.resolve([]) };
   const { wireContainers } = await import('./wire-containers.ts');
   return wireContainers({ project, config, graph, mode, agent, env });
-}
-
-async function showChecked(prepared: Prepared, wishes: Wishes, context: CliContext): Promise<number> {
-  const { project, config, graph, mode, settings } = prepared;
-  if (mode.name === 'container') {
-    const { checkContainers } = await import('./wire-containers.ts');
-    const agent = agentSpec(config, settings.agent);
-    await checkContainers({ project, config, graph, mode, agent, env: context.env });
-  }
-  return showPlan(prepared, wishes, context);
-}
-
-function showPlan({ graph, settings, notes }: Prepared, wishes: Wishes, context: CliContext): number {
-  if (wishes.json) {
-    context.out(
-      `${JSON.stringify({ type: 'plan', feature: graph.feature, settings, levels: graph.levels, tasks: graph.tasks, warnings: notes })}\n`,
-    );
-    return 0;
-  }
-  const { workers, ownership, gates, mode, agent } = settings;
-  context.out(formatPlan(graph, { workers, ownership, gates }));
-  context.out(`\nMode ${mode}, agent ${agent}. Nothing was started.\n`);
-  for (const note of notes) context.err(`note: ${note}\n`);
-  return 0;
 }
 
 interface Start {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { findEngine } from '../engines/index.ts';
 import { buildImages } from '../images/index.ts';
 import type { BuildProgress, BuildRequest, BuiltImage, ImageEngine, ImageRequest } from '../images/index.ts';
-import { AppError, hasCode } from '../lib/index.ts';
+import { AppError, hasCode, printable } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
@@ -112,7 +112,7 @@ function jsonView({ out }: CliContext): BuildView {
 function plainView(context: CliContext): BuildView {
   return {
     step: (text) => context.out(`Building ${text}\n`),
-    line: (text) => context.out(`  ${text}\n`),
+    line: (text) => context.out(`  ${printable(text)}\n`),
     done: (image) => context.out(describe(image)),
     close: () => undefined,
   };
@@ -125,16 +125,11 @@ function tailView(context: CliContext): BuildView {
   const width = Math.max(20, (process.stdout.columns ?? 80) - 3);
   return {
     step: (text) => context.out(`${clear}Building ${text}\n`),
-    line: (text) => context.out(`${clear}  ${dim(printable(text).slice(0, width))}`),
+    // A build prints what it wants; only we move the cursor.
+    line: (text) => context.out(`${clear}  ${dim(printable(text).replaceAll(/\s/g, ' ').slice(0, width))}`),
     done: (image) => context.out(`${clear}${describe(image)}`),
     close: () => context.out(clear),
   };
-}
-
-/** A build prints what it wants; only we move the cursor. */
-function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is to be removed
-  return text.replaceAll(/\u001B\[[0-9;?]*[A-Za-z]/g, '').replaceAll(/[\u0000-\u001F\u007F]/g, ' ');
 }
 
 function describe({ kind, tag, bytes, ms, cached }: BuiltImage): string {

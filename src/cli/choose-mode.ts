@@ -1,4 +1,4 @@
-import type { Engine } from '../engines/index.ts';
+import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { EgressRules } from '../egress/index.ts';
 import type { ImageRequest, RunImage } from '../images/index.ts';
 import { AppError, asAppError } from '../lib/index.ts';
@@ -13,6 +13,7 @@ export type Mode =
   | {
       readonly name: 'container';
       readonly engine: Engine;
+      readonly info: EngineInfo;
       readonly image: string;
       /** What workers may reach; the user's npm is asked for it while the image is looked for. Null without a proxy. */
       readonly rules: Promise<EgressRules> | null;
@@ -79,20 +80,20 @@ async function findContainers({
   const rules = askRules();
   // Heard by whoever uses them.
   rules?.catch(() => undefined);
-  await Promise.all([checkEngine(engine), check()]);
+  const [info] = await Promise.all([checkedInfo(engine), check()]);
   const asked = await request();
   let image = await findRunImage(engine, asked);
   if (image.state.state !== 'fresh' && build !== null) {
     await build(engine, asked);
     image = await findRunImage(engine, asked);
   }
-  return { name: 'container', engine, image: freshTag(image), rules };
+  return { name: 'container', engine, info, image: freshTag(image), rules };
 }
 
-async function checkEngine(engine: Engine): Promise<void> {
-  const { mapsUsers, endpoint } = await engine.info();
-  if (!mapsUsers) return;
-  const reason = `the engine at ${endpoint} maps users (it is rootless, or uses userns-remap): what workers write would belong to users that you are not`;
+async function checkedInfo(engine: Engine): Promise<EngineInfo> {
+  const info = await engine.info();
+  if (!info.mapsUsers) return info;
+  const reason = `the engine at ${info.endpoint} maps users (it is rootless, or uses userns-remap): what workers write would belong to users that you are not`;
   throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
 }
 

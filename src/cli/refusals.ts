@@ -1,5 +1,5 @@
 import { lastLines } from '../logs/index.ts';
-import { logLine } from '../protocol/index.ts';
+import { readLogLine } from '../protocol/index.ts';
 
 /** A run that is refused more has said what it has to say; older lines are not looked at. */
 const LINES = 10_000;
@@ -57,24 +57,16 @@ const REFUSED =
 
 /** A line has passed through a container: it is taken for text, and nothing else in it for true. */
 function readRefusal(line: string, since: string): Refusal | undefined {
-  const parsed = logLine.safeParse(parseJson(line));
-  if (!parsed.success || parsed.data.source !== 'egress' || parsed.data.at < since) return undefined;
-  const found = REFUSED.exec(parsed.data.text)?.groups;
+  const read = readLogLine(line);
+  if (read?.source !== 'egress' || read.at < since) return undefined;
+  const found = REFUSED.exec(read.text)?.groups;
   if (found === undefined) return undefined;
   const { target, times = '1' } = found;
   const named = target === undefined ? null : plainText(target).slice(0, TARGET_LIMIT);
-  return { worker: parsed.data.worker, target: named, times: Number(times) };
+  return { worker: read.worker, target: named, times: Number(times) };
 }
 
 /** Does nothing to a terminal. */
 export function plainText(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { AppError, printable, printableInColor, sleep } from '../lib/index.ts';
 import { followLines, lastLines } from '../logs/index.ts';
-import { EGRESS_LOG, logLine } from '../protocol/index.ts';
+import { EGRESS_LOG, readLogLine } from '../protocol/index.ts';
 import type { LogLine } from '../protocol/index.ts';
 import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
@@ -119,11 +119,11 @@ function workerSource(store: StateStore, worker: number, colors: Colors): Source
   return {
     file: store.paths.worker(worker).log,
     parse: (json) => {
-      const line = logLine.safeParse(parseJson(json));
+      const line = readLogLine(json);
       // What a worker prints before its log is up, or when it breaks, is no JSON.
-      if (!line.success) return unreadable(printable(json), { worker });
+      if (line === undefined) return unreadable(printable(json), { worker });
       // Whose log it is we know better than what is in it.
-      return entryOf({ ...line.data, worker }, json, show(line.data.text), colors);
+      return entryOf({ ...line, worker }, json, show(line.text), colors);
     },
   };
 }
@@ -133,10 +133,10 @@ function egressSource(store: StateStore, colors: Colors): Source {
   return {
     file: path.join(store.paths.logs, EGRESS_LOG),
     parse: (json) => {
-      const line = logLine.safeParse(parseJson(json));
-      if (!line.success) return unreadable(plainText(json), { source: 'egress' });
+      const line = readLogLine(json);
+      if (line === undefined) return unreadable(plainText(json), { source: 'egress' });
       // It stands out, since it may be the reason for all that follows; and a stranger has chosen the words in it.
-      return entryOf(line.data, json, colors.yellow(plainText(line.data.text)), colors);
+      return entryOf(line, json, colors.yellow(plainText(line.text)), colors);
     },
   };
 }

@@ -17,7 +17,7 @@ import type { Workers } from './wire.ts';
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
   const { mode, config, env } = wishes;
   openMask();
-  const info = await mode.engine.info();
+  const { info } = mode;
   const [given, way, mounts] = await Promise.all([handoverFor(wishes), networkFor(wishes), mountsFor(wishes, info)]);
   checkCredentials(wishes, given);
   checkRuntime(config, info);
@@ -50,7 +50,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
 
 /** What of the configuration no run could use: a dry run tells it too. */
 export async function checkContainers(wishes: ContainerWishes): Promise<void> {
-  const info = await wishes.mode.engine.info();
+  const { info } = wishes.mode;
   await Promise.all([networkFor(wishes), mountsFor(wishes, info)]);
   checkRuntime(wishes.config, info);
 }

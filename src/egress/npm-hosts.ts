@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { run } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
@@ -25,7 +25,7 @@ export async function readNpmHosts(env: Environment, cwd: string): Promise<NpmHo
   // Asked as for the whole machine it leaves the project's file out. The headings of one list would tell them apart too,
   // but a key in that file may be written so that it looks like a heading.
   const own = ask('--global');
-  const [all] = await Promise.all([(await hasProjectFile(cwd, env)) ? ask() : own, own]);
+  const [all] = await Promise.all([hasProjectFile(cwd, env) ? ask() : own, own]);
   const users = await own;
   const registries = registriesIn(users?.code === 0 ? users.stdout : '');
   const known = new Set(registries.map(String));
@@ -44,14 +44,9 @@ export async function readNpmHosts(env: Environment, cwd: string): Promise<NpmHo
 }
 
 /** Is there one that npm could take for the project's? To ask npm takes near half a second each time. */
-async function hasProjectFile(cwd: string, env: Environment): Promise<boolean> {
+function hasProjectFile(cwd: string, env: Environment): boolean {
   for (let folder = path.resolve(cwd); ; folder = path.dirname(folder)) {
-    const file = path.join(folder, '.npmrc');
-    const there = await access(file).then(
-      () => true,
-      () => false,
-    );
-    if (there && folder !== env['HOME']) return true;
+    if (folder !== env['HOME'] && existsSync(path.join(folder, '.npmrc'))) return true;
     if (folder === path.dirname(folder)) return false;
   }
 }

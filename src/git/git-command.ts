@@ -72,17 +72,21 @@ export function gitIn(cwd: string, env: Environment): GitCommand {
  * kept from starting anything in the background.
  */
 export function workerEnvironment(env: Environment): Environment {
-  const kept = withoutRedirections(env);
-  const given = Number(kept['GIT_CONFIG_COUNT'] ?? 0) || 0;
-  const quiet = [
+  return withGitSettings(withoutRedirections(env), [
     ['core.fsmonitor', 'false'],
     ['gc.auto', '0'],
     ['maintenance.auto', 'false'],
-  ].flatMap(([key, value], index) => [
+  ]);
+}
+
+/** An environment in which git has these settings besides those that it was given already. */
+export function withGitSettings(env: Environment, settings: readonly (readonly [string, string])[]): Environment {
+  const given = Number(env['GIT_CONFIG_COUNT'] ?? 0) || 0;
+  const added = settings.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${given + index}`, key],
     [`GIT_CONFIG_VALUE_${given + index}`, value],
   ]);
-  return { ...kept, ...Object.fromEntries(quiet), GIT_CONFIG_COUNT: String(given + quiet.length / 2) };
+  return { ...env, ...Object.fromEntries(added), GIT_CONFIG_COUNT: String(given + settings.length) };
 }
 
 function withoutRedirections(env: Environment): Environment {

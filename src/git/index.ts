@@ -2,7 +2,7 @@ export { bringIn } from './bring-in.ts';
 export { checkoutNotes } from './checkout-notes.ts';
 export { findTraces } from './feature-traces.ts';
 export type { FeatureTraces } from './feature-traces.ts';
-export { workerEnvironment } from './git-command.ts';
+export { withGitSettings, workerEnvironment } from './git-command.ts';
 export type { MergeRequest, MergeResult } from './merge.ts';
 export type { Leftovers } from './leftovers.ts';
 export { newRepository } from './new-repository.ts';

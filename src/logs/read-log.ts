@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { sleep, systemCode } from '../lib/index.ts';
+import { createByteLines } from './byte-lines.ts';
 
 const BLOCK = 65_536;
 const LOOK_MS = 150;
@@ -163,18 +164,11 @@ async function successor(file: string, reader: Reader, onLine: (line: string) =>
   return between ? older : newest;
 }
 
-/** Works on bytes: a block may end within a character. A line in many blocks is put together once. */
-function createLineCutter(onLine: (line: string) => void): { push(block: Buffer): void } {
-  let rest: Buffer[] = [];
-  return {
-    push: (block) => {
-      const cut = block.lastIndexOf(10);
-      if (cut === -1) return void rest.push(block);
-      const whole = Buffer.concat([...rest, block.subarray(0, cut)]);
-      rest = [Buffer.from(block.subarray(cut + 1))];
-      for (const line of whole.toString('utf8').split('\n')) if (line !== '') onLine(line);
-    },
-  };
+/** Half a line at the end of the file waits for the rest of it. */
+function createLineCutter(onLine: (line: string) => void): ReturnType<typeof createByteLines> {
+  return createByteLines((text) => {
+    for (const line of text.split('\n')) if (line !== '') onLine(line);
+  });
 }
 
 /** Inodes have 64 bits, more than a number holds. */

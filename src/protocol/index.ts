@@ -22,7 +22,7 @@ export {
 export type { EgressClaim, EgressOrders, EgressRule } from './egress.ts';
 export { handover, HANDOVER_MARK, INSIDE } from './handover.ts';
 export type { Handover } from './handover.ts';
-export { logLine } from './log-line.ts';
+export { logLine, readLogLine } from './log-line.ts';
 export type { LogLine, LogSource } from './log-line.ts';
 export { MARKS } from './marks.ts';
 export { attemptRef, attemptRefs, branchNames, BUNDLE, EGRESS_LOG, trialRef } from './names.ts';

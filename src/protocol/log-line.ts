@@ -12,3 +12,12 @@ export const logLine = z.object({
 });
 export type LogLine = z.infer<typeof logLine>;
 export type LogSource = LogLine['source'];
+
+/** Undefined for what is none, as what a worker prints when it breaks. */
+export function readLogLine(text: string): LogLine | undefined {
+  try {
+    return logLine.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createProject } from '../support/project.ts';
-import type { TestProject, TestTask } from '../support/project.ts';
+import { createProject, simpleTask as task } from '../support/project.ts';
+import type { TestProject } from '../support/project.ts';
 import { fingerprint } from '../support/temp-repository.ts';
 
 let project: TestProject;
@@ -11,13 +11,6 @@ beforeEach(async () => {
   project = await createProject();
 });
 afterEach(() => project.remove());
-
-const task = (id: string, rest: Partial<TestTask> = {}): TestTask => ({
-  id,
-  create: [`${id}.txt`],
-  run: `echo ${id} > ${id}.txt`,
-  ...rest,
-});
 
 /** Every file there is; folders that git keeps though they are empty, and objects, which are garbage now, do not count. */
 function files(): Record<string, string> {

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createProject } from '../support/project.ts';
-import type { TestProject, TestTask } from '../support/project.ts';
+import { createProject, simpleTask as task } from '../support/project.ts';
+import type { TestProject } from '../support/project.ts';
 import { fingerprint } from '../support/temp-repository.ts';
 
 let project: TestProject;
@@ -13,13 +13,6 @@ beforeEach(async () => {
 afterEach(() => project.remove());
 
 const COMMANDS = ['init', 'kurukshetra', 'status', 'logs', 'stop', 'retry', 'merge', 'cleanup', 'doctor', 'demo'];
-
-const task = (id: string, rest: Partial<TestTask> = {}): TestTask => ({
-  id,
-  create: [`${id}.txt`],
-  run: `echo ${id} > ${id}.txt`,
-  ...rest,
-});
 
 /** Everything on disk, down to git's own files. */
 const everything = (): Record<string, string> => fingerprint(path.dirname(project.outside));

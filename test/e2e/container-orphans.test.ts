@@ -6,15 +6,9 @@ import { findByEnvironment, randomId, tryLock } from '../../src/lib/index.ts';
 import { eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
-import type { TestTask } from '../support/project.ts';
+import { slowTask as task } from '../support/project.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 import { waitUntil } from '../support/wait-until.ts';
-
-const task = (id: string, seconds = 0.2): TestTask => ({
-  id,
-  create: [`${id}.txt`],
-  run: `sleep ${seconds}; echo ${id} > ${id}.txt`,
-});
 
 const run = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8' }).trim();
 

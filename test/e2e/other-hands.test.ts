@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createProject } from '../support/project.ts';
-import type { TestProject, TestTask } from '../support/project.ts';
+import { createProject, simpleTask as task } from '../support/project.ts';
+import type { TestProject } from '../support/project.ts';
 
 let project: TestProject;
 
@@ -12,13 +12,6 @@ beforeEach(async () => {
   project = await createProject();
 });
 afterEach(() => project.remove());
-
-const task = (id: string, rest: Partial<TestTask> = {}): TestTask => ({
-  id,
-  create: [`${id}.txt`],
-  run: `echo ${id} > ${id}.txt`,
-  ...rest,
-});
 
 const inState = (...parts: string[]): string => path.join(project.folder, '.mahabharatha', 'state', ...parts);
 

@@ -214,11 +214,21 @@ export async function atEach<Point>(
   work: (chaos: Chaos, point: Point) => Promise<void>,
   width = 3,
 ): Promise<void> {
+  await atEachOf(points, nameOf, { create: createChaos, width }, work);
+}
+
+/** The same in a world of another kind. */
+export async function atEachOf<Point, World extends { readonly project: TestProject; remove(): Promise<void> }>(
+  points: readonly Point[],
+  nameOf: (point: Point) => string,
+  { create, width }: { readonly create: () => Promise<World>; readonly width: number },
+  work: (world: World, point: Point) => Promise<void>,
+): Promise<void> {
   const queue = [...points];
   const failures: string[] = [];
-  const worker = async (): Promise<void> => {
+  const hand = async (): Promise<void> => {
     for (let point = queue.shift(); point !== undefined; point = queue.shift()) {
-      const chaos = await createChaos();
+      const chaos = await create();
       try {
         await work(chaos, point);
       } catch (error) {
@@ -229,7 +239,7 @@ export async function atEach<Point>(
       }
     }
   };
-  await Promise.all(Array.from({ length: width }, worker));
+  await Promise.all(Array.from({ length: width }, hand));
   expect(failures.join('\n\n')).toBe('');
 }
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { findByEnvironment } from '../../src/lib/index.ts';
 import type { RecordedEvent } from '../../src/state/index.ts';
-import { delay, eventsSoFar, killIfThere, sees, stateSoFar } from './chaos.ts';
+import { atEachOf, delay, eventsSoFar, killIfThere, sees, stateSoFar } from './chaos.ts';
 import type { LiveRun } from './chaos.ts';
 import { createContainerProject } from './container-project.ts';
 import type { ContainerProject } from './container-project.ts';
@@ -220,23 +220,6 @@ export async function atEachMoment(
   moments: readonly Moment[],
   create: () => Promise<ContainerChaos>,
   work: (chaos: ContainerChaos, moment: Moment) => Promise<void>,
-  width = 4,
 ): Promise<void> {
-  const queue = [...moments];
-  const failures: string[] = [];
-  const hand = async (): Promise<void> => {
-    for (let moment = queue.shift(); moment !== undefined; moment = queue.shift()) {
-      const chaos = await create();
-      try {
-        await work(chaos, moment);
-      } catch (error) {
-        const log = eventsSoFar(chaos.project).map((event) => JSON.stringify(event).slice(0, 300));
-        failures.push(`${moment.name}: ${String(error)}\n${log.join('\n')}`);
-      } finally {
-        await chaos.remove();
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: width }, hand));
-  expect(failures.join('\n\n')).toBe('');
+  await atEachOf(moments, ({ name }) => name, { create, width: 4 }, work);
 }

@@ -21,6 +21,18 @@ export interface TestTask {
   readonly [key: string]: unknown;
 }
 
+/** A task that writes its own name into a file of its own. */
+export const simpleTask = (id: string, rest: Partial<TestTask> = {}): TestTask => ({
+  id,
+  create: [`${id}.txt`],
+  run: `echo ${id} > ${id}.txt`,
+  ...rest,
+});
+
+/** The same, after a while. */
+export const slowTask = (id: string, seconds = 0.2): TestTask =>
+  simpleTask(id, { run: `sleep ${seconds}; echo ${id} > ${id}.txt` });
+
 export interface CliResult {
   readonly exit: number | null;
   readonly signal: NodeJS.Signals | null;

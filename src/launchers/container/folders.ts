@@ -1,4 +1,5 @@
-import { access, chmod, lchown, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, lchown, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
@@ -57,15 +58,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
  */
 export async function maskedObjects(spec: WorkerSpec): Promise<number[]> {
   const lists = (spec.privateGit?.objects ?? []).map((folder) => path.join(folder, 'info', 'alternates'));
-  const there = await Promise.all(
-    lists.map((list) =>
-      access(list).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  const masked = lists.flatMap((_, index) => (there[index] ? [index] : []));
+  const masked = lists.flatMap((list, index) => (existsSync(list) ? [index] : []));
   if (masked.length > 0) await writeFile(emptyFile(spec), '');
   return masked;
 }

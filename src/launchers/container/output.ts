@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Attachment, Engine } from '../../engines/index.ts';
 import { sleep } from '../../lib/index.ts';
-import { createRedactor, lastLines, missingLines, openLogFile } from '../../logs/index.ts';
+import { createByteLines, createRedactor, lastLines, missingLines, openLogFile } from '../../logs/index.ts';
 
 /** What is kept of one worker's output on the host. */
 const LOG_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -118,7 +118,7 @@ async function readLines(
   onLine: (line: string) => void,
 ): Promise<void> {
   const each = (text: string): void => text.split('\n').forEach(onLine);
-  const [stdout, stderr] = [createLines(each), createLines(each)];
+  const [stdout, stderr] = [createByteLines(each, LONGEST_LINE), createByteLines(each, LONGEST_LINE)];
   await engine.logs(id, { ...options, tail: 'all' }, { stdout: stdout.push, stderr: stderr.push });
   // Who only looks may have come in the middle of a line: it comes as a whole to whoever follows.
   if (!options.follow) return;
@@ -126,36 +126,8 @@ async function readLines(
   stderr.end();
 }
 
-/**
- * Whole lines only: a secret must not be cut in two by the border of a chunk. As many at once as there are: one by one,
- * somebody who prints nothing but line ends would keep us busy.
- */
-function createLines(onLines: (text: string) => void): { push(chunk: Buffer): void; end(): void } {
-  let rest: Buffer[] = [];
-  let held = 0;
-  const end = (): void => {
-    const text = Buffer.concat(rest).toString('utf8');
-    [rest, held] = [[], 0];
-    if (text !== '') onLines(text);
-  };
-  return {
-    push: (chunk) => {
-      const cut = chunk.lastIndexOf(10);
-      if (cut !== -1) {
-        const text = Buffer.concat([...rest, chunk.subarray(0, cut)]).toString('utf8');
-        [rest, held] = [[], 0];
-        onLines(text);
-      }
-      rest.push(Buffer.from(chunk.subarray(cut + 1)));
-      held += chunk.length - cut - 1;
-      if (held > LONGEST_LINE) end();
-    },
-    end,
-  };
-}
-
 async function copyLines(stream: Readable, onText: (text: string) => void): Promise<void> {
-  const lines = createLines((text) => onText(`${text}\n`));
+  const lines = createByteLines((text) => onText(`${text}\n`), LONGEST_LINE);
   stream.on('data', (chunk: Buffer) => lines.push(chunk));
   await new Promise<void>((resolve) => {
     stream.once('close', resolve);

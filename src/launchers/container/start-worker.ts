@@ -1,5 +1,7 @@
 import type { ContainerInfo, ContainerSpec, Engine } from '../../engines/index.ts';
+import { withGitSettings } from '../../git/index.ts';
 import { AppError, hasCode } from '../../lib/index.ts';
+import type { Environment } from '../../lib/index.ts';
 import type { Handover } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { containerSpec, namesOf } from './container-spec.ts';
@@ -64,18 +66,11 @@ function handoverOf(
   settings: ContainerSettings,
   told: Readonly<Record<string, string>>,
 ): Omit<Handover, 'egress'> {
-  const env: Record<string, string> = { ...told };
-  for (const [name, value] of Object.entries(spec.env)) if (value !== undefined) env[name] = value;
-  for (const cache of settings.caches) Object.assign(env, cache.env);
-  return { version: 1, env: { ...env, ...withTrustedFolders(env) }, ...settings.handover };
+  const caches = settings.caches.map((cache) => cache.env);
+  const env = withGitSettings(Object.assign({}, told, defined(spec.env), ...caches) as Environment, [TRUSTED_FOLDERS]);
+  return { version: 1, env: defined(env), ...settings.handover };
 }
 
-function withTrustedFolders(env: Readonly<Record<string, string>>): Record<string, string> {
-  const count = Number(env['GIT_CONFIG_COUNT'] ?? 0) || 0;
-  const [key, value] = TRUSTED_FOLDERS;
-  return {
-    [`GIT_CONFIG_KEY_${count}`]: key,
-    [`GIT_CONFIG_VALUE_${count}`]: value,
-    GIT_CONFIG_COUNT: String(count + 1),
-  };
+function defined(env: Environment): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

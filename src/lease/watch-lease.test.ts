@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
+import { readUntrusted } from '../lib/index.ts';
 import { watchLease } from './watch-lease.ts';
+
+vi.mock(import('../lib/atomic-file.ts'), { spy: true });
 
 let now: number;
 let file: string;
@@ -23,14 +26,19 @@ function watch(lateMs = 0): ReturnType<typeof watchLease> {
   return watchLease({ file, leaseMs: 60_000, clock, lateMs, lost: (cause) => lost.push(cause) });
 }
 
-/** The file is read in earnest: each look gets the time it takes. */
+/** The file is read in earnest: each look gets the time it takes, on any machine. */
 async function pass(seconds: number, each: (second: number) => void = () => undefined): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     each(second);
     now += 1000;
     vi.advanceTimersByTime(1000);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await looks();
   }
+}
+
+async function looks(): Promise<void> {
+  await Promise.allSettled(vi.mocked(readUntrusted).mock.results.map(({ value }) => value));
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('after the orchestrator has hung up', () => {
@@ -73,6 +81,19 @@ describe('after the orchestrator has hung up', () => {
     renew('dead', 8);
     lease.hangUp();
     await pass(8);
+    lease.close();
+    expect(lost).toEqual([expect.stringContaining('limit 5 s')]);
+  });
+
+  it('a worker is told once, though several looks are under way, and not after it has stopped looking', async () => {
+    const [lease, closed] = [watch(), watch()];
+    for (const each of [lease, closed]) each.hangUp();
+    for (let second = 0; second < 9; second += 1) {
+      now += 1000;
+      vi.advanceTimersByTime(1000);
+    }
+    closed.close();
+    await looks();
     lease.close();
     expect(lost).toEqual([expect.stringContaining('limit 5 s')]);
   });

@@ -31,6 +31,7 @@ export function watchLease(options: {
   let hungUp = false;
   /** We have looked since: who renews from now on lives, for a dead one may have done so last before we looked. */
   let looked = false;
+  let over = false;
   let silentMs = 0;
   let last = clock.monotonic();
 
@@ -41,6 +42,8 @@ export function watchLease(options: {
     last = now;
     const before = hungUp;
     const lease = await readLease(file);
+    // A look that takes long is not the only one under way.
+    if (over) return;
     if (lease !== undefined && (lease.beat !== seen?.beat || lease.owner !== seen.owner)) {
       const another = seen !== undefined && lease.owner !== seen.owner;
       seen = lease;
@@ -50,18 +53,22 @@ export function watchLease(options: {
     looked = hungUp && (looked || before);
     const limit = (hungUp ? Math.min(GRACE_MS, leaseMs) : leaseMs) + lateMs;
     if (silentMs > limit) {
-      clearInterval(timer);
+      close();
       lost(`no sign of life from the orchestrator for ${(silentMs / 1000).toFixed(1)} s, limit ${limit / 1000} s`);
     }
   };
   const timer = setInterval(() => void check(), everyMs);
+  const close = (): void => {
+    over = true;
+    clearInterval(timer);
+  };
   void check();
   return {
     hangUp: () => {
       [hungUp, looked] = [true, false];
       silentMs = 0;
     },
-    close: () => clearInterval(timer),
+    close,
   };
 }
 

@@ -34,7 +34,6 @@ const PURE =
   '^src/(tasks/|protocol/|orchestrator/(decide[a-z-]*|first-state|reduce|retryable|plan)[.]ts$|config/schema[.]ts$|lib/(errors|error-codes)[.]ts$)';
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
-  dockerode: 'engines/docker/',
   yaml: 'config/',
   commander: 'cli/',
   listr2: 'cli/',

@@ -1,12 +1,12 @@
 import { IncomingMessage } from 'node:http';
 import type { Readable, Duplex } from 'node:stream';
 import type { AppError } from '../../lib/index.ts';
+import { createDial } from './dial.ts';
+import type { Answer, Dial } from './dial.ts';
 import { describeEndpoint } from './endpoint.ts';
 import type { DockerEndpoint } from './endpoint.ts';
 import { brokenOff, connectionError, reasonIn, refusal, timeoutError } from './errors.ts';
 import { readText } from './json-lines.ts';
-import { loadModem } from './modem.ts';
-import type { Modem } from './modem.ts';
 
 /** One request, and what its answers mean. */
 export interface Call {
@@ -56,7 +56,7 @@ export function openConnection(endpoint: DockerEndpoint, limits: Limits): Connec
     endpoint,
     limits,
     place: describeEndpoint(endpoint),
-    modem: onDemand(() => loadModem(endpoint)),
+    dial: createDial(endpoint),
   };
   return {
     place: line.place,
@@ -72,19 +72,14 @@ interface Line {
   readonly endpoint: DockerEndpoint;
   readonly limits: Limits;
   readonly place: string;
-  readonly modem: () => Promise<Modem>;
-}
-
-function onDemand<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => (made ??= make());
+  readonly dial: Dial;
 }
 
 /** The parsed answer; undefined when it is one of those that are as good as done. */
 function exchange(line: Line, call: Call): Promise<unknown> {
   const controller = new AbortController();
   return within(line, call, controller, async () => {
-    const response = asResponse(await dial(line, call, controller.signal));
+    const response = asResponse(await dial(line, call, { signal: controller.signal }));
     const text = await readText(response);
     if (isFine(call, response)) return undefined;
     if (isRefusal(response)) throw refusalOf(line, call, response, text);
@@ -99,8 +94,7 @@ async function open(line: Line, call: Call, { signal, upload }: OpenOptions): Pr
   const abort = (): void => controller.abort();
   signal?.addEventListener('abort', abort, { once: true });
   const begin = async (): Promise<IncomingMessage> => {
-    const extra = upload === undefined ? {} : { file: upload };
-    const response = asResponse(await dial(line, call, controller.signal, extra));
+    const response = asResponse(await dial(line, call, { signal: controller.signal, upload }));
     if (!isRefusal(response) || isFine(call, response)) return response;
     throw refusalOf(line, call, response, await readText(response));
   };
@@ -118,21 +112,19 @@ async function open(line: Line, call: Call, { signal, upload }: OpenOptions): Pr
 function upgrade(line: Line, call: Call): Promise<Duplex> {
   const controller = new AbortController();
   return within(line, call, controller, async () => {
-    const answer = await dial(line, call, controller.signal, { hijack: true });
+    const answer = await dial(line, call, { signal: controller.signal, upgrade: true });
     if (!(answer instanceof IncomingMessage)) return answer;
     throw refusalOf(line, call, answer, await readText(answer));
   });
 }
 
 async function within<Result>(
-  { limits, place, modem }: Line,
+  { limits, place }: Line,
   { what, slow }: Call,
   controller: AbortController,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const limitMs = slow === true ? limits.slowMs : limits.quickMs;
-  // Loading our client takes time that is not the engine's.
-  await modem();
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
@@ -149,17 +141,16 @@ async function within<Result>(
   }
 }
 
-async function dial(line: Line, call: Call, signal: AbortSignal, extra: DialExtra = {}): Promise<Answer> {
-  const modem = await line.modem();
-  return new Promise((resolve, reject) => {
-    modem.dial(dialOptions(call, signal, extra), (error, answer) => {
-      if (error === null) resolve(answer as Answer);
-      else reject(error);
-    });
-  });
+function dial(
+  line: Line,
+  { method, path, query = {}, body }: Call,
+  more: Omit<Parameters<Dial>[0], 'method' | 'path' | 'body'>,
+): Promise<Answer> {
+  const wishes = new URLSearchParams(
+    Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),
+  );
+  return line.dial({ method, path: wishes.size === 0 ? path : `${path}?${wishes.toString()}`, body, ...more });
 }
-
-type Answer = IncomingMessage | Duplex;
 
 function asResponse(answer: Answer): IncomingMessage {
   if (answer instanceof IncomingMessage) return answer;
@@ -182,26 +173,4 @@ export async function whole<Result>(asked: { what: string; place: string }, read
     if (error instanceof SyntaxError) throw brokenOff(asked);
     throw connectionError(error, asked);
   }
-}
-
-interface DialExtra {
-  readonly hijack?: true;
-  readonly file?: Readable;
-}
-
-/** Every answer comes to us as a stream: dockerode's own reader of answers waits for ever when the connection breaks. */
-const ANY_STATUS = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [200 + index, true]));
-
-function dialOptions(call: Call, signal: AbortSignal, { hijack, file }: DialExtra): Parameters<Modem['dial']>[0] {
-  return {
-    path: `${call.path}?`,
-    method: call.method,
-    options: { _query: call.query ?? {}, _body: call.body ?? {} },
-    isStream: true,
-    statusCodes: ANY_STATUS,
-    abortSignal: signal,
-    // An empty file gives a request without a body: what follows a body could be taken for the container's stdin.
-    ...(hijack === true ? { hijack, file: Buffer.alloc(0) } : {}),
-    ...(file === undefined ? {} : { file }),
-  };
 }

@@ -1,13 +1,9 @@
-import type Dockerode from 'dockerode';
 import { AppError } from '../../lib/index.ts';
 import type { ContainerSpec, Mount } from '../engine.ts';
-
-type CreateBody = Dockerode.ContainerCreateOptions;
-type HostConfig = NonNullable<CreateBody['HostConfig']>;
-type LogConfig = NonNullable<HostConfig['LogConfig']>;
+import type { ContainerCreate, HostConfig, LogConfig, MountSettings } from './api.ts';
 
 /** The engine's words for a container of ours. What locks it down is said here, for every container alike. */
-export function toCreateBody(spec: ContainerSpec): CreateBody {
+export function toCreateBody(spec: ContainerSpec): ContainerCreate {
   return {
     Image: spec.image,
     // The whole command: an entrypoint of the image could do anything before it, and its health check asks for another program.
@@ -67,8 +63,6 @@ function toTmpfs({ target, bytes, mode, uid, gid, exec }: Mount & { kind: 'tmpfs
   const options = [exec ? 'exec' : 'noexec', 'nosuid', 'nodev', `size=${bytes}`, `mode=${mode.toString(8)}`];
   return [target, ['rw', ...options, `uid=${uid}`, `gid=${gid}`].join(',')];
 }
-
-type MountSettings = NonNullable<HostConfig['Mounts']>[number];
 
 /** As `Mounts`, not as `Binds`: there a source that is missing would be made, by root. */
 function toMount(mount: Mount & { kind: 'bind' | 'volume' }): MountSettings {

@@ -1,6 +1,6 @@
-import type Dockerode from 'dockerode';
 import { AppError } from '../../lib/index.ts';
 import type { ContainerInfo, ContainerSpec, Engine, Labels } from '../engine.ts';
+import type { ContainerInspect, ContainerState } from './api.ts';
 import type { Connection } from './connection.ts';
 import { toCreateBody } from './container-spec.ts';
 import { labelFilter } from './events.ts';
@@ -18,8 +18,6 @@ type ContainerCalls = Pick<
   | 'removeContainer'
 >;
 
-type State = Dockerode.ContainerInspectInfo['State'];
-
 const STATUSES: readonly ContainerInfo['status'][] = ['created', 'running', 'paused', 'exited'];
 /** The engine's way to say "never". */
 const NEVER = /^0001-/;
@@ -27,7 +25,7 @@ const NEVER = /^0001-/;
 export function containerCalls(connection: Connection, exits: Exits): ContainerCalls {
   const inspect = async (id: string): Promise<ContainerInfo | undefined> => {
     const call = { what: `inspect container ${id}`, method: 'GET', path: containerPath(id, '/json') } as const;
-    const found = await connection.find<Dockerode.ContainerInspectInfo>(call);
+    const found = await connection.find<ContainerInspect>(call);
     return found === undefined ? undefined : toInfo(found);
   };
   return {
@@ -100,7 +98,7 @@ async function remove(connection: Connection, id: string): Promise<void> {
   await connection.tell({ what, method: 'POST', path: `${path}/wait`, query: gone, fine: [404], slow: true });
 }
 
-function toInfo({ Id, Name, Config, State, Created }: Dockerode.ContainerInspectInfo): ContainerInfo {
+function toInfo({ Id, Name, Config, State, Created }: ContainerInspect): ContainerInfo {
   const status = STATUSES.find((known) => known === State.Status) ?? 'other';
   return {
     id: Id,
@@ -115,4 +113,4 @@ function toInfo({ Id, Name, Config, State, Created }: Dockerode.ContainerInspect
   };
 }
 
-const hasEnded = ({ Running, FinishedAt }: State): boolean => !Running && !NEVER.test(FinishedAt);
+const hasEnded = ({ Running, FinishedAt }: ContainerState): boolean => !Running && !NEVER.test(FinishedAt);

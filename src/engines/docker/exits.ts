@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import type Dockerode from 'dockerode';
 import { sleep } from '../../lib/index.ts';
 import type { ContainerExit } from '../engine.ts';
 import { whole } from './connection.ts';
+import type { ContainerInspect } from './api.ts';
 import type { Call, Connection } from './connection.ts';
 import { readText } from './json-lines.ts';
 import { createObituaries } from './obituaries.ts';
@@ -60,7 +60,7 @@ export function createExits(connection: Connection): Exits {
 
   /** One that somebody else has started may have run out of memory before we listen. */
   const wasShort = async (id: string): Promise<boolean> => {
-    const found = await connection.find<Dockerode.ContainerInspectInfo>({
+    const found = await connection.find<ContainerInspect>({
       what: `inspect container ${id}`,
       method: 'GET',
       path: containerPath(id, '/json'),

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import type Dockerode from 'dockerode';
 import { AppError } from '../../lib/index.ts';
 import type { Engine, ImageBuild } from '../engine.ts';
+import type { ImageInspect } from './api.ts';
 import { createBuildOutput } from './build-output.ts';
 import type { BuildMessage } from './build-output.ts';
 import { whole } from './connection.ts';
@@ -14,12 +14,10 @@ export function imageCalls(connection: Connection): Pick<Engine, 'inspectImage' 
   return {
     inspectImage: async (tag) => {
       const call = { what: `inspect image ${tag}`, method: 'GET', path: imagePath(tag, '/json') } as const;
-      const found = await connection.find<Dockerode.ImageInspectInfo>(call);
+      const found = await connection.find<ImageInspect>(call);
       if (found === undefined) return undefined;
       const { Id: id, Config, Architecture: arch, Size: bytes, Created: createdAt } = found;
-      // Some engines leave out what is empty.
-      const { Labels, User }: { Labels?: Record<string, string> | null; User?: string } = Config;
-      return { id, labels: Labels ?? {}, user: User ?? '', arch, bytes, createdAt };
+      return { id, labels: Config.Labels ?? {}, user: Config.User ?? '', arch, bytes, createdAt };
     },
     buildImage: (plan, onLine) => build(connection, plan, onLine),
     removeImage: (tag) =>

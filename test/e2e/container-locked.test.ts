@@ -23,6 +23,7 @@ const LOOK = `{
   done
   echo "mounts" $(awk '{ print $5 }' /proc/self/mountinfo | grep -vE "^/(proc|sys|dev)(/|$)|/docker-init$" | sort)
   echo "network" $(ls /sys/class/net)
+  echo "localhost" $(getent ahosts localhost | cut -d " " -f 1 | sort -u)
   echo "engine" $(ls /var/run/docker.sock /run/docker.sock 2> /dev/null)
   echo "homes" $(ls -A "$USERS_HOME" "$USERS_HOME/.ssh" /root/.ssh ~/.ssh ~/.aws ~/.config 2> /dev/null)
   echo "found" $(find / -name "*$MARKER*" 2> /dev/null)
@@ -107,12 +108,14 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
       NanoCpus: 2e9,
       NetworkMode: 'none',
     });
-    expect(Object.keys(worker.NetworkSettings.Networks)).toEqual(['none']);
+    expect(worker.Config).toMatchObject({ NetworkDisabled: true });
+    expect(Object.keys(worker.NetworkSettings.Networks)).toEqual([]);
     expect(mountsOf(worker)).toEqual([
       `bind ${project.folder}/.git/objects -> /objects/0 ro`,
       `bind ${project.folder}/.mahabharatha/git/login/worker-0 -> /gitdir rw`,
       `bind ${project.folder}/.mahabharatha/state/login/shared -> /run/mahabharatha/shared ro`,
       `bind ${project.folder}/.mahabharatha/state/login/workers/0/inbox -> /run/mahabharatha/inbox ro`,
+      `bind ${project.folder}/.mahabharatha/state/login/workers/0/inbox/hosts -> /etc/hosts ro`,
       `bind ${project.folder}/.mahabharatha/state/login/workers/0/outbox -> /run/mahabharatha/outbox rw`,
       `bind ${project.folder}/.mahabharatha/worktrees/login/worker-0 -> /workspace rw`,
       `volume mahabharatha-egress-${runId} -> /run/mahabharatha/egress ro`,
@@ -134,6 +137,7 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
       'mounts / /etc/hostname /etc/hosts /etc/resolv.conf /gitdir /home/worker /objects/0 /run/mahabharatha/egress ' +
         '/run/mahabharatha/inbox /run/mahabharatha/outbox /run/mahabharatha/shared /tmp /workspace',
       'network lo',
+      'localhost 127.0.0.1',
       'engine',
       'homes',
       'found',

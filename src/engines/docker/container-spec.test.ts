@@ -36,6 +36,7 @@ it('says to the letter what a container of ours is', () => {
     Env: ['HOME=/home/worker', 'WORDS=a=b c'],
     User: '1000:1001',
     WorkingDir: '/workspace',
+    NetworkDisabled: true,
     Labels: { 'mahabharatha.run': 'r1' },
     Tty: false,
     AttachStdin: true,

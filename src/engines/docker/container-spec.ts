@@ -11,6 +11,8 @@ export function toCreateBody(spec: ContainerSpec): ContainerCreate {
     Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
     User: userOf(spec),
     WorkingDir: spec.workdir,
+    // Nothing but its own loopback, as with the network "none"; only that would cost near half of the start.
+    NetworkDisabled: spec.network === 'none',
     Labels: { ...spec.labels },
     Tty: false,
     AttachStdin: spec.stdin,

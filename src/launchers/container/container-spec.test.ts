@@ -52,6 +52,7 @@ it('a worker may write its worktree, git directory, outbox and caches; everythin
     '/r/inbox /run/mahabharatha/inbox read',
     '/r/outbox /run/mahabharatha/outbox write',
     '/r/shared /run/mahabharatha/shared read',
+    '/r/inbox/hosts /etc/hosts read',
     'tmpfs /tmp 1777 1000:1001',
     'tmpfs /home/worker 700 1000:1001',
     `${egressVolume('run-1')} /run/mahabharatha/egress read`,

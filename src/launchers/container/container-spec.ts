@@ -64,6 +64,7 @@ function mountsOf(spec: WorkerSpec, settings: ContainerSettings, masked: readonl
     bind(spec.inbox, INSIDE.inbox, true),
     bind(spec.outbox, INSIDE.outbox, false),
     bind(spec.shared, INSIDE.shared, true),
+    ...(settings.network === 'none' ? [bind(hostsFile(spec), '/etc/hosts', true)] : []),
     tmpfs('/tmp', 0o1777, settings),
     tmpfs(INSIDE.home, 0o700, settings),
     ...(settings.egress !== null
@@ -82,6 +83,11 @@ function mountsOf(spec: WorkerSpec, settings: ContainerSettings, masked: readonl
 /** Stands in front of a file that nobody inside is to see; it is in the inbox, which only we write. */
 export function emptyFile({ inbox }: Pick<WorkerSpec, 'inbox'>): string {
   return path.join(inbox, 'empty');
+}
+
+/** What is called localhost: an engine says it only to those that it gives a network. */
+export function hostsFile({ inbox }: Pick<WorkerSpec, 'inbox'>): string {
+  return path.join(inbox, 'hosts');
 }
 
 const bind = (source: string, target: string, readOnly: boolean): Mount => ({ kind: 'bind', source, target, readOnly });

@@ -5,7 +5,7 @@ import type { Environment } from '../../lib/index.ts';
 import type { Handover } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { containerSpec, namesOf } from './container-spec.ts';
-import { giveFolders, maskedObjects } from './folders.ts';
+import { giveFolders, maskedObjects, writeHosts } from './folders.ts';
 import { keepOutput } from './output.ts';
 import type { Output } from './output.ts';
 import { removeForSure } from './removal.ts';
@@ -22,6 +22,7 @@ export async function startWorker(
   egress: string | null,
 ): Promise<{ info: ContainerInfo; output: Output }> {
   await giveFolders(spec, settings.uid, settings.gid);
+  if (settings.network === 'none') await writeHosts(spec);
   const masked = await maskedObjects(spec);
   const id = await createUnderAnyName(engine, spec, (name) => containerSpec(name, spec, settings, masked));
   try {

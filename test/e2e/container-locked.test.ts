@@ -133,8 +133,8 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
       'CapBnd:0000000000000000',
       'NoNewPrivs:1',
       'Seccomp:2',
-      // Engines put the three in /etc into every container.
-      'mounts / /etc/hostname /etc/hosts /etc/resolv.conf /gitdir /home/worker /objects/0 /run/mahabharatha/egress ' +
+      // The engine puts the hostname into every container.
+      'mounts / /etc/hostname /etc/hosts /gitdir /home/worker /objects/0 /run/mahabharatha/egress ' +
         '/run/mahabharatha/inbox /run/mahabharatha/outbox /run/mahabharatha/shared /tmp /workspace',
       'network lo',
       'localhost 127.0.0.1',

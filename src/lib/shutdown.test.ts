@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
 import { startNode } from '../../test/support/node-process.ts';
+import { sleep } from './clock.ts';
 import { listenForShutdown } from './shutdown.ts';
+
+/** Longer than what counts as the same moment. */
+const LATER_MS = 300;
 
 const PROGRAM = `
   import { listenForShutdown } from './lib/index.js';
@@ -23,6 +27,7 @@ it.each([
   process.kill(program.pid, name);
   await program.printed(`orderly: ${name}, exit status ${code}`);
   expect(program.child.exitCode).toBeNull();
+  await sleep(LATER_MS);
   process.kill(program.pid, name);
   expect(await program.end).toMatchObject({ code, signal: null, output: expect.stringMatching(/by force\n$/) });
 });
@@ -32,8 +37,20 @@ it('takes the exit status of the signal that came last', async () => {
   await program.printed('ready');
   process.kill(program.pid, 'SIGTERM');
   await program.printed('orderly: SIGTERM');
+  await sleep(LATER_MS);
   process.kill(program.pid, 'SIGINT');
   expect(await program.end).toMatchObject({ code: 130 });
+});
+
+it('takes signals of the same moment for one: who signals a process and its group means it once', async () => {
+  const program = startNode(`${PROGRAM} process.once('SIGTERM', () => process.emit('SIGTERM'));`);
+  await program.printed('ready');
+  process.kill(program.pid, 'SIGTERM');
+  await program.printed('orderly: SIGTERM');
+  await sleep(LATER_MS);
+  expect(program.output()).not.toContain('by force');
+  process.kill(program.pid, 'SIGTERM');
+  expect(await program.end).toMatchObject({ code: 143 });
 });
 
 it('leaves the signals to others when it is disposed of', async () => {

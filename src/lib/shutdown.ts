@@ -2,18 +2,29 @@ type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 const EXIT: Record<EndSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
+/** Nobody presses twice so fast: `timeout` signals a process and then its group, and npm passes on what we have had. */
+const SAME_MS = 200;
+
 interface Shutdown {
   /** Fires at the first signal; its reason is the exit status. */
   readonly signal: AbortSignal;
   dispose(): void;
 }
 
-/** One listener per signal. The first asks for an orderly end; the second calls `force`, which must not return late. */
+/**
+ * One listener per signal. The first asks for an orderly end; the second calls `force`, which must not return late. What
+ * comes in the same moment as the first is no second one.
+ */
 export function listenForShutdown(onFirst: (signal: EndSignal) => void, force: (exit: number) => void): Shutdown {
   const controller = new AbortController();
+  let first = 0;
   const listeners = (Object.keys(EXIT) as EndSignal[]).map((name) => {
     const listener = (): void => {
-      if (controller.signal.aborted) return force(EXIT[name]);
+      if (controller.signal.aborted) {
+        if (performance.now() - first > SAME_MS) force(EXIT[name]);
+        return;
+      }
+      first = performance.now();
       controller.abort(EXIT[name]);
       onFirst(name);
     };

@@ -139,6 +139,7 @@ describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
       await sees(live, () => chaos.started('T'));
       killIfThere(live.pid, 'SIGINT');
       if (how === 'twice') {
+        await sees(live, () => live.output().includes('SIGINT: stopping'));
         await delay(300);
         killIfThere(live.pid, 'SIGINT');
       }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/lib/index.ts';
-import { eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
+import { delay, eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import { slowTask as task } from '../support/project.ts';
@@ -74,7 +74,10 @@ describe.skipIf(docker.why !== '')(`workers in containers that do not answer${wh
       await sees(live, () => eventsSoFar(project).some(({ type }) => type === moment));
       killIfThere(live.pid, 'SIGINT');
       await waitUntil('it has heard', () => live.output().includes('SIGINT: stopping'));
-      if (times === 2) killIfThere(live.pid, 'SIGINT');
+      if (times === 2) {
+        await delay(300);
+        killIfThere(live.pid, 'SIGINT');
+      }
       expect((await live.end).exit).toBe(130);
       expect(project.leftovers(), moment).toEqual([]);
       // The last hand goes when it has heard that all is in order.

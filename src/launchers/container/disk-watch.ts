@@ -31,17 +31,19 @@ export async function watchDisk(
   measure: typeof diskUsage = diskUsage,
 ): Promise<string | undefined> {
   let hiddenSince: number | undefined;
-  while (!signal.aborted) {
+  // Not at once: nothing is there yet, and a worker that starts has better use for the processor.
+  let pauseMs = FASTEST_MS;
+  for (;;) {
+    await pause(worktree, pauseMs, limitBytes / 4, signal);
+    if (signal.aborted) return undefined;
     const began = performance.now();
     const usage = await measure([worktree, gitDir, outbox], signal);
     hiddenSince = usage.hidden === undefined ? undefined : (hiddenSince ?? began);
     const problem = problemOf(usage, limitBytes, hiddenSince === undefined ? 0 : began - hiddenSince);
     if (signal.aborted) return undefined;
     if (problem !== undefined) return `killed: its folders ${problem} (workers.container.disk)`;
-    const pauseMs = Math.min(SLOWEST_MS, Math.max(FASTEST_MS, (performance.now() - began) / SHARE));
-    await pause(worktree, pauseMs, limitBytes / 4, signal);
+    pauseMs = Math.min(SLOWEST_MS, Math.max(FASTEST_MS, (performance.now() - began) / SHARE));
   }
-  return undefined;
 }
 
 /** Over sooner when the disk fills up meanwhile, whoever does that: to ask for what is free costs nothing. */

@@ -45,7 +45,7 @@ const MORE: readonly Moment[] = [
   after('attempt-accepted'),
   after('task-merged'),
   after('worker-started', 2),
-  atEngine('onAnswer', ['DELETE /containers/:id', EGRESS]),
+  atEngine('onAnswer', ['POST /containers/:id/kill', EGRESS]),
 ];
 /** What is not taken over is begun anew, the same as after the lease; what lives must go on. */
 const LIVELY: readonly Moment[] = [MADE, AT_WORK, WHILE_FETCHING, after('gates-started'), after('level-finished')];

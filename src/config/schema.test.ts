@@ -44,3 +44,9 @@ it('describes itself for editors, with every setting that it knows', () => {
   expect(schema.additionalProperties).toBe(false);
   expect(schema.required).toBeUndefined();
 });
+
+it('leaves an empty entry of the allowlist to those who tell all that is wrong with it at once', () => {
+  const { workers } = configSchema.parse({ workers: { container: { allow: ['*', ''] } } });
+  expect(workers.container.allow).toEqual(['*', '']);
+  expect(JSON.stringify(configJsonSchema())).toContain('"items":{"type":"string","minLength":1}');
+});

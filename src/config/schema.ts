@@ -61,7 +61,8 @@ const container = z.strictObject({
     .default('allowlist')
     .describe('"allowlist": only the hosts under "allow"; "none": nothing; "open": everything, this machine included.'),
   allow: z
-    .array(z.string().min(1))
+    // Which texts are entries says who reads them, of all at once; editors are told that an empty one is none.
+    .array(z.string().meta({ minLength: 1 }))
     .default(['anthropic', 'npm'])
     .describe(
       'Presets (anthropic, npm, pypi, github), names ("example.org", "*.example.org", "example.org:8443"), or an address with its port ("192.168.1.5:8080").',

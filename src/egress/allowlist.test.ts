@@ -56,6 +56,7 @@ describe('the allowlist', () => {
     ['user@example.org', 'not a preset'],
     ['two words', 'not a preset'],
     ['fe80::1%eth0', 'not a preset'],
+    ['', 'empty'],
   ])('says what is wrong with %j', (entry, problem) => {
     const { rules, problems } = parseAllowlist([entry, 'example.org']);
     expect(problems).toEqual([expect.stringContaining(problem)]);
@@ -69,6 +70,53 @@ describe('the allowlist', () => {
       expect(parseAllowlist([entry]).warnings).toEqual([expect.stringMatching(/own loopback.*docker0/)]);
     },
   );
+
+  it.each([
+    ['nmp', 'npm'],
+    ['NPM', 'npm'],
+    ['antropic', 'anthropic'],
+    ['pipy', 'pypi'],
+    ['githb', 'github'],
+  ])('does not take the misspelt preset %s for a host, but asks whether %s was meant', (entry, preset) => {
+    const { rules, problems, warnings } = parseAllowlist([entry]);
+    expect(problems).toEqual([
+      `"${entry}": not a preset; did you mean "${preset}"? A host of that name is allowed with its port: "${entry}:443"`,
+    ]);
+    expect([rules, warnings]).toEqual([[], []]);
+  });
+
+  it.each(['registry', 'nas', 'vpn', 'wiki', 'build_2', 'constructor'])(
+    'takes the single word %s for a host of the own network, and says so',
+    (entry) => {
+      const { rules, problems, warnings } = parseAllowlist([entry]);
+      expect([problems, isAllowed(rules, entry, 443)]).toEqual([[], true]);
+      expect(warnings).toEqual([
+        `"${entry}" in workers.container.allow is no preset (anthropic, github, npm, pypi) and is taken for the name of a host; if that is what you mean, "${entry}:443" says so`,
+      ]);
+    },
+  );
+
+  it.each(['npm:443', 'nmp:8443', 'registry:443', 'registry.', 'example.org', '*.corp'])(
+    'takes %s for what it can only be, without a word',
+    (entry) => {
+      expect(parseAllowlist([entry])).toMatchObject({ rules: [{}], problems: [], warnings: [] });
+    },
+  );
+
+  it('warns once of a word that is out of reach anyway', () => {
+    expect(parseAllowlist(['localhost']).warnings).toEqual([expect.stringContaining('own loopback')]);
+  });
+
+  it('tells all that is wrong at once, an empty entry among it', () => {
+    const { problems } = parseAllowlist(['*', '', 'nmp', 'example.org', '  ', '10.0.0.1']);
+    expect(problems.map((problem) => problem.slice(0, problem.indexOf(':')))).toEqual([
+      '"*"',
+      '""',
+      '"nmp"',
+      '""',
+      '"10.0.0.1"',
+    ]);
+  });
 
   it('knows that the hosts of npm are wanted', () => {
     expect(parseAllowlist(['npm'])).toMatchObject({ npm: true, rules: [], problems: [] });

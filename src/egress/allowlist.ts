@@ -1,6 +1,6 @@
 import type { EgressRule } from '../protocol/index.ts';
 import { kindOf } from './address.ts';
-import { NPM_PRESET, PRESETS } from './presets.ts';
+import { NPM_PRESET, PRESET_NAMES, presetLike, PRESETS } from './presets.ts';
 import { readHost } from './target.ts';
 import type { Target } from './target.ts';
 
@@ -20,16 +20,27 @@ export interface Allowlist {
 /** Pure. What the user wrote, as rules. */
 export function parseAllowlist(entries: readonly string[]): Allowlist {
   const wanted = entries.map((entry) => entry.trim());
-  const texts = wanted.flatMap((entry) => PRESETS[entry] ?? (entry === NPM_PRESET ? [] : [entry]));
+  const texts = wanted.flatMap((entry) => PRESETS.get(entry) ?? (entry === NPM_PRESET ? [] : [entry]));
   const read = texts.map((text) => ({ text, rule: readEntry(text) }));
-  const rules = read.flatMap(({ rule }) => (typeof rule === 'string' ? [] : [rule]));
+  const understood = read.flatMap(({ text, rule }) => (typeof rule === 'string' ? [] : [{ text, rule }]));
   return {
-    rules,
+    rules: understood.map(({ rule }) => rule),
     npm: wanted.includes(NPM_PRESET),
     problems: read.flatMap(({ text, rule }) => (typeof rule === 'string' ? [`"${text}": ${rule}`] : [])),
-    warnings: rules.filter(isOwnLoopback).map(({ host }) => loopbackWarning(`"${host}" in workers.container.allow`)),
+    warnings: understood.flatMap(({ text, rule }) => warningOf(text, rule)),
   };
 }
+
+function warningOf(text: string, rule: EgressRule): string[] {
+  if (isOwnLoopback(rule)) return [loopbackWarning(`"${rule.host}" in workers.container.allow`)];
+  if (!SINGLE_WORD.test(text)) return [];
+  return [
+    `"${text}" in workers.container.allow is no preset (${PRESET_NAMES.join(', ')}) and is taken for the name of a host; if that is what you mean, "${text}:443" says so`,
+  ];
+}
+
+/** A preset, or a host of the user's own network: with a dot or a port it can only be a host. */
+const SINGLE_WORD = /^[\p{L}\p{M}\p{N}_-]+$/u;
 
 /** Pure. Loopback inside a container is the container's own. */
 export function isOwnLoopback({ host }: Pick<EgressRule, 'host'>): boolean {
@@ -45,12 +56,15 @@ export function loopbackWarning(what: string): string {
   );
 }
 
-const NOT_AN_ENTRY = `not a preset (${[...Object.keys(PRESETS), NPM_PRESET].toSorted().join(', ')}), a name ("example.org", "*.example.org", "example.org:8443") or an address with its port ("192.168.1.5:8080", "[fd12::5]:8080")`;
+const NOT_AN_ENTRY = `not a preset (${PRESET_NAMES.join(', ')}), a name ("example.org", "*.example.org", "example.org:8443") or an address with its port ("192.168.1.5:8080", "[fd12::5]:8080")`;
 
 /** A rule, or what is wrong with the entry. */
 function readEntry(text: string): EgressRule | string {
   const [, star, hostText = '', portText] = /^(\*\.)?(\[[^\]]*\]|[^:[\]]*)(?::([^:/]*))?$/.exec(text) ?? [];
   const host = readHost(hostText.startsWith('[') ? hostText : inAscii(hostText));
+  const meant = SINGLE_WORD.test(text) ? presetLike(text) : undefined;
+  if (meant !== undefined)
+    return `not a preset; did you mean "${meant}"? A host of that name is allowed with its port: "${text}:443"`;
   if (host === undefined) return whyNoEntry(text);
   const port = portText === undefined ? undefined : readPort(portText);
   if (port === 'none') return 'the port must be a number from 1 to 65535';
@@ -65,6 +79,7 @@ function readEntry(text: string): EgressRule | string {
 }
 
 function whyNoEntry(text: string): string {
+  if (text === '') return 'empty, and so it allows nothing: name a preset or a host, or leave it out';
   if (text === '*') return 'everything is allowed by "network: open"';
   if (text.includes('://')) return 'only the host is wanted, without "://" and a path';
   if (/^[\d.:a-f]+\/\d+$/i.test(text)) return 'ranges cannot be allowed: name each address with its port';

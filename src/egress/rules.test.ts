@@ -124,10 +124,11 @@ describe('the rules', () => {
   );
 
   it('are refused as a whole when one entry says nothing, and every such entry is named', async () => {
-    const asked = egressRules({ allow: ['*', 'example.org', '10.0.0.1'], env: {}, cwd: '/' });
+    const asked = egressRules({ allow: ['*', '', 'example.org', 'nmp', '10.0.0.1'], env: {}, cwd: '/' });
     await expect(asked).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      facts: { problems: [expect.stringContaining('"*"'), expect.stringContaining('"10.0.0.1"')] },
+      exit: 2,
+      facts: { problems: ['"*"', '""', '"nmp"', '"10.0.0.1"'].map((entry) => expect.stringContaining(`${entry}: `)) },
     });
   });
 

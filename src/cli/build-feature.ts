@@ -15,8 +15,8 @@ import type { CliContext, CommandInput } from './command.ts';
 import type { Prepared } from './prepared.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
-import { countRefusals } from './refusals.ts';
-import type { Refusals } from './refusals.ts';
+import { tallyNetwork } from './network-tally.ts';
+import type { NetworkTally } from './network-tally.ts';
 import { showPlan } from './show-plan.ts';
 import { createRenderer } from './render/create-renderer.ts';
 import type { Renderer } from './render/renderer.ts';
@@ -172,14 +172,14 @@ async function finishedRun(run: RunContext, { known, settings, base, renderer, w
     return end.exit;
   } finally {
     await warned;
-    await renderer.close(end && { state: end.state, refusals: await refusalsOf(run, end) });
+    await renderer.close(end && { state: end.state, network: await networkOf(run, end) });
   }
 }
 
 /** What cannot be counted is no reason to let a run fail that is over. */
-function refusalsOf({ ports }: RunContext, { state }: RunEnd): Promise<Refusals | undefined> {
+function networkOf({ ports }: RunContext, { state }: RunEnd): Promise<NetworkTally | undefined> {
   const file = path.join(ports.store.paths.logs, EGRESS_LOG);
-  return countRefusals(file, state.startedAt).catch(() => undefined);
+  return tallyNetwork(file, state.startedAt).catch(() => undefined);
 }
 
 /** Today's configuration counts (gates may have been mended); workers and agent stay unless they are named anew. */

@@ -9,7 +9,7 @@ import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
 import { colorsFor } from './render/colors.ts';
 import type { Colors } from './render/colors.ts';
-import { plainText } from './refusals.ts';
+import { plainText } from './network-tally.ts';
 import { describe } from './render/describe.ts';
 
 /** The lines of one log file, as text to show and as text for programs. */
@@ -128,7 +128,7 @@ function workerSource(store: StateStore, worker: number, colors: Colors): Source
   };
 }
 
-/** What the network's guard has refused, to any worker. */
+/** What the network's guard has refused to any worker, or could not reach for it. */
 function egressSource(store: StateStore, colors: Colors): Source {
   return {
     file: path.join(store.paths.logs, EGRESS_LOG),

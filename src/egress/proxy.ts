@@ -192,9 +192,9 @@ async function reach(proxy: Proxy, client: Client, target: Target): Promise<{ up
 
 /** Writes the refusal into the log, and says what it is called. */
 function tell({ options }: Proxy, client: Client, what: string, { status, reason }: Denial): string {
-  const text = status === 502 ? `could not reach ${what}` : `refused ${what}`;
-  options.log.tell(client.worker, text, reason);
-  return text;
+  const how = status === 502 ? 'could not reach' : 'refused';
+  options.log.tell(client.worker, how, what, reason);
+  return `${how} ${what}`;
 }
 
 const NOT_FOR_PROXIES: Denial = {

@@ -20,7 +20,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const refuse = (worker: number, target: string): void => log.tell(worker, `refused ${target}`, 'not on the allowlist');
+const refuse = (worker: number, target: string): void => log.tell(worker, 'refused', target, 'not on the allowlist');
 
 describe('the log of refusals', () => {
   it('tells the first at once, and then only how often it came again', () => {
@@ -39,7 +39,7 @@ describe('the log of refusals', () => {
 
   it('tells a reason that is new', () => {
     refuse(1, 'a.test:443');
-    log.tell(1, 'refused a.test:443', 'this worker has 128 connections already');
+    log.tell(1, 'refused', 'a.test:443', 'this worker has 128 connections already');
     expect(told).toHaveLength(2);
   });
 
@@ -58,6 +58,18 @@ describe('the log of refusals', () => {
     vi.advanceTimersByTime(5000);
     expect(told.at(-1)).toBe('1 egress refused more that is not listed here, 4980 times');
     expect(told).toHaveLength(22);
+  });
+
+  it('counts apart what was out of reach: it is allowed', () => {
+    for (let count = 0; count < 30; count += 1) {
+      refuse(1, `${count}.evil.test:443`);
+      log.tell(1, 'could not reach', `${count}.good.test:443`, 'no answer');
+    }
+    vi.advanceTimersByTime(5000);
+    expect(told.slice(-2).toSorted()).toEqual([
+      '1 egress could not reach more that is not listed here, 20 times',
+      '1 egress refused more that is not listed here, 20 times',
+    ]);
   });
 
   it('is not filled by a worker that gives itself other names', () => {

@@ -9,9 +9,12 @@ const NEWS = { perWorker: 20, all: 60 };
 const REMEMBERED = 256;
 const TEXT_LIMIT = 300;
 
+/** By the user's own list, or by a network in which the target does not answer. */
+export type Failing = 'refused' | 'could not reach';
+
 export interface RefusalLog {
-  /** Say "refused example.com:443" and why. */
-  tell(worker: number, what: string, reason: string): void;
+  /** Say that "example.com:443" was "refused", and why. */
+  tell(worker: number, how: Failing, target: string, reason: string): void;
   /** Tells what has only been counted so far; called when it ends. */
   flush(): void;
   close(): void;
@@ -28,7 +31,7 @@ interface Entry {
 export function createRefusalLog(write: (line: string) => void): RefusalLog {
   const entries = new Map<string, Entry>();
   const news = new Map<number, number>();
-  const untold = new Map<number, number>();
+  const untold = new Map<string, { readonly worker: number; readonly how: Failing; times: number }>();
   let told = 0;
 
   const line = (worker: number, text: string): void => {
@@ -42,16 +45,23 @@ export function createRefusalLog(write: (line: string) => void): RefusalLog {
       entry.again = 0;
       if (entry.quietRounds >= FORGET_ROUNDS) entries.delete(key);
     }
-    for (const [worker, count] of untold) line(worker, `refused more that is not listed here, ${times(count)}`);
+    for (const more of untold.values())
+      line(more.worker, `${more.how} more that is not listed here, ${times(more.times)}`);
     news.clear();
     untold.clear();
     told = 0;
   };
+  const count = (worker: number, how: Failing): void => {
+    const key = `${worker} ${how}`;
+    const known = untold.get(key);
+    if (known !== undefined) known.times += 1;
+    else if (untold.size < NEWS.all) untold.set(key, { worker, how, times: 1 });
+  };
   const timer = setInterval(flush, ROUND_MS);
   timer.unref();
   return {
-    tell: (worker, unsafe, reason) => {
-      const what = printable(unsafe);
+    tell: (worker, how, target, reason) => {
+      const what = printable(`${how} ${target}`);
       const key = `${worker} ${what} ${reason}`;
       const known = entries.get(key);
       if (known !== undefined) {
@@ -59,10 +69,7 @@ export function createRefusalLog(write: (line: string) => void): RefusalLog {
         return;
       }
       const own = news.get(worker) ?? 0;
-      if (own >= NEWS.perWorker || told >= NEWS.all || entries.size >= REMEMBERED) {
-        if (untold.has(worker) || untold.size < NEWS.all) untold.set(worker, (untold.get(worker) ?? 0) + 1);
-        return;
-      }
+      if (own >= NEWS.perWorker || told >= NEWS.all || entries.size >= REMEMBERED) return count(worker, how);
       news.set(worker, own + 1);
       told += 1;
       entries.set(key, { worker, what, again: 0, quietRounds: 0 });

@@ -11,7 +11,7 @@ export function branchNames(feature: string): {
 /** The worker's commit on its way to the host, in its outbox. */
 export const BUNDLE = 'work.bundle';
 
-/** What the egress proxy refused, beside the logs of the workers. */
+/** What the egress proxy refused or could not reach, beside the logs of the workers. */
 export const EGRESS_LOG = 'egress.jsonl';
 
 /** Every attempt's commit stays under a ref of its own until clean-up, also a failed one: work is never lost. */

@@ -63,31 +63,44 @@ describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => 
     expect((await project.cli('logs', '--task', 'A')).stdout).toContain('A ends: verified');
   });
 
-  it('have what the network refused, for each worker, and the end of the run sums it up', async () => {
-    project = await createContainerProject({ container: 'network: allowlist\nallow: [npm]' });
+  it('have what the network refused and what it could not reach, for each worker, and the end of the run sums it up', async () => {
+    project = await createContainerProject({ container: 'network: allowlist\nallow: [npm, nowhere.invalid]' });
     const meet = (id: string): string =>
       `echo ${id} > ${id}.txt; ${ask(`${id.toLowerCase()}.example:443`, '169.254.169.254:80')}`;
     await project.graph('login', [
-      { id: 'A', create: ['A.txt'], run: `${meet('A')}; ${ask('a.example:443', 'a.example:443')}` },
+      {
+        id: 'A',
+        create: ['A.txt'],
+        run: `${meet('A')}; ${ask('a.example:443', 'a.example:443', 'nowhere.invalid:443')}`,
+      },
       { id: 'B', create: ['B.txt'], run: meet('B') },
     ]);
     const { exit, stdout, stderr } = await project.cli('kurukshetra', '--workers', '2');
     expect(exit, stdout + stderr).toBe(0);
     const sum = '6 requests were refused: a.example:443 (3), 169.254.169.254:80 (2), b.example:443 (1)';
-    expect(stdout).toContain(`  network  ${sum} — see: mahabharatha logs --feature login\n`);
+    const out = '1 request is allowed, but its target could not be reached: nowhere.invalid:443 (1)';
+    expect(stdout).toContain(`  network  ${sum}\n           ${out} — see: mahabharatha logs --feature login\n`);
     const { tasks } = await project.state();
     const worker = tasks['A']?.attempts[0]?.worker ?? -1;
     const all = (await project.cli('logs', '--tail', 'all')).stdout;
-    for (const words of [`${worker} egress refused a.example:443: `, 'refused b.example:443: '])
+    const said = ['refused a.example:443: ', 'could not reach nowhere.invalid:443: the name has no address'];
+    for (const words of [...said.map((line) => `${worker} egress ${line}`), 'refused b.example:443: '])
       expect(all).toContain(words);
     const one = (await project.cli('logs', String(worker), '--tail', 'all')).stdout;
     expect(one).toContain('refused a.example:443: ');
     expect(one.includes('refused b.example:443: ')).toBe(tasks['B']?.attempts[0]?.worker === worker);
     const again = await project.cli('kurukshetra', '--resume', '--json');
-    expect(JSON.parse(lines(again.stdout).at(-1) ?? '')).toMatchObject({
-      type: 'refusals',
-      total: 6,
-      targets: [{ target: 'a.example:443', count: 3, workers: { [worker]: 3 } }, {}, {}],
-    });
+    expect(
+      lines(again.stdout)
+        .slice(-2)
+        .map((line) => JSON.parse(line) as unknown),
+    ).toMatchObject([
+      {
+        type: 'refusals',
+        total: 6,
+        targets: [{ target: 'a.example:443', count: 3, workers: { [worker]: 3 } }, {}, {}],
+      },
+      { type: 'unreached', total: 1, targets: [{ target: 'nowhere.invalid:443', workers: { [worker]: 1 } }] },
+    ]);
   });
 });

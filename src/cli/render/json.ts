@@ -8,9 +8,11 @@ export function jsonRenderer(context: CliContext): Renderer {
     event: line,
     note: (text) => line({ at: new Date().toISOString(), type: 'note', text }),
     close: async (end) => {
-      const refusals = end?.refusals;
-      if (refusals !== undefined && refusals.total > 0)
-        line({ at: new Date().toISOString(), type: 'refusals', ...refusals });
+      if (end?.network === undefined) return;
+      const { refused, unreached } = end.network;
+      const at = new Date().toISOString();
+      if (refused.total > 0) line({ at, type: 'refusals', ...refused });
+      if (unreached.total > 0) line({ at, type: 'unreached', ...unreached });
     },
   };
 }

@@ -18,7 +18,7 @@ export function plainRenderer(context: CliContext): Renderer {
     },
     note: (text) => context.err(`note: ${text}\n`),
     close: async (end) => {
-      if (end !== undefined) context.out(`\n${formatSummary(end.state, end.refusals)}`);
+      if (end !== undefined) context.out(`\n${formatSummary(end.state, end.network)}`);
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { RecordedEvent, RunState } from '../../state/index.ts';
-import type { Refusals } from '../refusals.ts';
+import type { NetworkTally } from '../network-tally.ts';
 
 export interface RenderedEnd {
   readonly state: RunState;
-  readonly refusals: Refusals | undefined;
+  readonly network: NetworkTally | undefined;
 }
 
 /** Draws a run while it goes on. The core knows nothing of it. */

@@ -1,23 +1,25 @@
 import type { RunState } from '../../state/index.ts';
-import type { Refusals } from '../refusals.ts';
+import type { NetworkTally, Tally } from '../network-tally.ts';
 
-/** So many refused targets are named. */
+/** So many targets are named. */
 const NAMED = 4;
+/** Below the words that a row begins with. */
+const INDENT = ' '.repeat(11);
 
 /** The last word of a run: what is done, what is not and why, where it is, and what to do next. */
-export function formatSummary(state: RunState, refusals: Refusals | undefined): string {
+export function formatSummary(state: RunState, network: NetworkTally | undefined): string {
   const tasks = Object.entries(state.tasks);
   const done = tasks.filter(([, task]) => task.status === 'complete').length;
   const troubled = tasks.filter(([, task]) => task.status === 'failed' || task.status === 'blocked');
   const lines = [
     `Feature ${state.feature}: ${state.status}${state.cause === null ? '' : ` — ${state.cause}`}`,
     `  tasks    ${done} of ${tasks.length} done`,
-    ...troubled.map(([id, task]) => `           ${id} is ${task.status}: ${(task.cause ?? '').split('\n')[0]}`),
+    ...troubled.map(([id, task]) => `${INDENT}${id} is ${task.status}: ${(task.cause ?? '').split('\n')[0]}`),
     `  branch   ${state.integration} at ${state.integrationTip.slice(0, 10)}`,
     ...costLine(state),
-    ...networkLine(state, refusals),
+    ...networkLines(state, network),
     ...state.warnings.map((warning) => `  warning  ${warning}`),
-    ...nextSteps(state).map((step, index) => `${index === 0 ? '  next     ' : '           '}${step}`),
+    ...nextSteps(state).map((step, index) => `${index === 0 ? '  next     ' : INDENT}${step}`),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -28,17 +30,29 @@ function costLine({ cost }: RunState): string[] {
   return [`  cost     $${cost.costUsd.toFixed(2)} (${tokens} tokens in, ${cost.outputTokens} out)`];
 }
 
-function networkLine({ feature }: RunState, refusals: Refusals | undefined): string[] {
-  if (refusals === undefined || refusals.total === 0) return [];
-  const { total, targets, unlisted } = refusals;
+/** The first is a matter of the user's allowlist, the second of his network. */
+function networkLines({ feature }: RunState, network: NetworkTally | undefined): string[] {
+  if (network === undefined) return [];
+  const rows = [
+    ...tallyRow(network.refused, ['request was refused', 'requests were refused']),
+    ...tallyRow(network.unreached, [
+      'request is allowed, but its target could not be reached',
+      'requests are allowed, but their target could not be reached',
+    ]),
+  ];
+  const see = ` — see: mahabharatha logs --feature ${feature}`;
+  return rows.map((row, index) => `${index === 0 ? '  network  ' : INDENT}${row}${row === rows.at(-1) ? see : ''}`);
+}
+
+function tallyRow({ total, targets, unlisted }: Tally, [one, many]: readonly [string, string]): string[] {
+  if (total === 0) return [];
   const named = targets.slice(0, NAMED);
   const rest = targets.slice(NAMED).reduce((sum, { count }) => sum + count, unlisted);
   const parts = [
     ...named.map(({ target, count }) => `${target} (${count})`),
     ...(rest > 0 ? [`others (${rest})`] : []),
   ];
-  const what = total === 1 ? '1 request was refused' : `${total} requests were refused`;
-  return [`  network  ${what}: ${parts.join(', ')} — see: mahabharatha logs --feature ${feature}`];
+  return [`${total} ${total === 1 ? one : many}: ${parts.join(', ')}`];
 }
 
 function nextSteps({ feature, status, tasks, resumeAt }: RunState): string[] {

@@ -49,7 +49,7 @@ export function terminalRenderer(context: CliContext, graph: TaskGraph): Rendere
       for (const cell of [...cells.values(), ...levels.values()]) settle(cell, 'not begun');
       await shown;
       for (const note of notes) context.err(colors.dim(`note: ${note}\n`));
-      if (end !== undefined) context.out(`\n${formatSummary(end.state, end.refusals)}`);
+      if (end !== undefined) context.out(`\n${formatSummary(end.state, end.network)}`);
     },
   };
 }

@@ -15,6 +15,8 @@ interface AgentReport {
   readonly usage: Usage | null;
   /** The agent has said its last word; what remains is for its process to end. */
   readonly finished: boolean;
+  /** Why it waits for its model, in one line that is the same for as long as the cause is; null when it does not. */
+  readonly trouble: string | null;
 }
 
 export interface AgentEnd {

@@ -30,6 +30,13 @@ export function retryWords(retry: Retry): string {
   return `API error ${status}${retry.error}: retry ${retry.attempt} of ${retry.max_retries} in ${wait} s`;
 }
 
+/** The same for each try, so that it is told once. Without a status there was no answer at all. */
+export function retryTrouble({ error, error_status: status }: Retry): string {
+  const what = status === null ? 'the model cannot be reached' : 'requests to the model fail';
+  const kind = oneLine(`${status ?? ''} ${error === 'unknown' ? '' : error}`, SHORT);
+  return `${what}${kind === '' ? '' : ` (${kind})`}; Claude Code tries again`;
+}
+
 function spokenLines(block: Block, cwd: string): readonly string[] {
   if (block.type === 'text') return block.text.split('\n').filter((line) => line.trim() !== '');
   if (block.type === 'tool_use') return [toolWords(block, cwd)];

@@ -1,5 +1,5 @@
 import type { AgentLimits, AgentReader } from './agent.ts';
-import { logLines, resultWords, retryWords } from './claude-log.ts';
+import { logLines, resultWords, retryTrouble, retryWords } from './claude-log.ts';
 import { parseLine } from './claude-stream.ts';
 import type { ClaudeEvent } from './claude-stream.ts';
 import { resetAt } from './claude-trouble.ts';
@@ -11,7 +11,7 @@ import { oneLine, outputTail } from './output-tail.ts';
 export function readClaude(limits: AgentLimits): AgentReader {
   const usage = usageMeter();
   const shown = outputTail();
-  let told: Told = { cwd: '', complaint: null, accountLimit: null, result: null, plainText: '' };
+  let told: Told = { cwd: '', complaint: null, retrying: null, accountLimit: null, result: null, plainText: '' };
 
   const show = (lines: readonly string[]): readonly string[] => {
     lines.forEach((line) => shown.add(line));
@@ -32,24 +32,26 @@ export function readClaude(limits: AgentLimits): AgentReader {
       return show(logLines(event, told.cwd));
     },
     stderr: plain,
-    report: () => ({ usage: usage.total(), finished: told.result !== null }),
+    report: () => ({ usage: usage.total(), finished: told.result !== null, trouble: told.retrying }),
     verdict: (end) => judge(told, end, limits, shown.text()),
   };
 }
 
 function learn(told: Told, event: ClaudeEvent): Told {
-  if (event.type === 'assistant') return { ...told, complaint: complaintIn(event) };
+  if (event.type === 'assistant') return heard(told, event);
   if (event.type === 'result') return { ...told, result: event, complaint: complaintAtEnd(told, event) };
   if (event.type === 'rate_limit_event') return { ...told, accountLimit: accountLimitIn(event) };
   if (event.type === 'user') return told;
   if (event.subtype === 'init') return { ...told, cwd: event.cwd };
-  return { ...told, complaint: { error: event.error, status: event.error_status, text: retryWords(event) } };
+  const complaint = { error: event.error, status: event.error_status, text: retryWords(event) };
+  return { ...told, complaint, retrying: retryTrouble(event) };
 }
 
 /** The model's own words end any trouble that there was with reaching it. */
-function complaintIn(event: Extract<ClaudeEvent, { type: 'assistant' }>): Told['complaint'] {
-  if (event.error === undefined) return null;
-  return { error: event.error, text: oneLine(event.message.content.map((block) => block.text).join(' ')) };
+function heard(told: Told, event: Extract<ClaudeEvent, { type: 'assistant' }>): Told {
+  if (event.error === undefined) return { ...told, complaint: null, retrying: null };
+  const text = oneLine(event.message.content.map((block) => block.text).join(' '));
+  return { ...told, complaint: { error: event.error, text } };
 }
 
 /** An API error ends a session as a "success" with `is_error`; the other subtypes are the agent's own failures. */

@@ -10,6 +10,8 @@ export interface Told {
   readonly cwd: string;
   /** The API's last refusal; null again as soon as the model answers. */
   readonly complaint: Complaint | null;
+  /** Why a request is sent again, for people; null as soon as the model answers. */
+  readonly retrying: string | null;
   /** The account's usage limit, while it is used up. */
   readonly accountLimit: { readonly resetAt: string | null } | null;
   readonly result: ClaudeResult | null;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { AgentEnd, AgentReader } from './agent.ts';
 import { claudeAgent } from './claude.ts';
 
@@ -65,6 +66,7 @@ describe('a stream that ends well', () => {
       ],
       usage: { inputTokens: 400, outputTokens: 160, cacheReadTokens: 120, cacheWriteTokens: 80, costUsd: 0.00656 },
       finished: true,
+      trouble: null,
       verdict: { outcome: 'verified', detail: 'done in 4 turns', feedback: '', resetAt: null },
     });
   });
@@ -80,6 +82,7 @@ describe('a stream that ends well', () => {
       ],
       usage: { inputTokens: 200, outputTokens: 80, cacheReadTokens: 60, cacheWriteTokens: 40, costUsd: 0.00328 },
       finished: true,
+      trouble: null,
       verdict: { outcome: 'verified', detail: 'done in 2 turns', feedback: '', resetAt: null },
     });
   });
@@ -179,6 +182,7 @@ describe('a stream of an agent that failed', () => {
       log: ['Bash true', 'Bash true', 'Error: error_max_turns: Reached maximum number of turns (2)'],
       usage: { inputTokens: 200, outputTokens: 80, cacheReadTokens: 60, cacheWriteTokens: 40, costUsd: 0.00328 },
       finished: true,
+      trouble: null,
       verdict: {
         outcome: 'agent-failed',
         detail: 'error_max_turns: Reached maximum number of turns (2)',
@@ -195,6 +199,12 @@ Error: error_max_turns: Reached maximum number of turns (2)`,
   it('is a failure on an API error that is nobody’s limit', () => {
     expect(read('server-error', exit(1))).toMatchObject({
       verdict: { outcome: 'agent-failed', detail: expect.stringMatching(/^API Error: 500 Internal server error\./) },
+    });
+  });
+
+  it('is a failure when the model was never reached', () => {
+    expect(read('unreachable', exit(1))).toMatchObject({
+      verdict: { outcome: 'agent-failed', detail: 'API Error: Unable to connect to API (ConnectionRefused)' },
     });
   });
 
@@ -232,6 +242,7 @@ describe('a stream without an end', () => {
       log: LOG,
       usage: { inputTokens: 107, outputTokens: 4, cacheReadTokens: 30, cacheWriteTokens: 20, costUsd: 0 },
       finished: false,
+      trouble: null,
       verdict: {
         outcome: 'idle',
         detail: 'no output for 600 s, limit 600 s',
@@ -252,6 +263,37 @@ describe('a stream without an end', () => {
     linesOf('success')
       .slice(0, 1)
       .forEach((line) => reader.stdout(line));
-    expect(reader.report()).toEqual({ usage: null, finished: false });
+    expect(reader.report()).toEqual({ usage: null, finished: false, trouble: null });
+  });
+});
+
+/** What is told after each line, once for as long as it stays the same. */
+function toldBy(lines: readonly string[]): unknown[] {
+  const reader = newReader();
+  const told = lines.map((line) => {
+    reader.stdout(line);
+    return reader.report().trouble;
+  });
+  return told.filter((trouble, index) => trouble !== told[index - 1]);
+}
+
+describe('trouble with the model', () => {
+  it('is told from the first try on, in the same words for all tries, and stays when the agent gives up', () => {
+    expect(toldBy(linesOf('unreachable'))).toEqual([null, 'the model cannot be reached; Claude Code tries again']);
+  });
+
+  it('is over when the model speaks', () => {
+    expect(toldBy(linesOf('retried'))).toEqual([
+      null,
+      'requests to the model fail (429 rate_limit); Claude Code tries again',
+      null,
+    ]);
+  });
+
+  it('is one line that is not long, whatever the agent calls it', () => {
+    const error = `a\nb ${'x'.repeat(5000)}`;
+    const [, told] = toldBy(['{}', JSON.stringify({ type: 'system', subtype: 'api_retry', attempt: 1, error })]);
+    expect(told).toMatch(/^the model cannot be reached \(a b x+…\); Claude Code tries again$/);
+    expect(String(told).length).toBeLessThanOrEqual(TROUBLE_LIMIT);
   });
 });

@@ -12,7 +12,7 @@ export function readByExit(program: string, limits: AgentLimits): AgentReader {
   return {
     stdout: show,
     stderr: show,
-    report: () => ({ usage: null, finished: false }),
+    report: () => ({ usage: null, finished: false, trouble: null }),
     verdict(end) {
       const stopped = limitVerdict(end, limits, tail.text());
       if (stopped !== null) return stopped;

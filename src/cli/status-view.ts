@@ -51,10 +51,10 @@ async function lookAtWorker(
 ): Promise<StatusView['workers'][string]> {
   const over = worker.status === 'STOPPED' || worker.status === 'CRASHED';
   if (over) return { ...worker, phase: null };
-  if (dead) return { ...worker, status: 'CRASHED', task: null, phase: null };
+  if (dead) return { ...worker, status: 'CRASHED', task: null, trouble: null, phase: null };
   const status = await readStatus(store.paths.worker(number).status);
   if (status === undefined || status.session !== worker.session) return { ...worker, phase: null };
-  return { ...worker, heartbeatAt: status.at, phase: status.phase };
+  return { ...worker, heartbeatAt: status.at, phase: status.phase, trouble: status.trouble };
 }
 
 async function readStatus(file: string): Promise<ReturnType<typeof workerStatus.parse> | undefined> {

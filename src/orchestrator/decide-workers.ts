@@ -1,4 +1,5 @@
 import type { RunState, WorkerState } from '../state/index.ts';
+import { tellTrouble } from './decide-trouble.ts';
 import { record, SETTING_UP } from './plan.ts';
 import type { Action, Snapshot, WorkerView } from './plan.ts';
 
@@ -35,6 +36,10 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
     const cause = `no heartbeat for ${Math.round(view.silentMs / 1000)} s, limit ${limitMs / 1000} s`;
     return [{ kind: 'kill-worker', worker: number, cause }];
   }
+  return [...phaseNews(number, worker, view), ...tellTrouble(number, worker, view)];
+}
+
+function phaseNews(number: number, worker: WorkerState, view: WorkerView): Action[] {
   const phase = phaseOf(view);
   const shown = { STARTING: 'starting', RUNNING: 'busy', IDLE: 'idle', STOPPED: '', CRASHED: '' }[worker.status];
   const known = worker.cause === SETTING_UP ? 'setup' : shown;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { commit, createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
-import { BUNDLE } from '../protocol/index.ts';
+import { BUNDLE, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import type { Hands } from './hands.ts';
@@ -22,7 +22,7 @@ interface Desk {
   news(): number;
   look(worker: number): Promise<WorkerView>;
   /** What stands in a worker's status file; its session is the right one, unless it is given. */
-  says(worker: number, status: Partial<WorkerStatus>): void;
+  says(worker: number, status: { [Key in keyof WorkerStatus]?: WorkerStatus[Key] | undefined }): void;
   wait(ms: number): void;
   dies(worker: number): void;
 }
@@ -105,7 +105,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
       return view;
     },
     says: (worker, change) => {
-      const told: WorkerStatus = {
+      const told = {
         version: 1,
         session: state.workers[worker]?.session ?? '',
         pid: 1,
@@ -116,6 +116,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
         usage: null,
         result: null,
         setupFailure: null,
+        trouble: null,
         ...change,
       };
       mkdirSync(path.dirname(status(worker)), { recursive: true });
@@ -132,6 +133,20 @@ describe('what a worker says', () => {
     const desk = openDesk({ totalMs: 1000 });
     desk.says(0, { result: { ...RESULT, commit: commit('good') } });
     expect((await desk.look(0)).result).toMatchObject({ attempt: 'A.1', misfit: null, changed: ['a'] });
+  });
+
+  it('of trouble with its model is one line that does nothing to a terminal, without secrets', async () => {
+    const desk = openDesk({ totalMs: 1000 });
+    desk.says(0, { trouble: '\u001B[2Ja secret\n\u202Eb' });
+    expect((await desk.look(0)).trouble).toBe('?[2Ja ***??b');
+    desk.says(0, { trouble: 'x'.repeat(TROUBLE_LIMIT + 1) });
+    expect(await desk.look(0)).toMatchObject({ trouble: null, unreadable: expect.stringContaining('trouble') });
+  });
+
+  it('is heard from a worker that knows nothing of trouble: an earlier version of us may have started it', async () => {
+    const desk = openDesk({ totalMs: 1000 });
+    desk.says(0, { trouble: undefined });
+    expect(await desk.look(0)).toMatchObject({ trouble: null, unreadable: null, phase: 'running' });
   });
 
   it("of another worker's attempt is not heard, and does not stand in the way of who may speak of it", async () => {

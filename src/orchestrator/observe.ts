@@ -38,6 +38,7 @@ const UNDER_EXAMINATION: WorkerView = {
   phase: null,
   attempt: null,
   setupFailure: null,
+  trouble: null,
   silentMs: 0,
   result: null,
   unreadable: null,
@@ -112,10 +113,10 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
   };
 }
 
-function wordsOf(status: WorkerStatus | null): Pick<WorkerView, 'phase' | 'attempt' | 'setupFailure'> {
-  if (status === null) return { phase: null, attempt: null, setupFailure: null };
-  const { phase, attempt, setupFailure } = status;
-  return { phase, attempt, setupFailure };
+function wordsOf(status: WorkerStatus | null): Pick<WorkerView, 'phase' | 'attempt' | 'setupFailure' | 'trouble'> {
+  if (status === null) return { phase: null, attempt: null, setupFailure: null, trouble: null };
+  const { phase, attempt, setupFailure, trouble } = status;
+  return { phase, attempt, setupFailure, trouble };
 }
 
 /** Without what workers run on nothing can go on; what is done is kept, and the run can be resumed. */

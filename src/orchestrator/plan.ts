@@ -23,6 +23,8 @@ export interface WorkerView {
   readonly silentMs: number;
   readonly result: ObservedTaskResult | GateResult | null;
   readonly setupFailure: string | null;
+  /** Why its agent waits for the model: shown to people, and no ground for any decision. */
+  readonly trouble: string | null;
   /** Why its status cannot be used, if so. */
   readonly unreadable: string | null;
   /** The last lines of its log, when it is dead. */

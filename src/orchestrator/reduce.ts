@@ -44,6 +44,8 @@ function change(state: RunState, event: RecordedEvent): RunState {
         handle: null,
         startedAt: event.at,
         cause: null,
+        trouble: null,
+        toldTroubles: [],
       });
     case 'worker-started':
       return workerStarted(state, event);
@@ -55,6 +57,13 @@ function change(state: RunState, event: RecordedEvent): RunState {
         }),
         startFailures: 0,
       };
+    case 'worker-trouble':
+      return changeWorker(state, event.worker, {
+        trouble: event.text,
+        toldTroubles: [...(state.workers[event.worker]?.toldTroubles ?? []), event.text],
+      });
+    case 'worker-recovered':
+      return changeWorker(state, event.worker, { trouble: null });
     case 'worker-exited':
       return workerExited(state, event);
     case 'level-started':
@@ -150,7 +159,7 @@ function workerExited(state: RunState, event: EventOf<'worker-exited'>): RunStat
   const early = state.workers[event.worker]?.status === 'STARTING' && !event.expected;
   const status = event.expected ? 'STOPPED' : 'CRASHED';
   return {
-    ...changeWorker(state, event.worker, { status, task: null, cause: event.cause }),
+    ...changeWorker(state, event.worker, { status, task: null, cause: event.cause, trouble: null }),
     startFailures: state.startFailures + (early ? 1 : 0),
   };
 }
@@ -179,7 +188,7 @@ function endAttempt(state: RunState, id: string, number: number, end: Partial<At
 
 /** The worker is free again, unless it has meanwhile been given something else. */
 function freeWorker(state: RunState, worker: number, task: string): RunState {
-  return state.workers[worker]?.task === task ? changeWorker(state, worker, { task: null }) : state;
+  return state.workers[worker]?.task === task ? changeWorker(state, worker, { task: null, trouble: null }) : state;
 }
 
 function attemptAccepted(state: RunState, event: EventOf<'attempt-accepted'>): RunState {

@@ -26,5 +26,5 @@ export { logLine, readLogLine } from './log-line.ts';
 export type { LogLine, LogSource } from './log-line.ts';
 export { MARKS } from './marks.ts';
 export { attemptRef, attemptRefs, branchNames, BUNDLE, EGRESS_LOG, trialRef } from './names.ts';
-export { outcome, STATUS_LIMIT, TEXT_LIMIT, usage, workerStatus } from './status.ts';
+export { outcome, STATUS_LIMIT, TEXT_LIMIT, TROUBLE_LIMIT, usage, workerStatus } from './status.ts';
 export type { GateReport, GateResult, Outcome, Phase, TaskResult, Usage, WorkerStatus } from './status.ts';

@@ -51,6 +51,14 @@ const text = z
   .max(TEXT_LIMIT)
   .transform((value) => value.replaceAll(/[^\P{Cc}\n\t]/gu, ''));
 
+/** Longest of a worker's troubles: one line, for people alone. */
+export const TROUBLE_LIMIT = 200;
+/** A row of a live view is no place for what would break it, or make it look like another. */
+const line = z
+  .string()
+  .max(TROUBLE_LIMIT)
+  .transform((value) => value.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?'));
+
 const taskResult = z.strictObject({
   kind: z.literal('task'),
   attempt: z.string(),
@@ -118,5 +126,10 @@ export const workerStatus = z.strictObject({
   result: z.discriminatedUnion('kind', [taskResult, gateResult]).nullable(),
   /** A set-up that failed: the run stops with this output. */
   setupFailure: text.nullable(),
+  /**
+   * Why the agent at work does not get on with its model, as long as that is so. It is shown, and nothing is decided by
+   * it. A worker of an earlier version, which a resumed run takes over, does not tell it.
+   */
+  trouble: line.nullable().default(null),
 });
 export type WorkerStatus = z.infer<typeof workerStatus>;

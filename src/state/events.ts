@@ -40,6 +40,14 @@ export type RunEvent =
       readonly handle: Record<string, unknown>;
     }
   | { readonly type: 'worker-phase'; readonly worker: number; readonly phase: 'setup' | 'idle' | 'busy' }
+  | {
+      /** Its agent waits for the model; told once for each cause. */
+      readonly type: 'worker-trouble';
+      readonly worker: number;
+      readonly task: string;
+      readonly text: string;
+    }
+  | { readonly type: 'worker-recovered'; readonly worker: number; readonly task: string }
   | { readonly type: 'worker-exited'; readonly worker: number; readonly expected: boolean; readonly cause: string }
   | { readonly type: 'level-started'; readonly level: number; readonly base: string; readonly tasks: number }
   | {

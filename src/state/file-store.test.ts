@@ -83,6 +83,8 @@ const STATE: RunState = {
       handle: { anything: ['at', 'all'] },
       startedAt: TIME,
       cause: null,
+      trouble: 'the model cannot be reached',
+      toldTroubles: ['the model cannot be reached'],
     },
   },
   levels: {
@@ -122,6 +124,14 @@ describe('the snapshot', () => {
     expect(await store.read()).toEqual(STATE);
     await store.write({ ...STATE, status: 'complete', tasks: {}, workers: {} });
     expect(await store.read()).toMatchObject({ status: 'complete', tasks: {} });
+  });
+
+  it('of an earlier version, whose workers had no trouble to tell of, is read as well', async () => {
+    const store = await openLocked();
+    const { trouble: _trouble, toldTroubles: _told, ...worker } = { ...STATE.workers['0'] };
+    writeFileSync(store.paths.state, JSON.stringify({ ...STATE, workers: { '0': worker } }));
+    const state = await store.read();
+    expect(state?.workers['0']).toEqual({ ...worker, trouble: null, toldTroubles: [] });
   });
 
   it.each<[string, unknown, string]>([

@@ -71,6 +71,10 @@ const workerState = z.strictObject({
   handle: z.record(z.string(), z.unknown()).nullable(),
   startedAt: isoTime,
   cause: z.string().nullable(),
+  /** Why its agent waits for the model, as it was told last; null when it does not. Files of earlier versions have neither. */
+  trouble: z.string().nullable().default(null),
+  /** All that was told of this life, so that nothing is told twice. */
+  toldTroubles: z.array(z.string()).default([]),
 });
 export type WorkerState = z.infer<typeof workerState>;
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { buildPrompt, createAgent } from '../agents/index.ts';
 import type { AgentReader, AgentVerdict } from '../agents/index.ts';
 import { createLineSplitter } from '../logs/index.ts';
-import { TEXT_LIMIT } from '../protocol/index.ts';
+import { TEXT_LIMIT, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
 import { foreignPaths } from '../tasks/index.ts';
 import { withAgentHome } from './agent-home.ts';
@@ -68,7 +68,7 @@ async function runAgent(
   const prompt = buildPrompt(task, assignment.feedback);
   await writeFile(context.promptFile, prompt);
   const command = agentOf(assignment).command(prompt, { run: task.run, promptFile: context.promptFile });
-  await context.reporter.update({ phase: 'running', usage: null });
+  await context.reporter.update({ phase: 'running', usage: null, trouble: null });
   const { kind } = agentSpecOf(assignment);
   const { stdout, stderr } = listenTo(reader, kind, context, log);
   const end = await withAgentHome(kind === 'shell' ? undefined : context.agentHome, (own) =>
@@ -102,7 +102,7 @@ function withTrouble(judgement: Judgement, trouble: string | undefined): Judgeme
 
 type Lines = ReturnType<typeof createLineSplitter>;
 
-/** Shows what the agent says as it comes, and tells what it has used. */
+/** Shows what the agent says as it comes, and tells what it has used and whether it gets on with its model. */
 function listenTo(
   reader: AgentReader,
   kind: TaskAssignment['agent']['kind'],
@@ -114,10 +114,11 @@ function listenTo(
   const limit = kind === 'claude' ? CLAUDE_LINE_LIMIT : undefined;
   const stdout = createLineSplitter((line) => {
     show(reader.stdout(line));
-    const usage = reader.report().usage;
-    if (JSON.stringify(usage) === told) return;
-    told = JSON.stringify(usage);
-    void context.reporter.update({ usage });
+    const { usage, trouble } = reader.report();
+    const news = { usage, trouble: trouble?.slice(0, TROUBLE_LIMIT) ?? null };
+    if (JSON.stringify(news) === told) return;
+    told = JSON.stringify(news);
+    void context.reporter.update(news);
   }, limit);
   return { stdout, stderr: createLineSplitter((line) => show(reader.stderr(line))) };
 }

@@ -76,11 +76,13 @@ async function work(context: WorkerContext, inboxFolder: string): Promise<void> 
     for (;;) {
       const assignment = await inbox.next(done, context.stop);
       if (assignment === undefined) return;
-      await context.reporter.update({ phase: 'preparing', attempt: assignment.attempt, result: null, usage: null });
+      const { attempt } = assignment;
+      await context.reporter.update({ phase: 'preparing', attempt, result: null, usage: null, trouble: null });
       const result = await carryOut(context, setup, assignment);
       if (result === undefined) return;
-      done = assignment.attempt;
-      await context.reporter.update({ phase: context.stop.aborted ? 'stopping' : 'idle', attempt: null, result });
+      done = attempt;
+      const phase = context.stop.aborted ? 'stopping' : 'idle';
+      await context.reporter.update({ phase, attempt: null, result, trouble: null });
       if (!context.stop.aborted) setup.tidyUp(assignment.base);
     }
   } finally {
@@ -148,6 +150,7 @@ function firstStatus(boot: Boot): WorkerStatus {
     usage: null,
     result: null,
     setupFailure: null,
+    trouble: null,
   };
 }
 

@@ -2,8 +2,9 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createProject } from '../support/project.ts';
+import { createProject, waitFor } from '../support/project.ts';
 import type { TestProject } from '../support/project.ts';
+import { WAITING, waitingClaude } from '../support/waiting-claude.ts';
 import { fingerprint } from '../support/temp-repository.ts';
 
 const STREAMS = fileURLToPath(new URL('../testdata/claude-streams', import.meta.url));
@@ -38,6 +39,28 @@ const oneTask = [{ id: 'T-1', create: ['T-1.txt'], verify: 'test -s T-1.txt' }];
 async function outcomes(): Promise<(string | null)[]> {
   return (await project.state()).tasks['T-1']?.attempts.map(({ outcome }) => outcome) ?? [];
 }
+
+describe('an agent that cannot reach its model', () => {
+  it('is told of at once and once, by the run, status and logs; and so is that it goes on', async () => {
+    await project.config(await waitingClaude(project));
+    await project.graph('login', oneTask);
+    const run = project.start('kurukshetra');
+    const waits = `T-1 waits, says worker 0: ${WAITING}`;
+    await waitFor('the trouble to be told', () => run.output().includes(waits));
+    expect((await project.cli('status')).stdout).toMatch(new RegExp(`\\n {2}0 +RUNNING .*T-1 .*${WAITING}\\n`));
+    expect((await project.cli('logs')).stdout).toContain(waits);
+    await writeFile(path.join(project.outside, 'go'), '');
+    await waitFor('its end to be told', () => run.output().includes('T-1 goes on, says worker 0: the model answers'));
+    expect((await project.cli('status')).stdout).not.toContain(WAITING);
+    await writeFile(path.join(project.outside, 'end'), '');
+
+    const { exit, stdout } = await run.end;
+
+    expect(exit).toBe(0);
+    expect(stdout.split(WAITING)).toHaveLength(2);
+    expect((await project.state()).tasks['T-1']).toMatchObject({ status: 'complete', failures: 0 });
+  });
+});
 
 describe('an agent in trouble that is not the task’s fault', () => {
   it('waits after a rate limit, longer each time, and uses up no try', async () => {

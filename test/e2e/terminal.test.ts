@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject, waitFor } from '../support/project.ts';
 import type { TestProject } from '../support/project.ts';
+import { WAITING, waitingClaude } from '../support/waiting-claude.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 
@@ -22,7 +23,7 @@ const why = possible ? '' : ' (no `script` of util-linux here to make a terminal
 let project: TestProject;
 
 beforeEach(async () => {
-  project = await createProject({ env: { TERM: 'xterm' } });
+  project = await createProject({ env: { TERM: 'xterm', IS_SANDBOX: '1' } });
   await project.graph('login', [
     {
       id: 'A',
@@ -79,6 +80,17 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
       expect(run.output()).toContain(words);
     }
     expect(run.output()).toMatch(COLOR);
+  });
+
+  it('a task shows that its agent cannot reach the model, while it is so', async () => {
+    await project.config(await waitingClaude(project));
+    await project.graph('login', [{ id: 'T-1', create: ['T-1.txt'] }]);
+    const run = atTerminal(['kurukshetra', '--mode', 'subprocess']);
+    await waitFor('the trouble to be drawn', () => run.output().includes(`T-1 waits, says worker 0: ${WAITING}`));
+    await go();
+    await waitFor('its end to be drawn', () => run.output().includes('T-1 goes on, says worker 0: the model answers'));
+    await writeFile(path.join(project.outside, 'end'), '');
+    expect(await run.end).toBe(0);
   });
 
   it('has no colours when NO_COLOR is set', async () => {

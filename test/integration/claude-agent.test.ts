@@ -42,6 +42,7 @@ describe.skipIf(claude === undefined && !inCi)(`Claude Code with a scripted mode
         costUsd: expect.any(Number),
       },
       finished: true,
+      trouble: null,
       log: ['I write it.', 'Write greeting.txt', 'It is written.'],
     });
     expect(end.usage?.costUsd).toBeGreaterThan(0);

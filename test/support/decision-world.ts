@@ -36,6 +36,7 @@ const EMPTY_VIEW: WorkerView = {
   silentMs: 0,
   result: null,
   setupFailure: null,
+  trouble: null,
   unreadable: null,
   lastWords: [],
 };

@@ -6,7 +6,7 @@ interface Line {
 }
 
 /** An event in words; the same in plain output and in `logs`. */
-// oxlint-disable-next-line complexity -- one case per event, each a line
+// oxlint-disable-next-line complexity, max-lines-per-function -- one case per event, each a line
 export function describe(event: RecordedEvent): Line {
   switch (event.type) {
     case 'run-started':
@@ -23,6 +23,10 @@ export function describe(event: RecordedEvent): Line {
       return quiet(`worker ${event.worker} is up (${event.containerId?.slice(0, 12) ?? `pid ${event.pid}`})`);
     case 'worker-phase':
       return quiet(`worker ${event.worker} is ${event.phase === 'setup' ? 'setting up its worktree' : event.phase}`);
+    case 'worker-trouble':
+      return bad(`${event.task} waits, says worker ${event.worker}: ${event.text}`);
+    case 'worker-recovered':
+      return plain(`${event.task} goes on, says worker ${event.worker}: the model answers`);
     case 'worker-exited':
       return event.expected
         ? quiet(`worker ${event.worker} has ended`)

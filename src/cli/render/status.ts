@@ -79,6 +79,7 @@ function workerLines(view: StatusView, now: number, colors: Colors): string[] {
         live
           ? (worker.containerId?.slice(0, 12) ?? (worker.pid === null ? '' : `pid ${worker.pid}`))
           : (worker.cause ?? '').split('\n')[0],
+        worker.trouble === null ? '' : colors.yellow(worker.trouble),
       ].filter((part) => part !== '');
       return `  ${number}  ${worker.status.padEnd(8)} ${worker.mode}  ${doing.join('  ')}`;
     }),

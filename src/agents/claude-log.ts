@@ -30,9 +30,12 @@ export function retryWords(retry: Retry): string {
   return `API error ${status}${retry.error}: retry ${retry.attempt} of ${retry.max_retries} in ${wait} s`;
 }
 
-/** The same for each try, so that it is told once. Without a status there was no answer at all. */
+/** Without an answer, or with that of a proxy in between: the egress proxy says 502 for what is refused or not reached. */
+const NOT_THE_MODEL: readonly (number | null)[] = [null, 502, 504];
+
+/** The same for each try, so that it is told once. */
 export function retryTrouble({ error, error_status: status }: Retry): string {
-  const what = status === null ? 'the model cannot be reached' : 'requests to the model fail';
+  const what = NOT_THE_MODEL.includes(status) ? 'the model cannot be reached' : 'requests to the model fail';
   const kind = oneLine(`${status ?? ''} ${error === 'unknown' ? '' : error}`, SHORT);
   return `${what}${kind === '' ? '' : ` (${kind})`}; Claude Code tries again`;
 }

@@ -290,6 +290,15 @@ describe('trouble with the model', () => {
     ]);
   });
 
+  it.each([
+    [null, 'timeout', 'the model cannot be reached (timeout); Claude Code tries again'],
+    [502, 'server_error', 'the model cannot be reached (502 server_error); Claude Code tries again'],
+    [529, 'overloaded', 'requests to the model fail (529 overloaded); Claude Code tries again'],
+  ])('with status %s and %s is told apart by who has answered', (error_status, error, words) => {
+    const retry = { type: 'system', subtype: 'api_retry', error_status, error };
+    expect(toldBy([JSON.stringify(retry)])).toEqual([words]);
+  });
+
   it('is one line that is not long, whatever the agent calls it', () => {
     const error = `a\nb ${'x'.repeat(5000)}`;
     const [, told] = toldBy(['{}', JSON.stringify({ type: 'system', subtype: 'api_retry', attempt: 1, error })]);

@@ -127,6 +127,35 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
     },
     LONG_MS,
   );
+
+  it(
+    'tell at once and once that their model cannot be reached, and at the end what was out of reach',
+    async () => {
+      server = await startModelServer([]);
+      project = await createContainerProject({
+        env: {
+          ANTHROPIC_BASE_URL: 'https://nowhere.invalid',
+          ANTHROPIC_API_KEY: SECRET,
+          CLAUDE_CODE_MAX_RETRIES: '2',
+        },
+        container: 'network: allowlist\nallow: []',
+      });
+      await project.config(`${await project.read('.mahabharatha/config.yaml')}retry: { attempts: 1 }\n`);
+      await project.graph('login', [{ id: 'T-1', create: ['a.txt'] }]);
+
+      const { exit, stdout } = await project.cli('kurukshetra', '--workers', '1');
+
+      expect(exit).toBe(1);
+      expect(stdout.match(/T-1 waits, says worker 0: .*/g)).toEqual([
+        'T-1 waits, says worker 0: the model cannot be reached (502 server_error); Claude Code tries again',
+      ]);
+      expect(stdout).not.toContain('T-1 goes on');
+      expect(stdout).toMatch(
+        / {2}network {2}\d+ requests are allowed, but their target could not be reached: nowhere\.invalid:443 \(/,
+      );
+    },
+    LONG_MS,
+  );
 });
 
 const isResult = ({ type }: { type: string }): boolean => type === 'tool_result';

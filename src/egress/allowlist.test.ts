@@ -85,7 +85,7 @@ describe('the allowlist', () => {
     expect([rules, warnings]).toEqual([[], []]);
   });
 
-  it.each(['registry', 'nas', 'vpn', 'wiki', 'build_2', 'constructor'])(
+  it.each(['registry', 'gitlab', 'nas', 'vpn', 'wiki', 'build_2', 'constructor'])(
     'takes the single word %s for a host of the own network, and says so',
     (entry) => {
       const { rules, problems, warnings } = parseAllowlist([entry]);

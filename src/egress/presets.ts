@@ -12,13 +12,13 @@ export const NPM_PRESET = 'npm';
 
 export const PRESET_NAMES: readonly string[] = [...PRESETS.keys(), NPM_PRESET].toSorted();
 
-/** With two letters of three changed, any short word would be like "npm". */
-const slipsIn = (name: string): number => Math.min(2, Math.floor(name.length / 2));
+/** Two slips make one short name of another: "gitlab" of "github". */
+const slipsIn = (name: string): number => (name.length > 6 ? 2 : 1);
+
+const sorted = (word: string): string => Array.from(word).toSorted().join('');
 
 /** Pure. The preset that somebody meant who wrote this word, which is none; undefined when it is like none of them. */
 export function presetLike(word: string): string | undefined {
-  const [nearest] = PRESET_NAMES.map((name) => ({ name, slips: editDistance(word.toLowerCase(), name) }))
-    .filter(({ name, slips }) => slips <= slipsIn(name))
-    .toSorted((one, other) => one.slips - other.slips);
-  return nearest?.name;
+  const text = word.toLowerCase();
+  return PRESET_NAMES.find((name) => sorted(text) === sorted(name) || editDistance(text, name) <= slipsIn(name));
 }

@@ -57,6 +57,8 @@ function change(state: RunState, event: RecordedEvent): RunState {
         }),
         startFailures: 0,
       };
+    case 'worker-kept':
+      return state;
     case 'worker-trouble':
       return changeWorker(state, event.worker, {
         trouble: event.text,

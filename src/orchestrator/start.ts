@@ -90,6 +90,7 @@ async function takeOver(context: RunContext, journal: Journal, hands: Hands): Pr
       const { session, pid, containerId } = handle;
       journal.record({ type: 'worker-started', worker: Number(key), session, pid, containerId, handle: { ...handle } });
     }
+    journal.record({ type: 'worker-kept', worker: Number(key), doing: worker.task });
     await deliverAgain(context, journal, Number(key));
   }
   const known = new Set(Object.values(workers).map(({ session }) => session));

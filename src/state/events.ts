@@ -39,6 +39,8 @@ export type RunEvent =
       readonly containerId: string | null;
       readonly handle: Record<string, unknown>;
     }
+  /** A resumed run has found a worker of the one before it alive. */
+  | { readonly type: 'worker-kept'; readonly worker: number; readonly doing: string | null }
   | { readonly type: 'worker-phase'; readonly worker: number; readonly phase: 'setup' | 'idle' | 'busy' }
   | {
       /** Its agent waits for the model; told once for each cause. */

@@ -80,6 +80,8 @@ describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed
         expectOnce(chaos);
         const kept = Object.values((await chaos.project.state()).workers).map(({ containerId }) => containerId);
         expect(kept).toEqual(expect.arrayContaining(before));
+        const said = end.stdout.match(/worker \d is taken over/g) ?? [];
+        expect(said.length, 'and that is said').toBeGreaterThanOrEqual(before.length);
         expect(server.asked(`${chaos.project.folder}/A`), 'the way out was there to the end').toBe(2);
         expect(chaos.project.leftovers()).toEqual([]);
       },

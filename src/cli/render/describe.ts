@@ -11,10 +11,10 @@ export function describe(event: RecordedEvent): Line {
   switch (event.type) {
     case 'run-started':
       return plain(
-        `run ${event.runId}: ${event.tasks} tasks in ${event.levels} levels, ${event.settings.workers} workers (${event.settings.mode}), from ${short(event.base)}`,
+        `run ${event.runId}: ${tasks(event.tasks)} in ${count(event.levels, 'level')}, ${count(event.settings.workers, 'worker')} (${event.settings.mode}), from ${short(event.base)}`,
       );
     case 'run-resumed':
-      return plain(`run ${event.runId} goes on: ${event.pending} tasks to do`);
+      return plain(`run ${event.runId} goes on: ${tasks(event.pending)} to do`);
     case 'warning':
       return bad(`warning: ${event.text}`);
     case 'worker-starting':
@@ -23,6 +23,8 @@ export function describe(event: RecordedEvent): Line {
       return quiet(`worker ${event.worker} is up (${event.containerId?.slice(0, 12) ?? `pid ${event.pid}`})`);
     case 'worker-phase':
       return quiet(`worker ${event.worker} is ${event.phase === 'setup' ? 'setting up its worktree' : event.phase}`);
+    case 'worker-kept':
+      return plain(`worker ${event.worker} is taken over${event.doing === null ? '' : `, at work on ${event.doing}`}`);
     case 'worker-trouble':
       return bad(`${event.task} waits, says worker ${event.worker}: ${event.text}`);
     case 'worker-recovered':
@@ -32,7 +34,7 @@ export function describe(event: RecordedEvent): Line {
         ? quiet(`worker ${event.worker} has ended`)
         : bad(`worker ${event.worker} is gone: ${event.cause}`);
     case 'level-started':
-      return plain(`level ${event.level} starts: ${event.tasks} tasks on ${short(event.base)}`);
+      return plain(`level ${event.level} starts: ${tasks(event.tasks)} on ${short(event.base)}`);
     case 'attempt-started':
       return plain(`${event.task} → worker ${event.worker} (attempt ${event.attempt}: ${firstLine(event.cause)})`);
     case 'attempt-verifying':
@@ -59,7 +61,7 @@ export function describe(event: RecordedEvent): Line {
       return bad(`gates broken off: ${event.cause}`);
     case 'level-published':
       return good(
-        `level ${event.level}: ${event.tasks.length} tasks merged, integration branch at ${short(event.tip)}`,
+        `level ${event.level}: ${tasks(event.tasks.length)} merged, integration branch at ${short(event.tip)}`,
       );
     case 'level-finished':
       return event.status === 'complete'
@@ -71,6 +73,9 @@ export function describe(event: RecordedEvent): Line {
         : bad(`run ${event.status}: ${event.cause}`);
   }
 }
+
+const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+const tasks = (number: number): string => count(number, 'task');
 
 const good = (text: string): Line => ({ kind: 'good', text });
 const bad = (text: string): Line => ({ kind: 'bad', text });

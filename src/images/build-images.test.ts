@@ -24,7 +24,7 @@ function fakeEngine(): {
   const registry = new Set<string>();
   const newImage = (labels: ImageInfo['labels']): ImageInfo => {
     const id = `sha256:${builds.length}-${images.size}`;
-    return { id, labels, user: '', arch: 'amd64', bytes: 5, createdAt: '' };
+    return { id, labels, user: '', arch: 'amd64', bytes: 5, createdAt: '', tags: [], namedAt: '' };
   };
   const engine = {
     info: async () => ({ os: 'linux', arch: 'x86_64' }),

@@ -70,18 +70,18 @@ const unreachable = (): AppError => new AppError('ENGINE_UNREACHABLE', { tried: 
 const hasLabels = (own: Labels, wanted: Labels): boolean =>
   Object.entries(wanted).every(([name, value]) => own[name] === value);
 
-const imageOf = (id: string, labels: Labels): ImageInfo => ({
-  id: `sha256:${id}`,
-  labels,
-  user: '',
-  arch: 'amd64',
-  bytes: 1000,
-  createdAt: new Date().toISOString(),
-});
+/** Its names are the machine's: an image is asked for them when it is looked at. */
+function imageOf(id: string, labels: Labels): ImageInfo {
+  const now = new Date().toISOString();
+  const common = { user: '', arch: 'amd64', bytes: 1000, tags: [], createdAt: now, namedAt: now };
+  return { id: `sha256:${id}`, labels, ...common };
+}
 
 type Part<Name extends keyof Engine> = Pick<Engine, Name>;
 
-function imagesOf(machine: FakeEngineMachine): Part<'name' | 'info' | 'inspectImage' | 'buildImage' | 'removeImage'> {
+type ImageParts = Part<'name' | 'info' | 'inspectImage' | 'listImages' | 'buildImage' | 'tagImage' | 'removeImage'>;
+
+function imagesOf(machine: FakeEngineMachine): ImageParts {
   return {
     name: 'fake',
     info: async () => ({
@@ -95,10 +95,39 @@ function imagesOf(machine: FakeEngineMachine): Part<'name' | 'info' | 'inspectIm
       limits: { memory: true, cpus: true, pids: true },
       endpoint: 'fake',
     }),
-    inspectImage: async (tag) => machine.images.get(tag),
+    inspectImage: async (name) => findImage(machine, name),
+    listImages: async (labels) => {
+      const ids = new Set(
+        [...machine.images.values()].filter((own) => hasLabels(own.labels, labels)).map(({ id }) => id),
+      );
+      const found = [...ids].map((id) => findImage(machine, id)).filter((image) => image !== undefined);
+      return found.map((image) => ({ ...image, used: isUsed(machine, image) }));
+    },
     buildImage: async (plan, onLine) => build(machine, plan, onLine),
-    removeImage: async (tag) => void machine.images.delete(tag),
+    tagImage: async (id, tag) => {
+      const image = findImage(machine, id);
+      if (image === undefined) throw new AppError('IMAGE_MISSING', { image: tag });
+      const named = { ...image, namedAt: new Date().toISOString() };
+      for (const name of [...image.tags, tag]) machine.images.set(name, named);
+    },
+    removeImage: async (tag) => {
+      const image = findImage(machine, tag);
+      const last = image?.tags.length === 1;
+      if (last && isUsed(machine, image)) throw failed(`remove image ${tag}`, 'a container is using it');
+      machine.images.delete(tag);
+    },
   };
+}
+
+/** By its id, or one of its names. */
+function findImage({ images }: FakeEngineMachine, name: string): ImageInfo | undefined {
+  const image = images.get(name) ?? [...images.values()].find(({ id }) => id === name);
+  const tags = [...images].filter(([, { id }]) => id === image?.id).map(([tag]) => tag);
+  return image === undefined ? undefined : { ...image, tags };
+}
+
+function isUsed({ containers }: FakeEngineMachine, { tags }: ImageInfo): boolean {
+  return [...containers.values()].some(({ spec }) => tags.includes(spec.image));
 }
 
 /** Knows two commands: `RUN echo …` and `RUN exit …`. */

@@ -29,6 +29,8 @@ export interface BuiltImage {
   readonly ms: number;
   /** It was there already: nothing was built. */
   readonly cached: boolean;
+  /** The image of the same content that has lost its name to this one. */
+  readonly replaced: string | null;
 }
 
 /** Builds what is missing or stale: the worker image, then the repository's own on top of it. The last one is for runs. */
@@ -39,11 +41,11 @@ export async function buildImages(
 ): Promise<BuiltImage[]> {
   const sources = await readPackageSources(request.packageRoot);
   const platform = await foreignPlatform(engine, request.platform);
-  const worker = await buildWorker(engine, { ...request, platform }, { sources, progress });
-  const own = await planRepository(request, sources, worker.tag);
+  const { plan, worker } = await buildWorker(engine, { ...request, platform }, { sources, progress });
+  const own = await planRepository(request, sources, plan);
   if (own === undefined) return [worker];
   const options = { platform, noCache: request.noCache, signal: request.signal };
-  const repository = await makeUnlessFresh({
+  const repository = await makeUnlessFresh(engine, {
     kind: 'repository',
     forced: request.noCache,
     find: () => findRepositoryImage(engine, own),
@@ -64,11 +66,15 @@ interface Work {
   readonly progress: BuildProgress;
 }
 
-async function buildWorker(engine: ImageEngine, request: BuildRequest, work: Work): Promise<BuiltImage> {
+async function buildWorker(
+  engine: ImageEngine,
+  request: BuildRequest,
+  work: Work,
+): Promise<{ readonly plan: WorkerImagePlan; readonly worker: BuiltImage }> {
   const first = await planWorker(engine, request, work.sources);
   const fetched = await fetchBase(engine, first, work.progress);
   const plan = fetched ? await planWorker(engine, request, work.sources) : first;
-  const built = await makeUnlessFresh({
+  const worker = await makeUnlessFresh(engine, {
     kind: 'worker',
     forced: request.noCache,
     find: () => findPlanned(engine, plan),
@@ -78,8 +84,9 @@ async function buildWorker(engine: ImageEngine, request: BuildRequest, work: Wor
       await engine.buildImage(workerBuild(plan, route, request), work.progress.line);
     },
   });
-  await nameLatest(engine, built);
-  return built;
+  // What was built last has the name, also when it was there already; others keep their content tags.
+  await engine.tagImage(worker.id, WORKER_LATEST);
+  return { plan, worker };
 }
 
 /** Only the exact image will do: one that merely looks the same has another tag. */
@@ -111,13 +118,6 @@ async function fetchBase(engine: ImageEngine, plan: WorkerImagePlan, progress: B
 const WITHOUT_REGISTRY =
   'No registry in reach? docker/air-gapped/build-base.sh makes a base; then: mahabharatha build --base-image mahabharatha-base:bookworm';
 
-/** What was built last has the name, also when it was there already; others keep their content tags. */
-async function nameLatest(engine: ImageEngine, { id, tag }: BuiltImage): Promise<void> {
-  const latest = await engine.inspectImage(WORKER_LATEST);
-  if (latest?.id === id) return;
-  await engine.buildImage(aliasBuild(tag, WORKER_LATEST, null), () => undefined);
-}
-
 /** An image that is another one by a second name. */
 function aliasBuild(from: string, tag: string, platform: string | null): Parameters<ImageEngine['buildImage']>[0] {
   const files = [contextFile('Dockerfile', `FROM ${from}\n`)];
@@ -131,7 +131,7 @@ interface Making {
   make(): Promise<void>;
 }
 
-async function makeUnlessFresh({ kind, forced, find, make }: Making): Promise<BuiltImage> {
+async function makeUnlessFresh(engine: ImageEngine, { kind, forced, find, make }: Making): Promise<BuiltImage> {
   const started = systemClock.monotonic();
   const before = await find();
   const cached = before.state === 'fresh' && !forced;
@@ -140,5 +140,8 @@ async function makeUnlessFresh({ kind, forced, find, make }: Making): Promise<Bu
   if (after.state !== 'fresh')
     throw new AppError('INTERNAL', { what: `the ${kind} image is not there after its build` });
   const { tag, id, bytes } = after;
-  return { kind, tag, id, bytes, ms: Math.round(systemClock.monotonic() - started), cached };
+  // Being named anew shows that it is wanted, as with an image that is chosen for a run.
+  if (cached) await engine.tagImage(id, tag);
+  const replaced = before.state === 'fresh' && before.id !== id ? before.id : null;
+  return { kind, tag, id, bytes, ms: Math.round(systemClock.monotonic() - started), cached, replaced };
 }

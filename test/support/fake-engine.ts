@@ -1,17 +1,17 @@
-import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type {
   ContainerEvent,
   ContainerExit,
   ContainerInfo,
   Engine,
-  ImageBuild,
+  EngineInfo,
   ImageInfo,
   Labels,
 } from '../../src/engines/index.ts';
 import { AppError, randomId } from '../../src/lib/index.ts';
 import { createFakeContainer, failed, infoOf, startFakeContainer } from './fake-container.ts';
 import type { FakeContainer, FakeProgram } from './fake-container.ts';
+import { hasLabels, imageOf, imagesOf } from './fake-images.ts';
 
 /** What containers live on. It outlives an engine, as a daemon outlives its clients. */
 export interface FakeEngineMachine {
@@ -46,9 +46,23 @@ export function takeDown(machine: FakeEngineMachine): void {
   machine.events.emit('down');
 }
 
+const INFO: EngineInfo = {
+  version: '1.0',
+  os: 'linux',
+  arch: 'amd64',
+  cpus: 2,
+  memoryBytes: 8e9,
+  mapsUsers: false,
+  runtimes: ['runc'],
+  limits: { memory: true, cpus: true, pids: true },
+  endpoint: 'fake',
+};
+
 /** An engine without a daemon, for tests of what uses one. */
 export function createFakeEngine(machine: FakeEngineMachine): Engine {
   const engine: Engine = {
+    name: 'fake',
+    info: async () => INFO,
     ...imagesOf(machine),
     ...volumesOf(machine),
     ...containersOf(machine),
@@ -67,94 +81,8 @@ function guarded(machine: FakeEngineMachine, call: (...args: never[]) => Promise
 }
 
 const unreachable = (): AppError => new AppError('ENGINE_UNREACHABLE', { tried: ['fake: it is stopped'] });
-const hasLabels = (own: Labels, wanted: Labels): boolean =>
-  Object.entries(wanted).every(([name, value]) => own[name] === value);
-
-/** Its names are the machine's: an image is asked for them when it is looked at. */
-function imageOf(id: string, labels: Labels): ImageInfo {
-  const now = new Date().toISOString();
-  const common = { user: '', arch: 'amd64', bytes: 1000, tags: [], createdAt: now, namedAt: now };
-  return { id: `sha256:${id}`, labels, ...common };
-}
 
 type Part<Name extends keyof Engine> = Pick<Engine, Name>;
-
-type ImageParts = Part<'name' | 'info' | 'inspectImage' | 'listImages' | 'buildImage' | 'tagImage' | 'removeImage'>;
-
-function imagesOf(machine: FakeEngineMachine): ImageParts {
-  return {
-    name: 'fake',
-    info: async () => ({
-      version: '1.0',
-      os: 'linux',
-      arch: 'amd64',
-      cpus: 2,
-      memoryBytes: 8e9,
-      mapsUsers: false,
-      runtimes: ['runc'],
-      limits: { memory: true, cpus: true, pids: true },
-      endpoint: 'fake',
-    }),
-    inspectImage: async (name) => findImage(machine, name),
-    listImages: async (labels) => {
-      const ids = new Set(
-        [...machine.images.values()].filter((own) => hasLabels(own.labels, labels)).map(({ id }) => id),
-      );
-      const found = [...ids].map((id) => findImage(machine, id)).filter((image) => image !== undefined);
-      return found.map((image) => ({ ...image, used: isUsed(machine, image) }));
-    },
-    buildImage: async (plan, onLine) => build(machine, plan, onLine),
-    tagImage: async (id, tag) => {
-      const image = findImage(machine, id);
-      if (image === undefined) throw new AppError('IMAGE_MISSING', { image: tag });
-      const named = { ...image, namedAt: new Date().toISOString() };
-      for (const name of [...image.tags, tag]) machine.images.set(name, named);
-    },
-    removeImage: async (tag) => {
-      const image = findImage(machine, tag);
-      const last = image?.tags.length === 1;
-      if (last && isUsed(machine, image)) throw failed(`remove image ${tag}`, 'a container is using it');
-      machine.images.delete(tag);
-    },
-  };
-}
-
-/** By its id, or one of its names. */
-function findImage({ images }: FakeEngineMachine, name: string): ImageInfo | undefined {
-  const image = images.get(name) ?? [...images.values()].find(({ id }) => id === name);
-  const tags = [...images].filter(([, { id }]) => id === image?.id).map(([tag]) => tag);
-  return image === undefined ? undefined : { ...image, tags };
-}
-
-function isUsed({ containers }: FakeEngineMachine, { tags }: ImageInfo): boolean {
-  return [...containers.values()].some(({ spec }) => tags.includes(spec.image));
-}
-
-/** Knows two commands: `RUN echo …` and `RUN exit …`. */
-function build(machine: FakeEngineMachine, plan: ImageBuild, onLine: (line: string) => void): string {
-  plan.signal?.throwIfAborted();
-  const { tag, files, labels, buildArgs } = plan;
-  const key = createHash('sha256')
-    .update(JSON.stringify([files, labels, buildArgs]))
-    .digest('hex');
-  const cached = plan.noCache ? undefined : machine.builds.get(key);
-  const dockerfile = files.find(({ path }) => path === plan.dockerfile)?.content ?? new Uint8Array();
-  const output: string[] = [];
-  const print = (line: string): void => {
-    output.push(line);
-    onLine(line);
-  };
-  for (const step of Buffer.from(dockerfile).toString('utf8').trim().split('\n')) {
-    print(`Step : ${step}`);
-    const [, command, words = ''] = /^RUN (echo|exit) (.*)$/.exec(step) ?? [];
-    if (command === 'exit') throw new AppError('IMAGE_BUILD_FAILED', { image: tag, reason: `code: ${words}`, output });
-    if (command === 'echo' && cached === undefined) print(words);
-  }
-  const id = cached ?? randomId();
-  machine.builds.set(key, id);
-  machine.images.set(tag, imageOf(id, labels));
-  return `sha256:${id}`;
-}
 
 function volumesOf({ volumes }: FakeEngineMachine): Part<'createVolume' | 'removeVolume' | 'listVolumes'> {
   return {

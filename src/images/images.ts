@@ -41,10 +41,8 @@ export async function findRunImage(engine: ImageEngine, request: ImageRequest): 
  */
 export async function takeRunImage(engine: ImageEngine, request: ImageRequest): Promise<RunImage> {
   const { image, worker } = await lookFor(engine, request);
-  const states = image.kind === 'worker' ? [worker] : [worker, image.state];
-  await Promise.all(
-    states.map((state) => (state.state === 'fresh' ? engine.tagImage(state.id, state.tag) : undefined)),
-  );
+  const chosen = [...new Set([worker, image.state])].filter((state) => state.state === 'fresh');
+  await Promise.all(chosen.map(({ id, tag }) => engine.tagImage(id, tag)));
   return image;
 }
 

@@ -119,19 +119,23 @@ export function ownTag({ labels }: Pick<ListedImage, 'labels'>): string {
   return tagOf(REPOSITORY_IMAGE, labels[CONTENT_LABEL] ?? '');
 }
 
-/** Every "FROM mahabharatha-worker" becomes the exact image: "latest" may be another repository's, or another version's. */
+/**
+ * Every "FROM mahabharatha-worker" becomes the exact image: "latest" may be another repository's, or another version's.
+ * The last stage says at once whose it is, so that it is known also when the build fails.
+ */
 function pinWorker(dockerfile: string, worker: string): string {
   const workers = new Set([WORKER_IMAGE, `${WORKER_IMAGE}:latest`]);
   let onWorker = false;
-  const lines = dockerfile.split('\n').map((line) => {
+  let last = -1;
+  const lines = dockerfile.split('\n').map((line, index) => {
     const [, image = '', alias] = FROM.exec(line) ?? [];
     if (image === '') return line;
+    last = index;
     onWorker = workers.has(image);
     if (onWorker && alias !== undefined) workers.add(alias);
-    if (image !== WORKER_IMAGE && image !== `${WORKER_IMAGE}:latest`) return line;
-    return `${line.replace(image, worker)}\nLABEL ${KIND_LABEL}=${KIND}`;
+    return image === WORKER_IMAGE || image === `${WORKER_IMAGE}:latest` ? line.replace(image, worker) : line;
   });
-  if (onWorker) return lines.join('\n');
+  if (onWorker) return lines.toSpliced(last + 1, 0, `LABEL ${KIND_LABEL}=${KIND}`).join('\n');
   throw new AppError('USAGE', {
     problem: `The last stage of .mahabharatha/${REPOSITORY_DOCKERFILE} is not built on ${WORKER_IMAGE}.`,
     hint: `Begin it with "FROM ${WORKER_IMAGE}", then add what your project needs ("USER root" before apt-get).`,

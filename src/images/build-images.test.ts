@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { AppError } from '../lib/index.ts';
 import { buildImages } from './build-images.ts';
-import type { BuildRequest } from './build-images.ts';
+import type { BuildRequest, BuiltImage } from './build-images.ts';
 import type { ImageBuild, ImageEngine, ImageInfo, Labels } from './image-engine.ts';
 import { findRunImage, takeRunImage } from './images.ts';
 
@@ -75,7 +75,7 @@ function packageFolder(program = 'work()'): string {
   return root;
 }
 
-const SILENT = { step: () => undefined, line: () => undefined };
+const SILENT = { step: () => undefined, line: () => undefined, done: () => undefined };
 let world = fakeEngine();
 const request = (change: Partial<BuildRequest> = {}): BuildRequest => ({
   packageRoot: packageFolder(),
@@ -210,14 +210,26 @@ describe('building images', () => {
 
   it('tells what it does, line by line', async () => {
     const told: string[] = [];
-    const progress = { step: (text: string) => told.push(`# ${text}`), line: (text: string) => told.push(text) };
+    const progress = {
+      step: (text: string) => told.push(`# ${text}`),
+      line: (text: string) => told.push(text),
+      done: ({ tag }: BuiltImage) => told.push(`${tag} is there`),
+    };
     const [worker] = await buildImages(world.engine, request(), progress);
     expect(told).toEqual([
       `# the base image ${BASE}`,
       expect.stringMatching(/^building mahabharatha-base-probe:/),
       `# the worker image ${worker?.tag}, on ${BASE}`,
       `building ${worker?.tag}`,
+      `${worker?.tag} is there`,
     ]);
+  });
+
+  it('can be called off while the base is fetched', async () => {
+    const controller = new AbortController();
+    const wanted = request({ signal: controller.signal });
+    await buildImages(world.engine, wanted, SILENT);
+    expect(world.builds.map(({ signal }) => signal)).toEqual([controller.signal, controller.signal]);
   });
 });
 

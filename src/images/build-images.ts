@@ -1,7 +1,7 @@
 import { AppError, hasCode, systemClock } from '../lib/index.ts';
 import { contextFile } from './content.ts';
 import { readBuildRoute } from './host.ts';
-import type { ImageEngine } from './image-engine.ts';
+import type { ImageBuild, ImageEngine } from './image-engine.ts';
 import { foreignPlatform, planRepository, planWorker } from './images.ts';
 import type { ImageRequest } from './images.ts';
 import { findRepositoryImage, repositoryBuild } from './repository-image.ts';
@@ -19,6 +19,8 @@ export interface BuildProgress {
   step(text: string): void;
   /** A line that the engine or a command of the Dockerfile prints. */
   line(text: string): void;
+  /** An image is there. */
+  done(image: BuiltImage): void;
 }
 
 export interface BuiltImage {
@@ -42,6 +44,7 @@ export async function buildImages(
   const sources = await readPackageSources(request.packageRoot);
   const platform = await foreignPlatform(engine, request.platform);
   const { plan, worker } = await buildWorker(engine, { ...request, platform }, { sources, progress });
+  progress.done(worker);
   const own = await planRepository(request, sources, plan);
   if (own === undefined) return [worker];
   const options = { platform, noCache: request.noCache, signal: request.signal };
@@ -55,6 +58,7 @@ export async function buildImages(
       await engine.buildImage(repositoryBuild(own, route, options), progress.line);
     },
   });
+  progress.done(repository);
   return [worker, repository];
 }
 
@@ -72,7 +76,7 @@ async function buildWorker(
   work: Work,
 ): Promise<{ readonly plan: WorkerImagePlan; readonly worker: BuiltImage }> {
   const first = await planWorker(engine, request, work.sources);
-  const fetched = await fetchBase(engine, first, work.progress);
+  const fetched = await fetchBase(engine, first, { progress: work.progress, signal: request.signal });
   const plan = fetched ? await planWorker(engine, request, work.sources) : first;
   const worker = await makeUnlessFresh(engine, {
     kind: 'worker',
@@ -99,13 +103,17 @@ async function findPlanned(engine: ImageEngine, plan: WorkerImagePlan): Promise<
  * The base belongs to the content, so it must be known before the tag is: a Dockerfile of one line brings it here.
  * Returns false when it was here.
  */
-async function fetchBase(engine: ImageEngine, plan: WorkerImagePlan, progress: BuildProgress): Promise<boolean> {
+async function fetchBase(
+  engine: ImageEngine,
+  plan: WorkerImagePlan,
+  { progress, signal }: { readonly progress: BuildProgress; readonly signal: AbortSignal | undefined },
+): Promise<boolean> {
   const { base } = plan.parts;
   if ((await engine.inspectImage(base)) !== undefined) return false;
   progress.step(`the base image ${base}`);
   const probe = `mahabharatha-base-probe:${plan.content.slice(0, 12)}`;
   try {
-    await engine.buildImage(aliasBuild(base, probe, plan.platform), progress.line);
+    await engine.buildImage(probeBuild(plan, probe, signal), progress.line);
   } catch (error) {
     if (!hasCode(error, 'IMAGE_BUILD_FAILED')) throw error;
     const output = [...error.facts.output, WITHOUT_REGISTRY];
@@ -118,10 +126,11 @@ async function fetchBase(engine: ImageEngine, plan: WorkerImagePlan, progress: B
 const WITHOUT_REGISTRY =
   'No registry in reach? docker/air-gapped/build-base.sh makes a base; then: mahabharatha build --base-image mahabharatha-base:bookworm';
 
-/** An image that is another one by a second name. */
-function aliasBuild(from: string, tag: string, platform: string | null): Parameters<ImageEngine['buildImage']>[0] {
-  const files = [contextFile('Dockerfile', `FROM ${from}\n`)];
-  return { tag, files, dockerfile: 'Dockerfile', buildArgs: {}, labels: {}, platform, noCache: false };
+/** The base by another name: to get there the engine fetches it. */
+function probeBuild({ parts, platform }: WorkerImagePlan, tag: string, signal: AbortSignal | undefined): ImageBuild {
+  const files = [contextFile('Dockerfile', `FROM ${parts.base}\n`)];
+  const build = { tag, files, dockerfile: 'Dockerfile', buildArgs: {}, labels: {}, platform, noCache: false };
+  return signal === undefined ? build : { ...build, signal };
 }
 
 interface Making {

@@ -2,14 +2,15 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findEngine } from '../engines/index.ts';
-import { buildImages } from '../images/index.ts';
-import type { BuildProgress, BuildRequest, BuiltImage, ImageEngine, ImageRequest } from '../images/index.ts';
-import { AppError, hasCode, printable } from '../lib/index.ts';
+import { buildImages, removeSuperseded } from '../images/index.ts';
+import type { BuildRequest, BuiltImage, ImageEngine, ImageRequest } from '../images/index.ts';
+import { AppError, hasCode, systemClock } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
-import { colorsFor } from './render/colors.ts';
+import { buildView, plainView } from './render/build-view.ts';
+import type { BuildView } from './render/build-view.ts';
 
 type FindEngine = (env: Environment) => Promise<ImageEngine>;
 
@@ -24,7 +25,7 @@ export async function buildImage(
     noCache: input['cache'] === false,
     signal: context.interrupted,
   };
-  await buildShown(await engineOf(context.env), request, viewOf(input, context));
+  await buildShown(await engineOf(context.env), request, buildView(context, input['json'] === true));
   return 0;
 }
 
@@ -35,9 +36,17 @@ export async function buildForRun(engine: ImageEngine, request: ImageRequest, co
 }
 
 async function buildShown(engine: ImageEngine, request: BuildRequest, view: BuildView): Promise<void> {
+  const built: BuiltImage[] = [];
+  const done = (image: BuiltImage): void => {
+    built.push(image);
+    view.done(image);
+  };
   try {
-    const images = await buildImages(engine, request, view);
-    for (const image of images) view.done(image);
+    await buildImages(engine, request, { ...view, done });
+    view.removed(await removeSuperseded(engine, { ...request, built, now: systemClock.now() }));
+  } catch (error) {
+    if (request.signal?.aborted === true && error === request.signal.reason) view.calledOff(built);
+    throw error;
   } finally {
     view.close();
   }
@@ -87,53 +96,4 @@ function packageRoot(): string {
       });
     }
   }
-}
-
-interface BuildView extends BuildProgress {
-  done(image: BuiltImage): void;
-  close(): void;
-}
-
-function viewOf(input: CommandInput, context: CliContext): BuildView {
-  if (input['json'] === true) return jsonView(context);
-  return context.terminal ? tailView(context) : plainView(context);
-}
-
-function jsonView({ out }: CliContext): BuildView {
-  const say = (value: object): void => out(`${JSON.stringify(value)}\n`);
-  return {
-    step: (text) => say({ type: 'build-step', text }),
-    line: (text) => say({ type: 'build-line', text }),
-    done: (image) => say({ type: 'image', ...image }),
-    close: () => undefined,
-  };
-}
-
-function plainView(context: CliContext): BuildView {
-  return {
-    step: (text) => context.out(`Building ${text}\n`),
-    line: (text) => context.out(`  ${printable(text)}\n`),
-    done: (image) => context.out(describe(image)),
-    close: () => undefined,
-  };
-}
-
-/** One line that always shows the last one printed; what failed is in the error, with its last lines. */
-function tailView(context: CliContext): BuildView {
-  const { dim } = colorsFor(context.color);
-  const clear = '\r\u001B[2K';
-  const width = Math.max(20, (process.stdout.columns ?? 80) - 3);
-  return {
-    step: (text) => context.out(`${clear}Building ${text}\n`),
-    // A build prints what it wants; only we move the cursor.
-    line: (text) => context.out(`${clear}  ${dim(printable(text).replaceAll(/\s/g, ' ').slice(0, width))}`),
-    done: (image) => context.out(`${clear}${describe(image)}`),
-    close: () => context.out(clear),
-  };
-}
-
-function describe({ kind, tag, bytes, ms, cached }: BuiltImage): string {
-  const size = `${Math.round(bytes / 1e6)} MB`;
-  const what = kind === 'worker' ? 'worker image' : "repository's image";
-  return `${what}  ${tag}  ${size}  ${cached ? 'up to date' : `built in ${(ms / 1000).toFixed(1)} s`}\n`;
 }

@@ -72,7 +72,7 @@ async function findContainers({
   rules: askRules,
   build,
 }: ModeWish): Promise<Mode & { name: 'container' }> {
-  const [{ findEngine }, { findRunImage }] = await Promise.all([
+  const [{ findEngine }, { takeRunImage }] = await Promise.all([
     import('../engines/index.ts'),
     import('../images/index.ts'),
   ]);
@@ -82,10 +82,10 @@ async function findContainers({
   rules?.catch(() => undefined);
   const [info] = await Promise.all([checkedInfo(engine), check()]);
   const asked = await request();
-  let image = await findRunImage(engine, asked);
+  let image = await takeRunImage(engine, asked);
   if (image.state.state !== 'fresh' && build !== null) {
     await build(engine, asked);
-    image = await findRunImage(engine, asked);
+    image = await takeRunImage(engine, asked);
   }
   return { name: 'container', engine, info, image: freshTag(image), rules };
 }

@@ -12,7 +12,14 @@ export interface Engine {
   inspectImage(tag: string): Promise<ImageInfo | undefined>;
   /** Resolves with the image's id; throws IMAGE_BUILD_FAILED with the last output. */
   buildImage(plan: ImageBuild, onLine: (line: string) => void): Promise<string>;
-  /** A missing image is fine. */
+  /** All images with these labels that have a name, or are no part of another one. */
+  listImages(labels: Labels): Promise<ListedImage[]>;
+  /** Gives an image a name, also one that it has: `namedAt` is then now. Throws IMAGE_MISSING. */
+  tagImage(id: string, tag: string): Promise<void>;
+  /**
+   * Takes one name away, and with its last name (or by its id, when it has none) the image. One that a container has
+   * stays with its last name: ENGINE_FAILED. A missing image is fine.
+   */
   removeImage(tag: string): Promise<void>;
   /** One that is there with these labels is fine; one of that name with others is not ours: ENGINE_FAILED. */
   createVolume(name: string, labels: Labels): Promise<void>;
@@ -73,6 +80,15 @@ export interface ImageInfo {
   readonly arch: string;
   readonly bytes: number;
   readonly createdAt: string;
+  /** All its names; none when it has lost them or has never had one. */
+  readonly tags: readonly string[];
+  /** When it last got a name, or was made: the later of both. Engines that forget the first tell the second. */
+  readonly namedAt: string;
+}
+
+export interface ListedImage extends ImageInfo {
+  /** A container was made from it and is still there, running or not. */
+  readonly used: boolean;
 }
 
 export interface ImageBuild {

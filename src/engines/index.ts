@@ -13,6 +13,7 @@ export type {
   ImageBuild,
   ImageInfo,
   Labels,
+  ListedImage,
   LogOptions,
   LogSink,
   Mount,

@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { AppError } from '../lib/index.ts';
 import { buildImages } from './build-images.ts';
-import type { BuildRequest } from './build-images.ts';
-import type { ImageBuild, ImageEngine, ImageInfo } from './image-engine.ts';
-import { findRunImage } from './images.ts';
+import type { BuildRequest, BuiltImage } from './build-images.ts';
+import type { ImageBuild, ImageEngine, ImageInfo, Labels } from './image-engine.ts';
+import { findRunImage, takeRunImage } from './images.ts';
 
 const BASE = 'base:1';
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -18,18 +18,30 @@ function fakeEngine(): {
   images: Map<string, ImageInfo>;
   builds: ImageBuild[];
   registry: Set<string>;
+  named: string[];
 } {
+  const named: string[] = [];
   const images = new Map<string, ImageInfo>();
   const builds: ImageBuild[] = [];
   const registry = new Set<string>();
   const newImage = (labels: ImageInfo['labels']): ImageInfo => {
     const id = `sha256:${builds.length}-${images.size}`;
-    return { id, labels, user: '', arch: 'amd64', bytes: 5, createdAt: '' };
+    const at = new Date(builds.length * 1000).toISOString();
+    return { id, labels, user: '', arch: 'amd64', bytes: 5, createdAt: at, tags: [], namedAt: at };
   };
   const engine = {
     info: async () => ({ os: 'linux', arch: 'x86_64' }),
     inspectImage: async (tag: string) => images.get(tag),
     removeImage: async (tag: string) => void images.delete(tag),
+    listImages: async (labels: Labels) =>
+      [...images]
+        .map(([tag, image]) => ({ ...image, tags: [tag], used: false }))
+        .filter((own) => Object.entries(labels).every(([name, value]) => own.labels[name] === value)),
+    tagImage: async (id: string, tag: string) => {
+      const image = [...images.values()].find((one) => one.id === id);
+      if (image !== undefined) images.set(tag, image);
+      named.push(tag);
+    },
     buildImage: async (build: ImageBuild, onLine: (line: string) => void) => {
       builds.push(build);
       onLine(`building ${build.tag}`);
@@ -41,12 +53,13 @@ function fakeEngine(): {
         }
         images.set(alias, newImage({}));
       }
-      const image = (alias === undefined ? undefined : images.get(alias)) ?? newImage(build.labels);
+      const below = images.get(/^FROM (\S+)$/m.exec(text)?.[1] ?? '')?.labels;
+      const image = (alias === undefined ? undefined : images.get(alias)) ?? newImage({ ...below, ...build.labels });
       images.set(build.tag, image);
       return image.id;
     },
   };
-  return { engine: engine as unknown as ImageEngine, images, builds, registry };
+  return { engine: engine as unknown as ImageEngine, images, builds, registry, named };
 }
 
 /** A package with sources of its own, so that a test may change them. */
@@ -62,7 +75,7 @@ function packageFolder(program = 'work()'): string {
   return root;
 }
 
-const SILENT = { step: () => undefined, line: () => undefined };
+const SILENT = { step: () => undefined, line: () => undefined, done: () => undefined };
 let world = fakeEngine();
 const request = (change: Partial<BuildRequest> = {}): BuildRequest => ({
   packageRoot: packageFolder(),
@@ -141,7 +154,7 @@ describe('building images', () => {
     expect(await findRunImage(world.engine, wanted)).toEqual({ kind: 'worker', state: { state: 'missing' } });
     const [worker, own] = await buildImages(world.engine, wanted, SILENT);
     const dockerfile = Buffer.from(world.builds.at(-1)?.files[0]?.content ?? []).toString();
-    expect(dockerfile).toContain(`FROM ${worker?.tag}\nRUN tools\n`);
+    expect(dockerfile).toMatch(new RegExp(`^FROM ${worker?.tag}\nLABEL .+\nRUN tools\n`));
     expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'repository', state: { tag: own?.tag } });
 
     const changed = { ...wanted, packageRoot: packageFolder('work(again)') };
@@ -149,19 +162,74 @@ describe('building images', () => {
     const [, next] = await buildImages(world.engine, changed, SILENT);
     expect(next?.tag).not.toBe(own?.tag);
     writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\nRUN more\n');
-    expect(await findRunImage(world.engine, changed)).toEqual({ kind: 'repository', state: { state: 'missing' } });
+    mkdirSync(path.join(project, 'docker'));
+    writeFileSync(path.join(project, 'docker', 'tool'), 'x');
+    expect(await findRunImage(world.engine, changed)).toEqual({
+      kind: 'repository',
+      state: {
+        state: 'stale',
+        tag: next?.tag,
+        id: next?.id,
+        reasons: ['.mahabharatha/Dockerfile has changed', 'a file in .mahabharatha/docker has changed'],
+      },
+    });
+  });
+
+  it("takes no other repository's image for an older one of this", async () => {
+    const [project, other] = [tempFolder(), tempFolder()];
+    for (const [folder, step] of [
+      [project, 'RUN a'],
+      [other, 'RUN b'],
+    ] as const)
+      writeFileSync(path.join(folder, 'Dockerfile'), `FROM mahabharatha-worker\n${step}\n`);
+    const wanted = request({ project });
+    await buildImages(world.engine, { ...wanted, project: other }, SILENT);
+    expect(await findRunImage(world.engine, wanted)).toEqual({ kind: 'repository', state: { state: 'missing' } });
+  });
+
+  it('names what is chosen for a run anew, so that everybody sees that it is wanted', async () => {
+    const project = tempFolder();
+    writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\n');
+    const wanted = request({ project });
+    const tags = (await buildImages(world.engine, wanted, SILENT)).map(({ tag }) => tag);
+    for (const choose of [() => takeRunImage(world.engine, wanted), () => buildImages(world.engine, wanted, SILENT)]) {
+      world.named.length = 0;
+      await choose();
+      expect(world.named).toEqual(expect.arrayContaining(tags));
+    }
+    world.named.length = 0;
+    await findRunImage(world.engine, wanted);
+    expect(world.named).toEqual([]);
+  });
+
+  it('says which image lost its name to one that was built anew', async () => {
+    const [first] = await buildImages(world.engine, request(), SILENT);
+    const [second] = await buildImages(world.engine, request({ noCache: true }), SILENT);
+    expect([first?.replaced, second?.replaced]).toEqual([null, first?.id]);
   });
 
   it('tells what it does, line by line', async () => {
     const told: string[] = [];
-    const progress = { step: (text: string) => told.push(`# ${text}`), line: (text: string) => told.push(text) };
+    const progress = {
+      step: (text: string) => told.push(`# ${text}`),
+      line: (text: string) => told.push(text),
+      done: ({ tag }: BuiltImage) => told.push(`${tag} is there`),
+    };
     const [worker] = await buildImages(world.engine, request(), progress);
     expect(told).toEqual([
       `# the base image ${BASE}`,
       expect.stringMatching(/^building mahabharatha-base-probe:/),
       `# the worker image ${worker?.tag}, on ${BASE}`,
       `building ${worker?.tag}`,
+      `${worker?.tag} is there`,
     ]);
+  });
+
+  it('can be called off while the base is fetched', async () => {
+    const controller = new AbortController();
+    const wanted = request({ signal: controller.signal });
+    await buildImages(world.engine, wanted, SILENT);
+    expect(world.builds.map(({ signal }) => signal)).toEqual([controller.signal, controller.signal]);
   });
 });
 

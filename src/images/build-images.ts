@@ -1,7 +1,7 @@
 import { AppError, hasCode, systemClock } from '../lib/index.ts';
 import { contextFile } from './content.ts';
 import { readBuildRoute } from './host.ts';
-import type { ImageEngine } from './image-engine.ts';
+import type { ImageBuild, ImageEngine } from './image-engine.ts';
 import { foreignPlatform, planRepository, planWorker } from './images.ts';
 import type { ImageRequest } from './images.ts';
 import { findRepositoryImage, repositoryBuild } from './repository-image.ts';
@@ -19,6 +19,8 @@ export interface BuildProgress {
   step(text: string): void;
   /** A line that the engine or a command of the Dockerfile prints. */
   line(text: string): void;
+  /** An image is there. */
+  done(image: BuiltImage): void;
 }
 
 export interface BuiltImage {
@@ -29,6 +31,8 @@ export interface BuiltImage {
   readonly ms: number;
   /** It was there already: nothing was built. */
   readonly cached: boolean;
+  /** The image of the same content that has lost its name to this one. */
+  readonly replaced: string | null;
 }
 
 /** Builds what is missing or stale: the worker image, then the repository's own on top of it. The last one is for runs. */
@@ -39,11 +43,12 @@ export async function buildImages(
 ): Promise<BuiltImage[]> {
   const sources = await readPackageSources(request.packageRoot);
   const platform = await foreignPlatform(engine, request.platform);
-  const worker = await buildWorker(engine, { ...request, platform }, { sources, progress });
-  const own = await planRepository(request, sources, worker.tag);
+  const { plan, worker } = await buildWorker(engine, { ...request, platform }, { sources, progress });
+  progress.done(worker);
+  const own = await planRepository(request, sources, plan);
   if (own === undefined) return [worker];
   const options = { platform, noCache: request.noCache, signal: request.signal };
-  const repository = await makeUnlessFresh({
+  const repository = await makeUnlessFresh(engine, {
     kind: 'repository',
     forced: request.noCache,
     find: () => findRepositoryImage(engine, own),
@@ -53,6 +58,7 @@ export async function buildImages(
       await engine.buildImage(repositoryBuild(own, route, options), progress.line);
     },
   });
+  progress.done(repository);
   return [worker, repository];
 }
 
@@ -64,11 +70,15 @@ interface Work {
   readonly progress: BuildProgress;
 }
 
-async function buildWorker(engine: ImageEngine, request: BuildRequest, work: Work): Promise<BuiltImage> {
+async function buildWorker(
+  engine: ImageEngine,
+  request: BuildRequest,
+  work: Work,
+): Promise<{ readonly plan: WorkerImagePlan; readonly worker: BuiltImage }> {
   const first = await planWorker(engine, request, work.sources);
-  const fetched = await fetchBase(engine, first, work.progress);
+  const fetched = await fetchBase(engine, first, { progress: work.progress, signal: request.signal });
   const plan = fetched ? await planWorker(engine, request, work.sources) : first;
-  const built = await makeUnlessFresh({
+  const worker = await makeUnlessFresh(engine, {
     kind: 'worker',
     forced: request.noCache,
     find: () => findPlanned(engine, plan),
@@ -78,8 +88,9 @@ async function buildWorker(engine: ImageEngine, request: BuildRequest, work: Wor
       await engine.buildImage(workerBuild(plan, route, request), work.progress.line);
     },
   });
-  await nameLatest(engine, built);
-  return built;
+  // What was built last has the name, also when it was there already; others keep their content tags.
+  await engine.tagImage(worker.id, WORKER_LATEST);
+  return { plan, worker };
 }
 
 /** Only the exact image will do: one that merely looks the same has another tag. */
@@ -92,13 +103,17 @@ async function findPlanned(engine: ImageEngine, plan: WorkerImagePlan): Promise<
  * The base belongs to the content, so it must be known before the tag is: a Dockerfile of one line brings it here.
  * Returns false when it was here.
  */
-async function fetchBase(engine: ImageEngine, plan: WorkerImagePlan, progress: BuildProgress): Promise<boolean> {
+async function fetchBase(
+  engine: ImageEngine,
+  plan: WorkerImagePlan,
+  { progress, signal }: { readonly progress: BuildProgress; readonly signal: AbortSignal | undefined },
+): Promise<boolean> {
   const { base } = plan.parts;
   if ((await engine.inspectImage(base)) !== undefined) return false;
   progress.step(`the base image ${base}`);
   const probe = `mahabharatha-base-probe:${plan.content.slice(0, 12)}`;
   try {
-    await engine.buildImage(aliasBuild(base, probe, plan.platform), progress.line);
+    await engine.buildImage(probeBuild(plan, probe, signal), progress.line);
   } catch (error) {
     if (!hasCode(error, 'IMAGE_BUILD_FAILED')) throw error;
     const output = [...error.facts.output, WITHOUT_REGISTRY];
@@ -111,17 +126,11 @@ async function fetchBase(engine: ImageEngine, plan: WorkerImagePlan, progress: B
 const WITHOUT_REGISTRY =
   'No registry in reach? docker/air-gapped/build-base.sh makes a base; then: mahabharatha build --base-image mahabharatha-base:bookworm';
 
-/** What was built last has the name, also when it was there already; others keep their content tags. */
-async function nameLatest(engine: ImageEngine, { id, tag }: BuiltImage): Promise<void> {
-  const latest = await engine.inspectImage(WORKER_LATEST);
-  if (latest?.id === id) return;
-  await engine.buildImage(aliasBuild(tag, WORKER_LATEST, null), () => undefined);
-}
-
-/** An image that is another one by a second name. */
-function aliasBuild(from: string, tag: string, platform: string | null): Parameters<ImageEngine['buildImage']>[0] {
-  const files = [contextFile('Dockerfile', `FROM ${from}\n`)];
-  return { tag, files, dockerfile: 'Dockerfile', buildArgs: {}, labels: {}, platform, noCache: false };
+/** The base by another name: to get there the engine fetches it. */
+function probeBuild({ parts, platform }: WorkerImagePlan, tag: string, signal: AbortSignal | undefined): ImageBuild {
+  const files = [contextFile('Dockerfile', `FROM ${parts.base}\n`)];
+  const build = { tag, files, dockerfile: 'Dockerfile', buildArgs: {}, labels: {}, platform, noCache: false };
+  return signal === undefined ? build : { ...build, signal };
 }
 
 interface Making {
@@ -131,7 +140,7 @@ interface Making {
   make(): Promise<void>;
 }
 
-async function makeUnlessFresh({ kind, forced, find, make }: Making): Promise<BuiltImage> {
+async function makeUnlessFresh(engine: ImageEngine, { kind, forced, find, make }: Making): Promise<BuiltImage> {
   const started = systemClock.monotonic();
   const before = await find();
   const cached = before.state === 'fresh' && !forced;
@@ -140,5 +149,8 @@ async function makeUnlessFresh({ kind, forced, find, make }: Making): Promise<Bu
   if (after.state !== 'fresh')
     throw new AppError('INTERNAL', { what: `the ${kind} image is not there after its build` });
   const { tag, id, bytes } = after;
-  return { kind, tag, id, bytes, ms: Math.round(systemClock.monotonic() - started), cached };
+  // Being named anew shows that it is wanted, as with an image that is chosen for a run.
+  if (cached) await engine.tagImage(id, tag);
+  const replaced = before.state === 'fresh' && before.id !== id ? before.id : null;
+  return { kind, tag, id, bytes, ms: Math.round(systemClock.monotonic() - started), cached, replaced };
 }

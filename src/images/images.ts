@@ -31,12 +31,33 @@ export interface RunImage {
 
 /** What is asked before a run: the repository's image if it describes one, else the worker image. Builds nothing. */
 export async function findRunImage(engine: ImageEngine, request: ImageRequest): Promise<RunImage> {
+  const { image } = await lookFor(engine, request);
+  return image;
+}
+
+/**
+ * The same for who is about to use it. Being named anew shows that it is wanted: a build elsewhere that finds it
+ * superseded leaves it alone (superseded.ts). The worker image below a repository's is wanted as well.
+ */
+export async function takeRunImage(engine: ImageEngine, request: ImageRequest): Promise<RunImage> {
+  const { image, worker } = await lookFor(engine, request);
+  const chosen = [...new Set([worker, image.state])].filter((state) => state.state === 'fresh');
+  await Promise.all(chosen.map(({ id, tag }) => engine.tagImage(id, tag)));
+  return image;
+}
+
+async function lookFor(
+  engine: ImageEngine,
+  request: ImageRequest,
+): Promise<{ readonly image: RunImage; readonly worker: ImageState }> {
   const sources = await readPackageSources(request.packageRoot);
-  const worker = await findWorkerImage(engine, await planWorker(engine, request, sources));
-  if (worker.state !== 'fresh') return { kind: 'worker', state: worker };
-  const plan = await planRepository(request, sources, worker.tag);
-  if (plan === undefined) return { kind: 'worker', state: worker };
-  return { kind: 'repository', state: await findRepositoryImage(engine, plan) };
+  const planned = await planWorker(engine, request, sources);
+  const worker = await findWorkerImage(engine, planned);
+  const alone = { image: { kind: 'worker', state: worker }, worker } as const;
+  if (worker.state !== 'fresh') return alone;
+  const plan = await planRepository(request, sources, { tag: worker.tag, parts: planned.parts });
+  if (plan === undefined) return alone;
+  return { image: { kind: 'repository', state: await findRepositoryImage(engine, plan) }, worker };
 }
 
 export async function planWorker(
@@ -62,11 +83,19 @@ export async function planWorker(
 export async function planRepository(
   request: ImageRequest,
   sources: PackageSources,
-  worker: string,
+  worker: Pick<WorkerImagePlan, 'tag' | 'parts'>,
 ): Promise<RepositoryImagePlan | undefined> {
-  const own = request.project === null ? undefined : await readRepositorySources(request.project);
-  if (own === undefined) return undefined;
-  return planRepositoryImage({ ...own, version: request.version, worker, workerDockerfile: sources.dockerfile });
+  const folder = request.project;
+  const own = folder === null ? undefined : await readRepositorySources(folder);
+  if (folder === null || own === undefined) return undefined;
+  return planRepositoryImage({
+    ...own,
+    folder,
+    version: request.version,
+    worker: worker.tag,
+    workerParts: worker.parts,
+    workerDockerfile: sources.dockerfile,
+  });
 }
 
 /** Who has built on another base once, say without a registry, need not say so each time. */

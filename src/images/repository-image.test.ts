@@ -1,15 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { contextFile } from './content.ts';
-import { planRepositoryImage } from './repository-image.ts';
+import type { ImageEngine, ListedImage } from './image-engine.ts';
+import type { Parts } from './parts.ts';
+import { findRepositoryImage, planRepositoryImage, repositoryBuild } from './repository-image.ts';
 import type { RepositoryIngredients } from './repository-image.ts';
 
 const WORKER_DOCKERFILE =
   'FROM base\nRUN x\n# What makes it a worker: and so on\nUSER 1000:1000\nENTRYPOINT ["work"]\n\nCOPY work /work\n';
+const WORKER_PARTS: Parts = {
+  version: '1.2.3',
+  program: 'p',
+  recipe: 'r',
+  claude: '2.1.197',
+  base: 'node:24',
+  baseId: 'sha256:aaa',
+  certificates: '',
+  platform: '',
+};
 const INGREDIENTS: RepositoryIngredients = {
   version: '1.2.3',
   dockerfile: 'FROM mahabharatha-worker\nRUN install-things\n',
   companions: [],
   worker: 'mahabharatha-worker:abc',
+  workerParts: WORKER_PARTS,
+  folder: '/home/me/project/.mahabharatha',
   workerDockerfile: WORKER_DOCKERFILE,
 };
 const plan = (change: Partial<RepositoryIngredients> = {}): ReturnType<typeof planRepositoryImage> =>
@@ -20,7 +34,7 @@ const textOf = (dockerfile: string): string =>
 describe("a repository's own image", () => {
   it('is built on the exact worker image, and is a worker again at its end', () => {
     expect(textOf(INGREDIENTS.dockerfile)).toBe(
-      'FROM mahabharatha-worker:abc\nRUN install-things\n\n# What makes it a worker: and so on\nUSER 1000:1000\nENTRYPOINT ["work"]\n',
+      'FROM mahabharatha-worker:abc\nLABEL mahabharatha.image=repository\nRUN install-things\n\n# What makes it a worker: and so on\nUSER 1000:1000\nENTRYPOINT ["work"]\n',
     );
   });
 
@@ -33,7 +47,7 @@ describe("a repository's own image", () => {
     ['FROM golang:1 AS go\nFROM mahabharatha-worker', 'FROM golang:1 AS go\nFROM mahabharatha-worker:abc'],
     ['FROM mahabharatha-worker AS a\nFROM a AS b\nFROM b', 'FROM mahabharatha-worker:abc AS a\nFROM a AS b\nFROM b'],
   ])('may begin with %j', (dockerfile, pinned) => {
-    expect(textOf(dockerfile).startsWith(`${pinned}\n`)).toBe(true);
+    expect(textOf(dockerfile).startsWith(`${pinned}\nLABEL mahabharatha.image=repository\n`)).toBe(true);
   });
 
   it.each(['FROM debian', 'FROM mahabharatha-worker AS w\nFROM debian', 'FROM mahabharatha-worker-x', '', '# FROM'])(
@@ -51,5 +65,68 @@ describe("a repository's own image", () => {
   ])('has another tag when %s changes', (_, change) => {
     expect(plan().tag).toMatch(/^mahabharatha-repository:[0-9a-f]{12}$/);
     expect(plan(change).tag).not.toBe(plan().tag);
+  });
+});
+
+/** As the engine keeps it: what a build does not say, it has from the worker image. */
+const built = (change: Partial<RepositoryIngredients>, createdAt = '2026-01-01T00:00:00Z'): ListedImage => {
+  const planned = plan(change);
+  const { tag, labels } = repositoryBuild(planned, { buildArgs: {} }, { platform: null, noCache: false });
+  const all = { 'mahabharatha.parts': JSON.stringify(planned.parts.worker), ...labels };
+  const times = { createdAt, namedAt: createdAt };
+  return { id: `id of ${tag}`, labels: all, user: '', arch: 'amd64', bytes: 1, tags: [tag], used: false, ...times };
+};
+const engineWith = (...images: readonly ListedImage[]): ImageEngine =>
+  ({
+    inspectImage: async (tag: string) => images.find(({ tags }) => tags.includes(tag)),
+    listImages: async (labels: Readonly<Record<string, string>>) =>
+      images.filter((own) => Object.entries(labels).every(([name, value]) => own.labels[name] === value)),
+  }) as ImageEngine;
+
+describe("finding a repository's own image", () => {
+  const OLD = { dockerfile: 'FROM mahabharatha-worker\n' };
+
+  it('says that there is none, also when another repository has one', async () => {
+    expect(await findRepositoryImage(engineWith(), plan())).toEqual({ state: 'missing' });
+    const others = engineWith(built({ ...OLD, folder: '/home/me/other/.mahabharatha' }));
+    expect(await findRepositoryImage(others, plan())).toEqual({ state: 'missing' });
+  });
+
+  it('takes the image of this content, whichever checkout it was built for', async () => {
+    const engine = engineWith(built({ folder: '/home/me/clone/.mahabharatha' }), built(OLD));
+    expect(await findRepositoryImage(engine, plan())).toMatchObject({ state: 'fresh', tag: plan().tag });
+  });
+
+  it.each<[string, Partial<RepositoryIngredients>, string[]]>([
+    ['its Dockerfile', OLD, ['.mahabharatha/Dockerfile has changed']],
+    ['a file', { companions: [contextFile('docker/a', 'x')] }, ['a file in .mahabharatha/docker has changed']],
+    [
+      'the worker image',
+      { worker: 'mahabharatha-worker:old', workerParts: { ...WORKER_PARTS, version: '1.0.0', program: 'old' } },
+      ['it was built by Mahabharatha 1.0.0, this is 1.2.3', 'the worker program has changed'],
+    ],
+    [
+      'a worker image of equal parts',
+      { worker: 'mahabharatha-worker:old' },
+      ['it was not built by this "mahabharatha build"'],
+    ],
+  ])('calls an older one stale, and says what is different: %s', async (_, old, reasons) => {
+    const { id, tags } = built(old);
+    const found = await findRepositoryImage(engineWith(built(old)), plan());
+    expect(found).toEqual({ state: 'stale', tag: tags[0], id, reasons });
+  });
+
+  it('compares with the newest of several', async () => {
+    const files = { companions: [contextFile('docker/a', 'x')] };
+    const engine = engineWith(
+      built(OLD, '2026-01-01T00:00:00Z'),
+      built(files, '2026-01-02T00:00:00+01:00'),
+      built({ ...OLD, ...files }, '2025-12-31T00:00:00Z'),
+    );
+    expect(await findRepositoryImage(engine, plan())).toMatchObject({ state: 'stale', tag: plan(files).tag });
+  });
+
+  it('tells nobody where the repository is', () => {
+    expect(JSON.stringify(built({}))).not.toContain('/home/me');
   });
 });

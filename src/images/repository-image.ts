@@ -1,7 +1,18 @@
 import { AppError } from '../lib/index.ts';
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
-import type { ImageBuild, ImageEngine } from './image-engine.ts';
+import type { ImageBuild, ImageEngine, ListedImage } from './image-engine.ts';
+import type { Parts } from './parts.ts';
+import {
+  CHECKOUT_LABEL,
+  KIND,
+  KIND_LABEL,
+  checkoutKey,
+  ownPartsLabel,
+  repositoryDifferences,
+  repositoryPartsOf,
+} from './repository-parts.ts';
+import type { RepositoryParts } from './repository-parts.ts';
 import { CONTENT_LABEL, VERSION_LABEL, WORKER_IMAGE } from './worker-image.ts';
 import type { BuildRoute, ImageState } from './worker-image.ts';
 
@@ -21,6 +32,9 @@ export interface RepositoryIngredients {
   readonly companions: readonly ContextFile[];
   /** Content tag of the worker image that it is built on. */
   readonly worker: string;
+  readonly workerParts: Parts;
+  /** The `.mahabharatha` folder that describes it. */
+  readonly folder: string;
   /** The worker's own Dockerfile. */
   readonly workerDockerfile: string;
 }
@@ -29,6 +43,8 @@ export interface RepositoryImagePlan {
   readonly tag: string;
   readonly content: string;
   readonly version: string;
+  readonly checkout: string;
+  readonly parts: RepositoryParts;
   readonly files: readonly ContextFile[];
 }
 
@@ -40,7 +56,18 @@ export function planRepositoryImage(from: RepositoryIngredients): RepositoryImag
   const text = `${pinWorker(from.dockerfile, from.worker)}\n${tailOf(from.workerDockerfile)}`;
   const files = [contextFile(REPOSITORY_DOCKERFILE, text), ...from.companions];
   const content = hashValues({ version: from.version, files: hashFiles(files) });
-  return { tag: tagOf(REPOSITORY_IMAGE, content), content, version: from.version, files };
+  const own = {
+    dockerfile: hashFiles([contextFile(REPOSITORY_DOCKERFILE, from.dockerfile)]),
+    companions: hashFiles(from.companions),
+  };
+  return {
+    tag: tagOf(REPOSITORY_IMAGE, content),
+    content,
+    version: from.version,
+    checkout: checkoutKey(from.folder),
+    parts: { own, worker: from.workerParts },
+    files,
+  };
 }
 
 export function repositoryBuild(
@@ -54,33 +81,61 @@ export function repositoryBuild(
     files: plan.files,
     dockerfile: REPOSITORY_DOCKERFILE,
     buildArgs: route.buildArgs,
-    labels: { [CONTENT_LABEL]: plan.content, [VERSION_LABEL]: plan.version },
+    labels: {
+      [KIND_LABEL]: KIND,
+      [CONTENT_LABEL]: plan.content,
+      [VERSION_LABEL]: plan.version,
+      [CHECKOUT_LABEL]: plan.checkout,
+      ...ownPartsLabel(plan.parts),
+    },
     platform,
     noCache,
     ...(signal === undefined ? {} : { signal }),
   };
 }
 
-/** There is one image per content, so an older one is not known: it is the present one or none. */
+/** The planned image, whichever checkout it was built for; else the newest that was built for this one. */
 export async function findRepositoryImage(engine: ImageEngine, plan: RepositoryImagePlan): Promise<ImageState> {
   const found = await engine.inspectImage(plan.tag);
-  return found?.labels[CONTENT_LABEL] === plan.content
-    ? { state: 'fresh', tag: plan.tag, id: found.id, bytes: found.bytes }
-    : { state: 'missing' };
+  if (found?.labels[CONTENT_LABEL] === plan.content) {
+    return { state: 'fresh', tag: plan.tag, id: found.id, bytes: found.bytes };
+  }
+  const older = newestOf(await engine.listImages({ [CHECKOUT_LABEL]: plan.checkout }));
+  const parts = older && repositoryPartsOf(older.labels);
+  if (older === undefined || parts === undefined) return { state: 'missing' };
+  const tag = ownTag(older);
+  return { state: 'stale', tag, id: older.id, reasons: repositoryDifferences(plan.parts, parts) };
 }
 
-/** Every "FROM mahabharatha-worker" becomes the exact image: "latest" may be another repository's, or another version's. */
+/** What is left of a build, or has lost its name, is none that anybody could have used. */
+function newestOf(images: readonly ListedImage[]): ListedImage | undefined {
+  return images
+    .filter((image) => image.tags.includes(ownTag(image)))
+    .toSorted((one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt))[0];
+}
+
+/** The name that our build gives an image of this content. */
+export function ownTag({ labels }: Pick<ListedImage, 'labels'>): string {
+  return tagOf(REPOSITORY_IMAGE, labels[CONTENT_LABEL] ?? '');
+}
+
+/**
+ * Every "FROM mahabharatha-worker" becomes the exact image: "latest" may be another repository's, or another version's.
+ * The last stage says at once whose it is, so that it is known also when the build fails.
+ */
 function pinWorker(dockerfile: string, worker: string): string {
   const workers = new Set([WORKER_IMAGE, `${WORKER_IMAGE}:latest`]);
   let onWorker = false;
-  const lines = dockerfile.split('\n').map((line) => {
+  let last = -1;
+  const lines = dockerfile.split('\n').map((line, index) => {
     const [, image = '', alias] = FROM.exec(line) ?? [];
     if (image === '') return line;
+    last = index;
     onWorker = workers.has(image);
     if (onWorker && alias !== undefined) workers.add(alias);
     return image === WORKER_IMAGE || image === `${WORKER_IMAGE}:latest` ? line.replace(image, worker) : line;
   });
-  if (onWorker) return lines.join('\n');
+  if (onWorker) return lines.toSpliced(last + 1, 0, `LABEL ${KIND_LABEL}=${KIND}`).join('\n');
   throw new AppError('USAGE', {
     problem: `The last stage of .mahabharatha/${REPOSITORY_DOCKERFILE} is not built on ${WORKER_IMAGE}.`,
     hint: `Begin it with "FROM ${WORKER_IMAGE}", then add what your project needs ("USER root" before apt-get).`,

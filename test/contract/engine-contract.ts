@@ -96,6 +96,55 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       await engine.removeImage(plan.tag);
     });
 
+    it('lists images by their labels, each once with all its names, and says which a container has', async () => {
+      const labels = { ...MARK, of: randomId() };
+      const plan = newBuild(under.image, [`RUN echo ${randomId()}`], { labels });
+      const { id } = await build(plan);
+      const second = `mahabharatha-test:${randomId()}`;
+      tags.push(second);
+      await engine.tagImage(id, second);
+      const names = [plan.tag, second].toSorted();
+      const listed = await engine.listImages(labels);
+      expect(listed.map((image) => ({ ...image, tags: image.tags.toSorted() }))).toEqual([
+        { ...(await engine.inspectImage(second)), tags: names, used: false },
+      ]);
+      expect(listed).toMatchObject([{ id, labels }]);
+      const container = await engine.createContainer(spec('success', { image: plan.tag }));
+      expect(await engine.listImages(labels)).toMatchObject([{ id, used: true }]);
+      await engine.removeContainer(container);
+      expect(await engine.listImages(labels)).toMatchObject([{ id, used: false }]);
+      expect(await engine.listImages({ of: 'nobody' })).toEqual([]);
+    });
+
+    it('knows when an image was last given a name, also one that it had', async () => {
+      const plan = newBuild(under.image, [`RUN echo ${randomId()}`]);
+      const { id } = await build(plan);
+      const namedAt = async (): Promise<number> => Date.parse((await engine.inspectImage(id))?.namedAt ?? '');
+      const first = await namedAt();
+      expect(first).toBeGreaterThan(Date.now() - 600_000);
+      await waitUntil('a moment has passed', () => Date.now() > first + 10);
+      await engine.tagImage(id, plan.tag);
+      expect(await namedAt()).toBeGreaterThan(first);
+      const nothing = engine.tagImage(`mahabharatha-test:${randomId()}`, plan.tag);
+      await expect(nothing).rejects.toMatchObject({ code: 'IMAGE_MISSING' });
+    });
+
+    it('takes one name away from an image with two, and never the last one while a container has it', async () => {
+      const plan = newBuild(under.image, [`RUN echo ${randomId()}`]);
+      const { id } = await build(plan);
+      const second = `mahabharatha-test:${randomId()}`;
+      tags.push(second);
+      await engine.tagImage(id, second);
+      const container = await engine.createContainer(spec('success', { image: plan.tag }));
+      await engine.removeImage(second);
+      expect(await engine.inspectImage(id)).toMatchObject({ tags: [plan.tag] });
+      await expect(engine.removeImage(plan.tag)).rejects.toMatchObject({ code: 'ENGINE_FAILED' });
+      expect(await engine.inspectImage(id)).toMatchObject({ tags: [plan.tag] });
+      await engine.removeContainer(container);
+      await engine.removeImage(plan.tag);
+      expect(await engine.inspectImage(id)).toBeUndefined();
+    });
+
     it('makes, lists and removes volumes, and each of it twice is as good as once', async () => {
       const [one, other] = [`mahabharatha-test-${randomId()}`, `mahabharatha-test-${randomId()}`];
       const labels = { ...MARK, run: randomId() };

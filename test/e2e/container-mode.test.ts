@@ -106,7 +106,17 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
         expect(exit).toBe(0);
         expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe('this-test\n');
         await project.write('.mahabharatha/Dockerfile', 'FROM mahabharatha-worker\nRUN false\n');
+        await project.write('.mahabharatha/docker/tool', 'x');
         await project.cli('cleanup', '--yes');
+        const what = '\\.mahabharatha/Dockerfile has changed; a file in \\.mahabharatha/docker has changed';
+        const stale = await runWith('container', '--dry-run');
+        expect(stale.exit).toBe(4);
+        expect(stale.said).toMatch(new RegExp(`The repository image is stale: ${what}\\.\n\n.*mahabharatha build`));
+        const auto = await runWith('auto', '--dry-run');
+        expect(auto.said).toMatch(new RegExp(`subprocess, because: The repository image is stale: ${what}\\.`));
+        expect((await project.cli('doctor')).stdout).toMatch(
+          new RegExp(`✗ image +the repository's image is stale: ${what}\n.*mahabharatha build`),
+        );
         const failed = await runWith('auto', '--auto-build');
         expect(failed.exit).toBe(4);
         expect(failed.said).toMatch(/Building the image \S+ failed/);

@@ -247,7 +247,11 @@ function request(change: Partial<BuildRequest> = {}): BuildRequest {
 
 async function build(change: Partial<BuildRequest> = {}, lines: string[] = []): Promise<BuiltImage[]> {
   if (missing !== undefined) throw new Error(missing);
-  return buildImages(theEngine(), request(change), { step: () => undefined, line: (text) => lines.push(text) });
+  return buildImages(theEngine(), request(change), {
+    step: () => undefined,
+    line: (text) => lines.push(text),
+    done: () => undefined,
+  });
 }
 
 function only(images: readonly BuiltImage[]): BuiltImage {

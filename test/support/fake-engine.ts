@@ -1,17 +1,17 @@
-import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type {
   ContainerEvent,
   ContainerExit,
   ContainerInfo,
   Engine,
-  ImageBuild,
+  EngineInfo,
   ImageInfo,
   Labels,
 } from '../../src/engines/index.ts';
 import { AppError, randomId } from '../../src/lib/index.ts';
 import { createFakeContainer, failed, infoOf, startFakeContainer } from './fake-container.ts';
 import type { FakeContainer, FakeProgram } from './fake-container.ts';
+import { hasLabels, imageOf, imagesOf } from './fake-images.ts';
 
 /** What containers live on. It outlives an engine, as a daemon outlives its clients. */
 export interface FakeEngineMachine {
@@ -46,9 +46,23 @@ export function takeDown(machine: FakeEngineMachine): void {
   machine.events.emit('down');
 }
 
+const INFO: EngineInfo = {
+  version: '1.0',
+  os: 'linux',
+  arch: 'amd64',
+  cpus: 2,
+  memoryBytes: 8e9,
+  mapsUsers: false,
+  runtimes: ['runc'],
+  limits: { memory: true, cpus: true, pids: true },
+  endpoint: 'fake',
+};
+
 /** An engine without a daemon, for tests of what uses one. */
 export function createFakeEngine(machine: FakeEngineMachine): Engine {
   const engine: Engine = {
+    name: 'fake',
+    info: async () => INFO,
     ...imagesOf(machine),
     ...volumesOf(machine),
     ...containersOf(machine),
@@ -67,65 +81,8 @@ function guarded(machine: FakeEngineMachine, call: (...args: never[]) => Promise
 }
 
 const unreachable = (): AppError => new AppError('ENGINE_UNREACHABLE', { tried: ['fake: it is stopped'] });
-const hasLabels = (own: Labels, wanted: Labels): boolean =>
-  Object.entries(wanted).every(([name, value]) => own[name] === value);
-
-const imageOf = (id: string, labels: Labels): ImageInfo => ({
-  id: `sha256:${id}`,
-  labels,
-  user: '',
-  arch: 'amd64',
-  bytes: 1000,
-  createdAt: new Date().toISOString(),
-});
 
 type Part<Name extends keyof Engine> = Pick<Engine, Name>;
-
-function imagesOf(machine: FakeEngineMachine): Part<'name' | 'info' | 'inspectImage' | 'buildImage' | 'removeImage'> {
-  return {
-    name: 'fake',
-    info: async () => ({
-      version: '1.0',
-      os: 'linux',
-      arch: 'amd64',
-      cpus: 2,
-      memoryBytes: 8e9,
-      mapsUsers: false,
-      runtimes: ['runc'],
-      limits: { memory: true, cpus: true, pids: true },
-      endpoint: 'fake',
-    }),
-    inspectImage: async (tag) => machine.images.get(tag),
-    buildImage: async (plan, onLine) => build(machine, plan, onLine),
-    removeImage: async (tag) => void machine.images.delete(tag),
-  };
-}
-
-/** Knows two commands: `RUN echo …` and `RUN exit …`. */
-function build(machine: FakeEngineMachine, plan: ImageBuild, onLine: (line: string) => void): string {
-  plan.signal?.throwIfAborted();
-  const { tag, files, labels, buildArgs } = plan;
-  const key = createHash('sha256')
-    .update(JSON.stringify([files, labels, buildArgs]))
-    .digest('hex');
-  const cached = plan.noCache ? undefined : machine.builds.get(key);
-  const dockerfile = files.find(({ path }) => path === plan.dockerfile)?.content ?? new Uint8Array();
-  const output: string[] = [];
-  const print = (line: string): void => {
-    output.push(line);
-    onLine(line);
-  };
-  for (const step of Buffer.from(dockerfile).toString('utf8').trim().split('\n')) {
-    print(`Step : ${step}`);
-    const [, command, words = ''] = /^RUN (echo|exit) (.*)$/.exec(step) ?? [];
-    if (command === 'exit') throw new AppError('IMAGE_BUILD_FAILED', { image: tag, reason: `code: ${words}`, output });
-    if (command === 'echo' && cached === undefined) print(words);
-  }
-  const id = cached ?? randomId();
-  machine.builds.set(key, id);
-  machine.images.set(tag, imageOf(id, labels));
-  return `sha256:${id}`;
-}
 
 function volumesOf({ volumes }: FakeEngineMachine): Part<'createVolume' | 'removeVolume' | 'listVolumes'> {
   return {

@@ -78,6 +78,8 @@ export interface ImageInspect {
   readonly Architecture: string;
   readonly Size: number;
   readonly Created: string;
+  readonly RepoTags?: readonly string[] | null;
+  readonly Metadata?: { readonly LastTagTime?: string };
   /** Some engines leave out what is empty. */
   readonly Config: { readonly Labels?: Readonly<Record<string, string>> | null; readonly User?: string };
 }

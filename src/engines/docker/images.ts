@@ -1,29 +1,75 @@
 import { Readable } from 'node:stream';
 import { AppError } from '../../lib/index.ts';
-import type { Engine, ImageBuild } from '../engine.ts';
+import type { Engine, ImageBuild, ImageInfo, Labels } from '../engine.ts';
 import type { ImageInspect } from './api.ts';
 import { createBuildOutput } from './build-output.ts';
 import type { BuildMessage } from './build-output.ts';
 import { whole } from './connection.ts';
 import type { Call, Connection } from './connection.ts';
+import { labelFilter } from './events.ts';
 import { jsonLines } from './json-lines.ts';
 import { imagePath } from './paths.ts';
 import { packTar } from './tar.ts';
 
-export function imageCalls(connection: Connection): Pick<Engine, 'inspectImage' | 'buildImage' | 'removeImage'> {
+type ImageCalls = Pick<Engine, 'inspectImage' | 'listImages' | 'buildImage' | 'tagImage' | 'removeImage'>;
+
+export function imageCalls(connection: Connection): ImageCalls {
+  const inspect = async (name: string): Promise<ImageInfo | undefined> => {
+    const call = { what: `inspect image ${name}`, method: 'GET', path: imagePath(name, '/json') } as const;
+    const found = await connection.find<ImageInspect>(call);
+    return found === undefined ? undefined : toInfo(found);
+  };
   return {
-    inspectImage: async (tag) => {
-      const call = { what: `inspect image ${tag}`, method: 'GET', path: imagePath(tag, '/json') } as const;
-      const found = await connection.find<ImageInspect>(call);
-      if (found === undefined) return undefined;
-      const { Id: id, Config, Architecture: arch, Size: bytes, Created: createdAt } = found;
-      return { id, labels: Config.Labels ?? {}, user: Config.User ?? '', arch, bytes, createdAt };
+    inspectImage: inspect,
+    listImages: async (labels) => {
+      const [ids, used] = await Promise.all([listIds(connection, labels), usedIds(connection)]);
+      const found = await Promise.all(ids.map(inspect));
+      return found.filter((image) => image !== undefined).map((image) => ({ ...image, used: used.has(image.id) }));
     },
     buildImage: (plan, onLine) => build(connection, plan, onLine),
+    tagImage: (id, tag) => {
+      const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
+      const call = { what: `name image ${id} ${tag}`, method: 'POST', path: imagePath(id, '/tag') } as const;
+      const errors = { 404: () => new AppError('IMAGE_MISSING', { image: tag }) };
+      return connection.tell({ ...call, query: { repo, tag: name }, errors });
+    },
     removeImage: (tag) =>
       connection.tell({ what: `remove image ${tag}`, method: 'DELETE', path: imagePath(tag), fine: [404], slow: true }),
   };
 }
+
+/** The list does not know when an image got its name: each one is looked at. One that goes meanwhile is not listed. */
+async function listIds(connection: Connection, labels: Labels): Promise<string[]> {
+  const query = { filters: JSON.stringify({ label: labelFilter(labels) }) };
+  const call = { what: 'list images', method: 'GET', path: '/images/json', query } as const;
+  const found = await connection.ask<{ Id: string }[]>(call);
+  return [...new Set(found.map(({ Id }) => Id))];
+}
+
+async function usedIds(connection: Connection): Promise<Set<string>> {
+  const call = { what: 'list containers', method: 'GET', path: '/containers/json', query: { all: true } } as const;
+  const found = await connection.ask<{ ImageID: string }[]>(call);
+  return new Set(found.map(({ ImageID }) => ImageID));
+}
+
+function toInfo({ Id, Config, Architecture, Size, Created, RepoTags, Metadata }: ImageInspect): ImageInfo {
+  return {
+    id: Id,
+    labels: Config.Labels ?? {},
+    user: Config.User ?? '',
+    arch: Architecture,
+    bytes: Size,
+    createdAt: Created,
+    tags: (RepoTags ?? []).map(plainName),
+    namedAt: laterOf(Created, Metadata?.LastTagTime ?? ''),
+  };
+}
+
+/** Podman tells the registry of a name that has none. */
+const plainName = (tag: string): string => tag.replace(/^(localhost|docker\.io\/library)\//, '');
+
+/** An image without a name has got it in the year 1. */
+const laterOf = (made: string, named: string): string => (Date.parse(named) > Date.parse(made) ? named : made);
 
 async function build(connection: Connection, plan: ImageBuild, onLine: (line: string) => void): Promise<string> {
   const { tag, files, signal } = plan;

@@ -1,0 +1,95 @@
+import type { BuildProgress, BuiltImage, Superseded } from '../../images/index.ts';
+import { printable } from '../../lib/index.ts';
+import type { CliContext } from '../command.ts';
+import { colorsFor } from './colors.ts';
+
+/** How a build of images is shown. */
+export interface BuildView extends BuildProgress {
+  removed(images: readonly Superseded[]): void;
+  /** With what was finished before. */
+  calledOff(finished: readonly BuiltImage[]): void;
+  close(): void;
+}
+
+type Context = Pick<CliContext, 'out' | 'err' | 'terminal' | 'color'>;
+
+export function buildView(context: Context, json: boolean): BuildView {
+  if (json) return jsonView(context);
+  return context.terminal ? tailView(context) : plainView(context);
+}
+
+function jsonView({ out }: Context): BuildView {
+  const say = (value: object): void => out(`${JSON.stringify(value)}\n`);
+  return {
+    step: (text) => say({ type: 'build-step', text }),
+    line: (text) => say({ type: 'build-line', text }),
+    done: (image) => say({ type: 'image', ...image }),
+    removed: (images) => {
+      const told = images.map(({ kind, name, id, bytes }) => ({ kind, name, id, bytes }));
+      if (told.length > 0) say({ type: 'images-removed', images: told });
+    },
+    calledOff: (finished) => say({ type: 'build-called-off', built: newOnes(finished) }),
+    close: () => undefined,
+  };
+}
+
+export function plainView({ out, err }: Context): BuildView {
+  return {
+    step: (text) => out(`Building ${text}\n`),
+    line: (text) => out(`  ${printable(text)}\n`),
+    done: (image) => out(describe(image)),
+    removed: (images) => out(describeRemoved(images)),
+    calledOff: (finished) => err(describeEnd(finished)),
+    close: () => undefined,
+  };
+}
+
+/** One line that always shows the last one printed; what failed is in the error, with its last lines. */
+function tailView({ out, err, color }: Context): BuildView {
+  const { dim } = colorsFor(color);
+  const clear = '\r\u001B[2K';
+  const width = Math.max(20, (process.stdout.columns ?? 80) - 3);
+  return {
+    step: (text) => out(`${clear}Building ${text}\n`),
+    // A build prints what it wants; only we move the cursor.
+    line: (text) => out(`${clear}  ${dim(printable(text).replaceAll(/\s/g, ' ').slice(0, width))}`),
+    done: (image) => out(`${clear}${describe(image)}`),
+    removed: (images) => out(`${clear}${describeRemoved(images)}`),
+    calledOff: (finished) => {
+      out(clear);
+      err(describeEnd(finished));
+    },
+    close: () => out(clear),
+  };
+}
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+
+function describe({ kind, tag, bytes, ms, cached }: BuiltImage): string {
+  const what = kind === 'worker' ? 'worker image' : "repository's image";
+  const how = cached ? 'up to date' : `built in ${(ms / 1000).toFixed(1)} s`;
+  return `${what}  ${tag}  ${megabytes(bytes)}  ${how}\n`;
+}
+
+const NAMED = 3;
+
+/** Nobody but the engine knows how much of an image others share. */
+function describeRemoved(images: readonly Superseded[]): string {
+  if (images.length === 0) return '';
+  const many = images.length === 1 ? '1 superseded image' : `${images.length} superseded images`;
+  const size = megabytes(images.reduce((sum, { bytes }) => sum + bytes, 0));
+  // An id says enough by its beginning.
+  const names = images.slice(0, NAMED).map(({ name }) => (name.startsWith('sha256:') ? name.slice(7, 19) : name));
+  const more = images.length > NAMED ? ` and ${images.length - NAMED} more` : '';
+  return `removed  ${many}  ${size} with what others share  ${names.join(', ')}${more}\n`;
+}
+
+/** The worker image may be finished when the repository's is called off. */
+function describeEnd(finished: readonly BuiltImage[]): string {
+  const built = newOnes(finished);
+  if (built.length === 0) return 'The build was called off; no image has changed.\n';
+  return `The build was called off; only ${built.join(', ')} is new, no other image has changed.\n`;
+}
+
+const newOnes = (finished: readonly BuiltImage[]): string[] =>
+  finished.filter(({ cached }) => !cached).map(({ tag }) => tag);

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Labels } from './image-engine.ts';
+import { differences, partsOf } from './parts.ts';
+import type { Parts } from './parts.ts';
+
+/** Said first in each build of a repository's image, so that what a failed one leaves is known to be ours. */
+export const KIND_LABEL = 'mahabharatha.image';
+export const KIND = 'repository';
+/** For which checkout it was built: a digest, because images go around and nobody else needs to know paths of this machine. */
+export const CHECKOUT_LABEL = 'mahabharatha.checkout';
+/** What the image is made of beyond the worker image, whose own parts it inherits. */
+const OWN_PARTS_LABEL = 'mahabharatha.repository-parts';
+
+const ownPartsSchema = z.object({ dockerfile: z.string(), companions: z.string() });
+
+export interface RepositoryParts {
+  readonly own: Readonly<z.infer<typeof ownPartsSchema>>;
+  readonly worker: Parts;
+}
+
+/** Pure. The `.mahabharatha` folder of a checkout, as its images name it. */
+export function checkoutKey(folder: string): string {
+  return createHash('sha256').update(folder).digest('hex').slice(0, 16);
+}
+
+export function ownPartsLabel({ own }: RepositoryParts): Labels {
+  return { [OWN_PARTS_LABEL]: JSON.stringify(own) };
+}
+
+/** Undefined when it is no finished image of a repository, or one of a version that told it differently. */
+export function repositoryPartsOf(labels: Labels): RepositoryParts | undefined {
+  const worker = partsOf(labels);
+  if (worker === undefined) return undefined;
+  try {
+    return { own: ownPartsSchema.parse(JSON.parse(labels[OWN_PARTS_LABEL] ?? '')), worker };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Pure. What is different about an image of other content, in words. */
+export function repositoryDifferences(wanted: RepositoryParts, found: RepositoryParts): string[] {
+  const reasons = differences(wanted.worker, found.worker);
+  if (wanted.own.dockerfile !== found.own.dockerfile) reasons.push('.mahabharatha/Dockerfile has changed');
+  if (wanted.own.companions !== found.own.companions) reasons.push('a file in .mahabharatha/docker has changed');
+  return reasons.length > 0 ? reasons : ['it was not built by this "mahabharatha build"'];
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { contextFile, hashValues } from './content.ts';
+import type { ListedImage } from './image-engine.ts';
+import type { Parts } from './parts.ts';
+import { planRepositoryImage, repositoryBuild } from './repository-image.ts';
+import { checkoutKey } from './repository-parts.ts';
+import { supersededRepositoryImages, supersededWorkers } from './superseded.ts';
+
+const DAY = 24 * 60 * 60 * 1000;
+const NOW = Date.parse('2026-05-05T12:00:00Z');
+const ago = (ms: number): string => new Date(NOW - ms).toISOString();
+const OLD = ago(DAY + 1);
+const FOLDER = '/home/me/project/.mahabharatha';
+
+const PARTS: Parts = {
+  version: '1.2.3',
+  program: 'new',
+  recipe: 'r',
+  claude: '2.1.197',
+  base: 'node:24',
+  baseId: 'sha256:aaa',
+  certificates: '',
+  platform: '',
+};
+
+const common = { user: '', arch: 'amd64', bytes: 500, createdAt: OLD, namedAt: OLD, used: false };
+
+function worker(change: Partial<Parts> = {}, more: Partial<ListedImage> = {}): ListedImage {
+  const parts = { ...PARTS, ...change };
+  const content = hashValues(parts);
+  const labels = {
+    'mahabharatha.content': content,
+    'mahabharatha.version': parts.version,
+    'mahabharatha.parts': JSON.stringify(parts),
+  };
+  return { ...common, id: `id-${content}`, labels, tags: [`mahabharatha-worker:${content.slice(0, 12)}`], ...more };
+}
+
+function repository(step: string, folder = FOLDER, more: Partial<ListedImage> = {}, parts = PARTS): ListedImage {
+  const plan = planRepositoryImage({
+    version: parts.version,
+    dockerfile: `FROM mahabharatha-worker\n${step}\n`,
+    companions: [contextFile('docker/x', 'x')],
+    worker: 'mahabharatha-worker:abc',
+    workerParts: parts,
+    workerDockerfile: '# What makes it a worker\n',
+    folder,
+  });
+  const { labels } = repositoryBuild(plan, { buildArgs: {} }, { platform: null, noCache: false });
+  const all = { 'mahabharatha.parts': JSON.stringify(parts), ...labels };
+  return { ...common, id: `id-${plan.content}`, labels: all, tags: [plan.tag], ...more };
+}
+
+const oldWorker = (more: Partial<ListedImage> = {}): ListedImage => worker({ program: 'old' }, more);
+const workersGone = (...listed: ListedImage[]): string[] =>
+  supersededWorkers({ current: worker(), listed: [worker(), ...listed], now: NOW }).map(({ name }) => name);
+const repositoriesGone = (...listed: ListedImage[]): string[] =>
+  supersededRepositoryImages(
+    { current: repository('RUN new'), listed: [repository('RUN new'), ...listed], now: NOW },
+    checkoutKey(FOLDER),
+  ).map(({ name }) => name);
+
+describe('a worker image', () => {
+  it('is superseded by one of other content, and goes by the name that we gave it', () => {
+    expect(workersGone(oldWorker(), worker({ base: 'node:22' }))).toEqual([
+      oldWorker().tags[0],
+      worker({ base: 'node:22' }).tags[0],
+    ]);
+    const kept = oldWorker({ tags: ['mine:1', ...oldWorker().tags] });
+    expect(workersGone(kept)).toEqual(oldWorker().tags);
+  });
+
+  it.each<[string, ListedImage]>([
+    ['was named a short while ago', oldWorker({ namedAt: ago(DAY - 1) })],
+    ['was named nobody knows when', oldWorker({ namedAt: '' })],
+    ['is used by a container', oldWorker({ used: true })],
+    ['is of another version', worker({ version: '1.2.2' })],
+    ['is for another platform', worker({ platform: 'linux/arm64' })],
+    ['has only a name of somebody else', oldWorker({ tags: ['mine:1', 'mahabharatha-worker:mine'] })],
+    ['has no name: somebody may have built on it', oldWorker({ tags: [] })],
+    ['has no labels of ours', oldWorker({ labels: {} })],
+    ['is the one below a repository', { ...repository('RUN old'), tags: worker().tags }],
+  ])('stays when it %s', (_, image) => {
+    expect(workersGone(image)).toEqual([]);
+  });
+});
+
+describe("a repository's image", () => {
+  it('is superseded by one of other content for the same checkout, of whatever version', () => {
+    const elder = repository('RUN new', FOLDER, {}, { ...PARTS, version: '1.0.0' });
+    expect(repositoriesGone(repository('RUN old'), elder)).toEqual([...repository('RUN old').tags, ...elder.tags]);
+  });
+
+  it('goes by its id when it has no name any more, and so does what a build has left unfinished', () => {
+    const nameless = repository('RUN old', FOLDER, { tags: [] });
+    const unfinished = { ...common, id: 'unfinished', tags: [], labels: { 'mahabharatha.image': 'repository' } };
+    expect(repositoriesGone(nameless, unfinished)).toEqual([nameless.id, 'unfinished']);
+    expect(repositoriesGone({ ...unfinished, namedAt: ago(DAY - 1) })).toEqual([]);
+    expect(repositoriesGone({ ...unfinished, tags: ['mine:1'] })).toEqual([]);
+  });
+
+  it.each<[string, ListedImage]>([
+    ['was named a short while ago', repository('RUN old', FOLDER, { namedAt: ago(DAY - 1) })],
+    ['is used by a container', repository('RUN old', FOLDER, { used: true })],
+    ["is another checkout's", repository('RUN old', '/home/me/other/.mahabharatha')],
+    ["is another checkout's and has no name", repository('RUN old', '/home/me/other/.mahabharatha', { tags: [] })],
+    ['is for another platform', repository('RUN old', FOLDER, {}, { ...PARTS, platform: 'linux/arm64' })],
+    ['has only a name of somebody else', repository('RUN old', FOLDER, { tags: ['mine:1'] })],
+  ])('stays when it %s', (_, image) => {
+    expect(repositoriesGone(image)).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { hashValues, tagOf } from './content.ts';
+import type { ImageInfo, ListedImage } from './image-engine.ts';
+import { partsOf } from './parts.ts';
+import { ownTag } from './repository-image.ts';
+import { CHECKOUT_LABEL } from './repository-parts.ts';
+import { CONTENT_LABEL, WORKER_IMAGE } from './worker-image.ts';
+
+/**
+ * Several checkouts may use one engine, each with its own content: to each of them the others' images look superseded.
+ * Who builds or chooses an image names it anew, so one that nobody has named for a day is nobody's.
+ */
+const FORGOTTEN_MS = 24 * 60 * 60 * 1000;
+
+export interface Superseded {
+  readonly kind: 'worker' | 'repository';
+  /** What is to be taken away: a name of ours, or the id of an image that has no name. */
+  readonly name: string;
+  readonly id: string;
+  /** Also of what it shares with others; 0 when only the name goes, because the image has one of somebody else's. */
+  readonly bytes: number;
+  readonly namedAt: string;
+}
+
+/** The image that was built, and what else is there. */
+export interface Present {
+  readonly current: ImageInfo;
+  readonly listed: readonly ListedImage[];
+  /** In ms since 1970. */
+  readonly now: number;
+}
+
+/** Pure. Worker images of the same version for the same platform whose content is another one. */
+export function supersededWorkers({ current, listed, now }: Present): Superseded[] {
+  const wanted = partsOf(current.labels);
+  return forgotten(listed, now)
+    .filter((image) => image.id !== current.id && isWorkerImage(image))
+    .filter(({ labels }) => partsOf(labels)?.version === wanted?.version && samePlatform(labels, current.labels))
+    .flatMap((image) => named('worker', image, tagOf(WORKER_IMAGE, image.labels[CONTENT_LABEL] ?? '')));
+}
+
+/** Pure. Images of other content for the same checkout and platform, and what builds have left unfinished. */
+export function supersededRepositoryImages({ current, listed, now }: Present, checkout: string): Superseded[] {
+  return forgotten(listed, now)
+    .filter(({ id }) => id !== current.id)
+    .flatMap((image) => {
+      const owner = image.labels[CHECKOUT_LABEL];
+      if (image.tags.length === 0 && (owner === undefined || owner === checkout))
+        return [toRemove('repository', image, image.id)];
+      if (owner !== checkout || !samePlatform(image.labels, current.labels)) return [];
+      return named('repository', image, ownTag(image));
+    });
+}
+
+function forgotten(listed: readonly ListedImage[], now: number): ListedImage[] {
+  return listed.filter(({ used, namedAt }) => !used && now - Date.parse(namedAt) > FORGOTTEN_MS);
+}
+
+/** What somebody builds on a worker image inherits its labels; only the repository's own content is another one. */
+function isWorkerImage({ labels }: ListedImage): boolean {
+  const parts = partsOf(labels);
+  return parts !== undefined && hashValues(parts) === labels[CONTENT_LABEL];
+}
+
+const samePlatform = (one: ImageInfo['labels'], other: ImageInfo['labels']): boolean =>
+  partsOf(one)?.platform === partsOf(other)?.platform;
+
+/** By the name that our build has given it; an image that was built on it and has another name is somebody else's. */
+function named(kind: Superseded['kind'], image: ListedImage, name: string): Superseded[] {
+  return image.tags.includes(name) ? [toRemove(kind, image, name)] : [];
+}
+
+export function toRemove(kind: Superseded['kind'], { id, bytes, namedAt }: ImageInfo, name: string): Superseded {
+  return { kind, name, id, bytes, namedAt };
+}

@@ -5,14 +5,18 @@ import { agentSpec } from './wire.ts';
 
 /** `--dry-run`: what would be done. What no run could use is refused here as it would be there. */
 export async function showPlan(prepared: Prepared, json: boolean, context: CliContext): Promise<number> {
-  const { project, config, graph, mode, settings } = prepared;
-  if (mode.name === 'container') {
-    const { checkContainers } = await import('./wire-containers.ts');
-    const agent = agentSpec(config, settings.agent);
-    await checkContainers({ project, config, graph, mode, agent, env: context.env });
-  }
-  printPlan(prepared, json, context);
+  const notes = [...prepared.notes, ...(await notesOnContainers(prepared, context))];
+  printPlan({ ...prepared, notes }, json, context);
   return 0;
+}
+
+async function notesOnContainers(
+  { project, config, graph, mode, settings }: Prepared,
+  { env }: CliContext,
+): Promise<readonly string[]> {
+  if (mode.name !== 'container') return [];
+  const { checkContainers } = await import('./wire-containers.ts');
+  return checkContainers({ project, config, graph, mode, agent: agentSpec(config, settings.agent), env });
 }
 
 function printPlan({ graph, settings, notes }: Prepared, json: boolean, context: CliContext): void {

@@ -48,17 +48,21 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   };
 }
 
-/** What of the configuration no run could use: a dry run tells it too. */
-export async function checkContainers(wishes: ContainerWishes): Promise<void> {
+/** What of the configuration no run could use is refused as it would be there; returns what a run would have to say. */
+export async function checkContainers(wishes: ContainerWishes): Promise<readonly string[]> {
   const { info } = wishes.mode;
-  await Promise.all([networkFor(wishes), mountsFor(wishes, info)]);
+  const [network] = await Promise.all([networkFor(wishes), mountsFor(wishes, info)]);
   checkRuntime(wishes.config, info);
+  return network.warnings;
 }
 
 /** Root's workers are somebody else, and must read what we and our git write from now on: mail, the lease, objects. */
 function openMask(): void {
   if (process.getuid?.() === 0) process.umask(process.umask() & 0o022);
 }
+
+/** One that is not like it is named, also when it is the engine's own choice. */
+const LIKE_RUNC: ReadonlySet<string> = new Set(['runc', 'crun', 'io.containerd.runc.v2']);
 
 type Limits = Pick<ContainerSettings, 'memoryBytes' | 'cpus' | 'pids' | 'tmpfsBytes' | 'diskBytes' | 'runtime'>;
 
@@ -71,7 +75,7 @@ function limitsOf({ workers: { container } }: Config, info: EngineInfo): Limits 
     pids,
     tmpfsBytes: tmpfs,
     diskBytes: disk,
-    runtime: runtime ?? null,
+    runtime: runtime ?? (LIKE_RUNC.has(info.defaultRuntime) ? null : info.defaultRuntime),
   };
 }
 

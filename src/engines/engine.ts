@@ -67,6 +67,8 @@ export interface EngineInfo {
   /** Users inside are others outside, as with a rootless engine. */
   readonly mapsUsers: boolean;
   readonly runtimes: readonly string[];
+  /** The one that containers get when none is named. */
+  readonly defaultRuntime: string;
   /** Which limits it can enforce: old kernels and rootless engines cannot do all, and run containers all the same. */
   readonly limits: { readonly memory: boolean; readonly cpus: boolean; readonly pids: boolean };
   /** Where it was found: a socket's path or an address. */
@@ -141,7 +143,7 @@ export interface ContainerSpec {
   readonly pids: number;
   /** Its stdin is kept open for one attachment; its end ends with it. */
   readonly stdin: boolean;
-  /** Another OCI runtime than the engine's own, say "runsc". */
+  /** Another OCI runtime than runc, say "runsc". */
   readonly runtime: string | null;
   /** What `docker logs` keeps; null keeps nothing. */
   readonly logBytes: number | null;

@@ -14,4 +14,4 @@ export { environmentOf, findByEnvironment, isAlive, killByEnvironment, processSt
 export type { ProcessIdentity } from './process-tree.ts';
 export { openFolders, removeTree } from './remove-tree.ts';
 export { printable, printableInColor } from './printable.ts';
-export { listenForShutdown } from './shutdown.ts';
+export { listenForShutdown, SAME_MOMENT_MS } from './shutdown.ts';

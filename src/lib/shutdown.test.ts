@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { startNode } from '../../test/support/node-process.ts';
 import { sleep } from './clock.ts';
-import { listenForShutdown } from './shutdown.ts';
+import { listenForShutdown, SAME_MOMENT_MS } from './shutdown.ts';
 
-/** Longer than what counts as the same moment. */
-const LATER_MS = 300;
+const LATER_MS = SAME_MOMENT_MS + 50;
 
 const PROGRAM = `
   import { listenForShutdown } from './lib/index.js';

@@ -2,8 +2,8 @@ type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 const EXIT: Record<EndSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
-/** Nobody presses twice so fast: `timeout` signals a process and then its group, and npm passes on what we have had. */
-const SAME_MS = 200;
+/** `timeout` signals a process and then its group, and npm passes on what we have had: both mean it once. */
+export const SAME_MOMENT_MS = 500;
 
 interface Shutdown {
   /** Fires at the first signal; its reason is the exit status. */
@@ -21,7 +21,7 @@ export function listenForShutdown(onFirst: (signal: EndSignal) => void, force: (
   const listeners = (Object.keys(EXIT) as EndSignal[]).map((name) => {
     const listener = (): void => {
       if (controller.signal.aborted) {
-        if (performance.now() - first > SAME_MS) force(EXIT[name]);
+        if (performance.now() - first > SAME_MOMENT_MS) force(EXIT[name]);
         return;
       }
       first = performance.now();

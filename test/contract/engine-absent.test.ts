@@ -93,6 +93,25 @@ describe('an engine that is not there', () => {
     await expect(dying.logs('x', { follow: true, tail: 'all' }, sink)).rejects.toMatchObject({ exit: 4 });
   });
 
+  it.each([
+    ['changes the protocol unasked', 'HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n', 4],
+    ['sends us elsewhere', 'HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n', 4],
+    ['is something else', 'HTTP/1.1 418 Teapot\r\nContent-Length: 5\r\n\r\nshort', 4],
+  ])('does not throw into the program when who answers %s', async (_, answer, exit) => {
+    const sockets: net.Socket[] = [];
+    const server = net.createServer((socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined).once('data', () => socket.write(answer));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as net.AddressInfo;
+    const strange = createDockerEngine({ kind: 'tcp', host: '127.0.0.1', port, tls: null });
+    await expect(strange.info()).rejects.toMatchObject({ exit, code: expect.stringMatching(/^ENGINE_/) });
+    for (const socket of sockets) socket.resetAndDestroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+
   it('does not throw into the program when an attachment breaks off', async () => {
     const place = await listen((socket) => {
       socket.once('data', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SAME_MOMENT_MS } from '../../src/lib/index.ts';
 import {
   MOMENTS_TRIED,
   SOAK,
@@ -140,7 +141,7 @@ describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
       killIfThere(live.pid, 'SIGINT');
       if (how === 'twice') {
         await sees(live, () => live.output().includes('SIGINT: stopping'));
-        await delay(300);
+        await delay(SAME_MOMENT_MS + 50);
         killIfThere(live.pid, 'SIGINT');
       }
       const asked = performance.now();

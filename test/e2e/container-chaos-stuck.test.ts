@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findByEnvironment } from '../../src/lib/index.ts';
+import { findByEnvironment, SAME_MOMENT_MS } from '../../src/lib/index.ts';
 import { delay, eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
@@ -75,7 +75,7 @@ describe.skipIf(docker.why !== '')(`workers in containers that do not answer${wh
       killIfThere(live.pid, 'SIGINT');
       await waitUntil('it has heard', () => live.output().includes('SIGINT: stopping'));
       if (times === 2) {
-        await delay(300);
+        await delay(SAME_MOMENT_MS + 50);
         killIfThere(live.pid, 'SIGINT');
       }
       expect((await live.end).exit).toBe(130);

@@ -54,6 +54,7 @@ const INFO: EngineInfo = {
   memoryBytes: 8e9,
   mapsUsers: false,
   runtimes: ['runc'],
+  defaultRuntime: 'runc',
   limits: { memory: true, cpus: true, pids: true },
   endpoint: 'fake',
 };

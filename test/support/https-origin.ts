@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { certify } from './certificate.ts';
 
 /** A web server of this machine with a certificate of its own: an npm registry, a git server and a plain page. */
 export interface HttpsOrigin {
@@ -19,7 +20,7 @@ export interface HttpsOrigin {
 
 /** `/npm/` has the package `tiny` 1.0.0, `/git/tiny.git` a repository with one file, `/page` the word "page". */
 export async function startHttpsOrigin(host: string, folder: string): Promise<HttpsOrigin> {
-  const { key, certificate, authority } = certify(host, folder);
+  const { key, certificate, file } = certify(host, folder);
   const tarball = pack(folder);
   commit(folder);
   const asked: string[] = [];
@@ -37,7 +38,7 @@ export async function startHttpsOrigin(host: string, folder: string): Promise<Ht
   url = `https://${host}:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    authority,
+    authority: file,
     asked,
     close: () =>
       new Promise((resolve) => {
@@ -45,16 +46,6 @@ export async function startHttpsOrigin(host: string, folder: string): Promise<Ht
         server.closeAllConnections();
       }),
   };
-}
-
-function certify(host: string, folder: string): { key: Buffer; certificate: Buffer; authority: string } {
-  const [key, certificate] = [path.join(folder, 'key.pem'), path.join(folder, 'certificate.pem')];
-  // Behind a proxy npm compares the certificate with "localhost" when it is told an address.
-  const names = `subjectAltName=IP:${host},DNS:localhost`;
-  const request = ['-subj', '/CN=test', '-addext', names, '-days', '2'];
-  const output = ['-keyout', key, '-out', certificate];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...request, ...output], { stdio: 'pipe' });
-  return { key: readFileSync(key), certificate: readFileSync(certificate), authority: certificate };
 }
 
 function pack(folder: string): Buffer {

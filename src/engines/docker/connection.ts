@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import type { Readable, Duplex } from 'node:stream';
 import type { AppError } from '../../lib/index.ts';
 import { createDial } from './dial.ts';
-import type { Answer, Dial } from './dial.ts';
+import type { Dial } from './dial.ts';
 import { describeEndpoint } from './endpoint.ts';
 import type { DockerEndpoint } from './endpoint.ts';
 import { brokenOff, connectionError, reasonIn, refusal, timeoutError } from './errors.ts';
@@ -53,7 +53,6 @@ export interface Connection {
 /** Everything that goes to the engine goes through here: limits, refusals and broken connections are seen to once. */
 export function openConnection(endpoint: DockerEndpoint, limits: Limits): Connection {
   const line: Line = {
-    endpoint,
     limits,
     place: describeEndpoint(endpoint),
     dial: createDial(endpoint),
@@ -69,7 +68,6 @@ export function openConnection(endpoint: DockerEndpoint, limits: Limits): Connec
 }
 
 interface Line {
-  readonly endpoint: DockerEndpoint;
   readonly limits: Limits;
   readonly place: string;
   readonly dial: Dial;
@@ -79,7 +77,7 @@ interface Line {
 function exchange(line: Line, call: Call): Promise<unknown> {
   const controller = new AbortController();
   return within(line, call, controller, async () => {
-    const response = asResponse(await dial(line, call, { signal: controller.signal }));
+    const response = await line.dial.ask(requestOf(call, controller.signal));
     const text = await readText(response);
     if (isFine(call, response)) return undefined;
     if (isRefusal(response)) throw refusalOf(line, call, response, text);
@@ -94,7 +92,7 @@ async function open(line: Line, call: Call, { signal, upload }: OpenOptions): Pr
   const abort = (): void => controller.abort();
   signal?.addEventListener('abort', abort, { once: true });
   const begin = async (): Promise<IncomingMessage> => {
-    const response = asResponse(await dial(line, call, { signal: controller.signal, upload }));
+    const response = await line.dial.ask({ ...requestOf(call, controller.signal), upload });
     if (!isRefusal(response) || isFine(call, response)) return response;
     throw refusalOf(line, call, response, await readText(response));
   };
@@ -112,7 +110,7 @@ async function open(line: Line, call: Call, { signal, upload }: OpenOptions): Pr
 function upgrade(line: Line, call: Call): Promise<Duplex> {
   const controller = new AbortController();
   return within(line, call, controller, async () => {
-    const answer = await dial(line, call, { signal: controller.signal, upgrade: true });
+    const answer = await line.dial.upgrade(requestOf(call, controller.signal));
     if (!(answer instanceof IncomingMessage)) return answer;
     throw refusalOf(line, call, answer, await readText(answer));
   });
@@ -141,23 +139,15 @@ async function within<Result>(
   }
 }
 
-function dial(
-  line: Line,
-  { method, path, query = {}, body }: Call,
-  more: Omit<Parameters<Dial>[0], 'method' | 'path' | 'body'>,
-): Promise<Answer> {
+function requestOf({ method, path, query = {}, body }: Call, signal: AbortSignal): Parameters<Dial['ask']>[0] {
   const wishes = new URLSearchParams(
     Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),
   );
-  return line.dial({ method, path: wishes.size === 0 ? path : `${path}?${wishes.toString()}`, body, ...more });
+  return { method, path: wishes.size === 0 ? path : `${path}?${wishes.toString()}`, body, signal };
 }
 
-function asResponse(answer: Answer): IncomingMessage {
-  if (answer instanceof IncomingMessage) return answer;
-  throw new Error('the engine has changed the protocol unasked');
-}
-
-const isRefusal = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 400;
+/** 304: it was so already. An engine does not send us elsewhere; whoever does is none. */
+const isRefusal = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 300 && statusCode !== 304;
 const isFine = ({ fine }: Call, { statusCode = 0 }: IncomingMessage): boolean => fine?.includes(statusCode) === true;
 
 function refusalOf({ place }: Line, call: Call, { statusCode = 0 }: IncomingMessage, text: string): AppError {

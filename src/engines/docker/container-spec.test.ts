@@ -90,7 +90,9 @@ it('leaves to the image and the engine what is not said', () => {
   expect(body).toMatchObject({ OpenStdin: false, StdinOnce: false, AttachStdin: false });
   expect(body.HostConfig).toMatchObject({ NetworkMode: 'bridge', LogConfig: { Type: 'none', Config: {} }, Mounts: [] });
   expect(body.HostConfig).not.toHaveProperty('Runtime');
-  expect(toCreateBody({ ...SPEC, runtime: 'runsc' }).HostConfig).toMatchObject({ Runtime: 'runsc' });
+  const other = toCreateBody({ ...SPEC, runtime: 'runsc' });
+  expect(other.HostConfig).toMatchObject({ Runtime: 'runsc', NetworkMode: 'none' });
+  expect(other.NetworkDisabled, 'who brings up its loopback is the engine').toBe(false);
 });
 
 it.each([

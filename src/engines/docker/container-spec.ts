@@ -11,8 +11,9 @@ export function toCreateBody(spec: ContainerSpec): ContainerCreate {
     Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
     User: userOf(spec),
     WorkingDir: spec.workdir,
-    // Nothing but its own loopback, as with the network "none"; only that would cost near half of the start.
-    NetworkDisabled: spec.network === 'none',
+    // Nothing but its own loopback, as with the network "none"; only that would cost near half of the start. runc brings
+    // the loopback up by itself; another runtime may leave that to the engine.
+    NetworkDisabled: spec.network === 'none' && spec.runtime === null,
     Labels: { ...spec.labels },
     Tty: false,
     AttachStdin: spec.stdin,

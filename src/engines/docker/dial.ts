@@ -11,31 +11,42 @@ interface EngineRequest {
   readonly body?: object | undefined;
   /** A tar archive, as large as it is. */
   readonly upload?: Readable | undefined;
-  /** Asks for a connection that is no longer HTTP. */
-  readonly upgrade?: boolean;
   readonly signal: AbortSignal;
 }
 
-/** The beginning of an answer; a bare connection when that was asked for and granted. */
-export type Answer = IncomingMessage | Duplex;
-export type Dial = (request: EngineRequest) => Promise<Answer>;
+export interface Dial {
+  /** The beginning of an answer. */
+  ask(request: EngineRequest): Promise<IncomingMessage>;
+  /** A connection that is no longer HTTP; an answer when that is not granted. */
+  upgrade(request: EngineRequest): Promise<IncomingMessage | Duplex>;
+}
 
 /** HTTP to one engine, over connections that are used again. */
 export function createDial(endpoint: DockerEndpoint): Dial {
   const begin = wayTo(endpoint);
-  return ({ method, path, body, upload, upgrade = false, signal }) =>
-    new Promise((resolve, reject) => {
-      const request = begin({ method, path, headers: headersOf({ body, upload, upgrade }), signal });
-      // Also when it breaks later: then the answer tells whoever reads it.
-      request.on('error', reject);
-      request.once('response', resolve);
-      request.once('upgrade', (_, socket, head) => {
-        socket.unshift(head);
-        resolve(socket);
-      });
-      if (upload === undefined) request.end(body === undefined ? undefined : JSON.stringify(body));
-      else pipeline(upload, request, (error) => void (error && request.destroy(error)));
-    });
+  return {
+    ask: ({ body, upload, ...rest }) =>
+      new Promise((resolve, reject) => {
+        const request = begin({ ...rest, headers: headersOf(body, upload) });
+        // Also when it breaks later: then the answer tells whoever reads it.
+        request.on('error', reject);
+        request.once('response', resolve);
+        if (upload === undefined) request.end(body === undefined ? undefined : JSON.stringify(body));
+        else pipeline(upload, request, (error) => void (error && request.destroy(error)));
+      }),
+    upgrade: (asked) =>
+      new Promise((resolve, reject) => {
+        const request = begin({ ...asked, headers: { Connection: 'Upgrade', Upgrade: 'tcp' } });
+        request.on('error', reject);
+        request.once('response', resolve);
+        request.once('upgrade', (_, socket, head) => {
+          socket.unshift(head);
+          resolve(socket);
+        });
+        // Without a body: what follows one could be taken for the container's stdin.
+        request.end();
+      }),
+  };
 }
 
 function wayTo(endpoint: DockerEndpoint): (options: RequestOptions) => ClientRequest {
@@ -50,12 +61,7 @@ function wayTo(endpoint: DockerEndpoint): (options: RequestOptions) => ClientReq
   return (options) => http.request({ ...options, ...place, agent });
 }
 
-function headersOf({
-  body,
-  upload,
-  upgrade,
-}: Pick<EngineRequest, 'body' | 'upload' | 'upgrade'>): Record<string, string> {
+function headersOf(body: object | undefined, upload: Readable | undefined): Record<string, string> {
   if (upload !== undefined) return { 'Content-Type': 'application/x-tar' };
-  if (body !== undefined) return { 'Content-Type': 'application/json' };
-  return upgrade === true ? { Connection: 'Upgrade', Upgrade: 'tcp' } : {};
+  return body === undefined ? {} : { 'Content-Type': 'application/json' };
 }

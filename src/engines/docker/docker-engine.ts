@@ -67,6 +67,7 @@ interface InfoAnswer {
   readonly PidsLimit: boolean;
   readonly SecurityOptions?: readonly string[] | null;
   readonly Runtimes?: Readonly<Record<string, unknown>> | null;
+  readonly DefaultRuntime?: string;
 }
 
 async function info(connection: Connection): Promise<EngineInfo> {
@@ -79,6 +80,7 @@ async function info(connection: Connection): Promise<EngineInfo> {
     memoryBytes: answer.MemTotal,
     mapsUsers: (answer.SecurityOptions ?? []).some((option) => /^name=(rootless|userns)\b/.test(option)),
     runtimes: Object.keys(answer.Runtimes ?? {}),
+    defaultRuntime: answer.DefaultRuntime || 'runc',
     limits: { memory: answer.MemoryLimit, cpus: answer.CpuCfsQuota, pids: answer.PidsLimit },
     endpoint: connection.place,
   };

@@ -20,12 +20,23 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'no way to that host',
   ENETUNREACH: 'no way to that network',
   ETIMEDOUT: 'that host does not answer',
+  ...Object.fromEntries(
+    'SELF_SIGNED_CERT_IN_CHAIN DEPTH_ZERO_SELF_SIGNED_CERT UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY'
+      .split(' ')
+      .map((code) => [code, 'its certificate is signed by nobody we know; is ca.pem of that engine there?']),
+  ),
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };
+
+/** What OpenSSL itself says has numbers in it, and source files. */
+const TLS_REASON = 'no secure connection with it; does it want a client certificate (cert.pem and key.pem)?';
 
 /** What went wrong on the way to the engine or back. */
 export function connectionError(error: unknown, { what, place }: Asked): AppError {
   if (error instanceof AppError) return error;
-  const reason = CONNECTION_REASONS[systemCode(error) ?? ''];
+  const code = systemCode(error) ?? '';
+  const reason = CONNECTION_REASONS[code] ?? (code.startsWith('ERR_SSL_') ? TLS_REASON : undefined);
   if (reason === undefined) {
     return new AppError('ENGINE_FAILED', { call: what, reason: reasonOf(error) }, { cause: error });
   }

@@ -48,7 +48,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     await prepare();
     const { exit, said } = await runWith('auto', '--auto-build');
     expect(said).toContain('mode auto: container, because an engine and a fresh image are there');
-    expect(said).toContain('1 workers (container)');
+    expect(said).toContain('1 worker (container)');
     expect(said).not.toMatch(/building/i);
     expect(exit).toBe(0);
     expect(await modeOf()).toBe('container');
@@ -70,7 +70,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     await prepare();
     project.env['DOCKER_HOST'] = NO_ENGINE;
     const { exit, said } = await runWith('subprocess');
-    expect(said).toContain('1 workers (subprocess)');
+    expect(said).toContain('1 worker (subprocess)');
     expect(said).not.toMatch(/engine|mode auto/);
     expect(exit).toBe(0);
     expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe('a\n');

@@ -59,6 +59,8 @@ interface CommitFacts {
   readonly parents: readonly string[];
   /** Both sides of a rename. */
   readonly changed: readonly string[];
+  /** Folders that have become git repositories of their own: of these only the name of a commit is there, and no file. */
+  readonly embedded: readonly string[];
 }
 
 interface BranchMove {
@@ -174,16 +176,18 @@ async function moveBranch(git: GitCommand, { branch, from, to }: BranchMove): Pr
 }
 
 async function commitFacts(git: GitCommand, id: string): Promise<CommitFacts | undefined> {
-  const how = ['-r', '-z', '--root', '--always', '--no-renames', '--ignore-submodules=none', '--name-only'];
+  const how = ['-r', '-z', '--root', '--always', '--no-renames', '--ignore-submodules=none', '--raw'];
   const { code, stdout } = await git.result(['diff-tree', ...how, '--format=%P', `${id}^{commit}`], {
     answers: [0, 128],
   });
   if (code !== 0) return undefined;
-  // The line end of the parents stands before the first path.
-  const [parents = '', ...changed] = stdout.split('\0');
+  const [parents = '', ...fields] = stdout.split('\0');
+  // What stands before each path: ":<old mode> <new mode> …", the first one after a line end.
+  const changes = fields.flatMap((path, index) => (index % 2 === 1 ? [{ path, modes: fields[index - 1] ?? '' }] : []));
   return {
     parents: parents.split(' ').filter((parent) => parent !== ''),
-    changed: changed.map((file, index) => (index === 0 ? file.replace(/^\n/, '') : file)).filter((file) => file !== ''),
+    changed: changes.map(({ path }) => path),
+    embedded: changes.flatMap(({ path, modes }) => (/^\n?:(?!160000)\d+ 160000 /.test(modes) ? [path] : [])),
   };
 }
 

@@ -78,10 +78,8 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
   }
   const task = snapshot.graph.tasks.find((candidate) => candidate.id === id);
   const declared = [...(task?.files.create ?? []), ...(task?.files.modify ?? [])];
-  if (result.changed.length === 0 && declared.length > 0) {
-    const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
-    return [failed(work, { ...result, detail, feedback: detail }, 'failure', { outcome: 'no-change' })];
-  }
+  const nothing = noWork(result, declared);
+  if (nothing !== undefined) return [failed(work, { ...result, ...nothing }, 'failure', { outcome: 'no-change' })];
   const foreign = task === undefined ? [] : foreignPaths(task, result.changed);
   const accepted = record({
     type: 'attempt-accepted',
@@ -98,6 +96,22 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
   if (ownership === 'warn') return [accepted, record({ type: 'warning', text: `${id} ${detail}` })];
   const feedback = `The task ${detail}.\nOnly the files named under "create" and "modify" may change; put everything else back as it was.`;
   return [failed(work, { ...result, detail, feedback }, 'failure', { outcome: 'not-owned' })];
+}
+
+/** What was to be done is not in the commit. */
+function noWork(
+  { changed, embedded }: ObservedTaskResult,
+  declared: readonly string[],
+): { detail: string; feedback: string } | undefined {
+  if (changed.length === 0 && declared.length > 0) {
+    const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
+    return { detail, feedback: detail };
+  }
+  // Of a repository in the repository git takes the name of a commit, and no file. Who names it in .gitmodules wants that.
+  if (embedded.length === 0 || changed.includes('.gitmodules')) return undefined;
+  const detail = `made a git repository of its own in ${shown(embedded)}: the files in there would be lost`;
+  const advice = 'Remove the .git folder in there, so that the files themselves belong to this repository.';
+  return { detail, feedback: `The task ${detail}.\n${advice}` };
 }
 
 function shown(paths: readonly string[]): string {

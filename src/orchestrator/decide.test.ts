@@ -105,6 +105,19 @@ describe('attempts that fail', () => {
     });
   });
 
+  it('fail when a folder of theirs is a git repository of its own: its files would not be on the branch', () => {
+    const world = createWorld([{ id: 'A' }, { id: 'B' }]);
+    world.settle();
+    world.reports(0, { changed: ['A.txt', 'sub'], embedded: ['sub'] });
+    world.reports(1, { changed: ['.gitmodules', 'B.txt', 'library'], embedded: ['library'] });
+    world.settle();
+    expect(world.state.tasks['A']?.attempts[0]).toMatchObject({
+      outcome: 'no-change',
+      detail: 'made a git repository of its own in sub: the files in there would be lost',
+    });
+    expect(world.state.tasks['B']?.attempts[0]?.outcome, 'a submodule that is named as one').not.toBe('no-change');
+  });
+
   it.each([
     ['warn', ['A changed 1 file that it does not own: secret.txt']],
     ['off', []],

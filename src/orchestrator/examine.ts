@@ -82,14 +82,14 @@ async function examine(
   result: TaskResult,
   base: string,
 ): Promise<ObservedTaskResult> {
-  if (result.commit === null) return { ...result, misfit: null, changed: [] };
+  if (result.commit === null) return { ...result, misfit: null, changed: [], embedded: [] };
   const { launcher, repository } = context.ports;
   const misfit = launcher.capabilities.sharesObjects ? null : await bringHome(context, worker, result.commit);
-  if (misfit !== null) return { ...result, misfit, changed: [] };
+  if (misfit !== null) return { ...result, misfit, changed: [], embedded: [] };
   const facts = await repository.commitFacts(result.commit);
   if (facts?.parents.length !== 1 || facts.parents[0] !== base)
-    return { ...result, misfit: `is not one commit on top of ${base.slice(0, 12)}`, changed: [] };
-  return { ...result, misfit: null, changed: facts.changed };
+    return { ...result, misfit: `is not one commit on top of ${base.slice(0, 12)}`, changed: [], embedded: [] };
+  return { ...result, misfit: null, changed: facts.changed, embedded: facts.embedded };
 }
 
 /** Takes the worker's commit out of its bundle. What is wrong with that is the worker's fault; what is wrong here ends the run. */

@@ -52,7 +52,9 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
   const repository = {
     bringHome: () => new Promise<string>((taken, failed) => bundles.push({ taken, failed })),
     commitFacts: async (id: string) =>
-      id === commit('good') ? { parents: [state.base], changed: ['a'] } : { parents: [commit('other')], changed: [] },
+      id === commit('good')
+        ? { parents: [state.base], changed: ['a'], embedded: [] }
+        : { parents: [commit('other')], changed: [], embedded: [] },
   };
   const context = {
     ports: {

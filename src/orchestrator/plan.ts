@@ -8,6 +8,8 @@ export interface ObservedTaskResult extends TaskResult {
   readonly misfit: string | null;
   /** Paths that differ between base and commit. */
   readonly changed: readonly string[];
+  /** Folders that have become git repositories of their own: their files are not in the commit. */
+  readonly embedded: readonly string[];
 }
 
 /** What is known of one worker right now. */

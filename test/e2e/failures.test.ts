@@ -70,6 +70,22 @@ describe('a task that fails', () => {
     expect(second).toContain('dist/b.txt was written but is not in the commit: .gitignore covers it');
   });
 
+  it('is tried again when it has made a git repository of its own, whose files would be on no branch', async () => {
+    const app = 'mkdir -p app && echo hello > app/a.txt';
+    const own = `${app} && cd app && git init --quiet && git add . && git -c user.name=x -c user.email=x@x commit -qm x`;
+    await project.graph('login', [{ id: 'T-1', create: ['app', 'app/**'], verify: 'test -s app/a.txt' }]);
+    await project.config(await scriptedAgent(project, { 'T-1': [own, app] }));
+
+    const run = await project.cli('kurukshetra');
+
+    expect(run.exit, run.stdout).toBe(0);
+    expect(run.stdout).toContain('made a git repository of its own in app: the files in there would be lost');
+    const [, second] = await promptsOf(project, 'T-1');
+    expect(second).toContain('Remove the .git folder in there');
+    expect(await outcomes('T-1')).toEqual(['no-change', 'accepted']);
+    expect(project.git('show', `${INTEGRATION}:app/a.txt`)).toBe('hello\n');
+  });
+
   it('is given up at the limit: exit 1, the reason in status, dependents blocked, all others done; retry and resume mend it', async () => {
     await project.config('retry: { attempts: 2 }\n');
     await project.graph('login', [

@@ -52,7 +52,23 @@ describe('the paths that a commit changes', () => {
     temp.git('commit', '--quiet', '--message', 'Move the submodule');
     const repository = await openRepository(temp.folder, temp.env);
     expect(await repository.changedPaths(from, 'HEAD')).toEqual(['library']);
-    expect((await repository.commitFacts('HEAD'))?.changed).toEqual(['library']);
+    expect(await repository.commitFacts('HEAD')).toMatchObject({ changed: ['library'], embedded: [] });
+  });
+
+  it('tell of repositories in the repository, of which no file is in the commit', async () => {
+    const temp = tempRepository();
+    temp.commit({ 'file.txt': 'a file\n' });
+    for (const name of ['file.txt', 'new folder']) {
+      rmSync(path.join(temp.folder, name), { recursive: true, force: true });
+      temp.git('init', '--quiet', name);
+      temp.gitIn(path.join(temp.folder, name), 'commit', '--quiet', '--allow-empty', '--message', 'inside');
+    }
+    temp.git('-c', 'advice.addEmbeddedRepo=false', 'add', '--all');
+    temp.git('commit', '--quiet', '--message', 'with repositories');
+    const repository = await openRepository(temp.folder, temp.env);
+    const { changed, embedded } = (await repository.commitFacts('HEAD')) ?? {};
+    expect(embedded).toEqual(['file.txt', 'new folder']);
+    expect(changed).toEqual(['file.txt', 'new folder']);
   });
 
   it("do not depend on the user's settings", async () => {

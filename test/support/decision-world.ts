@@ -10,6 +10,12 @@ import { parseGraph } from '../../src/tasks/index.ts';
 import type { TaskGraph } from '../../src/tasks/index.ts';
 
 /** A run in which nothing is real but the decisions: actions are carried out on paper, workers say what a test makes them say. */
+interface Observed {
+  readonly changed: readonly string[];
+  readonly embedded: readonly string[];
+  readonly misfit: string;
+}
+
 export interface World {
   readonly state: RunState;
   /** The actions of the next turn, as text; they are carried out. */
@@ -18,7 +24,7 @@ export interface World {
   settle(): string;
   says(worker: number, change: Partial<WorkerView>): void;
   /** The worker's attempt at work ends so. */
-  reports(worker: number, result: Partial<TaskResult> & { changed?: readonly string[]; misfit?: string }): void;
+  reports(worker: number, result: Partial<TaskResult> & Partial<Observed>): void;
   gatesAre(color: 'green' | 'red', worker: number, log?: string): void;
   dies(worker: number, how?: string): void;
   wait(ms: number): void;
@@ -44,7 +50,7 @@ const EMPTY_VIEW: WorkerView = {
 /** Commit ids that can be read: the name, filled up with zeros. */
 export const commit = (name: string): string => Buffer.from(name).toString('hex').padEnd(40, '0').slice(0, 40);
 
-interface WorldTask {
+export interface WorldTask {
   readonly id: string;
   readonly level?: number;
   readonly needs?: readonly string[];
@@ -144,7 +150,7 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
       throw new Error(`it never comes to rest:\n${formatActions(all.slice(-10))}`);
     },
     says: (worker, change) => views.set(worker, { ...(views.get(worker) ?? EMPTY_VIEW), ...change }),
-    reports: (worker, { changed, misfit, ...result }) => {
+    reports: (worker, { changed, embedded, misfit, ...result }) => {
       const attempt = views.get(worker)?.attempt ?? '';
       views.set(worker, {
         ...EMPTY_VIEW,
@@ -159,6 +165,7 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
           resetAt: null,
           ...result,
           changed: changed ?? [attempt.replace(/\.\d+$/, '.txt')],
+          embedded: embedded ?? [],
           misfit: misfit ?? null,
         },
       });

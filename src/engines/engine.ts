@@ -135,6 +135,8 @@ export interface ContainerSpec {
   readonly uid: number;
   readonly gid: number;
   readonly workdir: string;
+  /** What it calls itself; without one, by its id. */
+  readonly hostname?: string;
   readonly labels: Labels;
   readonly mounts: readonly Mount[];
   readonly network: 'none' | 'bridge';

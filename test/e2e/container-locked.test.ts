@@ -24,6 +24,7 @@ const LOOK = `{
   echo "mounts" $(awk '{ print $5 }' /proc/self/mountinfo | grep -vE "^/(proc|sys|dev)(/|$)|/docker-init$" | sort)
   echo "network" $(ls /sys/class/net)
   echo "localhost" $(getent ahosts localhost | cut -d " " -f 1 | sort -u)
+  echo "itself" $(hostname) $(getent hosts "$(hostname)" | cut -d " " -f 1)
   echo "engine" $(ls /var/run/docker.sock /run/docker.sock 2> /dev/null)
   echo "homes" $(ls -A "$USERS_HOME" "$USERS_HOME/.ssh" /root/.ssh ~/.ssh ~/.aws ~/.config 2> /dev/null)
   echo "found" $(find / -name "*$MARKER*" 2> /dev/null)
@@ -138,6 +139,7 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
         '/run/mahabharatha/inbox /run/mahabharatha/outbox /run/mahabharatha/shared /tmp /workspace',
       'network lo',
       'localhost 127.0.0.1',
+      'itself worker-0 127.0.1.1',
       'engine',
       'homes',
       'found',

@@ -74,7 +74,7 @@ describe.skipIf(docker.why !== '')(`runs in containers, as they were asked for${
     expect(exit).toBe(0);
     expect((await project.cli('merge')).exit).toBe(0);
     const hosts = (await project.read('c.txt')).trim().split('\n');
-    expect(hosts).toEqual([expect.stringMatching(/^[0-9a-f]{12}$/), expect.stringMatching(/^[0-9a-f]{12}$/)]);
+    expect(hosts.toSorted()).toEqual(['worker-0', 'worker-1']);
     expect(hosts).not.toContain(execFileSync('hostname', { encoding: 'utf8' }).trim());
     for (const level of Object.values((await project.state()).levels))
       expect(level).toMatchObject({ status: 'complete', gates: [{ name: 'whole', ok: true }] });

@@ -8,6 +8,7 @@ export interface ContainerCreate {
   readonly Env: readonly string[];
   readonly User: string;
   readonly WorkingDir: string;
+  readonly Hostname?: string;
   readonly NetworkDisabled: boolean;
   readonly Labels: Readonly<Record<string, string>>;
   readonly Tty: boolean;

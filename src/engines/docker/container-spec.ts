@@ -11,6 +11,7 @@ export function toCreateBody(spec: ContainerSpec): ContainerCreate {
     Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
     User: userOf(spec),
     WorkingDir: spec.workdir,
+    ...(spec.hostname === undefined ? {} : { Hostname: spec.hostname }),
     // Nothing but its own loopback, as with the network "none"; only that would cost near half of the start. runc brings
     // the loopback up by itself; another runtime may leave that to the engine.
     NetworkDisabled: spec.network === 'none' && spec.runtime === null,

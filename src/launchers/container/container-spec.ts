@@ -40,6 +40,7 @@ export function containerSpec(
     uid,
     gid,
     workdir: INSIDE.worktree,
+    hostname: hostnameOf(spec),
     labels: workerLabels(spec, settings.repo),
     mounts: mountsOf(spec, settings, masked),
     network,
@@ -85,7 +86,12 @@ export function emptyFile({ inbox }: Pick<WorkerSpec, 'inbox'>): string {
   return path.join(inbox, 'empty');
 }
 
-/** What is called localhost: an engine says it only to those that it gives a network. */
+/** Known before there is a container, so that the worker's own names can be told to it. */
+export function hostnameOf({ worker }: Pick<WorkerSpec, 'worker'>): string {
+  return `worker-${worker}`;
+}
+
+/** What is called localhost, and by the worker's own name: an engine says it only to those that it gives a network. */
 export function hostsFile({ inbox }: Pick<WorkerSpec, 'inbox'>): string {
   return path.join(inbox, 'hosts');
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { run } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
-import { emptyFile, hostsFile } from './container-spec.ts';
+import { emptyFile, hostnameOf, hostsFile } from './container-spec.ts';
 
 /** Who works in a container: ourselves, or when that is root, somebody without rights who owns what is mounted. */
 export function workerIdentity(uid: number, gid: number): { readonly uid: number; readonly gid: number } {
@@ -54,7 +54,8 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
 
 /** Of a container without a network. */
 export async function writeHosts(spec: WorkerSpec): Promise<void> {
-  await writeFile(hostsFile(spec), '127.0.0.1\tlocalhost\n::1\tip6-localhost ip6-loopback\n');
+  const lines = ['127.0.0.1\tlocalhost', `127.0.1.1\t${hostnameOf(spec)}`, '::1\tip6-localhost ip6-loopback'];
+  await writeFile(hostsFile(spec), `${lines.join('\n')}\n`);
 }
 
 /**

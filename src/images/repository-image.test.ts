@@ -68,13 +68,10 @@ describe("a repository's own image", () => {
   });
 });
 
-/** As the engine keeps it: what a build does not say, it has from the worker image. */
 const built = (change: Partial<RepositoryIngredients>, createdAt = '2026-01-01T00:00:00Z'): ListedImage => {
-  const planned = plan(change);
-  const { tag, labels } = repositoryBuild(planned, { buildArgs: {} }, { platform: null, noCache: false });
-  const all = { 'mahabharatha.parts': JSON.stringify(planned.parts.worker), ...labels };
+  const { tag, labels } = repositoryBuild(plan(change), { buildArgs: {} }, { platform: null, noCache: false });
   const times = { createdAt, namedAt: createdAt };
-  return { id: `id of ${tag}`, labels: all, user: '', arch: 'amd64', bytes: 1, tags: [tag], used: false, ...times };
+  return { id: `id of ${tag}`, labels, user: '', arch: 'amd64', bytes: 1, tags: [tag], used: false, ...times };
 };
 const engineWith = (...images: readonly ListedImage[]): ImageEngine =>
   ({
@@ -124,6 +121,10 @@ describe("finding a repository's own image", () => {
       built({ ...OLD, ...files }, '2025-12-31T00:00:00Z'),
     );
     expect(await findRepositoryImage(engine, plan())).toMatchObject({ state: 'stale', tag: plan(files).tag });
+  });
+
+  it('says itself what it is made of: a Dockerfile that says something else does not count', () => {
+    expect(JSON.parse(built({}).labels['mahabharatha.parts'] ?? '')).toEqual(WORKER_PARTS);
   });
 
   it('tells nobody where the repository is', () => {

@@ -2,6 +2,7 @@ import { AppError } from '../lib/index.ts';
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
 import type { ImageBuild, ImageEngine, ListedImage } from './image-engine.ts';
+import { partsLabel } from './parts.ts';
 import type { Parts } from './parts.ts';
 import {
   CHECKOUT_LABEL,
@@ -81,11 +82,13 @@ export function repositoryBuild(
     files: plan.files,
     dockerfile: REPOSITORY_DOCKERFILE,
     buildArgs: route.buildArgs,
+    // All that we read again: a label that a Dockerfile sets, or the worker image brings, does not count.
     labels: {
       [KIND_LABEL]: KIND,
       [CONTENT_LABEL]: plan.content,
       [VERSION_LABEL]: plan.version,
       [CHECKOUT_LABEL]: plan.checkout,
+      ...partsLabel(plan.parts.worker),
       ...ownPartsLabel(plan.parts),
     },
     platform,

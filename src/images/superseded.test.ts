@@ -47,8 +47,7 @@ function repository(step: string, folder = FOLDER, more: Partial<ListedImage> = 
     folder,
   });
   const { labels } = repositoryBuild(plan, { buildArgs: {} }, { platform: null, noCache: false });
-  const all = { 'mahabharatha.parts': JSON.stringify(parts), ...labels };
-  return { ...common, id: `id-${plan.content}`, labels: all, tags: [plan.tag], ...more };
+  return { ...common, id: `id-${plan.content}`, labels, tags: [plan.tag], ...more };
 }
 
 const oldWorker = (more: Partial<ListedImage> = {}): ListedImage => worker({ program: 'old' }, more);

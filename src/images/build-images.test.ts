@@ -154,7 +154,7 @@ describe('building images', () => {
     expect(await findRunImage(world.engine, wanted)).toEqual({ kind: 'worker', state: { state: 'missing' } });
     const [worker, own] = await buildImages(world.engine, wanted, SILENT);
     const dockerfile = Buffer.from(world.builds.at(-1)?.files[0]?.content ?? []).toString();
-    expect(dockerfile).toMatch(new RegExp(`^FROM ${worker?.tag}\nLABEL .+\nRUN tools\n`));
+    expect(dockerfile).toMatch(new RegExp(`^FROM ${worker?.tag}\nRUN tools\n`));
     expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'repository', state: { tag: own?.tag } });
 
     const changed = { ...wanted, packageRoot: packageFolder('work(again)') };

@@ -1,6 +1,6 @@
 import type { BuiltImage } from './build-images.ts';
 import type { ImageEngine, Labels } from './image-engine.ts';
-import { KIND, KIND_LABEL, checkoutKey } from './repository-parts.ts';
+import { CHECKOUT_LABEL, checkoutKey } from './repository-parts.ts';
 import { supersededRepositoryImages, supersededWorkers, toRemove } from './superseded.ts';
 import type { Present, Superseded } from './superseded.ts';
 import { VERSION_LABEL } from './worker-image.ts';
@@ -49,10 +49,8 @@ async function supersededBy(
     const sameVersion = { [VERSION_LABEL]: current.labels[VERSION_LABEL] ?? '' };
     return [...nameless, ...supersededWorkers(await present(sameVersion))];
   }
-  return [
-    ...nameless,
-    ...supersededRepositoryImages(await present({ [KIND_LABEL]: KIND }), checkoutKey(project ?? '')),
-  ];
+  const checkout = checkoutKey(project ?? '');
+  return [...nameless, ...supersededRepositoryImages(await present({ [CHECKOUT_LABEL]: checkout }), checkout)];
 }
 
 /** What has lost its name to an image of the same content: whoever wants that name gets the new one. */

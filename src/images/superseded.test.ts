@@ -90,21 +90,13 @@ describe("a repository's image", () => {
     expect(repositoriesGone(repository('RUN old'), elder)).toEqual([...repository('RUN old').tags, ...elder.tags]);
   });
 
-  it('goes by its id when it has no name any more, and so does what a build has left unfinished', () => {
-    const nameless = repository('RUN old', FOLDER, { tags: [] });
-    const unfinished = { ...common, id: 'unfinished', tags: [], labels: { 'mahabharatha.image': 'repository' } };
-    expect(repositoriesGone(nameless, unfinished)).toEqual([nameless.id, 'unfinished']);
-    expect(repositoriesGone({ ...unfinished, namedAt: ago(DAY - 1) })).toEqual([]);
-    expect(repositoriesGone({ ...unfinished, tags: ['mine:1'] })).toEqual([]);
-  });
-
   it.each<[string, ListedImage]>([
     ['was named a short while ago', repository('RUN old', FOLDER, { namedAt: ago(DAY - 1) })],
     ['is used by a container', repository('RUN old', FOLDER, { used: true })],
     ["is another checkout's", repository('RUN old', '/home/me/other/.mahabharatha')],
-    ["is another checkout's and has no name", repository('RUN old', '/home/me/other/.mahabharatha', { tags: [] })],
     ['is for another platform', repository('RUN old', FOLDER, {}, { ...PARTS, platform: 'linux/arm64' })],
     ['has only a name of somebody else', repository('RUN old', FOLDER, { tags: ['mine:1'] })],
+    ['has no name: somebody may have built on it', repository('RUN old', FOLDER, { tags: [] })],
   ])('stays when it %s', (_, image) => {
     expect(repositoriesGone(image)).toEqual([]);
   });

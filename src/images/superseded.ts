@@ -38,17 +38,12 @@ export function supersededWorkers({ current, listed, now }: Present): Superseded
     .flatMap((image) => named('worker', image, tagOf(WORKER_IMAGE, image.labels[CONTENT_LABEL] ?? '')));
 }
 
-/** Pure. Images of other content for the same checkout and platform, and what builds have left unfinished. */
+/** Pure. Images of other content for the same checkout and platform. */
 export function supersededRepositoryImages({ current, listed, now }: Present, checkout: string): Superseded[] {
   return forgotten(listed, now)
-    .filter(({ id }) => id !== current.id)
-    .flatMap((image) => {
-      const owner = image.labels[CHECKOUT_LABEL];
-      if (image.tags.length === 0 && (owner === undefined || owner === checkout))
-        return [toRemove('repository', image, image.id)];
-      if (owner !== checkout || !samePlatform(image.labels, current.labels)) return [];
-      return named('repository', image, ownTag(image));
-    });
+    .filter(({ id, labels }) => id !== current.id && labels[CHECKOUT_LABEL] === checkout)
+    .filter(({ labels }) => samePlatform(labels, current.labels))
+    .flatMap((image) => named('repository', image, ownTag(image)));
 }
 
 function forgotten(listed: readonly ListedImage[], now: number): ListedImage[] {
@@ -64,7 +59,7 @@ function isWorkerImage({ labels }: ListedImage): boolean {
 const samePlatform = (one: ImageInfo['labels'], other: ImageInfo['labels']): boolean =>
   partsOf(one)?.platform === partsOf(other)?.platform;
 
-/** By the name that our build has given it; an image that was built on it and has another name is somebody else's. */
+/** By the name that our build has given it: what was built on it inherits its labels, and is somebody else's. */
 function named(kind: Superseded['kind'], image: ListedImage, name: string): Superseded[] {
   return image.tags.includes(name) ? [toRemove(kind, image, name)] : [];
 }

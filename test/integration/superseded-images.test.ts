@@ -48,7 +48,6 @@ function buildRepository(from: string, step: string, checkout = PROJECT): Promis
   const content = hashValues({ step, checkout });
   const labels = {
     'mahabharatha.content': content,
-    'mahabharatha.image': 'repository',
     'mahabharatha.checkout': checkoutKey(checkout),
   };
   return build(tagOf('mahabharatha-repository', content), from, labels, step);
@@ -110,15 +109,18 @@ describe.skipIf(why !== '')(`images that a build has superseded${why === '' ? ''
     expect(await Promise.all([others, worker, current].map(isThere))).toEqual([true, true, true]);
   });
 
-  it('go by their id when a build was broken off, or made anew under the same name', async () => {
-    const failing = newBuild(base, ['LABEL mahabharatha.image=repository', 'RUN exit 1']);
-    await engine.buildImage(failing, () => undefined).catch(() => undefined);
+  it("go by no id: what has no name and was built on one of ours is somebody else's", async () => {
+    const below = await buildRepository(base, 'ENV STEP=below');
+    const tag = `mahabharatha-test:${randomId()}`;
+    const mine = await build(tag, tagOfImage(below), {}, 'ENV MINE=1');
+    await build(tag, base, {}, 'ENV MINE=2');
     const current = await buildRepository(base, 'ENV STEP=last');
-    const left = (await ours.listImages({ 'mahabharatha.image': 'repository' })).filter((one) => one.tags.length === 0);
-    expect(left).toHaveLength(1);
-    const removed = await removeAfter(IN_TWO_DAYS, asBuilt('repository', current));
-    expect(removed.map(({ name }) => name)).toContain(left[0]?.id);
+    await removeAfter(IN_TWO_DAYS, asBuilt('repository', current));
+    expect(await isThere(mine)).toBe(true);
+    await engine.removeImage(mine.id);
+  });
 
+  it('go at once and by their id when they were made anew under the same name', async () => {
     const first = await buildWorker('first');
     const second = await build(tagOfImage(first), base, first.labels, 'ENV PROGRAM=again');
     expect(await isThere(first)).toBe(true);

@@ -70,8 +70,7 @@ describe("a repository's own image", () => {
 
 const built = (change: Partial<RepositoryIngredients>, createdAt = '2026-01-01T00:00:00Z'): ListedImage => {
   const { tag, labels } = repositoryBuild(plan(change), { buildArgs: {} }, { platform: null, noCache: false });
-  const times = { createdAt, namedAt: createdAt };
-  return { id: `id of ${tag}`, labels, user: '', arch: 'amd64', bytes: 1, tags: [tag], used: false, ...times };
+  return { id: `id of ${tag}`, labels, bytes: 1, createdAt, tags: [tag] };
 };
 const engineWith = (...images: readonly ListedImage[]): ImageEngine =>
   ({

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Engine, ImageInfo, Labels } from '../../src/engines/index.ts';
 import { removeSuperseded } from '../../src/images/index.ts';
-import type { BuiltImage, Superseded } from '../../src/images/index.ts';
+import type { BuiltImage, Removed } from '../../src/images/index.ts';
 import { hashValues, tagOf } from '../../src/images/content.ts';
 import { checkoutKey } from '../../src/images/repository-parts.ts';
 import { randomId } from '../../src/lib/index.ts';
@@ -59,7 +59,7 @@ const asBuilt = (kind: BuiltImage['kind'], image: ImageInfo): BuiltImage => {
   return { kind, id, bytes, tag: tagOfImage(image), ms: 1, cached: false, replaced: null };
 };
 
-function removeAfter(ms: number, ...built: BuiltImage[]): Promise<Superseded[]> {
+function removeAfter(ms: number, ...built: BuiltImage[]): Promise<Removed[]> {
   return removeSuperseded(ours, { built, project: PROJECT, now: Date.now() + ms });
 }
 const isThere = async ({ id }: ImageInfo): Promise<boolean> => (await engine.inspectImage(id)) !== undefined;
@@ -85,10 +85,12 @@ describe.skipIf(why !== '')(`images that a build has superseded${why === '' ? ''
     expect(await removeAfter(0, asBuilt('worker', current))).toEqual([]);
     const removed = await removeAfter(IN_TWO_DAYS, asBuilt('worker', current));
     const gone = [
-      { name: tagOfImage(old), bytes: old.bytes },
-      { name: tagOfImage(shared), bytes: 0 },
+      { name: tagOfImage(old), what: 'image', bytes: old.bytes },
+      { name: tagOfImage(shared), what: 'name', bytes: shared.bytes },
     ];
-    expect(removed.map(({ name, bytes }) => ({ name, bytes })).toSorted(byName)).toEqual(gone.toSorted(byName));
+    expect(removed.map(({ name, what, bytes }) => ({ name, what, bytes })).toSorted(byName)).toEqual(
+      gone.toSorted(byName),
+    );
     expect(await Promise.all([old, used, shared, current].map(isThere))).toEqual([false, true, true, true]);
     expect(await engine.inspectImage(shared.id)).toMatchObject({ tags: [foreign] });
 

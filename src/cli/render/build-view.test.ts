@@ -71,4 +71,13 @@ describe('the end of a build', () => {
     const [out] = said((view) => view.calledOff([WORKER]), { json: true });
     expect(JSON.parse(out)).toEqual({ type: 'build-called-off', built: [WORKER.tag] });
   });
+
+  it('says that only the removal was called off', () => {
+    for (const terminal of [false, true])
+      expect(said((view) => view.removalCalledOff(), { terminal })[1]).toMatch(
+        /^The images are built; .*called off\.\n$/,
+      );
+    const [out] = said((view) => view.removalCalledOff(), { json: true });
+    expect(JSON.parse(out)).toEqual({ type: 'removal-called-off' });
+  });
 });

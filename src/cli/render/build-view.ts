@@ -8,6 +8,8 @@ export interface BuildView extends BuildProgress {
   removed(images: readonly Removed[]): void;
   /** With what was finished before. */
   calledOff(finished: readonly BuiltImage[]): void;
+  /** After the build, whose images are all there. */
+  removalCalledOff(): void;
   close(): void;
 }
 
@@ -31,6 +33,7 @@ function jsonView({ out }: Context): BuildView {
       if (left.length > 0) say({ type: 'image-names-removed', images: left });
     },
     calledOff: (finished) => say({ type: 'build-called-off', built: newOnes(finished) }),
+    removalCalledOff: () => say({ type: 'removal-called-off' }),
     close: () => undefined,
   };
 }
@@ -42,6 +45,7 @@ export function plainView({ out, err }: Context): BuildView {
     done: (image) => out(describe(image)),
     removed: (images) => out(describeRemoved(images)),
     calledOff: (finished) => err(describeEnd(finished)),
+    removalCalledOff: () => err(REMOVAL_CALLED_OFF),
     close: () => undefined,
   };
 }
@@ -60,6 +64,10 @@ function tailView({ out, err, color }: Context): BuildView {
     calledOff: (finished) => {
       out(clear);
       err(describeEnd(finished));
+    },
+    removalCalledOff: () => {
+      out(clear);
+      err(REMOVAL_CALLED_OFF);
     },
     close: () => out(clear),
   };
@@ -94,6 +102,8 @@ function listed(images: readonly Removed[]): string {
   const names = images.slice(0, NAMED).map(({ name }) => (name.startsWith('sha256:') ? name.slice(7, 19) : name));
   return `${names.join(', ')}${images.length > NAMED ? ` and ${images.length - NAMED} more` : ''}`;
 }
+
+const REMOVAL_CALLED_OFF = 'The images are built; removing what they supersede was called off.\n';
 
 /** The worker image may be finished when the repository's is called off. */
 function describeEnd(finished: readonly BuiltImage[]): string {

@@ -36,6 +36,18 @@ export async function buildForRun(engine: ImageEngine, request: ImageRequest, co
 }
 
 async function buildShown(engine: ImageEngine, request: BuildRequest, view: BuildView): Promise<void> {
+  const { signal } = request;
+  try {
+    const built = await buildTold(engine, request, view);
+    view.removed(await removeSuperseded(engine, { ...request, built, now: systemClock.now() }));
+    if (signal?.aborted === true) view.removalCalledOff();
+    signal?.throwIfAborted();
+  } finally {
+    view.close();
+  }
+}
+
+async function buildTold(engine: ImageEngine, request: BuildRequest, view: BuildView): Promise<BuiltImage[]> {
   const built: BuiltImage[] = [];
   const done = (image: BuiltImage): void => {
     built.push(image);
@@ -43,12 +55,10 @@ async function buildShown(engine: ImageEngine, request: BuildRequest, view: Buil
   };
   try {
     await buildImages(engine, request, { ...view, done });
-    view.removed(await removeSuperseded(engine, { ...request, built, now: systemClock.now() }));
+    return built;
   } catch (error) {
     if (request.signal?.aborted === true && error === request.signal.reason) view.calledOff(built);
     throw error;
-  } finally {
-    view.close();
   }
 }
 

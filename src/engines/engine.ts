@@ -12,7 +12,7 @@ export interface Engine {
   inspectImage(tag: string): Promise<ImageInfo | undefined>;
   /** Resolves with the image's id; throws IMAGE_BUILD_FAILED with the last output. */
   buildImage(plan: ImageBuild, onLine: (line: string) => void): Promise<string>;
-  /** All images with these labels that have a name, or are no part of another one. */
+  /** All images with these labels that have a name. Takes one question, and one that goes meanwhile is no error. */
   listImages(labels: Labels): Promise<ListedImage[]>;
   /** Gives an image a name, also one that it has: `namedAt` is then now. Throws IMAGE_MISSING. */
   tagImage(id: string, tag: string): Promise<void>;
@@ -75,22 +75,20 @@ export interface EngineInfo {
   readonly endpoint: string;
 }
 
-export interface ImageInfo {
+export interface ListedImage {
   readonly id: string;
   readonly labels: Labels;
-  readonly user: string;
-  readonly arch: string;
   readonly bytes: number;
   readonly createdAt: string;
   /** All its names; none when it has lost them or has never had one. */
   readonly tags: readonly string[];
-  /** When it last got a name, or was made: the later of both. Engines that forget the first tell the second. */
-  readonly namedAt: string;
 }
 
-export interface ListedImage extends ImageInfo {
-  /** A container was made from it and is still there, running or not. */
-  readonly used: boolean;
+export interface ImageInfo extends ListedImage {
+  readonly user: string;
+  readonly arch: string;
+  /** When it last got a name, or was made: the later of both. Engines that forget the first tell the second. */
+  readonly namedAt: string;
 }
 
 export interface ImageBuild {

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { packageFolder } from '../../test/support/package-folder.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { AppError } from '../lib/index.ts';
 import { buildImages } from './build-images.ts';
@@ -10,7 +11,6 @@ import { findRunImage, takeRunImage } from './images.ts';
 
 const BASE = 'base:1';
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const SCRIPTS = ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh'];
 
 /** Keeps images by tag, as an engine does: a Dockerfile that is nothing but FROM gives the same image another name. */
 function fakeEngine(): {
@@ -62,21 +62,15 @@ function fakeEngine(): {
   return { engine: engine as unknown as ImageEngine, images, builds, registry, named };
 }
 
-/** A package with sources of its own, so that a test may change them. */
-function packageFolder(program = 'work()'): string {
-  const root = tempFolder();
-  for (const folder of ['docker/worker', 'dist/bundle/worker', 'dist/bundle/egress'])
-    mkdirSync(path.join(root, folder), { recursive: true });
-  const tail = '# What makes it a worker: this\nUSER 1000:1000\n';
-  writeFileSync(path.join(root, 'docker/worker.Dockerfile'), `ARG BASE_IMAGE\nFROM \${BASE_IMAGE}\nRUN x\n${tail}`);
-  for (const name of SCRIPTS) writeFileSync(path.join(root, 'docker/worker', name), name);
-  writeFileSync(path.join(root, 'dist/bundle/worker/worker.js'), program);
-  writeFileSync(path.join(root, 'dist/bundle/egress/egress.js'), 'pass()');
-  return root;
+let world = fakeEngine();
+
+async function build(wanted: BuildRequest): Promise<BuiltImage[]> {
+  const built: BuiltImage[] = [];
+  const silent = { step: () => undefined, line: () => undefined };
+  await buildImages(world.engine, wanted, { ...silent, done: (image) => void built.push(image) });
+  return built;
 }
 
-const SILENT = { step: () => undefined, line: () => undefined, done: () => undefined };
-let world = fakeEngine();
 const request = (change: Partial<BuildRequest> = {}): BuildRequest => ({
   packageRoot: packageFolder(),
   version: '1.2.3',
@@ -97,53 +91,53 @@ beforeEach(() => {
 describe('building images', () => {
   it('fetches the base first, builds, gives the image its two names, and is done the next time', async () => {
     const wanted = request();
-    const [first] = await buildImages(world.engine, wanted, SILENT);
+    const [first] = await build(wanted);
     expect(first).toMatchObject({ kind: 'worker', cached: false });
     expect([...world.images.keys()]).toEqual([BASE, first?.tag, 'mahabharatha-worker:latest']);
     expect(world.images.get('mahabharatha-worker:latest')?.id).toBe(first?.id);
 
     const before = world.builds.length;
-    expect(await buildImages(world.engine, wanted, SILENT)).toMatchObject([{ tag: first?.tag, cached: true }]);
+    expect(await build(wanted)).toMatchObject([{ tag: first?.tag, cached: true }]);
     expect(world.builds.length).toBe(before);
     expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'worker', state: { state: 'fresh' } });
   });
 
   it('builds again when told to forget what it has', async () => {
     const wanted = request({ noCache: true });
-    await buildImages(world.engine, wanted, SILENT);
-    expect(await buildImages(world.engine, wanted, SILENT)).toMatchObject([{ cached: false }]);
+    await build(wanted);
+    expect(await build(wanted)).toMatchObject([{ cached: false }]);
     expect(world.builds.filter(({ noCache }) => noCache)).toHaveLength(2);
   });
 
   it('stays on the base of the last build when none is named, before a run too', async () => {
     const wanted = request();
-    await buildImages(world.engine, wanted, SILENT);
+    await build(wanted);
     const unnamed = { ...wanted, base: null };
-    expect(await buildImages(world.engine, unnamed, SILENT)).toMatchObject([{ cached: true }]);
+    expect(await build(unnamed)).toMatchObject([{ cached: true }]);
     expect(await findRunImage(world.engine, unnamed)).toMatchObject({ state: { state: 'fresh' } });
   });
 
   it('goes back to an image that is still there, and gives it the name again', async () => {
     world.registry.add('base:2');
     const one = request();
-    const [first] = await buildImages(world.engine, one, SILENT);
-    await buildImages(world.engine, { ...one, base: 'base:2' }, SILENT);
-    expect(await buildImages(world.engine, one, SILENT)).toMatchObject([{ tag: first?.tag, cached: true }]);
+    const [first] = await build(one);
+    await build({ ...one, base: 'base:2' });
+    expect(await build(one)).toMatchObject([{ tag: first?.tag, cached: true }]);
     expect(world.images.get('mahabharatha-worker:latest')?.id).toBe(first?.id);
   });
 
   it("takes the engine's own platform, named, for no wish at all", async () => {
     const wanted = request();
-    const [plain] = await buildImages(world.engine, wanted, SILENT);
-    const [named] = await buildImages(world.engine, { ...wanted, platform: 'linux/amd64' }, SILENT);
-    const [other] = await buildImages(world.engine, { ...wanted, platform: 'linux/arm64' }, SILENT);
+    const [plain] = await build(wanted);
+    const [named] = await build({ ...wanted, platform: 'linux/amd64' });
+    const [other] = await build({ ...wanted, platform: 'linux/arm64' });
     expect(named?.tag).toBe(plain?.tag);
     expect(other?.tag).not.toBe(plain?.tag);
     expect(await findRunImage(world.engine, wanted)).toMatchObject({ state: { state: 'fresh', tag: plain?.tag } });
   });
 
   it('says how to go on without a registry', async () => {
-    const building = buildImages(world.engine, request({ base: 'nowhere:1' }), SILENT);
+    const building = build(request({ base: 'nowhere:1' }));
     await expect(building).rejects.toThrow(/image nowhere:1 failed: no such host[^]*air-gapped[^]*--base-image/);
   });
 
@@ -152,14 +146,14 @@ describe('building images', () => {
     writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\nRUN tools\n');
     const wanted = request({ project });
     expect(await findRunImage(world.engine, wanted)).toEqual({ kind: 'worker', state: { state: 'missing' } });
-    const [worker, own] = await buildImages(world.engine, wanted, SILENT);
+    const [worker, own] = await build(wanted);
     const dockerfile = Buffer.from(world.builds.at(-1)?.files[0]?.content ?? []).toString();
-    expect(dockerfile).toMatch(new RegExp(`^FROM ${worker?.tag}\nLABEL .+\nRUN tools\n`));
+    expect(dockerfile).toMatch(new RegExp(`^FROM ${worker?.tag}\nRUN tools\n`));
     expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'repository', state: { tag: own?.tag } });
 
     const changed = { ...wanted, packageRoot: packageFolder('work(again)') };
     expect(await findRunImage(world.engine, changed)).toMatchObject({ kind: 'worker', state: { state: 'stale' } });
-    const [, next] = await buildImages(world.engine, changed, SILENT);
+    const [, next] = await build(changed);
     expect(next?.tag).not.toBe(own?.tag);
     writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\nRUN more\n');
     mkdirSync(path.join(project, 'docker'));
@@ -183,7 +177,7 @@ describe('building images', () => {
     ] as const)
       writeFileSync(path.join(folder, 'Dockerfile'), `FROM mahabharatha-worker\n${step}\n`);
     const wanted = request({ project });
-    await buildImages(world.engine, { ...wanted, project: other }, SILENT);
+    await build({ ...wanted, project: other });
     expect(await findRunImage(world.engine, wanted)).toEqual({ kind: 'repository', state: { state: 'missing' } });
   });
 
@@ -191,8 +185,8 @@ describe('building images', () => {
     const project = tempFolder();
     writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\n');
     const wanted = request({ project });
-    const tags = (await buildImages(world.engine, wanted, SILENT)).map(({ tag }) => tag);
-    for (const choose of [() => takeRunImage(world.engine, wanted), () => buildImages(world.engine, wanted, SILENT)]) {
+    const tags = (await build(wanted)).map(({ tag }) => tag);
+    for (const choose of [() => takeRunImage(world.engine, wanted), () => build(wanted)]) {
       world.named.length = 0;
       await choose();
       expect(world.named).toEqual(expect.arrayContaining(tags));
@@ -203,8 +197,8 @@ describe('building images', () => {
   });
 
   it('says which image lost its name to one that was built anew', async () => {
-    const [first] = await buildImages(world.engine, request(), SILENT);
-    const [second] = await buildImages(world.engine, request({ noCache: true }), SILENT);
+    const [first] = await build(request());
+    const [second] = await build(request({ noCache: true }));
     expect([first?.replaced, second?.replaced]).toEqual([null, first?.id]);
   });
 
@@ -215,7 +209,8 @@ describe('building images', () => {
       line: (text: string) => told.push(text),
       done: ({ tag }: BuiltImage) => told.push(`${tag} is there`),
     };
-    const [worker] = await buildImages(world.engine, request(), progress);
+    await buildImages(world.engine, request(), progress);
+    const [worker] = await build(request());
     expect(told).toEqual([
       `# the base image ${BASE}`,
       expect.stringMatching(/^building mahabharatha-base-probe:/),
@@ -228,7 +223,7 @@ describe('building images', () => {
   it('can be called off while the base is fetched', async () => {
     const controller = new AbortController();
     const wanted = request({ signal: controller.signal });
-    await buildImages(world.engine, wanted, SILENT);
+    await build(wanted);
     expect(world.builds.map(({ signal }) => signal)).toEqual([controller.signal, controller.signal]);
   });
 });

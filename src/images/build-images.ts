@@ -19,7 +19,7 @@ export interface BuildProgress {
   step(text: string): void;
   /** A line that the engine or a command of the Dockerfile prints. */
   line(text: string): void;
-  /** An image is there. */
+  /** An image is there: the worker image, then the repository's own. */
   done(image: BuiltImage): void;
 }
 
@@ -36,17 +36,13 @@ export interface BuiltImage {
 }
 
 /** Builds what is missing or stale: the worker image, then the repository's own on top of it. The last one is for runs. */
-export async function buildImages(
-  engine: ImageEngine,
-  request: BuildRequest,
-  progress: BuildProgress,
-): Promise<BuiltImage[]> {
+export async function buildImages(engine: ImageEngine, request: BuildRequest, progress: BuildProgress): Promise<void> {
   const sources = await readPackageSources(request.packageRoot);
   const platform = await foreignPlatform(engine, request.platform);
   const { plan, worker } = await buildWorker(engine, { ...request, platform }, { sources, progress });
   progress.done(worker);
   const own = await planRepository(request, sources, plan);
-  if (own === undefined) return [worker];
+  if (own === undefined) return;
   const options = { platform, noCache: request.noCache, signal: request.signal };
   const repository = await makeUnlessFresh(engine, {
     kind: 'repository',
@@ -59,7 +55,6 @@ export async function buildImages(
     },
   });
   progress.done(repository);
-  return [worker, repository];
 }
 
 /** Asked only when there is something to build: npm takes its time. */

@@ -1,7 +1,7 @@
 export { buildImages } from './build-images.ts';
 export type { BuildProgress, BuildRequest, BuiltImage } from './build-images.ts';
 export { removeSuperseded } from './remove-superseded.ts';
-export type { Superseded } from './superseded.ts';
+export type { Removed } from './remove-superseded.ts';
 export type { ImageEngine } from './image-engine.ts';
 export { findRunImage, takeRunImage } from './images.ts';
 export type { ImageRequest, RunImage } from './images.ts';

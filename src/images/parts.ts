@@ -2,22 +2,32 @@ import { z } from 'zod';
 import type { Labels } from './image-engine.ts';
 
 /** One label for all parts: each label is a step of its own in a build. */
-export const PARTS_LABEL = 'mahabharatha.parts';
+const PARTS_LABEL = 'mahabharatha.parts';
+
+/** A version, a hash, a platform or an image's name. Anybody can write a label, and what it says is printed: no more than that. */
+const word = z
+  .string()
+  .max(512)
+  .regex(/^[\w.+:/@[\]-]*$/);
 
 /** What the content of a worker image is the sum of; it goes with the image, so that a difference gets its name. */
 const partsSchema = z.object({
-  version: z.string(),
-  program: z.string(),
-  recipe: z.string(),
-  claude: z.string(),
-  base: z.string(),
+  version: word,
+  program: word,
+  recipe: word,
+  claude: word,
+  base: word,
   /** Empty when the base was not on this machine. */
-  baseId: z.string(),
-  certificates: z.string(),
+  baseId: word,
+  certificates: word,
   /** Empty is the engine's own. */
-  platform: z.string(),
+  platform: word,
 });
 export type Parts = Readonly<z.infer<typeof partsSchema>>;
+
+export function partsLabel(parts: Parts): Labels {
+  return { [PARTS_LABEL]: JSON.stringify(parts) };
+}
 
 /** Undefined when it is not one of our images, or one of a version that told it differently. */
 export function partsOf(labels: Labels): Parts | undefined {

@@ -7,7 +7,7 @@ import type { BuiltImage } from './build-images.ts';
 import { contextFile, hashValues, tagOf } from './content.ts';
 import type { Parts } from './parts.ts';
 import { removeSuperseded } from './remove-superseded.ts';
-import type { Superseded } from './superseded.ts';
+import type { Removed } from './remove-superseded.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const PARTS: Parts = {
@@ -44,7 +44,7 @@ async function build(program: string): Promise<BuiltImage> {
   return { kind: 'worker', tag, id, bytes: 1, ms: 1, cached: false, replaced: null };
 }
 
-const removeAfter = (built: BuiltImage, ms: number, signal?: AbortSignal): Promise<Superseded[]> => {
+const removeAfter = (built: BuiltImage, ms: number, signal?: AbortSignal): Promise<Removed[]> => {
   const removal = { built: [built], project: null, now: Date.now() + ms };
   return removeSuperseded(engine, signal === undefined ? removal : { ...removal, signal });
 };
@@ -53,7 +53,9 @@ describe('what a build has superseded', () => {
   it('is removed a day after somebody has wanted it last, and is told', async () => {
     const [old, current] = [await build('old'), await build('new')];
     expect(await removeAfter(current, DAY - 60_000)).toEqual([]);
-    expect(await removeAfter(current, DAY + 60_000)).toMatchObject([{ kind: 'worker', name: old.tag, bytes: 1000 }]);
+    expect(await removeAfter(current, DAY + 60_000)).toMatchObject([
+      { kind: 'worker', name: old.tag, what: 'image', bytes: 1000 },
+    ]);
     expect([...machine.images.keys()]).toEqual([current.tag]);
   });
 
@@ -67,16 +69,17 @@ describe('what a build has superseded', () => {
   it("loses only our name when it has somebody else's too", async () => {
     const [old, current] = [await build('old'), await build('new')];
     await engine.tagImage(old.id, 'mine:1');
-    expect(await removeAfter(current, 2 * DAY)).toMatchObject([{ name: old.tag, bytes: 0 }]);
+    expect(await removeAfter(current, 2 * DAY)).toMatchObject([{ name: old.tag, what: 'name' }]);
     expect([...machine.images.keys()].toSorted()).toEqual([current.tag, 'mine:1'].toSorted());
   });
 
   it('stays when somebody chooses it at the last moment', async () => {
     const [old, current] = [await build('old'), await build('new')];
     const { inspectImage } = engine;
-    const chosen = { ...(await inspectImage(old.tag)), namedAt: 'just now' } as Awaited<
-      ReturnType<typeof inspectImage>
-    >;
+    const chosen = {
+      ...(await inspectImage(old.tag)),
+      namedAt: new Date(Date.now() + 2 * DAY).toISOString(),
+    } as Awaited<ReturnType<typeof inspectImage>>;
     engine = { ...engine, inspectImage: async (name) => (name === old.tag ? chosen : inspectImage(name)) };
     expect(await removeAfter(current, 2 * DAY)).toEqual([]);
     expect(machine.images.has(old.tag)).toBe(true);
@@ -93,6 +96,17 @@ describe('what a build has superseded', () => {
     expect((await removeAfter(current, 2 * DAY)).map(({ name }) => name)).toEqual([other.tag]);
     takeDown(machine);
     expect(await removeAfter(current, 2 * DAY)).toEqual([]);
+  });
+
+  it('is gone when it cannot be looked at any more', async () => {
+    const [old, current] = [await build('old'), await build('new')];
+    const { inspectImage } = engine;
+    const going: typeof inspectImage = async (name) => {
+      if (name === old.id) throw new Error('layer does not exist');
+      return inspectImage(name);
+    };
+    engine = { ...engine, inspectImage: going };
+    expect(await removeAfter(current, 2 * DAY)).toMatchObject([{ name: old.tag, what: 'image' }]);
   });
 
   it('stays when the build is called off meanwhile', async () => {

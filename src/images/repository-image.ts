@@ -2,11 +2,10 @@ import { AppError } from '../lib/index.ts';
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
 import type { ImageBuild, ImageEngine, ListedImage } from './image-engine.ts';
+import { partsLabel } from './parts.ts';
 import type { Parts } from './parts.ts';
 import {
   CHECKOUT_LABEL,
-  KIND,
-  KIND_LABEL,
   checkoutKey,
   ownPartsLabel,
   repositoryDifferences,
@@ -81,11 +80,12 @@ export function repositoryBuild(
     files: plan.files,
     dockerfile: REPOSITORY_DOCKERFILE,
     buildArgs: route.buildArgs,
+    // All that we read again: a label that a Dockerfile sets, or the worker image brings, does not count.
     labels: {
-      [KIND_LABEL]: KIND,
       [CONTENT_LABEL]: plan.content,
       [VERSION_LABEL]: plan.version,
       [CHECKOUT_LABEL]: plan.checkout,
+      ...partsLabel(plan.parts.worker),
       ...ownPartsLabel(plan.parts),
     },
     platform,
@@ -107,7 +107,7 @@ export async function findRepositoryImage(engine: ImageEngine, plan: RepositoryI
   return { state: 'stale', tag, id: older.id, reasons: repositoryDifferences(plan.parts, parts) };
 }
 
-/** What is left of a build, or has lost its name, is none that anybody could have used. */
+/** What has lost its name is none that anybody could have used; what has another one is somebody else's. */
 function newestOf(images: readonly ListedImage[]): ListedImage | undefined {
   return images
     .filter((image) => image.tags.includes(ownTag(image)))
@@ -119,23 +119,18 @@ export function ownTag({ labels }: Pick<ListedImage, 'labels'>): string {
   return tagOf(REPOSITORY_IMAGE, labels[CONTENT_LABEL] ?? '');
 }
 
-/**
- * Every "FROM mahabharatha-worker" becomes the exact image: "latest" may be another repository's, or another version's.
- * The last stage says at once whose it is, so that it is known also when the build fails.
- */
+/** Every "FROM mahabharatha-worker" becomes the exact image: "latest" may be another repository's, or another version's. */
 function pinWorker(dockerfile: string, worker: string): string {
   const workers = new Set([WORKER_IMAGE, `${WORKER_IMAGE}:latest`]);
   let onWorker = false;
-  let last = -1;
-  const lines = dockerfile.split('\n').map((line, index) => {
+  const lines = dockerfile.split('\n').map((line) => {
     const [, image = '', alias] = FROM.exec(line) ?? [];
     if (image === '') return line;
-    last = index;
     onWorker = workers.has(image);
     if (onWorker && alias !== undefined) workers.add(alias);
     return image === WORKER_IMAGE || image === `${WORKER_IMAGE}:latest` ? line.replace(image, worker) : line;
   });
-  if (onWorker) return lines.toSpliced(last + 1, 0, `LABEL ${KIND_LABEL}=${KIND}`).join('\n');
+  if (onWorker) return lines.join('\n');
   throw new AppError('USAGE', {
     problem: `The last stage of .mahabharatha/${REPOSITORY_DOCKERFILE} is not built on ${WORKER_IMAGE}.`,
     hint: `Begin it with "FROM ${WORKER_IMAGE}", then add what your project needs ("USER root" before apt-get).`,

@@ -4,12 +4,9 @@ import type { Labels } from './image-engine.ts';
 import { differences, partsOf } from './parts.ts';
 import type { Parts } from './parts.ts';
 
-/** Said first in each build of a repository's image, so that what a failed one leaves is known to be ours. */
-export const KIND_LABEL = 'mahabharatha.image';
-export const KIND = 'repository';
 /** For which checkout it was built: a digest, because images go around and nobody else needs to know paths of this machine. */
 export const CHECKOUT_LABEL = 'mahabharatha.checkout';
-/** What the image is made of beyond the worker image, whose own parts it inherits. */
+/** What the image is made of beyond the worker image, whose own parts it repeats. */
 const OWN_PARTS_LABEL = 'mahabharatha.repository-parts';
 
 const ownPartsSchema = z.object({ dockerfile: z.string(), companions: z.string() });

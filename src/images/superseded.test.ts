@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { contextFile, hashValues } from './content.ts';
-import type { ListedImage } from './image-engine.ts';
+import type { ImageInfo } from './image-engine.ts';
 import type { Parts } from './parts.ts';
 import { planRepositoryImage, repositoryBuild } from './repository-image.ts';
 import { checkoutKey } from './repository-parts.ts';
-import { supersededRepositoryImages, supersededWorkers } from './superseded.ts';
+import { mayGo, supersededRepositoryImages, supersededWorkers } from './superseded.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const NOW = Date.parse('2026-05-05T12:00:00Z');
@@ -23,9 +23,9 @@ const PARTS: Parts = {
   platform: '',
 };
 
-const common = { user: '', arch: 'amd64', bytes: 500, createdAt: OLD, namedAt: OLD, used: false };
+const common = { user: '', arch: 'amd64', bytes: 500, createdAt: OLD, namedAt: OLD };
 
-function worker(change: Partial<Parts> = {}, more: Partial<ListedImage> = {}): ListedImage {
+function worker(change: Partial<Parts> = {}, more: Partial<ImageInfo> = {}): ImageInfo {
   const parts = { ...PARTS, ...change };
   const content = hashValues(parts);
   const labels = {
@@ -36,7 +36,7 @@ function worker(change: Partial<Parts> = {}, more: Partial<ListedImage> = {}): L
   return { ...common, id: `id-${content}`, labels, tags: [`mahabharatha-worker:${content.slice(0, 12)}`], ...more };
 }
 
-function repository(step: string, folder = FOLDER, more: Partial<ListedImage> = {}, parts = PARTS): ListedImage {
+function repository(step: string, folder = FOLDER, more: Partial<ImageInfo> = {}, parts = PARTS): ImageInfo {
   const plan = planRepositoryImage({
     version: parts.version,
     dockerfile: `FROM mahabharatha-worker\n${step}\n`,
@@ -47,16 +47,15 @@ function repository(step: string, folder = FOLDER, more: Partial<ListedImage> = 
     folder,
   });
   const { labels } = repositoryBuild(plan, { buildArgs: {} }, { platform: null, noCache: false });
-  const all = { 'mahabharatha.parts': JSON.stringify(parts), ...labels };
-  return { ...common, id: `id-${plan.content}`, labels: all, tags: [plan.tag], ...more };
+  return { ...common, id: `id-${plan.content}`, labels, tags: [plan.tag], ...more };
 }
 
-const oldWorker = (more: Partial<ListedImage> = {}): ListedImage => worker({ program: 'old' }, more);
-const workersGone = (...listed: ListedImage[]): string[] =>
-  supersededWorkers({ current: worker(), listed: [worker(), ...listed], now: NOW }).map(({ name }) => name);
-const repositoriesGone = (...listed: ListedImage[]): string[] =>
+const oldWorker = (more: Partial<ImageInfo> = {}): ImageInfo => worker({ program: 'old' }, more);
+const workersGone = (...listed: ImageInfo[]): string[] =>
+  supersededWorkers({ current: worker(), listed: [worker(), ...listed] }).map(({ name }) => name);
+const repositoriesGone = (...listed: ImageInfo[]): string[] =>
   supersededRepositoryImages(
-    { current: repository('RUN new'), listed: [repository('RUN new'), ...listed], now: NOW },
+    { current: repository('RUN new'), listed: [repository('RUN new'), ...listed] },
     checkoutKey(FOLDER),
   ).map(({ name }) => name);
 
@@ -70,10 +69,7 @@ describe('a worker image', () => {
     expect(workersGone(kept)).toEqual(oldWorker().tags);
   });
 
-  it.each<[string, ListedImage]>([
-    ['was named a short while ago', oldWorker({ namedAt: ago(DAY - 1) })],
-    ['was named nobody knows when', oldWorker({ namedAt: '' })],
-    ['is used by a container', oldWorker({ used: true })],
+  it.each<[string, ImageInfo]>([
     ['is of another version', worker({ version: '1.2.2' })],
     ['is for another platform', worker({ platform: 'linux/arm64' })],
     ['has only a name of somebody else', oldWorker({ tags: ['mine:1', 'mahabharatha-worker:mine'] })],
@@ -91,22 +87,33 @@ describe("a repository's image", () => {
     expect(repositoriesGone(repository('RUN old'), elder)).toEqual([...repository('RUN old').tags, ...elder.tags]);
   });
 
-  it('goes by its id when it has no name any more, and so does what a build has left unfinished', () => {
-    const nameless = repository('RUN old', FOLDER, { tags: [] });
-    const unfinished = { ...common, id: 'unfinished', tags: [], labels: { 'mahabharatha.image': 'repository' } };
-    expect(repositoriesGone(nameless, unfinished)).toEqual([nameless.id, 'unfinished']);
-    expect(repositoriesGone({ ...unfinished, namedAt: ago(DAY - 1) })).toEqual([]);
-    expect(repositoriesGone({ ...unfinished, tags: ['mine:1'] })).toEqual([]);
-  });
-
-  it.each<[string, ListedImage]>([
-    ['was named a short while ago', repository('RUN old', FOLDER, { namedAt: ago(DAY - 1) })],
-    ['is used by a container', repository('RUN old', FOLDER, { used: true })],
+  it.each<[string, ImageInfo]>([
     ["is another checkout's", repository('RUN old', '/home/me/other/.mahabharatha')],
-    ["is another checkout's and has no name", repository('RUN old', '/home/me/other/.mahabharatha', { tags: [] })],
     ['is for another platform', repository('RUN old', FOLDER, {}, { ...PARTS, platform: 'linux/arm64' })],
     ['has only a name of somebody else', repository('RUN old', FOLDER, { tags: ['mine:1'] })],
+    ['has no name: somebody may have built on it', repository('RUN old', FOLDER, { tags: [] })],
   ])('stays when it %s', (_, image) => {
     expect(repositoriesGone(image)).toEqual([]);
+  });
+});
+
+describe('right before it goes, an image', () => {
+  const image = oldWorker();
+  const byName = { kind: 'worker', name: image.tags[0] ?? '', id: image.id } as const;
+  const byId = { ...byName, name: image.id };
+
+  it('may go by its name a day after somebody has wanted it, and at once by its id when it has no name', () => {
+    expect(mayGo(byName, image, NOW)).toBe(true);
+    expect(mayGo(byId, { ...image, tags: [], namedAt: ago(0) }, NOW)).toBe(true);
+  });
+
+  it.each<[string, typeof byName, ImageInfo | undefined]>([
+    ['was named a short while ago', byName, { ...image, namedAt: ago(DAY - 1) }],
+    ['was named nobody knows when', byName, { ...image, namedAt: '' }],
+    ['is another one by now', byName, { ...image, id: 'another' }],
+    ['is gone', byName, undefined],
+    ['was to go by its id and has a name', byId, image],
+  ])('stays when it %s', (_, one, still) => {
+    expect(mayGo(one, still, NOW)).toBe(false);
   });
 });

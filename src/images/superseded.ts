@@ -13,46 +13,38 @@ const FORGOTTEN_MS = 24 * 60 * 60 * 1000;
 
 export interface Superseded {
   readonly kind: 'worker' | 'repository';
-  /** What is to be taken away: a name of ours, or the id of an image that has no name. */
+  /** What is to be taken away: a name of ours, or the id of an image that has lost its name to what was built. */
   readonly name: string;
   readonly id: string;
-  /** Also of what it shares with others; 0 when only the name goes, because the image has one of somebody else's. */
-  readonly bytes: number;
-  readonly namedAt: string;
 }
 
 /** The image that was built, and what else is there. */
 export interface Present {
   readonly current: ImageInfo;
   readonly listed: readonly ListedImage[];
-  /** In ms since 1970. */
-  readonly now: number;
 }
 
 /** Pure. Worker images of the same version for the same platform whose content is another one. */
-export function supersededWorkers({ current, listed, now }: Present): Superseded[] {
+export function supersededWorkers({ current, listed }: Present): Superseded[] {
   const wanted = partsOf(current.labels);
-  return forgotten(listed, now)
+  return listed
     .filter((image) => image.id !== current.id && isWorkerImage(image))
     .filter(({ labels }) => partsOf(labels)?.version === wanted?.version && samePlatform(labels, current.labels))
     .flatMap((image) => named('worker', image, tagOf(WORKER_IMAGE, image.labels[CONTENT_LABEL] ?? '')));
 }
 
-/** Pure. Images of other content for the same checkout and platform, and what builds have left unfinished. */
-export function supersededRepositoryImages({ current, listed, now }: Present, checkout: string): Superseded[] {
-  return forgotten(listed, now)
-    .filter(({ id }) => id !== current.id)
-    .flatMap((image) => {
-      const owner = image.labels[CHECKOUT_LABEL];
-      if (image.tags.length === 0 && (owner === undefined || owner === checkout))
-        return [toRemove('repository', image, image.id)];
-      if (owner !== checkout || !samePlatform(image.labels, current.labels)) return [];
-      return named('repository', image, ownTag(image));
-    });
+/** Pure. Images of other content for the same checkout and platform. */
+export function supersededRepositoryImages({ current, listed }: Present, checkout: string): Superseded[] {
+  return listed
+    .filter(({ id, labels }) => id !== current.id && labels[CHECKOUT_LABEL] === checkout)
+    .filter(({ labels }) => samePlatform(labels, current.labels))
+    .flatMap((image) => named('repository', image, ownTag(image)));
 }
 
-function forgotten(listed: readonly ListedImage[], now: number): ListedImage[] {
-  return listed.filter(({ used, namedAt }) => !used && now - Date.parse(namedAt) > FORGOTTEN_MS);
+/** Pure. Is it, as it is right before it goes, still that image, and does nobody want it by that name? */
+export function mayGo({ name, id }: Superseded, still: ImageInfo | undefined, now: number): boolean {
+  if (still?.id !== id) return false;
+  return name === id ? still.tags.length === 0 : now - Date.parse(still.namedAt) > FORGOTTEN_MS;
 }
 
 /** What somebody builds on a worker image inherits its labels; only the repository's own content is another one. */
@@ -64,11 +56,7 @@ function isWorkerImage({ labels }: ListedImage): boolean {
 const samePlatform = (one: ImageInfo['labels'], other: ImageInfo['labels']): boolean =>
   partsOf(one)?.platform === partsOf(other)?.platform;
 
-/** By the name that our build has given it; an image that was built on it and has another name is somebody else's. */
+/** By the name that our build has given it: what was built on it inherits its labels, and is somebody else's. */
 function named(kind: Superseded['kind'], image: ListedImage, name: string): Superseded[] {
-  return image.tags.includes(name) ? [toRemove(kind, image, name)] : [];
-}
-
-export function toRemove(kind: Superseded['kind'], { id, bytes, namedAt }: ImageInfo, name: string): Superseded {
-  return { kind, name, id, bytes, namedAt };
+  return image.tags.includes(name) ? [{ kind, name, id: image.id }] : [];
 }

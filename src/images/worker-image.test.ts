@@ -135,7 +135,11 @@ describe('finding the worker image', () => {
   });
 
   it('calls an image stale that somebody else has given the name', async () => {
-    const found = await findWorkerImage(engineWith({ [WORKER_LATEST]: { labels: {} } }), plan());
-    expect(found).toMatchObject({ state: 'stale', reasons: ['it was not built by this "mahabharatha build"'] });
+    const forged = { ...builtFrom({ version: '9.9.9' }).labels, 'mahabharatha.content': '\u001B[2J\nfine' };
+    for (const labels of [{}, forged]) {
+      const found = await findWorkerImage(engineWith({ [WORKER_LATEST]: { labels } }), plan());
+      const reasons = ['it was not built by this "mahabharatha build"'];
+      expect(found).toMatchObject({ state: 'stale', tag: WORKER_LATEST, reasons });
+    }
   });
 });

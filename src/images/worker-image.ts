@@ -1,7 +1,7 @@
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
 import type { ImageBuild, ImageEngine, Labels } from './image-engine.ts';
-import { differences, PARTS_LABEL, partsOf } from './parts.ts';
+import { differences, partsLabel, partsOf } from './parts.ts';
 import type { Parts } from './parts.ts';
 
 export const WORKER_IMAGE = 'mahabharatha-worker';
@@ -97,10 +97,16 @@ function labelsOf({ content, parts }: WorkerImagePlan): Labels {
   return {
     [CONTENT_LABEL]: content,
     [VERSION_LABEL]: parts.version,
-    [PARTS_LABEL]: JSON.stringify(parts),
+    ...partsLabel(parts),
     'org.opencontainers.image.version': parts.version,
     'org.opencontainers.image.base.name': parts.base,
   };
+}
+
+/** Undefined when it is no content hash: anybody can write a label, and the tag that is made of it is printed. */
+function contentOf(labels: Labels): string | undefined {
+  const content = labels[CONTENT_LABEL] ?? '';
+  return /^[0-9a-f]{64}$/.test(content) ? content : undefined;
 }
 
 export type ImageState =
@@ -117,7 +123,7 @@ export async function findWorkerImage(engine: ImageEngine, plan: WorkerImagePlan
   const latest = await engine.inspectImage(WORKER_LATEST);
   if (latest === undefined) return { state: 'missing' };
   const { id, bytes } = latest;
-  const content = latest.labels[CONTENT_LABEL];
+  const content = contentOf(latest.labels);
   const parts = partsOf(latest.labels);
   if (content === undefined || parts === undefined) {
     return { state: 'stale', tag: WORKER_LATEST, id, reasons: ['it was not built by this "mahabharatha build"'] };

@@ -247,11 +247,13 @@ function request(change: Partial<BuildRequest> = {}): BuildRequest {
 
 async function build(change: Partial<BuildRequest> = {}, lines: string[] = []): Promise<BuiltImage[]> {
   if (missing !== undefined) throw new Error(missing);
-  return buildImages(theEngine(), request(change), {
+  const built: BuiltImage[] = [];
+  await buildImages(theEngine(), request(change), {
     step: () => undefined,
     line: (text) => lines.push(text),
-    done: () => undefined,
+    done: (image) => void built.push(image),
   });
+  return built;
 }
 
 function only(images: readonly BuiltImage[]): BuiltImage {

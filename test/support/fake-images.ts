@@ -31,7 +31,7 @@ export function imagesOf(machine: Machine): ImageParts {
         [...machine.images.values()].filter((own) => hasLabels(own.labels, labels)).map(({ id }) => id),
       );
       const found = [...ids].map((id) => findImage(machine, id)).filter((image) => image !== undefined);
-      return found.map((image) => ({ ...image, used: isUsed(machine, image) }));
+      return found.map(({ id, labels: own, bytes, createdAt, tags }) => ({ id, labels: own, bytes, createdAt, tags }));
     },
     buildImage: async (plan, onLine) => build(machine, plan, onLine),
     tagImage: async (id, tag) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BuiltImage, Superseded } from '../../images/index.ts';
+import type { BuiltImage, Removed } from '../../images/index.ts';
 import { buildView } from './build-view.ts';
 import type { BuildView } from './build-view.ts';
 
@@ -12,7 +12,9 @@ const WORKER: BuiltImage = {
   cached: false,
   replaced: null,
 };
-const superseded = (name: string): Superseded => ({ kind: 'worker', name, id: name, bytes: 2e8, namedAt: 'then' });
+const superseded = (name: string, what: Removed['what'] = 'image'): Removed => {
+  return { kind: 'worker', name, id: name, bytes: 2e8, what };
+};
 
 /** What is said of it, on both streams. */
 function said(tell: (view: BuildView) => void, how: { json?: boolean; terminal?: boolean } = {}): [string, string] {
@@ -25,13 +27,25 @@ function said(tell: (view: BuildView) => void, how: { json?: boolean; terminal?:
 
 describe('the end of a build', () => {
   it('says in one line what was removed, and how much', () => {
-    const three = ['a:1', 'b:2', `sha256:${'c'.repeat(64)}`].map(superseded);
+    const three = ['a:1', 'b:2', `sha256:${'c'.repeat(64)}`].map((name) => superseded(name));
     expect(said((view) => view.removed(three))[0]).toBe(
       'removed  3 superseded images  600 MB with what others share  a:1, b:2, cccccccccccc\n',
     );
     const five = [...three, superseded('d:4'), superseded('e:5')];
     expect(said((view) => view.removed(five), { terminal: true })[0]).toMatch(/ 5 superseded .* and 2 more\n$/);
     expect(said((view) => view.removed([superseded('a:1')]))[0]).toMatch(/^removed {2}1 superseded image {2}200 MB/);
+  });
+
+  it('tells an image that has only lost our name apart from one that is gone', () => {
+    const named = superseded('b:2', 'name');
+    const line = 'unnamed  1 superseded image  still there for another name or image  b:2\n';
+    expect(said((view) => view.removed([named]))[0]).toBe(line);
+    expect(said((view) => view.removed([superseded('a:1'), named]))[0]).toBe(
+      `removed  1 superseded image  200 MB with what others share  a:1\n${line}`,
+    );
+    const [out] = said((view) => view.removed([named]), { json: true });
+    const images = [{ kind: 'worker', name: 'b:2', id: 'b:2' }];
+    expect(JSON.parse(out)).toEqual({ type: 'image-names-removed', images });
   });
 
   it('says nothing when nothing was removed', () => {
@@ -56,5 +70,14 @@ describe('the end of a build', () => {
     );
     const [out] = said((view) => view.calledOff([WORKER]), { json: true });
     expect(JSON.parse(out)).toEqual({ type: 'build-called-off', built: [WORKER.tag] });
+  });
+
+  it('says that only the removal was called off', () => {
+    for (const terminal of [false, true])
+      expect(said((view) => view.removalCalledOff(), { terminal })[1]).toMatch(
+        /^The images are built; .*called off\.\n$/,
+      );
+    const [out] = said((view) => view.removalCalledOff(), { json: true });
+    expect(JSON.parse(out)).toEqual({ type: 'removal-called-off' });
   });
 });

@@ -1,13 +1,15 @@
-import type { BuildProgress, BuiltImage, Superseded } from '../../images/index.ts';
+import type { BuildProgress, BuiltImage, Removed } from '../../images/index.ts';
 import { printable } from '../../lib/index.ts';
 import type { CliContext } from '../command.ts';
 import { colorsFor } from './colors.ts';
 
 /** How a build of images is shown. */
 export interface BuildView extends BuildProgress {
-  removed(images: readonly Superseded[]): void;
+  removed(images: readonly Removed[]): void;
   /** With what was finished before. */
   calledOff(finished: readonly BuiltImage[]): void;
+  /** After the build, whose images are all there. */
+  removalCalledOff(): void;
   close(): void;
 }
 
@@ -25,10 +27,13 @@ function jsonView({ out }: Context): BuildView {
     line: (text) => say({ type: 'build-line', text }),
     done: (image) => say({ type: 'image', ...image }),
     removed: (images) => {
-      const told = images.map(({ kind, name, id, bytes }) => ({ kind, name, id, bytes }));
-      if (told.length > 0) say({ type: 'images-removed', images: told });
+      const gone = wholeOnes(images).map(({ kind, name, id, bytes }) => ({ kind, name, id, bytes }));
+      const left = namesOnly(images).map(({ kind, name, id }) => ({ kind, name, id }));
+      if (gone.length > 0) say({ type: 'images-removed', images: gone });
+      if (left.length > 0) say({ type: 'image-names-removed', images: left });
     },
     calledOff: (finished) => say({ type: 'build-called-off', built: newOnes(finished) }),
+    removalCalledOff: () => say({ type: 'removal-called-off' }),
     close: () => undefined,
   };
 }
@@ -40,6 +45,7 @@ export function plainView({ out, err }: Context): BuildView {
     done: (image) => out(describe(image)),
     removed: (images) => out(describeRemoved(images)),
     calledOff: (finished) => err(describeEnd(finished)),
+    removalCalledOff: () => err(REMOVAL_CALLED_OFF),
     close: () => undefined,
   };
 }
@@ -59,6 +65,10 @@ function tailView({ out, err, color }: Context): BuildView {
       out(clear);
       err(describeEnd(finished));
     },
+    removalCalledOff: () => {
+      out(clear);
+      err(REMOVAL_CALLED_OFF);
+    },
     close: () => out(clear),
   };
 }
@@ -73,16 +83,27 @@ function describe({ kind, tag, bytes, ms, cached }: BuiltImage): string {
 
 const NAMED = 3;
 
-/** Nobody but the engine knows how much of an image others share. */
-function describeRemoved(images: readonly Superseded[]): string {
-  if (images.length === 0) return '';
-  const many = images.length === 1 ? '1 superseded image' : `${images.length} superseded images`;
-  const size = megabytes(images.reduce((sum, { bytes }) => sum + bytes, 0));
-  // An id says enough by its beginning.
-  const names = images.slice(0, NAMED).map(({ name }) => (name.startsWith('sha256:') ? name.slice(7, 19) : name));
-  const more = images.length > NAMED ? ` and ${images.length - NAMED} more` : '';
-  return `removed  ${many}  ${size} with what others share  ${names.join(', ')}${more}\n`;
+const wholeOnes = (images: readonly Removed[]): Removed[] => images.filter(({ what }) => what === 'image');
+const namesOnly = (images: readonly Removed[]): Removed[] => images.filter(({ what }) => what === 'name');
+
+function describeRemoved(images: readonly Removed[]): string {
+  const [gone, left] = [wholeOnes(images), namesOnly(images)];
+  // Nobody but the engine knows how much of an image others share.
+  const size = `${megabytes(gone.reduce((sum, { bytes }) => sum + bytes, 0))} with what others share`;
+  const removed = `removed  ${many(gone)}  ${size}  ${listed(gone)}\n`;
+  const unnamed = `unnamed  ${many(left)}  still there for another name or image  ${listed(left)}\n`;
+  return `${gone.length > 0 ? removed : ''}${left.length > 0 ? unnamed : ''}`;
 }
+
+const many = ({ length }: readonly Removed[]): string => `${length} superseded image${length === 1 ? '' : 's'}`;
+
+/** An id says enough by its beginning. */
+function listed(images: readonly Removed[]): string {
+  const names = images.slice(0, NAMED).map(({ name }) => (name.startsWith('sha256:') ? name.slice(7, 19) : name));
+  return `${names.join(', ')}${images.length > NAMED ? ` and ${images.length - NAMED} more` : ''}`;
+}
+
+const REMOVAL_CALLED_OFF = 'The images are built; removing what they supersede was called off.\n';
 
 /** The worker image may be finished when the repository's is called off. */
 function describeEnd(finished: readonly BuiltImage[]): string {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { AppError } from '../../lib/index.ts';
-import type { Engine, ImageBuild, ImageInfo, Labels } from '../engine.ts';
+import type { Engine, ImageBuild, ImageInfo, Labels, ListedImage } from '../engine.ts';
 import type { ImageInspect } from './api.ts';
 import { createBuildOutput } from './build-output.ts';
 import type { BuildMessage } from './build-output.ts';
@@ -14,18 +14,13 @@ import { packTar } from './tar.ts';
 type ImageCalls = Pick<Engine, 'inspectImage' | 'listImages' | 'buildImage' | 'tagImage' | 'removeImage'>;
 
 export function imageCalls(connection: Connection): ImageCalls {
-  const inspect = async (name: string): Promise<ImageInfo | undefined> => {
-    const call = { what: `inspect image ${name}`, method: 'GET', path: imagePath(name, '/json') } as const;
-    const found = await connection.find<ImageInspect>(call);
-    return found === undefined ? undefined : toInfo(found);
-  };
   return {
-    inspectImage: inspect,
-    listImages: async (labels) => {
-      const [ids, used] = await Promise.all([listIds(connection, labels), usedIds(connection)]);
-      const found = await Promise.all(ids.map(inspect));
-      return found.filter((image) => image !== undefined).map((image) => ({ ...image, used: used.has(image.id) }));
+    inspectImage: async (name) => {
+      const call = { what: `inspect image ${name}`, method: 'GET', path: imagePath(name, '/json') } as const;
+      const found = await connection.find<ImageInspect>(call);
+      return found === undefined ? undefined : toInfo(found);
     },
+    listImages: (labels) => list(connection, labels),
     buildImage: (plan, onLine) => build(connection, plan, onLine),
     tagImage: (id, tag) => {
       const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
@@ -38,18 +33,23 @@ export function imageCalls(connection: Connection): ImageCalls {
   };
 }
 
-/** The list does not know when an image got its name: each one is looked at. One that goes meanwhile is not listed. */
-async function listIds(connection: Connection, labels: Labels): Promise<string[]> {
-  const query = { filters: JSON.stringify({ label: labelFilter(labels) }) };
-  const call = { what: 'list images', method: 'GET', path: '/images/json', query } as const;
-  const found = await connection.ask<{ Id: string }[]>(call);
-  return [...new Set(found.map(({ Id }) => Id))];
+interface ImageSummary extends Pick<ImageInspect, 'Id' | 'Size' | 'RepoTags'> {
+  readonly Labels?: Labels | null;
+  /** In seconds since 1970. */
+  readonly Created: number;
 }
 
-async function usedIds(connection: Connection): Promise<Set<string>> {
-  const call = { what: 'list containers', method: 'GET', path: '/containers/json', query: { all: true } } as const;
-  const found = await connection.ask<{ ImageID: string }[]>(call);
-  return new Set(found.map(({ ImageID }) => ImageID));
+/** Only what the list itself says: to look at an image that is being removed is an error, not a missing image. */
+async function list(connection: Connection, labels: Labels): Promise<ListedImage[]> {
+  const query = { filters: JSON.stringify({ label: labelFilter(labels) }) };
+  const call = { what: 'list images', method: 'GET', path: '/images/json', query } as const;
+  const found = await connection.ask<ImageSummary[]>(call);
+  return found.map(toListed).filter(({ tags }) => tags.length > 0);
+}
+
+function toListed({ Id, Labels, Size, Created, RepoTags }: ImageSummary): ListedImage {
+  const createdAt = new Date(Created * 1000).toISOString();
+  return { id: Id, labels: Labels ?? {}, bytes: Size, createdAt, tags: namesOf(RepoTags) };
 }
 
 function toInfo({ Id, Config, Architecture, Size, Created, RepoTags, Metadata }: ImageInspect): ImageInfo {
@@ -60,13 +60,16 @@ function toInfo({ Id, Config, Architecture, Size, Created, RepoTags, Metadata }:
     arch: Architecture,
     bytes: Size,
     createdAt: Created,
-    tags: (RepoTags ?? []).map(plainName),
+    tags: namesOf(RepoTags),
     namedAt: laterOf(Created, Metadata?.LastTagTime ?? ''),
   };
 }
 
-/** Podman tells the registry of a name that has none. */
-const plainName = (tag: string): string => tag.replace(/^(localhost|docker\.io\/library)\//, '');
+/** Podman tells the registry of a name that has none; Docker's list has a name for what has no name. */
+function namesOf(tags: ImageInspect['RepoTags']): string[] {
+  const named = (tags ?? []).filter((tag) => tag !== '<none>:<none>');
+  return named.map((tag) => tag.replace(/^(localhost|docker\.io\/library)\//, ''));
+}
 
 /** An image without a name has got it in the year 1. */
 const laterOf = (made: string, named: string): string => (Date.parse(named) > Date.parse(made) ? named : made);

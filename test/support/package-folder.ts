@@ -1,0 +1,18 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { tempFolder } from './temp-folder.ts';
+
+const SCRIPTS = ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh'];
+
+/** A package with sources of its own, so that a test may change them. */
+export function packageFolder(program = 'work()'): string {
+  const root = tempFolder();
+  for (const folder of ['docker/worker', 'dist/bundle/worker', 'dist/bundle/egress'])
+    mkdirSync(path.join(root, folder), { recursive: true });
+  const tail = '# What makes it a worker: this\nUSER 1000:1000\n';
+  writeFileSync(path.join(root, 'docker/worker.Dockerfile'), `ARG BASE_IMAGE\nFROM \${BASE_IMAGE}\nRUN x\n${tail}`);
+  for (const name of SCRIPTS) writeFileSync(path.join(root, 'docker/worker', name), name);
+  writeFileSync(path.join(root, 'dist/bundle/worker/worker.js'), program);
+  writeFileSync(path.join(root, 'dist/bundle/egress/egress.js'), 'pass()');
+  return root;
+}

@@ -1,6 +1,6 @@
-import { AppError, hasCode } from '../lib/index.ts';
-import { gitIn } from './git-command.ts';
+import { AppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { checkFastForward, fastForward } from './fast-forward.ts';
 import type { Repository } from './repository.ts';
 
 interface BringIn {
@@ -34,9 +34,14 @@ export async function bringIn(repository: Repository, wish: BringIn): Promise<Br
   const files = await repository.changedPaths(tip, merged.commit);
   const holder = (await repository.listWorktrees()).find((worktree) => worktree.branch === wish.into);
   const worktree = holder?.folder ?? null;
-  if (wish.dryRun) return { kind: 'would-merge', commit: merged.commit, files, worktree };
-  if (worktree === null) await repository.moveBranch({ branch: wish.into, from: tip, to: merged.commit });
-  else await fastForward(worktree, wish, merged.commit);
+  const move = { branch: wish.into, from: tip, to: merged.commit };
+  const there = worktree === null ? null : { ...move, worktree, env: wish.env };
+  if (wish.dryRun) {
+    if (there !== null) await checkFastForward(there, files);
+    return { kind: 'would-merge', commit: merged.commit, files, worktree };
+  }
+  if (there === null) await repository.moveBranch(move);
+  else await fastForward(there);
   return { kind: 'merged', commit: merged.commit, files, worktree };
 }
 
@@ -49,15 +54,4 @@ async function isAncestor({ git }: Repository, older: string, newer: string): Pr
 async function authorOf({ git }: Repository): Promise<'ours' | 'user'> {
   const { code } = await git.result(['var', 'GIT_COMMITTER_IDENT'], { answers: [0, 1, 128] });
   return code === 0 ? 'user' : 'ours';
-}
-
-/** Moves branch, index and files together, or nothing at all when local changes are in the way. */
-async function fastForward(worktree: string, { into, env }: BringIn, commit: string): Promise<void> {
-  try {
-    await gitIn(worktree, env).text(['merge', '--quiet', '--ff-only', commit]);
-  } catch (error) {
-    if (!hasCode(error, 'GIT_FAILED')) throw error;
-    const reason = error.facts.stderr.trim().split('\n').slice(0, 8).join(' ').replaceAll(/\s+/g, ' ');
-    throw new AppError('MERGE_DIRTY', { into, worktree, reason }, { cause: error });
-  }
 }

@@ -212,7 +212,9 @@ describe('merging a finished feature', () => {
 
     // Local changes are in the way.
     await project.write('README.md', 'my own words\n');
-    expect(await refused([], 1)).toMatch(/main is checked out in .*README\.md.*Nothing was changed/s);
+    const inTheWay = /main is checked out in .*README\.md.*Nothing was changed/s;
+    expect(await refused([], 1)).toMatch(inTheWay);
+    expect(await refused(['--dry-run'], 1)).toMatch(inTheWay);
     project.git('checkout', '--quiet', 'README.md');
     await project.write('all.txt', 'my own, and git does not know it\n');
     expect(await refused([], 1)).toMatch(/all\.txt.*Nothing was changed/s);

@@ -19,7 +19,8 @@ export function askRules({ container }: Config['workers'], env: Environment, cwd
   return container.network === 'allowlist' ? egressRules({ allow: container.allow, env, cwd }) : null;
 }
 
-export async function networkFor(wishes: ContainerWishes): Promise<Network> {
+/** What is malformed has been refused before; what npm says is not waited for. */
+export function networkFor(wishes: ContainerWishes): Network {
   const { config, env } = wishes;
   const { rules: asked } = wishes.mode;
   if (asked === null) {
@@ -27,8 +28,6 @@ export async function networkFor(wishes: ContainerWishes): Promise<Network> {
     const warnings = Promise.resolve(open ? [] : withoutModel(wishes, []));
     return { network: open ? 'bridge' : 'none', egress: null, warnings };
   }
-  // What is malformed is known by now, and told before anything starts; what npm says is not waited for.
-  await Promise.race([asked, Promise.resolve()]);
   return {
     network: 'none',
     egress: {

@@ -13,6 +13,8 @@ interface ContainerFindings {
   readonly findings: readonly Finding[];
   /** Workers of a run that leaves the choice to us would be in containers. */
   readonly usable: boolean;
+  /** Where the engine listens; null when there is none. */
+  readonly endpoint: string | null;
 }
 
 /** What is missing is bad only where containers are insisted on; elsewhere workers run without them. */
@@ -27,16 +29,22 @@ export async function examineContainers(
   if (engine === undefined) {
     const remedy =
       'Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.';
-    return { findings: [{ what: 'engine', state: missing, found: lines.join('\n'), remedy }], usable: false };
+    return {
+      findings: [{ what: 'engine', state: missing, found: lines.join('\n'), remedy }],
+      usable: false,
+      endpoint: null,
+    };
   }
   const reached = await attempt('engine', () => engine.info());
-  if ('problem' in reached) return { findings: [{ ...reached.problem, state: missing }], usable: false };
+  if ('problem' in reached)
+    return { findings: [{ ...reached.problem, state: missing }], usable: false, endpoint: null };
   const info = reached.value;
   const findings = [engineFinding(engine.name, info, missing), await checkImage(engine, context, missing)];
   const objects = await attempt('objects', async () => repository && checkObjects(repository, context.env));
   if ('problem' in objects) findings.push({ ...objects.problem, state: missing });
   const limits = workers === undefined ? [] : [limitsFinding(workers, info, missing)];
-  return { findings: [...findings, ...limits], usable: findings.every(({ state }) => state === 'ok') };
+  const usable = findings.every(({ state }) => state === 'ok');
+  return { findings: [...findings, ...limits], usable, endpoint: info.endpoint };
 }
 
 type Missing = 'bad' | 'note';

@@ -4,6 +4,8 @@ import { findAgentCredentials } from '../credentials/index.ts';
 import { run } from '../lib/index.ts';
 import { agentProblem, findProgram } from './check-agent.ts';
 import type { CliContext, CommandInput } from './command.ts';
+import { checkedMounts } from './container-config.ts';
+import type { ConfigWishes } from './container-config.ts';
 import { examineContainers } from './examine-containers.ts';
 import { attempt, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
@@ -64,12 +66,21 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
     fine('git', version),
     fine('repository', project.repository.root),
     await checkDisk(project.repository.root),
-    'problem' in loaded ? loaded.problem : fine('config', project.paths.config),
+    'problem' in loaded
+      ? loaded.problem
+      : await checkConfig({ project, config: loaded.value, env: context.env }, containers.endpoint, inside),
     ...(config === undefined ? [] : [await checkAgent(config, inside, context)]),
     await checkCredentials(context, { inside, missing: needed ? 'bad' : 'note' }),
     ...graphs.map(({ finding }) => finding),
     ...containers.findings,
   ];
+}
+
+/** A run that starts no containers does not mind what is wrong with them. */
+async function checkConfig(wishes: ConfigWishes, endpoint: string | null, inside: boolean): Promise<Finding> {
+  const asked = await attempt('config', () => checkedMounts(wishes, endpoint));
+  if ('problem' in asked) return { ...asked.problem, state: inside ? 'bad' : 'note' };
+  return fine('config', wishes.project.paths.config);
 }
 
 async function checkDisk(root: string): Promise<Finding> {

@@ -1,14 +1,15 @@
 import { closeSync, openSync } from 'node:fs';
-import { devNull, homedir, userInfo } from 'node:os';
+import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import { makeHandover } from '../credentials/index.ts';
 import type { EngineInfo } from '../engines/index.ts';
-import { cacheVolumes, createContainerLauncher, extraMounts, workerIdentity } from '../launchers/index.ts';
+import { cacheVolumes, createContainerLauncher, workerIdentity } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import { AppError, run, startDaemon } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
+import { checkedMounts } from './container-config.ts';
 import { networkFor } from './container-network.ts';
 import type { ContainerWishes } from './container-wishes.ts';
 import type { Workers } from './wire.ts';
@@ -18,9 +19,11 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   const { mode, config, env } = wishes;
   openMask();
   const { info } = mode;
-  const [given, way, mounts] = await Promise.all([handoverFor(wishes), networkFor(wishes), mountsFor(wishes, info)]);
+  const mounts = await checkedMounts(wishes, info.endpoint);
+  const given = await handoverFor(wishes);
   checkCredentials(wishes, given);
   checkRuntime(config, info);
+  const way = networkFor(wishes);
   const { handover } = given;
   const repo = wishes.project.repository.root;
   const { lock } = wishes.project.paths.feature(wishes.graph.feature);
@@ -51,9 +54,9 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
 /** What of the configuration no run could use is refused as it would be there; returns what a run would have to say. */
 export async function checkContainers(wishes: ContainerWishes): Promise<readonly string[]> {
   const { info } = wishes.mode;
-  const [network] = await Promise.all([networkFor(wishes), mountsFor(wishes, info)]);
+  await checkedMounts(wishes, info.endpoint);
   checkRuntime(wishes.config, info);
-  return network.warnings;
+  return networkFor(wishes).warnings;
 }
 
 /** Root's workers are somebody else, and must read what we and our git write from now on: mail, the lease, objects. */
@@ -116,29 +119,6 @@ function provesItselfOtherwise({ env, agent }: Given['handover']): boolean {
   return (
     'ANTHROPIC_CUSTOM_HEADERS' in agent.env || Object.keys(env).some((name) => name.startsWith('CLAUDE_CODE_USE_'))
   );
-}
-
-async function mountsFor(
-  { project, config, env }: ContainerWishes,
-  info: EngineInfo,
-): Promise<ContainerSettings['mounts']> {
-  const { root, commonDir } = project.repository;
-  const objects = await project.repository.objectFolders();
-  const places = { homes: homesOf(env), root, commonDir, objects, engine: info.endpoint };
-  const { mounts, problems } = await extraMounts(config.workers.container.mounts, places);
-  if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file: project.paths.config, problems });
-  return mounts;
-}
-
-/** Where HOME leads elsewhere, the user's keys are still in the folder that the system knows. */
-function homesOf(env: Environment): [string, ...string[]] {
-  const home = env['HOME'] || homedir();
-  try {
-    return [home, userInfo().homedir];
-  } catch {
-    // A user whom the system does not know.
-    return [home];
-  }
 }
 
 /** Before anything starts: no worker could. */

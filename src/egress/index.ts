@@ -2,5 +2,5 @@ export { isAllowed } from './allowlist.ts';
 export { proxyEnvironment } from './environment.ts';
 export { proxyProgram } from './program.ts';
 export type { ProxyProgram } from './program.ts';
-export { egressRules } from './rules.ts';
+export { allowlistProblems, egressRules } from './rules.ts';
 export type { EgressRules, EgressWishes } from './rules.ts';

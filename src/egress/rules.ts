@@ -23,13 +23,16 @@ export interface EgressWishes {
   readonly cwd: string;
 }
 
+/** Pure. One text for each entry that says nothing we understand, as it is told to the user. */
+export function allowlistProblems(allow: readonly string[]): string[] {
+  return parseAllowlist(allow).problems.map((problem) => `workers.container.allow: ${problem}`);
+}
+
 /** What workers may reach: the user's list, his registries when he wants npm, and the model server that he has set. */
 export async function egressRules({ allow, env, cwd }: EgressWishes): Promise<EgressRules> {
+  const problems = allowlistProblems(allow);
+  if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file: '.mahabharatha/config.yaml', problems });
   const list = parseAllowlist(allow);
-  if (list.problems.length > 0) {
-    const problems = list.problems.map((problem) => `workers.container.allow: ${problem}`);
-    throw new AppError('CONFIG_INVALID', { file: '.mahabharatha/config.yaml', problems });
-  }
   const npm: NpmHosts = list.npm ? await readNpmHosts(env, cwd) : { registries: [], project: [] };
   const model = env['ANTHROPIC_BASE_URL'] ?? '';
   const own = [

@@ -48,6 +48,34 @@ describe.skipIf(docker.why !== '')(`further folders in a worker's container${why
     expect(project.git('branch', '--list', 'mahabharatha/*')).toBe('');
   });
 
+  it('are told of together with the allowlist, and by doctor and a dry run in the words of a run', async () => {
+    const allow = ['nmp', 'http://foo.com/x', '*', '1.2.3.4', '10.0.0.0/8', 'a b', 'example.org:http', '*.1.2.3.4:80'];
+    const sources = ['~/.ssh', '/', '/var/run/docker.sock', '/no/such'];
+    project = await createContainerProject({
+      container: [
+        `allow: ${JSON.stringify(allow)}`,
+        'mounts:',
+        ...sources.map((source, index) => `  - { source: "${source}", target: /m${index} }`),
+      ].join('\n'),
+    });
+    await mkdir(path.join(project.env['HOME'] ?? '', '.ssh'));
+    await project.graph('login', [{ id: 'A', create: ['a.txt'], run: 'echo a > a.txt' }]);
+
+    const run = await project.cli('kurukshetra');
+    const dry = await project.cli('kurukshetra', '--dry-run');
+    const doctor = await project.cli('doctor', '--json');
+
+    expect([run.exit, dry.exit, doctor.exit]).toEqual([2, 2, 4]);
+    expect(run.stderr).toContain('config.yaml has 12 problems');
+    for (const entry of allow) expect(run.stderr).toContain(`workers.container.allow: "${entry}": `);
+    for (const source of sources) expect(run.stderr).toContain(` (${source}): `);
+    expect(dry.stderr).toBe(run.stderr);
+    const { findings } = JSON.parse(doctor.stdout) as { findings: { what: string; found: string; remedy: string }[] };
+    const config = findings.find(({ what }) => what === 'config');
+    expect(config).toMatchObject({ state: 'bad' });
+    expect(run.stderr).toContain(`${config?.found}\n\n${config?.remedy}`);
+  });
+
   it('hold the downloads of one run for the next: caches outlive runs, and belong to their repository', async () => {
     project = await createContainerProject({ container: 'network: none\ncaches: [npm]' });
     const volumes = ['volume', 'ls', '--filter', `label=mahabharatha.cache=${project.folder}`, '--format', '{{.Name}}'];

@@ -151,6 +151,24 @@ describe('doctor', () => {
     expect(outside.stdout).toMatch(/✗ .*repository +\S+ is not inside a git repository/);
   });
 
+  it('says what runs in containers would refuse of the configuration, also without an engine', async () => {
+    project.env['DOCKER_HOST'] = 'unix:///nonexistent/docker.sock';
+    const container = 'container: { allow: [nmp], mounts: [{ source: /no/such, target: /data }] }';
+    const doctor = async (mode: string): Promise<{ exit: number | null; stdout: string }> => {
+      await project.config(`workers: { mode: ${mode}, ${container} }\n`);
+      return project.cli('doctor');
+    };
+    const insisted = await doctor('container');
+    expect(insisted.stdout).toMatch(/✗ config +\S*config\.yaml has 2 problems:\n.*"nmp".*\n.*\/no\/such.*\n +→ Mend/);
+    expect(insisted.exit).toBe(4);
+    // Runs are subprocesses then, and do not look at it.
+    for (const mode of ['auto', 'subprocess']) {
+      const { exit, stdout } = await doctor(mode);
+      expect(stdout).toMatch(/! config +\S*config\.yaml has 2 problems:/);
+      expect(exit).toBe(0);
+    }
+  });
+
   it('never shows a secret', async () => {
     project.env['ANTHROPIC_API_KEY'] = 'sk-very-secret';
     const { stdout } = await project.cli('doctor');

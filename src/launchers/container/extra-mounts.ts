@@ -17,8 +17,8 @@ interface MountPlaces {
   readonly commonDir: string;
   /** Where its objects are read from, borrowed ones too. */
   readonly objects: readonly string[];
-  /** Where the engine listens: a socket, or an address that leads to no file. */
-  readonly engine: string;
+  /** Where the engine listens: a socket, or an address that leads to no file; null when none has been found. */
+  readonly engine: string | null;
 }
 
 /** Keys, accounts and settings of people; a worker has no business there. */
@@ -99,7 +99,7 @@ async function forbiddenPlaces({ homes, commonDir, root, objects, engine }: Moun
     path.join(root, '.git'),
     ...objects,
     path.join(root, '.mahabharatha'),
-    ...(path.isAbsolute(engine) ? [engine] : []),
+    ...(engine !== null && path.isAbsolute(engine) ? [engine] : []),
     // Of another user than the one who asks.
     ...(homes.some((home) => within(home, '/root')) ? [] : ['/root']),
   ];

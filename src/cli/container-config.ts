@@ -1,0 +1,36 @@
+import { homedir, userInfo } from 'node:os';
+import { allowlistProblems } from '../egress/index.ts';
+import { extraMounts } from '../launchers/index.ts';
+import type { ContainerSettings } from '../launchers/index.ts';
+import { AppError } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import type { ContainerWishes } from './container-wishes.ts';
+
+export type ConfigWishes = Pick<ContainerWishes, 'project' | 'config' | 'env'>;
+
+/** The user's own mounts; what no run in containers could use of them, or of the allowlist, is refused all at once. */
+export async function checkedMounts(
+  { project, config, env }: ConfigWishes,
+  /** Where the engine listens, if there is one. */
+  endpoint: string | null,
+): Promise<ContainerSettings['mounts']> {
+  const { network, allow, mounts: wished } = config.workers.container;
+  const { root, commonDir } = project.repository;
+  const objects = await project.repository.objectFolders();
+  const places = { homes: homesOf(env), root, commonDir, objects, engine: endpoint };
+  const { mounts, problems } = await extraMounts(wished, places);
+  const all = [...(network === 'allowlist' ? allowlistProblems(allow) : []), ...problems];
+  if (all.length > 0) throw new AppError('CONFIG_INVALID', { file: project.paths.config, problems: all });
+  return mounts;
+}
+
+/** Where HOME leads elsewhere, the user's keys are still in the folder that the system knows. */
+function homesOf(env: Environment): [string, ...string[]] {
+  const home = env['HOME'] || homedir();
+  try {
+    return [home, userInfo().homedir];
+  } catch {
+    // A user whom the system does not know.
+    return [home];
+  }
+}

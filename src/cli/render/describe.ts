@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../state/index.ts';
+import type { GateSummary, RecordedEvent } from '../../state/index.ts';
 
 interface Line {
   readonly kind: 'good' | 'bad' | 'plain' | 'quiet';
@@ -54,7 +54,7 @@ export function describe(event: RecordedEvent): Line {
     case 'gates-started':
       return plain(`gates of level ${event.level} on ${short(event.commit)} (${event.cause})`);
     case 'gates-passed':
-      return good(`gates green: ${event.gates.map((gate) => gate.name).join(', ')}`);
+      return good(describePassed(event.gates));
     case 'gates-failed':
       return bad(`gates red: ${firstLine(event.log)}`);
     case 'gates-lost':
@@ -72,6 +72,12 @@ export function describe(event: RecordedEvent): Line {
         ? good(`run complete: ${event.cause}`)
         : bad(`run ${event.status}: ${event.cause}`);
   }
+}
+
+/** A red one that is not required stops nothing, and is no green one for that; the warning after it tells of it. */
+function describePassed(gates: readonly GateSummary[]): string {
+  const green = gates.filter((gate) => gate.ok).map((gate) => gate.name);
+  return green.length === 0 ? 'gates passed: no required one is red' : `gates green: ${green.join(', ')}`;
 }
 
 const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;

@@ -80,10 +80,18 @@ function runGates(snapshot: Snapshot, level: number, count: number): Action[] {
   if (worker === undefined || trial == null) return [];
   const commit = count === 0 ? snapshot.state.integrationTip : (trial.tips[count - 1] ?? snapshot.state.integrationTip);
   const again =
-    trial.reds > 0 ? 'red once: a second look tells a flake from a failure' : 'all tasks of the level are merged';
+    trial.reds > 0 ? 'red once: a second look tells a flake from a failure' : whatIsMerged(snapshot.state, level);
   const cause = trial.search === null ? again : `looking for the culprit among ${trial.tasks.length} tasks`;
   const gates: Action = { kind: 'run-gates', level, worker, count, commit, cause };
   return start === undefined ? [gates] : [{ kind: 'start-worker', worker, cause: start }, gates];
+}
+
+/** Gates also see what is left of a level in which a task has failed, or waits for the others. */
+function whatIsMerged(state: RunState, level: number): string {
+  const tasks = tasksOf(state, level);
+  const done = tasks.filter(({ task }) => task.status === 'complete').length;
+  if (done === tasks.length) return 'all tasks of the level are merged';
+  return `what is done in the level is merged: ${done} of ${tasks.length} tasks`;
 }
 
 function deadlyGates(level: number, losses: number): FinishAction {

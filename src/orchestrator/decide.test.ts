@@ -332,6 +332,18 @@ describe('gates', () => {
     expect(world.settle()).toContain('publish level 1 at 2b41000: all required gates are green');
   });
 
+  it('run also on what is left of a level in which a task has failed, and say how much that is', () => {
+    const world = createWorld([{ id: 'A' }, { id: 'B' }, { id: 'C' }], { gates: [GATE], workers: 1 });
+    for (const task of ['A', 'A']) {
+      world.settle();
+      world.reports(0, { outcome: 'agent-failed', detail: `no ${task}`, feedback: 'no' });
+    }
+    doAll(world, 2);
+    expect(world.settle()).toMatch(
+      /run-gates of level 1 with 2 tasks on 0 at \w+: what is done in the level is merged: 2 of 3 tasks/,
+    );
+  });
+
   it('that are red once are looked at again: a flake costs nobody a try', () => {
     const world = createWorld([{ id: 'A' }], { gates: [GATE] });
     doAll(world, 1);

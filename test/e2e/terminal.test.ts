@@ -41,9 +41,9 @@ interface AtTerminal {
   readonly end: Promise<number | null>;
 }
 
-function atTerminal(args: readonly string[], env: NodeJS.ProcessEnv = {}): AtTerminal {
+function atTerminal(args: readonly string[], env: NodeJS.ProcessEnv = {}, columns = 120): AtTerminal {
   const command = [process.execPath, PROGRAM, ...args].map((word) => `'${word}'`).join(' ');
-  const sized = `stty cols 120 rows 40; exec ${command}`;
+  const sized = `stty cols ${columns} rows 40; exec ${command}`;
   const child = spawn('script', ['--quiet', '--return', '--command', sized, '/dev/null'], {
     cwd: project.folder,
     env: { ...project.env, ...env },
@@ -91,6 +91,14 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
     await waitFor('its end to be drawn', () => run.output().includes('T-1 goes on, says worker 0: the model answers'));
     await writeFile(path.join(project.outside, 'end'), '');
     expect(await run.end).toBe(0);
+  });
+
+  it('a build is told line by line where the terminal says that it has no width', async () => {
+    await go();
+    const run = atTerminal(['kurukshetra', '--mode', 'subprocess'], {}, 0);
+    expect(await run.end).toBe(0);
+    expect(run.output()).toContain('level 1 starts: 1 task');
+    expect(run.output()).toContain('A done: ');
   });
 
   it('has no colours when NO_COLOR is set', async () => {

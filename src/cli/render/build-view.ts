@@ -2,6 +2,7 @@ import type { BuildProgress, BuiltImage, Removed } from '../../images/index.ts';
 import { printable } from '../../lib/index.ts';
 import type { CliContext } from '../command.ts';
 import { colorsFor } from './colors.ts';
+import { columnsOf } from './columns.ts';
 
 /** How a build of images is shown. */
 export interface BuildView extends BuildProgress {
@@ -54,7 +55,7 @@ export function plainView({ out, err }: Context): BuildView {
 function tailView({ out, err, color }: Context): BuildView {
   const { dim } = colorsFor(color);
   const clear = '\r\u001B[2K';
-  const width = Math.max(20, (process.stdout.columns ?? 80) - 3);
+  const width = Math.max(20, columnsOf(process.stdout) - 3);
   return {
     step: (text) => out(`${clear}Building ${text}\n`),
     // A build prints what it wants; only we move the cursor.

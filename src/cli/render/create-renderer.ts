@@ -13,7 +13,8 @@ interface RendererWishes {
 /** Chosen once: for programs, for a person at a terminal, for a log. */
 export async function createRenderer({ context, graph, json }: RendererWishes): Promise<Renderer> {
   if (json) return jsonRenderer(context);
-  if (!context.terminal) return plainRenderer(context);
+  // In a terminal of no width a tree would be drawn one letter below the other.
+  if (!context.terminal || process.stdout.columns === 0) return plainRenderer(context);
   const { terminalRenderer } = await import('./terminal.ts');
   return terminalRenderer(context, graph);
 }

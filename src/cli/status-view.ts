@@ -2,12 +2,14 @@ import { readUntrusted } from '../lib/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { Phase } from '../protocol/index.ts';
-import type { RunState, StateStore, WorkerState } from '../state/index.ts';
+import type { RunState, StateStore, TaskState, WorkerState } from '../state/index.ts';
 
 /** A run as it is, not as it was last written down: what is dead is not shown as alive. */
 export interface StatusView extends Omit<RunState, 'workers'> {
   /** The process that drives the run; null when nobody does. */
   readonly orchestrator: { readonly pid: number; readonly since: string } | null;
+  /** When it ended, or when it was last seen at work; null while somebody drives it. */
+  readonly endedAt: string | null;
   readonly workers: Record<string, WorkerState & { readonly phase: Phase | null }>;
 }
 
@@ -30,17 +32,41 @@ export async function viewStatus(
     }),
   );
   const orchestrator = holder === undefined ? null : { pid: holder.pid, since: holder.since };
-  return { ...truth(state, orchestrator !== null), orchestrator, workers: Object.fromEntries(workers) };
+  const seen = { ...state, workers: Object.fromEntries(workers) };
+  return { ...truth(seen, orchestrator !== null, Date.now()), orchestrator };
 }
 
+type Seen = Omit<StatusView, 'orchestrator' | 'endedAt'>;
+
 /** "Running" needs somebody who runs it. */
-function truth(state: RunState, live: boolean): RunState {
-  if (state.status !== 'running' || live) return state;
-  const tasks = Object.entries(state.tasks).map(([id, task]) => {
+function truth(seen: Seen, live: boolean, now: number): Omit<StatusView, 'orchestrator'> {
+  if (seen.status !== 'running') return { ...seen, endedAt: seen.updatedAt };
+  if (live) return { ...seen, endedAt: null };
+  const tasks = Object.entries(seen.tasks).map(([id, task]) => {
     const broken = task.status === 'running' || task.status === 'verifying';
-    return [id, broken ? { ...task, status: 'pending' as const, cause: 'broken off: the orchestrator is gone' } : task];
+    return [id, broken ? brokenOff(task, seen, now) : task];
   });
-  return { ...state, status: 'stopped', cause: 'the orchestrator is gone', tasks: Object.fromEntries(tasks) };
+  return {
+    ...seen,
+    status: 'stopped',
+    cause: 'the orchestrator is gone',
+    endedAt: lastSign(seen, Object.values(seen.workers), now),
+    tasks: Object.fromEntries(tasks),
+  };
+}
+
+function brokenOff(task: TaskState, seen: Seen, now: number): TaskState {
+  const attempts = task.attempts.map((attempt) => {
+    const worker = seen.workers[attempt.worker];
+    return { ...attempt, endedAt: attempt.endedAt ?? lastSign(seen, worker === undefined ? [] : [worker], now) };
+  });
+  return { ...task, status: 'pending', cause: 'broken off: the orchestrator is gone', attempts };
+}
+
+/** Workers may go on for a while after the last snapshot. What they say of the time is theirs: nothing ends in the future. */
+function lastSign(seen: Seen, workers: readonly WorkerState[], now: number): string {
+  const signs = workers.map(({ heartbeatAt }) => Date.parse(heartbeatAt ?? '')).filter((at) => at <= now);
+  return new Date(Math.max(Date.parse(seen.updatedAt), ...signs)).toISOString();
 }
 
 async function lookAtWorker(
@@ -51,10 +77,12 @@ async function lookAtWorker(
 ): Promise<StatusView['workers'][string]> {
   const over = worker.status === 'STOPPED' || worker.status === 'CRASHED';
   if (over) return { ...worker, phase: null };
-  if (dead) return { ...worker, status: 'CRASHED', task: null, trouble: null, phase: null };
-  const status = await readStatus(store.paths.worker(number).status);
-  if (status === undefined || status.session !== worker.session) return { ...worker, phase: null };
-  return { ...worker, heartbeatAt: status.at, phase: status.phase, trouble: status.trouble };
+  const read = await readStatus(store.paths.worker(number).status);
+  const status = read?.session === worker.session ? read : undefined;
+  const heard = { ...worker, heartbeatAt: status?.at ?? worker.heartbeatAt };
+  if (dead) return { ...heard, status: 'CRASHED', task: null, trouble: null, phase: null };
+  if (status === undefined) return { ...worker, phase: null };
+  return { ...heard, phase: status.phase, trouble: status.trouble };
 }
 
 async function readStatus(file: string): Promise<ReturnType<typeof workerStatus.parse> | undefined> {

@@ -30,6 +30,7 @@ export function formatStatus(view: StatusView, now: number, colors: Colors): str
       ];
     }),
     ...workerLines(view, now, colors),
+    ...ownerlessLine(view),
     ...view.warnings.map((warning) => colors.yellow(`warning: ${warning}`)),
   ];
   return `${lines.join('\n')}\n`;
@@ -37,7 +38,7 @@ export function formatStatus(view: StatusView, now: number, colors: Colors): str
 
 function headline(view: StatusView, now: number, colors: Colors): string {
   const paint = view.status === 'complete' ? colors.green : view.status === 'running' ? colors.bold : colors.red;
-  const end = view.status === 'running' ? now : Date.parse(view.updatedAt);
+  const end = view.endedAt === null ? now : Date.parse(view.endedAt);
   const who = view.orchestrator === null ? '' : `, process ${view.orchestrator.pid}`;
   const why = view.cause === null ? '' : ` — ${view.cause}`;
   return `Feature ${view.feature}: ${paint(view.status)} (${ago(end - Date.parse(view.startedAt))}${who}, run ${view.runId})${why}`;
@@ -71,7 +72,7 @@ function workerLines(view: StatusView, now: number, colors: Colors): string[] {
   return [
     colors.bold('Workers'),
     ...workers.map(([number, worker]) => {
-      const live = worker.status !== 'STOPPED' && worker.status !== 'CRASHED';
+      const live = isLive(worker);
       const doing = [
         worker.task ?? '',
         worker.phase === 'setup' ? 'set-up' : '',
@@ -83,6 +84,21 @@ function workerLines(view: StatusView, now: number, colors: Colors): string[] {
       ].filter((part) => part !== '');
       return `  ${number}  ${worker.status.padEnd(8)} ${worker.mode}  ${doing.join('  ')}`;
     }),
+  ];
+}
+
+const isLive = ({ status }: { status: string }): boolean => status !== 'STOPPED' && status !== 'CRASHED';
+
+/** They are at work, though nothing else is: whoever wants their work has to be quick. */
+function ownerlessLine({ orchestrator, workers, feature }: StatusView): string[] {
+  const count = Object.values(workers).filter(isLive).length;
+  if (orchestrator !== null || count === 0) return [];
+  const [who, them, they] =
+    count === 1
+      ? ['1 worker lives on', 'it', 'it ends by itself']
+      : [`${count} workers live on`, 'them', 'they end by themselves'];
+  return [
+    `${who}: mahabharatha kurukshetra --feature ${feature} --resume takes ${them} over, else ${they} within the lease`,
   ];
 }
 

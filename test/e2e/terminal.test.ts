@@ -1,7 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject, waitFor } from '../support/project.ts';
 import type { TestProject } from '../support/project.ts';
@@ -58,6 +60,12 @@ function atTerminal(args: readonly string[], env: NodeJS.ProcessEnv = {}, column
       child.once('close', resolve);
     }),
   };
+}
+
+/** The tree as it was drawn last, and what came after it, without colours. */
+function lastFrame(run: AtTerminal): string {
+  const plain = stripVTControlCharacters(run.output()).replaceAll('\r', '');
+  return plain.slice(Math.max(0, ...[...plain.matchAll(/^.*Level 1: /gm)].map(({ index }) => index)));
 }
 
 const go = (): Promise<void> => writeFile(path.join(project.outside, 'go'), '');
@@ -122,6 +130,63 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
     expect(await project.processes()).toEqual([]);
     await go();
     expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
+  });
+
+  it('after Ctrl-C every row has its name and says how far it came, and what only waits does not turn', async () => {
+    await project.graph('login', [
+      { id: 'A', create: ['a.txt'], run: 'echo 1 > a.txt' },
+      { id: 'B', create: ['b.txt'], run: 'echo 1 > b.txt; touch "$OUTSIDE/begun"; sleep 600' },
+      { id: 'C', create: ['c.txt'], run: 'echo 1 > c.txt' },
+      { id: 'D', level: 2, create: ['d.txt'], run: 'echo 1 > d.txt' },
+    ]);
+    const run = atTerminal(['kurukshetra', '--mode', 'subprocess', '--workers', '1']);
+    await waitFor('A to be done and B to be at work', () =>
+      /A  Task A — done[^]*B → worker 0[^]*Level 2.*\n/.test(lastFrame(run)),
+    );
+    const before = lastFrame(run);
+    expect(before).toMatch(/^.*[\u2800-\u28FF] B  Task B$/m);
+    expect(before).toMatch(/^[^\u2800-\u28FF]* C  Task C$/m);
+    expect(before).toMatch(/^[^\u2800-\u28FF]* Level 2: 1 task$/m);
+    await waitFor('B to have written', () => existsSync(path.join(project.outside, 'begun')));
+    run.type('\u0003');
+
+    expect(await run.end).toBe(130);
+    expect(lastFrame(run)).toMatch(
+      new RegExp(
+        [
+          'Level 1: 3 tasks — stopped',
+          'A  Task A — done',
+          'B  Task B — stopped; its work so far is kept',
+          'C  Task C — not begun',
+          'merge and gates — (stopped|not begun)',
+          'Level 2: 1 task — not begun',
+        ].join('\n.*'),
+      ),
+    );
+  });
+
+  it('a resumed run shows what is at work and what was done before', async () => {
+    await project.graph('login', [
+      { id: 'A', create: ['a.txt'], run: 'echo 1 > a.txt' },
+      { id: 'B', level: 2, create: ['b.txt'], run: 'echo 1 > b.txt' },
+      {
+        id: 'C',
+        level: 2,
+        create: ['c.txt'],
+        run: 'touch "$OUTSIDE/begun"; until [ -e "$OUTSIDE/go" ]; do sleep 0.02; done; echo 1 > c.txt',
+      },
+    ]);
+    const first = project.start('kurukshetra', '--workers', '1');
+    await waitFor('C to begin', () => existsSync(path.join(project.outside, 'begun')));
+    first.child.kill('SIGINT');
+    await first.end;
+
+    const run = atTerminal(['kurukshetra', '--mode', 'subprocess', '--resume']);
+    await waitFor('C to be drawn', () => /B  Task B[^]*C → worker/.test(lastFrame(run)));
+    await go();
+    expect(await run.end).toBe(0);
+    expect(lastFrame(run)).toMatch(/Level 1: 1 task — done\n.*Level 2: 2 tasks — done/);
+    expect(run.output()).not.toContain('not begun');
   });
 
   it('cleanup asks first: no changes nothing, yes removes', async () => {

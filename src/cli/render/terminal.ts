@@ -1,52 +1,39 @@
-import { Listr } from 'listr2';
+import { Listr, ListrTaskState } from 'listr2';
 import type { ListrTask, ListrTaskWrapper, DefaultRenderer, SimpleRenderer } from 'listr2';
 import type { RecordedEvent } from '../../state/index.ts';
 import type { Task, TaskGraph } from '../../tasks/index.ts';
 import type { CliContext } from '../command.ts';
+import { createCells, endAll, moveBy, tell } from './cells.ts';
+import type { Cell, Cells, End } from './cells.ts';
 import { colorsFor } from './colors.ts';
 import { describe } from './describe.ts';
 import type { Renderer } from './renderer.ts';
 import { formatSummary } from './summary.ts';
 
 type Row = ListrTaskWrapper<unknown, typeof DefaultRenderer, typeof SimpleRenderer>;
-
-/** One row of the live view: it opens when its work begins and settles when it ends. */
-interface Cell {
-  row: Row | undefined;
-  /** What it shows; may be known before there is a row to show it in. */
-  text: string;
-  readonly begun: Settleable;
-  readonly ended: Settleable;
-}
+type RowOfTask = ListrTask<unknown, typeof DefaultRenderer>;
 
 /** Levels and their tasks as a live tree, for a person at a terminal. */
 export function terminalRenderer(context: CliContext, graph: TaskGraph): Renderer {
   const colors = colorsFor(context.color);
-  const cells = new Map<string, Cell>(graph.tasks.map((task) => [task.id, newCell()]));
-  const levels = new Map<number, Cell>(graph.levels.map((level) => [level, newCell()]));
+  const cells = createCells(graph);
   const notes: string[] = [];
   const view = new Listr(
-    graph.levels.map((level) =>
-      levelRow(
-        level,
-        graph.tasks.filter((task) => task.level === level),
-        levels,
-        cells,
-      ),
-    ),
+    graph.levels.map((level) => levelRow(level, graph, cells)),
     {
       concurrent: true,
       exitOnError: false,
       registerSignalListeners: false,
-      rendererOptions: { collapseSubtasks: true },
+      // An error's words would stand in the place of the row's name; ours stand after it.
+      rendererOptions: { collapseSubtasks: true, showErrorMessage: false },
     },
   );
   const shown = view.run().catch(() => undefined);
   return {
-    event: (event) => show(event, cells, levels),
+    event: (event) => show(event, cells),
     note: (text) => notes.push(text),
     close: async (end) => {
-      for (const cell of [...cells.values(), ...levels.values()]) settle(cell, 'not begun');
+      endAll(cells, end?.state);
       await shown;
       for (const note of notes) context.err(colors.dim(`note: ${note}\n`));
       if (end !== undefined) context.out(`\n${formatSummary(end.state, end.network)}`);
@@ -54,96 +41,56 @@ export function terminalRenderer(context: CliContext, graph: TaskGraph): Rendere
   };
 }
 
-function newCell(): Cell {
-  const cell = { row: undefined, text: 'waiting', begun: withResolvers(), ended: withResolvers() };
-  cell.ended.promise.catch(() => undefined);
-  return cell;
-}
-
-/** What Promise.withResolvers gives; Node 20 has it not. */
-interface Settleable {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (reason: Error) => void;
-}
-
-function withResolvers(): Settleable {
-  const ends: { resolve?: () => void; reject?: (reason: Error) => void } = {};
-  const promise = new Promise<void>((resolve, reject) => void Object.assign(ends, { resolve, reject }));
-  return { promise, resolve: () => ends.resolve?.(), reject: (reason) => ends.reject?.(reason) };
-}
-
-function levelRow(
-  level: number,
-  tasks: readonly Task[],
-  levels: ReadonlyMap<number, Cell>,
-  cells: ReadonlyMap<string, Cell>,
-): ListrTask<unknown, typeof DefaultRenderer> {
-  const title = `Level ${level}: ${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}`;
+function levelRow(level: number, graph: TaskGraph, { tasks, levels }: Cells): RowOfTask {
+  const own = graph.tasks.filter((task) => task.level === level);
+  const title = `Level ${level}: ${own.length} ${own.length === 1 ? 'task' : 'tasks'}`;
   return {
     title,
     task: async (_, row) => {
-      const cell = levels.get(level);
-      if (cell === undefined) return undefined;
-      cell.row = row;
-      await cell.begun.promise;
-      const rows = tasks.map((task) => taskRow(task, cells.get(task.id)));
-      rows.push({ title: 'merge and gates', task: async (_, row) => waitFor({ ...cell, row }) });
+      const cells = levels.get(level);
+      if (cells === undefined) return undefined;
+      const over = follow(row, title, cells.level);
+      // What has failed in it is told by its rows.
+      over.catch(() => undefined);
+      const begun = cells.level.begun.promise.then(() => true);
+      if (!(await Promise.race([begun, over.then(() => false)]))) return undefined;
+      const rows = own.map((task) => taskRow(task, tasks.get(task.id)));
+      rows.push(rowOf('merge and gates', cells.merging));
       return row.newListr(rows, { concurrent: true, exitOnError: false });
     },
   };
 }
 
-function taskRow(task: Task, cell: Cell | undefined): ListrTask<unknown, typeof DefaultRenderer> {
-  return {
-    title: `${task.id}  ${task.title}`,
-    task: async (_, row) => {
-      if (cell === undefined) return;
-      cell.row = row;
-      tell(cell, cell.text);
-      await waitFor(cell);
-    },
-  };
+const taskRow = (task: Task, cell: Cell | undefined): RowOfTask => rowOf(`${task.id}  ${task.title}`, cell);
+
+function rowOf(title: string, cell: Cell | undefined): RowOfTask {
+  return { title, task: async (_, row) => (cell === undefined ? undefined : follow(row, title, cell)) };
 }
 
-async function waitFor(cell: Cell): Promise<void> {
-  await cell.ended.promise;
+/** A row turns as soon as there is one; ours stand still until their work begins. */
+async function follow(row: Row, title: string, cell: Cell): Promise<void> {
+  row.task.state$ = ListrTaskState.WAITING;
+  cell.show = (text) => (row.output = text);
+  void cell.begun.promise.then(() => {
+    row.task.state$ = ListrTaskState.STARTED;
+    cell.show(cell.text);
+  });
+  conclude(row, title, await cell.ended.promise);
 }
 
-function show(event: RecordedEvent, cells: ReadonlyMap<string, Cell>, levels: ReadonlyMap<number, Cell>): void {
-  const level = 'level' in event ? levels.get(event.level) : undefined;
-  const cell = 'task' in event ? cells.get(event.task) : undefined;
+function conclude(row: Row, title: string, { kind, words }: End): void {
+  row.title = `${title} — ${words}`;
+  if (kind === 'bad') throw new Error(words);
+  // Only what has started can be complete; what was done before this run had never started in it.
+  if (kind === 'good') row.task.state$ = ListrTaskState.STARTED;
+}
+
+function show(event: RecordedEvent, cells: Cells): void {
+  const level = 'level' in event ? cells.levels.get(event.level)?.level : undefined;
+  const cell = 'task' in event ? cells.tasks.get(event.task) : undefined;
   const { text } = describe(event);
   for (const place of event.type === 'task-merged' ? [level] : [cell, level]) {
     if (place !== undefined) tell(place, text);
   }
-  settleBy(event, cell, level);
-}
-
-function tell(cell: Cell, text: string): void {
-  cell.text = text;
-  if (cell.row !== undefined) cell.row.output = text;
-}
-
-function settleBy(event: RecordedEvent, cell: Cell | undefined, level: Cell | undefined): void {
-  switch (event.type) {
-    case 'level-started':
-      return level?.begun.resolve();
-    case 'attempt-accepted':
-      return cell?.ended.resolve();
-    case 'task-failed':
-    case 'task-blocked':
-      return cell?.ended.reject(new Error(describe(event).text));
-    case 'level-finished':
-      return event.status === 'complete'
-        ? level?.ended.resolve()
-        : level?.ended.reject(new Error(describe(event).text));
-    default:
-      return undefined;
-  }
-}
-
-function settle(cell: Cell, why: string): void {
-  cell.begun.resolve();
-  cell.ended.reject(new Error(why));
+  moveBy(event, cells);
 }

@@ -1,0 +1,140 @@
+import type { RecordedEvent, RunState, TaskState } from '../../state/index.ts';
+import type { TaskGraph } from '../../tasks/index.ts';
+
+/** What is said after a row's name when it ends; `none` for one whose work has not begun. */
+export interface End {
+  readonly kind: 'good' | 'bad' | 'none';
+  readonly words: string;
+}
+
+/** One row of the live view, as far as events tell of it; there may not be a row yet to show it in. */
+export interface Cell {
+  /** Its level begins when it does. */
+  readonly within: Cell | undefined;
+  /** The last that was told of it. */
+  text: string;
+  /** How it ends if the run ends now. */
+  rest: End;
+  readonly begun: Once<void>;
+  readonly ended: Once<End>;
+  /** Shows a new text; does nothing as long as there is no row. */
+  show: (text: string) => void;
+}
+
+interface LevelCells {
+  readonly level: Cell;
+  /** The row "merge and gates". */
+  readonly merging: Cell;
+}
+
+export interface Cells {
+  readonly tasks: ReadonlyMap<string, Cell>;
+  readonly levels: ReadonlyMap<number, LevelCells>;
+}
+
+/** What Promise.withResolvers gives; Node 20 has it not. */
+interface Once<Value> {
+  readonly promise: Promise<Value>;
+  readonly settle: (value: Value) => void;
+}
+
+const NOT_BEGUN: End = { kind: 'none', words: 'not begun' };
+const STOPPED: End = { kind: 'bad', words: 'stopped' };
+const KEPT: End = { kind: 'bad', words: 'stopped; its work so far is kept' };
+const DONE: End = { kind: 'good', words: 'done' };
+
+export function createCells(graph: TaskGraph): Cells {
+  const levels = new Map<number, LevelCells>();
+  for (const number of graph.levels) {
+    const level = newCell(undefined);
+    levels.set(number, { level, merging: newCell(level) });
+  }
+  return { tasks: new Map(graph.tasks.map((task) => [task.id, newCell(levels.get(task.level)?.level)])), levels };
+}
+
+function newCell(within: Cell | undefined): Cell {
+  return { within, text: '', rest: NOT_BEGUN, begun: once(), ended: once(), show: () => undefined };
+}
+
+function once<Value>(): Once<Value> {
+  const ends: { resolve?: (value: Value) => void } = {};
+  const promise = new Promise<Value>((resolve) => void Object.assign(ends, { resolve }));
+  return { promise, settle: (value) => ends.resolve?.(value) };
+}
+
+export function tell(cell: Cell, text: string): void {
+  cell.text = text;
+  cell.show(text);
+}
+
+/** A resumed run does not say again what began before: whatever is heard of a task or its merge is a beginning. */
+function begin(cell: Cell | undefined): void {
+  if (cell === undefined) return;
+  cell.rest = STOPPED;
+  cell.begun.settle();
+  begin(cell.within);
+}
+
+// oxlint-disable-next-line complexity -- one case per event, each a line or two
+export function moveBy(event: RecordedEvent, { tasks, levels }: Cells): void {
+  const task = 'task' in event ? tasks.get(event.task) : undefined;
+  const level = 'level' in event ? levels.get(event.level) : undefined;
+  switch (event.type) {
+    case 'level-started':
+      return begin(level?.level);
+    case 'worker-kept':
+      return begin(tasks.get(event.doing ?? ''));
+    case 'attempt-started':
+    case 'attempt-verifying':
+      return begin(task);
+    case 'attempt-failed':
+      begin(task);
+      if (task !== undefined && event.commit !== null) task.rest = KEPT;
+      return undefined;
+    case 'attempt-accepted':
+      begin(task);
+      return task?.ended.settle(DONE);
+    case 'task-failed':
+      return task?.ended.settle(failure('failed', event.cause));
+    case 'task-blocked':
+      return task?.ended.settle(failure('blocked', event.cause));
+    case 'task-merged':
+    case 'gates-started':
+    case 'level-published':
+      return begin(level?.merging);
+    case 'level-finished':
+      return level && finishLevel(level, tasks, event.status === 'complete' ? DONE : failure('failed', event.cause));
+    default:
+      return undefined;
+  }
+}
+
+/** A task of a complete level of which nothing was heard was done before this run was resumed. */
+function finishLevel({ level, merging }: LevelCells, tasks: Cells['tasks'], end: End): void {
+  merging.ended.settle(merging.rest === NOT_BEGUN ? { kind: 'good', words: 'nothing to merge' } : DONE);
+  if (end === DONE) for (const task of tasks.values()) if (task.within === level) task.ended.settle(DONE);
+  level.ended.settle(end);
+}
+
+const failure = (what: string, cause: string | null): End => ({
+  kind: 'bad',
+  words: `${what}: ${(cause ?? '').split('\n')[0] ?? ''}`,
+});
+
+/** The run is over: what is open now ends as the state says, or else as far as it had come. */
+export function endAll({ tasks, levels }: Cells, state: RunState | undefined): void {
+  for (const [id, cell] of tasks) cell.ended.settle(endOf(state?.tasks[id]) ?? cell.rest);
+  for (const [number, { level, merging }] of levels) {
+    const status = state?.levels[number]?.status;
+    const known = status === 'complete' ? DONE : status === 'failed' ? failure('failed', 'see its tasks') : undefined;
+    // A level that was broken off keeps its rows only when one of them has failed.
+    const open = level.rest === NOT_BEGUN ? NOT_BEGUN : ({ ...merging.rest, kind: 'bad' } as const);
+    merging.ended.settle(known ?? open);
+    level.ended.settle(known ?? level.rest);
+  }
+}
+
+function endOf(task: TaskState | undefined): End | undefined {
+  if (task?.status === 'complete') return DONE;
+  return task?.status === 'failed' || task?.status === 'blocked' ? failure(task.status, task.cause) : undefined;
+}

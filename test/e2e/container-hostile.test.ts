@@ -57,6 +57,7 @@ git config --file /gitdir/config core.hooksPath /workspace/evil-hooks
 git config --file /gitdir/config commit.gpgSign true
 git config --file /gitdir/config extensions.partialClone origin
 echo '* filter=evil diff=evil merge=evil' | tee .gitattributes > /gitdir/info/attributes
+printf '[submodule "nested"]\n\tpath = nested\n\turl = ext::%s\n\tupdate = checkout\n' "$(evil submodule)" > .gitmodules
 mkdir -p evil-repo/objects evil-repo/refs && cp /gitdir/config evil-repo/ && echo 'ref: refs/heads/main' > evil-repo/HEAD
 `;
 
@@ -81,7 +82,16 @@ describe.skipIf(docker.why !== '')(`a hostile task in a container${whySkipped}`,
 
   it('has none of its planted programs run on the host, neither by the run nor by a command after it', async () => {
     project = await createContainerProject();
-    const owned = ['a.txt', '.gitattributes', 'evil*', 'evil-hooks/**', 'evil-repo/**', 'nested', 'fifo*'];
+    const owned = [
+      'a.txt',
+      '.gitattributes',
+      'evil*',
+      'evil-hooks/**',
+      'evil-repo/**',
+      'nested',
+      '.gitmodules',
+      'fifo*',
+    ];
     await project.graph('login', [
       {
         id: 'PLANT',

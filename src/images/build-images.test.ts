@@ -35,7 +35,7 @@ function fakeEngine(): {
     removeImage: async (tag: string) => void images.delete(tag),
     listImages: async (labels: Labels) =>
       [...images]
-        .map(([tag, image]) => ({ ...image, tags: [tag], used: false }))
+        .map(([tag, image]) => ({ ...image, tags: [tag] }))
         .filter((own) => Object.entries(labels).every(([name, value]) => own.labels[name] === value)),
     tagImage: async (id: string, tag: string) => {
       const image = [...images.values()].find((one) => one.id === id);

@@ -1,28 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { IMAGE_PARTS } from '../../test/support/image-parts.ts';
 import { contextFile } from './content.ts';
 import type { ImageEngine, ListedImage } from './image-engine.ts';
-import type { Parts } from './parts.ts';
 import { findRepositoryImage, planRepositoryImage, repositoryBuild } from './repository-image.ts';
 import type { RepositoryIngredients } from './repository-image.ts';
 
 const WORKER_DOCKERFILE =
   'FROM base\nRUN x\n# What makes it a worker: and so on\nUSER 1000:1000\nENTRYPOINT ["work"]\n\nCOPY work /work\n';
-const WORKER_PARTS: Parts = {
-  version: '1.2.3',
-  program: 'p',
-  recipe: 'r',
-  claude: '2.1.197',
-  base: 'node:24',
-  baseId: 'sha256:aaa',
-  certificates: '',
-  platform: '',
-};
 const INGREDIENTS: RepositoryIngredients = {
   version: '1.2.3',
   dockerfile: 'FROM mahabharatha-worker\nRUN install-things\n',
   companions: [],
   worker: 'mahabharatha-worker:abc',
-  workerParts: WORKER_PARTS,
+  workerParts: IMAGE_PARTS,
   folder: '/home/me/project/.mahabharatha',
   workerDockerfile: WORKER_DOCKERFILE,
 };
@@ -98,7 +88,7 @@ describe("finding a repository's own image", () => {
     ['a file', { companions: [contextFile('docker/a', 'x')] }, ['a file in .mahabharatha/docker has changed']],
     [
       'the worker image',
-      { worker: 'mahabharatha-worker:old', workerParts: { ...WORKER_PARTS, version: '1.0.0', program: 'old' } },
+      { worker: 'mahabharatha-worker:old', workerParts: { ...IMAGE_PARTS, version: '1.0.0', program: 'old' } },
       ['it was built by Mahabharatha 1.0.0, this is 1.2.3', 'the worker program has changed'],
     ],
     [
@@ -123,7 +113,7 @@ describe("finding a repository's own image", () => {
   });
 
   it('says itself what it is made of: a Dockerfile that says something else does not count', () => {
-    expect(JSON.parse(built({}).labels['mahabharatha.parts'] ?? '')).toEqual(WORKER_PARTS);
+    expect(JSON.parse(built({}).labels['mahabharatha.parts'] ?? '')).toEqual(IMAGE_PARTS);
   });
 
   it('tells nobody where the repository is', () => {

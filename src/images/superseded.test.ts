@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { IMAGE_PARTS } from '../../test/support/image-parts.ts';
 import { contextFile, hashValues } from './content.ts';
 import type { ImageInfo } from './image-engine.ts';
 import type { Parts } from './parts.ts';
@@ -12,16 +13,7 @@ const ago = (ms: number): string => new Date(NOW - ms).toISOString();
 const OLD = ago(DAY + 1);
 const FOLDER = '/home/me/project/.mahabharatha';
 
-const PARTS: Parts = {
-  version: '1.2.3',
-  program: 'new',
-  recipe: 'r',
-  claude: '2.1.197',
-  base: 'node:24',
-  baseId: 'sha256:aaa',
-  certificates: '',
-  platform: '',
-};
+const PARTS: Parts = { ...IMAGE_PARTS, program: 'new' };
 
 const common = { user: '', arch: 'amd64', bytes: 500, createdAt: OLD, namedAt: OLD };
 

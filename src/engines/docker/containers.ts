@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import { toCreateBody } from './container-spec.ts';
 import { labelFilter } from './events.ts';
 import type { Exits } from './exits.ts';
+import { inspectContainer } from './inspect-container.ts';
 import { containerPath } from './paths.ts';
 
 type ContainerCalls = Pick<
@@ -24,8 +25,7 @@ const NEVER = /^0001-/;
 
 export function containerCalls(connection: Connection, exits: Exits): ContainerCalls {
   const inspect = async (id: string): Promise<ContainerInfo | undefined> => {
-    const call = { what: `inspect container ${id}`, method: 'GET', path: containerPath(id, '/json') } as const;
-    const found = await connection.find<ContainerInspect>(call);
+    const found = await inspectContainer(connection, id);
     return found === undefined ? undefined : toInfo(found);
   };
   return {

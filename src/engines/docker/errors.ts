@@ -7,6 +7,8 @@ interface Asked {
   readonly place: string;
 }
 
+const UNKNOWN_SIGNER = 'its certificate is signed by nobody we know; is ca.pem of that engine there?';
+
 const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
   ENOTSOCK: 'that is not a socket',
@@ -20,11 +22,10 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'no way to that host',
   ENETUNREACH: 'no way to that network',
   ETIMEDOUT: 'that host does not answer',
-  ...Object.fromEntries(
-    'SELF_SIGNED_CERT_IN_CHAIN DEPTH_ZERO_SELF_SIGNED_CERT UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY'
-      .split(' ')
-      .map((code) => [code, 'its certificate is signed by nobody we know; is ca.pem of that engine there?']),
-  ),
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_SIGNER,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_SIGNER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_SIGNER,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_SIGNER,
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };

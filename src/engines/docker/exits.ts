@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { sleep } from '../../lib/index.ts';
 import type { ContainerExit } from '../engine.ts';
 import { whole } from './connection.ts';
-import type { ContainerInspect } from './api.ts';
 import type { Call, Connection } from './connection.ts';
+import { inspectContainer } from './inspect-container.ts';
 import { readText } from './json-lines.ts';
 import { createObituaries } from './obituaries.ts';
 import type { News } from './obituaries.ts';
@@ -59,14 +59,8 @@ export function createExits(connection: Connection): Exits {
   };
 
   /** One that somebody else has started may have run out of memory before we listen. */
-  const wasShort = async (id: string): Promise<boolean> => {
-    const found = await connection.find<ContainerInspect>({
-      what: `inspect container ${id}`,
-      method: 'GET',
-      path: containerPath(id, '/json'),
-    });
-    return found?.State.OOMKilled ?? false;
-  };
+  const wasShort = async (id: string): Promise<boolean> =>
+    (await inspectContainer(connection, id))?.State.OOMKilled ?? false;
 
   return {
     expect: async (id) => void (await (vigils.get(id) ?? keepVigil(id, false)).begun),

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { bridgeAddress } from '../support/bridge.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import { startHttpsOrigin } from '../support/https-origin.ts';
@@ -77,18 +77,12 @@ describe.skipIf(docker.why !== '')(
     });
 
     async function startOrigin(): Promise<HttpsOrigin> {
-      const origin = await startHttpsOrigin(hostAddress(), await mkdtemp(path.join(folder, 'origin-')));
+      const origin = await startHttpsOrigin(bridgeAddress(), await mkdtemp(path.join(folder, 'origin-')));
       origins.push(origin);
       return origin;
     }
   },
 );
-
-/** This machine, as its containers see it. */
-function hostAddress(): string {
-  const format = '{{(index .IPAM.Config 0).Gateway}}';
-  return execFileSync('docker', ['network', 'inspect', 'bridge', '--format', format], { encoding: 'utf8' }).trim();
-}
 
 function task(name: string, id: string, url: string): TestTask {
   const client = `cd /tmp && rm -rf n g ~/.npm && ${CLIENTS[name]?.(url)}`;

@@ -4,6 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { bridgeAddress } from '../support/bridge.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import type { Answer } from '../support/model-messages.ts';
@@ -56,7 +57,7 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
       // What a server complains of is in the state, and in the prompt of the next attempt.
       'L2-all': [{ status: 400, body: complaint(text) }, bash('cat a.txt b.txt > all.txt'), { text }],
     };
-    server = await startModelServer(scriptByTask(replies), { host: bridgeGateway() });
+    server = await startModelServer(scriptByTask(replies), { host: bridgeAddress() });
     project = await createContainerProject({
       env: { ANTHROPIC_BASE_URL: server.url, CLAUDE_CODE_MAX_RETRIES: '10', ...env },
       container: 'network: allowlist\nallow: []',
@@ -169,12 +170,6 @@ function printedByTools({ requests }: ModelServer): string {
 
 const askDocker = (...args: string[]): string =>
   execFileSync('docker', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-
-/** An address of this machine that the proxy's container reaches, and nobody from outside. */
-function bridgeGateway(): string {
-  const format = '{{range .IPAM.Config}}{{.Gateway}} {{end}}';
-  return askDocker('network', 'inspect', 'bridge', '--format', format).trim().split(' ')[0] ?? '';
-}
 
 /** What other users of this machine and of its engine get to see: by place. */
 function whileItRuns(project: ContainerProject): Record<string, string> {

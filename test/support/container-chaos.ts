@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { findByEnvironment } from '../../src/lib/index.ts';
 import type { RecordedEvent } from '../../src/state/index.ts';
+import { bridgeAddress } from './bridge.ts';
 import { atEachOf, delay, eventsSoFar, killIfThere, sees, stateSoFar } from './chaos.ts';
 import type { LiveRun } from './chaos.ts';
 import { createContainerProject } from './container-project.ts';
@@ -41,8 +42,7 @@ export function serverForWorkers(): { address(): string; asked(path: string): nu
   });
   let host = '';
   beforeAll(async () => {
-    const format = '{{(index .IPAM.Config 0).Gateway}}';
-    host = execFileSync('docker', ['network', 'inspect', 'bridge', '--format', format], { encoding: 'utf8' }).trim();
+    host = bridgeAddress();
     await new Promise<void>((resolve) => server.listen(0, host, resolve));
   });
   afterAll(() => void server.close());

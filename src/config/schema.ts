@@ -148,7 +148,7 @@ export const configSchema = z.strictObject({
   ownership: z
     .enum(['enforce', 'warn', 'off'])
     .default('enforce')
-    .describe('What happens when a task changes a file that it did not declare.'),
+    .describe('What happens when a task changes a file that it did not declare; below .mahabharatha/ it always fails.'),
   gates: z
     .array(
       z.strictObject({

@@ -1,13 +1,14 @@
-import { foreignPaths } from '../tasks/index.ts';
 import type { GateResult, TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
+import { shownPaths, trespassOf } from './decide-ownership.ts';
 import { attemptId, record } from './plan.ts';
 import type { Action, FinishAction, ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 
 /** So many rate limits in a row are no passing trouble any more. */
 const BACKOFFS_IN_A_ROW = 20;
 const BACKOFF_FACTOR_MAX = 10;
-const SHOWN_PATHS = 20;
+/** A task that is in the graph no more. */
+const OWNS_NOTHING = { files: { create: [], modify: [], read: [] } };
 
 /** Every attempt that is under way: has it ended, and how is that answered? */
 export function settleTasks(snapshot: Snapshot): Action[] {
@@ -80,7 +81,6 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
   const declared = [...(task?.files.create ?? []), ...(task?.files.modify ?? [])];
   const nothing = noWork(result, declared);
   if (nothing !== undefined) return [failed(work, { ...result, ...nothing }, 'failure', { outcome: 'no-change' })];
-  const foreign = task === undefined ? [] : foreignPaths(task, result.changed);
   const accepted = record({
     type: 'attempt-accepted',
     task: id,
@@ -91,10 +91,10 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
     usage: result.usage,
   });
   const { ownership } = snapshot.state.settings;
-  if (foreign.length === 0 || ownership === 'off') return [accepted];
-  const detail = `changed ${foreign.length} ${foreign.length === 1 ? 'file' : 'files'} that it does not own: ${shown(foreign)}`;
-  if (ownership === 'warn') return [accepted, record({ type: 'warning', text: `${id} ${detail}` })];
-  const feedback = `The task ${detail}.\nOnly the files named under "create" and "modify" may change; put everything else back as it was.`;
+  const trespass = trespassOf(task ?? OWNS_NOTHING, result.changed, ownership);
+  if (trespass.kind === 'none') return [accepted];
+  const { detail, feedback } = trespass;
+  if (trespass.kind === 'told') return [accepted, record({ type: 'warning', text: `${id} ${detail}` })];
   return [failed(work, { ...result, detail, feedback }, 'failure', { outcome: 'not-owned' })];
 }
 
@@ -109,14 +109,9 @@ function noWork(
   }
   // Of a repository in the repository git takes the name of a commit, and no file. Who names it in .gitmodules wants that.
   if (embedded.length === 0 || changed.includes('.gitmodules')) return undefined;
-  const detail = `made a git repository of its own in ${shown(embedded)}: the files in there would be lost`;
+  const detail = `made a git repository of its own in ${shownPaths(embedded)}: the files in there would be lost`;
   const advice = 'Remove the .git folder in there, so that the files themselves belong to this repository.';
   return { detail, feedback: `The task ${detail}.\n${advice}` };
-}
-
-function shown(paths: readonly string[]): string {
-  const more = paths.length - SHOWN_PATHS;
-  return paths.slice(0, SHOWN_PATHS).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 function rateLimited(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {

@@ -129,6 +129,20 @@ describe('attempts that fail', () => {
     expect(world.state).toMatchObject({ status: 'complete', warnings });
   });
 
+  it.each(['enforce', 'warn', 'off'] as const)(
+    'fail when they steer later runs, also when ownership is %s',
+    (ownership) => {
+      const world = createWorld([{ id: 'A', creates: ['**'] }], { ownership });
+      world.settle();
+      world.reports(0, { changed: ['A.txt', '.Mahabharatha/config.yaml', '.mahabharatha'] });
+      world.settle();
+      expect(world.state.tasks['A']?.attempts[0]).toMatchObject({
+        outcome: 'not-owned',
+        detail: 'changed 2 files that it does not own: .Mahabharatha/config.yaml, .mahabharatha',
+      });
+    },
+  );
+
   it('fail when the reported commit is not what it claims to be', () => {
     const world = createWorld([{ id: 'A' }]);
     world.settle();

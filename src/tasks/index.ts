@@ -1,7 +1,7 @@
 export { formatPlan } from './format-plan.ts';
 export type { Task, TaskGraph } from './graph.ts';
 export { dependentsOf, longestFirst } from './order.ts';
-export { foreignPaths } from './ownership.ts';
+export { foreignPaths, steeringPaths } from './ownership.ts';
 export { parseGraph } from './parse-graph.ts';
 export type { ParsedGraph } from './parse-graph.ts';
 /** @public used by scripts/generate.js */

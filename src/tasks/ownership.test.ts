@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foreignPaths } from './ownership.ts';
+import { foreignPaths, steeringPaths } from './ownership.ts';
 import { parseGraph } from './parse-graph.ts';
 
 interface Written {
@@ -72,6 +72,8 @@ describe('paths stay in the repository', () => {
   const upwards = 'holds ".."; name it from the root of the repository, without a way up';
   const gits = "is part of git's own files; no task may name them";
   const ours = "is part of mahabharatha's own files; no task may name them";
+  const folder = 'is the folder that steers later runs; name each file of it outright';
+  const glob = 'is a glob over .mahabharatha/, which steers later runs; name each file of it outright';
   it.each([
     ['', 'is empty; name a file of the repository or remove the entry'],
     ['.', 'names no file; write "**" for the whole repository'],
@@ -86,10 +88,20 @@ describe('paths stay in the repository', () => {
     ['.git/hooks/pre-commit', gits],
     ['vendor/x/.GIT/config', gits],
     ['.{git,x}/config', gits],
+    ['.g\u200Cit/config', gits],
+    ['.git /config', gits],
+    ['GIT~1/config', gits],
     ['.mahabharatha/state', ours],
     ['.mahabharatha/logs/x', ours],
     ['./.mahabharatha/worktrees/**', ours],
     ['.Mahabharatha//git/', ours],
+    ['MAHABH~1/state/x.json', ours],
+    ['.mahabharatha', folder],
+    ['./.Mahabharatha', folder],
+    ['.mahabharatha/', glob],
+    ['.mahabharatha/**', glob],
+    ['.mahabharatha/specs/*/task-graph.json', glob],
+    ['{src,.mahabharatha}/config.yaml', glob],
     ['{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}', 'stands for more than 256 paths; use "*" or fewer alternatives'],
   ])('%j', (path, problem) => {
     const at = 'tasks[0].files.create[0]';
@@ -102,17 +114,42 @@ describe('paths stay in the repository', () => {
     ]);
   });
 
-  it.each(['.github/ci.yml', '.gitignore', '.mahabharatha/config.yaml', 'a..b', 'state/x', 'data/x:y.md'])(
-    'allows %s',
-    (path) => {
-      expect(problemsOf({ create: [path] })).toEqual([]);
-    },
-  );
+  it.each([
+    '.github/ci.yml',
+    '.gitignore',
+    '.mahabharatha/config.yaml',
+    'x/.mahabharatha/**',
+    'a..b',
+    'state/x',
+    'data/x:y.md',
+  ])('allows %s', (path) => {
+    expect(problemsOf({ create: [path] })).toEqual([]);
+  });
+});
+
+it('a file that steers later runs is told of when a task names it', () => {
+  const create = ['a.ts', './.mahabharatha/config.yaml'];
+  expect(parseGraph({ feature: 'login', tasks: [{ id: 'T0', files: { create } }] }).warnings).toEqual([
+    'tasks[0].files.create[1]: "./.mahabharatha/config.yaml" of "T0" steers later runs: this task may change it',
+  ]);
 });
 
 function files(create: readonly string[], modify: readonly string[] = []): Parameters<typeof foreignPaths>[0] {
   return { files: { create, modify, read: ['read.ts'] } };
 }
+
+const STEERING = [
+  '.mahabharatha/config.yaml',
+  '.mahabharatha/Dockerfile',
+  '.mahabharatha/specs/next/task-graph.json',
+  // The folder itself, as a link, a file or a submodule.
+  '.mahabharatha',
+  '.MAHABHARATHA/config.yaml',
+  '.mahab\u200Dharatha/config.yaml',
+  '.mahabharatha./config.yaml',
+  '.mahabharatha::$INDEX_ALLOCATION/config.yaml',
+  'MAHABH~1/config.yaml',
+];
 
 describe('foreignPaths', () => {
   it('names what was not declared, in the order of the changes', () => {
@@ -132,6 +169,27 @@ describe('foreignPaths', () => {
       '.mahabharatha/state/x.json',
       'x/.git',
     ]);
+  });
+
+  it.each([
+    '**',
+    '*/**',
+    '**/*',
+    '.*/**',
+    '.m*',
+    '*',
+    '.mahabharatha/**',
+    '?mahabharatha/config.yaml',
+    '{.mahabharatha,a}/config.yaml',
+  ])('never lets the glob %s mean what steers later runs', (glob) => {
+    expect(foreignPaths(files([glob]), STEERING)).toEqual(STEERING);
+  });
+
+  it('gives a task a file that steers later runs when it names that file, in these letters', () => {
+    const task = files(['./.mahabharatha//config.yaml', '.mahabharatha', '**']);
+    expect(foreignPaths(task, ['a', ...STEERING])).toEqual(STEERING.slice(1));
+    expect(steeringPaths(task, ['a', ...STEERING])).toEqual(STEERING.slice(1));
+    expect(steeringPaths(files([]), ['a', 'docs/.mahabharatha/config.yaml'])).toEqual([]);
   });
 
   it('leaves nothing to a task that declares nothing', () => {

@@ -1,6 +1,7 @@
 import { nameOf } from './draft.ts';
 import type { Draft } from './draft.ts';
 import type { Task } from './graph.ts';
+import { isInOwnFolder, literalPath } from './own-folder.ts';
 import { matches, overlaps } from './pattern.ts';
 import type { Pattern } from './pattern.ts';
 import { pathProblem, readPath } from './repository-path.ts';
@@ -30,8 +31,18 @@ export function foreignPaths(task: Pick<Task, 'files'>, changed: readonly string
   const exact = new Set(texts.map(withoutDot));
   return changed.filter((path) => {
     if (pathProblem(path) !== undefined) return true;
+    if (isInOwnFolder(path)) return !isNamed(texts, path);
     return !exact.has(path) && !patterns.some((pattern) => matches(pattern, path));
   });
+}
+
+/** Changed paths that could steer a later run, and that the task does not name outright: no setting allows them. */
+export function steeringPaths(task: Pick<Task, 'files'>, changed: readonly string[]): string[] {
+  return foreignPaths(task, changed.filter(isInOwnFolder));
+}
+
+function isNamed(texts: readonly string[], path: string): boolean {
+  return path.includes('/') && texts.some((text) => literalPath(text) === path);
 }
 
 /** Within a level no two tasks may be able to write one file. */

@@ -3,6 +3,7 @@ import { readDrafts } from './draft.ts';
 import type { Task, TaskGraph } from './graph.ts';
 import { checkIds } from './ids.ts';
 import { assignLevels } from './levels.ts';
+import { ownFolderClaims } from './own-folder-claims.ts';
 import { checkOwnership, doubleClaims } from './ownership.ts';
 import { readShape } from './read-shape.ts';
 import { DEFAULT_TIMEOUT_SECONDS } from './schema.ts';
@@ -20,6 +21,7 @@ export function parseGraph(value: unknown): ParsedGraph {
   const links = linkDependencies(drafts);
   const { order, cycles } = walk(links.needs);
   const { levels, problems: levelProblems } = assignLevels(drafts, links.needs, order);
+  const own = ownFolderClaims(drafts);
   const problems = [
     ...shape.problems,
     ...checkIds(drafts),
@@ -27,8 +29,9 @@ export function parseGraph(value: unknown): ParsedGraph {
     ...describeCycles(drafts, cycles),
     ...levelProblems,
     ...checkOwnership(drafts, levels),
+    ...own.problems,
   ];
-  const warnings = [...unknownKeys(value), ...links.warnings, ...doubleClaims(drafts)];
+  const warnings = [...unknownKeys(value), ...links.warnings, ...doubleClaims(drafts), ...own.warnings];
   if (shape.file === undefined || problems.length > 0) return { ok: false, problems, warnings };
   return { ok: true, graph: toGraph(shape.file, levels), warnings };
 }

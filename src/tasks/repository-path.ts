@@ -1,4 +1,5 @@
 import { expandBraces, MOST_ALTERNATIVES } from './braces.ts';
+import { foldName, isInOwnFolder } from './own-folder.ts';
 import { parsePattern } from './pattern.ts';
 import type { Pattern } from './pattern.ts';
 
@@ -30,11 +31,12 @@ export function pathProblem(path: string): string | undefined {
   if (path.includes('\0')) return 'holds a NUL character; remove it';
   if (path.includes('\\')) return 'holds a backslash; separate names by "/"';
   if (/^([A-Za-z]:)?\//.test(path)) return 'is absolute; name it from the root of the repository';
-  const names = namesOf(path).map((name) => name.toLowerCase());
-  if (names.length === 0) return 'names no file; write "**" for the whole repository';
-  if (names.includes('..')) return 'holds ".."; name it from the root of the repository, without a way up';
-  if (names.includes('.git')) return "is part of git's own files; no task may name them";
-  if (names[0] === '.mahabharatha' && RESERVED.has(names[1] ?? '')) {
+  const written = namesOf(path);
+  if (written.length === 0) return 'names no file; write "**" for the whole repository';
+  if (written.includes('..')) return 'holds ".."; name it from the root of the repository, without a way up';
+  const names = written.map(foldName);
+  if (names.includes('.git') || names.includes('git~1')) return "is part of git's own files; no task may name them";
+  if (isInOwnFolder(path) && RESERVED.has(names[1] ?? '')) {
     return "is part of mahabharatha's own files; no task may name them";
   }
   return undefined;

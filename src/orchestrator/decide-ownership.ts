@@ -1,0 +1,38 @@
+import { foreignPaths, steeringPaths } from '../tasks/index.ts';
+import type { Task } from '../tasks/index.ts';
+import type { RunSettings } from '../state/index.ts';
+
+const SHOWN_PATHS = 20;
+
+export type Trespass =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'told' | 'refused'; readonly detail: string; readonly feedback: string };
+
+/** What a task changed beyond its own files. What steers later runs is refused whatever the setting says. */
+export function trespassOf(
+  task: Pick<Task, 'files'>,
+  changed: readonly string[],
+  ownership: RunSettings['ownership'],
+): Trespass {
+  const foreign = foreignPaths(task, changed);
+  const steering = steeringPaths(task, changed);
+  const others = foreign.filter((path) => !steering.includes(path));
+  // Shown first, whatever else is cut.
+  if (ownership === 'enforce' && foreign.length > 0) return trespass('refused', [...steering, ...others]);
+  if (steering.length > 0) return trespass('refused', steering);
+  return ownership === 'warn' && foreign.length > 0 ? trespass('told', foreign) : { kind: 'none' };
+}
+
+function trespass(kind: 'told' | 'refused', paths: readonly string[]): Trespass {
+  const files = paths.length === 1 ? 'file' : 'files';
+  const detail = `changed ${paths.length} ${files} that it does not own: ${shownPaths(paths)}`;
+  const advice =
+    'Only the files named under "create" and "modify" may change; put everything else back as it was. ' +
+    'A glob never means a file in .mahabharatha/.';
+  return { kind, detail, feedback: `The task ${detail}.\n${advice}` };
+}
+
+export function shownPaths(paths: readonly string[]): string {
+  const more = paths.length - SHOWN_PATHS;
+  return paths.slice(0, SHOWN_PATHS).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

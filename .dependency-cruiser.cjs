@@ -4,6 +4,7 @@ const RANK = {
   config: 1,
   tasks: 1,
   protocol: 1,
+  npm: 1,
   engines: 2,
   images: 2,
   git: 2,
@@ -29,7 +30,7 @@ const EXTRA = { images: ['engines'], egress: ['lease'] };
 /** The half of `egress` that asks the user's own machine; the rest runs in the proxy's container. */
 const EGRESS_HOST = '^src/egress/(index|rules|npm-hosts|program|environment)[.]ts$';
 /** Never inside a container. */
-const HOST_ONLY = `^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials)/|${EGRESS_HOST}`;
+const HOST_ONLY = `^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials|npm)/|${EGRESS_HOST}`;
 const PURE =
   '^src/(tasks/|protocol/|orchestrator/(decide[a-z-]*|first-state|reduce|retryable|plan)[.]ts$|config/schema[.]ts$|lib/(errors|error-codes)[.]ts$)';
 const TEST = '[.]test[.]ts$|^test/';

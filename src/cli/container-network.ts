@@ -15,8 +15,12 @@ export interface Network extends Pick<ContainerSettings, 'network' | 'egress'> {
 const MODEL_HOST = 'api.anthropic.com';
 
 /** Null when there is nothing to find out: no network, or all of it. */
-export function askRules({ container }: Config['workers'], env: Environment, cwd: string): Promise<EgressRules> | null {
-  return container.network === 'allowlist' ? egressRules({ allow: container.allow, env, cwd }) : null;
+export function askRules(
+  { container }: Config['workers'],
+  env: Environment,
+  repository: string,
+): Promise<EgressRules> | null {
+  return container.network === 'allowlist' ? egressRules({ allow: container.allow, env, repository }) : null;
 }
 
 /** What is malformed has been refused before; what npm says is not waited for. */

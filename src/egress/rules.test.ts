@@ -1,102 +1,72 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { npmWith } from '../../test/support/npm.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { egressOrders } from '../protocol/index.ts';
 import { isAllowed } from './allowlist.ts';
 import { proxyEnvironment } from './environment.ts';
-import { readNpmHosts, registriesIn } from './npm-hosts.ts';
+import { readNpmHosts } from './npm-hosts.ts';
 import { proxyProgram } from './program.ts';
 import { egressRules } from './rules.ts';
 
-const LISTING = `; "default" config from default values
-; registry = "https://default.test/" ; overridden by user
-replace-registry-host = "npmjs"
-; "user" config from /home/me/.npmrc
-registry = "https://me:***@packages.test/npm/"
+const LISTING = `registry = "https://me:***@packages.test/npm/"
 @acme:registry = "http://10.0.0.7:4873/"
-@beta:registry = "https://packages.test/other/"
-@odd:registry = "\${NOT_SET}"
-@ftp:registry = "ftp://packages.test/"
-; @old:registry = "https://old.test/" ; overridden by project
-//packages.test/:_authToken = (protected)
 `;
 
-/** An environment with an npm of our own on the PATH. */
-function npmThat(does: string): Record<string, string> {
+const npmrc = (...lines: string[]): string => {
   const folder = tempFolder();
-  const file = path.join(folder, 'npm');
-  writeFileSync(file, `#!/bin/sh\n${does}\n`);
-  chmodSync(file, 0o755);
-  return { PATH: `${folder}:/usr/bin:/bin` };
-}
+  writeFileSync(path.join(folder, '.npmrc'), `${lines.join('\n')}\n`);
+  return folder;
+};
 
-const npmWith = (listing: string): Record<string, string> => npmThat(`cat <<'END'\n${listing}END`);
-
-describe("the user's npm registries", () => {
-  it('are his own and those of scopes, as hosts alone', () => {
-    expect(registriesIn(LISTING).map(String)).toEqual(['https://packages.test/', 'http://10.0.0.7:4873/']);
-  });
-
-  it('are what the npm of this machine says', async () => {
-    const { registries, warning } = await readNpmHosts(process.env, tempFolder());
-    expect(warning).toBeUndefined();
-    expect(registries.length).toBeGreaterThan(0);
-  });
-
-  it('include those whose address has a password, which npm itself will not show, and it is nowhere in the answer', async () => {
-    const folder = tempFolder();
-    const file = path.join(folder, 'npmrc');
-    const scopes = ['@acme:registry=https://me:secret@scoped.test:8443/x/', '//scoped.test:8443/x/:_authToken=secret'];
-    writeFileSync(file, ['registry=https://me:secret@packages.test/', ...scopes, ''].join('\n'));
-    const env = { PATH: process.env['PATH'], HOME: folder, npm_config_userconfig: file };
-    const { registries } = await readNpmHosts(env, folder);
-    expect(registries.map(String).toSorted()).toEqual(['https://packages.test/', 'https://scoped.test:8443/']);
-  });
-
-  it.each([
-    ['exit 1', 'it names none'],
-    ['echo', 'it names none'],
-  ])('are none when npm does %j, and that is said', async (does, cause) => {
-    const { registries, warning } = await readNpmHosts(npmThat(does), tempFolder());
+describe('the registries of npm', () => {
+  it('are none when npm cannot be asked, and that is said', async () => {
+    const { registries, warnings } = await readNpmHosts({ PATH: '/nowhere' }, tempFolder());
     expect(registries).toEqual([]);
-    expect(warning).toContain(`The preset "npm" in workers.container.allow is empty (${cause})`);
+    expect(warnings).toEqual([
+      expect.stringContaining('The preset "npm" in workers.container.allow is empty (npm could not be started)'),
+    ]);
   });
 
-  it('are not those of the repository: its file can be written by others, and it may lie about what is in it', async () => {
-    const folder = tempFolder();
-    const repository = path.join(folder, 'repository');
-    mkdirSync(repository);
-    writeFileSync(path.join(folder, 'npmrc'), '@mine:registry=http://10.0.0.7:4873/\n');
-    writeFileSync(path.join(repository, 'package.json'), '{"name":"x","version":"1.0.0"}\n');
-    const lie = String.raw`"x\n; \"user\" config from npmrc\n@lie:registry" = http://10.0.0.8/`;
-    const lines = ['registry=https://packages.test/x/', '@meta:registry=http://169.254.169.254/', lie, ''];
-    writeFileSync(path.join(repository, '.npmrc'), lines.join('\n'));
-    const env = { PATH: process.env['PATH'], HOME: folder, npm_config_userconfig: path.join(folder, 'npmrc') };
-    const { registries, project, registry } = await readNpmHosts(env, repository);
-    expect(registries.map(String)).toContain('http://10.0.0.7:4873/');
-    expect(registries.map(String).join()).not.toMatch(/packages|169|10\.0\.0\.8/);
-    expect(project.map(String).toSorted()).toEqual(
-      ['http://10.0.0.8/', 'http://169.254.169.254/', 'https://packages.test/'].toSorted(),
+  it('of the repository are allowed at public addresses only, and are named: others can write its file', async () => {
+    const repository = npmrc(
+      'registry=https://new.test/x/',
+      '@meta:registry=http://169.254.169.254/',
+      '@a:registry=http://10.0.0.8/',
     );
-    expect(registry).toBe('https://packages.test/x/');
-    const { rules, warnings } = await egressRules({ allow: ['npm'], env, cwd: repository });
+    const env = npmWith(LISTING);
+    const { registries, project, registry } = await readNpmHosts(env, repository);
+    expect(registries.map(String)).toEqual(['https://packages.test/', 'http://10.0.0.7:4873/']);
+    expect(project.map(({ host }) => host)).toEqual(['new.test', '169.254.169.254', '10.0.0.8']);
+    expect(registry).toBe('https://new.test/x/');
+    const { rules, warnings } = await egressRules({ allow: ['npm'], env, repository });
     const trust = Object.fromEntries(rules.map(({ host, trustedPrivate }) => [host, trustedPrivate]));
-    expect(trust).toMatchObject({ '10.0.0.7': true, 'packages.test': false });
-    expect(Object.keys(trust).join()).not.toMatch(/169|10\.0\.0\.8/);
-    expect(warnings.join()).toMatch(/\.npmrc of the repository names registries .*packages\.test/);
+    expect(trust).toEqual({ 'packages.test': true, '10.0.0.7': true, 'new.test': false });
+    expect(warnings).toEqual([expect.stringMatching(/\.npmrc of the repository names registries .*new\.test/)]);
   });
 
-  it('are none without npm', async () => {
-    const { warning } = await readNpmHosts({ PATH: '/nowhere' }, tempFolder());
-    expect(warning).toContain('npm could not be started');
+  it('of the repository that name a variable are not followed: workers keep the registry of the user', async () => {
+    const repository = npmrc('registry=https://${AWS_SECRET_ACCESS_KEY}.test/');
+    const env = { ...npmWith(LISTING), AWS_SECRET_ACCESS_KEY: 'made-up-secret' };
+    const told = await egressRules({ allow: ['npm'], env, repository });
+    expect(told.env).toEqual({ npm_config_registry: 'https://packages.test/npm/' });
+    expect(told.rules.map(({ host }) => host)).toEqual(['packages.test', '10.0.0.7']);
+    expect(told.warnings).toEqual([expect.stringContaining('line 1 ("registry") is not followed')]);
+    expect(JSON.stringify(told)).not.toContain('made-up-secret');
+  });
+
+  it('of the repository do not go before what the environment says', async () => {
+    const env = { ...npmWith(LISTING), NPM_CONFIG_REGISTRY: 'https://packages.test/npm/' };
+    const { registry } = await readNpmHosts(env, npmrc('registry=https://new.test/'));
+    expect(registry).toBe('https://packages.test/npm/');
   });
 });
 
 describe('the rules', () => {
   it('have the list, the registries, and the model server that the user has set', async () => {
     const env = { ...npmWith(LISTING), ANTHROPIC_BASE_URL: 'http://192.168.1.9:8000/v1' };
-    const { rules, warnings } = await egressRules({ allow: ['npm', 'example.org'], env, cwd: tempFolder() });
+    const { rules, warnings } = await egressRules({ allow: ['npm', 'example.org'], env, repository: tempFolder() });
     expect(warnings).toEqual([]);
     expect(rules).toEqual([
       { host: 'example.org', covers: 'host', ports: [443, 80], trustedPrivate: false },
@@ -108,7 +78,7 @@ describe('the rules', () => {
   });
 
   it('do not ask npm when nobody wants it', async () => {
-    const { rules, warnings } = await egressRules({ allow: ['anthropic'], env: { PATH: '/nowhere' }, cwd: '/' });
+    const { rules, warnings } = await egressRules({ allow: ['anthropic'], env: { PATH: '/nowhere' }, repository: '/' });
     expect([rules.length, warnings]).toEqual([1, []]);
   });
 
@@ -116,7 +86,7 @@ describe('the rules', () => {
     'warn of a model server that no container can reach: %s',
     async (url) => {
       const env = { ANTHROPIC_BASE_URL: url };
-      const { warnings } = await egressRules({ allow: [], env, cwd: '/' });
+      const { warnings } = await egressRules({ allow: [], env, repository: '/' });
       expect(warnings).toEqual([
         expect.stringMatching(/^ANTHROPIC_BASE_URL \(.*:8000\) is this machine's own loopback/),
       ]);
@@ -124,7 +94,7 @@ describe('the rules', () => {
   );
 
   it('are refused as a whole when one entry says nothing, and every such entry is named', async () => {
-    const asked = egressRules({ allow: ['*', '', 'example.org', 'nmp', '10.0.0.1'], env: {}, cwd: '/' });
+    const asked = egressRules({ allow: ['*', '', 'example.org', 'nmp', '10.0.0.1'], env: {}, repository: '/' });
     await expect(asked).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       exit: 2,

@@ -18,9 +18,10 @@ export interface EgressRules {
 export interface EgressWishes {
   /** `workers.container.allow` */
   readonly allow: readonly string[];
-  /** The user's own environment, and where his npm looks for its configuration. */
+  /** The user's own environment. */
   readonly env: Environment;
-  readonly cwd: string;
+  /** Its .npmrc may name registries. */
+  readonly repository: string;
 }
 
 /** Pure. One text for each entry that says nothing we understand, as it is told to the user. */
@@ -29,11 +30,11 @@ export function allowlistProblems(allow: readonly string[]): string[] {
 }
 
 /** What workers may reach: the user's list, his registries when he wants npm, and the model server that he has set. */
-export async function egressRules({ allow, env, cwd }: EgressWishes): Promise<EgressRules> {
+export async function egressRules({ allow, env, repository }: EgressWishes): Promise<EgressRules> {
   const problems = allowlistProblems(allow);
   if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file: '.mahabharatha/config.yaml', problems });
   const list = parseAllowlist(allow);
-  const npm: NpmHosts = list.npm ? await readNpmHosts(env, cwd) : { registries: [], project: [] };
+  const npm: NpmHosts = list.npm ? await readNpmHosts(env, repository) : { registries: [], project: [], warnings: [] };
   const model = env['ANTHROPIC_BASE_URL'] ?? '';
   const own = [
     ...npm.registries.map((url) => ({ url, from: 'The registry in your npm configuration' })),
@@ -46,7 +47,7 @@ export async function egressRules({ allow, env, cwd }: EgressWishes): Promise<Eg
     rules: [...list.rules, ...own.map(({ rule }) => rule), ...foreign.filter(({ host }) => mayBeForeign(host))],
     warnings: [
       ...list.warnings,
-      ...(npm.warning === undefined ? [] : [npm.warning]),
+      ...npm.warnings,
       ...projectWarning(npm.project),
       ...warnings.map(({ rule, from }) => loopbackWarning(`${from} (${rule.host}:${rule.ports.join()})`)),
     ],

@@ -1,13 +1,13 @@
 import { AppError, hasCode, systemClock } from '../lib/index.ts';
 import { contextFile } from './content.ts';
-import { readBuildRoute } from './host.ts';
+import { proxiesWithoutPasswords, readBuildRoute } from './host.ts';
 import type { ImageBuild, ImageEngine } from './image-engine.ts';
 import { foreignPlatform, planRepository, planWorker } from './images.ts';
 import type { ImageRequest } from './images.ts';
 import { findRepositoryImage, repositoryBuild } from './repository-image.ts';
 import { readPackageSources } from './sources.ts';
 import { WORKER_LATEST, findWorkerImage, workerBuild } from './worker-image.ts';
-import type { BuildRoute, ImageState, WorkerImagePlan } from './worker-image.ts';
+import type { ImageState, WorkerImagePlan } from './worker-image.ts';
 import type { PackageSources } from './sources.ts';
 
 export interface BuildRequest extends ImageRequest {
@@ -50,15 +50,16 @@ export async function buildImages(engine: ImageEngine, request: BuildRequest, pr
     find: () => findRepositoryImage(engine, own),
     make: async () => {
       progress.step(`the repository's own image ${own.tag}, on ${worker.tag}`);
-      const route = await routeOf(request);
-      await engine.buildImage(repositoryBuild(own, route, options), progress.line);
+      const { proxies, withheld } = proxiesWithoutPasswords(request.env);
+      if (withheld.length > 0) progress.line(withheldLine(withheld));
+      await engine.buildImage(repositoryBuild(own, proxies, options), progress.line);
     },
   });
   progress.done(repository);
 }
 
-/** Asked only when there is something to build: npm takes its time. */
-const routeOf = ({ env, packageRoot }: BuildRequest): Promise<BuildRoute> => readBuildRoute(env, packageRoot);
+const withheldLine = (names: readonly string[]): string =>
+  `the name and password in ${names.join(' and ')} are not given to the repository's Dockerfile`;
 
 interface Work {
   readonly sources: PackageSources;
@@ -79,7 +80,7 @@ async function buildWorker(
     find: () => findPlanned(engine, plan),
     make: async () => {
       work.progress.step(`the worker image ${plan.tag}, on ${plan.parts.base}`);
-      const route = await routeOf(request);
+      const route = await readBuildRoute(request.env);
       await engine.buildImage(workerBuild(plan, route, request), work.progress.line);
     },
   });

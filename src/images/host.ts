@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { AppError, reasonOf, run } from '../lib/index.ts';
+import { AppError, reasonOf } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { askUserRegistries } from '../npm/index.ts';
 import { contextFile } from './content.ts';
 import type { BuildRoute } from './worker-image.ts';
 
-const NPM_TIMEOUT_MS = 10_000;
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
 
 /** What this machine trusts beyond the usual authorities: the file that Node is told of. */
@@ -18,29 +18,11 @@ export async function readCertificates(env: Environment): Promise<Uint8Array | n
   }
 }
 
-/** How this machine gets at packages: the user's npm registry and his proxies. Both serve the build and stay out of the image. */
-export async function readBuildRoute(env: Environment, cwd: string): Promise<BuildRoute> {
-  const registry = await npmRegistry(env, cwd);
+/** How this machine gets at packages: the user's npm registry and proxies. Both serve the build and stay out of the image. */
+export async function readBuildRoute(env: Environment): Promise<BuildRoute> {
+  const { registry } = await askUserRegistries(env);
   const npmrc = registry === undefined ? [] : [contextFile('docker/worker/npmrc', `registry=${registry}\n`)];
   return { files: npmrc, buildArgs: proxiesFor(env) };
-}
-
-async function npmRegistry(env: Environment, cwd: string): Promise<string | undefined> {
-  const asked = await run('npm', ['--loglevel=error', 'config', 'get', 'registry'], {
-    cwd,
-    env,
-    timeoutMs: NPM_TIMEOUT_MS,
-  }).catch(() => undefined);
-  return asked?.code === 0 ? withoutCredentials(asked.stdout.trim()) : undefined;
-}
-
-/** Pure. An address as others may see it; undefined when it is none. */
-export function withoutCredentials(address: string): string | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const url = new URL(address);
-  url.username = '';
-  url.password = '';
-  return url.href;
 }
 
 const LOOPBACK = /(^|[/@])(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/i;
@@ -54,4 +36,19 @@ export function proxiesFor(env: Environment): Record<string, string> {
     if (value !== '' && (exceptions || !LOOPBACK.test(value))) proxies[name] = value;
   }
   return proxies;
+}
+
+/** Scheme, then all that stands before the host. */
+const LOGIN = /^([a-z][a-z0-9+.-]*:\/\/)?.*@/i;
+
+/** Pure. For a Dockerfile that somebody else may have written: it could print them, or send them away. */
+export function proxiesWithoutPasswords(env: Environment): {
+  readonly proxies: Record<string, string>;
+  /** Names of variables whose login is left out. */
+  readonly withheld: readonly string[];
+} {
+  const all = Object.entries(proxiesFor(env));
+  const proxies = all.map(([name, value]) => [name, value.replace(LOGIN, '$1')] as const);
+  const withheld = all.flatMap(([name, value]) => (LOGIN.test(value) ? [name] : []));
+  return { proxies: Object.fromEntries(proxies), withheld };
 }

@@ -59,7 +59,7 @@ describe("a repository's own image", () => {
 });
 
 const built = (change: Partial<RepositoryIngredients>, createdAt = '2026-01-01T00:00:00Z'): ListedImage => {
-  const { tag, labels } = repositoryBuild(plan(change), { buildArgs: {} }, { platform: null, noCache: false });
+  const { tag, labels } = repositoryBuild(plan(change), {}, { platform: null, noCache: false });
   return { id: `id of ${tag}`, labels, bytes: 1, createdAt, tags: [tag] };
 };
 const engineWith = (...images: readonly ListedImage[]): ImageEngine =>

@@ -13,7 +13,7 @@ import {
 } from './repository-parts.ts';
 import type { RepositoryParts } from './repository-parts.ts';
 import { CONTENT_LABEL, VERSION_LABEL, WORKER_IMAGE } from './worker-image.ts';
-import type { BuildRoute, ImageState } from './worker-image.ts';
+import type { ImageState } from './worker-image.ts';
 
 export const REPOSITORY_IMAGE = 'mahabharatha-repository';
 /** In the user's repository; its companions are in the folder beside it. */
@@ -71,7 +71,7 @@ export function planRepositoryImage(from: RepositoryIngredients): RepositoryImag
 
 export function repositoryBuild(
   plan: RepositoryImagePlan,
-  route: Pick<BuildRoute, 'buildArgs'>,
+  buildArgs: ImageBuild['buildArgs'],
   options: { readonly platform: string | null; readonly noCache: boolean; readonly signal?: AbortSignal | undefined },
 ): ImageBuild {
   const { platform, noCache, signal } = options;
@@ -79,7 +79,7 @@ export function repositoryBuild(
     tag: plan.tag,
     files: plan.files,
     dockerfile: REPOSITORY_DOCKERFILE,
-    buildArgs: route.buildArgs,
+    buildArgs,
     // All that we read again: a label that a Dockerfile sets, or the worker image brings, does not count.
     labels: {
       [CONTENT_LABEL]: plan.content,

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync 
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { proxiesFor, withoutCredentials } from './host.ts';
+import { proxiesFor, proxiesWithoutPasswords } from './host.ts';
 import { readRepositorySources } from './sources.ts';
 
 /** A `.mahabharatha` folder with a Dockerfile and a folder beside it. */
@@ -54,11 +54,6 @@ describe("what goes into the build of a repository's image", () => {
 });
 
 describe('what a build hears of this machine', () => {
-  it("is the registry's address, without who may use it", () => {
-    expect(withoutCredentials('https://me:secret@npm.example/path/')).toBe('https://npm.example/path/');
-    expect(withoutCredentials('undefined')).toBeUndefined();
-  });
-
   it('is the proxies, but none on its loopback, which is another one inside a container', () => {
     const env = {
       HTTP_PROXY: 'http://127.0.0.1:3128',
@@ -68,5 +63,17 @@ describe('what a build hears of this machine', () => {
       PATH: '/bin',
     };
     expect(proxiesFor(env)).toEqual({ HTTPS_PROXY: 'http://proxy.example:3128', NO_PROXY: 'localhost,127.0.0.1' });
+  });
+
+  it("is no password of a proxy when the repository's own Dockerfile is built, and says whose is missing", () => {
+    const env = {
+      HTTP_PROXY: 'http://me:p@ss/w@rd@proxy.example:3128/',
+      https_proxy: 'me:secret@proxy.example:3128',
+      HTTPS_PROXY: 'http://proxy.example:3128',
+    };
+    const { proxies, withheld } = proxiesWithoutPasswords(env);
+    expect(Object.values(proxies).join()).not.toMatch(/secret|ss|w@rd/);
+    expect(proxies).toMatchObject({ https_proxy: 'proxy.example:3128', HTTPS_PROXY: 'http://proxy.example:3128' });
+    expect(withheld).toEqual(['HTTP_PROXY', 'https_proxy']);
   });
 });

@@ -38,7 +38,7 @@ function repository(step: string, folder = FOLDER, more: Partial<ImageInfo> = {}
     workerDockerfile: '# What makes it a worker\n',
     folder,
   });
-  const { labels } = repositoryBuild(plan, { buildArgs: {} }, { platform: null, noCache: false });
+  const { labels } = repositoryBuild(plan, {}, { platform: null, noCache: false });
   return { ...common, id: `id-${plan.content}`, labels, tags: [plan.tag], ...more };
 }
 

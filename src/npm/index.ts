@@ -1,0 +1,2 @@
+export { readProjectRegistries } from './project-registries.ts';
+export { askUserRegistries } from './user-registries.ts';

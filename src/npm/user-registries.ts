@@ -1,0 +1,85 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { run } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import { unquoted, withoutSecrets } from './npmrc.ts';
+
+const NPM_TIMEOUT_MS = 10_000;
+
+export interface UserRegistries {
+  /** Only hosts and ports, never a name, password or path. */
+  readonly hosts: readonly URL[];
+  /** The one without a scope, without a password. */
+  readonly registry?: string;
+  /** Why there are none. */
+  readonly missing?: string;
+}
+
+/** Where the user's npm gets packages: the default registry and those of scopes. Asked of npm, which knows all its files. */
+export async function askUserRegistries(env: Environment): Promise<UserRegistries> {
+  const asked = await askNpm(env).catch(() => undefined);
+  const listing = asked?.code === 0 ? asked.stdout : '';
+  const hosts = registriesIn(listing);
+  if (hosts.length > 0) {
+    const registry = defaultRegistry(listing);
+    return { hosts, ...(registry === undefined ? {} : { registry }) };
+  }
+  return { hosts: [], missing: whyNone(asked) };
+}
+
+function whyNone(asked: Awaited<ReturnType<typeof askNpm>> | undefined): string {
+  if (asked === undefined) return 'npm could not be started';
+  if (asked.timedOut) return 'npm did not answer';
+  return /registry = ".*\$\{/.test(asked.stdout)
+    ? 'its address has a variable in it, which is not filled in'
+    : 'it names none';
+}
+
+/** npm obeys a file in its folder, or above it up to a package.json, and writes its logs where that says. */
+async function askNpm(env: Environment): ReturnType<typeof run> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'mahabharatha-npm-'));
+  try {
+    await writeFile(path.join(folder, 'package.json'), '{}\n');
+    // The long list, because the short one leaves out addresses with a password in them; here npm covers only that.
+    const quiet = ['--loglevel=error', '--logs-max=0', '--no-update-notifier', `--cache=${folder}`];
+    const args = [...quiet, '--global', 'config', 'list', '--long'];
+    return await run('npm', args, { cwd: folder, env: npmEnvironment(env), timeoutMs: NPM_TIMEOUT_MS });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const NEEDED = /^(?:PATH|HOME|npm_config_(?:registry|userconfig|globalconfig|prefix|@.+:registry))$/i;
+
+/** Pure. Where npm's files are and what they would say of registries; no variable that a file could ask for. */
+export function npmEnvironment(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => NEEDED.test(name)));
+}
+
+const LINE = /^(?:@[^\s=]+:)?registry = (".*")$/;
+
+/** Pure. The one without a scope. */
+export function defaultRegistry(listing: string): string | undefined {
+  const [line] = listing.split('\n').filter((one) => one.startsWith('registry = "'));
+  const url = urlOf(line?.slice('registry = '.length) ?? '');
+  return url && withoutSecrets(url).href;
+}
+
+/** Pure. What is overridden has a ";" before it. */
+export function registriesIn(listing: string): URL[] {
+  const hosts = listing.split('\n').flatMap((line) => {
+    const [, quoted = ''] = LINE.exec(line.trim()) ?? [];
+    const url = urlOf(quoted);
+    return url === undefined ? [] : [`${url.protocol}//${url.host}/`];
+  });
+  return [...new Set(hosts)].map((host) => new URL(host));
+}
+
+/** A variable that npm could not fill in stands there as "${…}". */
+function urlOf(quoted: string): URL | undefined {
+  const address = unquoted(quoted);
+  if (address.includes('${') || !URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  return ['http:', 'https:'].includes(url.protocol) ? url : undefined;
+}

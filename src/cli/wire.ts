@@ -103,6 +103,7 @@ export function runOptions({ config, agent, copies, deadlineMs, env, redact, sto
     deadlineMs,
     env: withoutMarks(workerEnvironment(env)),
     bundleBytes: Math.min(workers.container.disk, BUNDLE_BYTES),
+    checkoutBytes: workers.container.disk,
     redact,
     graceMs: STOP_GRACE_MS,
     stop,

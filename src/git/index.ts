@@ -1,3 +1,4 @@
+export type { Growth } from './checkout-growth.ts';
 export { bringIn } from './bring-in.ts';
 export { checkoutNotes } from './checkout-notes.ts';
 export { findTraces } from './feature-traces.ts';

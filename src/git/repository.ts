@@ -11,6 +11,9 @@ import type { RefChange } from './refs.ts';
 import { objectFolders } from './object-folders.ts';
 import { privateCheckouts } from './private-checkout.ts';
 import type { NewPrivateCheckout } from './private-checkout.ts';
+import { checkoutGrowth, growthOf } from './checkout-growth.ts';
+import type { CheckoutGrowth, Growth } from './checkout-growth.ts';
+import { GITLINK, rawChanges } from './raw-changes.ts';
 import { commitMerge, previewMerge } from './merge.ts';
 import type { MergeRequest, MergeResult } from './merge.ts';
 import { addWorktree, listWorktrees, removeBranchLock, removeWorktree } from './worktrees.ts';
@@ -46,6 +49,7 @@ export interface Repository {
   listWorktrees(): Promise<Worktree[]>;
   /** Paths that differ between two commits; both sides of a rename. */
   changedPaths(from: string, to: string): Promise<string[]>;
+  readonly checkoutGrowth: CheckoutGrowth;
   merge(request: MergeRequest): Promise<MergeResult>;
   /** Files of the user's working tree that are changed, staged or new. */
   uncommitted(): Promise<string[]>;
@@ -61,6 +65,8 @@ interface CommitFacts {
   readonly changed: readonly string[];
   /** Folders that have become git repositories of their own: of these only the name of a commit is there, and no file. */
   readonly embedded: readonly string[];
+  /** Of a checkout, against that of its parent. */
+  readonly growth: Growth;
 }
 
 interface BranchMove {
@@ -112,6 +118,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
       fields(
         await git.text(['diff-tree', '-r', '-z', '--no-renames', '--ignore-submodules=none', '--name-only', from, to]),
       ),
+    checkoutGrowth: checkoutGrowth(git),
     merge: async (request) => {
       const preview = await previewMerge(git, request.tip, request.commit);
       return preview.clean ? commitMerge(git, request, preview.tree) : { kind: 'conflict', files: preview.files };
@@ -182,12 +189,14 @@ async function commitFacts(git: GitCommand, id: string): Promise<CommitFacts | u
   });
   if (code !== 0) return undefined;
   const [parents = '', ...fields] = stdout.split('\0');
-  // What stands before each path: ":<old mode> <new mode> …", the first one after a line end.
-  const changes = fields.flatMap((path, index) => (index % 2 === 1 ? [{ path, modes: fields[index - 1] ?? '' }] : []));
+  const changes = rawChanges(fields);
   return {
     parents: parents.split(' ').filter((parent) => parent !== ''),
     changed: changes.map(({ path }) => path),
-    embedded: changes.flatMap(({ path, modes }) => (/^\n?:(?!160000)\d+ 160000 /.test(modes) ? [path] : [])),
+    embedded: changes.flatMap(({ path, before, after }) =>
+      after?.mode === GITLINK && before?.mode !== GITLINK ? [path] : [],
+    ),
+    growth: await growthOf(git, changes),
   };
 }
 

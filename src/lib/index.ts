@@ -1,3 +1,4 @@
+export { inBytes } from './amounts.ts';
 export { copyUntrusted, makeIgnoredFolder, readUntrusted, writeFileAtomic } from './atomic-file.ts';
 export { sleep, systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';

@@ -1,4 +1,7 @@
 import { branchNames, trialRef } from '../protocol/index.ts';
+import type { AttemptState, RunEvent } from '../state/index.ts';
+import { mergedSize } from './checkout-size.ts';
+import { tooLarge } from './decide-checkout.ts';
 import type { Journal } from './journal.ts';
 import type { Action } from './plan.ts';
 import type { RunContext } from './ports.ts';
@@ -10,34 +13,48 @@ export async function mergeTask(
   { level, task: id }: Extract<Action, { kind: 'merge-task' }>,
 ): Promise<void> {
   const { state } = journal;
+  const { repository } = context.ports;
   const task = state.tasks[id];
   const attempt = task?.attempts.at(-1);
   if (task === undefined || attempt === undefined || task.commit === null)
     throw new Error(`no commit of ${id} to merge`);
   const tip = state.levels[level]?.trial?.tips.at(-1) ?? state.integrationTip;
+  const size = await mergedSize(context, { runBase: state.base, tip, base: attempt.base, commit: task.commit });
+  const tooMuch = tooLarge(size);
+  if (tooMuch !== undefined) {
+    const feedback = `Your change could not be merged: with it, ${tooMuch}.`;
+    return journal.record(notMerged(id, attempt, { outcome: 'too-large', detail: tooMuch, feedback }));
+  }
   const message = `Merge ${id}: ${task.title}\n\nMahabharatha-Run: ${state.runId}\n`;
-  const merged = await context.ports.repository.merge({ tip, commit: task.commit, message });
+  const merged = await repository.merge({ tip, commit: task.commit, message });
   if (merged.kind === 'merged') {
-    await context.ports.repository.changeRefs([{ ref: trialRef(context.graph.feature), to: merged.commit }]);
-    journal.record({ type: 'task-merged', level, task: id, tip: merged.commit });
-    return;
+    repository.checkoutGrowth.know(state.base, merged.commit, size);
+    await repository.changeRefs([{ ref: trialRef(context.graph.feature), to: merged.commit }]);
+    return journal.record({ type: 'task-merged', level, task: id, tip: merged.commit });
   }
   const others = await whoChanged(context, journal, level, merged.files);
   const files = merged.files.join(', ');
   const detail = `conflict with ${others.join(', ') || 'the integration branch'} in ${files}`;
-  journal.record({
+  const feedback = `Your change could not be merged: ${detail}. Do the task again on top of the tree that you find now, which has the other change in it.`;
+  journal.record(notMerged(id, attempt, { outcome: 'conflict', detail, feedback }));
+}
+
+function notMerged(
+  task: string,
+  { number, worker }: AttemptState,
+  why: { outcome: 'conflict' | 'too-large'; detail: string; feedback: string },
+): RunEvent {
+  return {
     type: 'attempt-failed',
-    task: id,
-    attempt: attempt.number,
-    worker: attempt.worker,
-    outcome: 'conflict',
-    detail,
-    feedback: `Your change could not be merged: ${detail}. Do the task again on top of the tree that you find now, which has the other change in it.`,
+    task,
+    attempt: number,
+    worker,
+    ...why,
     commit: null,
     usage: null,
     charge: 'failure',
     notBefore: null,
-  });
+  };
 }
 
 async function whoChanged(

@@ -1,5 +1,6 @@
 import type { GateResult, TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
+import { tooLarge } from './decide-checkout.ts';
 import { shownPaths, trespassOf } from './decide-ownership.ts';
 import { attemptId, record } from './plan.ts';
 import type { Action, FinishAction, ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
@@ -39,7 +40,7 @@ function settle(snapshot: Snapshot, work: UnderWay): Action[] {
 function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
   switch (result.outcome) {
     case 'verified':
-      return accept(snapshot, work, result);
+      return refuseCommit(snapshot, work, result) ?? accept(snapshot, work, result);
     case 'rate-limited':
       return rateLimited(snapshot, work, result);
     case 'usage-limit':
@@ -69,14 +70,21 @@ function renewed({ state }: Snapshot, { attempt }: UnderWay, detail: string): Ac
   return [{ kind: 'kill-worker', worker: attempt.worker, cause }];
 }
 
-/** The worker found it good; now what counts is what its commit is and what it touches. */
-function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
-  const { id, attempt } = work;
+/** A commit that is not what it claims to be, or that is too large to be checked out. */
+function refuseCommit(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] | undefined {
   if (result.commit !== null && result.misfit !== null) {
     const detail = `the reported commit ${result.commit.slice(0, 12)} ${result.misfit}`;
     const told = { ...result, outcome: 'worker-error' as const, detail, feedback: detail, commit: null };
     return [failed(work, told, 'failure'), ...renewed(snapshot, work, detail)];
   }
+  const detail = result.checkout === null ? undefined : tooLarge(result.checkout);
+  if (detail === undefined) return undefined;
+  return [failed(work, { ...result, detail, feedback: detail }, 'failure', { outcome: 'too-large' })];
+}
+
+/** The worker found it good; now what counts is what its commit touches. */
+function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
+  const { id, attempt } = work;
   const task = snapshot.graph.tasks.find((candidate) => candidate.id === id);
   const declared = [...(task?.files.create ?? []), ...(task?.files.modify ?? [])];
   const nothing = noWork(result, declared);

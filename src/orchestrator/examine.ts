@@ -4,6 +4,7 @@ import { copyUntrusted, hasCode, reasonOf } from '../lib/index.ts';
 import { branchNames, BUNDLE } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
+import { checkoutSize } from './checkout-size.ts';
 import { attemptId } from './plan.ts';
 import type { ObservedTaskResult, WorkerView } from './plan.ts';
 import type { RunContext } from './ports.ts';
@@ -29,6 +30,12 @@ interface Examination {
   outcome: (() => ObservedTaskResult) | null;
 }
 
+/** What the run and the attempt have started from. */
+interface Bases {
+  readonly run: string;
+  readonly attempt: string;
+}
+
 /**
  * Results with what the repository says of them; asked once per attempt, and the first that a worker says counts. It
  * speaks for what it was given and for nothing else: what it says of another's attempt is not even looked at.
@@ -37,8 +44,8 @@ interface Examination {
  */
 export function createExaminer(context: RunContext, onNews: () => void): Examiner {
   const examinations = new Map<number, Examination>();
-  const begin = (worker: number, result: TaskResult, base: string): Examination => {
-    const end = examine(context, worker, result, base).then(
+  const begin = (worker: number, result: TaskResult, bases: Bases): Examination => {
+    const end = examine(context, worker, result, bases).then(
       (observed) => (begun.outcome = () => observed),
       (error: unknown) => {
         begun.outcome = () => {
@@ -57,7 +64,7 @@ export function createExaminer(context: RunContext, onNews: () => void): Examine
     const known = examinations.get(worker);
     if (open !== undefined && known?.attempt === open.name) return known;
     if (open === undefined || result?.attempt !== open.name) return undefined;
-    return begin(worker, result, open.base);
+    return begin(worker, result, { run: state.base, attempt: open.base });
   };
   return {
     resultOf: async (state, worker, status, last) => {
@@ -80,16 +87,19 @@ async function examine(
   context: RunContext,
   worker: number,
   result: TaskResult,
-  base: string,
+  base: Bases,
 ): Promise<ObservedTaskResult> {
-  if (result.commit === null) return { ...result, misfit: null, changed: [], embedded: [] };
+  const nothing = { ...result, misfit: null, changed: [], embedded: [], checkout: null };
+  if (result.commit === null) return nothing;
   const { launcher, repository } = context.ports;
   const misfit = launcher.capabilities.sharesObjects ? null : await bringHome(context, worker, result.commit);
-  if (misfit !== null) return { ...result, misfit, changed: [], embedded: [] };
+  if (misfit !== null) return { ...nothing, misfit };
   const facts = await repository.commitFacts(result.commit);
-  if (facts?.parents.length !== 1 || facts.parents[0] !== base)
-    return { ...result, misfit: `is not one commit on top of ${base.slice(0, 12)}`, changed: [], embedded: [] };
-  return { ...result, misfit: null, changed: facts.changed, embedded: facts.embedded };
+  if (facts?.parents.length !== 1 || facts.parents[0] !== base.attempt)
+    return { ...nothing, misfit: `is not one commit on top of ${base.attempt.slice(0, 12)}` };
+  repository.checkoutGrowth.know(base.attempt, result.commit, facts.growth);
+  const checkout = await checkoutSize(context, base.run, base.attempt, facts.growth);
+  return { ...nothing, changed: facts.changed, embedded: facts.embedded, checkout };
 }
 
 /** Takes the worker's commit out of its bundle. What is wrong with that is the worker's fault; what is wrong here ends the run. */

@@ -38,6 +38,8 @@ const RESULT: TaskResult = {
   resetAt: null,
 };
 
+const NO_GROWTH = { bytes: 0, heaviest: [] };
+
 /** Two workers at work on A and B; what they say is in real files, and a commit is on the base when its name is "good". */
 function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects = true): Desk {
   const world = createWorld([{ id: 'A' }, { id: 'B' }]);
@@ -53,8 +55,9 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
     bringHome: () => new Promise<string>((taken, failed) => bundles.push({ taken, failed })),
     commitFacts: async (id: string) =>
       id === commit('good')
-        ? { parents: [state.base], changed: ['a'], embedded: [] }
-        : { parents: [commit('other')], changed: [], embedded: [] },
+        ? { parents: [state.base], changed: ['a'], embedded: [], growth: NO_GROWTH }
+        : { parents: [commit('other')], changed: [], embedded: [], growth: NO_GROWTH },
+    checkoutGrowth: { between: async () => NO_GROWTH, know: () => undefined },
   };
   const context = {
     ports: {
@@ -78,6 +81,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
       setup: limits.setupMs === undefined ? null : { command: 'x', timeoutMs: limits.setupMs },
       graceMs: 0,
       bundleBytes: 1000,
+      checkoutBytes: 1000,
       stop: new AbortController().signal,
     },
     graph: {

@@ -1,3 +1,4 @@
+import type { CheckoutSize } from './decide-checkout.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { GateResult, Phase, TaskResult } from '../protocol/index.ts';
 import type { RunEvent, RunState } from '../state/index.ts';
@@ -10,6 +11,8 @@ export interface ObservedTaskResult extends TaskResult {
   readonly changed: readonly string[];
   /** Folders that have become git repositories of their own: their files are not in the commit. */
   readonly embedded: readonly string[];
+  /** Null without a commit that can be used. */
+  readonly checkout: CheckoutSize | null;
 }
 
 /** What is known of one worker right now. */

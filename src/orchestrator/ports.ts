@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly env: Environment;
   /** Largest bundle that is taken from a worker. */
   readonly bundleBytes: number;
+  /** Largest checkout of what the run makes. */
+  readonly checkoutBytes: number;
   /** Takes secrets out of what workers say. */
   readonly redact: (text: string) => string;
   /** Between SIGTERM and SIGKILL. */

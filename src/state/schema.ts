@@ -13,7 +13,15 @@ export const taskStatus = z.enum(['pending', 'running', 'verifying', 'complete',
 export type TaskStatus = z.infer<typeof taskStatus>;
 
 /** What the orchestrator adds to a worker's own outcomes. */
-export const attemptOutcome = z.enum([...outcome.options, 'accepted', 'lost', 'not-owned', 'conflict', 'gate-failed']);
+export const attemptOutcome = z.enum([
+  ...outcome.options,
+  'accepted',
+  'lost',
+  'not-owned',
+  'too-large',
+  'conflict',
+  'gate-failed',
+]);
 export type AttemptOutcome = z.infer<typeof attemptOutcome>;
 
 const attemptState = z.strictObject({

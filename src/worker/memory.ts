@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { inBytes } from './amounts.ts';
+import { inBytes } from '../lib/index.ts';
 
 /** What the container's own control group tells of its memory; what is undefined is not known. */
 export interface MemoryRecord {

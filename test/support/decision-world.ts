@@ -1,3 +1,4 @@
+import type { CheckoutSize } from '../../src/orchestrator/decide-checkout.ts';
 import { decide } from '../../src/orchestrator/decide.ts';
 import { gateAttemptId } from '../../src/orchestrator/decide-level.ts';
 import { attemptId, formatActions } from '../../src/orchestrator/plan.ts';
@@ -11,6 +12,7 @@ import type { TaskGraph } from '../../src/tasks/index.ts';
 
 /** A run in which nothing is real but the decisions: actions are carried out on paper, workers say what a test makes them say. */
 interface Observed {
+  readonly checkout: CheckoutSize;
   readonly changed: readonly string[];
   readonly embedded: readonly string[];
   readonly misfit: string;
@@ -150,7 +152,7 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
       throw new Error(`it never comes to rest:\n${formatActions(all.slice(-10))}`);
     },
     says: (worker, change) => views.set(worker, { ...(views.get(worker) ?? EMPTY_VIEW), ...change }),
-    reports: (worker, { changed, embedded, misfit, ...result }) => {
+    reports: (worker, { changed, embedded, misfit, checkout, ...result }) => {
       const attempt = views.get(worker)?.attempt ?? '';
       views.set(worker, {
         ...EMPTY_VIEW,
@@ -167,6 +169,7 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
           changed: changed ?? [attempt.replace(/\.\d+$/, '.txt')],
           embedded: embedded ?? [],
           misfit: misfit ?? null,
+          checkout: checkout ?? null,
         },
       });
     },

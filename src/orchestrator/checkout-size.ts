@@ -1,0 +1,31 @@
+import type { Growth } from '../git/index.ts';
+import type { CheckoutSize } from './decide-checkout.ts';
+import type { RunContext } from './ports.ts';
+
+/**
+ * What the run has added with `commit`, which adds so much to `base`. A checkout that is larger than the disk of a worker
+ * could never be worked with. Workers that share our objects have no disk of their own: there the limit holds for what
+ * is added.
+ */
+export async function checkoutSize(
+  { ports: { repository, launcher }, options }: RunContext,
+  runBase: string,
+  base: string,
+  growth: Growth,
+): Promise<CheckoutSize> {
+  const { between } = repository.checkoutGrowth;
+  const before = await between(runBase, base);
+  const whole = launcher.capabilities.sharesObjects ? 0 : (await between(null, runBase)).bytes;
+  return { ...growth, bytes: before.bytes + growth.bytes, roomBytes: options.checkoutBytes - whole };
+}
+
+/**
+ * A merge adds to the tip what the commit adds to its own base, as no two tasks of a level write one file. To sum that up
+ * costs nothing, and to read each merge would.
+ */
+export async function mergedSize(
+  context: RunContext,
+  { runBase, tip, base, commit }: { runBase: string; tip: string; base: string; commit: string },
+): Promise<CheckoutSize> {
+  return checkoutSize(context, runBase, tip, await context.ports.repository.checkoutGrowth.between(base, commit));
+}

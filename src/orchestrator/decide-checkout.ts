@@ -1,0 +1,17 @@
+import type { Growth } from '../git/index.ts';
+import { inBytes } from '../lib/amounts.ts';
+
+/** What a run has added to a checkout of its base with some commit, and what it may add. */
+export interface CheckoutSize extends Growth {
+  readonly roomBytes: number;
+}
+
+/** Why nobody may check this out, in words. */
+export function tooLarge({ bytes, roomBytes, heaviest }: CheckoutSize): string | undefined {
+  if (bytes <= Math.max(0, roomBytes)) return undefined;
+  const paths = heaviest.map(({ path, bytes: own }) => `${path} (${inBytes(own)})`).join(', ');
+  return (
+    `the run would add ${inBytes(bytes)} to a checkout, and ${inBytes(Math.max(0, roomBytes))} may be added ` +
+    `(workers.container.disk); most of it: ${paths}`
+  );
+}

@@ -37,7 +37,7 @@ const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
   yaml: 'config/',
   commander: 'cli/',
-  listr2: 'cli/',
+  listr2: 'cli/render/',
 };
 
 const dir = (name) => `^src/${name}/`;

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -85,4 +85,16 @@ describe('the import rules', () => {
     const cycle = [...caught].some((name) => name.startsWith('no-circular in src/state/'));
     expect(missed.filter((what) => !(cycle && what === 'a cycle inside a folder'))).toEqual([]);
   });
+});
+
+it('in the CLI only the entrypoint writes to stdout and stderr; all else goes through it as printable text', async () => {
+  const names = await readdir(path.join(ROOT, 'src/cli'), { recursive: true });
+  const sources = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  const writers = await Promise.all(
+    sources.map(async (name) => {
+      const text = await readFile(path.join(ROOT, 'src/cli', name), 'utf8');
+      return /\b(stdout|stderr)\.write\b|\bconsole\./.test(text) ? [name] : [];
+    }),
+  );
+  expect(writers.flat()).toEqual(['main.ts']);
 });

@@ -2,8 +2,17 @@ import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { findTraces } from '../git/index.ts';
 import type { FeatureTraces } from '../git/index.ts';
-import { AppError, hasCode, removeTree, systemCode } from '../lib/index.ts';
-import type { Environment } from '../lib/index.ts';
+import {
+  AppError,
+  hasCode,
+  line,
+  printable,
+  printableJson,
+  printableLines,
+  removeTree,
+  systemCode,
+} from '../lib/index.ts';
+import type { Environment, Printable } from '../lib/index.ts';
 import { clearRun } from '../state/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
@@ -37,28 +46,28 @@ export async function cleanFeature(input: CommandInput, context: CliContext): Pr
   const cleaning = { project, store, feature, caches: input['caches'] === true, env: context.env };
   const plan = { ...(await makePlan(cleaning)), engine: await lookIntoEngine(cleaning) };
   const json = input['json'] === true;
-  for (const problem of plan.engine.problems) if (!json) context.err(`note: ${problem}\n`);
+  for (const problem of plan.engine.problems) if (!json) context.err(line`note: ${problem}\n`);
   if (isEmpty(plan)) {
-    context.out(
-      json
-        ? `${JSON.stringify({ type: 'cleanup', feature, removed: false, ...plan })}\n`
-        : `There is nothing of "${feature}" to clean up.\n`,
-    );
+    context.out(json ? inJson(feature, plan, false) : line`There is nothing of "${feature}" to clean up.\n`);
     return 0;
   }
   if (!json) context.out(formatPlan(feature, plan));
   if (input['dryRun'] === true) {
-    if (json) context.out(`${JSON.stringify({ type: 'cleanup', feature, removed: false, ...plan })}\n`);
+    if (json) context.out(inJson(feature, plan, false));
     return 0;
   }
   await checkAtRest(store, feature);
   if (!(await hasEnded(store))) checkNoProblem(feature, plan.engine);
-  if (input['yes'] !== true && !(context.terminal && (await context.confirm('Remove all this?')))) {
+  if (input['yes'] !== true && !(context.terminal && (await context.confirm(line`Remove all this?`)))) {
     throw new AppError('CLEANUP_UNCONFIRMED', { feature });
   }
   await remove(cleaning, plan);
-  context.out(json ? `${JSON.stringify({ type: 'cleanup', feature, removed: true, ...plan })}\n` : 'Removed.\n');
+  context.out(json ? inJson(feature, plan, true) : line`Removed.\n`);
   return 0;
+}
+
+function inJson(feature: string, plan: Plan, removed: boolean): Printable {
+  return line`${printableJson({ type: 'cleanup', feature, removed, ...plan })}\n`;
 }
 
 /** In order, and with nothing left: it has seen to that itself. */
@@ -112,7 +121,7 @@ function isEmpty(plan: Plan): boolean {
   return [plan.worktrees, plan.refs, plan.paths, runs, caches].every((found) => found.length === 0);
 }
 
-function formatPlan(feature: string, plan: Plan): string {
+function formatPlan(feature: string, plan: Plan): Printable {
   const branches = plan.refs.filter(({ ref }) => ref.startsWith('refs/heads/'));
   const attempts = plan.refs.filter(({ ref }) => /\/\d+$/.test(ref)).length;
   const lines = [
@@ -125,7 +134,7 @@ function formatPlan(feature: string, plan: Plan): string {
     ...plan.checkedOut.map(({ branch, folder }) => `This stays: branch ${branch}, checked out in ${folder}.`),
     ...(plan.unmerged > 0 ? [`Mind: ${plan.unmerged} commits of the integration branch are in no other branch.`] : []),
   ];
-  return `${lines.join('\n')}\n`;
+  return printableLines(lines.map(printable));
 }
 
 function engineLines(feature: string, { runs, caches }: EngineTraces): string[] {

@@ -1,4 +1,4 @@
-import type { Environment } from '../lib/index.ts';
+import type { Environment, Printable } from '../lib/index.ts';
 
 /** Where a command meets the world; no command reads a global. */
 export interface CliContext {
@@ -7,10 +7,10 @@ export interface CliContext {
   /** A person watches: live views and questions are welcome. */
   readonly terminal: boolean;
   readonly color: boolean;
-  out(text: string): void;
-  err(text: string): void;
+  out(text: Printable): void;
+  err(text: Printable): void;
   /** Asks a yes/no question at the terminal. */
-  confirm(question: string): Promise<boolean>;
+  confirm(question: Printable): Promise<boolean>;
   /** Fires at the first SIGINT or SIGTERM; the reason is the exit status. */
   readonly interrupted: AbortSignal;
   /** What is to be done when a second signal comes: quickly, without waiting. */

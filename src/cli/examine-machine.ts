@@ -1,7 +1,8 @@
 import { readdir, statfs } from 'node:fs/promises';
 import type { Config } from '../config/index.ts';
 import { findAgentCredentials } from '../credentials/index.ts';
-import { run } from '../lib/index.ts';
+import { line, printableBlock, printableJson, printableLines, run } from '../lib/index.ts';
+import type { Printable } from '../lib/index.ts';
 import { agentProblem, findProgram } from './check-agent.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { checkedMounts } from './container-config.ts';
@@ -30,7 +31,7 @@ export async function examine(input: CommandInput, context: CliContext): Promise
   const bad = findings.some((finding) => finding.state === 'bad');
   context.out(
     input['json'] === true
-      ? `${JSON.stringify({ type: 'doctor', ok: !bad, findings })}\n`
+      ? line`${printableJson({ type: 'doctor', ok: !bad, findings })}\n`
       : format(findings, context.color),
   );
   return bad ? 4 : 0;
@@ -153,14 +154,14 @@ async function checkGraphs(project: Project): Promise<GraphFinding[]> {
   );
 }
 
-function format(findings: readonly Finding[], color: boolean): string {
+function format(findings: readonly Finding[], color: boolean): Printable {
   const colors = colorsFor(color);
   const paint = { ok: colors.green('✓'), note: colors.yellow('!'), bad: colors.red('✗') };
   const width = Math.max(...findings.map(({ what }) => what.length));
-  return findings
-    .map(({ what, state, found, remedy }) => {
-      const indented = found.replaceAll('\n', `\n${' '.repeat(width + 4)}`);
-      return `${paint[state]} ${what.padEnd(width)}  ${indented}\n${remedy === null ? '' : `${' '.repeat(width + 4)}${colors.dim(`→ ${remedy}`)}\n`}`;
-    })
-    .join('');
+  const margin = ' '.repeat(width + 4);
+  const lines = findings.flatMap(({ what, state, found, remedy }) => [
+    line`${paint[state]} ${what.padEnd(width)}  ${printableBlock(found, margin)}`,
+    ...(remedy === null ? [] : [line`${margin}${colors.dim(`→ ${remedy}`)}`]),
+  ]);
+  return printableLines(lines);
 }

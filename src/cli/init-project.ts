@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { systemCode } from '../lib/index.ts';
+import { line, printableJson, systemCode } from '../lib/index.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
 
@@ -92,11 +92,11 @@ export async function initProject(input: CommandInput, context: CliContext): Pro
     results.push({ file: path.relative(project.repository.root, file), written: await writeIfMissing(file, text) });
   }
   if (input['json'] === true) {
-    context.out(`${JSON.stringify({ type: 'init', files: results })}\n`);
+    context.out(line`${printableJson({ type: 'init', files: results })}\n`);
     return 0;
   }
-  for (const { file, written } of results) context.out(`${written ? 'written' : 'kept   '}  ${file}\n`);
-  context.out('\nTry it:  mahabharatha kurukshetra --feature example\n');
+  for (const { file, written } of results) context.out(line`${written ? 'written' : 'kept   '}  ${file}\n`);
+  context.out(line`\nTry it:  mahabharatha kurukshetra --feature example\n`);
   return 0;
 }
 

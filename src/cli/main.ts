@@ -1,20 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { asAppError, listenForShutdown } from '../lib/index.ts';
-import type { AppError } from '../lib/index.ts';
+import { asAppError, line, listenForShutdown, printableBlock, printableJson } from '../lib/index.ts';
+import type { AppError, Printable } from '../lib/index.ts';
 import type { CliContext } from './command.ts';
 import { runProgram } from './program.ts';
 
 const argv = process.argv.slice(2);
+/** Lines of an error's text that are not its first: files, parsers and git have their say in them. */
+const MARGIN = '  ';
 const asJson = argv.includes('--json');
 
 /** A reader that goes away (`| head`) is no reason to stop the work. */
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
+const out = (text: Printable): void => void process.stdout.write(text.toString());
+const err = (text: Printable): void => void process.stderr.write(text.toString());
+
 const force: (() => Promise<void>)[] = [];
 const shutdown = listenForShutdown(
-  (name) => process.stderr.write(`\n${name}: stopping in order; once more to stop at once …\n`),
+  (name) => err(line`\n${name}: stopping in order; once more to stop at once …\n`),
   (exit) => {
-    process.stderr.write('\nStopping at once. What was finished is kept.\n');
+    err(line`\nStopping at once. What was finished is kept.\n`);
     void Promise.allSettled(force.map((work) => work())).then(() => process.exit(exit));
   },
 );
@@ -24,19 +29,19 @@ const context: CliContext = {
   env: process.env,
   terminal: process.stdout.isTTY && process.stdin.isTTY && !asJson,
   color: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
+  out,
+  err,
   confirm,
   interrupted: shutdown.signal,
   onForce: (work) => force.push(work),
   version: ownVersion(),
 };
 
-async function confirm(question: string): Promise<boolean> {
+async function confirm(question: Printable): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await terminal.question(`${question} [y/N] `, { signal: shutdown.signal });
+    const answer = await terminal.question(`${question.toString()} [y/N] `, { signal: shutdown.signal });
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     terminal.close();
@@ -52,12 +57,13 @@ function ownVersion(): string {
 function tell(error: AppError): void {
   if (asJson) {
     const { code, message, hint, exit } = error;
-    process.stdout.write(`${JSON.stringify({ type: 'error', code, message, hint, exit })}\n`);
+    out(line`${printableJson({ type: 'error', code, message, hint, exit })}\n`);
   } else {
-    process.stderr.write(`error: ${error.message}\n\n${error.hint}\n`);
+    err(line`error: ${printableBlock(error.message, MARGIN)}\n\n${printableBlock(error.hint, MARGIN)}\n`);
   }
-  if (argv.includes('--debug'))
-    process.stderr.write(`\n${error.stack}\n${error.cause instanceof Error ? error.cause.stack : ''}\n`);
+  if (!argv.includes('--debug')) return;
+  const stacks = `${error.stack}\n${error.cause instanceof Error ? error.cause.stack : ''}`;
+  err(line`\n${printableBlock(stacks, MARGIN)}\n`);
 }
 
 /** All that was written before has been taken, or nobody reads it any more. */

@@ -1,5 +1,5 @@
 import { bringIn } from '../git/index.ts';
-import { AppError } from '../lib/index.ts';
+import { AppError, line, printableJson } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
@@ -23,13 +23,13 @@ export async function mergeFeature(input: CommandInput, context: CliContext): Pr
     env: context.env,
   });
   if (input['json'] === true) {
-    context.out(`${JSON.stringify({ type: 'merge', feature, from: state.integration, into, ...result })}\n`);
+    context.out(line`${printableJson({ type: 'merge', feature, from: state.integration, into, ...result })}\n`);
     return 0;
   }
-  context.out(`${inWords(result.kind, feature, into, result.commit)}\n`);
-  for (const file of result.files.slice(0, SHOWN_FILES)) context.out(`  ${file}\n`);
-  if (result.files.length > SHOWN_FILES) context.out(`  … and ${result.files.length - SHOWN_FILES} more\n`);
-  if (result.kind === 'merged') context.out(`Clean up with: mahabharatha cleanup --feature ${feature}\n`);
+  context.out(line`${inWords(result.kind, feature, into, result.commit)}\n`);
+  for (const file of result.files.slice(0, SHOWN_FILES)) context.out(line`  ${file}\n`);
+  if (result.files.length > SHOWN_FILES) context.out(line`  … and ${result.files.length - SHOWN_FILES} more\n`);
+  if (result.kind === 'merged') context.out(line`Clean up with: mahabharatha cleanup --feature ${feature}\n`);
   return 0;
 }
 

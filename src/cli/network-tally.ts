@@ -73,11 +73,6 @@ function readFailure(line: string, since: string): Failure | undefined {
   const found = FAILURE.exec(read.text)?.groups;
   if (found === undefined) return undefined;
   const { how, target, times = '1' } = found;
-  const named = target === undefined ? null : plainText(target).slice(0, TARGET_LIMIT);
+  const named = target === undefined ? null : target.slice(0, TARGET_LIMIT);
   return { how: how === 'refused' ? how : 'could not reach', worker: read.worker, target: named, times: Number(times) };
-}
-
-/** Does nothing to a terminal. */
-export function plainText(text: string): string {
-  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }

@@ -10,7 +10,7 @@ import { merge } from './commands/merge.ts';
 import { retry } from './commands/retry.ts';
 import { status } from './commands/status.ts';
 import { stop } from './commands/stop.ts';
-import { AppError } from '../lib/index.ts';
+import { AppError, printableBlock } from '../lib/index.ts';
 import type { CliContext, Command, CommandInput } from './command.ts';
 
 export const COMMANDS: readonly Command[] = [
@@ -91,8 +91,10 @@ function examplesText({ examples }: Command): string {
 
 /** commander must neither print by itself nor end the process: that is for the entrypoint alone. */
 function prepareOutput(program: Commander, context: CliContext): void {
+  const writeOut = (help: string): void => context.out(printableBlock(help, ''));
+  const writeErr = (help: string): void => context.err(printableBlock(help, ''));
   for (const command of [program, ...program.commands]) {
     command.exitOverride();
-    command.configureOutput({ writeOut: context.out, writeErr: context.err, outputError: () => undefined });
+    command.configureOutput({ writeOut, writeErr, outputError: () => undefined });
   }
 }

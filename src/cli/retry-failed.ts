@@ -1,4 +1,4 @@
-import { AppError, hasCode, systemClock } from '../lib/index.ts';
+import { AppError, hasCode, line, printableJson, systemClock } from '../lib/index.ts';
 import { retryable, retryAtRest } from '../orchestrator/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { dependentsOf } from '../tasks/index.ts';
@@ -80,6 +80,6 @@ function say(
   input: CommandInput,
   facts: { feature: string; tasks: readonly string[]; text: string },
 ): number {
-  context.out(input['json'] === true ? `${JSON.stringify({ type: 'retry', ...facts })}\n` : `${facts.text}\n`);
+  context.out(line`${input['json'] === true ? printableJson({ type: 'retry', ...facts }) : facts.text}\n`);
   return 0;
 }

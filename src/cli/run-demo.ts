@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { newRepository } from '../git/index.ts';
-import { AppError } from '../lib/index.ts';
+import { AppError, line } from '../lib/index.ts';
+import type { Printable } from '../lib/index.ts';
 import { findProgram } from './check-agent.ts';
 import { build } from './build-feature.ts';
 import { textOf } from './command.ts';
@@ -68,7 +69,7 @@ export async function runDemo(input: CommandInput, context: CliContext): Promise
   await writeFile(path.join(folder, '.mahabharatha', 'config.yaml'), CONFIG);
   await writeFile(path.join(specs, 'task-graph.json'), `${JSON.stringify(GRAPH, undefined, 2)}\n`);
   await newRepository(folder, context.env);
-  context.out(`A feature of 4 tasks in 2 levels, 2 workers, in ${folder}\n\n`);
+  context.out(line`A feature of 4 tasks in 2 levels, 2 workers, in ${folder}\n\n`);
   const exit = await build({ feature: GRAPH.feature }, { ...context, cwd: folder });
   if (exit === 0) context.out(whatToLookAt(folder, await howToCall(context)));
   return exit;
@@ -83,15 +84,15 @@ async function demoFolder(named: string | undefined, cwd: string): Promise<strin
 }
 
 /** From a fresh clone the program is not on the PATH. */
-async function howToCall({ env }: CliContext): Promise<string> {
-  if ((await findProgram('mahabharatha', env)) !== undefined) return '';
+async function howToCall({ env }: CliContext): Promise<Printable> {
+  if ((await findProgram('mahabharatha', env)) !== undefined) return line``;
   const program = fileURLToPath(new URL('../../../bin/mahabharatha.js', import.meta.url));
-  return `  alias mahabharatha='node ${program}'\n`;
+  return line`  alias mahabharatha='node ${program}'\n`;
 }
 
-function whatToLookAt(folder: string, alias: string): string {
+function whatToLookAt(folder: string, alias: Printable): Printable {
   const { feature } = GRAPH;
-  return `
+  return line`
 Look at it:
   cd ${folder}
 ${alias}  git log --graph --oneline --all          every task is one commit, merged level by level

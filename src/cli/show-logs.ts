@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { AppError, printable, printableInColor, sleep } from '../lib/index.ts';
+import { AppError, line as words, printableJson, printableOutput, sleep } from '../lib/index.ts';
+import type { Printable } from '../lib/index.ts';
 import { followLines, lastLines } from '../logs/index.ts';
 import { EGRESS_LOG, readLogLine } from '../protocol/index.ts';
 import type { LogLine } from '../protocol/index.ts';
@@ -9,7 +10,6 @@ import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
 import { colorsFor } from './render/colors.ts';
 import type { Colors } from './render/colors.ts';
-import { plainText } from './network-tally.ts';
 import { describe } from './render/describe.ts';
 
 /** The lines of one log file, as text to show and as text for programs. */
@@ -18,8 +18,8 @@ interface Entry {
   readonly task: string | undefined;
   /** Undefined for what is about the whole run. */
   readonly worker: number | undefined;
-  readonly json: string;
-  readonly text: string;
+  readonly json: Printable;
+  readonly text: Printable;
 }
 
 interface Source {
@@ -35,13 +35,13 @@ export async function showLogs(input: CommandInput, context: CliContext): Promis
   if (state === undefined) throw new AppError('NO_RUN', { feature });
   const wanted = readWishes(input, state);
   const colors = colorsFor(context.color);
-  const sources = wanted.workers.map((worker) => workerSource(store, worker, colors));
+  const sources = wanted.workers.map((worker) => workerSource(store, worker, colors, context.color));
   sources.push(egressSource(store, colors));
   if (wanted.all) sources.push(eventSource(store, colors));
   const matches = ({ task, worker }: Entry): boolean =>
     (wanted.task === undefined || task === wanted.task) &&
     (wanted.all || (worker !== undefined && wanted.workers.includes(worker)));
-  const print = (entry: Entry): void => context.out(`${input['json'] === true ? entry.json : entry.text}\n`);
+  const print = (entry: Entry): void => context.out(words`${input['json'] === true ? entry.json : entry.text}\n`);
 
   const ends = await Promise.all(
     sources.map(async (source) => {
@@ -52,7 +52,7 @@ export async function showLogs(input: CommandInput, context: CliContext): Promis
   const entries = ends.flatMap(({ source, lines }) => lines.map(source.parse)).toSorted(byTime);
   for (const entry of Number.isFinite(wanted.tail) ? entries.slice(-wanted.tail) : entries) print(entry);
   if (entries.length === 0 && input['follow'] !== true && input['json'] !== true)
-    context.err('There are no lines yet.\n');
+    context.err(words`There are no lines yet.\n`);
   if (input['follow'] === true) {
     const over = untilOver(store, context.interrupted);
     await Promise.all(
@@ -113,17 +113,15 @@ function readWishes(input: CommandInput, state: RunState): Wishes {
   };
 }
 
-/** What a task prints is its own; what a terminal does is not. */
-function workerSource(store: StateStore, worker: number, colors: Colors): Source {
-  const show = colors.dim('') === '' ? printable : printableInColor;
+function workerSource(store: StateStore, worker: number, colors: Colors, color: boolean): Source {
   return {
     file: store.paths.worker(worker).log,
     parse: (json) => {
       const line = readLogLine(json);
       // What a worker prints before its log is up, or when it breaks, is no JSON.
-      if (line === undefined) return unreadable(printable(json), { worker });
+      if (line === undefined) return unreadable(json, { worker });
       // Whose log it is we know better than what is in it.
-      return entryOf({ ...line, worker }, json, show(line.text), colors);
+      return entryOf({ ...line, worker }, printableOutput(line.text, color), colors);
     },
   };
 }
@@ -134,22 +132,24 @@ function egressSource(store: StateStore, colors: Colors): Source {
     file: path.join(store.paths.logs, EGRESS_LOG),
     parse: (json) => {
       const line = readLogLine(json);
-      if (line === undefined) return unreadable(plainText(json), { source: 'egress' });
+      if (line === undefined) return unreadable(json, { source: 'egress' });
       // It stands out, since it may be the reason for all that follows; and a stranger has chosen the words in it.
-      return entryOf(line, json, colors.yellow(plainText(line.text)), colors);
+      return entryOf(line, colors.yellow(printableOutput(line.text)), colors);
     },
   };
 }
 
-function entryOf({ at, worker, task, source }: LogLine, json: string, shown: string, colors: Colors): Entry {
+function entryOf(line: LogLine, shown: Printable, colors: Colors): Entry {
+  const { at, worker, task, source } = line;
   const who = `${at.slice(11, 19)} ${worker}${task === undefined ? '' : ` ${task}`} ${source.padEnd(6)}`;
-  return { at, task, worker, json, text: `${colors.dim(who)} ${shown}` };
+  return { at, task, worker, json: printableJson(line), text: words`${colors.dim(who)} ${shown}` };
 }
 
 function unreadable(text: string, from: { worker: number } | { source: string }): Entry {
   const worker = 'worker' in from ? from.worker : undefined;
   const who = 'worker' in from ? from.worker : from.source;
-  return { at: '', task: undefined, worker, json: JSON.stringify({ ...from, text }), text: `         ${who}  ${text}` };
+  const shown = words`         ${who}  ${printableOutput(text)}`;
+  return { at: '', task: undefined, worker, json: printableJson({ ...from, text }), text: shown };
 }
 
 function eventSource(store: StateStore, colors: Colors): Source {
@@ -157,14 +157,14 @@ function eventSource(store: StateStore, colors: Colors): Source {
     file: store.paths.events,
     parse: (json) => {
       const value = parseJson(json);
-      if (!isEvent(value)) return { at: '', task: undefined, worker: undefined, json, text: json };
+      if (!isEvent(value)) return unreadable(json, { source: 'run' });
       const task = 'task' in value ? value.task : undefined;
       return {
         at: value.at,
         task,
         worker: undefined,
-        json,
-        text: `${colors.dim(`${value.at.slice(11, 19)} run`)} ${describe(value).text}`,
+        json: printableJson(value),
+        text: words`${colors.dim(`${value.at.slice(11, 19)} run`)} ${describe(value).text}`,
       };
     },
   };

@@ -1,3 +1,4 @@
+import { line, printable, printableJson, printableLines } from '../lib/index.ts';
 import { formatPlan } from '../tasks/index.ts';
 import type { CliContext } from './command.ts';
 import type { Prepared } from './prepared.ts';
@@ -21,12 +22,12 @@ async function notesOnContainers(
 
 function printPlan({ graph, settings, notes }: Prepared, json: boolean, context: CliContext): void {
   if (json) {
-    return context.out(
-      `${JSON.stringify({ type: 'plan', feature: graph.feature, settings, levels: graph.levels, tasks: graph.tasks, warnings: notes })}\n`,
-    );
+    const { feature, levels, tasks } = graph;
+    const plan = { type: 'plan', feature, settings, levels, tasks, warnings: notes };
+    return context.out(line`${printableJson(plan)}\n`);
   }
   const { workers, ownership, gates, mode, agent } = settings;
-  context.out(formatPlan(graph, { workers, ownership, gates }));
-  context.out(`\nMode ${mode}, agent ${agent}. Nothing was started.\n`);
-  for (const note of notes) context.err(`note: ${note}\n`);
+  context.out(printableLines(formatPlan(graph, { workers, ownership, gates }).map(printable)));
+  context.out(line`Mode ${mode}, agent ${agent}. Nothing was started.\n`);
+  for (const note of notes) context.err(line`note: ${note}\n`);
 }

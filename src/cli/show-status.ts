@@ -1,4 +1,4 @@
-import { AppError, sleep } from '../lib/index.ts';
+import { AppError, CLEAR_SCREEN, line, printableJson, sleep } from '../lib/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
@@ -9,7 +9,6 @@ import type { StatusView } from './status-view.ts';
 import { wireList } from './wire.ts';
 
 const WATCH_MS = 1000;
-const CLEAR = '\u001B[2J\u001B[H';
 
 /** `status`: exit 0 whatever the run's own state is; it was asked, and it has answered. */
 export async function showStatus(input: CommandInput, context: CliContext): Promise<number> {
@@ -28,14 +27,14 @@ export async function showStatus(input: CommandInput, context: CliContext): Prom
 }
 
 function printer(context: CliContext, json: boolean, watch: boolean): (view: StatusView) => void {
-  if (json) return (view) => context.out(`${JSON.stringify(view, undefined, watch ? undefined : 2)}\n`);
+  if (json) return (view) => context.out(line`${printableJson(view, watch ? undefined : 2)}\n`);
   const colors = colorsFor(context.color);
   let last = '';
   return (view) => {
     const text = formatStatus(view, Date.now(), colors);
-    if (watch && context.terminal) return context.out(`${CLEAR}${text}`);
+    if (watch && context.terminal) return context.out(line`${CLEAR_SCREEN}${text}`);
     // In a log only what is new is worth a line.
-    const same = formatStatus(view, Date.parse(view.updatedAt), colors);
+    const same = formatStatus(view, Date.parse(view.updatedAt), colors).toString();
     if (same !== last) context.out(text);
     last = same;
   };

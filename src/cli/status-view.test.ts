@@ -51,7 +51,7 @@ async function look(
   return view;
 }
 
-const inWords = (view: StatusView, now = Date.now()): string => formatStatus(view, now, colorsFor(false));
+const inWords = (view: StatusView, now = Date.now()): string => formatStatus(view, now, colorsFor(false)).toString();
 
 describe('a run whose orchestrator was killed', () => {
   it('ended, with its task, when its worker was last heard; no time passes after that', async () => {

@@ -1,4 +1,4 @@
-import { AppError, foreignLock, kill, sleep } from '../lib/index.ts';
+import { AppError, foreignLock, kill, line, printableJson, sleep } from '../lib/index.ts';
 import type { StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
@@ -15,7 +15,7 @@ export async function stopRun(input: CommandInput, context: CliContext): Promise
   const store = project.store(feature);
   const holder = await store.holder();
   const say = (kind: string, text: string): void =>
-    context.out(input['json'] === true ? `${JSON.stringify({ type: kind, feature, text })}\n` : `${text}\n`);
+    context.out(line`${input['json'] === true ? printableJson({ type: kind, feature, text }) : text}\n`);
   if (holder === undefined) {
     const { count, what } = await sweepOrphans(store, context);
     if (count > 0) say('swept', `The orchestrator of "${feature}" was gone; ended ${count} ${what} that it had left.`);

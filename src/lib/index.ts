@@ -14,5 +14,18 @@ export type { Environment, Job, ProcessEnd } from './process.ts';
 export { environmentOf, findByEnvironment, isAlive, killByEnvironment, processStart } from './process-tree.ts';
 export type { ProcessIdentity } from './process-tree.ts';
 export { openFolders, removeTree } from './remove-tree.ts';
-export { printable, printableInColor } from './printable.ts';
+export {
+  CLEAR_LINE,
+  CLEAR_SCREEN,
+  joined,
+  line,
+  painted,
+  printable,
+  printableBlock,
+  printableJson,
+  printableLines,
+  printableOutput,
+  withoutControls,
+} from './printable.ts';
+export type { Printable } from './printable.ts';
 export { listenForShutdown, SAME_MOMENT_MS } from './shutdown.ts';

@@ -1,23 +1,102 @@
 /* oxlint-disable no-control-regex -- control characters are what this is about */
-/** A sequence that a terminal obeys, up to its end; the colours among them do no harm. */
+/** A sequence that a terminal obeys, up to its end. */
 const SEQUENCE =
   /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[PX^_][^\u001B]*(?:\u001B\\)?|.)?/gs;
-const COLOR = /^\u001B\[[0-9;:]*m$/;
+/** Colours of letters, bold, dim, italic and underlined; nothing that hides text or paints over the background. */
+const COLOR = /^\u001B\[(?:[0-4]|2[2-4]|3[1-7]|39|9[0-7])?(?:;(?:[0-4]|2[2-4]|3[1-7]|39|9[0-7]))*m$/;
 /** Line ends and tabs may stay. Marks that turn the direction of writing make a text look like another one. */
 const CONTROL = /[^\P{Cc}\n\t\u001B]|[\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
+/** What moves the cursor, turns the direction of writing, breaks the line or takes no room. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+/** The same in JSON, whose own line ends stand between its values. */
+const UNSEEN_IN_JSON = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu;
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** A stranger's text, as a terminal may show it: it moves no cursor, sets no title and writes over nothing. */
-export function printable(text: string): string {
+/**
+ * Text that may be written to a terminal. Only the functions of this file make it, and the CLI writes nothing else, so a
+ * text from outside cannot reach a terminal as it is: that does not compile.
+ */
+class SafeText {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+// The class itself stays here: outside of this file nothing can make one.
+export type Printable = SafeText;
+
+/** Our own words with values among them: each value stays in one line, and what it hides is shown as `\u001b`. */
+export function line(words: TemplateStringsArray, ...values: readonly (string | number | Printable)[]): Printable {
+  return new SafeText(words.reduce((text, word, index) => `${text}${valueOf(values[index - 1])}${word}`));
+}
+
+function valueOf(value: string | number | Printable | undefined): string {
+  return value instanceof SafeText ? value.toString() : visible(String(value));
+}
+
+/** Any text as part of one line. */
+export function printable(text: string): Printable {
+  return new SafeText(visible(text));
+}
+
+/** One line of what a program printed: its cursor moves are left out, its colours too unless they are wanted. */
+export function printableOutput(text: string, color = false): Printable {
+  let shown = '';
+  let colored = false;
+  let from = 0;
+  for (const { 0: sequence, index } of text.matchAll(SEQUENCE)) {
+    const keep = color && COLOR.test(sequence);
+    shown += outputPart(text.slice(from, index)) + (keep ? sequence : '');
+    colored ||= keep;
+    from = index + sequence.length;
+  }
+  return new SafeText(shown + outputPart(text.slice(from)) + (colored ? '\u001B[0m' : ''));
+}
+
+const outputPart = (text: string): string => visible(text.replaceAll('\t', '    ').replaceAll('\r', ''));
+
+/** A text of several lines. All but the first begin with the margin, so that none can be taken for a line of ours. */
+export function printableBlock(text: string, margin: string): Printable {
+  const lines = text.split('\n').map((one) => printableOutput(one).toString());
+  const inset = lines.map((one, index) => (index === 0 || one === '' || one.startsWith(margin) ? one : margin + one));
+  return new SafeText(inset.join('\n'));
+}
+
+export function joined(parts: readonly Printable[], separator: string): Printable {
+  return new SafeText(parts.map(String).join(separator));
+}
+
+/** Each with a line end. */
+export function printableLines(lines: readonly Printable[]): Printable {
+  return new SafeText(lines.map((one) => `${one.toString()}\n`).join(''));
+}
+
+/** For programs, which may print it: no character in it does anything to a terminal. */
+export function printableJson(value: unknown, indent?: number): Printable {
+  return new SafeText(JSON.stringify(value, undefined, indent).replaceAll(UNSEEN_IN_JSON, escaped));
+}
+
+/** Between two codes that set and reset how letters look. */
+export function painted(text: string | Printable, open: number, close: number): Printable {
+  return new SafeText(`\u001B[${open}m${valueOf(text)}\u001B[${close}m`);
+}
+
+export const CLEAR_SCREEN: Printable = new SafeText('\u001B[2J\u001B[H');
+export const CLEAR_LINE: Printable = new SafeText('\r\u001B[2K');
+
+/** What a worker says, without what a terminal would obey. Its line ends stay: what is shown is made printable again. */
+export function withoutControls(text: string): string {
   return text.replaceAll(SEQUENCE, '').replaceAll(CONTROL, '');
 }
 
-/** The same; what is coloured stays so, and the colour ends with the text. */
-export function printableInColor(text: string): string {
-  let colored = false;
-  const kept = text.replaceAll(SEQUENCE, (sequence) => {
-    if (!COLOR.test(sequence)) return '';
-    colored = true;
-    return sequence;
-  });
-  return kept.replaceAll(CONTROL, '') + (colored ? '\u001B[0m' : '');
+const visible = (text: string): string => text.replaceAll(UNSEEN, (char) => SHORT[char] ?? escaped(char));
+
+function escaped(char: string): string {
+  const units = Array.from({ length: char.length }, (_, index) => char.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** One line of a worker's log. The worker prints them to stdout; the launcher keeps them. */
 export const logLine = z.object({
-  at: z.string(),
+  at: z.iso.datetime(),
   worker: z.number(),
   task: z.string().optional(),
   attempt: z.string().optional(),

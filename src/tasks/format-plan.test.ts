@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { formatPlan } from './format-plan.ts';
 import { parseGraph } from './parse-graph.ts';
 
-function plan(value: unknown, workers: number, gates: Parameters<typeof formatPlan>[1]['gates'] = []): string {
+function plan(value: unknown, workers: number, gates: Parameters<typeof formatPlan>[1]['gates'] = []): string[] {
   const parsed = parseGraph(value);
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   return formatPlan(parsed.graph, { workers, ownership: 'enforce', gates });
@@ -30,28 +30,24 @@ it('prints one line for each level and task', () => {
       { name: 'lint', required: false },
     ],
   );
-  expect(text).toBe(
-    [
-      'Feature login: 4 tasks in 2 levels, 1 worker, ownership enforce',
-      'Level 1 (2 tasks, 1 at a time)',
-      '  LOGIN-L1-001  Types    writes src/types.ts        agent, ~15 min',
-      '  LOGIN-L1-002  Config   writes src/config.ts       runs npm run config',
-      'Level 2 (2 tasks, 1 at a time)',
-      '  LOGIN-L2-001  Service  writes a, b, c and 2 more  agent                needs LOGIN-L1-001, LOGIN-L1-002',
-      '  LOGIN-L2-002  Check    writes nothing             agent                needs LOGIN-L1-001',
-      'After each level: merge, then gates: build (required), lint',
-    ].join('\n'),
-  );
+  expect(text).toEqual([
+    'Feature login: 4 tasks in 2 levels, 1 worker, ownership enforce',
+    'Level 1 (2 tasks, 1 at a time)',
+    '  LOGIN-L1-001  Types    writes src/types.ts        agent, ~15 min',
+    '  LOGIN-L1-002  Config   writes src/config.ts       runs npm run config',
+    'Level 2 (2 tasks, 1 at a time)',
+    '  LOGIN-L2-001  Service  writes a, b, c and 2 more  agent                needs LOGIN-L1-001, LOGIN-L1-002',
+    '  LOGIN-L2-002  Check    writes nothing             agent                needs LOGIN-L1-001',
+    'After each level: merge, then gates: build (required), lint',
+  ]);
 });
 
 it('keeps what a terminal would obey out of the plan', () => {
   const text = plan({ feature: 'x', tasks: [{ id: 'A', title: 'one\ntwo \u001B[31mred\u009B', level: 3 }] }, 4);
-  expect(text).toBe(
-    [
-      'Feature x: 1 task in 1 level, 4 workers, ownership enforce',
-      'Level 3 (1 task)',
-      '  A  one two [31mred  writes nothing  agent',
-      'After each level: merge',
-    ].join('\n'),
-  );
+  expect(text).toEqual([
+    'Feature x: 1 task in 1 level, 4 workers, ownership enforce',
+    'Level 3 (1 task)',
+    '  A  one two [31mred  writes nothing  agent',
+    'After each level: merge',
+  ]);
 });

@@ -11,7 +11,7 @@ interface PlanOptions {
 const WIDEST_CELL = 44;
 
 /** What a run would do, as plain text: one line for each level and each task. */
-export function formatPlan(graph: TaskGraph, options: PlanOptions): string {
+export function formatPlan(graph: TaskGraph, options: PlanOptions): string[] {
   const { tasks, levels } = graph;
   const size = `${count(tasks.length, 'task')} in ${count(levels.length, 'level')}`;
   const means = `${count(options.workers, 'worker')}, ownership ${options.ownership}`;
@@ -24,7 +24,7 @@ export function formatPlan(graph: TaskGraph, options: PlanOptions): string {
     lines.push(...members.map((task) => `  ${align(rows.get(task) ?? [], widths)}`));
   }
   lines.push(gateLine(options.gates));
-  return lines.join('\n');
+  return lines;
 }
 
 function levelLine(level: number, tasks: number, workers: number): string {

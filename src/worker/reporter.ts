@@ -1,4 +1,4 @@
-import { printable, writeFileAtomic } from '../lib/index.ts';
+import { withoutControls, writeFileAtomic } from '../lib/index.ts';
 import type { Redactor } from '../logs/index.ts';
 import type { WorkerStatus } from '../protocol/index.ts';
 
@@ -45,5 +45,5 @@ export function startReporter(
 
 /** Never longer than the text was: whoever reads the status insists on a limit. */
 function redacted(text: string, redact: Redactor): string {
-  return printable(redact(text)).slice(0, text.length);
+  return withoutControls(redact(text)).slice(0, text.length);
 }

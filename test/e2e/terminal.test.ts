@@ -1,26 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { atTerminal, whyNoTerminal } from '../support/at-terminal.ts';
+import type { AtTerminal } from '../support/at-terminal.ts';
 import { createProject, waitFor } from '../support/project.ts';
 import type { TestProject } from '../support/project.ts';
 import { WAITING, waitingClaude } from '../support/waiting-claude.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
-
-/** `script` of util-linux gives a program a terminal of its own. */
-function hasScript(): boolean {
-  try {
-    return execFileSync('script', ['--version'], { encoding: 'utf8', stdio: 'pipe' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-}
-const possible = hasScript();
-const why = possible ? '' : ' (no `script` of util-linux here to make a terminal with)';
 
 let project: TestProject;
 
@@ -37,31 +24,6 @@ beforeEach(async () => {
 });
 afterEach(() => project.remove());
 
-interface AtTerminal {
-  output(): string;
-  type(text: string): void;
-  readonly end: Promise<number | null>;
-}
-
-function atTerminal(args: readonly string[], env: NodeJS.ProcessEnv = {}, columns = 120): AtTerminal {
-  const command = [process.execPath, PROGRAM, ...args].map((word) => `'${word}'`).join(' ');
-  const sized = `stty cols ${columns} rows 40; exec ${command}`;
-  const child = spawn('script', ['--quiet', '--return', '--command', sized, '/dev/null'], {
-    cwd: project.folder,
-    env: { ...project.env, ...env },
-    stdio: 'pipe',
-  });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  return {
-    output: () => output,
-    type: (text) => child.stdin.write(text),
-    end: new Promise((resolve) => {
-      child.once('close', resolve);
-    }),
-  };
-}
-
 /** The tree as it was drawn last, and what came after it, without colours. */
 function lastFrame(run: AtTerminal): string {
   const plain = stripVTControlCharacters(run.output()).replaceAll('\r', '');
@@ -72,9 +34,9 @@ const go = (): Promise<void> => writeFile(path.join(project.outside, 'go'), '');
 // oxlint-disable-next-line no-control-regex -- colours are control characters
 const COLOR = /\u001B\[(3[0-9]|9[0-7]|1|2)m/;
 
-describe.skipIf(!possible)(`at a terminal${why}`, () => {
+describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
   it('a build is a live tree of levels and tasks, and ends with the same words as in a log', async () => {
-    const run = atTerminal(['kurukshetra', '--mode', 'subprocess']);
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
     await waitFor('the first level to be drawn', () => /Level 1: 1 task/.test(run.output()));
     await go();
 
@@ -93,7 +55,7 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
   it('a task shows that its agent cannot reach the model, while it is so', async () => {
     await project.config(await waitingClaude(project));
     await project.graph('login', [{ id: 'T-1', create: ['T-1.txt'] }]);
-    const run = atTerminal(['kurukshetra', '--mode', 'subprocess']);
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
     await waitFor('the trouble to be drawn', () => run.output().includes(`T-1 waits, says worker 0: ${WAITING}`));
     await go();
     await waitFor('its end to be drawn', () => run.output().includes('T-1 goes on, says worker 0: the model answers'));
@@ -103,7 +65,7 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
 
   it('a build is told line by line where the terminal says that it has no width', async () => {
     await go();
-    const run = atTerminal(['kurukshetra', '--mode', 'subprocess'], {}, 0);
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess'], { columns: 0 });
     expect(await run.end).toBe(0);
     expect(run.output()).toContain('level 1 starts: 1 task');
     expect(run.output()).toContain('A done: ');
@@ -111,17 +73,17 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
 
   it('has no colours when NO_COLOR is set', async () => {
     await go();
-    const run = atTerminal(['kurukshetra', '--mode', 'subprocess'], { NO_COLOR: '1' });
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess'], { env: { NO_COLOR: '1' } });
     expect(await run.end).toBe(0);
     expect(run.output()).toContain('Feature login: complete');
     expect(run.output()).not.toMatch(COLOR);
-    const status = atTerminal(['status'], { NO_COLOR: '1' });
+    const status = atTerminal(project, ['status'], { env: { NO_COLOR: '1' } });
     expect(await status.end).toBe(0);
     expect(status.output()).not.toMatch(COLOR);
   });
 
   it('Ctrl-C stops a build in order: exit 130, nothing left, and it can be resumed', async () => {
-    const run = atTerminal(['kurukshetra', '--mode', 'subprocess']);
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
     await waitFor('the task to begin', async () => (await project.processes().catch(() => [])).length > 1);
     run.type('\u0003');
 
@@ -139,7 +101,7 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
       { id: 'C', create: ['c.txt'], run: 'echo 1 > c.txt' },
       { id: 'D', level: 2, create: ['d.txt'], run: 'echo 1 > d.txt' },
     ]);
-    const run = atTerminal(['kurukshetra', '--mode', 'subprocess', '--workers', '1']);
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess', '--workers', '1']);
     await waitFor('A to be done and B to be at work', () =>
       /A  Task A — done[^]*B → worker 0[^]*Level 2.*\n/.test(lastFrame(run)),
     );
@@ -181,7 +143,7 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
     first.child.kill('SIGINT');
     await first.end;
 
-    const run = atTerminal(['kurukshetra', '--mode', 'subprocess', '--resume']);
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess', '--resume']);
     await waitFor('C to be drawn', () => /B  Task B[^]*C → worker/.test(lastFrame(run)));
     await go();
     expect(await run.end).toBe(0);
@@ -192,13 +154,13 @@ describe.skipIf(!possible)(`at a terminal${why}`, () => {
   it('cleanup asks first: no changes nothing, yes removes', async () => {
     await go();
     await project.cli('kurukshetra');
-    const no = atTerminal(['cleanup']);
+    const no = atTerminal(project, ['cleanup']);
     await waitFor('the question', () => no.output().includes('Remove all this? [y/N]'));
     no.type('n\n');
     expect(await no.end).toBe(2);
     expect(project.git('branch', '--list', 'mahabharatha/*')).toContain('integration');
 
-    const yes = atTerminal(['cleanup']);
+    const yes = atTerminal(project, ['cleanup']);
     await waitFor('the question', () => yes.output().includes('Remove all this? [y/N]'));
     yes.type('y\n');
     expect(await yes.end).toBe(0);

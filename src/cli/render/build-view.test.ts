@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BuiltImage, Removed } from '../../images/index.ts';
+import type { Printable } from '../../lib/index.ts';
 import { buildView } from './build-view.ts';
 import type { BuildView } from './build-view.ts';
 
@@ -19,8 +20,8 @@ const superseded = (name: string, what: Removed['what'] = 'image'): Removed => {
 /** What is said of it, on both streams. */
 function said(tell: (view: BuildView) => void, how: { json?: boolean; terminal?: boolean } = {}): [string, string] {
   const said: [string, string] = ['', ''];
-  const out = (text: string): void => void (said[0] += text);
-  const err = (text: string): void => void (said[1] += text);
+  const out = (text: Printable): void => void (said[0] += text.toString());
+  const err = (text: Printable): void => void (said[1] += text.toString());
   tell(buildView({ out, err, terminal: how.terminal ?? false, color: false }, how.json ?? false));
   return said;
 }

@@ -1,5 +1,6 @@
 import type { BuildProgress, BuiltImage, Removed } from '../../images/index.ts';
-import { printable } from '../../lib/index.ts';
+import { CLEAR_LINE, line, printable, printableJson, printableLines, printableOutput } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
 import type { CliContext } from '../command.ts';
 import { colorsFor } from './colors.ts';
 import { columnsOf } from './columns.ts';
@@ -22,7 +23,7 @@ export function buildView(context: Context, json: boolean): BuildView {
 }
 
 function jsonView({ out }: Context): BuildView {
-  const say = (value: object): void => out(`${JSON.stringify(value)}\n`);
+  const say = (value: object): void => out(line`${printableJson(value)}\n`);
   return {
     step: (text) => say({ type: 'build-step', text }),
     line: (text) => say({ type: 'build-line', text }),
@@ -41,8 +42,8 @@ function jsonView({ out }: Context): BuildView {
 
 export function plainView({ out, err }: Context): BuildView {
   return {
-    step: (text) => out(`Building ${text}\n`),
-    line: (text) => out(`  ${printable(text)}\n`),
+    step: (text) => out(line`Building ${text}\n`),
+    line: (text) => out(line`  ${printableOutput(text)}\n`),
     done: (image) => out(describe(image)),
     removed: (images) => out(describeRemoved(images)),
     calledOff: (finished) => err(describeEnd(finished)),
@@ -54,32 +55,31 @@ export function plainView({ out, err }: Context): BuildView {
 /** One line that always shows the last one printed; what failed is in the error, with its last lines. */
 function tailView({ out, err, color }: Context): BuildView {
   const { dim } = colorsFor(color);
-  const clear = '\r\u001B[2K';
   const width = Math.max(20, columnsOf(process.stdout) - 3);
   return {
-    step: (text) => out(`${clear}Building ${text}\n`),
+    step: (text) => out(line`${CLEAR_LINE}Building ${text}\n`),
     // A build prints what it wants; only we move the cursor.
-    line: (text) => out(`${clear}  ${dim(printable(text).replaceAll(/\s/g, ' ').slice(0, width))}`),
-    done: (image) => out(`${clear}${describe(image)}`),
-    removed: (images) => out(`${clear}${describeRemoved(images)}`),
+    line: (text) => out(line`${CLEAR_LINE}  ${dim(printableOutput(text).toString().slice(0, width))}`),
+    done: (image) => out(line`${CLEAR_LINE}${describe(image)}`),
+    removed: (images) => out(line`${CLEAR_LINE}${describeRemoved(images)}`),
     calledOff: (finished) => {
-      out(clear);
+      out(CLEAR_LINE);
       err(describeEnd(finished));
     },
     removalCalledOff: () => {
-      out(clear);
+      out(CLEAR_LINE);
       err(REMOVAL_CALLED_OFF);
     },
-    close: () => out(clear),
+    close: () => out(CLEAR_LINE),
   };
 }
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 
-function describe({ kind, tag, bytes, ms, cached }: BuiltImage): string {
+function describe({ kind, tag, bytes, ms, cached }: BuiltImage): Printable {
   const what = kind === 'worker' ? 'worker image' : "repository's image";
   const how = cached ? 'up to date' : `built in ${(ms / 1000).toFixed(1)} s`;
-  return `${what}  ${tag}  ${megabytes(bytes)}  ${how}\n`;
+  return line`${what}  ${tag}  ${megabytes(bytes)}  ${how}\n`;
 }
 
 const NAMED = 3;
@@ -87,13 +87,14 @@ const NAMED = 3;
 const wholeOnes = (images: readonly Removed[]): Removed[] => images.filter(({ what }) => what === 'image');
 const namesOnly = (images: readonly Removed[]): Removed[] => images.filter(({ what }) => what === 'name');
 
-function describeRemoved(images: readonly Removed[]): string {
+function describeRemoved(images: readonly Removed[]): Printable {
   const [gone, left] = [wholeOnes(images), namesOnly(images)];
   // Nobody but the engine knows how much of an image others share.
   const size = `${megabytes(gone.reduce((sum, { bytes }) => sum + bytes, 0))} with what others share`;
-  const removed = `removed  ${many(gone)}  ${size}  ${listed(gone)}\n`;
-  const unnamed = `unnamed  ${many(left)}  still there for another name or image  ${listed(left)}\n`;
-  return `${gone.length > 0 ? removed : ''}${left.length > 0 ? unnamed : ''}`;
+  const removed = `removed  ${many(gone)}  ${size}  ${listed(gone)}`;
+  const unnamed = `unnamed  ${many(left)}  still there for another name or image  ${listed(left)}`;
+  const lines = [...(gone.length > 0 ? [removed] : []), ...(left.length > 0 ? [unnamed] : [])];
+  return printableLines(lines.map(printable));
 }
 
 const many = ({ length }: readonly Removed[]): string => `${length} superseded image${length === 1 ? '' : 's'}`;
@@ -104,13 +105,13 @@ function listed(images: readonly Removed[]): string {
   return `${names.join(', ')}${images.length > NAMED ? ` and ${images.length - NAMED} more` : ''}`;
 }
 
-const REMOVAL_CALLED_OFF = 'The images are built; removing what they supersede was called off.\n';
+const REMOVAL_CALLED_OFF = line`The images are built; removing what they supersede was called off.\n`;
 
 /** The worker image may be finished when the repository's is called off. */
-function describeEnd(finished: readonly BuiltImage[]): string {
+function describeEnd(finished: readonly BuiltImage[]): Printable {
   const built = newOnes(finished);
-  if (built.length === 0) return 'The build was called off; no image has changed.\n';
-  return `The build was called off; only ${built.join(', ')} is new, no other image has changed.\n`;
+  if (built.length === 0) return line`The build was called off; no image has changed.\n`;
+  return line`The build was called off; only ${built.join(', ')} is new, no other image has changed.\n`;
 }
 
 const newOnes = (finished: readonly BuiltImage[]): string[] =>

@@ -24,7 +24,8 @@ const accepted = (task: string): RecordedEvent =>
 const finished = (level: number): RecordedEvent =>
   at({ type: 'level-finished', level, status: 'complete', cause: 'all tasks are merged' });
 
-const wordsOf = async (name: string, { ended }: Cell): Promise<string> => `${name} ${(await ended.promise).words}`;
+const wordsOf = async (name: string, { ended }: Cell): Promise<string> =>
+  `${name} ${(await ended.promise).words.toString()}`;
 
 /** What each row says at last, when these events were all and the run then ended in this state. */
 async function rowsAfter(events: readonly RecordedEvent[], state?: RunState): Promise<string> {

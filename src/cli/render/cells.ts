@@ -1,10 +1,12 @@
+import { line } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
 import type { RecordedEvent, RunState, TaskState } from '../../state/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
 
 /** What is said after a row's name when it ends; `none` for one whose work has not begun. */
 export interface End {
   readonly kind: 'good' | 'bad' | 'none';
-  readonly words: string;
+  readonly words: Printable;
 }
 
 /** One row of the live view, as far as events tell of it; there may not be a row yet to show it in. */
@@ -12,13 +14,13 @@ export interface Cell {
   /** Its level begins when it does. */
   readonly within: Cell | undefined;
   /** The last that was told of it. */
-  text: string;
+  text: Printable;
   /** How it ends if the run ends now. */
   rest: End;
   readonly begun: Once<void>;
   readonly ended: Once<End>;
   /** Shows a new text; does nothing as long as there is no row. */
-  show: (text: string) => void;
+  show: (text: Printable) => void;
 }
 
 interface LevelCells {
@@ -38,10 +40,10 @@ interface Once<Value> {
   readonly settle: (value: Value) => void;
 }
 
-const NOT_BEGUN: End = { kind: 'none', words: 'not begun' };
-const STOPPED: End = { kind: 'bad', words: 'stopped' };
-const KEPT: End = { kind: 'bad', words: 'stopped; its work so far is kept' };
-const DONE: End = { kind: 'good', words: 'done' };
+const NOT_BEGUN: End = { kind: 'none', words: line`not begun` };
+const STOPPED: End = { kind: 'bad', words: line`stopped` };
+const KEPT: End = { kind: 'bad', words: line`stopped; its work so far is kept` };
+const DONE: End = { kind: 'good', words: line`done` };
 
 export function createCells(graph: TaskGraph): Cells {
   const levels = new Map<number, LevelCells>();
@@ -53,7 +55,7 @@ export function createCells(graph: TaskGraph): Cells {
 }
 
 function newCell(within: Cell | undefined): Cell {
-  return { within, text: '', rest: NOT_BEGUN, begun: once(), ended: once(), show: () => undefined };
+  return { within, text: line``, rest: NOT_BEGUN, begun: once(), ended: once(), show: () => undefined };
 }
 
 function once<Value>(): Once<Value> {
@@ -62,7 +64,7 @@ function once<Value>(): Once<Value> {
   return { promise, settle: (value) => ends.resolve?.(value) };
 }
 
-export function tell(cell: Cell, text: string): void {
+export function tell(cell: Cell, text: Printable): void {
   cell.text = text;
   cell.show(text);
 }
@@ -111,14 +113,14 @@ export function moveBy(event: RecordedEvent, { tasks, levels }: Cells): void {
 
 /** A task of a complete level of which nothing was heard was done before this run was resumed. */
 function finishLevel({ level, merging }: LevelCells, tasks: Cells['tasks'], end: End): void {
-  merging.ended.settle(merging.rest === NOT_BEGUN ? { kind: 'good', words: 'nothing to merge' } : DONE);
+  merging.ended.settle(merging.rest === NOT_BEGUN ? { kind: 'good', words: line`nothing to merge` } : DONE);
   if (end === DONE) for (const task of tasks.values()) if (task.within === level) task.ended.settle(DONE);
   level.ended.settle(end);
 }
 
 const failure = (what: string, cause: string | null): End => ({
   kind: 'bad',
-  words: `${what}: ${(cause ?? '').split('\n')[0] ?? ''}`,
+  words: line`${what}: ${(cause ?? '').split('\n')[0] ?? ''}`,
 });
 
 /** The run is over: what is open now ends as the state says, or else as far as it had come. */

@@ -4,7 +4,14 @@ import { describe as inWords } from './describe.ts';
 const gate = (name: string, ok: boolean) => ({ name, ok, required: ok, detail: ok ? '' : 'exit status 1' });
 
 function passed(...gates: readonly ReturnType<typeof gate>[]): string {
-  return inWords({ type: 'gates-passed', at: '', level: 1, attempt: '@gates-of-level-1.1', count: 1, gates }).text;
+  return inWords({
+    type: 'gates-passed',
+    at: '',
+    level: 1,
+    attempt: '@gates-of-level-1.1',
+    count: 1,
+    gates,
+  }).text.toString();
 }
 
 describe('gates that let a level pass', () => {

@@ -1,3 +1,5 @@
+import { line } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
 import type { CliContext } from '../command.ts';
 import { describe } from './describe.ts';
 import { colorsFor } from './colors.ts';
@@ -9,16 +11,16 @@ const SIGN = { good: '✓', bad: '✗', plain: '·', quiet: ' ' } as const;
 /** One line per event, for logs and pipes. */
 export function plainRenderer(context: CliContext): Renderer {
   const colors = colorsFor(context.color);
-  const paint = { good: colors.green, bad: colors.red, plain: (text: string) => text, quiet: colors.dim };
+  const paint = { good: colors.green, bad: colors.red, plain: (text: Printable) => text, quiet: colors.dim };
   return {
     event: (event) => {
       if (event.type === 'worker-phase' && event.phase !== 'setup') return;
       const { kind, text } = describe(event);
-      context.out(`${event.at.slice(11, 19)} ${paint[kind](`${SIGN[kind]} ${text}`)}\n`);
+      context.out(line`${event.at.slice(11, 19)} ${paint[kind](line`${SIGN[kind]} ${text}`)}\n`);
     },
-    note: (text) => context.err(`note: ${text}\n`),
+    note: (text) => context.err(line`note: ${text}\n`),
     close: async (end) => {
-      if (end !== undefined) context.out(`\n${formatSummary(end.state, end.network)}`);
+      if (end !== undefined) context.out(line`\n${formatSummary(end.state, end.network)}`);
     },
   };
 }

@@ -1,3 +1,5 @@
+import { joined, line, printable, printableLines } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
 import type { StatusView } from '../status-view.ts';
 import type { TaskState, TaskStatus } from '../../state/index.ts';
 import type { Colors } from './colors.ts';
@@ -12,13 +14,13 @@ const SIGN: Record<TaskStatus, string> = {
 };
 
 /** The whole picture for a person: run, tasks by level, workers. */
-export function formatStatus(view: StatusView, now: number, colors: Colors): string {
+export function formatStatus(view: StatusView, now: number, colors: Colors): Printable {
   const tasks = Object.entries(view.tasks);
   const done = tasks.filter(([, task]) => task.status === 'complete').length;
   const width = Math.max(...tasks.map(([id]) => id.length));
   const lines = [
     headline(view, now, colors),
-    `  ${done} of ${tasks.length} tasks done · branch ${view.integration} at ${view.integrationTip.slice(0, 10)}${costOf(view)}`,
+    line`  ${done} of ${tasks.length} tasks done · branch ${view.integration} at ${view.integrationTip.slice(0, 10)}${costOf(view)}`,
     ...Object.entries(view.levels).flatMap(([level, { status, gates }]) => {
       const red = gates.filter((gate) => !gate.ok).map((gate) => gate.name);
       const gateText = gates.length === 0 ? '' : red.length === 0 ? ', gates green' : `, gates red: ${red.join(', ')}`;
@@ -33,18 +35,18 @@ export function formatStatus(view: StatusView, now: number, colors: Colors): str
     ...ownerlessLine(view),
     ...view.warnings.map((warning) => colors.yellow(`warning: ${warning}`)),
   ];
-  return `${lines.join('\n')}\n`;
+  return printableLines(lines);
 }
 
-function headline(view: StatusView, now: number, colors: Colors): string {
+function headline(view: StatusView, now: number, colors: Colors): Printable {
   const paint = view.status === 'complete' ? colors.green : view.status === 'running' ? colors.bold : colors.red;
   const end = view.endedAt === null ? now : Date.parse(view.endedAt);
   const who = view.orchestrator === null ? '' : `, process ${view.orchestrator.pid}`;
   const why = view.cause === null ? '' : ` — ${view.cause}`;
-  return `Feature ${view.feature}: ${paint(view.status)} (${ago(end - Date.parse(view.startedAt))}${who}, run ${view.runId})${why}`;
+  return line`Feature ${view.feature}: ${paint(view.status)} (${ago(end - Date.parse(view.startedAt))}${who}, run ${view.runId})${why}`;
 }
 
-function taskLine(id: string, task: TaskState, now: number, colors: Colors): string {
+function taskLine(id: string, task: TaskState, now: number, colors: Colors): Printable {
   const attempt = task.attempts.at(-1);
   const facts = [
     attempt === undefined ? '' : `attempt ${attempt.number} on worker ${attempt.worker}, ${timeOf(attempt, now)}`,
@@ -58,7 +60,8 @@ function taskLine(id: string, task: TaskState, now: number, colors: Colors): str
     verifying: colors.bold,
     pending: colors.dim,
   };
-  return `  ${paint[task.status](`${SIGN[task.status]} ${id}  ${task.status.padEnd(9)}`)} ${task.title}${facts.length === 0 ? '' : colors.dim(`  (${facts.join('; ').split('\n')[0]})`)}`;
+  const shown = facts.length === 0 ? '' : colors.dim(`  (${facts.join('; ').split('\n')[0]})`);
+  return line`  ${paint[task.status](`${SIGN[task.status]} ${id}  ${task.status.padEnd(9)}`)} ${task.title}${shown}`;
 }
 
 function timeOf(attempt: { startedAt: string; endedAt: string | null }, now: number): string {
@@ -66,7 +69,7 @@ function timeOf(attempt: { startedAt: string; endedAt: string | null }, now: num
   return ago(end - Date.parse(attempt.startedAt));
 }
 
-function workerLines(view: StatusView, now: number, colors: Colors): string[] {
+function workerLines(view: StatusView, now: number, colors: Colors): Printable[] {
   const workers = Object.entries(view.workers);
   if (workers.length === 0) return [];
   return [
@@ -79,10 +82,10 @@ function workerLines(view: StatusView, now: number, colors: Colors): string[] {
         live && worker.heartbeatAt !== null ? `heartbeat ${ago(now - Date.parse(worker.heartbeatAt))} ago` : '',
         live
           ? (worker.containerId?.slice(0, 12) ?? (worker.pid === null ? '' : `pid ${worker.pid}`))
-          : (worker.cause ?? '').split('\n')[0],
-        worker.trouble === null ? '' : colors.yellow(worker.trouble),
+          : ((worker.cause ?? '').split('\n')[0] ?? ''),
       ].filter((part) => part !== '');
-      return `  ${number}  ${worker.status.padEnd(8)} ${worker.mode}  ${doing.join('  ')}`;
+      const parts = [...doing.map(printable), ...(worker.trouble === null ? [] : [colors.yellow(worker.trouble)])];
+      return line`  ${number}  ${worker.status.padEnd(8)} ${worker.mode}  ${joined(parts, '  ')}`;
     }),
   ];
 }
@@ -90,7 +93,7 @@ function workerLines(view: StatusView, now: number, colors: Colors): string[] {
 const isLive = ({ status }: { status: string }): boolean => status !== 'STOPPED' && status !== 'CRASHED';
 
 /** They are at work, though nothing else is: whoever wants their work has to be quick. */
-function ownerlessLine({ orchestrator, workers, feature }: StatusView): string[] {
+function ownerlessLine({ orchestrator, workers, feature }: StatusView): Printable[] {
   const count = Object.values(workers).filter(isLive).length;
   if (orchestrator !== null || count === 0) return [];
   const [who, them, they] =
@@ -98,7 +101,7 @@ function ownerlessLine({ orchestrator, workers, feature }: StatusView): string[]
       ? ['1 worker lives on', 'it', 'it ends by itself']
       : [`${count} workers live on`, 'them', 'they end by themselves'];
   return [
-    `${who}: mahabharatha kurukshetra --feature ${feature} --resume takes ${them} over, else ${they} within the lease`,
+    line`${who}: mahabharatha kurukshetra --feature ${feature} --resume takes ${them} over, else ${they} within the lease`,
   ];
 }
 

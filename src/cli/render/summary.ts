@@ -1,3 +1,5 @@
+import { printable, printableLines } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
 import type { RunState } from '../../state/index.ts';
 import type { NetworkTally, Tally } from '../network-tally.ts';
 
@@ -7,7 +9,7 @@ const NAMED = 4;
 const INDENT = ' '.repeat(11);
 
 /** The last word of a run: what is done, what is not and why, where it is, and what to do next. */
-export function formatSummary(state: RunState, network: NetworkTally | undefined): string {
+export function formatSummary(state: RunState, network: NetworkTally | undefined): Printable {
   const tasks = Object.entries(state.tasks);
   const done = tasks.filter(([, task]) => task.status === 'complete').length;
   const troubled = tasks.filter(([, task]) => task.status === 'failed' || task.status === 'blocked');
@@ -21,7 +23,7 @@ export function formatSummary(state: RunState, network: NetworkTally | undefined
     ...state.warnings.map((warning) => `  warning  ${warning}`),
     ...nextSteps(state).map((step, index) => `${index === 0 ? '  next     ' : INDENT}${step}`),
   ];
-  return `${lines.join('\n')}\n`;
+  return printableLines(lines.map(printable));
 }
 
 function costLine({ cost }: RunState): string[] {

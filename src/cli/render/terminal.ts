@@ -1,5 +1,7 @@
 import { Listr, ListrTaskState } from 'listr2';
 import type { ListrTask, ListrTaskWrapper, DefaultRenderer, SimpleRenderer } from 'listr2';
+import { line } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
 import type { RecordedEvent } from '../../state/index.ts';
 import type { Task, TaskGraph } from '../../tasks/index.ts';
 import type { CliContext } from '../command.ts';
@@ -35,17 +37,17 @@ export function terminalRenderer(context: CliContext, graph: TaskGraph): Rendere
     close: async (end) => {
       endAll(cells, end?.state);
       await shown;
-      for (const note of notes) context.err(colors.dim(`note: ${note}\n`));
-      if (end !== undefined) context.out(`\n${formatSummary(end.state, end.network)}`);
+      for (const note of notes) context.err(colors.dim(line`note: ${note}\n`));
+      if (end !== undefined) context.out(line`\n${formatSummary(end.state, end.network)}`);
     },
   };
 }
 
 function levelRow(level: number, graph: TaskGraph, { tasks, levels }: Cells): RowOfTask {
   const own = graph.tasks.filter((task) => task.level === level);
-  const title = `Level ${level}: ${own.length} ${own.length === 1 ? 'task' : 'tasks'}`;
+  const title = line`Level ${level}: ${own.length} ${own.length === 1 ? 'task' : 'tasks'}`;
   return {
-    title,
+    title: title.toString(),
     task: async (_, row) => {
       const cells = levels.get(level);
       if (cells === undefined) return undefined;
@@ -55,22 +57,25 @@ function levelRow(level: number, graph: TaskGraph, { tasks, levels }: Cells): Ro
       const begun = cells.level.begun.promise.then(() => true);
       if (!(await Promise.race([begun, over.then(() => false)]))) return undefined;
       const rows = own.map((task) => taskRow(task, tasks.get(task.id)));
-      rows.push(rowOf('merge and gates', cells.merging));
+      rows.push(rowOf(line`merge and gates`, cells.merging));
       return row.newListr(rows, { concurrent: true, exitOnError: false });
     },
   };
 }
 
-const taskRow = (task: Task, cell: Cell | undefined): RowOfTask => rowOf(`${task.id}  ${task.title}`, cell);
+const taskRow = (task: Task, cell: Cell | undefined): RowOfTask => rowOf(line`${task.id}  ${task.title}`, cell);
 
-function rowOf(title: string, cell: Cell | undefined): RowOfTask {
-  return { title, task: async (_, row) => (cell === undefined ? undefined : follow(row, title, cell)) };
+function rowOf(title: Printable, cell: Cell | undefined): RowOfTask {
+  return {
+    title: title.toString(),
+    task: async (_, row) => (cell === undefined ? undefined : follow(row, title, cell)),
+  };
 }
 
 /** A row turns as soon as there is one; ours stand still until their work begins. */
-async function follow(row: Row, title: string, cell: Cell): Promise<void> {
+async function follow(row: Row, title: Printable, cell: Cell): Promise<void> {
   row.task.state$ = ListrTaskState.WAITING;
-  cell.show = (text) => (row.output = text);
+  cell.show = (text) => (row.output = text.toString());
   void cell.begun.promise.then(() => {
     row.task.state$ = ListrTaskState.STARTED;
     cell.show(cell.text);
@@ -78,9 +83,9 @@ async function follow(row: Row, title: string, cell: Cell): Promise<void> {
   conclude(row, title, await cell.ended.promise);
 }
 
-function conclude(row: Row, title: string, { kind, words }: End): void {
-  row.title = `${title} — ${words}`;
-  if (kind === 'bad') throw new Error(words);
+function conclude(row: Row, title: Printable, { kind, words }: End): void {
+  row.title = line`${title} — ${words}`.toString();
+  if (kind === 'bad') throw new Error(words.toString());
   // Only what has started can be complete; what was done before this run had never started in it.
   if (kind === 'good') row.task.state$ = ListrTaskState.STARTED;
 }

@@ -32,7 +32,7 @@ const EGRESS_HOST = '^src/egress/(index|rules|npm-hosts|program|environment)[.]t
 /** Never inside a container. */
 const HOST_ONLY = `^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials|npm)/|${EGRESS_HOST}`;
 const PURE =
-  '^src/(tasks/|protocol/|orchestrator/(decide[a-z-]*|first-state|reduce|retryable|plan)[.]ts$|config/schema[.]ts$|lib/(amounts|errors|error-codes)[.]ts$)';
+  '^src/(tasks/|protocol/|orchestrator/(decide[a-z-]*|backoff|first-state|reduce|retryable|plan)[.]ts$|config/schema[.]ts$|lib/(amounts|errors|error-codes)[.]ts$)';
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
   yaml: 'config/',

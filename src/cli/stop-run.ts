@@ -1,4 +1,4 @@
-import { AppError, foreignLock, kill, line, printableJson, sleep } from '../lib/index.ts';
+import { AppError, foreignLock, kill, line, printableJson, sleep, systemClock } from '../lib/index.ts';
 import type { StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
@@ -38,8 +38,8 @@ export async function stopRun(input: CommandInput, context: CliContext): Promise
 }
 
 async function ended(store: StateStore, token: string, interrupted: AbortSignal): Promise<boolean> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (performance.now() < deadline && !interrupted.aborted) {
+  const deadline = systemClock.monotonic() + PATIENCE_MS;
+  while (systemClock.monotonic() < deadline && !interrupted.aborted) {
     if ((await store.holder())?.token !== token) return true;
     await sleep(50, interrupted);
   }

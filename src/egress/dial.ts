@@ -1,5 +1,6 @@
 import { createConnection } from 'node:net';
 import type { Socket } from 'node:net';
+import { startTimer } from '../lib/index.ts';
 
 /** Of many addresses only so many are tried. */
 const MOST = 4;
@@ -22,14 +23,14 @@ function connect(host: string, port: number, limitMs: number): Promise<Socket | 
   return new Promise((resolve) => {
     // Only addresses come here, so that nothing is looked up again.
     const socket = createConnection({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true });
-    const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);
+    const timer = startTimer(limitMs, () => socket.destroy(new Error(`no answer within ${limitMs / 1000} s`)));
     const fail = (error: Error): void => {
-      clearTimeout(timer);
+      timer.cancel();
       resolve(error);
     };
     socket.once('error', fail);
     socket.once('connect', () => {
-      clearTimeout(timer);
+      timer.cancel();
       socket.off('error', fail);
       resolve(socket);
     });

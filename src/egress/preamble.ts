@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net';
 import type { EgressClaim } from '../protocol/index.ts';
 import { readEgressPreamble } from '../protocol/index.ts';
+import { startTimer } from '../lib/index.ts';
 
 /** Reads the first line of a connection and leaves the rest as if it had not looked; who says something else is cut off. */
 export function awaitPreamble(socket: Socket, limitMs: number, ready: (claim: EgressClaim) => void): void {
   let seen = Buffer.alloc(0);
-  const timer = setTimeout(() => socket.destroy(), limitMs);
-  const stop = (): void => clearTimeout(timer);
+  const timer = startTimer(limitMs, () => socket.destroy());
+  const stop = (): void => timer.cancel();
   const take = (chunk: Buffer): void => {
     seen = Buffer.concat([seen, chunk]);
     const preamble = readEgressPreamble(seen.subarray(0, 128).toString('latin1'));

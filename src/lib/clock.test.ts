@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
+import { startNode } from '../../test/support/node-process.ts';
 import { sleep, systemClock } from './clock.ts';
 import { randomId, timeId } from './ids.ts';
 
@@ -29,4 +30,22 @@ it('makes ids that sort by time and never repeat', () => {
   expect(ids.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(ids);
   expect(ids.at(-1)).toMatch(/^20261118t080122-[0-9a-f]{6}$/);
   expect(new Set(Array.from({ length: 1000 }, randomId)).size).toBe(1000);
+});
+
+it('does not count a standstill of the process as waiting', async () => {
+  const waiting = startNode(`
+    import { sleep, systemClock } from './lib/index.js';
+    const [began, awake] = [performance.now(), systemClock.monotonic()];
+    console.log('waiting');
+    await sleep(1500);
+    console.log(JSON.stringify({ passed: performance.now() - began, awake: systemClock.monotonic() - awake }));
+  `);
+  await waiting.printed('waiting');
+  process.kill(waiting.pid, 'SIGSTOP');
+  await sleep(3000);
+  process.kill(waiting.pid, 'SIGCONT');
+  const { output } = await waiting.end;
+  const { passed, awake } = JSON.parse(output.split('\n')[1] ?? '') as { passed: number; awake: number };
+  expect(passed).toBeGreaterThan(3900);
+  expect(passed - awake).toBeGreaterThan(2000);
 });

@@ -1,26 +1,62 @@
+import { createAwakeTime, PULSE_MS } from './awake-time.ts';
+
 /** Time comes in from outside, so that decisions can be tested without waiting. */
 export interface Clock {
-  /** Wall clock in ms since 1970: for people and for records. */
+  /** Wall clock in ms since 1970: for people and for records. It may be set forward or back at any time. */
   now(): number;
-  /** Monotonic ms: for limits and ages; a change of the wall clock does not touch it. */
+  /**
+   * Monotonic ms in which this process ran: for limits and ages. Neither a change of the wall clock nor a standstill of the
+   * process moves it.
+   */
   monotonic(): number;
 }
 
-export const systemClock: Clock = {
+const awake = createAwakeTime(performance.now.bind(performance));
+setInterval(awake.pulse, PULSE_MS).unref();
+
+export const systemClock: Clock & { wokeAt(): number } = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: awake.now,
+  /** When the last standstill ended, in monotonic ms. */
+  wokeAt: awake.wokeAt,
 };
+
+/** Timers know no longer time. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** Calls back after so many ms in which this process ran: what waits for others must not take its own standstill for theirs. */
+export function startTimer(ms: number, work: () => void): Timer {
+  let timer: NodeJS.Timeout;
+  const arm = (leftMs: number): void => {
+    const [began, lost] = [awake.now(), awake.lostMs()];
+    timer = setTimeout(
+      () => {
+        const stoodStill = awake.lostMs() > lost;
+        const left = leftMs - (awake.now() - began);
+        if (stoodStill && left > 0) arm(left);
+        else work();
+      },
+      Math.min(leftMs, LONGEST_MS),
+    );
+  };
+  arm(ms);
+  return { cancel: () => clearTimeout(timer) };
+}
 
 /** Waits; ends early, without an error, when the signal fires. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const done = (): void => {
-      clearTimeout(timer);
+      timer.cancel();
       signal?.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = startTimer(ms, done);
     signal?.addEventListener('abort', done, { once: true });
   });
 }

@@ -1,6 +1,6 @@
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { sleep } from './clock.ts';
+import { sleep, systemClock } from './clock.ts';
 import { AppError, systemCode } from './errors.ts';
 import { randomId } from './ids.ts';
 import { isAlive, ownIdentity } from './process-tree.ts';
@@ -51,7 +51,7 @@ export function foreignLock(file: string, { host, pid }: LockHolder): AppError |
 
 /** Does the work while holding the lock; waits for it up to `waitMs`. */
 export async function withLock<Result>(file: string, waitMs: number, work: () => Promise<Result>): Promise<Result> {
-  const deadline = performance.now() + waitMs;
+  const deadline = systemClock.monotonic() + waitMs;
   for (;;) {
     const attempt = await tryLock(file);
     if (attempt.taken) {
@@ -61,7 +61,7 @@ export async function withLock<Result>(file: string, waitMs: number, work: () =>
         await attempt.release();
       }
     }
-    if (performance.now() > deadline) {
+    if (systemClock.monotonic() > deadline) {
       throw (
         foreignLock(file, attempt.holder) ??
         new AppError('LOCK_BUSY', { file, pid: attempt.holder.pid, waitedMs: waitMs })

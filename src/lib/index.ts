@@ -1,7 +1,7 @@
 export { inBytes } from './amounts.ts';
 export { copyUntrusted, makeIgnoredFolder, readUntrusted, writeFileAtomic } from './atomic-file.ts';
-export { sleep, systemClock } from './clock.ts';
-export type { Clock } from './clock.ts';
+export { sleep, startTimer, systemClock } from './clock.ts';
+export type { Clock, Timer } from './clock.ts';
 export type { ErrorCode } from './error-codes.ts';
 export { AppError, asAppError, hasCode, reasonOf, systemCode } from './errors.ts';
 export { foreignLock, lockHolder, tryLock, withLock } from './file-lock.ts';

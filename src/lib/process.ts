@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { sleep } from './clock.ts';
+import { sleep, startTimer } from './clock.ts';
 import { AppError, reasonOf } from './errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -51,10 +51,10 @@ export async function run(file: string, args: readonly string[], options: RunOpt
   const timer =
     options.timeoutMs === undefined
       ? undefined
-      : setTimeout(() => {
+      : startTimer(options.timeoutMs, () => {
           timedOut = true;
           void job.stop(0);
-        }, options.timeoutMs);
+        });
   const abort = (): void => void job.stop(0);
   options.signal?.addEventListener('abort', abort, { once: true });
   if (options.signal?.aborted) abort();
@@ -62,7 +62,7 @@ export async function run(file: string, args: readonly string[], options: RunOpt
     const end = await job.done;
     return { ...end, stdout: stdout.join(''), stderr: stderr.join(''), timedOut };
   } finally {
-    clearTimeout(timer);
+    timer?.cancel();
     options.signal?.removeEventListener('abort', abort);
   }
 }

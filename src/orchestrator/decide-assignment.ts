@@ -20,11 +20,11 @@ export function assignTasks(snapshot: Snapshot): Action[] {
   return actions;
 }
 
-function readyTasks({ state, graph, now }: Snapshot, level: number): string[] {
+function readyTasks({ state, graph, waits }: Snapshot, level: number): string[] {
   const ready = (id: string): boolean => {
     const task = state.tasks[id];
     if (task === undefined || task.level !== level || task.status !== 'pending') return false;
-    return !isHeld(state, task) && (task.notBefore === null || Date.parse(task.notBefore) <= now);
+    return !isHeld(state, task) && !waits.has(id);
   };
   return graph.tasks.map((task) => task.id).filter(ready);
 }

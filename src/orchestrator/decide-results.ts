@@ -1,5 +1,6 @@
 import type { GateResult, TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
+import { backoffMs } from './backoff.ts';
 import { tooLarge } from './decide-checkout.ts';
 import { shownPaths, trespassOf } from './decide-ownership.ts';
 import { attemptId, record } from './plan.ts';
@@ -7,7 +8,6 @@ import type { Action, FinishAction, ObservedTaskResult, Snapshot, WorkerView } f
 
 /** So many rate limits in a row are no passing trouble any more. */
 const BACKOFFS_IN_A_ROW = 20;
-const BACKOFF_FACTOR_MAX = 10;
 /** A task that is in the graph no more. */
 const OWNS_NOTHING = { files: { create: [], modify: [], read: [] } };
 
@@ -125,7 +125,7 @@ function noWork(
 function rateLimited(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
   const { backoffs } = work.task;
   if (backoffs >= BACKOFFS_IN_A_ROW) return [failed(work, result, 'failure')];
-  const waitMs = snapshot.policy.backoffMs * Math.min(2 ** backoffs, BACKOFF_FACTOR_MAX);
+  const waitMs = backoffMs(snapshot.policy, backoffs);
   const detail = `${result.detail}; waiting ${waitMs / 1000} s`;
   const notBefore = new Date(snapshot.now + waitMs).toISOString();
   return [failed(work, { ...result, detail }, 'backoff', { notBefore })];

@@ -79,11 +79,8 @@ function late(snapshot: Snapshot, deadline: number | null, { ports, options }: R
   return { ...snapshot, stop: { status: 'stopped', exit: 1, cause } };
 }
 
-function nextLook({ state, now }: Snapshot): number {
-  const waits = Object.values(state.tasks)
-    .filter((task) => task.status === 'pending' && task.notBefore !== null)
-    .map((task) => Date.parse(task.notBefore ?? '') - now);
-  return Math.max(1, Math.min(TICK_MS, ...waits.filter((wait) => wait > 0)));
+function nextLook({ waits }: Snapshot): number {
+  return Math.max(1, Math.min(TICK_MS, ...waits.values()));
 }
 
 interface LiveRun {

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
+import { createWaits } from './backoff.ts';
 import { isLive } from './decide-workers.ts';
 import { createExaminer } from './examine.ts';
 import type { Hands, WorkerEnd } from './hands.ts';
@@ -56,6 +57,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
   const silenceOf = createBeatWatch(ports.clock);
   const overdue = createAttemptWatch(context);
   const examiner = createExaminer(context, onNews);
+  const waitsOf = createWaits(ports.clock, options.policy);
   const readings = new Map<number, Reading>();
   const heartbeats = new Map<number, string>();
   let asked: readonly string[] = [];
@@ -106,6 +108,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
         graph,
         policy: options.policy,
         workers: new Map(views),
+        waits: waitsOf(state.tasks),
         retries: await takeRetries(state),
         stop: stopRequestOf(options.stop) ?? outageOf(hands),
       };

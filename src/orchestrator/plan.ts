@@ -59,6 +59,8 @@ export interface Snapshot {
   readonly graph: TaskGraph;
   readonly policy: Policy;
   readonly workers: ReadonlyMap<number, WorkerView>;
+  /** Tasks that wait after a rate limit, and for how many ms more. */
+  readonly waits: ReadonlyMap<string, number>;
   readonly retries: readonly string[];
   readonly stop: StopRequest | null;
 }

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { findEngine } from '../engines/index.ts';
-import { lockHolder, sleep } from '../lib/index.ts';
+import { lockHolder, sleep, systemClock } from '../lib/index.ts';
 import { sweepRun } from '../launchers/index.ts';
 
 const LOOK_MS = 1000;
@@ -37,9 +37,11 @@ async function main(run: string, lock: string, leaseMs: number): Promise<void> {
  * until he is gone, and then it is the same as before.
  */
 async function nobodyFor(lock: string, ms: number): Promise<void> {
-  for (let since = performance.now(); performance.now() - since < ms;) {
+  const { monotonic, wokeAt } = systemClock;
+  // After a standstill of the machine the whole time is given again: a resume was not possible meanwhile.
+  for (let since = monotonic(); monotonic() - Math.max(since, wokeAt()) < ms;) {
     await sleep(Math.min(LOOK_MS, ms / 5));
-    if ((await lockHolder(lock)) !== undefined) since = performance.now();
+    if ((await lockHolder(lock)) !== undefined) since = monotonic();
   }
 }
 

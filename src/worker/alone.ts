@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { kill, sleep } from '../lib/index.ts';
+import { kill, sleep, systemClock } from '../lib/index.ts';
 import { HANDOVER_MARK } from '../protocol/index.ts';
 
 /** The inits of engines: what they run as pid 1 reaps processes and does nothing else. */
@@ -51,12 +51,12 @@ export const alone = isAlone({
 export async function endAllOthers(): Promise<boolean> {
   // Asked again here: of all that this program does, this is what must not happen by mistake.
   if (!alone || process.getuid?.() === 0 || process.pid === 1) return false;
-  const limit = performance.now() + LIMIT_MS;
+  const limit = systemClock.monotonic() + LIMIT_MS;
   for (let round = 1; ; round++) {
     kill(-1, 'SIGKILL');
     // Also zombies count: until the init has reaped them they fill the table of processes.
     if (!readdirSync('/proc').some(isInOurWay)) return true;
-    if (performance.now() > limit) return false;
+    if (systemClock.monotonic() > limit) return false;
     await sleep(Math.min(50, round * 2));
   }
 }

@@ -1,6 +1,6 @@
 import { createConnection, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { joinSockets, reasonOf, sleep, systemCode } from '../lib/index.ts';
+import { joinSockets, reasonOf, sleep, systemClock, systemCode } from '../lib/index.ts';
 import { egressPreamble } from '../protocol/index.ts';
 
 /** The proxy may start after us: a connection waits so long for it. */
@@ -58,7 +58,7 @@ export async function openEgressDoor(options: EgressDoorOptions): Promise<Egress
 
 async function passOn(client: Socket, options: EgressDoorOptions, keep: (socket: Socket) => void): Promise<void> {
   const { socket, worker, token, patienceMs = PATIENCE_MS } = options;
-  const deadline = performance.now() + patienceMs;
+  const deadline = systemClock.monotonic() + patienceMs;
   for (;;) {
     const proxy = await connect(socket);
     if (client.destroyed) {
@@ -71,7 +71,7 @@ async function passOn(client: Socket, options: EgressDoorOptions, keep: (socket:
       joinSockets(client, proxy, IDLE_MS);
       return;
     }
-    if (!NOT_YET.has(systemCode(proxy) ?? '') || performance.now() >= deadline) return giveUp(client, proxy);
+    if (!NOT_YET.has(systemCode(proxy) ?? '') || systemClock.monotonic() >= deadline) return giveUp(client, proxy);
     await sleep(RETRY_MS);
   }
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { startTimer } from '../lib/index.ts';
 import { handover } from '../protocol/index.ts';
 import type { Handover } from '../protocol/index.ts';
 
@@ -46,9 +47,9 @@ function firstLine(stdin: Readable, limitBytes: number, timeoutMs: number): Prom
     };
     const ended = (): void => fail('stdin ended before it was whole');
     const broken = (): void => fail('stdin could not be read');
-    const timer = setTimeout(() => fail(`it has not come within ${timeoutMs / 1000} s`), timeoutMs);
+    const timer = startTimer(timeoutMs, () => fail(`it has not come within ${timeoutMs / 1000} s`));
     const settle = (): void => {
-      clearTimeout(timer);
+      timer.cancel();
       stdin.pause();
       stdin.off('data', take).off('end', ended).off('close', ended).off('error', broken);
     };

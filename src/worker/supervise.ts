@@ -1,5 +1,5 @@
-import { killByEnvironment, randomId, startJob } from '../lib/index.ts';
-import type { Environment, Job } from '../lib/index.ts';
+import { killByEnvironment, randomId, startJob, startTimer } from '../lib/index.ts';
+import type { Environment, Job, Timer } from '../lib/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import { alone, endAllOthers } from './alone.ts';
 import { memoryTrouble, readOomKills, startExpendable } from './memory.ts';
@@ -88,8 +88,8 @@ interface LimitWatch {
 function watchLimits(options: SuperviseOptions, end: () => void): LimitWatch {
   let met: Supervised['endedBy'] = 'itself';
   let over = false;
-  let quiet: NodeJS.Timeout | undefined;
-  let total: NodeJS.Timeout | undefined;
+  let quiet: Timer | undefined;
+  let total: Timer | undefined;
   const meet = (why: Supervised['endedBy']): void => {
     if (over) return;
     over = true;
@@ -97,19 +97,19 @@ function watchLimits(options: SuperviseOptions, end: () => void): LimitWatch {
     end();
   };
   const heard = (): void => {
-    clearTimeout(quiet);
+    quiet?.cancel();
     if (over) return;
     if (options.completion?.reached()) {
-      quiet = setTimeout(() => meet('completion'), options.completion.ms);
+      quiet = startTimer(options.completion.ms, () => meet('completion'));
     } else if (options.idleMs !== undefined) {
-      quiet = setTimeout(() => meet('idle'), options.idleMs);
+      quiet = startTimer(options.idleMs, () => meet('idle'));
     }
   };
   const stopped = (): void => meet('stopped');
   return {
     begin: () => {
       heard();
-      total = setTimeout(() => meet('total'), options.totalMs);
+      total = startTimer(options.totalMs, () => meet('total'));
       options.stop.addEventListener('abort', stopped, { once: true });
       if (options.stop.aborted) stopped();
     },
@@ -117,8 +117,8 @@ function watchLimits(options: SuperviseOptions, end: () => void): LimitWatch {
     met: () => met,
     close: () => {
       over = true;
-      clearTimeout(quiet);
-      clearTimeout(total);
+      quiet?.cancel();
+      total?.cancel();
       options.stop.removeEventListener('abort', stopped);
     },
   };

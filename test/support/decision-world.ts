@@ -1,3 +1,4 @@
+import { createWaits } from '../../src/orchestrator/backoff.ts';
 import type { CheckoutSize } from '../../src/orchestrator/decide-checkout.ts';
 import { decide } from '../../src/orchestrator/decide.ts';
 import { gateAttemptId } from '../../src/orchestrator/decide-level.ts';
@@ -81,6 +82,7 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
   let stop: Snapshot['stop'] = null;
   let retries: readonly string[] = [];
   const views = new Map<number, WorkerView>();
+  const waitsOf = createWaits({ now: () => now, monotonic: () => now }, POLICY);
 
   const record = (event: RunEvent): void => {
     state = reduce(state, { at: new Date(now).toISOString(), ...event });
@@ -132,7 +134,8 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
     }
   };
   const turn = (): readonly Action[] => {
-    const snapshot: Snapshot = { now, state, graph, policy: POLICY, workers: new Map(views), retries, stop };
+    const waits = waitsOf(state.tasks);
+    const snapshot: Snapshot = { now, state, graph, policy: POLICY, workers: new Map(views), waits, retries, stop };
     const actions = decide(snapshot);
     for (const action of actions) carryOut(action);
     return actions;

@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { Readable, Duplex } from 'node:stream';
-import type { AppError } from '../../lib/index.ts';
+import type { AppError, Timer } from '../../lib/index.ts';
+import { startTimer } from '../../lib/index.ts';
 import { createDial } from './dial.ts';
 import type { Dial } from './dial.ts';
 import { describeEndpoint } from './endpoint.ts';
@@ -123,19 +124,19 @@ async function within<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   const limitMs = slow === true ? limits.slowMs : limits.quickMs;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+    timer = startTimer(limitMs, () => {
       reject(timeoutError({ what, place }, limitMs));
       controller.abort();
-    }, limitMs);
+    });
   });
   try {
     return await Promise.race([work(), timeout]);
   } catch (error) {
     throw connectionError(error, { what, place });
   } finally {
-    clearTimeout(timer);
+    timer?.cancel();
   }
 }
 

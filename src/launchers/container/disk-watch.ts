@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { run, sleep } from '../../lib/index.ts';
+import { run, sleep, systemClock } from '../../lib/index.ts';
 import { inWords } from './endings.ts';
 import type { Places } from './labels.ts';
 
@@ -36,13 +36,13 @@ export async function watchDisk(
   for (;;) {
     await pause(worktree, pauseMs, limitBytes / 4, signal);
     if (signal.aborted) return undefined;
-    const began = performance.now();
+    const began = systemClock.monotonic();
     const usage = await measure([worktree, gitDir, outbox], signal);
     hiddenSince = usage.hidden === undefined ? undefined : (hiddenSince ?? began);
     const problem = problemOf(usage, limitBytes, hiddenSince === undefined ? 0 : began - hiddenSince);
     if (signal.aborted) return undefined;
     if (problem !== undefined) return `killed: its folders ${problem} (workers.container.disk)`;
-    pauseMs = Math.min(SLOWEST_MS, Math.max(FASTEST_MS, (performance.now() - began) / SHARE));
+    pauseMs = Math.min(SLOWEST_MS, Math.max(FASTEST_MS, (systemClock.monotonic() - began) / SHARE));
   }
 }
 
@@ -53,8 +53,8 @@ async function pause(folder: string, ms: number, lossBytes: number, signal: Abor
       ({ bavail, bsize }) => bavail * bsize,
       () => 0,
     );
-  const [until, before] = [performance.now() + ms, await freeBytes()];
-  for (let left = ms; left > 0 && !signal.aborted; left = until - performance.now()) {
+  const [until, before] = [systemClock.monotonic() + ms, await freeBytes()];
+  for (let left = ms; left > 0 && !signal.aborted; left = until - systemClock.monotonic()) {
     await sleep(Math.min(FASTEST_MS, left), signal);
     if (before - (await freeBytes()) > lossBytes) return;
   }

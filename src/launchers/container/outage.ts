@@ -1,5 +1,5 @@
 import type { Engine } from '../../engines/index.ts';
-import { AppError, hasCode, sleep } from '../../lib/index.ts';
+import { AppError, hasCode, sleep, systemClock } from '../../lib/index.ts';
 
 /** An engine that is started anew is back by then; workers live on without it, or have ended. */
 const OUTAGE_MS = 30_000;
@@ -24,13 +24,13 @@ export function createPatience(engine: Engine, outageMs = OUTAGE_MS): Patience {
   };
   return async (work) => {
     for (let round = 1; ; round += 1) {
-      const since = performance.now();
+      const since = systemClock.monotonic();
       try {
         return await work();
       } catch (error) {
         const outage = await asOutage(engine, error);
         if (outage === undefined) throw error;
-        if (performance.now() - since > CALM_MS) round = 1;
+        if (systemClock.monotonic() - since > CALM_MS) round = 1;
         if (round >= ROUNDS || !(await comesBack())) throw outage;
       }
     }
@@ -53,8 +53,8 @@ function isThere(engine: Engine): Promise<boolean> {
 
 /** One that is just going away may answer once more: it is not asked at once. */
 async function isBackWithin(engine: Engine, limitMs: number): Promise<boolean> {
-  const deadline = performance.now() + limitMs;
-  while (performance.now() < deadline) {
+  const deadline = systemClock.monotonic() + limitMs;
+  while (systemClock.monotonic() < deadline) {
     await sleep(LOOK_AGAIN_MS);
     if (await isThere(engine)) return true;
   }

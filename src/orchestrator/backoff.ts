@@ -1,0 +1,34 @@
+import type { Clock } from '../lib/index.ts';
+import type { RunState } from '../state/index.ts';
+import type { Policy } from './plan.ts';
+
+const FACTOR_MAX = 10;
+
+/** Pure: how long a task waits after a rate limit that comes after so many others in a row. */
+export function backoffMs(policy: Pick<Policy, 'backoffMs'>, before: number): number {
+  return policy.backoffMs * Math.min(2 ** before, FACTOR_MAX);
+}
+
+/**
+ * How long tasks still have to wait. The state holds the end of a wait as wall time, for the next orchestrator; here each
+ * wait is measured by the monotonic clock, and is never longer than the backoff it was made with: a wall clock that was set
+ * back must not prolong it. One that was set forward may end it: after a suspend the time has really passed.
+ */
+export function createWaits(
+  clock: Clock,
+  policy: Pick<Policy, 'backoffMs'>,
+): (tasks: RunState['tasks']) => ReadonlyMap<string, number> {
+  const dues = new Map<string, number>();
+  return (tasks) => {
+    const [now, wall] = [clock.monotonic(), clock.now()];
+    const waits = Object.entries(tasks).flatMap(([id, { status, notBefore, backoffs }]) => {
+      if (status !== 'pending' || notBefore === null) return [];
+      const wait = `${id} ${notBefore}`;
+      const latest = dues.get(wait) ?? now + backoffMs(policy, Math.max(0, backoffs - 1));
+      const due = Math.min(latest, now + Date.parse(notBefore) - wall);
+      dues.set(wait, due);
+      return due > now ? [[id, due - now] as const] : [];
+    });
+    return new Map(waits);
+  };
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { findByEnvironment } from '../../src/lib/index.ts';
+import type { RecordedEvent } from '../../src/state/index.ts';
+import {
+  MOMENTS_TRIED,
+  SOAK,
+  atEach,
+  delay,
+  eventsSoFar,
+  expectBuilt,
+  killIfThere,
+  sees,
+  standardFeature,
+  stateSoFar,
+  statusOf,
+} from '../support/chaos.ts';
+import type { Chaos, LiveRun } from '../support/chaos.ts';
+
+const LEASE_MS = 2000;
+const FREEZE_MS = 3 * LEASE_MS;
+
+const MOMENTS: RecordedEvent['type'][] = [
+  'worker-starting',
+  'attempt-started',
+  'attempt-verifying',
+  'gates-started',
+  ...(SOAK ? (['run-started', 'worker-started', 'worker-phase', 'attempt-accepted', 'level-published'] as const) : []),
+];
+
+/** The orchestrator, its workers and all they have started; those that appear while the others are being stopped, too. */
+async function freeze(chaos: Chaos, live: LiveRun): Promise<readonly number[]> {
+  const frozen = new Set([live.pid]);
+  killIfThere(live.pid, 'SIGSTOP');
+  const { runId } = stateSoFar(chaos.project) ?? { runId: 'none' };
+  for (let before = 0; before !== frozen.size;) {
+    before = frozen.size;
+    for (const pid of await findByEnvironment('MAHABHARATHA_RUN', runId)) {
+      killIfThere(pid, 'SIGSTOP');
+      frozen.add(pid);
+    }
+  }
+  return [...frozen];
+}
+
+async function standStill(chaos: Chaos, live: LiveRun, when: () => boolean): Promise<void> {
+  expect(await sees(live, when)).toBe(true);
+  const frozen = await freeze(chaos, live);
+  await delay(FREEZE_MS);
+  const watching = new Set([
+    live.pid,
+    ...Object.values(stateSoFar(chaos.project)?.workers ?? {}).map(({ pid }) => pid),
+  ]);
+  for (const pid of frozen) if (watching.has(pid)) killIfThere(pid, 'SIGCONT');
+  // What is watched wakes up later: if the limits still counted the standstill, they would strike now.
+  await delay(300);
+  for (const pid of frozen) killIfThere(pid, 'SIGCONT');
+}
+
+const expectNothingLost = (chaos: Chaos): void => {
+  const lost = eventsSoFar(chaos.project).filter(
+    (event) => event.type === 'attempt-failed' || (event.type === 'worker-exited' && !event.expected),
+  );
+  expect(lost).toEqual([]);
+};
+
+describe(`all processes of a run stand still for three leases (${MOMENTS_TRIED})`, () => {
+  it('and it goes on afterwards as if nothing had been', async () => {
+    await atEach(
+      MOMENTS,
+      (moment) => `frozen after ${moment}`,
+      async (chaos, moment) => {
+        const tasks = await standardFeature(chaos, `${LEASE_MS}ms`);
+        const live = chaos.project.start('kurukshetra');
+        await standStill(chaos, live, () => eventsSoFar(chaos.project).some(({ type }) => type === moment));
+        await expectBuilt(chaos, await live.end, tasks);
+        expectNothingLost(chaos);
+      },
+    );
+  });
+
+  it('and no task fails for its limits of time', async () => {
+    await atEach(['idle', 'total', 'set-up', 'verification', 'gate'] as const, String, async (chaos, limit) => {
+      const { project } = chaos;
+      const pass = 'sleep 1';
+      await project.config(
+        [
+          `workers: { count: 1, lease: 30s, task_timeout: ${limit === 'total' ? '4s' : '1h'}, idle_timeout: ${limit === 'idle' ? '4s' : '1h'}, setup: ${pass}, setup_timeout: ${limit === 'set-up' ? '4s' : '1h'} }`,
+          `gates: [{ name: all, command: ${pass}, timeout: ${limit === 'gate' ? '4s' : '1h'} }]`,
+          '',
+        ].join('\n'),
+      );
+      const verification = { command: pass, timeout_seconds: limit === 'verification' ? 4 : 3600 };
+      await project.graph('login', [
+        { id: 'A', create: ['A.txt'], run: `${pass}; echo made by A > A.txt`, verification },
+      ]);
+      const live = project.start('kurukshetra');
+      const phases = {
+        idle: 'running',
+        total: 'running',
+        'set-up': 'setup',
+        verification: 'verifying',
+        gate: 'gating',
+      };
+      await standStill(chaos, live, () => statusOf(project, 0)?.phase === phases[limit]);
+      await expectBuilt(chaos, await live.end, ['A']);
+      expectNothingLost(chaos);
+    });
+  });
+});

@@ -14,7 +14,10 @@ export type Mode =
       readonly name: 'container';
       readonly engine: Engine;
       readonly info: EngineInfo;
+      /** What workers run in. */
       readonly image: string;
+      /** The worker image by its id, which nothing of the repository is in. */
+      readonly workerImage: string;
       /** What workers may reach; the user's npm is asked for it while the image is looked for. Null without a proxy. */
       readonly rules: Promise<EgressRules> | null;
       readonly note?: string;
@@ -87,7 +90,7 @@ async function findContainers({
     await build(engine, asked);
     image = await takeRunImage(engine, asked);
   }
-  return { name: 'container', engine, info, image: freshTag(image), rules };
+  return { name: 'container', engine, info, ...freshImages(image), rules };
 }
 
 async function checkedInfo(engine: Engine): Promise<EngineInfo> {
@@ -97,10 +100,11 @@ async function checkedInfo(engine: Engine): Promise<EngineInfo> {
   throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
 }
 
-function freshTag({ kind, state }: RunImage): string {
+function freshImages({ kind, state, workerId }: RunImage): { image: string; workerImage: string } {
   switch (state.state) {
     case 'fresh':
-      return state.tag;
+      if (workerId === null) throw new AppError('INTERNAL', { what: `${state.tag} is fresh, its worker image is not` });
+      return { image: state.tag, workerImage: workerId };
     case 'missing':
       throw new AppError('IMAGE_MISSING', { image: kind === 'worker' ? 'of the workers' : 'of this repository' });
     case 'stale':

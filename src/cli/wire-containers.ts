@@ -29,6 +29,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   const { lock } = wishes.project.paths.feature(wishes.graph.feature);
   const settings: ContainerSettings = {
     image: mode.image,
+    workerImage: mode.workerImage,
     repo,
     ...workerIdentity(process.getuid?.() ?? 0, process.getgid?.() ?? 0),
     ...limitsOf(config, info),

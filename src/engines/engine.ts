@@ -87,6 +87,8 @@ export interface ListedImage {
 export interface ImageInfo extends ListedImage {
   readonly user: string;
   readonly arch: string;
+  /** The variables that it gives its containers. */
+  readonly env: Readonly<Record<string, string>>;
   /** When it last got a name, or was made: the later of both. Engines that forget the first tell the second. */
   readonly namedAt: string;
 }
@@ -127,8 +129,8 @@ export interface ContainerSpec {
   readonly image: string;
   /** The whole command, in place of the image's entrypoint too; empty for what the image brings. */
   readonly command: readonly string[];
-  /** Seen by everybody who may inspect: no secrets. */
-  readonly env: Readonly<Record<string, string>>;
+  /** Seen by everybody who may inspect: no secrets. Null takes away a variable of the image. */
+  readonly env: Readonly<Record<string, string | null>>;
   /** Never 0. */
   readonly uid: number;
   readonly gid: number;

@@ -27,7 +27,7 @@ function fakeEngine(): {
   const newImage = (labels: ImageInfo['labels']): ImageInfo => {
     const id = `sha256:${builds.length}-${images.size}`;
     const at = new Date(builds.length * 1000).toISOString();
-    return { id, labels, user: '', arch: 'amd64', bytes: 5, createdAt: at, tags: [], namedAt: at };
+    return { id, labels, user: '', arch: 'amd64', env: {}, bytes: 5, createdAt: at, tags: [], namedAt: at };
   };
   const engine = {
     info: async () => ({ os: 'linux', arch: 'x86_64' }),
@@ -145,11 +145,19 @@ describe('building images', () => {
     const project = tempFolder();
     writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\nRUN tools\n');
     const wanted = request({ project });
-    expect(await findRunImage(world.engine, wanted)).toEqual({ kind: 'worker', state: { state: 'missing' } });
+    expect(await findRunImage(world.engine, wanted)).toEqual({
+      kind: 'worker',
+      state: { state: 'missing' },
+      workerId: null,
+    });
     const [worker, own] = await build(wanted);
     const dockerfile = Buffer.from(world.builds.at(-1)?.files[0]?.content ?? []).toString();
     expect(dockerfile).toMatch(new RegExp(`^FROM ${worker?.tag}\nRUN tools\n`));
-    expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'repository', state: { tag: own?.tag } });
+    expect(await findRunImage(world.engine, wanted)).toMatchObject({
+      kind: 'repository',
+      state: { tag: own?.tag },
+      workerId: worker?.id,
+    });
 
     const changed = { ...wanted, packageRoot: packageFolder('work(again)') };
     expect(await findRunImage(world.engine, changed)).toMatchObject({ kind: 'worker', state: { state: 'stale' } });
@@ -158,7 +166,7 @@ describe('building images', () => {
     writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\nRUN more\n');
     mkdirSync(path.join(project, 'docker'));
     writeFileSync(path.join(project, 'docker', 'tool'), 'x');
-    expect(await findRunImage(world.engine, changed)).toEqual({
+    expect(await findRunImage(world.engine, changed)).toMatchObject({
       kind: 'repository',
       state: {
         state: 'stale',
@@ -178,7 +186,7 @@ describe('building images', () => {
       writeFileSync(path.join(folder, 'Dockerfile'), `FROM mahabharatha-worker\n${step}\n`);
     const wanted = request({ project });
     await build({ ...wanted, project: other });
-    expect(await findRunImage(world.engine, wanted)).toEqual({ kind: 'repository', state: { state: 'missing' } });
+    expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'repository', state: { state: 'missing' } });
   });
 
   it('names what is chosen for a run anew, so that everybody sees that it is wanted', async () => {

@@ -27,6 +27,8 @@ export interface ImageRequest {
 export interface RunImage {
   readonly kind: 'worker' | 'repository';
   readonly state: ImageState;
+  /** The id of the worker image, without anything of the repository; null when there is none that is fresh. */
+  readonly workerId: string | null;
 }
 
 /** What is asked before a run: the repository's image if it describes one, else the worker image. Builds nothing. */
@@ -53,11 +55,12 @@ async function lookFor(
   const sources = await readPackageSources(request.packageRoot);
   const planned = await planWorker(engine, request, sources);
   const worker = await findWorkerImage(engine, planned);
-  const alone = { image: { kind: 'worker', state: worker }, worker } as const;
+  const workerId = worker.state === 'fresh' ? worker.id : null;
+  const alone = { image: { kind: 'worker', state: worker, workerId }, worker } as const;
   if (worker.state !== 'fresh') return alone;
   const plan = await planRepository(request, sources, { tag: worker.tag, parts: planned.parts });
   if (plan === undefined) return alone;
-  return { image: { kind: 'repository', state: await findRepositoryImage(engine, plan) }, worker };
+  return { image: { kind: 'repository', state: await findRepositoryImage(engine, plan), workerId }, worker };
 }
 
 export async function planWorker(

@@ -116,7 +116,17 @@ describe('what a build has superseded', () => {
   });
 
   it('goes at once when an image of the same content has taken its name', async () => {
-    const nameless = { id: 'sha256:0', labels: {}, user: '', arch: '', bytes: 7, createdAt: '', namedAt: '', tags: [] };
+    const nameless = {
+      id: 'sha256:0',
+      labels: {},
+      user: '',
+      arch: '',
+      env: {},
+      bytes: 7,
+      createdAt: '',
+      namedAt: '',
+      tags: [],
+    };
     const gone: string[] = [];
     const removeImage = async (id: string): Promise<void> => void gone.push(id);
     const { inspectImage } = engine;

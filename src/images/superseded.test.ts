@@ -15,7 +15,7 @@ const FOLDER = '/home/me/project/.mahabharatha';
 
 const PARTS: Parts = { ...IMAGE_PARTS, program: 'new' };
 
-const common = { user: '', arch: 'amd64', bytes: 500, createdAt: OLD, namedAt: OLD };
+const common = { user: '', arch: 'amd64', env: {}, bytes: 500, createdAt: OLD, namedAt: OLD };
 
 function worker(change: Partial<Parts> = {}, more: Partial<ImageInfo> = {}): ImageInfo {
   const parts = { ...PARTS, ...change };

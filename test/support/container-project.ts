@@ -6,11 +6,15 @@ import type { TestProject } from './project.ts';
 export interface Inspected {
   readonly Id: string;
   readonly Name: string;
+  /** Its id. */
+  readonly Image: string;
   /** Where the engine keeps what it has printed. */
   readonly LogPath: string;
   readonly State: { readonly Running: boolean; readonly Status: string };
   readonly Config: {
     readonly Labels: Readonly<Record<string, string>>;
+    /** As it was asked for. */
+    readonly Image: string;
     readonly User: string;
     readonly Env: readonly string[];
   };

@@ -82,5 +82,9 @@ export interface ImageInspect {
   readonly RepoTags?: readonly string[] | null;
   readonly Metadata?: { readonly LastTagTime?: string };
   /** Some engines leave out what is empty. */
-  readonly Config: { readonly Labels?: Readonly<Record<string, string>> | null; readonly User?: string };
+  readonly Config: {
+    readonly Labels?: Readonly<Record<string, string>> | null;
+    readonly User?: string;
+    readonly Env?: readonly string[] | null;
+  };
 }

@@ -8,7 +8,8 @@ export function toCreateBody(spec: ContainerSpec): ContainerCreate {
     Image: spec.image,
     // The whole command: an entrypoint of the image could do anything before it, and its health check asks for another program.
     ...(spec.command.length === 0 ? {} : { Entrypoint: [...spec.command], Cmd: [], Healthcheck: { Test: ['NONE'] } }),
-    Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
+    // The engine takes a variable away whose name comes without a value.
+    Env: Object.entries(spec.env).map(([name, value]) => (value === null ? name : `${name}=${value}`)),
     User: userOf(spec),
     WorkingDir: spec.workdir,
     ...(spec.hostname === undefined ? {} : { Hostname: spec.hostname }),

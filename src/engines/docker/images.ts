@@ -58,11 +58,16 @@ function toInfo({ Id, Config, Architecture, Size, Created, RepoTags, Metadata }:
     labels: Config.Labels ?? {},
     user: Config.User ?? '',
     arch: Architecture,
+    env: variablesOf(Config.Env ?? []),
     bytes: Size,
     createdAt: Created,
     tags: namesOf(RepoTags),
     namedAt: laterOf(Created, Metadata?.LastTagTime ?? ''),
   };
+}
+
+function variablesOf(lines: readonly string[]): Record<string, string> {
+  return Object.fromEntries(lines.map((line) => [line.split('=', 1)[0] ?? '', line.slice(line.indexOf('=') + 1)]));
 }
 
 /** Podman tells the registry of a name that has none; Docker's list has a name for what has no name. */

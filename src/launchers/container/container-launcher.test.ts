@@ -12,6 +12,7 @@ import type { ContainerSettings } from './settings.ts';
 
 const settings = {
   image: 'image',
+  workerImage: 'image',
   repo: '/nowhere',
   uid: 4711,
   gid: 4712,

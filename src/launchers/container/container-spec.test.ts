@@ -19,6 +19,7 @@ const SPEC: WorkerSpec = {
 
 const SETTINGS: ContainerSettings = {
   image: 'image',
+  workerImage: 'image',
   repo: '/r',
   uid: 1000,
   gid: 1001,
@@ -36,7 +37,7 @@ const SETTINGS: ContainerSettings = {
 };
 
 const mountsOf = (settings: ContainerSettings, masked: readonly number[] = []): string[] =>
-  containerSpec('name', SPEC, settings, masked).mounts.map((mount) => {
+  containerSpec('name', SPEC, settings, { masked, imageEnv: {} }).mounts.map((mount) => {
     if (mount.kind === 'tmpfs') return `tmpfs ${mount.target} ${mount.mode.toString(8)} ${mount.uid}:${mount.gid}`;
     const from = mount.kind === 'bind' ? mount.source : mount.name;
     return `${from} ${mount.target} ${mount.readOnly ? 'read' : 'write'}`;
@@ -66,8 +67,17 @@ it('without a way out there is no door to it', () => {
 });
 
 it('nothing that its tasks are given is in what the engine shows of it', () => {
-  const shown = JSON.stringify(containerSpec('name', SPEC, SETTINGS, []));
+  const shown = JSON.stringify(containerSpec('name', SPEC, SETTINGS, { masked: [], imageEnv: {} }));
   expect(shown).not.toMatch(/secret|ANTHROPIC|OWN/);
+});
+
+it('the worker program has none of the variables that its image sets, save its own', () => {
+  const imageEnv = { NODE_OPTIONS: '--require=/planted.cjs', PATH: '/bin', HOME: '/root' };
+  expect(containerSpec('name', SPEC, SETTINGS, { masked: [], imageEnv }).env).toMatchObject({
+    NODE_OPTIONS: null,
+    PATH: null,
+    HOME: '/home/worker',
+  });
 });
 
 it('its name has a suffix only where it must', () => {

@@ -3,6 +3,7 @@ import type { ContainerSpec, Mount } from '../../engines/index.ts';
 import { HANDOVER_MARK, INSIDE, MARKS } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { workerLabels } from './labels.ts';
+import { cleared } from './image-variables.ts';
 import type { ContainerSettings } from './settings.ts';
 
 /** What `docker logs` keeps of one container. */
@@ -18,12 +19,20 @@ export function egressVolume(runId: string): string {
   return `mahabharatha-egress-${runId}`;
 }
 
-/** Pure: the container of one worker. `masked` are object folders whose own list of alternates must not be seen inside. */
+/** What was found out about a worker's container before it is made. */
+export interface Found {
+  /** Object folders whose own list of alternates must not be seen inside. */
+  readonly masked: readonly number[];
+  /** What the image sets: for the tasks, and not for the worker's own program. */
+  readonly imageEnv: Readonly<Record<string, string>>;
+}
+
+/** Pure: the container of one worker. */
 export function containerSpec(
   name: string,
   spec: WorkerSpec,
   settings: ContainerSettings,
-  masked: readonly number[],
+  { masked, imageEnv }: Found,
 ): ContainerSpec {
   const { uid, gid, memoryBytes, cpus, pids, runtime, network } = settings;
   return {
@@ -31,6 +40,7 @@ export function containerSpec(
     image: settings.image,
     command: [],
     env: {
+      ...cleared(imageEnv),
       HOME: INSIDE.home,
       [HANDOVER_MARK]: 'stdin',
       [MARKS.run]: spec.runId,

@@ -22,7 +22,7 @@ async function keep(does: FakeProgram): Promise<{ log: string; starts: () => num
   );
   const shared = tempFolder();
   const proxy = keepEgressProxy(createFakeEngine(machine), {
-    settings: { image: 'image', repo: '/nowhere', uid: 1, gid: 1, runtime: null } as ContainerSettings,
+    settings: { workerImage: 'image', repo: '/nowhere', uid: 1, gid: 1, runtime: null } as ContainerSettings,
     program: { command: [], env: {} },
     run: { runId: 'r', feature: 'f', shared, log: path.join(shared, 'worker-0.jsonl') },
     key: 'key',

@@ -5,6 +5,7 @@ import { openLogFile } from '../../logs/index.ts';
 import { EGRESS_KEY, EGRESS_LOG, INSIDE } from '../../protocol/index.ts';
 import type { LogLine } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
+import { withoutVariables } from './image-variables.ts';
 import { egressVolume } from './container-spec.ts';
 import { LABEL, runLabels } from './labels.ts';
 import { keepOutput, resumeOutput } from './output.ts';
@@ -147,7 +148,7 @@ async function findOrStart(engine: Engine, wishes: ProxyWishes): Promise<Proxy> 
   const live = there.find(({ status }) => status === 'running');
   if (live !== undefined) return { id: live.id, output: resumeOutput(engine, live.id, log, []) };
   for (const { id } of there) await engine.removeContainer(id);
-  const id = await create(engine, proxySpec(wishes));
+  const id = await create(engine, proxySpec(wishes, await withoutVariables(engine, wishes.settings.workerImage)));
   try {
     const attachment = await engine.attach(id);
     attachment.stdin.on('error', () => undefined);
@@ -172,12 +173,12 @@ async function create(engine: Engine, spec: ContainerSpec): Promise<string> {
   }
 }
 
-function proxySpec({ settings, program, run, key }: ProxyWishes): ContainerSpec {
+function proxySpec({ settings, program, run, key }: ProxyWishes, cleared: ContainerSpec['env']): ContainerSpec {
   return {
     name: egressVolume(run.runId),
-    image: settings.image,
+    image: settings.workerImage,
     command: program.command,
-    env: { ...program.env, [EGRESS_KEY]: key },
+    env: { ...cleared, ...program.env, [EGRESS_KEY]: key },
     uid: settings.uid,
     gid: settings.gid,
     workdir: '/',

@@ -24,6 +24,7 @@ it('a way out that cannot be made is told to the worker that is being started, h
     createVolume: async () => undefined,
     listVolumes: async () => [],
     listContainers: async () => [],
+    inspectImage: async () => undefined,
     createContainer: async () => Promise.reject(new Error('there is no bridge')),
   } as unknown as Engine;
   const parts = createRunParts({ engine, settings, startSweeper: () => ({ close: () => undefined }) });

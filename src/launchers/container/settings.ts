@@ -3,7 +3,10 @@ import type { Handover } from '../../protocol/index.ts';
 
 /** How the workers of a run are walled in; made from the configuration, the same for all of them. */
 export interface ContainerSettings {
+  /** What workers run in; it may be the repository's own. */
   readonly image: string;
+  /** Ours, by its id: what guards the workers runs in it, and nothing of the repository is in it. */
+  readonly workerImage: string;
   /** Root of the user's repository: what is ours in the engine is labelled with it. */
   readonly repo: string;
   readonly uid: number;

@@ -6,6 +6,7 @@ import type { Handover } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { containerSpec, namesOf } from './container-spec.ts';
 import { giveFolders, maskedObjects, writeHosts } from './folders.ts';
+import { variablesOf } from './image-variables.ts';
 import { keepOutput } from './output.ts';
 import type { Output } from './output.ts';
 import { removeForSure } from './removal.ts';
@@ -23,8 +24,9 @@ export async function startWorker(
 ): Promise<{ info: ContainerInfo; output: Output }> {
   await giveFolders(spec, settings.uid, settings.gid);
   if (settings.network === 'none') await writeHosts(spec);
-  const masked = await maskedObjects(spec);
-  const id = await createUnderAnyName(engine, spec, (name) => containerSpec(name, spec, settings, masked));
+  const imageEnv = await variablesOf(engine, settings.image);
+  const found = { masked: await maskedObjects(spec), imageEnv };
+  const id = await createUnderAnyName(engine, spec, (name) => containerSpec(name, spec, settings, found));
   try {
     const [info, attachment] = await Promise.all([engine.inspectContainer(id), engine.attach(id)]);
     if (info === undefined) throw new AppError('INTERNAL', { what: `container ${id} is gone before its start` });
@@ -33,7 +35,7 @@ export async function startWorker(
     // What is known by now is there before the worker, which waits for it otherwise.
     const tell = async (): Promise<void> => {
       const told = settings.egress === null ? {} : await settings.egress.env;
-      const handover: Handover = { ...handoverOf(spec, settings, told), egress };
+      const handover: Handover = { ...handoverOf(spec, settings, { ...forTasks(imageEnv), ...told }), egress };
       attachment.stdin.write(`${JSON.stringify(handover)}\n`);
     };
     await Promise.all([tell(), engine.startContainer(id)]);
@@ -70,6 +72,13 @@ function handoverOf(
   const caches = settings.caches.map((cache) => cache.env);
   const env = withGitSettings(Object.assign({}, told, defined(spec.env), ...caches) as Environment, [TRUSTED_FOLDERS]);
   return { version: 1, env: defined(env), ...settings.handover };
+}
+
+/** Without what the worker's own container sets. */
+function forTasks(imageEnv: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(imageEnv).filter(([name]) => name !== 'HOME' && !name.startsWith('MAHABHARATHA_')),
+  );
 }
 
 function defined(env: Environment): Record<string, string> {

@@ -31,8 +31,8 @@ const EXTRA = { images: ['engines'], egress: ['lease'] };
 const EGRESS_HOST = '^src/egress/(index|rules|npm-hosts|program|environment)[.]ts$';
 /** Never inside a container. */
 const HOST_ONLY = `^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials|npm)/|${EGRESS_HOST}`;
-const PURE =
-  '^src/(tasks/|protocol/|orchestrator/(decide[a-z-]*|backoff|first-state|reduce|retryable|plan)[.]ts$|config/schema[.]ts$|lib/(amounts|errors|error-codes)[.]ts$)';
+const PURE_IN_ORCHESTRATOR = ['decide[a-z-]*', 'backoff', 'first-state', 'plan', 'reduce', 'retryable', 'trial'];
+const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|config/schema[.]ts$|lib/(amounts|errors|error-codes)[.]ts$)`;
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
   yaml: 'config/',

@@ -5,7 +5,7 @@ import { AppError, hasCode, randomId } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { readBundleHeader } from './bundle-header.ts';
 import type { GitCommand } from './git-command.ts';
-import { changeRefs } from './refs.ts';
+import { changeRefs, checkedOutIn } from './refs.ts';
 import { needRoom, needWritable } from './room.ts';
 
 export interface Bundle {
@@ -65,7 +65,8 @@ export async function bringHome(git: GitCommand, commonDir: string, { file, bran
       await checkWhole(git, tip, quarantine);
     });
     await release(path.join(quarantine, 'pack'), path.join(objects, 'pack'));
-    if (!(await isLookedAt(git, ref))) await changeRefs(git, [{ ref, to: tip }]);
+    // A working tree that has the branch checked out would not fit it any more.
+    if ((await checkedOutIn(git, ref)) === undefined) await changeRefs(git, [{ ref, to: tip }]);
     return tip;
   } finally {
     await bundle.close();
@@ -97,11 +98,6 @@ async function asRefusal(quarantine: string, size: number, work: () => Promise<v
     await needRoom(quarantine, size, 'unpacking a bundle');
     throw new AppError('BUNDLE_REFUSED', { reason: error.message }, { cause: error });
   }
-}
-
-/** The working tree of whoever has the branch checked out would not fit it any more: there it stays where it is. */
-async function isLookedAt(git: GitCommand, ref: string): Promise<boolean> {
-  return (await git.text(['for-each-ref', '--format=%(worktreepath)', ref])).trim() !== '';
 }
 
 async function unpack(

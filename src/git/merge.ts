@@ -1,12 +1,18 @@
 import { AppError } from '../lib/index.ts';
 import { identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
+import { findStrays } from './merge-proof.ts';
 
 export interface MergeRequest {
   /** What is merged into: becomes the first parent. */
   readonly tip: string;
   readonly commit: string;
   readonly message: string;
+  /**
+   * Where the commit starts from. Then the merge may change just what the commit changes, at the same paths: what git
+   * moves along with a file that another commit has renamed is a conflict.
+   */
+  readonly base?: string;
   /** Whose merge it is: ours, or the user's own. */
   readonly author?: 'ours' | 'user';
 }
@@ -20,7 +26,17 @@ type MergePreview =
   | { readonly clean: false; readonly files: string[] };
 
 /** Merges two commits in the object store alone: no index, no working tree, no ref is touched. */
-export async function previewMerge(git: GitCommand, tip: string, commit: string): Promise<MergePreview> {
+export async function mergeCommits(git: GitCommand, request: MergeRequest): Promise<MergeResult> {
+  const { tip, commit, base } = request;
+  const preview = await previewMerge(git, tip, commit);
+  if (!preview.clean) return { kind: 'conflict', files: preview.files };
+  const merged = await commitMerge(git, request, preview.tree);
+  if (base === undefined) return merged;
+  const [strays = []] = await findStrays(git, [{ base, commit, before: tip, after: merged.commit }]);
+  return strays.length === 0 ? merged : { kind: 'conflict', files: strays };
+}
+
+async function previewMerge(git: GitCommand, tip: string, commit: string): Promise<MergePreview> {
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', tip, commit];
   const { code, stdout } = await git.result(args, { answers: [0, 1] });
   const [tree, ...files] = stdout.split('\0').filter((field) => field !== '');
@@ -31,7 +47,11 @@ export async function previewMerge(git: GitCommand, tip: string, commit: string)
   return code === 0 ? { clean: true, tree } : { clean: false, files: [...new Set(files)] };
 }
 
-export async function commitMerge(git: GitCommand, request: MergeRequest, tree: string): Promise<MergeResult> {
+async function commitMerge(
+  git: GitCommand,
+  request: MergeRequest,
+  tree: string,
+): Promise<MergeResult & { kind: 'merged' }> {
   const args = ['commit-tree', tree, '-p', request.tip, '-p', request.commit, '-F', '-'];
   const env = request.author === 'user' ? {} : identityEnvironment();
   const commit = (await git.text(args, { input: request.message, env })).trim();

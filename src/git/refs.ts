@@ -25,6 +25,12 @@ export async function readRef(git: GitCommand, ref: string): Promise<string | un
   return code === 0 ? stdout.trim() : undefined;
 }
 
+/** The working tree that has this branch checked out. */
+export async function checkedOutIn(git: GitCommand, ref: string): Promise<string | undefined> {
+  const folder = (await git.text(['for-each-ref', '--format=%(worktreepath)', ref])).replace(/\n$/, '');
+  return folder === '' ? undefined : folder;
+}
+
 /** Refs below a prefix, as name and object. */
 export async function listRefs(git: GitCommand, prefix: string): Promise<{ ref: string; commit: string }[]> {
   const text = await git.text(['for-each-ref', '--format=%(refname) %(objectname)', prefix]);

@@ -6,7 +6,7 @@ import { bringHome } from './bring-home.ts';
 import type { Bundle } from './bring-home.ts';
 import { gitIn } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
-import { changeRefs, listRefs, readRef } from './refs.ts';
+import { changeRefs, checkedOutIn, listRefs, readRef } from './refs.ts';
 import type { RefChange } from './refs.ts';
 import { objectFolders } from './object-folders.ts';
 import { privateCheckouts } from './private-checkout.ts';
@@ -14,7 +14,9 @@ import type { NewPrivateCheckout } from './private-checkout.ts';
 import { checkoutGrowth, growthOf } from './checkout-growth.ts';
 import type { CheckoutGrowth, Growth } from './checkout-growth.ts';
 import { GITLINK, rawChanges } from './raw-changes.ts';
-import { commitMerge, previewMerge } from './merge.ts';
+import { mergeCommits } from './merge.ts';
+import { findMergeFault, notContained } from './merge-proof.ts';
+import type { MergeChain } from './merge-proof.ts';
 import type { MergeRequest, MergeResult } from './merge.ts';
 import { addWorktree, listWorktrees, removeBranchLock, removeWorktree } from './worktrees.ts';
 import type { NewWorktree, Worktree } from './worktrees.ts';
@@ -34,8 +36,13 @@ export interface Repository {
   readRef(ref: string): Promise<string | undefined>;
   listRefs(prefix: string): Promise<{ ref: string; commit: string }[]>;
   changeRefs(changes: readonly RefChange[]): Promise<void>;
-  /** Moves a branch of ours, unless somebody else has: then INTEGRATION_MOVED. */
+  /**
+   * Moves a branch that no working tree has checked out. Throws INTEGRATION_MOVED when it is not where it should be, and
+   * INTEGRATION_CHECKED_OUT.
+   */
   moveBranch(move: BranchMove): Promise<void>;
+  /** Throws INTEGRATION_CHECKED_OUT when a working tree has the branch. */
+  checkNotCheckedOut(branch: string): Promise<void>;
   /** The parents of a commit, and what it changes when it has just one; undefined when there is no such commit. */
   commitFacts(id: string): Promise<CommitFacts | undefined>;
   addWorktree(worktree: NewWorktree): Promise<void>;
@@ -51,6 +58,10 @@ export interface Repository {
   changedPaths(from: string, to: string): Promise<string[]>;
   readonly checkoutGrowth: CheckoutGrowth;
   merge(request: MergeRequest): Promise<MergeResult>;
+  /** Why a branch may not move along these merges, in words; undefined when they are sound. */
+  findMergeFault(chain: MergeChain): Promise<string | undefined>;
+  /** Those of the commits, and of their ancestors, that a tip does not contain. */
+  notContained(tip: string, commits: readonly string[]): Promise<ReadonlySet<string>>;
   /** Files of the user's working tree that are changed, staged or new. */
   uncommitted(): Promise<string[]>;
   /** Files that git does not track and that match one of the globs, as paths from the root. */
@@ -106,6 +117,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
       });
     },
     moveBranch: (move) => moveBranch(git, move),
+    checkNotCheckedOut: (branch) => checkNotCheckedOut(git, branch),
     commitFacts: (id) => commitFacts(git, id),
     addWorktree: (worktree) => alone(() => addWorktree(git, commonDir, worktree)),
     removeWorktree: (folder) => alone(() => removeWorktree(git, folder)),
@@ -119,10 +131,9 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
         await git.text(['diff-tree', '-r', '-z', '--no-renames', '--ignore-submodules=none', '--name-only', from, to]),
       ),
     checkoutGrowth: checkoutGrowth(git),
-    merge: async (request) => {
-      const preview = await previewMerge(git, request.tip, request.commit);
-      return preview.clean ? commitMerge(git, request, preview.tree) : { kind: 'conflict', files: preview.files };
-    },
+    merge: (request) => mergeCommits(git, request),
+    findMergeFault: (chain) => findMergeFault(git, chain),
+    notContained: (tip, commits) => notContained(git, tip, commits),
     uncommitted: async () =>
       fields(await git.text(['status', '--porcelain', '-z', '--no-renames', '--untracked-files=normal'])).map((entry) =>
         entry.slice(3),
@@ -174,12 +185,18 @@ async function untrackedFiles(git: GitCommand, globs: readonly string[]): Promis
 
 async function moveBranch(git: GitCommand, { branch, from, to }: BranchMove): Promise<void> {
   const ref = `refs/heads/${branch}`;
+  await checkNotCheckedOut(git, branch);
   try {
     await changeRefs(git, [{ ref, to, from }]);
   } catch (error) {
     if ((await readRef(git, ref)) === from) throw error;
     throw new AppError('INTEGRATION_MOVED', { branch, expected: from }, { cause: error });
   }
+}
+
+async function checkNotCheckedOut(git: GitCommand, branch: string): Promise<void> {
+  const worktree = await checkedOutIn(git, `refs/heads/${branch}`);
+  if (worktree !== undefined) throw new AppError('INTEGRATION_CHECKED_OUT', { branch, worktree });
 }
 
 async function commitFacts(git: GitCommand, id: string): Promise<CommitFacts | undefined> {

@@ -33,10 +33,12 @@ export type ErrorFacts = {
   IMAGE_STALE: { kind: string; reasons: readonly string[] };
   INTERNAL: { what: string };
   INTEGRATION_MOVED: { branch: string; expected: string };
+  INTEGRATION_CHECKED_OUT: { branch: string; worktree: string };
   LOCK_BUSY: { file: string; pid: number; waitedMs: number };
   LOCK_FOREIGN: { file: string; pid: number; host: string };
   MERGE_CONFLICT: { branch: string; into: string; files: readonly string[] };
   MERGE_DIRTY: { into: string; worktree: string; reason: string };
+  MERGE_UNSOUND: { branch: string; reason: string };
   MERGE_NOT_READY: { feature: string; status: string };
   MERGE_TARGET_UNCLEAR: { reason: string };
   MODE_UNAVAILABLE: { mode: string; reason: string };
@@ -228,6 +230,13 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) => `The branch ${f.branch} was moved by someone else: expected it at ${f.expected.slice(0, 12)}.`,
     hint: (f) => `Put it back with: git update-ref refs/heads/${f.branch} ${f.expected} — then resume the run.`,
   },
+  INTEGRATION_CHECKED_OUT: {
+    kind: 'environment',
+    message: (f) =>
+      `The branch "${f.branch}" is checked out in ${f.worktree}; if it moved now, git would show its new files there as deleted.`,
+    hint: (f) =>
+      `Check out another branch there, for example: git -C '${f.worktree}' switch --detach — then go on with --resume.`,
+  },
   LOCK_BUSY: {
     kind: 'environment',
     message: (f) => `${f.file} is held by process ${f.pid}; gave up after ${Math.round(f.waitedMs / 1000)} s.`,
@@ -251,6 +260,12 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) =>
       `${f.into} is checked out in ${f.worktree} and could not be moved: ${f.reason}. Nothing was changed.`,
     hint: () => 'Commit, stash or move those local changes away, then merge again.',
+  },
+  MERGE_UNSOUND: {
+    kind: 'environment',
+    message: (f) => `What was merged for ${f.branch} is not what its tasks did: ${f.reason}.`,
+    hint: () =>
+      'No branch was moved, and the commits of all tasks are kept. Look at the repository with: git fsck — then go on with --resume, which merges anew what is missing.',
   },
   MERGE_NOT_READY: {
     kind: 'work',

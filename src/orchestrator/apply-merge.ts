@@ -1,10 +1,12 @@
+import { AppError } from '../lib/index.ts';
 import { branchNames, trialRef } from '../protocol/index.ts';
-import type { AttemptState, RunEvent } from '../state/index.ts';
+import type { AttemptState, RunEvent, RunState } from '../state/index.ts';
 import { mergedSize } from './checkout-size.ts';
 import { tooLarge } from './decide-checkout.ts';
 import type { Journal } from './journal.ts';
 import type { Action } from './plan.ts';
-import type { RunContext } from './ports.ts';
+import type { Ports, RunContext } from './ports.ts';
+import { trialChain } from './trial.ts';
 
 /** Merges one accepted task onto what the level has so far; a conflict fails the task's attempt, nothing else. */
 export async function mergeTask(
@@ -26,7 +28,7 @@ export async function mergeTask(
     return journal.record(notMerged(id, attempt, { outcome: 'too-large', detail: tooMuch, feedback }));
   }
   const message = `Merge ${id}: ${task.title}\n\nMahabharatha-Run: ${state.runId}\n`;
-  const merged = await repository.merge({ tip, commit: task.commit, message });
+  const merged = await repository.merge({ tip, commit: task.commit, base: attempt.base, message });
   if (merged.kind === 'merged') {
     repository.checkoutGrowth.know(state.base, merged.commit, size);
     await repository.changeRefs([{ ref: trialRef(context.graph.feature), to: merged.commit }]);
@@ -76,7 +78,7 @@ async function whoChanged(
   return touched.flat();
 }
 
-/** Moves the integration branch to the tried tip, if it still is where we left it. */
+/** Moves the integration branch to the tried tip, if it still is where we left it, and the tip is what its tasks made it. */
 export async function publishLevel(
   { ports, graph }: RunContext,
   journal: Journal,
@@ -87,6 +89,8 @@ export async function publishLevel(
   // After a crash between the steps below the branch may be there already; the trial must be known then.
   await journal.save();
   const { tasks = [], tips = [] } = state.levels[level]?.trial ?? {};
+  const reason = await ports.repository.findMergeFault({ ...trialChain(state, level), tip });
+  if (reason !== undefined) throw new AppError('MERGE_UNSOUND', { branch: state.integration, reason });
   const now = await ports.repository.readRef(ref);
   if (now !== tip) {
     const from = now !== undefined && tips.includes(now) ? now : state.integrationTip;
@@ -94,4 +98,24 @@ export async function publishLevel(
   }
   journal.record({ type: 'level-published', level, tip, tasks });
   await journal.save();
+}
+
+/** Throws unless the integration branch is where it should be, with the work of every task that is called complete. */
+export async function proveComplete({ ports }: RunContext, state: RunState): Promise<void> {
+  const { integration: branch, integrationTip: tip } = state;
+  if ((await ports.repository.readRef(`refs/heads/${branch}`)) !== tip)
+    throw new AppError('INTEGRATION_MOVED', { branch, expected: tip });
+  const lost = await findUnmerged(ports, state);
+  if (lost.length > 0)
+    throw new AppError('MERGE_UNSOUND', { branch, reason: `the work of ${lost.join(', ')} is not in it` });
+}
+
+/** Tasks that are said to be merged, and whose commits the integration branch does not contain. */
+export async function findUnmerged({ repository }: Pick<Ports, 'repository'>, state: RunState): Promise<string[]> {
+  const merged = Object.entries(state.tasks).filter(([, task]) => task.merged && task.commit !== null);
+  const missing = await repository.notContained(
+    state.integrationTip,
+    merged.map(([, { commit }]) => commit ?? ''),
+  );
+  return merged.filter(([, { commit }]) => missing.has(commit ?? '')).map(([id]) => id);
 }

@@ -238,7 +238,7 @@ async function runGates(context: RunContext, journal: Journal, action: ActionOf<
   await deliver(context, worker, gateAssignment(journal, level));
 }
 
-export function gateAssignment(journal: Journal, level: number): Assignment {
+function gateAssignment(journal: Journal, level: number): Assignment {
   const gateRun = journal.state.levels[level]?.gateRun;
   if (gateRun == null) throw new Error(`no gates of level ${level} to assign`);
   return {

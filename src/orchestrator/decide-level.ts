@@ -164,4 +164,6 @@ function tasksOf(state: RunState, level: number): { id: string; task: TaskState 
 }
 
 /** No task has such an id: theirs begin with a letter. */
-export const gateAttemptId = (level: number, run: number): string => attemptId(`@gates-of-level-${level}`, run);
+const GATES = '@gates-of-level-';
+export const gateAttemptId = (level: number, run: number): string => attemptId(`${GATES}${level}`, run);
+export const isGateRun = (work: string | null): boolean => work?.startsWith(GATES) ?? false;

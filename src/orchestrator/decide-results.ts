@@ -1,4 +1,4 @@
-import type { GateResult, TaskResult } from '../protocol/index.ts';
+import type { TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
 import { backoffMs } from './backoff.ts';
 import { tooLarge } from './decide-checkout.ts';
@@ -155,7 +155,7 @@ function failed(
 }
 
 /** How a worker ended: as it was just seen, or as it was written down when we ended it ourselves. */
-function endOf({ workers, state }: Snapshot, worker: number): string {
+export function endOf({ workers, state }: Snapshot, worker: number): string {
   return workers.get(worker)?.exit ?? state.workers[worker]?.cause ?? 'it is gone';
 }
 
@@ -211,40 +211,4 @@ function stopForCredentials(result: TaskResult): FinishAction {
     cause: `the agent's credentials were refused: ${result.detail}`,
     resumeAt: null,
   };
-}
-
-/** A gate run that is under way: has it ended? */
-export function settleGates(snapshot: Snapshot): Action[] {
-  const { state, workers } = snapshot;
-  return Object.entries(state.levels).flatMap(([key, { gateRun }]) => {
-    if (gateRun === null) return [];
-    const level = Number(key);
-    const view = workers.get(gateRun.worker);
-    const { attempt, count } = gateRun;
-    if (view?.result?.kind === 'gate' && view.result.attempt === attempt) return judgeGates(level, count, view.result);
-    if (view?.alive || (view?.setupFailure ?? null) !== null) return [];
-    return [
-      record({
-        type: 'gates-lost',
-        level,
-        attempt,
-        cause: `worker ${gateRun.worker} died: ${endOf(snapshot, gateRun.worker)}`,
-      }),
-    ];
-  });
-}
-
-function judgeGates(level: number, count: number, result: GateResult): Action[] {
-  const { attempt } = result;
-  if (result.error === 'stopped') return [record({ type: 'gates-lost', level, attempt, cause: 'stopped' })];
-  const gates = result.gates.map(({ name, ok, required, detail }) => ({ name, ok, required, detail }));
-  const red = result.gates.filter((gate) => !gate.ok);
-  if (result.error === null && red.every((gate) => !gate.required)) {
-    const warnings = red.map((gate) =>
-      record({ type: 'warning', text: `gate ${gate.name} (not required) is red after level ${level}: ${gate.detail}` }),
-    );
-    return [record({ type: 'gates-passed', level, attempt, count, gates }), ...warnings];
-  }
-  const log = result.error ?? red.map((gate) => `gate ${gate.name} failed: ${gate.detail}\n${gate.output}`).join('\n');
-  return [record({ type: 'gates-failed', level, attempt, count, gates, log })];
 }

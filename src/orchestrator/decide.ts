@@ -1,6 +1,7 @@
 import { closeLevel, openLevel } from './decide-level.ts';
 import { assignTasks } from './decide-assignment.ts';
-import { settleGates, settleTasks } from './decide-results.ts';
+import { settleGates } from './decide-gates.ts';
+import { settleTasks } from './decide-results.ts';
 import { checkWorkers } from './decide-workers.ts';
 import type { Action, Snapshot } from './plan.ts';
 import { record } from './plan.ts';

@@ -1,6 +1,7 @@
 import { asAppError, hasCode, reasonOf, sleep } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { createExecutor } from './apply.ts';
+import { proveComplete } from './apply-merge.ts';
 import { decide } from './decide.ts';
 import { settleTasks } from './decide-results.ts';
 import { isLive } from './decide-workers.ts';
@@ -49,7 +50,10 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
       const snapshot = await look(observer, journal);
       const actions = decide(late(snapshot, deadline, context));
       for (const action of actions) {
-        if (action.kind === 'finish') return await finish(run, action);
+        if (action.kind === 'finish') {
+          if (action.status === 'complete') await proveComplete(context, journal.state);
+          return await finish(run, action);
+        }
         // Asked to stop meanwhile: facts are still written down and the dead ended, nothing new is begun.
         if (options.stop.aborted && action.kind !== 'record' && action.kind !== 'kill-worker') break;
         await executor.apply(action);

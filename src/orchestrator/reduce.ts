@@ -91,6 +91,13 @@ function change(state: RunState, event: RecordedEvent): RunState {
         tips: [...trial.tips, event.tip],
         green: false,
       }));
+    case 'task-unmerged':
+      return reopenLevel(
+        changeTask(state, event.task, { merged: false }),
+        state.tasks[event.task]?.level ?? state.level,
+      );
+    case 'trial-dropped':
+      return changeLevel(state, event.level, { trial: null });
     case 'gates-started':
       return gatesStarted(state, event);
     case 'gates-passed':
@@ -110,7 +117,7 @@ type EventOf<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { type
 
 /**
  * A worker that had not got ready when its orchestrator died is no start failure of the next one. Gates, or what they
- * need on the machine, may have been mended meanwhile: what they said before counts no more.
+ * need on the machine, may have been mended meanwhile: what they said before, or are about to say, counts no more.
  */
 function runResumed(state: RunState, { settings }: EventOf<'run-resumed'>): RunState {
   const workers = Object.entries(state.workers).map(([key, worker]): [string, WorkerState] => [
@@ -119,7 +126,7 @@ function runResumed(state: RunState, { settings }: EventOf<'run-resumed'>): RunS
   ]);
   const levels = Object.entries(state.levels).map(([level, now]): [string, LevelState] => {
     const trial = now.trial === null ? null : { ...EMPTY_TRIAL, tasks: now.trial.tasks, tips: now.trial.tips };
-    return [level, { ...now, trial, gateLosses: 0 }];
+    return [level, { ...now, trial, gateRun: null, gateLosses: 0 }];
   });
   const resumed = { status: 'running', cause: null, resumeAt: null, startFailures: 0, settings } as const;
   return { ...state, ...resumed, workers: Object.fromEntries(workers), levels: Object.fromEntries(levels) };
@@ -262,9 +269,16 @@ function taskReset(state: RunState, id: string): RunState {
     notBefore: null,
   });
   const over = ['complete', 'failed'].includes(state.levels[task.level]?.status ?? '');
-  return over
-    ? changeLevel(reset, task.level, { status: 'pending', completedAt: null }, Math.min(state.level, task.level))
-    : reset;
+  return over ? reopenLevel(reset, task.level) : reset;
+}
+
+/** What later levels have merged does not contain what this one will publish: it is merged anew when their turn comes. */
+export function reopenLevel(state: RunState, level: number): RunState {
+  const levels = Object.entries(state.levels).map(([key, now]): [string, LevelState] => {
+    if (Number(key) === level) return [key, { ...now, status: 'pending', completedAt: null }];
+    return [key, Number(key) > level ? { ...now, trial: null } : now];
+  });
+  return { ...state, level: Math.min(state.level, level), levels: Object.fromEntries(levels) };
 }
 
 function gatesStarted(state: RunState, event: EventOf<'gates-started'>): RunState {
@@ -290,23 +304,29 @@ function gatesLost(state: RunState, level: number): RunState {
 }
 
 function gatesPassed(state: RunState, event: EventOf<'gates-passed'>): RunState {
-  const told = changeLevel(freeWorkerOfGate(state, event.level), event.level, {
-    gates: [...event.gates],
-    gateLosses: 0,
-  });
-  return changeTrial(told, event.level, (trial) =>
+  return gatesAnswered(state, event, (trial) =>
     trial.search === null ? { ...trial, green: true } : { ...trial, search: { ...trial.search, good: event.count } },
   );
 }
 
+/** An answer counts for the commit that was asked about: the whole trial, or the part that is searched. */
+function gatesAnswered(
+  state: RunState,
+  { level, attempt, count, gates }: EventOf<'gates-passed'> | EventOf<'gates-failed'>,
+  change: (trial: Trial) => Trial,
+): RunState {
+  const { gateRun = null, trial = null } = state.levels[level] ?? {};
+  const told = changeLevel(freeWorkerOfGate(state, level), level, { gates: [...gates], gateLosses: 0 });
+  if (trial === null || gateRun?.attempt !== attempt) return told;
+  const commit = count === 0 ? state.integrationTip : trial.tips[count - 1];
+  const whole = trial.search !== null || count === trial.tasks.length;
+  return commit === gateRun.commit && whole ? changeTrial(told, level, change) : told;
+}
+
 function gatesFailed(state: RunState, event: EventOf<'gates-failed'>): RunState {
-  const told = changeLevel(freeWorkerOfGate(state, event.level), event.level, {
-    gates: [...event.gates],
-    gateLosses: 0,
-  });
   // Published work has passed the gates; the run's own base has not been asked yet.
   const good = state.integrationTip === state.base ? -1 : 0;
-  return changeTrial(told, event.level, (trial) => {
+  return gatesAnswered(state, event, (trial) => {
     if (trial.search !== null) return { ...trial, search: { ...trial.search, bad: event.count }, redLog: event.log };
     const reds = trial.reds + 1;
     const search = reds < 2 ? null : { good, bad: trial.tasks.length };

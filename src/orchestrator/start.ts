@@ -5,7 +5,9 @@ import { branchNames } from '../protocol/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
-import { deliver, gateAssignment, taskAssignment } from './apply.ts';
+import { deliver, taskAssignment } from './apply.ts';
+import { findUnmerged } from './apply-merge.ts';
+import { isGateRun } from './decide-level.ts';
 import { isLive } from './decide-workers.ts';
 import { firstLevel, firstState, firstTask } from './first-state.ts';
 import { createHands } from './hands.ts';
@@ -16,6 +18,8 @@ import { keepLease } from './lease.ts';
 import { createBell, runLoop } from './loop.ts';
 import type { RunEnd } from './loop.ts';
 import type { RunContext } from './ports.ts';
+import { reopenLevel } from './reduce.ts';
+import { trialChain } from './trial.ts';
 
 /** A new run of a feature, from a commit to its end. The caller holds the feature's lock. */
 export async function startRun(context: RunContext, settings: RunSettings, base: string): Promise<RunEnd> {
@@ -51,10 +55,28 @@ export async function resumeRun(context: RunContext, state: RunState, settings: 
   const pending = Object.values(journal.state.tasks).filter((task) => task.status !== 'complete').length;
   journal.record({ type: 'run-resumed', runId: state.runId, settings, pending });
   const ref = `refs/heads/${state.integration}`;
+  await context.ports.repository.checkNotCheckedOut(state.integration);
   if ((await context.ports.repository.readRef(ref)) === undefined) {
     await context.ports.repository.changeRefs([{ ref, to: state.integrationTip }]);
   }
+  await unmergeMissing(context, journal);
+  await dropUnsoundTrials(context, journal);
   return withLease(context, journal, (hands) => takeOver(context, journal, hands));
+}
+
+/** An earlier version has published levels without the work of a task that was tried again. */
+async function unmergeMissing({ ports }: RunContext, journal: Journal): Promise<void> {
+  const cause = `its commit is not in ${journal.state.integration}`;
+  for (const task of await findUnmerged(ports, journal.state)) journal.record({ type: 'task-unmerged', task, cause });
+}
+
+/** A crash, or a prune of the repository, may have taken what a trial is made of. */
+async function dropUnsoundTrials({ ports }: RunContext, journal: Journal): Promise<void> {
+  for (const [key, { trial }] of Object.entries(journal.state.levels)) {
+    if (trial === null) continue;
+    const cause = await ports.repository.findMergeFault(trialChain(journal.state, Number(key)));
+    if (cause !== undefined) journal.record({ type: 'trial-dropped', level: Number(key), cause });
+  }
 }
 
 async function withLease(
@@ -85,6 +107,10 @@ async function takeOver(context: RunContext, journal: Journal, hands: Hands): Pr
     if (!isLive(worker)) continue;
     const handle = (worker.handle as WorkerHandle | null) ?? live.find(({ session }) => session === worker.session);
     if (handle === undefined || !(await launcher.recover(handle))) continue;
+    if (isGateRun(worker.task)) {
+      await endGateRun(context, journal, Number(key), handle);
+      continue;
+    }
     hands.hold(handle);
     if (worker.handle === null) {
       const { session, pid, containerId } = handle;
@@ -99,13 +125,22 @@ async function takeOver(context: RunContext, journal: Journal, hands: Hands): Pr
   }
 }
 
+/** What these gates say counts no more after a resume, so the worker is ended and not waited for. */
+async function endGateRun(
+  { ports }: RunContext,
+  journal: Journal,
+  worker: number,
+  handle: WorkerHandle,
+): Promise<void> {
+  await ports.launcher.stop(handle, { graceMs: 0 });
+  journal.record({ type: 'worker-exited', worker, expected: true, cause: 'its gate run was broken off by the resume' });
+}
+
 /** What was decided may not have reached the worker; reaching it twice does no harm. */
 async function deliverAgain(context: RunContext, journal: Journal, number: number): Promise<void> {
-  const { tasks, levels, workers } = journal.state;
+  const { tasks, workers } = journal.state;
   const task = workers[number]?.task ?? null;
   if (task === null) return;
-  const level = Object.keys(levels).find((key) => levels[key]?.gateRun?.attempt === task);
-  if (level !== undefined) return deliver(context, number, gateAssignment(journal, Number(level)));
   const attempt = tasks[task]?.attempts.at(-1);
   if (attempt?.outcome === null && attempt.worker === number) {
     await deliver(context, number, taskAssignment(context, journal, task));
@@ -153,10 +188,10 @@ function withGraph(state: RunState, graph: TaskGraph): RunState {
     task.id,
     { ...(state.tasks[task.id] ?? firstTask(task)), title: task.title, level: task.level },
   ]);
-  const levels = graph.levels.map((level) => {
-    const known = state.levels[level] ?? firstLevel();
-    const unfinished = graph.tasks.some((task) => task.level === level && !state.tasks[task.id]);
-    return [level, unfinished ? { ...known, status: 'pending' as const } : known];
-  });
-  return { ...state, tasks: Object.fromEntries(tasks), levels: Object.fromEntries(levels) };
+  const levels = graph.levels.map((level) => [level, state.levels[level] ?? firstLevel()]);
+  const whole = { ...state, tasks: Object.fromEntries(tasks), levels: Object.fromEntries(levels) };
+  const reopened = graph.levels.filter((level) =>
+    graph.tasks.some((task) => task.level === level && state.tasks[task.id] === undefined),
+  );
+  return reopened.reduce(reopenLevel, whole);
 }

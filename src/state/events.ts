@@ -87,6 +87,9 @@ export type RunEvent =
   | { readonly type: 'task-blocked'; readonly task: string; readonly by: string; readonly cause: string }
   | { readonly type: 'task-reset'; readonly task: string; readonly cause: string }
   | { readonly type: 'task-merged'; readonly level: number; readonly task: string; readonly tip: string }
+  | { readonly type: 'task-unmerged'; readonly task: string; readonly cause: string }
+  /** What was merged of a level and is not published cannot be used: its tasks are merged anew. */
+  | { readonly type: 'trial-dropped'; readonly level: number; readonly cause: string }
   | {
       readonly type: 'gates-started';
       readonly level: number;

@@ -51,7 +51,7 @@ describe('merging', () => {
     expect(temp.git('log', '-1', '--format=%an %cn', merged.commit)).toBe('A User A User');
   });
 
-  it('follows a file that one side has renamed', async () => {
+  it('follows a file that one side has renamed, unless the commit may only change its own paths', async () => {
     const temp = tempRepository();
     temp.commit({ 'old.txt': '1\n2\n3\n4\n5\n6\n7\n8\n' });
     const base = temp.git('rev-parse', 'HEAD');
@@ -60,6 +60,8 @@ describe('merging', () => {
     temp.git('checkout', '--quiet', '--detach', base);
     const commit = temp.commit({ 'old.txt': '1\n2\n3\n4\n5\n6\n7\nlast\n' });
     const repository = await openRepository(temp.folder, temp.env);
+    const bound = await repository.merge({ tip, commit, base, message: 'Merge' });
+    expect(bound).toEqual({ kind: 'conflict', files: ['new.txt'] });
     const merged = await repository.merge({ tip, commit, message: 'Merge' });
     if (merged.kind !== 'merged') throw new Error('a clean merge was called a conflict');
     expect(temp.git('ls-tree', '--name-only', merged.commit).split('\n')).toEqual(['README.md', 'new.txt']);
@@ -184,11 +186,27 @@ describe('changing refs', () => {
     expect(await repository.resolve(branch)).toBe(to);
   });
 
+  it('moves no branch that a working tree has checked out, and names that one', async () => {
+    const temp = tempRepository();
+    const from = temp.git('rev-parse', 'HEAD');
+    const to = fork(temp, { a: '1' }, { b: '1' })[0];
+    const there = `${temp.folder} of a friend`;
+    temp.git('worktree', 'add', '--quiet', '-b', 'ours', there, from);
+    const repository = await openRepository(temp.folder, temp.env);
+    const moving = repository.moveBranch({ branch: 'ours', from, to });
+    await expect(moving).rejects.toMatchObject({ code: 'INTEGRATION_CHECKED_OUT', facts: { worktree: there } });
+    expect(await repository.readRef('ours')).toBe(from);
+    temp.gitIn(there, 'switch', '--quiet', '--detach');
+    await repository.moveBranch({ branch: 'ours', from, to });
+    expect(await repository.readRef('ours')).toBe(to);
+  });
+
   it('keeps the branch where it is when the new commit does not exist', async () => {
     const temp = tempRepository();
     const from = temp.git('rev-parse', 'HEAD');
+    temp.git('branch', 'ours');
     const repository = await openRepository(temp.folder, temp.env);
-    await expect(repository.moveBranch({ branch: 'main', from, to: 'f'.repeat(40) })).rejects.toMatchObject({
+    await expect(repository.moveBranch({ branch: 'ours', from, to: 'f'.repeat(40) })).rejects.toMatchObject({
       code: 'GIT_FAILED',
     });
     expect(await repository.resolve('main')).toBe(from);

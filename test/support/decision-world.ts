@@ -1,7 +1,7 @@
 import { createWaits } from '../../src/orchestrator/backoff.ts';
 import type { CheckoutSize } from '../../src/orchestrator/decide-checkout.ts';
 import { decide } from '../../src/orchestrator/decide.ts';
-import { gateAttemptId } from '../../src/orchestrator/decide-level.ts';
+import { gateAttemptId, isGateRun } from '../../src/orchestrator/decide-level.ts';
 import { attemptId, formatActions } from '../../src/orchestrator/plan.ts';
 import type { Action, Policy, Snapshot, WorkerView } from '../../src/orchestrator/plan.ts';
 import { firstState } from '../../src/orchestrator/first-state.ts';
@@ -33,6 +33,8 @@ export interface World {
   wait(ms: number): void;
   stop(exit: number, cause: string): void;
   retry(task: string): void;
+  /** Another orchestrator goes on with the run; its configuration may have been changed. */
+  resume(wishes?: Partial<RunSettings>): void;
 }
 
 const POLICY: Policy = { attempts: 2, losses: 3, backoffMs: 1000, silentMs: 5000, startFailures: 3 };
@@ -194,6 +196,14 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
     wait: (ms) => (now += ms),
     stop: (exit, cause) => (stop = { status: 'stopped', exit, cause }),
     retry: (task) => (retries = [task]),
+    resume: (changed = {}) => {
+      record({ type: 'run-resumed', runId: 'run', settings: { ...state.settings, ...changed }, pending: 0 });
+      for (const [worker, { task }] of Object.entries(state.workers)) {
+        if (!isGateRun(task)) continue;
+        views.delete(Number(worker));
+        record({ type: 'worker-exited', worker: Number(worker), expected: true, cause: 'it was at gates' });
+      }
+    },
   };
 }
 

@@ -57,6 +57,10 @@ export function describe(event: RecordedEvent): Line {
       return plain(line`${event.task} gets new tries: ${event.cause}`);
     case 'task-merged':
       return quiet(line`${event.task} merged: ${short(event.tip)}`);
+    case 'task-unmerged':
+      return bad(line`${event.task} is merged anew: ${event.cause}`);
+    case 'trial-dropped':
+      return bad(line`level ${event.level} is merged anew: ${event.cause}`);
     case 'gates-started':
       return plain(line`gates of level ${event.level} on ${short(event.commit)} (${event.cause})`);
     case 'gates-passed':

@@ -1,0 +1,110 @@
+import { hasCode } from '../lib/index.ts';
+import type { GitCommand } from './git-command.ts';
+import { readChanges } from './tree-changes.ts';
+import type { Changes } from './tree-changes.ts';
+
+/** One merged task: its work lies between `base` and `commit`, and took the branch from one tip to the next. */
+export interface MergeStep {
+  readonly task: string;
+  readonly base: string;
+  readonly commit: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What is published at once. */
+export interface MergeChain {
+  readonly from: string;
+  readonly tip: string;
+  readonly steps: readonly MergeStep[];
+}
+
+/**
+ * Why a branch may not move along this chain; undefined when each step brings what its task changed and nothing else.
+ * An exit status proves nothing: git 2.39 takes a tree that is missing for an empty one, and calls that merge clean.
+ */
+export async function findMergeFault(git: GitCommand, chain: MergeChain): Promise<string | undefined> {
+  try {
+    return findGap(chain) ?? (await findMissing(git, chain)) ?? (await findWrongStep(git, chain));
+  } catch (error) {
+    if (!hasCode(error, 'GIT_FAILED')) throw error;
+    return `git cannot read all of it: ${error.facts.stderr.trim().split('\n')[0]}`;
+  }
+}
+
+function findGap({ from, tip, steps }: MergeChain): string | undefined {
+  let at = from;
+  for (const { task, before, after } of steps) {
+    if (before !== at) return `the merge of ${task} is made on ${short(before)} and not on ${short(at)}`;
+    at = after;
+  }
+  return at === tip ? undefined : `no merge leads to ${short(tip)}`;
+}
+
+/** Commits that the tip does not contain. Throws GIT_FAILED when an object of the chain is missing. */
+async function findMissing(git: GitCommand, { from, tip, steps }: MergeChain): Promise<string | undefined> {
+  const outside = await notContained(git, tip, [from, ...steps.map(({ commit }) => commit)]);
+  if (outside.has(from)) return `${short(tip)} does not descend from ${short(from)}`;
+  const lost = steps.find(({ commit }) => outside.has(commit));
+  if (lost !== undefined) return `the commit of ${lost.task} is not in ${short(tip)}`;
+  await git.text(['rev-list', '--objects', '--quiet', tip, `^${from}`]);
+  return undefined;
+}
+
+/** Those of the commits, and of their ancestors, that the tip does not contain. */
+export async function notContained(
+  git: GitCommand,
+  tip: string,
+  commits: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const input = [...commits, `^${tip}`].map((line) => `${line}\n`).join('');
+  const text = await git.text(['rev-list', '--stdin'], { input });
+  return new Set(text.split('\n').filter((line) => line !== ''));
+}
+
+async function findWrongStep(git: GitCommand, { steps }: MergeChain): Promise<string | undefined> {
+  const strays = await findStrays(git, steps);
+  const index = strays.findIndex((files) => files.length > 0);
+  const task = steps[index]?.task;
+  if (task === undefined) return undefined;
+  return `the merge of ${task} and the work of ${task} differ in ${strays[index]?.join(', ')}`;
+}
+
+/** Of each step, the files in which the merge did not do what its task did. */
+export async function findStrays(
+  git: GitCommand,
+  steps: readonly Omit<MergeStep, 'task'>[],
+): Promise<readonly string[][]> {
+  const pairs = steps.flatMap(({ base, commit, before, after }) => [
+    { from: base, to: commit },
+    { from: before, to: after },
+  ]);
+  const changes = await readChanges(git, pairs);
+  return Promise.all(
+    steps.map(async (step, index) => {
+      const [work, merged] = changes.slice(2 * index, 2 * index + 2) as [Changes, Changes];
+      const foreign = [...merged.keys()].filter((file) => !isWorkOf(work, merged, file));
+      const unmoved = [...work.keys()].filter((file) => !merged.has(file));
+      return [...foreign, ...(await findLost(git, step, unmoved))];
+    }),
+  );
+}
+
+/** The task changed the file, and where no other task had, the merge left it as the task did. */
+function isWorkOf(work: Changes, merged: Changes, file: string): boolean {
+  const [own, there] = [work.get(file), merged.get(file)];
+  return own !== undefined && (own.before !== there?.before || own.after === there.after);
+}
+
+/** What a task changed and its merge did not: right only where another task had made the same change. */
+async function findLost(
+  git: GitCommand,
+  { base, after }: Pick<MergeStep, 'base' | 'after'>,
+  unmoved: readonly string[],
+): Promise<string[]> {
+  if (unmoved.length === 0) return [];
+  const [all] = await readChanges(git, [{ from: base, to: after }]);
+  return unmoved.filter((file) => all?.has(file) !== true);
+}
+
+const short = (commit: string): string => commit.slice(0, 12);

@@ -1,0 +1,47 @@
+import type { GitCommand } from './git-command.ts';
+import { rawChanges } from './raw-changes.ts';
+import type { Side } from './raw-changes.ts';
+
+/** What stands at a path before and after, as mode and object in one text; empty where nothing does. */
+interface Change {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** By path; a rename is one path that goes and one that comes. */
+export type Changes = ReadonlyMap<string, Change>;
+
+interface Pair {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The differences of many pairs of commits, in one git process. */
+export async function readChanges(git: GitCommand, pairs: readonly Pair[]): Promise<Changes[]> {
+  if (pairs.length === 0) return [];
+  // A commit and one other: git compares it with that one in place of its parents.
+  const input = pairs.map(({ from, to }) => `${to} ${from}\n`).join('');
+  const how = ['-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--ignore-submodules=none'];
+  const fields = (await git.text(['diff-tree', '--stdin', ...how], { input })).split('\0').slice(0, -1);
+  return groupsOf(fields, pairs).map((group) => {
+    const entries = rawChanges(group).map(({ path, before, after }): [string, Change] => [
+      path,
+      { before: textOf(before), after: textOf(after) },
+    ]);
+    return new Map(entries);
+  });
+}
+
+/** Git names the commit before its changes, and leaves out pairs without any. */
+function groupsOf(fields: readonly string[], pairs: readonly Pair[]): string[][] {
+  const groups = pairs.map((): string[] => []);
+  let pair = -1;
+  for (let at = 0; at < fields.length; at += 1) {
+    const field = fields[at] ?? '';
+    if (field.startsWith(':')) groups[pair]?.push(field, fields[++at] ?? '');
+    else pair = pairs.findIndex(({ to }, index) => index > pair && to === field);
+  }
+  return groups;
+}
+
+const textOf = (side: Side | null): string => (side === null ? '' : `${side.mode} ${side.id}`);

@@ -95,9 +95,22 @@ async function findContainers({
 
 async function checkedInfo(engine: Engine): Promise<EngineInfo> {
   const info = await engine.info();
-  if (!info.mapsUsers) return info;
-  const reason = `the engine at ${info.endpoint} maps users (it is rootless, or uses userns-remap): what workers write would belong to users that you are not`;
+  const problem = engineProblem(info);
+  if (problem === undefined) return info;
+  const reason = `the engine at ${info.endpoint} ${problem}`;
   throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
+}
+
+/** Pure: why an engine is none for workers. */
+export function engineProblem({
+  mapsUsers,
+  takesSeccomp,
+}: Pick<EngineInfo, 'mapsUsers' | 'takesSeccomp'>): string | undefined {
+  if (mapsUsers)
+    return 'maps users (it is rootless, or uses userns-remap): what workers write would belong to users that you are not';
+  if (!takesSeccomp)
+    return 'takes no list of system calls with a container (Podman wants a file for it; docker info shows no seccomp where the kernel has none): workers could make calls that reach the whole machine';
+  return undefined;
 }
 
 function freshImages({ kind, state, workerId }: RunImage): { image: string; workerImage: string } {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limitsFinding } from './examine-containers.ts';
+import { engineFinding, limitsFinding } from './examine-containers.ts';
 
 const GIB = 1024 ** 3;
 type Workers = Parameters<typeof limitsFinding>[0];
@@ -55,4 +55,12 @@ it('a runtime that the engine does not have is bad where containers are insisted
     state: 'note',
     found: expect.stringContaining('"runsc"'),
   });
+});
+
+it.each([
+  [{ mapsUsers: true, takesSeccomp: true }, 'Docker 1 at x: it maps users (it is rootless'],
+  [{ mapsUsers: false, takesSeccomp: false }, 'Docker 1 at x: it takes no list of system calls with a container'],
+])('an engine that cannot hold workers as it should is none: %j', (able, found) => {
+  const engine = { version: '1', endpoint: 'x', ...able } as Parameters<typeof engineFinding>[1];
+  expect(engineFinding('Docker', engine, 'bad')).toMatchObject({ state: 'bad', found: expect.stringContaining(found) });
 });

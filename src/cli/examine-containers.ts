@@ -3,6 +3,7 @@ import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { Repository } from '../git/index.ts';
 import { imageRequest } from './build-image.ts';
 import { checkObjects } from './check-objects.ts';
+import { engineProblem } from './choose-mode.ts';
 import type { CliContext } from './command.ts';
 import { attempt, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
@@ -49,14 +50,15 @@ export async function examineContainers(
 
 type Missing = 'bad' | 'note';
 
-function engineFinding(name: string, { version, endpoint, mapsUsers }: EngineInfo, missing: Missing): Finding {
-  const found = `${name} ${version} at ${endpoint}`;
-  if (!mapsUsers) return fine('engine', found);
+export function engineFinding(name: string, info: EngineInfo, missing: Missing): Finding {
+  const found = `${name} ${info.version} at ${info.endpoint}`;
+  const problem = engineProblem(info);
+  if (problem === undefined) return fine('engine', found);
   return {
     what: 'engine',
     state: missing,
-    found: `${found}: it maps users (rootless, or userns-remap), so what workers write would belong to users that you are not`,
-    remedy: 'Name an engine that does not with DOCKER_HOST, or let workers be subprocesses.',
+    found: `${found}: it ${problem}`,
+    remedy: 'Name another engine with DOCKER_HOST, or let workers be subprocesses.',
   };
 }
 

@@ -66,6 +66,8 @@ export interface EngineInfo {
   readonly memoryBytes: number;
   /** Users inside are others outside, as with a rootless engine. */
   readonly mapsUsers: boolean;
+  /** Whether it takes our list of system calls with a container: Podman wants a file for it, and some kernels cannot. */
+  readonly takesSeccomp: boolean;
   readonly runtimes: readonly string[];
   /** The one that containers get when none is named. */
   readonly defaultRuntime: string;
@@ -123,7 +125,10 @@ export interface VolumeInfo {
   readonly labels: Labels;
 }
 
-/** A container as we make them all: capabilities dropped, no new privileges, read-only root, an init, removed when it ends. */
+/**
+ * A container as we make them all: capabilities dropped, no new privileges, the system calls of our own list, few
+ * terminals, read-only root, an init, removed when it ends.
+ */
 export interface ContainerSpec {
   readonly name: string;
   readonly image: string;
@@ -143,6 +148,8 @@ export interface ContainerSpec {
   readonly memoryBytes: number;
   readonly cpus: number;
   readonly pids: number;
+  /** No file in it, wherever that is, gets larger. */
+  readonly fileBytes: number;
   /** Its stdin is kept open for one attachment; its end ends with it. */
   readonly stdin: boolean;
   /** Another OCI runtime than runc, say "runsc". */

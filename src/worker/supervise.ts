@@ -2,6 +2,7 @@ import { killByEnvironment, randomId, startJob, startTimer } from '../lib/index.
 import type { Environment, Job, Timer } from '../lib/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import { alone, endAllOthers } from './alone.ts';
+import { fileSizeTrouble } from './file-size.ts';
 import { memoryTrouble, readOomKills, startExpendable } from './memory.ts';
 import { processTrouble, readProcessRecord } from './process-limit.ts';
 
@@ -59,17 +60,21 @@ export async function supervise(file: string, args: readonly string[], options: 
     const { code, signal } = await job.done;
     const endedBy = limits.met();
     const wasKilled = endedBy === 'itself' && (signal === 'SIGKILL' || code === 137);
-    return { code, signal, endedBy, trouble: troubleSince?.(wasKilled) };
+    return { code, signal, endedBy, trouble: troubleSince?.({ code, signal, wasKilled }) };
   } finally {
     limits.close();
   }
 }
 
 /** From now on: what a job then has met of the container's own limits. */
-function watchTroubles(): (wasKilled: boolean) => string | undefined {
+function watchTroubles(): (end: Pick<Supervised, 'code' | 'signal'> & { wasKilled: boolean }) => string | undefined {
   const [memory, processes] = [readOomKills(), readProcessRecord()];
-  return (wasKilled) => {
-    const troubles = [memoryTrouble(memory, readOomKills(), wasKilled), processTrouble(processes, readProcessRecord())];
+  return ({ wasKilled, ...end }) => {
+    const troubles = [
+      memoryTrouble(memory, readOomKills(), wasKilled),
+      processTrouble(processes, readProcessRecord()),
+      fileSizeTrouble(end),
+    ];
     return troubles.filter((text) => text !== undefined).join('; ') || undefined;
   };
 }

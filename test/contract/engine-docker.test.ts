@@ -81,7 +81,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
       Privileged: false,
       CapAdd: null,
       CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges'],
+      SecurityOpt: ['no-new-privileges', expect.stringMatching(/^seccomp=\{"defaultAction":"SCMP_ACT_ERRNO"/)],
       ReadonlyRootfs: true,
       PidsLimit: 50,
       Memory: 64_000_000,
@@ -99,6 +99,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     });
     expect({ devices: [], ports: {}, ...leftOpen(HostConfig) }).toEqual({ devices: [], ports: {} });
     expect(Mounts).toEqual([
+      expect.objectContaining({ Type: 'volume', Driver: 'local', Destination: '/dev/pts' }),
       { Type: 'bind', Source: folder, Destination: '/in', Mode: '', RW: false, Propagation: 'rprivate' },
     ]);
     expect(Object.keys((NetworkSettings as { Networks: object }).Networks)).toEqual([]);

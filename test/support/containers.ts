@@ -20,6 +20,7 @@ export function newSpec(image: string, shell: string, more: Partial<ContainerSpe
     memoryBytes: 64_000_000,
     cpus: 1,
     pids: 50,
+    fileBytes: 1_000_000_000,
     stdin: true,
     runtime: null,
     logBytes: 1_000_000,

@@ -53,6 +53,7 @@ const INFO: EngineInfo = {
   cpus: 2,
   memoryBytes: 8e9,
   mapsUsers: false,
+  takesSeccomp: true,
   runtimes: ['runc'],
   defaultRuntime: 'runc',
   limits: { memory: true, cpus: true, pids: true },

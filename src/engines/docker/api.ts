@@ -32,6 +32,7 @@ export interface HostConfig {
   readonly PidsLimit: number;
   readonly Memory: number;
   readonly MemorySwap: number;
+  readonly Ulimits: readonly { readonly Name: 'fsize'; readonly Soft: number; readonly Hard: number }[];
   readonly NanoCpus: number;
   readonly LogConfig: LogConfig;
   /** Options by target. */
@@ -47,13 +48,18 @@ export interface LogConfig {
 
 export interface MountSettings {
   readonly Type: 'bind' | 'volume';
-  readonly Source: string;
+  /** A volume without one gets a name from the engine. */
+  readonly Source?: string;
   readonly Target: string;
   readonly ReadOnly: boolean;
   readonly BindOptions?: {
     readonly Propagation: 'rprivate';
     readonly CreateMountpoint: boolean;
     readonly NonRecursive: boolean;
+  };
+  readonly VolumeOptions?: {
+    readonly NoCopy: boolean;
+    readonly DriverConfig: { readonly Name: 'local'; readonly Options: Readonly<Record<string, string>> };
   };
 }
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ContainerSpec } from '../engine.ts';
 import { toCreateBody } from './container-spec.ts';
+import { SECCOMP_PROFILE } from './seccomp.ts';
 
 const SPEC: ContainerSpec = {
   name: 'mahabharatha-worker-0',
@@ -22,9 +23,27 @@ const SPEC: ContainerSpec = {
   memoryBytes: 4_294_967_296,
   cpus: 1.5,
   pids: 512,
+  fileBytes: 5_000_000,
   stdin: true,
   runtime: null,
   logBytes: 10_000_001,
+};
+
+const TERMINALS = {
+  Type: 'volume',
+  Target: '/dev/pts',
+  ReadOnly: false,
+  VolumeOptions: {
+    NoCopy: true,
+    DriverConfig: {
+      Name: 'local',
+      Options: {
+        type: 'devpts',
+        device: 'devpts',
+        o: 'newinstance,nosuid,noexec,ptmxmode=0666,mode=0620,max=16',
+      },
+    },
+  },
 };
 
 it('says to the letter what a container of ours is', () => {
@@ -49,13 +68,14 @@ it('says to the letter what a container of ours is', () => {
       AutoRemove: true,
       Privileged: false,
       CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges'],
+      SecurityOpt: ['no-new-privileges', `seccomp=${SECCOMP_PROFILE}`],
       ReadonlyRootfs: true,
       IpcMode: 'private',
       NetworkMode: 'none',
       PidsLimit: 512,
       Memory: 4_294_967_296,
       MemorySwap: 4_294_967_296,
+      Ulimits: [{ Name: 'fsize', Soft: 5_000_000, Hard: 5_000_000 }],
       NanoCpus: 1_500_000_000,
       LogConfig: { Type: 'json-file', Config: { 'max-size': '5000001', 'max-file': '2' } },
       Tmpfs: {
@@ -63,6 +83,7 @@ it('says to the letter what a container of ours is', () => {
         '/run/secrets': 'rw,noexec,nosuid,nodev,size=4096,mode=700,uid=1000,gid=1001',
       },
       Mounts: [
+        TERMINALS,
         {
           Type: 'bind',
           Source: '/repo/my tree',
@@ -88,10 +109,14 @@ it('leaves to the image and the engine what is not said', () => {
   expect(body).not.toHaveProperty('Entrypoint');
   expect(body).not.toHaveProperty('Cmd');
   expect(body).toMatchObject({ OpenStdin: false, StdinOnce: false, AttachStdin: false });
-  expect(body.HostConfig).toMatchObject({ NetworkMode: 'bridge', LogConfig: { Type: 'none', Config: {} }, Mounts: [] });
+  expect(body.HostConfig).toMatchObject({
+    NetworkMode: 'bridge',
+    LogConfig: { Type: 'none', Config: {} },
+    Mounts: [TERMINALS],
+  });
   expect(body.HostConfig).not.toHaveProperty('Runtime');
-  const other = toCreateBody({ ...SPEC, runtime: 'runsc' });
-  expect(other.HostConfig).toMatchObject({ Runtime: 'runsc', NetworkMode: 'none' });
+  const other = toCreateBody({ ...SPEC, mounts: [], runtime: 'runsc' });
+  expect(other.HostConfig).toMatchObject({ Runtime: 'runsc', NetworkMode: 'none', Mounts: [] });
   expect(other.NetworkDisabled, 'who brings up its loopback is the engine').toBe(false);
 });
 

@@ -1,6 +1,10 @@
 import { AppError } from '../../lib/index.ts';
 import type { ContainerSpec, Mount } from '../engine.ts';
 import type { ContainerCreate, HostConfig, LogConfig, MountSettings } from './api.ts';
+import { SECCOMP_PROFILE } from './seccomp.ts';
+
+/** A machine has 4096 for all its containers. */
+const TERMINALS = 16;
 
 /** The engine's words for a container of ours. What locks it down is said here, for every container alike. */
 export function toCreateBody(spec: ContainerSpec): ContainerCreate {
@@ -34,20 +38,43 @@ function toHostConfig(spec: ContainerSpec): HostConfig {
     AutoRemove: true,
     Privileged: false,
     CapDrop: ['ALL'],
-    SecurityOpt: ['no-new-privileges'],
+    SecurityOpt: ['no-new-privileges', `seccomp=${SECCOMP_PROFILE}`],
     ReadonlyRootfs: true,
     IpcMode: 'private',
     NetworkMode: spec.network,
     PidsLimit: spec.pids,
     Memory: spec.memoryBytes,
     MemorySwap: spec.memoryBytes,
+    Ulimits: [{ Name: 'fsize', Soft: spec.fileBytes, Hard: spec.fileBytes }],
     NanoCpus: Math.round(spec.cpus * 1e9),
     LogConfig: toLogConfig(spec.logBytes),
     Tmpfs: Object.fromEntries(spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' ? [toTmpfs(mount)] : []))),
-    Mounts: spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' ? [] : [toMount(mount)])),
+    Mounts: [
+      // Another runtime has terminals of its own.
+      ...(spec.runtime === null ? [TERMINAL_MOUNT] : []),
+      ...spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' ? [] : [toMount(mount)])),
+    ],
     ...(spec.runtime === null ? {} : { Runtime: spec.runtime }),
   };
 }
+
+/** In the place of the engine's own, which has no limit. A volume without a name goes with its container. */
+const TERMINAL_MOUNT: MountSettings = {
+  Type: 'volume',
+  Target: '/dev/pts',
+  ReadOnly: false,
+  VolumeOptions: {
+    NoCopy: true,
+    DriverConfig: {
+      Name: 'local',
+      Options: {
+        type: 'devpts',
+        device: 'devpts',
+        o: `newinstance,nosuid,noexec,ptmxmode=0666,mode=0620,max=${TERMINALS}`,
+      },
+    },
+  },
+};
 
 function userOf({ name, uid, gid }: ContainerSpec): string {
   for (const id of [uid, gid]) {

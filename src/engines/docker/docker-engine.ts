@@ -68,6 +68,8 @@ interface InfoAnswer {
   readonly SecurityOptions?: readonly string[] | null;
   readonly Runtimes?: Readonly<Record<string, unknown>> | null;
   readonly DefaultRuntime?: string;
+  /** Of Podman alone. */
+  readonly BuildahVersion?: string;
 }
 
 async function info(connection: Connection): Promise<EngineInfo> {
@@ -79,6 +81,9 @@ async function info(connection: Connection): Promise<EngineInfo> {
     cpus: answer.NCPU,
     memoryBytes: answer.MemTotal,
     mapsUsers: (answer.SecurityOptions ?? []).some((option) => /^name=(rootless|userns)\b/.test(option)),
+    takesSeccomp:
+      answer.BuildahVersion === undefined &&
+      (answer.SecurityOptions ?? []).some((option) => /^name=seccomp\b/.test(option)),
     runtimes: Object.keys(answer.Runtimes ?? {}),
     defaultRuntime: answer.DefaultRuntime || 'runc',
     limits: { memory: answer.MemoryLimit, cpus: answer.CpuCfsQuota, pids: answer.PidsLimit },

@@ -34,7 +34,7 @@ export function containerSpec(
   settings: ContainerSettings,
   { masked, imageEnv }: Found,
 ): ContainerSpec {
-  const { uid, gid, memoryBytes, cpus, pids, runtime, network } = settings;
+  const { uid, gid, memoryBytes, cpus, pids, diskBytes, runtime, network } = settings;
   return {
     name,
     image: settings.image,
@@ -57,6 +57,7 @@ export function containerSpec(
     memoryBytes,
     cpus,
     pids,
+    fileBytes: diskBytes,
     stdin: true,
     runtime,
     logBytes: ENGINE_LOG_BYTES,

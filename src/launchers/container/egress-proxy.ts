@@ -15,6 +15,8 @@ import type { ContainerSettings, EgressProgram } from './settings.ts';
 
 const MEMORY_BYTES = 512 * 1024 * 1024;
 const PIDS = 64;
+/** It writes none. */
+const FILE_BYTES = 1024 * 1024;
 const LOG_BYTES = 10 * 1024 * 1024;
 /** One that ends again and again is no passing trouble: then it gets a rest, and workers have no network meanwhile. */
 const STARTS: Starts = { most: 10, withinMs: 5 * 60_000, againMs: 500 };
@@ -191,6 +193,7 @@ function proxySpec({ settings, program, run, key }: ProxyWishes, cleared: Contai
     memoryBytes: MEMORY_BYTES,
     cpus: 1,
     pids: PIDS,
+    fileBytes: FILE_BYTES,
     stdin: true,
     runtime: settings.runtime,
     logBytes: LOG_BYTES,

@@ -94,6 +94,7 @@ export function runOptions({ config, agent, copies, deadlineMs, env, redact, sto
       // A worker beats five times per lease; twice the lease without a beat is no hiccup.
       silentMs: workers.lease * 2,
       startFailures: START_FAILURES,
+      setup: workers.setup !== undefined,
     },
     agent,
     limits: { totalMs: workers.task_timeout, idleMs: workers.idle_timeout, completionMs: COMPLETION_MS },

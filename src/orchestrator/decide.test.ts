@@ -179,9 +179,9 @@ describe('attempts that fail', () => {
       resetAt: '2026-01-01T05:00:00Z',
     });
     expect(world.settle()).toContain(
-      'finish paused 3: usage limit of the account: limit reached. It ends at 2026-01-01T05:00:00Z.',
+      'finish paused 3: usage limit of the account: limit reached. It ends at 2026-01-01T05:00:00.000Z.',
     );
-    expect(world.state).toMatchObject({ status: 'paused', resumeAt: '2026-01-01T05:00:00Z' });
+    expect(world.state).toMatchObject({ status: 'paused', resumeAt: '2026-01-01T05:00:00.000Z' });
     expect(world.state.tasks['A']).toMatchObject({ status: 'pending', failures: 0 });
   });
 

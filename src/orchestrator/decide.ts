@@ -1,5 +1,6 @@
 import { closeLevel, openLevel } from './decide-level.ts';
 import { assignTasks } from './decide-assignment.ts';
+import { credible } from './decide-claims.ts';
 import { settleGates } from './decide-gates.ts';
 import { settleTasks } from './decide-results.ts';
 import { checkWorkers } from './decide-workers.ts';
@@ -12,8 +13,9 @@ import { retryable } from './retryable.ts';
  * order, and the first that has an answer ends the turn: what follows would be decided on a state that is about to
  * change.
  */
-export function decide(snapshot: Snapshot): readonly Action[] {
-  if (snapshot.state.status !== 'running') return [];
+export function decide(observed: Snapshot): readonly Action[] {
+  if (observed.state.status !== 'running') return [];
+  const snapshot = credible(observed);
   const questions = [settleTasks, settleGates, checkWorkers, stopIfAsked, retryTasks, giveUp, blockDependents];
   for (const ask of [...questions, openLevel, assignTasks, closeLevel]) {
     const actions = ask(snapshot);

@@ -37,7 +37,7 @@ function setScene(takeRequests: () => Promise<never[]> = async () => []): Scene 
       emit: (event: RecordedEvent) => events.push(event),
     },
     options: {
-      policy: { attempts: 2, losses: 3, backoffMs: 1000, silentMs: 5000, startFailures: 3 },
+      policy: { attempts: 2, losses: 3, backoffMs: 1000, silentMs: 5000, startFailures: 3, setup: false },
       redact: (text: string) => text,
       limits: { totalMs: 1000, idleMs: 0, completionMs: 0 },
       setup: null,

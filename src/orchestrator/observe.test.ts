@@ -180,6 +180,18 @@ describe('what a worker says', () => {
   });
 });
 
+it('a worker that was seen at work is beyond its set-up, whatever it says of its attempt then', async () => {
+  const desk = openDesk({ totalMs: 1000, setupMs: 1000 });
+  desk.says(0, { phase: 'setup', attempt: 'A.1' });
+  expect((await desk.look(0)).pastSetup).toBe(false);
+  desk.says(0, { phase: 'running', attempt: 'B.1' });
+  expect((await desk.look(0)).pastSetup).toBe(false);
+  desk.says(0, { phase: 'running', attempt: 'A.1' });
+  expect((await desk.look(0)).pastSetup).toBe(true);
+  desk.says(0, { phase: 'stopping', attempt: 'C.1', setupFailure: 'forged' });
+  expect((await desk.look(0)).pastSetup).toBe(true);
+});
+
 /** Worker 0 has said that it is done, and its bundle is being examined. */
 async function openExamination(): Promise<Desk> {
   const desk = openDesk({ totalMs: 1000 }, false);

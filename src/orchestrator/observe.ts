@@ -1,12 +1,13 @@
 import { readUntrusted, reasonOf } from '../lib/index.ts';
 import type { Clock } from '../lib/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
-import type { WorkerStatus } from '../protocol/index.ts';
+import type { Phase, WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
 import { createWaits } from './backoff.ts';
 import { isLive } from './decide-workers.ts';
 import { createExaminer } from './examine.ts';
 import type { Hands, WorkerEnd } from './hands.ts';
+import { attemptId } from './plan.ts';
 import type { Snapshot, StopRequest, WorkerView } from './plan.ts';
 import { stopRequestOf } from './ports.ts';
 import type { RunContext } from './ports.ts';
@@ -25,6 +26,9 @@ export interface Observer {
   readonly heartbeats: ReadonlyMap<number, string>;
 }
 
+/** No set-up runs in these any more. */
+const AT_WORK: ReadonlySet<Phase> = new Set(['running', 'verifying', 'gating']);
+
 type EndView = Pick<WorkerView, 'alive' | 'exit' | 'overLimit' | 'lastWords'>;
 
 /**
@@ -39,6 +43,7 @@ const UNDER_EXAMINATION: WorkerView = {
   phase: null,
   attempt: null,
   setupFailure: null,
+  pastSetup: false,
   trouble: null,
   silentMs: 0,
   result: null,
@@ -56,6 +61,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
   const { ports, options, graph } = context;
   const silenceOf = createBeatWatch(ports.clock);
   const overdue = createAttemptWatch(context);
+  const pastSetup = createSetupWatch();
   const examiner = createExaminer(context, onNews);
   const waitsOf = createWaits(ports.clock, options.policy);
   const readings = new Map<number, Reading>();
@@ -74,6 +80,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
     return {
       ...(await aliveOrDead(worker, exit)),
       ...wordsOf(status),
+      pastSetup: pastSetup(state, number, status),
       // Its start may take long; its silence counts from then on.
       silentMs: worker.handle === null ? 0 : silenceOf(number, worker.session, status?.beat ?? -1),
       result,
@@ -136,6 +143,19 @@ function createBeatWatch(clock: Clock): (worker: number, session: string, beat: 
     if (known?.session === session && known.beat === beat) return now - known.since;
     beats.set(worker, { session, beat, since: now });
     return 0;
+  };
+}
+
+/** Whether a worker was seen at the work itself that it was given last. */
+function createSetupWatch(): (state: RunState, worker: number, status: WorkerStatus | null) => boolean {
+  const seen = new Map<number, string>();
+  return (state, worker, status) => {
+    const { session, task } = state.workers[worker] ?? { session: '', task: null };
+    const number = state.tasks[task ?? '']?.attempts.at(-1)?.number;
+    const attempt = number === undefined ? task : attemptId(task ?? '', number);
+    const work = `${session} ${attempt}`;
+    if (status?.attempt === attempt && AT_WORK.has(status?.phase ?? 'idle')) seen.set(worker, work);
+    return seen.get(worker) === work;
   };
 }
 

@@ -28,6 +28,8 @@ export interface WorkerView {
   readonly silentMs: number;
   readonly result: ObservedTaskResult | GateResult | null;
   readonly setupFailure: string | null;
+  /** The set-up of what it has at work is known to be over. */
+  readonly pastSetup: boolean;
   /** Why its agent waits for the model: shown to people, and no ground for any decision. */
   readonly trouble: string | null;
   /** Why its status cannot be used, if so. */
@@ -43,6 +45,8 @@ export interface Policy {
   readonly backoffMs: number;
   readonly silentMs: number;
   readonly startFailures: number;
+  /** Workers have a set-up to run. */
+  readonly setup: boolean;
 }
 
 export interface StopRequest {

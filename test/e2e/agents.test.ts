@@ -80,6 +80,10 @@ describe('an agent in trouble that is not the task’s fault', () => {
 
   it('pauses the run at the usage limit of the account: exit 3, says until when, and resumes', async () => {
     await project.config(`${await recordedClaude('usage-limit', 'success')}retry: { attempts: 1 }\n`);
+    // The stream was recorded with a time of 2030, and no limit lasts that long.
+    const resetsAt = Math.ceil(Date.now() / 1000) + 5 * 3600;
+    const answer = path.join(project.outside, 'answer-1');
+    await writeFile(answer, (await readFile(answer, 'utf8')).replaceAll('1900000000', String(resetsAt)));
     await project.graph('login', [
       ...oneTask,
       { id: 'T-2', level: 2, dependencies: ['T-1'], create: ['b.txt'], run: 'cp T-1.txt b.txt' },
@@ -88,7 +92,7 @@ describe('an agent in trouble that is not the task’s fault', () => {
     const run = await project.cli('kurukshetra');
 
     expect(run.exit).toBe(3);
-    const until = '2030-03-17T17:46:40.000Z';
+    const until = new Date(resetsAt * 1000).toISOString();
     expect(run.stdout).toMatch(new RegExp(`paused — usage limit of the account: .*It ends at ${until}`));
     expect(run.stdout).toContain(`mahabharatha kurukshetra --feature login --resume   (not before ${until})`);
     expect(await project.processes()).toEqual([]);

@@ -102,7 +102,9 @@ describe('workers.setup', () => {
     const run = await project.cli('kurukshetra', '--workers', '2');
 
     expect(run.exit).toBe(1);
-    expect(run.stdout).toMatch(/failed — worker \d: the set-up "echo .*" failed: exit status 5\nE404 no such package/);
+    expect(run.stdout).toMatch(
+      /failed — worker \d: the set-up "echo .*" failed: exit status 5\n +│ E404 no such package/,
+    );
     expect((await project.cli('status')).stdout).toContain('E404 no such package');
     expect(await project.processes()).toEqual([]);
     expect(Object.values((await project.state()).tasks).map(({ status }) => status)).toEqual(['pending', 'pending']);

@@ -114,7 +114,8 @@ const TASKS: readonly TestTask[] = [
   hostileTask('FOREIGN'),
   hostileTask('LINES'),
   hostileTask('RESULT'),
-  hostileTask('TROUBLE'),
+  // Only an agent with an account has troubles of that kind.
+  { id: 'TROUBLE', title: HOSTILE, create: ['TROUBLE.txt'] },
   hostileTask('PARSER'),
   hostileTask('WORDS'),
   hostileTask('BRANCH'),
@@ -141,9 +142,11 @@ function expectHarmless(what: string, text: string, forged = /^\s*FORGED/m): voi
 }
 
 async function hostileProject(): Promise<TestProject> {
-  const project = await createProject({ env: { TERM: 'xterm' } });
+  const project = await createProject({ env: { TERM: 'xterm', IS_SANDBOX: '1' } });
   await writeFile(path.join(project.outside, 'attack.mjs'), ATTACK);
-  await project.config(CONFIG);
+  const claude = path.join(project.outside, 'claude');
+  await writeFile(claude, `#!/bin/bash\nexec ${attack('trouble')}\n`, { mode: 0o755 });
+  await project.config(`${CONFIG}claude: { command: "${claude}" }\n`);
   await project.graph('login', TASKS);
   return project;
 }

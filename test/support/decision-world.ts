@@ -37,7 +37,7 @@ export interface World {
   resume(wishes?: Partial<RunSettings>): void;
 }
 
-const POLICY: Policy = { attempts: 2, losses: 3, backoffMs: 1000, silentMs: 5000, startFailures: 3 };
+const POLICY: Policy = { attempts: 2, losses: 3, backoffMs: 1000, silentMs: 5000, startFailures: 3, setup: true };
 const EMPTY_VIEW: WorkerView = {
   alive: true,
   exit: null,
@@ -47,6 +47,7 @@ const EMPTY_VIEW: WorkerView = {
   silentMs: 0,
   result: null,
   setupFailure: null,
+  pastSetup: false,
   trouble: null,
   unreadable: null,
   lastWords: [],
@@ -61,9 +62,14 @@ export interface WorldTask {
   readonly needs?: readonly string[];
   readonly creates?: readonly string[];
   readonly minutes?: number;
+  readonly run?: string;
 }
 
-export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSettings> = {}): World {
+export function createWorld(
+  tasks: readonly WorldTask[],
+  wishes: Partial<RunSettings> = {},
+  policy: Partial<Policy> = {},
+): World {
   const graph = graphOf(tasks);
   const settings: RunSettings = {
     workers: 2,
@@ -137,7 +143,16 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
   };
   const turn = (): readonly Action[] => {
     const waits = waitsOf(state.tasks);
-    const snapshot: Snapshot = { now, state, graph, policy: POLICY, workers: new Map(views), waits, retries, stop };
+    const snapshot: Snapshot = {
+      now,
+      state,
+      graph,
+      policy: { ...POLICY, ...policy },
+      workers: new Map(views),
+      waits,
+      retries,
+      stop,
+    };
     const actions = decide(snapshot);
     for (const action of actions) carryOut(action);
     return actions;
@@ -210,13 +225,14 @@ export function createWorld(tasks: readonly WorldTask[], wishes: Partial<RunSett
 function graphOf(tasks: readonly WorldTask[]): TaskGraph {
   const parsed = parseGraph({
     feature: 'f',
-    tasks: tasks.map(({ id, level, needs = [], creates = [`${id}.txt`], minutes }) => ({
+    tasks: tasks.map(({ id, level, needs = [], creates = [`${id}.txt`], minutes, run }) => ({
       id,
       title: id,
       ...(level === undefined ? {} : { level }),
       dependencies: needs,
       files: { create: creates },
       estimate_minutes: minutes,
+      run,
     })),
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));

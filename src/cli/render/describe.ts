@@ -1,4 +1,4 @@
-import { line } from '../../lib/index.ts';
+import { line, printableBlock } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { GateSummary, RecordedEvent } from '../../state/index.ts';
 
@@ -6,6 +6,9 @@ interface Line {
   readonly kind: 'good' | 'bad' | 'plain' | 'quiet';
   readonly text: Printable;
 }
+
+/** Before the lines of what a task or a set-up printed: no line of ours begins so. */
+export const MARGIN = '           │ ';
 
 /** An event in words; the same in plain output and in `logs`. */
 // oxlint-disable-next-line complexity, max-lines-per-function -- one case per event, each a line
@@ -80,7 +83,7 @@ export function describe(event: RecordedEvent): Line {
     case 'run-finished':
       return event.status === 'complete'
         ? good(line`run complete: ${event.cause}`)
-        : bad(line`run ${event.status}: ${event.cause}`);
+        : bad(line`run ${event.status}: ${printableBlock(event.cause, MARGIN)}`);
   }
 }
 

@@ -1,8 +1,9 @@
-import { joined, line, printable, printableLines } from '../../lib/index.ts';
+import { joined, line, printable, printableBlock, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { StatusView } from '../status-view.ts';
 import type { TaskState, TaskStatus } from '../../state/index.ts';
 import type { Colors } from './colors.ts';
+import { MARGIN } from './describe.ts';
 
 const SIGN: Record<TaskStatus, string> = {
   pending: '·',
@@ -42,7 +43,7 @@ function headline(view: StatusView, now: number, colors: Colors): Printable {
   const paint = view.status === 'complete' ? colors.green : view.status === 'running' ? colors.bold : colors.red;
   const end = view.endedAt === null ? now : Date.parse(view.endedAt);
   const who = view.orchestrator === null ? '' : `, process ${view.orchestrator.pid}`;
-  const why = view.cause === null ? '' : ` — ${view.cause}`;
+  const why = view.cause === null ? '' : line` — ${printableBlock(view.cause, MARGIN)}`;
   return line`Feature ${view.feature}: ${paint(view.status)} (${ago(end - Date.parse(view.startedAt))}${who}, run ${view.runId})${why}`;
 }
 

@@ -1,7 +1,8 @@
-import { printable, printableLines } from '../../lib/index.ts';
+import { printable, printableBlock, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { RunState } from '../../state/index.ts';
 import type { NetworkTally, Tally } from '../network-tally.ts';
+import { MARGIN } from './describe.ts';
 
 /** So many targets are named. */
 const NAMED = 4;
@@ -13,8 +14,8 @@ export function formatSummary(state: RunState, network: NetworkTally | undefined
   const tasks = Object.entries(state.tasks);
   const done = tasks.filter(([, task]) => task.status === 'complete').length;
   const troubled = tasks.filter(([, task]) => task.status === 'failed' || task.status === 'blocked');
+  const head = `Feature ${state.feature}: ${state.status}${state.cause === null ? '' : ` — ${state.cause}`}`;
   const lines = [
-    `Feature ${state.feature}: ${state.status}${state.cause === null ? '' : ` — ${state.cause}`}`,
     `  tasks    ${done} of ${tasks.length} done`,
     ...troubled.map(([id, task]) => `${INDENT}${id} is ${task.status}: ${(task.cause ?? '').split('\n')[0]}`),
     `  branch   ${state.integration} at ${state.integrationTip.slice(0, 10)}`,
@@ -23,7 +24,7 @@ export function formatSummary(state: RunState, network: NetworkTally | undefined
     ...state.warnings.map((warning) => `  warning  ${warning}`),
     ...nextSteps(state).map((step, index) => `${index === 0 ? '  next     ' : INDENT}${step}`),
   ];
-  return printableLines(lines.map(printable));
+  return printableLines([printableBlock(head, MARGIN), ...lines.map(printable)]);
 }
 
 function costLine({ cost }: RunState): string[] {

@@ -1,0 +1,70 @@
+import type { Outcome } from '../protocol/index.ts';
+import { attemptId } from './plan.ts';
+import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
+
+/** What only an agent with an account at a model's provider can meet. */
+const OF_AN_ACCOUNT: ReadonlySet<Outcome> = new Set(['rate-limited', 'usage-limit', 'credentials']);
+/** The longest usage limits are weekly. */
+const FARTHEST_RESET_MS = 8 * 24 * 60 * 60_000;
+
+/** The same, with what workers say of themselves as far as it can be true: a task may speak in its worker's name. */
+export function credible(snapshot: Snapshot): Snapshot {
+  const views = [...snapshot.workers].map(([number, view]) => [number, credibleView(snapshot, number, view)] as const);
+  return { ...snapshot, workers: new Map(views) };
+}
+
+function credibleView(snapshot: Snapshot, worker: number, view: WorkerView): WorkerView {
+  const forged = forgedSetup(snapshot, view);
+  if (forged !== undefined) {
+    const open = openAttempt(snapshot, worker);
+    return { ...view, setupFailure: null, unreadable: forged, result: open === undefined ? null : error(open, forged) };
+  }
+  const { result, trouble } = view;
+  const task = snapshot.state.workers[worker]?.task ?? null;
+  return {
+    ...view,
+    trouble: task !== null && hasAccount(snapshot, task) ? trouble : null,
+    result: result?.kind === 'task' ? credibleResult(snapshot, result) : result,
+  };
+}
+
+/** A set-up can only fail where there is one, and before the work that it is for begins. */
+function forgedSetup({ policy }: Snapshot, view: WorkerView): string | undefined {
+  if (view.setupFailure === null) return undefined;
+  if (!policy.setup) return 'it says that a set-up failed, and this run has none';
+  return view.pastSetup ? 'it says that its set-up failed, and was beyond it already' : undefined;
+}
+
+function credibleResult(snapshot: Snapshot, result: ObservedTaskResult): ObservedTaskResult {
+  const task = result.attempt.replace(/\.\d+$/, '');
+  if (hasAccount(snapshot, task)) return { ...result, resetAt: timeOf(result.resetAt, snapshot.now) };
+  const own = { ...result, usage: null, resetAt: null };
+  if (!OF_AN_ACCOUNT.has(result.outcome)) return own;
+  const detail = `its worker says "${result.outcome}", and no agent with an account was asked: ${result.detail}`;
+  return { ...own, outcome: 'worker-error', detail, feedback: detail };
+}
+
+/** Claude Code alone tells of its account; of a command nothing is known but its exit status. */
+function hasAccount({ graph, state }: Snapshot, id: string): boolean {
+  const task = graph.tasks.find((candidate) => candidate.id === id);
+  return task !== undefined && task.run === null && state.settings.agent === 'claude';
+}
+
+/** In our own form; null for what is no time, or too far away to be one. */
+function timeOf(text: string | null, now: number): string | null {
+  const at = Date.parse(text ?? '');
+  return at <= now + FARTHEST_RESET_MS ? new Date(at).toISOString() : null;
+}
+
+function openAttempt({ state }: Snapshot, worker: number): string | undefined {
+  for (const [id, task] of Object.entries(state.tasks)) {
+    const last = task.attempts.at(-1);
+    if (last?.worker === worker && last.outcome === null) return attemptId(id, last.number);
+  }
+  return undefined;
+}
+
+function error(attempt: string, detail: string): ObservedTaskResult {
+  const nothing = { commit: null, usage: null, resetAt: null, misfit: null, changed: [], embedded: [], checkout: null };
+  return { kind: 'task', attempt, outcome: 'worker-error', detail, feedback: detail, ...nothing };
+}

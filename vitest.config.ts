@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // Real processes and real git: generous limits, few at a time, so that a loaded machine changes nothing.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Real processes and real git, few at a time. The limits are for what hangs: no test depends on the machine's speed.
+    testTimeout: 400_000,
+    hookTimeout: 400_000,
     maxWorkers: 3,
     restoreMocks: true,
   },

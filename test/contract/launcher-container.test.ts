@@ -109,7 +109,7 @@ describe.skipIf(docker.why !== '')(`on a real engine${docker.why === '' ? '' : `
     const build = newBuild(docker.image, steps, { tag: image });
     const program = { path: 'worker.mjs', content: readFileSync(workerProgram), mode: 0o644 };
     await engine.buildImage({ ...build, files: [...build.files, program] }, () => undefined);
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const { id } of await engine.listContainers({ 'mahabharatha.repo': REPO })) await engine.removeContainer(id);
     await engine.removeImage(image);

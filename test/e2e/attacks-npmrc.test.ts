@@ -21,7 +21,7 @@ const lines = (outside: string): string[] => [
 
 describe.skipIf(docker.why !== '')(`a repository whose .npmrc is hostile${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     expect(project.leftovers()).toEqual([]);
     await project.remove();

@@ -99,7 +99,7 @@ describe('when the orchestrator alone is killed', () => {
       const live = await startAndWaitForAll(chaos);
       killIfThere(live.pid, 'SIGKILL');
       await live.end;
-      await untilNothingIsLeft(chaos, 20_000);
+      await untilNothingIsLeft(chaos);
       await letThemFinish(chaos);
       await expectBuilt(chaos, await chaos.project.cli('kurukshetra', '--resume'), tasks);
     });

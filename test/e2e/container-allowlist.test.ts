@@ -30,7 +30,7 @@ describe.skipIf(docker.why !== '')(
     let project: ContainerProject;
     let folder: string;
     const origins: HttpsOrigin[] = [];
-    beforeAll(buildWorkerImage, 300_000);
+    beforeAll(buildWorkerImage);
     afterEach(async () => {
       expect(project.leftovers()).toEqual([]);
       await project.remove();

@@ -28,7 +28,7 @@ const innocent = (id: string, seconds: number): { id: string; create: string[]; 
 
 describe.skipIf(docker.why !== '')(`a task that uses up what there is${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     expect(project.leftovers()).toEqual([]);
     await project.remove();

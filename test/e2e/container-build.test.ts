@@ -7,7 +7,7 @@ import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts
 let project: ContainerProject;
 
 describe.skipIf(docker.why !== '')(`mahabharatha build${whySkipped}`, () => {
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   beforeEach(async () => {
     project = await createContainerProject();
   });

@@ -22,7 +22,7 @@ const STUCK = { 'docker pause': (id: string): void => void run('pause', id), SIG
 
 describe.skipIf(docker.why !== '')(`workers in containers that do not answer${whySkipped}`, () => {
   const projects: ContainerProject[] = [];
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     for (const project of projects.splice(0)) {
       expect(project.leftovers()).toEqual([]);

@@ -52,7 +52,7 @@ const LIVELY: readonly Moment[] = [MADE, AT_WORK, WHILE_FETCHING, after('gates-s
 
 describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed with SIGKILL${whySkipped}`, () => {
   const server = serverForWorkers();
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
 
   it('leaves nothing in the engine beyond the lease, and a later resume starts anew and completes', async () => {
     await atEachMoment(
@@ -60,10 +60,10 @@ describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed
       () => createContainerChaos('3s', server.address()),
       async (chaos, moment) => {
         await moment.kill(chaos, chaos.project.start('kurukshetra', '--workers', '2'));
-        await untilAllIsGone(chaos, 20_000);
+        await untilAllIsGone(chaos);
         if (!SOAK && moment !== AT_WORK) return;
         await expectComplete(chaos, await goOn(chaos));
-        await untilAllIsGone(chaos, 20_000);
+        await untilAllIsGone(chaos);
       },
     );
   });
@@ -96,7 +96,7 @@ describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed
         await moment.kill(chaos, chaos.project.start('kurukshetra', '--workers', '2'));
         const next = moment === MADE ? TAKING_OVER : after('run-resumed');
         await next.kill(chaos, chaos.project.start('kurukshetra', '--resume'));
-        await untilAllIsGone(chaos, 20_000);
+        await untilAllIsGone(chaos);
         expect(chaos.printed('C'), 'nobody has gone on').toEqual([]);
       },
     );

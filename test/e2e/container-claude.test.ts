@@ -36,7 +36,7 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
   let project: ContainerProject;
   let server: ModelServer;
   let live: ReturnType<ContainerProject['start']> | undefined;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     // After a test that has failed it may still be there.
     live?.child.kill();

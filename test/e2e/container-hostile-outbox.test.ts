@@ -42,7 +42,7 @@ node /tmp/claim.mjs ${attempt} ${outcome} "${commit}"`;
 
 describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its hands in${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     expect(project.leftovers()).toEqual([]);
     await project.remove();

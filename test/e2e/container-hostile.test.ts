@@ -74,7 +74,7 @@ git tag v1; git stash list; echo "$(git rev-parse HEAD)" > /gitdir/info/grafts
 
 describe.skipIf(docker.why !== '')(`a hostile task in a container${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     expect(project.leftovers()).toEqual([]);
     await project.remove();

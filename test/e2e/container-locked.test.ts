@@ -35,7 +35,7 @@ const LOOK = `{
 describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkipped}`, () => {
   let project: ContainerProject;
   let live: ReturnType<ContainerProject['start']> | undefined;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     live?.child.kill();
     await live?.end;

@@ -20,7 +20,7 @@ const ask = (...targets: string[]): string =>
 
 describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     expect(project.leftovers()).toEqual([]);
     await project.remove();

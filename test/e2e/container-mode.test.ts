@@ -25,7 +25,7 @@ const runWith = async (mode: string, ...more: string[]): Promise<{ exit: number 
 const modeOf = async (): Promise<string | undefined> => (await project.state()).workers['0']?.mode;
 
 describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     expect(project.leftovers()).toEqual([]);
     await project.remove();

@@ -25,7 +25,7 @@ const brokenOff = async (project: ContainerProject, ...args: string[]): Promise<
 describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is${whySkipped}`, () => {
   const projects: ContainerProject[] = [];
   const strangers: string[] = [];
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     for (const id of strangers.splice(0)) run('rm', '--force', id);
     for (const project of projects.splice(0)) {

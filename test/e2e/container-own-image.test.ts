@@ -20,7 +20,7 @@ const DOCKERFILE = [
 
 describe.skipIf(docker.why !== '')(`a repository's own image that sets what every program obeys${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   beforeEach(async () => {
     project = await createContainerProject({ container: 'network: allowlist\nallow: [example.org]' });
     await project.write('.mahabharatha/Dockerfile', `${DOCKERFILE}\n`);

@@ -11,7 +11,7 @@ const INTEGRATION = 'mahabharatha/login/integration';
 
 describe.skipIf(docker.why !== '')(`what workers do as subprocesses they do in containers${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   beforeEach(async () => {
     project = await createContainerProject({ env: { ANTHROPIC_API_KEY: 'sk-a-key-for-tests' } });
     await chmod(project.outside, 0o777);

@@ -48,7 +48,7 @@ function commitManyFiles({ folder, git, env }: ContainerProject, count: number):
 
 describe.skipIf(docker.why !== '')(`containers on repositories of every kind${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     expect(project.leftovers()).toEqual([]);
     await project.remove();

@@ -7,7 +7,7 @@ import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts
 
 describe.skipIf(docker.why !== '')(`a run in containers${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     expect(project.leftovers()).toEqual([]);
     await project.remove();

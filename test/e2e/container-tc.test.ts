@@ -22,7 +22,7 @@ const inWorktree = (worker: number, file: string): string =>
 describe.skipIf(docker.why !== '')(`runs in containers, as they were asked for${whySkipped}`, () => {
   let project: ContainerProject;
   let live: ReturnType<ContainerProject['start']> | undefined;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     live?.child.kill();
     await live?.end;

@@ -158,7 +158,7 @@ describe('a terminal does nothing that a task wants of it', () => {
   beforeAll(async () => {
     project = await hostileProject();
     run = await project.cli('kurukshetra');
-  }, 120_000);
+  });
   afterAll(() => project.remove());
 
   it('each route was taken', async () => {
@@ -247,7 +247,7 @@ describe.skipIf(whyNoTerminal !== '')(
       expect(await live.end).toBe(1);
       expect(live.output()).toContain('NAMES  Task');
       expectHarmless('the live view', live.output().replaceAll(COLORS, '').replaceAll(LIVE_VIEW, ''));
-    }, 120_000);
+    });
   },
 );
 

@@ -52,7 +52,7 @@ describe('a tree bomb, small in a bundle and large in a checkout', () => {
 });
 
 describe.skipIf(docker.why !== '')(`a tree bomb from a container${whySkipped}`, () => {
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
 
   it('is refused with what weighs most, alone and as a sum of tasks', async () => {
     project = await createContainerProject({ container: 'network: none\ndisk: 64m' });

@@ -179,7 +179,7 @@ export const WHILE_FETCHING: Moment = {
  * Neither a process, a container, a volume nor a network of the run is left. Processes are looked for first: the engine
  * is asked in a way that holds up the test itself, and with it the gate.
  */
-export async function untilAllIsGone({ project, processes }: ContainerChaos, limitMs: number): Promise<void> {
+export async function untilAllIsGone({ project, processes }: ContainerChaos, limitMs = 240_000): Promise<void> {
   const deadline = performance.now() + limitMs;
   for (;;) {
     const live = (await processes()).map((pid) => `process ${pid}`);

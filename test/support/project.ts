@@ -183,7 +183,7 @@ function startCli(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv):
 export async function waitFor<Value>(
   what: string,
   look: () => Promise<Value | undefined | false> | Value | undefined | false,
-  limitMs = 30_000,
+  limitMs = 240_000,
 ): Promise<Value> {
   const deadline = performance.now() + limitMs;
   for (;;) {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 20;
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 240_000;
 
 /** Polls until the check holds; the limit is there for what never happens, not for what is slow. */
 export async function waitUntil(what: string, check: () => boolean | Promise<boolean>): Promise<void> {

@@ -10,6 +10,7 @@ const RANK = {
   git: 2,
   state: 2,
   logs: 2,
+  trust: 2,
   agents: 2,
   lease: 2,
   egress: 2,
@@ -30,7 +31,7 @@ const EXTRA = { images: ['engines'], egress: ['lease'] };
 /** The half of `egress` that asks the user's own machine; the rest runs in the proxy's container. */
 const EGRESS_HOST = '^src/egress/(index|rules|npm-hosts|program|environment)[.]ts$';
 /** Never inside a container. */
-const HOST_ONLY = `^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials|npm)/|${EGRESS_HOST}`;
+const HOST_ONLY = `^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials|npm|trust)/|${EGRESS_HOST}`;
 const PURE_IN_ORCHESTRATOR = ['decide[a-z-]*', 'backoff', 'first-state', 'plan', 'reduce', 'retryable', 'trial'];
 const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|config/schema[.]ts$|lib/(amounts|errors|error-codes)[.]ts$)`;
 const TEST = '[.]test[.]ts$|^test/';

@@ -23,6 +23,7 @@ import type { Renderer } from './render/renderer.ts';
 import { buildForRun, imageRequest } from './build-image.ts';
 import { chooseMode } from './choose-mode.ts';
 import { askRules } from './container-network.ts';
+import { checkTrust, configOf, readSettings, trustNotes } from './trust-config.ts';
 import { agentSpec, runOptions, runSettings, sweepRun, wirePorts, wireSubprocesses } from './wire.ts';
 import type { Workers } from './wire.ts';
 
@@ -30,15 +31,17 @@ import type { Workers } from './wire.ts';
 export async function build(input: CommandInput, context: CliContext): Promise<number> {
   const wishes = readWishes(input);
   const project = await openProject(context);
-  const config = await project.config();
+  const asked = await readSettings(project, context);
+  const config = configOf(project, asked);
   const { graph, warnings, text } = await findGraph(project, wishes, textOf(input['feature']));
+  if (!wishes.dryRun) await checkTrust(project, asked, wishes.trustConfig, context);
   const mode = await chooseMode({
     mode: await wishedMode(project, graph.feature, wishes.mode ?? config.workers.mode, wishes.resume),
     env: context.env,
     request: () => imageRequest({}, context),
     check: () => checkObjects(project.repository, context.env),
     rules: () => askRules(config.workers, context.env, project.repository.root),
-    build: wishes.autoBuild ? (engine, request) => buildForRun(engine, request, context) : null,
+    build: wishes.autoBuild && !wishes.dryRun ? (engine, request) => buildForRun(engine, request, context) : null,
   });
   const workers = wishes.workers ?? config.workers.count;
   const settings = runSettings(config, { workers, mode: mode.name, agent: wishes.agent ?? config.agent });
@@ -49,7 +52,7 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
     graphText: text,
     settings,
     mode,
-    notes: [...(mode.note === undefined ? [] : [mode.note]), ...warnings],
+    notes: [...(mode.note === undefined ? [] : [mode.note]), ...(wishes.dryRun ? trustNotes(asked) : []), ...warnings],
   };
   if (wishes.dryRun) return showPlan(prepared, wishes.json, context);
   const store = project.store(graph.feature);

@@ -9,8 +9,10 @@ import type { Environment } from '../lib/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
+import type { Project } from './project.ts';
 import { buildView, plainView } from './render/build-view.ts';
 import type { BuildView } from './render/build-view.ts';
+import { checkTrust, readSettings } from './trust-config.ts';
 
 type FindEngine = (env: Environment) => Promise<ImageEngine>;
 
@@ -20,6 +22,7 @@ export async function buildImage(
   context: CliContext,
   engineOf: FindEngine = findEngine,
 ): Promise<number> {
+  await checkRecipe(input['trustConfig'] === true, context);
   const request: BuildRequest = {
     ...(await imageRequest(input, context)),
     noCache: input['cache'] === false,
@@ -68,7 +71,7 @@ export async function imageRequest(input: CommandInput, context: CliContext): Pr
     packageRoot: packageRoot(),
     version: context.version,
     env: context.env,
-    project: await projectFolder(context),
+    project: (await projectIfAny(context))?.paths.top ?? null,
     base: textOf(input['baseImage']) ?? null,
     platform: platformOf(textOf(input['platform'])),
   };
@@ -83,11 +86,16 @@ function platformOf(platform: string | undefined): string | null {
   });
 }
 
+/** Commands of a repository's recipe run on the engine. */
+async function checkRecipe(trusted: boolean, context: CliContext): Promise<void> {
+  const project = await projectIfAny(context);
+  if (project !== null) await checkTrust(project, await readSettings(project, context), trusted, context);
+}
+
 /** The worker image needs no repository; only its own image does. */
-async function projectFolder(context: CliContext): Promise<string | null> {
+async function projectIfAny(context: CliContext): Promise<Project | null> {
   try {
-    const project = await openProject(context);
-    return project.paths.top;
+    return await openProject(context);
   } catch (error) {
     if (hasCode(error, 'NOT_A_REPOSITORY')) return null;
     throw error;

@@ -18,6 +18,7 @@ export interface Wishes {
   readonly resume: boolean;
   readonly dryRun: boolean;
   readonly autoBuild: boolean;
+  readonly trustConfig: boolean;
   readonly json: boolean;
 }
 
@@ -48,6 +49,7 @@ export function readWishes(input: CommandInput): Wishes {
     resume: input['resume'] === true,
     dryRun: input['dryRun'] === true,
     autoBuild: input['autoBuild'] === true,
+    trustConfig: input['trustConfig'] === true,
     json: input['json'] === true,
   };
 }

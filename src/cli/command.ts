@@ -45,6 +45,11 @@ export const FEATURE_OPTION: OptionDefinition = {
   summary: 'the feature; may be left out when there is only one',
 };
 
+export const TRUST_OPTION: OptionDefinition = {
+  flags: '--trust-config',
+  summary: 'approve the settings in .mahabharatha/ as they are now, without being asked',
+};
+
 export function textOf(value: string | boolean | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

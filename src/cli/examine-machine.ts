@@ -14,6 +14,7 @@ import { loadGraph } from './load-graph.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
 import { colorsFor } from './render/colors.ts';
+import { inWords, readSettings } from './trust-config.ts';
 import { agentSpec } from './wire.ts';
 
 const LOW_DISK_BYTES = 1024 ** 3;
@@ -70,6 +71,7 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
     'problem' in loaded
       ? loaded.problem
       : await checkConfig({ project, config: loaded.value, env: context.env }, containers.endpoint, inside),
+    await checkApproval(project, context),
     ...(config === undefined ? [] : [await checkAgent(config, inside, context)]),
     await checkCredentials(context, { inside, missing: needed ? 'bad' : 'note' }),
     ...graphs.map(({ finding }) => finding),
@@ -82,6 +84,17 @@ async function checkConfig(wishes: ConfigWishes, endpoint: string | null, inside
   const asked = await attempt('config', () => checkedMounts(wishes, endpoint));
   if ('problem' in asked) return { ...asked.problem, state: inside ? 'bad' : 'note' };
   return fine('config', wishes.project.paths.config);
+}
+
+/** Looking does no harm, so nothing is asked here. */
+async function checkApproval(project: Project, context: CliContext): Promise<Finding> {
+  const what = 'approval';
+  const asked = await attempt(what, () => readSettings(project, context));
+  if ('problem' in asked) return asked.problem;
+  const { changes } = asked.value;
+  if (changes.length === 0) return fine(what, 'there are no settings in .mahabharatha that you have not approved');
+  const remedy = 'A run at a terminal shows the difference and asks; elsewhere it needs: --trust-config';
+  return { what, state: 'note', found: changes.map(inWords).join('\n'), remedy };
 }
 
 async function checkDisk(root: string): Promise<Finding> {

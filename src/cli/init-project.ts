@@ -3,6 +3,7 @@ import path from 'node:path';
 import { line, printableJson, systemCode } from '../lib/index.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
+import { approveOwn } from './trust-config.ts';
 
 const CONFIG = `# Mahabharatha. Every key may be left out; what is written here are the defaults.
 # All keys are described in schemas/config.schema.json of the package.
@@ -91,6 +92,7 @@ export async function initProject(input: CommandInput, context: CliContext): Pro
   for (const { file, text } of files) {
     results.push({ file: path.relative(project.repository.root, file), written: await writeIfMissing(file, text) });
   }
+  if (results[0]?.written === true) await approveOwn(project, 'config.yaml', context);
   if (input['json'] === true) {
     context.out(line`${printableJson({ type: 'init', files: results })}\n`);
     return 0;

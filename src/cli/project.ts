@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { loadConfig } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
@@ -22,6 +22,7 @@ export interface Project {
 export async function openProject(context: Pick<CliContext, 'cwd' | 'env'>): Promise<Project> {
   const repository = await openRepository(context.cwd, context.env);
   const paths = projectPaths(repository.root);
+  for (const folder of [paths.top, paths.specs, paths.state, paths.logs]) await checkNoLink(folder);
   return {
     repository,
     paths,
@@ -29,6 +30,17 @@ export async function openProject(context: Pick<CliContext, 'cwd' | 'env'>): Pro
     feature: (name) => chooseFeature(paths, name),
     store: (feature) => openStore(paths, feature),
   };
+}
+
+/** What steers runs, and what they write down, would be wherever the repository says. */
+async function checkNoLink(folder: string): Promise<void> {
+  const isLink = await lstat(folder).then(
+    (stat) => stat.isSymbolicLink(),
+    () => false,
+  );
+  if (!isLink) return;
+  const problem = `${folder} is a link: runs would be steered, and write, wherever it leads.`;
+  throw new AppError('USAGE', { problem, hint: 'Make it a folder of the repository again.' });
 }
 
 /** What a live orchestrator works on is not to be changed under its hands. */

@@ -9,6 +9,8 @@ import { findProgram } from './check-agent.ts';
 import { build } from './build-feature.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
+import { openProject } from './project.ts';
+import { approveOwn } from './trust-config.ts';
 
 const write = (file: string, line: string): string => `sleep 1 && echo '${line}' > ${file}`;
 
@@ -70,7 +72,9 @@ export async function runDemo(input: CommandInput, context: CliContext): Promise
   await writeFile(path.join(specs, 'task-graph.json'), `${JSON.stringify(GRAPH, undefined, 2)}\n`);
   await newRepository(folder, context.env);
   context.out(line`A feature of 4 tasks in 2 levels, 2 workers, in ${folder}\n\n`);
-  const exit = await build({ feature: GRAPH.feature }, { ...context, cwd: folder });
+  const inside = { ...context, cwd: folder };
+  await approveOwn(await openProject(inside), 'config.yaml', inside);
+  const exit = await build({ feature: GRAPH.feature }, inside);
   if (exit === 0) context.out(whatToLookAt(folder, await howToCall(context)));
   return exit;
 }

@@ -1,4 +1,4 @@
-export { loadConfig } from './load.ts';
+export { loadConfig, parseConfig } from './load.ts';
 export { parseDuration } from './schema.ts';
 /** @public used by scripts/generate.js */
 export { configJsonSchema } from './schema.ts';

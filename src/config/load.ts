@@ -1,28 +1,24 @@
-import { readFile } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { AppError, reasonOf, systemCode } from '../lib/index.ts';
+import { AppError, readUntrusted, reasonOf } from '../lib/index.ts';
 import { configSchema } from './schema.ts';
 import type { Config } from './schema.ts';
 
+const LONGEST_BYTES = 256 * 1024;
+
 /** The configuration of a repository; a missing file means the defaults. */
 export async function loadConfig(file: string): Promise<Config> {
-  const text = await readIfThere(file);
+  return parseConfig(file, await readUntrusted(file, LONGEST_BYTES));
+}
+
+/** Pure, for a text that has been read: what was looked at is then what is obeyed. */
+export function parseConfig(file: string, text: string | undefined): Config {
   const value = text === undefined ? {} : parseYaml(file, text);
   const parsed = configSchema.safeParse(value);
   if (!parsed.success) throw new AppError('CONFIG_INVALID', { file, problems: parsed.error.issues.flatMap(inWords) });
   const problems = duplicateGates(parsed.data);
   if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file, problems });
   return parsed.data;
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
-  }
 }
 
 function parseYaml(file: string, text: string): unknown {

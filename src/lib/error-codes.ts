@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- a registry: one entry per code, each a few lines */
 /** Who can mend it: the user's input, the machine, the work itself, or us. */
 type ErrorKind = 'usage' | 'environment' | 'work' | 'bug';
 
@@ -11,6 +12,8 @@ export type ErrorFacts = {
   BUNDLE_REFUSED: { reason: string };
   BRANCH_BLOCKS_NAMESPACE: { branch: string; wanted: string };
   CONFIG_INVALID: { file: string; problems: readonly string[] };
+  /** `lines`: the difference, as it may be shown. */
+  CONFIG_NOT_TRUSTED: { changes: readonly string[]; lines: readonly string[] };
   CONTAINER_NAME_TAKEN: { name: string };
   CREDENTIALS_MISSING: { reason: string; tasks: number };
   CREDENTIALS_INVALID: { source: string; reason: string };
@@ -111,6 +114,13 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     kind: 'usage',
     message: (f) => `${f.file} has ${count(f.problems, 'problem')}:${bullets(f.problems)}`,
     hint: () => 'Mend the lines above; every key is described in schemas/config.schema.json.',
+  },
+  CONFIG_NOT_TRUSTED: {
+    kind: 'usage',
+    message: (f) =>
+      `This repository has settings that you have not approved on this machine:${bullets(f.changes)}${f.lines.length === 0 ? '' : '\n'}${lines(f.lines)}`,
+    hint: () =>
+      'Runs obey these files: look at them first. Then answer the question at a terminal, or say so with: --trust-config',
   },
   CONTAINER_NAME_TAKEN: {
     kind: 'environment',

@@ -10,6 +10,7 @@ const FACTS: ErrorFacts = {
   BUNDLE_REFUSED: { reason: 'fsck: hasDotgit' },
   BRANCH_BLOCKS_NAMESPACE: { branch: 'mahabharatha', wanted: 'mahabharatha/login/integration' },
   CONFIG_INVALID: { file: 'config.yaml', problems: ['agent: too short', 'gates: not a list'] },
+  CONFIG_NOT_TRUSTED: { changes: ['.mahabharatha/config.yaml is new'], lines: ['+ workers:'] },
   CONTAINER_NAME_TAKEN: { name: 'mahabharatha-worker-0' },
   CREDENTIALS_MISSING: { reason: 'none found', tasks: 3 },
   CREDENTIALS_INVALID: { source: '/home/me/.claude/.credentials.json', reason: 'it is not JSON' },

@@ -29,3 +29,4 @@ export {
 } from './printable.ts';
 export type { Printable } from './printable.ts';
 export { listenForShutdown, SAME_MOMENT_MS } from './shutdown.ts';
+export { stateHome } from './user-folders.ts';

@@ -55,7 +55,7 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
   it('a task shows that its agent cannot reach the model, while it is so', async () => {
     await project.config(await waitingClaude(project));
     await project.graph('login', [{ id: 'T-1', create: ['T-1.txt'] }]);
-    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess', '--trust-config']);
     await waitFor('the trouble to be drawn', () => run.output().includes(`T-1 waits, says worker 0: ${WAITING}`));
     await go();
     await waitFor('its end to be drawn', () => run.output().includes('T-1 goes on, says worker 0: the model answers'));

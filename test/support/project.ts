@@ -74,7 +74,7 @@ export interface TestProject {
 }
 
 export async function createProject(
-  options: { name?: string; env?: NodeJS.ProcessEnv; mode?: 'as configured' } = {},
+  options: { name?: string; env?: NodeJS.ProcessEnv; mode?: 'as configured'; trust?: 'as typed' } = {},
 ): Promise<TestProject> {
   const top = await realpath(await mkdtemp(path.join(tmpdir(), 'mahabharatha-test-')));
   const folder = path.join(top, options.name ?? 'project');
@@ -82,7 +82,13 @@ export async function createProject(
   const env = { ...cleanEnvironment(), HOME: path.join(top, 'home'), OUTSIDE: outside, ...options.env };
   for (const made of [folder, outside, env.HOME]) await mkdir(made, { recursive: true });
   await writeFile(path.join(env.HOME, '.gitconfig'), '[user]\n  name = Test User\n  email = user@example.org\n');
-  const project = projectAt(folder, { top, outside, env, mode: options.mode ?? 'subprocess' });
+  const project = projectAt(folder, {
+    top,
+    outside,
+    env,
+    mode: options.mode ?? 'subprocess',
+    trust: options.trust ?? 'given',
+  });
   project.git('init', '--quiet', '--initial-branch=main');
   await project.write('README.md', '# A project\n');
   project.commit('first');
@@ -94,6 +100,7 @@ interface TestUser {
   readonly outside: string;
   readonly env: NodeJS.ProcessEnv;
   readonly mode: 'subprocess' | 'as configured';
+  readonly trust: 'given' | 'as typed';
 }
 
 function projectAt(folder: string, user: TestUser): TestProject {
@@ -103,7 +110,8 @@ function projectAt(folder: string, user: TestUser): TestProject {
     path.join(folder, '.mahabharatha', 'state', feature, ...parts);
   const state = async (feature = 'login'): Promise<RunState> =>
     JSON.parse(await readFile(`${inState(feature)}.json`, 'utf8')) as RunState;
-  const start = (...args: string[]): LiveCli => startCli(asSubprocesses(args, user.mode), folder, env);
+  const start = (...args: string[]): LiveCli =>
+    startCli(trusting(asSubprocesses(args, user.mode), user.trust), folder, env);
   return {
     folder,
     outside,
@@ -145,7 +153,7 @@ function projectAt(folder: string, user: TestUser): TestProject {
 
 /** Nothing of the machine's own agents, credentials or git settings reaches a test. */
 function cleanEnvironment(): NodeJS.ProcessEnv & { HOME: string } {
-  const foreign = /^(ANTHROPIC_|CLAUDE|GIT_|MAHABHARATHA_|NO_COLOR|FORCE_COLOR|CI$|VITEST)/;
+  const foreign = /^(XDG_|ANTHROPIC_|CLAUDE|GIT_|MAHABHARATHA_|NO_COLOR|FORCE_COLOR|CI$|VITEST)/;
   const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
   return { ...Object.fromEntries(kept), HOME: '/', NODE_ENV: undefined };
 }
@@ -165,6 +173,12 @@ function asSubprocesses(args: readonly string[], mode: TestUser['mode']): readon
   const asked = mode === 'as configured' || rest.some((arg) => arg === '--mode' || arg === '-m' || arg === '--help');
   if ((verb !== 'kurukshetra' && verb !== 'run') || asked) return args;
   return [verb, '--mode', 'subprocess', ...rest];
+}
+
+/** Tests write their settings by hand, as a user does: only those about approval want to be asked. */
+function trusting(args: readonly string[], trust: TestUser['trust']): readonly string[] {
+  const obeys = ['kurukshetra', 'run', 'build'].includes(args[0] ?? '') && !args.includes('--help');
+  return obeys && trust === 'given' ? [...args, '--trust-config'] : args;
 }
 
 function startCli(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): LiveCli {

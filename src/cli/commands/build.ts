@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { JSON_OPTION } from '../command.ts';
+import { JSON_OPTION, TRUST_OPTION } from '../command.ts';
 
 export const build: Command = {
   name: 'build',
@@ -11,6 +11,7 @@ export const build: Command = {
       summary: 'an image with Node and npm to build on (default: that of the last build, or an official node image)',
     },
     { flags: '--platform <platform>', summary: "say linux/arm64 (default: the engine's own)" },
+    TRUST_OPTION,
     JSON_OPTION,
   ],
   examples: [

@@ -1,5 +1,5 @@
 import type { CliContext, Command, CommandInput } from '../command.ts';
-import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
+import { FEATURE_OPTION, JSON_OPTION, TRUST_OPTION } from '../command.ts';
 
 export const kurukshetra: Command = {
   name: 'kurukshetra',
@@ -15,6 +15,7 @@ export const kurukshetra: Command = {
     { flags: '-g, --task-graph <path>', summary: 'another file than .mahabharatha/specs/<feature>/task-graph.json' },
     { flags: '--base <ref>', summary: 'the commit to start from (default: HEAD)' },
     { flags: '--agent <name>', summary: 'who does tasks without a "run" command: claude, shell, or one of the config' },
+    TRUST_OPTION,
     { flags: '--timeout <duration>', summary: 'stop the whole run after this time, say 90m' },
     JSON_OPTION,
   ],
@@ -24,6 +25,10 @@ export const kurukshetra: Command = {
     ['mahabharatha kurukshetra --mode container --auto-build', 'in locked-down containers, image included'],
     ['mahabharatha kurukshetra --feature login --resume', 'go on after a stop or a crash'],
     ['mahabharatha kurukshetra --json > events.ndjson', 'one event per line, for programs'],
+    [
+      'mahabharatha kurukshetra --trust-config',
+      'in CI: the settings of the repository are approved without a question',
+    ],
   ],
   run: async (input: CommandInput, context: CliContext) => {
     const { build } = await import('../build-feature.ts');

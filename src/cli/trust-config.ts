@@ -1,0 +1,80 @@
+import { parseConfig } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
+import { AppError, line } from '../lib/index.ts';
+import { differences, readApproved, readSteering, writeApproved } from '../trust/index.ts';
+import type { Difference, SteeringFiles } from '../trust/index.ts';
+import type { CliContext } from './command.ts';
+import type { Project } from './project.ts';
+
+/** A log of a machine without a terminal need not hold a whole Dockerfile. */
+const SHOWN_LINES = 80;
+
+type Where = Pick<CliContext, 'env'>;
+
+/** Settings of a repository are code: whoever has written to it may have written them. */
+export interface Settings {
+  readonly files: SteeringFiles;
+  /** How they differ from what the user has approved last. */
+  readonly changes: readonly Difference[];
+}
+
+export async function readSettings({ repository, paths }: Project, { env }: Where): Promise<Settings> {
+  const [files, approved] = await Promise.all([readSteering(paths.top), readApproved(repository.root, env)]);
+  return { files, changes: differences(approved, files) };
+}
+
+/** From the very text that is asked about. */
+export function configOf({ paths }: Project, { files }: Settings): Config {
+  const found = files['config.yaml'];
+  if (found?.text !== null) return parseConfig(paths.config, found?.text);
+  const problems = [`it is no text, or too long (${found.bytes} bytes)`];
+  throw new AppError('CONFIG_INVALID', { file: paths.config, problems });
+}
+
+/** Before anything of it is obeyed. What has changed is shown and asked for at a terminal, and refused elsewhere. */
+export async function checkTrust(
+  project: Project,
+  { files, changes }: Settings,
+  trusted: boolean,
+  context: CliContext,
+): Promise<void> {
+  if (changes.length === 0) return;
+  if (!trusted && !(await isConfirmed(changes, context))) throw notTrusted(changes, context.terminal);
+  await writeApproved(project.repository.root, context.env, files);
+}
+
+/** What a dry run, which obeys nothing that does harm, has to say. */
+export function trustNotes({ changes }: Settings): string[] {
+  if (changes.length === 0) return [];
+  return [`a run will ask for your approval first: ${changes.map(inWords).join(', ')}`];
+}
+
+/** For what we have just written ourselves. */
+export async function approveOwn(project: Project, file: string, { env }: Where): Promise<void> {
+  const { root } = project.repository;
+  const [files, approved] = await Promise.all([readSteering(project.paths.top), readApproved(root, env)]);
+  const own = files[file];
+  if (own !== undefined) await writeApproved(root, env, { ...approved, [file]: own });
+}
+
+async function isConfirmed(changes: readonly Difference[], { terminal, out, confirm }: CliContext): Promise<boolean> {
+  if (!terminal) return false;
+  out(line`Runs obey these settings of the repository, and you have not approved them on this machine:\n`);
+  for (const text of textOf(changes)) out(line`${text}\n`);
+  return confirm(line`\nObey them from now on?`);
+}
+
+function notTrusted(changes: readonly Difference[], shown: boolean): AppError {
+  const lines = shown ? [] : textOf(changes);
+  const rest = lines.length - SHOWN_LINES;
+  const cut = rest > 0 ? [...lines.slice(0, SHOWN_LINES), `… and ${rest} more lines`] : lines;
+  return new AppError('CONFIG_NOT_TRUSTED', { changes: changes.map(inWords), lines: cut });
+}
+
+function textOf(changes: readonly Difference[]): string[] {
+  return changes.flatMap((change) => [`${inWords(change)}:`, ...change.lines.map((text) => `  ${text}`)]);
+}
+
+export function inWords({ file, what }: Difference): string {
+  return `.mahabharatha/${file} ${what}`;
+}

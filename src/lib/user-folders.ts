@@ -1,0 +1,21 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import type { Environment } from './process.ts';
+
+const NAME = 'mahabharatha';
+
+/** The user's folder for what programs keep between runs. */
+export function stateHome(env: Environment): string {
+  return below(env, env['XDG_STATE_HOME'], ['.local', 'state']);
+}
+
+/** What begins with "~/" is in the user's home folder. */
+function atHome(folder: string, env: Environment): string {
+  return folder.replace(/^~(?=\/|$)/, () => env['HOME'] || homedir());
+}
+
+/** A name that is no whole path does not count, as the XDG specification has it. */
+function below(env: Environment, named: string | undefined, usual: readonly string[]): string {
+  const folder = named !== undefined && path.isAbsolute(named) ? named : path.join(atHome('~', env), ...usual);
+  return path.join(folder, NAME);
+}

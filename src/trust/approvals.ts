@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { chmod, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { readUntrusted, stateHome, writeFileAtomic } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import type { SteeringFiles } from './steering-files.ts';
+
+const VERSION = 1;
+const FILE_BYTES = 256 * 1024 * 1024;
+
+const approvalSchema = z.object({
+  version: z.literal(VERSION),
+  repository: z.string(),
+  files: z.record(
+    z.string(),
+    z.object({ digest: z.string(), bytes: z.number(), executable: z.boolean(), text: z.string().nullable() }),
+  ),
+});
+
+/** What the user has approved last of this working tree. What cannot be read is not approved. */
+export async function readApproved(root: string, env: Environment): Promise<SteeringFiles> {
+  const text = await readUntrusted(approvalFile(root, env), FILE_BYTES).catch(() => undefined);
+  const parsed = approvalSchema.safeParse(jsonOf(text ?? ''));
+  return parsed.success && parsed.data.repository === root ? parsed.data.files : {};
+}
+
+/** With the content, so that a later difference can be shown. */
+export async function writeApproved(root: string, env: Environment, files: SteeringFiles): Promise<void> {
+  const file = approvalFile(root, env);
+  const folder = path.dirname(file);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  const text = JSON.stringify({ version: VERSION, repository: root, files });
+  await writeFileAtomic(file, text, { durable: false, mode: 0o600 });
+}
+
+function approvalFile(root: string, env: Environment): string {
+  const key = createHash('sha256').update(root).digest('hex').slice(0, 32);
+  return path.join(stateHome(env), 'approved', `${key}.json`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

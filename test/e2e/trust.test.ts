@@ -1,0 +1,164 @@
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, rename, rm, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { atTerminal, whyNoTerminal } from '../support/at-terminal.ts';
+import type { AtTerminal } from '../support/at-terminal.ts';
+import { createProject, simpleTask as task, waitFor } from '../support/project.ts';
+import type { TestProject } from '../support/project.ts';
+
+let project: TestProject;
+
+beforeEach(async () => {
+  project = await createProject({ trust: 'as typed', env: { TERM: 'xterm' } });
+  await project.graph('login', [task('A')]);
+});
+afterEach(() => project.remove());
+
+const CONFIG = 'workers:\n  count: 2\n  setup: touch "$OUTSIDE/ran"\n';
+const ask = (): AtTerminal => atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
+const ran = (): boolean => existsSync(path.join(project.outside, 'ran'));
+const approvals = (): string => path.join(project.env['HOME'] ?? '', '.local/state/mahabharatha/approved');
+
+describe('settings of a repository', () => {
+  it('are not obeyed before they are approved on this machine: the run is refused and shows them', async () => {
+    await project.config(CONFIG);
+
+    const run = await project.cli('kurukshetra');
+    const json = await project.cli('kurukshetra', '--json');
+
+    expect(run.exit).toBe(2);
+    for (const words of ['.mahabharatha/config.yaml is new', '+   setup: touch "$OUTSIDE/ran"', '--trust-config'])
+      expect(run.stderr).toContain(words);
+    expect(JSON.parse(json.stdout)).toMatchObject({ type: 'error', code: 'CONFIG_NOT_TRUSTED', exit: 2 });
+    expect(ran()).toBe(false);
+    await expect(project.state()).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('are approved once, and asked for again when they have changed, also by a merge and when a run is resumed', async () => {
+    await project.config(CONFIG);
+    expect((await project.cli('kurukshetra', '--trust-config')).exit).toBe(0);
+    await rm(path.join(project.outside, 'ran'));
+    expect((await project.cli('cleanup', '--yes')).exit).toBe(0);
+    // The task names the file, and its person merges without a look.
+    const harmful = `${CONFIG}gates: [{ name: g, command: touch "$OUTSIDE/ran" }]\n`;
+    project.commit('settings');
+    await project.graph('login', [
+      { id: 'A', modify: ['.mahabharatha/config.yaml'], run: `printf '%s' '${harmful}' > .mahabharatha/config.yaml` },
+    ]);
+    expect((await project.cli('kurukshetra')).exit).toBe(0);
+    expect((await project.cli('merge')).exit).toBe(0);
+    await rm(path.join(project.outside, 'ran'));
+
+    await project.graph('next', [task('B')]);
+    for (const args of [['login', '--resume'], ['next']]) {
+      const refused = await project.cli('kurukshetra', '--feature', ...args);
+      expect(refused.exit).toBe(2);
+      expect(refused.stderr).toContain('.mahabharatha/config.yaml has changed');
+      expect(refused.stderr).toContain('+ gates: [{ name: g, command: touch "$OUTSIDE/ran" }]');
+      expect(refused.stderr).not.toContain('+   count: 2');
+    }
+    expect(ran()).toBe(false);
+  });
+
+  it.each([
+    ['Dockerfile', 'is new'],
+    ['docker/tools/run.sh', 'is new'],
+  ])('are also what an image is made from: %s', async (file, what) => {
+    await project.write(`.mahabharatha/${file}`, 'FROM mahabharatha-worker\nRUN touch /planted\n');
+    for (const verb of ['kurukshetra', 'build']) {
+      const { exit, stderr } = await project.cli(verb);
+      expect({ verb, exit }).toEqual({ verb, exit: 2 });
+      expect(stderr).toContain(`.mahabharatha/${file} ${what}`);
+      expect(stderr).toContain('+ RUN touch /planted');
+    }
+  });
+
+  it('that are gone are a change too: with them goes what they forbade', async () => {
+    await project.config('workers: { container: { network: none } }\n');
+    expect((await project.cli('kurukshetra', '--trust-config')).exit).toBe(0);
+    await rm(path.join(project.folder, '.mahabharatha/config.yaml'));
+    const { exit, stderr } = await project.cli('kurukshetra', '--resume');
+    expect(exit).toBe(2);
+    expect(stderr).toContain('.mahabharatha/config.yaml is gone');
+  });
+
+  it('need no approval when there are none, or when init has just written them', async () => {
+    expect((await project.cli('kurukshetra')).exit).toBe(0);
+    expect((await project.cli('init')).exit).toBe(0);
+    expect((await project.cli('kurukshetra', '--feature', 'example')).exit).toBe(0);
+  });
+
+  it('that init has found are not approved by it', async () => {
+    await project.config(CONFIG);
+    expect((await project.cli('init')).exit).toBe(0);
+    expect((await project.cli('kurukshetra', '--feature', 'login')).exit).toBe(2);
+  });
+
+  it('are looked at without a question: a dry run and doctor say what a run will ask for', async () => {
+    await project.config(CONFIG);
+    const dry = await project.cli('kurukshetra', '--dry-run');
+    expect(dry.exit).toBe(0);
+    expect(dry.stderr).toContain('note: a run will ask for your approval first: .mahabharatha/config.yaml is new');
+    expect((await project.cli('doctor')).stdout).toContain('.mahabharatha/config.yaml is new');
+    expect(existsSync(approvals())).toBe(false);
+  });
+
+  it('are kept where only their person can read them, one approval for each working tree', async () => {
+    await project.config(CONFIG);
+    expect((await project.cli('kurukshetra', '--trust-config')).exit).toBe(0);
+    expect(statSync(approvals()).mode & 0o777).toBe(0o700);
+
+    project.commit('settings');
+    const other = path.join(project.outside, 'tree');
+    project.git('worktree', 'add', '--quiet', other);
+    expect((await project.at(other).cli('kurukshetra', '--resume')).stderr).toContain(
+      '.mahabharatha/config.yaml is new',
+    );
+  });
+
+  it('are never read through a link: it could lead to a file of the user, which would be shown', async () => {
+    await project.write('../home/secret', 'sesame\n');
+    await mkdir(path.join(project.folder, '.mahabharatha'), { recursive: true });
+    await symlink('../../home/secret', path.join(project.folder, '.mahabharatha/config.yaml'));
+    const file = await project.cli('kurukshetra', '--trust-config');
+    expect({ exit: file.exit, shown: file.stderr.includes('sesame') }).toEqual({ exit: 4, shown: false });
+
+    await rm(path.join(project.folder, '.mahabharatha/config.yaml'));
+    await rename(path.join(project.folder, '.mahabharatha'), path.join(project.folder, 'planted'));
+    await symlink('planted', path.join(project.folder, '.mahabharatha'));
+    for (const verb of ['kurukshetra', 'status', 'merge']) {
+      const { exit, stderr } = await project.cli(verb);
+      expect({ verb, exit }).toEqual({ verb, exit: 2 });
+      expect(stderr).toContain('.mahabharatha is a link');
+    }
+  });
+});
+
+describe.skipIf(whyNoTerminal !== '')(`settings of a repository, at a terminal${whyNoTerminal}`, () => {
+  it.each([
+    ['y', 0],
+    ['n', 2],
+    ['', 2],
+  ])('are shown and asked for; the answer "%s" ends with exit %i', async (answer, exit) => {
+    await project.config(`${CONFIG}# \u202Edesrever\n`);
+    const run = ask();
+    await waitFor('the question', () => run.output().includes('Obey them from now on?'));
+    expect(run.output()).toContain('+   setup: touch "$OUTSIDE/ran"');
+    expect(run.output()).toContain('<U+202E>desrever');
+    expect(ran()).toBe(false);
+    run.type(`${answer}\n`);
+
+    expect(await run.end).toBe(exit);
+    expect(ran()).toBe(exit === 0);
+  });
+
+  it('are not asked for twice', async () => {
+    await project.config(CONFIG);
+    const run = ask();
+    await waitFor('the question', () => run.output().includes('Obey them from now on?'));
+    run.type('yes\n');
+    expect(await run.end).toBe(0);
+    expect((await project.cli('kurukshetra', '--resume')).stdout).toContain('complete');
+  });
+});

@@ -14,15 +14,34 @@ function sentence(what: string, { reason, advice }: Denial): string {
 /** Nothing in it ends the line, or is not ASCII. */
 const inOneLine = (text: string): string => printable(text).replaceAll('…', '...');
 
-/** To a request: the connection may go on. */
+/** To a request: the connection ends with it, so that a refusal costs whoever asks a new one. */
 export function answerRequest(response: ServerResponse, what: string, denial: Denial): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
   for (const name of response.getHeaderNames()) response.removeHeader(name);
-  response.writeHead(denial.status, { 'Content-Type': 'text/plain; charset=utf-8' });
-  response.end(sentence(what, denial));
+  const text = sentence(what, denial);
+  response.writeHead(denial.status, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    Connection: 'close',
+  });
+  response.write(text);
+  endWhenHeard(response);
+}
+
+/** Unread bytes at the close would reset the connection before the answer is read. */
+function endWhenHeard(response: ServerResponse): void {
+  const { req: request } = response;
+  const end = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  if (request.complete) return end();
+  request.unpipe();
+  request.once('end', end).once('close', end).resume();
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
 
+const FEW = 8;
+
 export interface Crowd {
   /** "seat": welcome; "standing": one too many, told so; "none": not even that. */
   enter(worker: number): 'seat' | 'standing' | 'none';
@@ -14,7 +16,8 @@ export function createCrowd(perWorker: number, all: number): Crowd {
   return {
     enter: (worker) => {
       const own = counts.get(worker) ?? 0;
-      if (own >= perWorker * 2 || total >= all) return 'none';
+      // When all are many, those that have few are still let in.
+      if (own >= perWorker * 2 || (total >= all && own >= FEW)) return 'none';
       counts.set(worker, own + 1);
       total += 1;
       return own >= perWorker ? 'standing' : 'seat';

@@ -3,8 +3,15 @@ import type { EgressClaim } from '../protocol/index.ts';
 import { readEgressPreamble } from '../protocol/index.ts';
 import { startTimer } from '../lib/index.ts';
 
-/** Reads the first line of a connection and leaves the rest as if it had not looked; who says something else is cut off. */
-export function awaitPreamble(socket: Socket, limitMs: number, ready: (claim: EgressClaim) => void): void {
+/**
+ * Reads the first line of a connection and leaves the rest as if it had not looked; who says something else is cut off.
+ * Nothing more is read until `goOn` is called.
+ */
+export function awaitPreamble(
+  socket: Socket,
+  limitMs: number,
+  ready: (claim: EgressClaim, goOn: () => void) => void,
+): void {
   let seen = Buffer.alloc(0);
   const timer = startTimer(limitMs, () => socket.destroy());
   const stop = (): void => timer.cancel();
@@ -18,9 +25,10 @@ export function awaitPreamble(socket: Socket, limitMs: number, ready: (claim: Eg
     socket.pause();
     const rest = seen.subarray(preamble.bytes);
     if (rest.length > 0) socket.unshift(rest);
-    ready(preamble);
-    socket.off('error', ignore);
-    socket.resume();
+    ready(preamble, () => {
+      socket.off('error', ignore);
+      socket.resume();
+    });
   };
   socket.on('error', ignore);
   socket.once('close', stop);

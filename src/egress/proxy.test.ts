@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { egressWorld, KEY, preambleOf, say, startOrigin, wire } from '../../test/support/egress-world.ts';
+import { egressWorld, KEY, listening, preambleOf, say, startOrigin, wire } from '../../test/support/egress-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { createProxy, listen } from './proxy.ts';
@@ -47,17 +47,39 @@ describe('plain HTTP', () => {
     expect(origin.seen.map(({ body }) => body)).toEqual(['12345', 'abc', '']);
   });
 
-  it('judges each request of a connection by itself', async () => {
+  it('judges each request of a connection by itself, and ends it with the first that is refused', async () => {
     const origin = await startOrigin();
-    const { port } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`] });
-    const line = wire(port, get(`http://127.0.0.1:${origin.port}/1`));
+    const { port, told } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`] });
+    const allowed = (path: string): string => get(`http://127.0.0.1:${origin.port}${path}`);
+    const line = wire(port, allowed('/1'));
     await line.until('hello /1');
     line.socket.write(get('http://other.test/2'));
     await line.until('refused other.test:80: not on the allowlist');
-    line.socket.write(get(`http://127.0.0.1:${origin.port}/3`, last));
+    line.socket.write(allowed('/3'));
     await line.closed;
-    expect(line.text().match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 403', 'HTTP/1.1 200']);
-    expect(origin.seen.map((request) => request.line)).toEqual(['GET /1', 'GET /3']);
+    expect(line.text().match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 403']);
+    expect(line.text()).toMatch(/403 Forbidden\r\n[^]*Connection: close/);
+    expect(origin.seen.map((request) => request.line)).toEqual(['GET /1']);
+    expect(told).toHaveLength(1);
+  });
+
+  it('answers one request at a time: what comes with it in one breath is neither examined nor answered', async () => {
+    const origin = await startOrigin();
+    const { port, told, asked } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`, '*.test'] });
+    const more = [1, 2, 3].map((number) => get(`http://${number}.test/`)).join('');
+    expect((await say(port, get('http://evil.example/') + more)).match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 403']);
+    const line = wire(port, get(`http://127.0.0.1:${origin.port}/1`) + more);
+    await line.closed;
+    expect(line.text().match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+    expect([told.length, asked]).toEqual([1, []]);
+  });
+
+  it('tells why it refuses a request also to one who is still sending a large body', async () => {
+    const { port } = await egressWorld({ allow: [] });
+    const size = 8 * 1024 * 1024;
+    const head = `POST http://evil.test/ HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n`;
+    const answer = await say(port, head + 'x'.repeat(size));
+    expect(answer).toMatch(/^HTTP\/1.1 403 [^]*Mahabharatha refused evil.test:80: not on the allowlist/);
   });
 
   it('is not upgraded, except that an offer of HTTP/2 is overheard', async () => {
@@ -339,6 +361,28 @@ describe('many connections', () => {
     });
   });
 
+  it('of a worker that asks for what is refused wait, and those of its neighbours do not', async () => {
+    const origin = await startOrigin();
+    const refusals = { most: 5, perSecond: 0.001 };
+    const { port, socket, told } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`], limits: { refusals } });
+    const flood = Array.from({ length: 60 }, (_, at) => wire(port, get(`http://${at}.evil.test/`).repeat(50)));
+    await waitUntil('the first are refused', () => told.length > 0);
+    const other = `${preambleOf(4)}${get(`http://127.0.0.1:${origin.port}/`, last)}`;
+    for (let round = 0; round < 20; round += 1) expect(await say(socket, other)).toContain('hello /');
+    expect(told.length).toBeLessThanOrEqual(5);
+    expect(flood.filter(({ socket: { closed } }) => closed).length).toBeLessThanOrEqual(5);
+  });
+
+  it('of a worker that asks for what is allowed do not wait, however many they are', async () => {
+    const origin = await startOrigin();
+    const refusals = { most: 2, perSecond: 0.001 };
+    const { port } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`], limits: { refusals } });
+    const one = get(`http://127.0.0.1:${origin.port}/`, last);
+    for (let round = 0; round < 20; round += 1) {
+      await Promise.all([1, 2, 3, 4].map(async () => expect(await say(port, one)).toContain('hello /')));
+    }
+  });
+
   it('that do not say whose they are keep nobody out', async () => {
     const target = await listening(createServer((socket) => void socket.on('error', () => undefined)));
     const limits = { strangers: 5, preambleMs: 600_000 };
@@ -353,7 +397,8 @@ describe('many connections', () => {
 
   it('leave nothing behind', async () => {
     const origin = await startOrigin();
-    const { port, proxy } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`] });
+    const limits = { refusals: { most: 1000, perSecond: 1000 } };
+    const { port, proxy } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`], limits });
     const before = process.getActiveResourcesInfo().length;
     for (let round = 0; round < 20; round += 1) {
       await Promise.all(
@@ -401,12 +446,6 @@ function connections(server: {
   getConnections(done: (error: Error | null, count: number) => void): unknown;
 }): Promise<number> {
   return new Promise((resolve) => void server.getConnections((_, count) => resolve(count)));
-}
-
-async function listening(server: ReturnType<typeof createServer>): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
 }
 
 /** A port where nobody listens. */

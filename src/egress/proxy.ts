@@ -1,21 +1,23 @@
-import { timingSafeEqual } from 'node:crypto';
 import { chmod, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { joinSockets, keyedDigest, reasonOf } from '../lib/index.ts';
-import { egressIdentity } from '../protocol/index.ts';
+import { reasonOf } from '../lib/index.ts';
 import type { EgressRule } from '../protocol/index.ts';
 import { admit } from './admission.ts';
 import type { Denial, Resolve } from './admission.ts';
 import { answerConnect, answerRequest } from './answers.ts';
-import { createCrowd, createStrangers } from './crowd.ts';
+import { createTurns } from './budget.ts';
+import type { BudgetLimits } from './budget.ts';
+import { receive } from './clients.ts';
+import type { Client, Clients } from './clients.ts';
 import type { Dial } from './dial.ts';
 import { forward } from './forward.ts';
-import { awaitPreamble } from './preamble.ts';
+import { hearOpening, judgeOpening } from './opening.ts';
 import type { RefusalLog } from './refusal-log.ts';
-import { readAbsoluteUri, readAuthority, targetText } from './target.ts';
+import { readAbsoluteUri, readAuthority, readOriginForm, targetText } from './target.ts';
 import type { Target } from './target.ts';
+import { joinTunnel, refuseTunnel } from './tunnel.ts';
 
 export interface ProxyLimits {
   /** For the line that says whose a connection is. A door sends it at once. */
@@ -32,6 +34,10 @@ export interface ProxyLimits {
   readonly connectMs: number;
   readonly perWorker: number;
   readonly all: number;
+  /** What refusals of one worker may cost. */
+  readonly refusals: BudgetLimits;
+  /** Names of one worker that are looked up at the same time. */
+  readonly lookups: number;
 }
 
 export const LIMITS: ProxyLimits = {
@@ -45,6 +51,8 @@ export const LIMITS: ProxyLimits = {
   connectMs: 15_000,
   perWorker: 128,
   all: 2048,
+  refusals: { most: 32, perSecond: 20 },
+  lookups: 8,
 };
 
 export interface ProxyOptions {
@@ -60,22 +68,13 @@ export interface ProxyOptions {
 interface Proxy {
   readonly options: ProxyOptions;
   readonly limits: ProxyLimits;
-  readonly clients: WeakMap<Socket, Client>;
-}
-
-/** A connection of a worker. */
-interface Client {
-  readonly worker: number;
-  /** One too many: all it gets is a reason. */
-  readonly crowded: boolean;
-  /** Requests that have no answer yet. */
-  pending: number;
+  readonly clients: Clients;
+  readonly lookUp: ReturnType<typeof createTurns>;
 }
 
 /** An HTTP server that is no web server but a proxy; who talks to it says first which worker it is. */
 export function createProxy(options: ProxyOptions): Server {
   const limits = { ...LIMITS, ...options.limits };
-  const proxy: Proxy = { options, limits, clients: new WeakMap() };
   const server = createServer({
     headersTimeout: limits.headMs,
     // A long upload is no attack; silence is, and has its own limit.
@@ -88,37 +87,15 @@ export function createProxy(options: ProxyOptions): Server {
   server.timeout = limits.idleMs;
   // Twice the strangers: some have been sent away and are not gone yet.
   server.maxConnections = limits.all + 2 * limits.strangers;
-  receive(server, proxy);
+  const proxy: Proxy = {
+    options,
+    limits,
+    clients: receive(server, options.key, limits),
+    lookUp: createTurns(limits.lookups),
+  };
   server.on('request', (request, response) => void onRequest(proxy, request, response));
   server.on('connect', (request, socket: Socket, head) => void onConnect(proxy, { request, socket, head }));
   return server;
-}
-
-/** Whoever connects says first whose connection it is, and is counted from the beginning. */
-function receive(server: Server, { options, limits, clients }: Proxy): void {
-  const crowd = createCrowd(limits.perWorker, limits.all);
-  const strangers = createStrangers(limits.strangers);
-  // The parser gets a connection only after its first line, which is ours.
-  const [parse] = server.listeners('connection') as [(socket: Socket) => void];
-  server.removeAllListeners('connection');
-  server.on('connection', (socket) => {
-    strangers.enter(socket);
-    awaitPreamble(socket, limits.preambleMs, ({ worker, token }) => {
-      strangers.leave(socket);
-      if (!isTokenOf(options.key, worker, token)) return void socket.destroy();
-      const place = crowd.enter(worker);
-      if (place === 'none') return void socket.destroy();
-      socket.once('close', () => crowd.leave(worker));
-      clients.set(socket, { worker, crowded: place === 'standing', pending: 0 });
-      parse.call(server, socket);
-    });
-  });
-}
-
-/** A task may say any number; the token it cannot know. */
-function isTokenOf(key: string, worker: number, token: string): boolean {
-  const wanted = keyedDigest(key, egressIdentity(worker));
-  return wanted.length === token.length && timingSafeEqual(Buffer.from(wanted), Buffer.from(token));
 }
 
 /** Listens where workers can connect; one that listened there before loses the place in one step. */
@@ -134,14 +111,23 @@ export async function listen(server: Server, path: string): Promise<void> {
 }
 
 async function onRequest(proxy: Proxy, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const client = proxy.clients.get(request.socket);
+  const client = proxy.clients.of(request.socket);
   if (client === undefined) return void request.socket.destroy();
-  client.pending += 1;
-  response.once('close', () => (client.pending -= 1));
   response.on('error', () => undefined);
-  const to = readAbsoluteUri(request.url ?? '');
+  // No client of today asks again before it has its answer; what it asks then costs and gets none.
+  if (client.busy) return proxy.clients.ignore(client);
+  client.busy = true;
+  response.once('close', () => {
+    client.busy = client.refused;
+    if (client.refused) request.socket.destroySoon();
+  });
+  const to =
+    client.tunnel === undefined ? readAbsoluteUri(request.url ?? '') : readOriginForm(request.url ?? '', client.tunnel);
   const what = to === undefined ? (request.url ?? '') : targetText(to.target);
-  const deny = (denial: Denial): void => answerRequest(response, tell(proxy, client, what, denial), denial);
+  const deny = (denial: Denial): void => {
+    client.refused = true;
+    answerRequest(response, tell(proxy, client, what, denial), denial);
+  };
   if (to === undefined) return deny(NOT_FOR_PROXIES);
   if (wantsUpgrade(request)) return deny(NO_UPGRADE);
   const reached = await reach(proxy, client, to.target);
@@ -160,10 +146,10 @@ interface ConnectRequest {
 }
 
 async function onConnect(proxy: Proxy, { request, socket, head }: ConnectRequest): Promise<void> {
-  const client = proxy.clients.get(socket);
+  const client = proxy.clients.of(socket);
   socket.on('error', () => undefined);
-  // An answer to an earlier request would get into the tunnel.
-  if (client === undefined || client.pending > 0) return void socket.destroy();
+  // An answer to an earlier request would get into the tunnel; a tunnel leads to no other one.
+  if (client === undefined || client.busy || client.tunnel !== undefined) return void socket.destroy();
   const target = readAuthority(request.url ?? '');
   const what = target === undefined ? (request.url ?? '') : targetText(target);
   const deny = (denial: Denial): void => answerConnect(socket, tell(proxy, client, what, denial), denial);
@@ -173,16 +159,37 @@ async function onConnect(proxy: Proxy, { request, socket, head }: ConnectRequest
   const { upstream } = reached;
   if (socket.destroyed) return void upstream.destroy();
   socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-  if (head.length > 0) upstream.write(head);
-  joinSockets(socket, upstream, proxy.limits.idleMs);
+  if (head.length > 0) socket.unshift(head);
+  await passThrough(proxy, { client, socket, upstream, target });
+}
+
+interface Tunnel {
+  readonly client: Client;
+  readonly socket: Socket;
+  readonly upstream: Socket;
+  readonly target: Target;
+}
+
+/** Carries a tunnel's bytes once it is known that they are meant for its target. */
+async function passThrough(proxy: Proxy, { client, socket, upstream, target }: Tunnel): Promise<void> {
+  const opening = await hearOpening(socket, upstream, target, proxy.limits.headMs);
+  const verdict = judgeOpening(target, opening);
+  if (verdict === 'tunnel') return joinTunnel(socket, upstream, opening, proxy.limits.idleMs);
+  upstream.destroy();
+  if (verdict === 'nothing') return void socket.destroy();
+  if (verdict !== 'http')
+    return refuseTunnel(socket, opening, tell(proxy, client, targetText(target), verdict), verdict);
+  socket.unshift(opening.client);
+  proxy.clients.examine(socket, target);
 }
 
 /** A connection to the target, or why there is none. */
 async function reach(proxy: Proxy, client: Client, target: Target): Promise<{ upstream: Socket } | { denial: Denial }> {
   const { options, limits } = proxy;
   if (client.crowded) return { denial: crowded(limits) };
-  const admission = await admit(options.rules, target, options.resolve);
+  const admission = await proxy.lookUp(client.worker, () => admit(options.rules, target, options.resolve));
   if ('denial' in admission) return admission;
+  proxy.clients.letThrough(client);
   try {
     return { upstream: await options.dial(admission.addresses, target.port, limits.connectMs) };
   } catch (error) {

@@ -49,6 +49,13 @@ export function readAbsoluteUri(text: string): HttpTarget | undefined {
   return { target, path: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
+/** Pure. What is asked for in a tunnel to that target: a path, or the same target's whole address. */
+export function readOriginForm(text: string, target: Target): HttpTarget | undefined {
+  if (text.startsWith('/')) return { target, path: text };
+  const to = readAbsoluteUri(text);
+  return to !== undefined && targetText(to.target) === targetText(target) ? to : undefined;
+}
+
 /** Pure. `name:port`, or `[v6]:port`. */
 export function targetText({ host, port }: Pick<Target, 'host' | 'port'>): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;

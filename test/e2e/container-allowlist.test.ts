@@ -21,6 +21,9 @@ const CLIENTS: Readonly<Record<string, (url: string) => string>> = {
   'npm-by-itself': () => `mkdir n && cd n && npm install --no-audit --no-fund tiny && node -p "require('tiny')"`,
   git: (url) => `git clone --quiet ${url}/git/tiny.git g && cat g/README.md`,
   curl: (url) => `curl --silent --show-error --fail --max-time 20 ${url}/page`,
+  // Its tunnel leads to what is listed, and in it it asks for another name.
+  fronting: (url) =>
+    `curl --silent --show-error --insecure --max-time 20 --connect-to ::${new URL(url).host} https://another.test/page`,
   node: (url) => `node -e "fetch('${url}/page').then((r) => r.text()).then((text) => process.stdout.write(text))"`,
 };
 
@@ -57,6 +60,7 @@ describe.skipIf(docker.why !== '')(
       await project.graph('login', [
         ...clients.map((name) => task(name, `listed-${name}`, listed.url)),
         task('npm-by-itself', 'registry-npm', ''),
+        task('fronting', 'listed-fronting', listed.url),
         ...clients.map((name) => task(name, `other-${name}`, other.url)),
       ]);
 
@@ -69,6 +73,9 @@ describe.skipIf(docker.why !== '')(
       expect(said('listed-git')).toBe('from git\n');
       expect(said('listed-curl')).toBe('page\n');
       expect(said('listed-node')).toBe('page\n');
+      expect(said('listed-fronting')).toMatch(/unrecognized name/i);
+      const refused = await project.read('.mahabharatha/logs/login/egress.jsonl');
+      expect(refused).toContain('its TLS greeting asks for another server, another.test');
       for (const name of clients) expect(said(`other-${name}`)).not.toMatch(/from npm|from git|page\n/);
       expect(other.asked).toEqual([]);
       expect(registry.asked).toContain('GET /npm/tiny.tgz');

@@ -81,6 +81,13 @@ export interface Origin {
   readonly seen: { readonly line: string; readonly raw: readonly string[]; readonly body: string }[];
 }
 
+/** Its port on this machine's loopback, until the test ends. */
+export async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
 /** A web server on this machine's loopback; answers "hello <path>" when told nothing else. */
 export async function startOrigin(answer?: RequestListener): Promise<Origin> {
   const seen: Origin['seen'] = [];

@@ -1,0 +1,98 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { keyedDigest } from '../lib/index.ts';
+import { egressIdentity } from '../protocol/index.ts';
+import { createBudget } from './budget.ts';
+import type { BudgetLimits } from './budget.ts';
+import { createCrowd, createStrangers } from './crowd.ts';
+import { awaitPreamble } from './preamble.ts';
+import type { Target } from './target.ts';
+
+/** A connection of a worker. */
+export interface Client {
+  readonly worker: number;
+  /** One too many: all it gets is a reason. */
+  readonly crowded: boolean;
+  /** What it has asked has no answer yet. */
+  busy: boolean;
+  /** It was refused something, and gets no more answers. */
+  refused: boolean;
+  /** It has cost the worker nothing: it led to what is allowed. */
+  free: boolean;
+  /** Its requests are those of a tunnel to there. */
+  tunnel: Target | undefined;
+}
+
+export interface Clients {
+  of(socket: Socket): Client | undefined;
+  /** Its target is allowed. */
+  letThrough(client: Client): void;
+  /** It has asked for more than is answered. */
+  ignore(client: Client): void;
+  /** From now on what comes on this connection are plain requests for that target. */
+  examine(socket: Socket, tunnel: Target): void;
+}
+
+interface ClientLimits {
+  readonly preambleMs: number;
+  readonly strangers: number;
+  readonly perWorker: number;
+  readonly all: number;
+  readonly refusals: BudgetLimits;
+}
+
+/** Each connection says first whose it is, is counted from the beginning, and waits when its worker has cost too much. */
+export function receive(server: Server, key: string, limits: ClientLimits): Clients {
+  const clients = new WeakMap<Socket, Client>();
+  const crowd = createCrowd(limits.perWorker, limits.all);
+  const strangers = createStrangers(limits.strangers);
+  const budget = createBudget(limits.refusals);
+  // The parser gets a connection only after its first line, which is ours.
+  const [parse] = server.listeners('connection') as [(socket: Socket) => void];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket) => {
+    strangers.enter(socket);
+    awaitPreamble(socket, limits.preambleMs, ({ worker, token }, goOn) => {
+      strangers.leave(socket);
+      if (!isTokenOf(key, worker, token)) return void socket.destroy();
+      const place = crowd.enter(worker);
+      if (place === 'none') return void socket.destroy();
+      socket.once('close', () => crowd.leave(worker));
+      clients.set(socket, newClient(worker, place === 'standing'));
+      budget.enter(worker, () => {
+        if (socket.destroyed) return;
+        parse.call(server, socket);
+        goOn();
+      });
+    });
+  });
+  return {
+    of: (socket) => clients.get(socket),
+    letThrough: (client) => {
+      if (!client.free) budget.giveBack(client.worker);
+      client.free = true;
+    },
+    ignore: (client) => {
+      client.refused = true;
+      budget.charge(client.worker);
+    },
+    examine: (socket, tunnel) => {
+      const client = clients.get(socket);
+      if (client === undefined || socket.destroyed) return void socket.destroy();
+      client.tunnel = tunnel;
+      parse.call(server, socket);
+      socket.resume();
+    },
+  };
+}
+
+function newClient(worker: number, crowded: boolean): Client {
+  return { worker, crowded, busy: false, refused: false, free: false, tunnel: undefined };
+}
+
+/** A task may say any number; the token it cannot know. */
+function isTokenOf(key: string, worker: number, token: string): boolean {
+  const wanted = keyedDigest(key, egressIdentity(worker));
+  return wanted.length === token.length && timingSafeEqual(Buffer.from(wanted), Buffer.from(token));
+}

@@ -1,0 +1,27 @@
+import type { Socket } from 'node:net';
+import { joinSockets } from '../lib/index.ts';
+import type { Denial } from './admission.ts';
+import { answerConnect } from './answers.ts';
+import { looksLikeTls } from './client-hello.ts';
+import type { Opening } from './opening.ts';
+
+/** A fatal alert, "unrecognized name": what a TLS client can show of a refusal. */
+const ALERT = Buffer.from([21, 3, 1, 0, 2, 2, 112]);
+/** How long a refused client may take to read why. */
+const LINGER_MS = 5000;
+
+/** Passes on what was said in the opening, and all that follows. */
+export function joinTunnel(client: Socket, upstream: Socket, opening: Opening, idleMs: number): void {
+  if (opening.client.length > 0) upstream.write(opening.client);
+  if (opening.server.length > 0) client.write(opening.server);
+  joinSockets(client, upstream, idleMs);
+}
+
+/** Says no in a tunnel that is open already, in the words that its client understands. */
+export function refuseTunnel(client: Socket, opening: Opening, what: string, denial: Denial): void {
+  if (!looksLikeTls(opening.client)) return answerConnect(client, what, denial);
+  client.setTimeout(LINGER_MS, () => client.destroy());
+  client.resume();
+  client.once('end', () => client.destroySoon());
+  client.end(ALERT);
+}

@@ -9,20 +9,22 @@ const AIM = 1.1;
 
 /** The snapshot is the sum of what happened, not the list of it: a long run must not make each step dearer. */
 export async function measureStateGrowth({ quick }) {
+  const { systemClock } = await import('../dist/lib/index.js');
   const { openStore, projectPaths } = await import('../dist/state/index.js');
   const { openJournal } = await import('../dist/orchestrator/journal.js');
+  const { replay } = await import('../dist/orchestrator/reduce.js');
   return inTempFolder(async (folder) => {
-    const first = await stateOfRealRun(folder, (root) => openStore(projectPaths(root), 'bench').read());
+    const first = await stateOfRealRun(folder, (root) => openStore(projectPaths(root), 'bench', replay).read());
     const long = HISTORIES.map((count) => {
       const paths = projectPaths(path.join(folder, String(count)));
       mkdirSync(paths.feature('bench').folder, { recursive: true });
-      const store = openStore(paths, 'bench');
-      const journal = openJournal({ clock: Date, store, emit: () => undefined }, first);
+      const store = openStore(paths, 'bench', replay);
+      const journal = openJournal({ clock: systemClock, store, emit: () => undefined }, first);
       const history = endlessHistory();
       for (let event = 0; event < count; event++) journal.record(history.next().value);
       return { count, store, journal, history };
     });
-    for (const { journal } of long) await journal.save();
+    for (const { journal } of long) await journal.checkpoint();
     const writes = await interleave(contestants(long, writeSnapshot), quick ? 20 : 100);
     const steps = await interleave(contestants(long, recordAndSave), quick ? 20 : 100);
     return report(long, writes, steps);

@@ -5,6 +5,7 @@ import type { Config } from '../config/index.ts';
 import { openRepository } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
 import { AppError, foreignLock } from '../lib/index.ts';
+import { replay } from '../orchestrator/index.ts';
 import { featuresWithState, openStore, projectPaths } from '../state/index.ts';
 import type { ProjectPaths, StateStore } from '../state/index.ts';
 import type { CliContext } from './command.ts';
@@ -28,7 +29,7 @@ export async function openProject(context: Pick<CliContext, 'cwd' | 'env'>): Pro
     paths,
     config: () => loadConfig(paths.config),
     feature: (name) => chooseFeature(paths, name),
-    store: (feature) => openStore(paths, feature),
+    store: (feature) => openStore(paths, feature, replay),
   };
 }
 

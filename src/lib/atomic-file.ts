@@ -33,8 +33,8 @@ export async function writeFileAtomic(
   }
 }
 
-/** A rename is only on the disk when its folder is. */
-async function syncFolder(folder: string): Promise<void> {
+/** A new or renamed file is only on the disk when its folder is. */
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, constants.O_RDONLY);
   try {
     await handle.sync();

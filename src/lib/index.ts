@@ -1,5 +1,5 @@
 export { inBytes } from './amounts.ts';
-export { copyUntrusted, makeIgnoredFolder, readUntrusted, writeFileAtomic } from './atomic-file.ts';
+export { copyUntrusted, makeIgnoredFolder, readUntrusted, syncFolder, writeFileAtomic } from './atomic-file.ts';
 export { sleep, startTimer, systemClock } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
 export type { ErrorCode } from './error-codes.ts';

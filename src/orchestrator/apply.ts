@@ -5,7 +5,8 @@ import type { WorkerSpec } from '../launchers/index.ts';
 import { attemptRef, branchNames, INSIDE } from '../protocol/index.ts';
 import type { Assignment, Boot, TaskBrief } from '../protocol/index.ts';
 import type { AttemptState, RunEvent, RunState, WorkerPaths } from '../state/index.ts';
-import type { Task } from '../tasks/index.ts';
+import { taskOf } from '../tasks/index.ts';
+import type { Task, TaskGraph } from '../tasks/index.ts';
 import { isLive } from './decide-workers.ts';
 import { gateAttemptId } from './decide-level.ts';
 import type { Hands } from './hands.ts';
@@ -183,7 +184,7 @@ async function assign(context: RunContext, journal: Journal, action: ActionOf<'a
 
 /** Built from the state alone, so that a restarted orchestrator can deliver it again. */
 export function taskAssignment({ options, graph }: RunContext, journal: Journal, id: string): Assignment {
-  const task = graph.tasks.find((candidate) => candidate.id === id);
+  const task = taskOf(graph, id);
   const known = journal.state.tasks[id];
   const attempt = known?.attempts.at(-1);
   if (task === undefined || known === undefined || attempt === undefined)
@@ -197,19 +198,19 @@ export function taskAssignment({ options, graph }: RunContext, journal: Journal,
     feedback: known.feedback,
     agent: options.agent,
     limits: options.limits,
-    fresh: known.failures > 0 || foundDirty(journal.state, attempt),
+    fresh: known.failures > 0 || foundDirty(graph, journal.state, attempt),
   };
 }
 
 /** What a failed attempt left behind must not reach the next one in its worktree, ignored files included. */
-function foundDirty({ tasks }: RunState, attempt: AttemptState): boolean {
-  const before = Object.values(tasks)
-    .flatMap((task) => task.attempts)
-    .filter((other) => other.worker === attempt.worker && other !== attempt)
-    .reduce<AttemptState | undefined>(
-      (last, other) => (last && last.startedAt > other.startedAt ? last : other),
-      undefined,
-    );
+function foundDirty(graph: TaskGraph, { tasks }: RunState, attempt: AttemptState): boolean {
+  let before: AttemptState | undefined;
+  for (const { id } of graph.tasks) {
+    for (const other of tasks[id]?.attempts ?? []) {
+      if (other.worker !== attempt.worker || other === attempt) continue;
+      if (before === undefined || other.startedAt >= before.startedAt) before = other;
+    }
+  }
   return before !== undefined && before.outcome !== 'accepted';
 }
 

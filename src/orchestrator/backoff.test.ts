@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskState } from '../state/index.ts';
+import type { Task } from '../tasks/index.ts';
 import { createWaits } from './backoff.ts';
 
 const WALL = Date.parse('2026-01-01T12:00:00Z');
@@ -20,7 +21,7 @@ function scene(task: Partial<TaskState> = {}): Scene {
   const notBefore = new Date(WALL + 2000).toISOString();
   const tasks = { A: { status: 'pending', notBefore, backoffs: 1, ...task } as TaskState };
   const begin = (): ReturnType<typeof createWaits> =>
-    createWaits({ now: () => wall, monotonic: () => monotonic }, { backoffMs: 2000 });
+    createWaits({ now: () => wall, monotonic: () => monotonic }, { backoffMs: 2000 }, { tasks: [{ id: 'A' } as Task] });
   let waits = begin();
   return {
     left: () => waits(tasks).get('A'),

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
 import type { Policy } from './plan.ts';
 
 const FACTOR_MAX = 10;
@@ -17,18 +18,21 @@ export function backoffMs(policy: Pick<Policy, 'backoffMs'>, before: number): nu
 export function createWaits(
   clock: Clock,
   policy: Pick<Policy, 'backoffMs'>,
+  { tasks: all }: Pick<TaskGraph, 'tasks'>,
 ): (tasks: RunState['tasks']) => ReadonlyMap<string, number> {
   const dues = new Map<string, number>();
   return (tasks) => {
     const [now, wall] = [clock.monotonic(), clock.now()];
-    const waits = Object.entries(tasks).flatMap(([id, { status, notBefore, backoffs }]) => {
-      if (status !== 'pending' || notBefore === null) return [];
+    const waits = new Map<string, number>();
+    for (const { id } of all) {
+      const { status, notBefore = null, backoffs = 0 } = tasks[id] ?? {};
+      if (status !== 'pending' || notBefore === null) continue;
       const wait = `${id} ${notBefore}`;
       const latest = dues.get(wait) ?? now + backoffMs(policy, Math.max(0, backoffs - 1));
       const due = Math.min(latest, now + Date.parse(notBefore) - wall);
       dues.set(wait, due);
-      return due > now ? [[id, due - now] as const] : [];
-    });
-    return new Map(waits);
+      if (due > now) waits.set(id, due - now);
+    }
+    return waits;
   };
 }

@@ -1,6 +1,7 @@
 import { longestFirst } from '../tasks/index.ts';
 import type { RunState, TaskState } from '../state/index.ts';
-import { currentLevel, isHeld } from './decide-level.ts';
+import { currentLevel, heldBack } from './decide-level.ts';
+import type { HeldBack } from './decide-level.ts';
 import { findHand } from './decide-workers.ts';
 import type { Action, Snapshot } from './plan.ts';
 
@@ -8,25 +9,23 @@ import type { Action, Snapshot } from './plan.ts';
 export function assignTasks(snapshot: Snapshot): Action[] {
   const level = currentLevel(snapshot);
   if (level === undefined || findHand(snapshot, new Set()).worker === undefined) return [];
+  const held = heldBack(snapshot, level);
   const actions: Action[] = [];
   const taken = new Set<number>();
-  for (const id of longestFirst(snapshot.graph, readyTasks(snapshot, level))) {
+  for (const task of longestFirst(snapshot.graph)) {
+    if (task.level !== level || !isReady(snapshot, task.id, held)) continue;
     const { worker, start } = findHand(snapshot, taken);
     if (worker === undefined) break;
     taken.add(worker);
     if (start !== undefined) actions.push({ kind: 'start-worker', worker, cause: start });
-    actions.push(assignment(snapshot.state, id, worker));
+    actions.push(assignment(snapshot.state, task.id, worker));
   }
   return actions;
 }
 
-function readyTasks({ state, graph, waits }: Snapshot, level: number): string[] {
-  const ready = (id: string): boolean => {
-    const task = state.tasks[id];
-    if (task === undefined || task.level !== level || task.status !== 'pending') return false;
-    return !isHeld(state, task) && !waits.has(id);
-  };
-  return graph.tasks.map((task) => task.id).filter(ready);
+function isReady({ state, waits }: Snapshot, id: string, held: HeldBack): boolean {
+  const task = state.tasks[id];
+  return task?.status === 'pending' && !held(task) && !waits.has(id);
 }
 
 function assignment(state: RunState, task: string, worker: number): Action {

@@ -1,3 +1,4 @@
+import { tasksAt } from '../tasks/index.ts';
 import type { RunState, TaskState, Trial } from '../state/index.ts';
 import { findHand } from './decide-workers.ts';
 import { attemptId, record } from './plan.ts';
@@ -13,22 +14,27 @@ export function currentLevel({ state, graph }: Snapshot): number | undefined {
   });
 }
 
+export type HeldBack = (task: TaskState) => boolean;
+
 /**
  * A task whose work did not go together with the others' waits until theirs is published: then it starts from a tree
  * that has theirs in it.
  */
-export function isHeld(state: RunState, task: TaskState): boolean {
-  const outcome = task.attempts.at(-1)?.outcome;
-  const clashed = outcome === 'conflict' || outcome === 'gate-failed';
-  if (task.status !== 'pending' || !clashed) return false;
-  return tasksOf(state, task.level).some(({ task: other }) => other.status === 'complete' && !other.merged);
+export function heldBack(snapshot: Snapshot, level: number): HeldBack {
+  let unpublished: boolean | undefined;
+  return ({ status, attempts }) => {
+    const outcome = attempts.at(-1)?.outcome;
+    if (status !== 'pending' || (outcome !== 'conflict' && outcome !== 'gate-failed')) return false;
+    unpublished ??= tasksOf(snapshot, level).some(({ task }) => task.status === 'complete' && !task.merged);
+    return unpublished;
+  };
 }
 
 export function openLevel(snapshot: Snapshot): Action[] {
   const level = currentLevel(snapshot);
   if (level === undefined) return [finishRun(snapshot.state)];
   if (snapshot.state.levels[level]?.status !== 'pending') return [];
-  const tasks = tasksOf(snapshot.state, level).filter(({ task }) => task.status !== 'blocked').length;
+  const tasks = tasksOf(snapshot, level).filter(({ task }) => task.status !== 'blocked').length;
   return [record({ type: 'level-started', level, base: snapshot.state.integrationTip, tasks })];
 }
 
@@ -38,18 +44,17 @@ export function closeLevel(snapshot: Snapshot): Action[] {
   const now = level === undefined ? undefined : snapshot.state.levels[level];
   if (level === undefined || now === undefined || now.gateRun !== null) return [];
   const trial = now.trial;
-  const tasks = tasksOf(snapshot.state, level);
-  const unmerged = tasks.filter(
-    ({ id, task }) => task.status === 'complete' && !task.merged && !trial?.tasks.includes(id),
-  );
+  const tasks = tasksOf(snapshot, level);
+  const tried = new Set(trial?.tasks);
+  const unmerged = tasks.filter(({ id, task }) => task.status === 'complete' && !task.merged && !tried.has(id));
   if (unmerged.length > 0) {
     // While work waits for a free worker, a turn is short; at the end of a level nobody waits for it.
     const few = unmerged.slice(0, tasks.some(({ task }) => task.status === 'pending') ? 1 : MERGES_AT_ONCE);
     return few.map(({ id }) => ({ kind: 'merge-task', level, task: id, cause: 'accepted' }));
   }
-  const waiting = tasks.some(({ task }) => isOpen(task) && !isHeld(snapshot.state, task));
-  if (waiting) return [];
-  if (trial === null || trial.tasks.length === 0) return finishLevel(snapshot.state, level);
+  const held = heldBack(snapshot, level);
+  if (tasks.some(({ task }) => isOpen(task) && !held(task))) return [];
+  if (trial === null || trial.tasks.length === 0) return finishLevel(snapshot, level);
   const tip = trial.tips.at(-1) ?? snapshot.state.integrationTip;
   if (snapshot.state.settings.gates.length === 0) return [publish(level, tip, 'no gates are configured')];
   return trial.green ? [publish(level, tip, 'all required gates are green')] : tryGates(snapshot, level, trial);
@@ -79,16 +84,15 @@ function runGates(snapshot: Snapshot, level: number, count: number): Action[] {
   const { worker, start } = findHand(snapshot, new Set());
   if (worker === undefined || trial == null) return [];
   const commit = count === 0 ? snapshot.state.integrationTip : (trial.tips[count - 1] ?? snapshot.state.integrationTip);
-  const again =
-    trial.reds > 0 ? 'red once: a second look tells a flake from a failure' : whatIsMerged(snapshot.state, level);
+  const again = trial.reds > 0 ? 'red once: a second look tells a flake from a failure' : whatIsMerged(snapshot, level);
   const cause = trial.search === null ? again : `looking for the culprit among ${trial.tasks.length} tasks`;
   const gates: Action = { kind: 'run-gates', level, worker, count, commit, cause };
   return start === undefined ? [gates] : [{ kind: 'start-worker', worker, cause: start }, gates];
 }
 
 /** Gates also see what is left of a level in which a task has failed, or waits for the others. */
-function whatIsMerged(state: RunState, level: number): string {
-  const tasks = tasksOf(state, level);
+function whatIsMerged(snapshot: Snapshot, level: number): string {
+  const tasks = tasksOf(snapshot, level);
   const done = tasks.filter(({ task }) => task.status === 'complete').length;
   if (done === tasks.length) return 'all tasks of the level are merged';
   return `what is done in the level is merged: ${done} of ${tasks.length} tasks`;
@@ -132,8 +136,8 @@ function blame(state: RunState, level: number, trial: Trial, index: number): Act
   });
 }
 
-function finishLevel(state: RunState, level: number): Action[] {
-  const bad = tasksOf(state, level).filter(({ task }) => task.status === 'failed' || task.status === 'blocked');
+function finishLevel(snapshot: Snapshot, level: number): Action[] {
+  const bad = tasksOf(snapshot, level).filter(({ task }) => task.status === 'failed' || task.status === 'blocked');
   const status = bad.length === 0 ? 'complete' : 'failed';
   const cause = bad.length === 0 ? 'all tasks are merged' : `not done: ${bad.map(({ id }) => id).join(', ')}`;
   return [record({ type: 'level-finished', level, status, cause })];
@@ -157,10 +161,11 @@ function finishRun(state: RunState): FinishAction {
   return { kind: 'finish', status: 'failed', exit: 1, cause, resumeAt: null };
 }
 
-function tasksOf(state: RunState, level: number): { id: string; task: TaskState }[] {
-  return Object.entries(state.tasks)
-    .filter(([, task]) => task.level === level)
-    .map(([id, task]) => ({ id, task }));
+function tasksOf({ state, graph }: Snapshot, level: number): { id: string; task: TaskState }[] {
+  return tasksAt(graph, level).flatMap(({ id }) => {
+    const task = state.tasks[id];
+    return task === undefined ? [] : [{ id, task }];
+  });
 }
 
 /** No task has such an id: theirs begin with a letter. */

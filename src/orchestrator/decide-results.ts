@@ -3,6 +3,7 @@ import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../
 import { backoffMs } from './backoff.ts';
 import { tooLarge } from './decide-checkout.ts';
 import { shownPaths, trespassOf } from './decide-ownership.ts';
+import { taskOf } from '../tasks/index.ts';
 import { attemptId, record } from './plan.ts';
 import type { Action, FinishAction, ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 
@@ -13,8 +14,9 @@ const OWNS_NOTHING = { files: { create: [], modify: [], read: [] } };
 
 /** Every attempt that is under way: has it ended, and how is that answered? */
 export function settleTasks(snapshot: Snapshot): Action[] {
-  return Object.entries(snapshot.state.tasks).flatMap(([id, task]) => {
-    if (task.status !== 'running' && task.status !== 'verifying') return [];
+  return snapshot.graph.tasks.flatMap(({ id }) => {
+    const task = snapshot.state.tasks[id];
+    if (task?.status !== 'running' && task?.status !== 'verifying') return [];
     const attempt = task.attempts.at(-1);
     return attempt === undefined ? [] : settle(snapshot, { id, task, attempt });
   });
@@ -85,7 +87,7 @@ function refuseCommit(snapshot: Snapshot, work: UnderWay, result: ObservedTaskRe
 /** The worker found it good; now what counts is what its commit touches. */
 function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
   const { id, attempt } = work;
-  const task = snapshot.graph.tasks.find((candidate) => candidate.id === id);
+  const task = taskOf(snapshot.graph, id);
   const declared = [...(task?.files.create ?? []), ...(task?.files.modify ?? [])];
   const nothing = noWork(result, declared);
   if (nothing !== undefined) return [failed(work, { ...result, ...nothing }, 'failure', { outcome: 'no-change' })];

@@ -33,9 +33,10 @@ function retryTasks({ retries, state, graph }: Snapshot): Action[] {
 }
 
 /** A task that has used up its tries, or has cost too many workers, is failed for good. */
-function giveUp({ state, policy }: Snapshot): Action[] {
-  return Object.entries(state.tasks).flatMap(([id, task]) => {
-    if (task.status !== 'pending') return [];
+function giveUp({ state, graph, policy }: Snapshot): Action[] {
+  return graph.tasks.flatMap(({ id }) => {
+    const task = state.tasks[id];
+    if (task?.status !== 'pending') return [];
     const why =
       task.failures >= policy.attempts
         ? `failed ${task.failures} of ${policy.attempts} times; last: ${task.cause}`

@@ -123,10 +123,12 @@ async function bringHome(
   }
 }
 
-function openAttempt(state: RunState, worker: number): { readonly name: string; readonly base: string } | undefined {
-  for (const [id, task] of Object.entries(state.tasks)) {
-    const last = task.attempts.at(-1);
-    if (last?.worker === worker && last.outcome === null) return { name: attemptId(id, last.number), base: last.base };
-  }
-  return undefined;
+function openAttempt(
+  { tasks, workers }: RunState,
+  worker: number,
+): { readonly name: string; readonly base: string } | undefined {
+  const id = workers[worker]?.task ?? '';
+  const last = tasks[id]?.attempts.at(-1);
+  if (last?.worker !== worker || last.outcome !== null) return undefined;
+  return { name: attemptId(id, last.number), base: last.base };
 }

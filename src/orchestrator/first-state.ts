@@ -30,6 +30,7 @@ export function firstState(graph: TaskGraph, { settings, base, integration, runI
     resumeAt: null,
     startedAt: now,
     updatedAt: now,
+    events: 0,
   };
 }
 

@@ -1,6 +1,7 @@
 export type { Policy, StopRequest } from './plan.ts';
 export type { Ports, RunContext, RunOptions } from './ports.ts';
 export type { RunEnd } from './loop.ts';
+export { replay } from './reduce.ts';
 export { resumeRun, startRun } from './start.ts';
 export { retryAtRest } from './retry-at-rest.ts';
 export { retryable } from './retryable.ts';

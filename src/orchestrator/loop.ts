@@ -61,7 +61,7 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
       if (actions.length > 0) continue;
       // Whatever the outside would notice has been saved before it was done; the rest is saved before we sleep.
       await journal.save();
-      await bell.wait(options.stop, nextLook(snapshot));
+      await bell.wait(options.stop, Math.min(nextLook(snapshot), journal.dueMs ?? TICK_MS));
     }
   } catch (error) {
     return await goDown(run, error);
@@ -118,7 +118,7 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
   await sweep(context, journal);
   const { status, exit, cause, resumeAt } = action;
   journal.record({ type: 'run-finished', status, exit, cause, resumeAt });
-  await journal.save();
+  await journal.checkpoint();
   return { state: journal.state, exit };
 }
 
@@ -160,7 +160,7 @@ async function breakOff(context: RunContext, journal: Journal, hands: Hands, err
   if (journal.state.status === 'running') {
     const { exit } = asAppError(error);
     journal.record({ type: 'run-finished', status: 'stopped', exit, cause: reasonOf(error), resumeAt: null });
-    await journal.save().catch(() => undefined);
+    await journal.checkpoint().catch(() => undefined);
   }
   throw error;
 }

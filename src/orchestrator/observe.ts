@@ -3,6 +3,7 @@ import type { Clock } from '../lib/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { Phase, WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
+import { taskOf } from '../tasks/index.ts';
 import { createWaits } from './backoff.ts';
 import { isLive } from './decide-workers.ts';
 import { createExaminer } from './examine.ts';
@@ -63,7 +64,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
   const overdue = createAttemptWatch(context);
   const pastSetup = createSetupWatch();
   const examiner = createExaminer(context, onNews);
-  const waitsOf = createWaits(ports.clock, options.policy);
+  const waitsOf = createWaits(ports.clock, options.policy, graph);
   const readings = new Map<number, Reading>();
   const heartbeats = new Map<number, string>();
   let asked: readonly string[] = [];
@@ -167,7 +168,7 @@ function createAttemptWatch({ ports, options, graph }: RunContext): typeof overd
   const since = new Map<number, { readonly work: string; readonly at: number }>();
   const { limits, setup, graceMs } = options;
   const limitOf = (state: RunState, id: string): number => {
-    const task = graph.tasks.find((known) => known.id === id);
+    const task = taskOf(graph, id);
     const work = limits.totalMs + limits.completionMs + (task?.verification?.timeoutMs ?? 0);
     const gates = state.settings.gates.reduce((sum, { timeoutMs }) => sum + timeoutMs + graceMs, 0);
     return (task === undefined ? gates : work + graceMs) + (setup?.timeoutMs ?? 0) + UNLIMITED_MS;

@@ -14,9 +14,27 @@ import { SETTING_UP } from './plan.ts';
 const KEPT_ATTEMPTS = 10;
 const KEPT_WARNINGS = 50;
 
-/** The snapshot after an event. Nothing else ever changes a run's state. */
+/** The state after an event. Nothing else ever changes a run's state. */
 export function reduce(state: RunState, event: RecordedEvent): RunState {
-  return { ...change(state, event), updatedAt: event.at };
+  return advance(ownCopy(state), event);
+}
+
+/**
+ * As `reduce`, for the owner of the state alone: the lists of tasks, workers and levels are changed in place, because a
+ * copy of ten thousand tasks per event would cost more than all the rest. What stands in the lists is replaced as a whole.
+ */
+export function advance(state: RunState, event: RecordedEvent): RunState {
+  return { ...change(state, event), updatedAt: event.at, events: state.events + 1 };
+}
+
+/** The state after all these events, as a run's journal would have it. */
+export function replay(state: RunState, events: readonly RecordedEvent[]): RunState {
+  return events.reduce(advance, ownCopy(state));
+}
+
+/** A state whose lists belong to the caller. */
+export function ownCopy(state: RunState): RunState {
+  return { ...state, tasks: { ...state.tasks }, workers: { ...state.workers }, levels: { ...state.levels } };
 }
 
 // oxlint-disable-next-line complexity, max-lines-per-function -- one case per event, each a line or two
@@ -133,7 +151,8 @@ function runResumed(state: RunState, { settings }: EventOf<'run-resumed'>): RunS
 }
 
 function withWorker(state: RunState, worker: number, value: WorkerState): RunState {
-  return { ...state, workers: { ...state.workers, [worker]: value } };
+  state.workers[worker] = value;
+  return state;
 }
 
 function changeWorker(state: RunState, worker: number, change: Partial<WorkerState>): RunState {
@@ -143,13 +162,15 @@ function changeWorker(state: RunState, worker: number, change: Partial<WorkerSta
 
 function changeTask(state: RunState, id: string, change: Partial<TaskState>): RunState {
   const now = state.tasks[id];
-  return now === undefined ? state : { ...state, tasks: { ...state.tasks, [id]: { ...now, ...change } } };
+  if (now !== undefined) state.tasks[id] = { ...now, ...change };
+  return state;
 }
 
 function changeLevel(state: RunState, level: number, change: Partial<LevelState>, current = state.level): RunState {
   const now = state.levels[level];
   if (now === undefined) return state;
-  return { ...state, level: current, levels: { ...state.levels, [level]: { ...now, ...change } } };
+  state.levels[level] = { ...now, ...change };
+  return { ...state, level: current };
 }
 
 const EMPTY_TRIAL: Trial = { tasks: [], tips: [], green: false, reds: 0, search: null, redLog: null };
@@ -335,10 +356,8 @@ function gatesFailed(state: RunState, event: EventOf<'gates-failed'>): RunState 
 }
 
 function levelPublished(state: RunState, event: EventOf<'level-published'>): RunState {
-  const tasks = Object.fromEntries(
-    Object.entries(state.tasks).map(([id, task]) => [id, event.tasks.includes(id) ? { ...task, merged: true } : task]),
-  );
-  return changeLevel({ ...state, tasks, integrationTip: event.tip }, event.level, {
+  for (const id of event.tasks) changeTask(state, id, { merged: true });
+  return changeLevel({ ...state, integrationTip: event.tip }, event.level, {
     base: event.tip,
     trial: null,
     status: 'running',

@@ -10,6 +10,6 @@ export async function retryAtRest(
 ): Promise<RunState> {
   const journal = openJournal(ports, state);
   for (const task of tasks) journal.record({ type: 'task-reset', task, cause: 'asked to retry' });
-  await journal.save();
+  await journal.checkpoint();
   return journal.state;
 }

@@ -4,6 +4,7 @@ import { AppError, timeId } from '../lib/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
+import { taskOf, tasksAt } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { deliver, taskAssignment } from './apply.ts';
 import { findUnmerged } from './apply-merge.ts';
@@ -168,7 +169,7 @@ async function copyFiles({ ports, options }: RunContext): Promise<void> {
 
 /** The graph may have been edited meanwhile: finished tasks stay finished, new ones join, removed ones go if not begun. */
 function withGraph(state: RunState, graph: TaskGraph): RunState {
-  const removed = Object.keys(state.tasks).filter((id) => !graph.tasks.some((task) => task.id === id));
+  const removed = Object.keys(state.tasks).filter((id) => taskOf(graph, id) === undefined);
   const begun = removed.filter((id) => (state.tasks[id]?.attempts.length ?? 0) > 0);
   const moved = graph.tasks.filter((task) => {
     const known = state.tasks[task.id];
@@ -191,7 +192,7 @@ function withGraph(state: RunState, graph: TaskGraph): RunState {
   const levels = graph.levels.map((level) => [level, state.levels[level] ?? firstLevel()]);
   const whole = { ...state, tasks: Object.fromEntries(tasks), levels: Object.fromEntries(levels) };
   const reopened = graph.levels.filter((level) =>
-    graph.tasks.some((task) => task.level === level && state.tasks[task.id] === undefined),
+    tasksAt(graph, level).some((task) => state.tasks[task.id] === undefined),
   );
   return reopened.reduce(reopenLevel, whole);
 }

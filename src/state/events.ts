@@ -135,5 +135,7 @@ export type RunEvent =
       readonly resumeAt: string | null;
     };
 
-/** An event as it stands in the log. */
 export type RecordedEvent = RunEvent & { readonly at: string };
+
+/** An event as it stands in the log: a run's events are numbered from 1, without a gap. */
+export type NumberedEvent = RecordedEvent & { readonly seq: number };

@@ -14,7 +14,8 @@ import { describe, expect, it } from 'vitest';
 import { startNode } from '../../test/support/node-process.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { fingerprint, tempRepository } from '../../test/support/temp-repository.ts';
-import type { RecordedEvent } from './events.ts';
+import { replay } from '../orchestrator/reduce.ts';
+import type { NumberedEvent } from './events.ts';
 import { clearRun, featuresWithState, openStore } from './file-store.ts';
 import type { StateStore } from './file-store.ts';
 import { projectPaths } from './paths.ts';
@@ -106,11 +107,14 @@ const STATE: RunState = {
   resumeAt: null,
   startedAt: TIME,
   updatedAt: TIME,
+  events: 7,
 };
+
+const storeIn = (root: string, feature = 'login'): StateStore => openStore(projectPaths(root), feature, replay);
 
 /** A store with its folders, and without a lock. */
 async function openLocked(root = tempFolder()): Promise<StateStore> {
-  const store = openStore(projectPaths(root), 'login');
+  const store = storeIn(root);
   const release = await store.lock();
   await release();
   return store;
@@ -206,18 +210,74 @@ describe('the snapshot', () => {
     const root = tempFolder();
     expect(await featuresWithState(projectPaths(root))).toEqual([]);
     await (await openLocked(root)).write(STATE);
-    await openStore(projectPaths(root), 'v1.2').write(STATE);
+    await storeIn(root, 'v1.2').write(STATE);
     const names = await featuresWithState(projectPaths(root));
     expect(names.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(['login', 'v1.2']);
   });
 });
 
-const warning = (text: string): RecordedEvent => ({ type: 'warning', text, at: TIME });
+const warning = (text: string, seq = 1): NumberedEvent => ({ seq, at: TIME, type: 'warning', text });
 const textsOf = (store: StateStore): unknown[] =>
   readFileSync(store.paths.events, 'utf8')
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as unknown);
+
+const warningsOf = async (store: StateStore): Promise<unknown> => (await store.read())?.warnings;
+
+describe('what has happened since the snapshot', () => {
+  it('stands in the log and is read with it', async () => {
+    const store = await openLocked();
+    await store.append([warning('in the snapshot', 7)]);
+    await store.write(STATE);
+    expect(await store.read()).toEqual(STATE);
+    await store.append([warning('one', 8), warning('two', 9)]);
+    const later = { ...STATE, warnings: [...STATE.warnings, 'one', 'two'], events: 9 };
+    expect(await store.read()).toEqual(later);
+    await store.write(later);
+    expect(await store.read()).toEqual(later);
+  });
+
+  it('is found however much it is', async () => {
+    const store = await openLocked();
+    await store.write(STATE);
+    const events = Array.from({ length: 3000 }, (_, index) => warning('x'.repeat(200), index + 8));
+    await store.append(events);
+    expect((await store.read())?.events).toBe(3007);
+  });
+
+  it('counts as far as it is written in full', async () => {
+    const store = await openLocked();
+    await store.write(STATE);
+    await store.append([warning('one', 8)]);
+    appendFileSync(store.paths.events, JSON.stringify(warning('two', 9)));
+    expect(await warningsOf(store)).toEqual([...STATE.warnings, 'one']);
+    await store.append([warning('another two', 9)]);
+    expect(await warningsOf(store)).toEqual([...STATE.warnings, 'one', 'another two']);
+  });
+
+  it.each<[string, NumberedEvent[], string[]]>([
+    ['a version that did not number events', [{ ...warning('old'), seq: undefined as never }], []],
+    ['a run whose snapshot was removed', [warning('old', 8), warning('old', 9), warning('old', 10)], ['8', '9']],
+    ['a write that was done twice', [warning('8', 8), warning('9', 9)], ['8', '9']],
+    ['a log that lacks events', [warning('old', 6), warning('10', 10)], []],
+  ])('is not mixed up with lines of %s', async (_, before, expected) => {
+    const store = await openLocked();
+    await store.write(STATE);
+    await store.append(before);
+    if (expected.length > 0) await store.append(expected.map((text) => warning(text, Number(text))));
+    expect(await warningsOf(store)).toEqual([...STATE.warnings, ...expected]);
+  });
+
+  it('is refused when it makes no state', async () => {
+    const store = await openLocked();
+    await store.write(STATE);
+    appendFileSync(store.paths.events, `${JSON.stringify({ seq: 8, at: TIME, type: 'warning', text: 7 })}\n`);
+    await expect(store.read()).rejects.toMatchObject({ code: 'STATE_INVALID', facts: { file: store.paths.events } });
+    appendFileSync(store.paths.events, `${JSON.stringify({ seq: 9, at: TIME, type: 'gates-passed' })}\n`);
+    await expect(store.read()).rejects.toMatchObject({ code: 'STATE_INVALID', facts: { file: store.paths.events } });
+  });
+});
 
 describe('the event log', () => {
   it('grows by one line for each event, in order', async () => {
@@ -257,7 +317,7 @@ describe('requests to a running orchestrator', () => {
   });
 
   it('can be left before there is an orchestrator', async () => {
-    const store = openStore(projectPaths(tempFolder()), 'login');
+    const store = storeIn(tempFolder());
     expect(await store.takeRequests()).toEqual([]);
     await store.ask({ kind: 'retry', task: 'T-1' });
     expect(await store.takeRequests()).toEqual([{ kind: 'retry', task: 'T-1' }]);
@@ -297,14 +357,14 @@ describe('a run that is cleared away', () => {
 describe('the lock of a run', () => {
   it('keeps a second orchestrator out and names the first', async () => {
     const root = tempFolder();
-    const store = openStore(projectPaths(root), 'login');
+    const store = storeIn(root);
     const release = await store.lock();
-    await expect(openStore(projectPaths(root), 'login').lock()).rejects.toMatchObject({
+    await expect(storeIn(root).lock()).rejects.toMatchObject({
       code: 'ALREADY_RUNNING',
       facts: { feature: 'login', pid: process.pid, since: (await store.holder())?.since },
       exit: 2,
     });
-    const other = await openStore(projectPaths(root), 'search').lock();
+    const other = await storeIn(root, 'search').lock();
     await other();
     await release();
     expect(await store.holder()).toBeUndefined();
@@ -317,13 +377,13 @@ describe('the lock of a run', () => {
     const root = tempFolder();
     const orchestrator = startNode(
       `import { openStore, projectPaths } from './state/index.js';
-       await openStore(projectPaths(process.env.ROOT), 'login').lock();
+       await openStore(projectPaths(process.env.ROOT), 'login', (state) => state).lock();
        console.log('locked');
        setInterval(() => {}, 1000);`,
       { ROOT: root },
     );
     await orchestrator.printed('locked');
-    const store = openStore(projectPaths(root), 'login');
+    const store = storeIn(root);
     await expect(store.lock()).rejects.toMatchObject({ facts: { pid: orchestrator.pid } });
     orchestrator.child.kill('SIGKILL');
     await orchestrator.end;
@@ -338,7 +398,7 @@ describe('the lock of a run', () => {
     rmSync(path.join(temp.folder, '.git/info/exclude'));
     const store = await openLocked(temp.folder);
     await store.write(STATE);
-    await store.append([{ type: 'warning', text: 'x', at: TIME }]);
+    await store.append([{ seq: 1, at: TIME, type: 'warning', text: 'x' }]);
     await store.ask({ kind: 'retry', task: 'T-1' });
     temp.write('.mahabharatha/logs/login/worker-0.jsonl', 'x\n');
     temp.write('.mahabharatha/worktrees/login/worker-0/a.txt', 'x\n');

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
   AppError,
@@ -13,7 +13,8 @@ import {
   writeFileAtomic,
 } from '../lib/index.ts';
 import type { LockHolder } from '../lib/index.ts';
-import type { RecordedEvent } from './events.ts';
+import { appendEvents, eventsAfter } from './event-log.ts';
+import type { NumberedEvent } from './events.ts';
 import type { FeaturePaths, ProjectPaths } from './paths.ts';
 import { STATE_VERSION, runState } from './schema.ts';
 import type { RunState } from './schema.ts';
@@ -29,10 +30,11 @@ export interface RunRequest {
 /** The state of one feature's run on disk. Only the holder of the lock writes. */
 export interface StateStore {
   readonly paths: FeaturePaths;
-  /** The snapshot; undefined when there is no run. Refuses what it does not understand. */
+  /** The snapshot and what has happened since; undefined when there is no run. Refuses what it does not understand. */
   read(): Promise<RunState | undefined>;
   write(state: RunState): Promise<void>;
-  append(events: readonly RecordedEvent[]): Promise<void>;
+  /** Resolves when the events are on the disk. */
+  append(events: readonly NumberedEvent[]): Promise<void>;
   /** Takes the run for this process, or throws ALREADY_RUNNING; LOCK_FOREIGN when it is another host's. */
   lock(): Promise<() => Promise<void>>;
   /** The live orchestrator, if there is one. */
@@ -42,14 +44,17 @@ export interface StateStore {
   takeRequests(): Promise<RunRequest[]>;
 }
 
-export function openStore(project: ProjectPaths, feature: string): StateStore {
+/** What a state becomes by events that happened after it. */
+type Replay = (state: RunState, events: readonly NumberedEvent[]) => RunState;
+
+export function openStore(project: ProjectPaths, feature: string, replay: Replay): StateStore {
   const paths = project.feature(feature);
   return {
     paths,
-    read: () => readState(paths.state),
+    read: () => readState(paths, replay),
     write: (state) =>
       writing(paths.state, () => writeFileAtomic(paths.state, `${JSON.stringify(state)}\n`, { durable: true })),
-    append: (events) => writing(paths.events, () => appendLines(paths.events, events)),
+    append: (events) => writing(paths.events, () => appendEvents(paths.events, events)),
     lock: async () => {
       await makeFolders(project, paths);
       const attempt = await tryLock(paths.lock);
@@ -108,14 +113,24 @@ async function writing(file: string, write: () => Promise<void>): Promise<void> 
   }
 }
 
-async function readState(file: string): Promise<RunState | undefined> {
-  let text;
+async function readState(paths: FeaturePaths, replay: Replay): Promise<RunState | undefined> {
+  const text = await reading(paths.state, () => readFile(paths.state, 'utf8'));
+  if (text === undefined) return undefined;
+  const snapshot = parseSnapshot(paths.state, text);
+  const events = (await reading(paths.events, () => eventsAfter(paths.events, snapshot.events))) ?? [];
+  return events.length === 0 ? snapshot : replayed(paths.events, () => replay(snapshot, events));
+}
+
+async function reading<Result>(file: string, read: () => Promise<Result>): Promise<Result | undefined> {
   try {
-    text = await readFile(file, 'utf8');
+    return await read();
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
   }
+}
+
+function parseSnapshot(file: string, text: string): RunState {
   const value = parseJson(file, text);
   const version = typeof value === 'object' && value !== null && 'version' in value ? value.version : undefined;
   if (version !== STATE_VERSION) {
@@ -125,6 +140,22 @@ async function readState(file: string): Promise<RunState | undefined> {
       known: STATE_VERSION,
     });
   }
+  return checked(file, value);
+}
+
+/** Lines of a log that are no events of ours make no state. */
+function replayed(file: string, replay: () => RunState): RunState {
+  let state;
+  try {
+    state = replay();
+  } catch (error) {
+    const problems = [`an event cannot be followed: ${reasonOf(error)}`];
+    throw new AppError('STATE_INVALID', { file, problems }, { cause: error });
+  }
+  return checked(file, state);
+}
+
+function checked(file: string, value: unknown): RunState {
   const parsed = runState.safeParse(value);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues
@@ -138,26 +169,6 @@ function parseJson(file: string, text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     throw new AppError('STATE_INVALID', { file, problems: [`it is not JSON: ${reasonOf(error)}`] }, { cause: error });
-  }
-}
-
-async function appendLines(file: string, events: readonly RecordedEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  const handle = await open(file, 'a+');
-  try {
-    const { size } = await handle.stat();
-    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
-    // A crash may have left half a line: it is to spoil no other.
-    const start = size > 0 && buffer[0] !== 10 ? '\n' : '';
-    await handle
-      .appendFile(start + events.map((event) => `${JSON.stringify(event)}\n`).join(''))
-      .catch(async (error) => {
-        // All or nothing: what is written again after a full disk must not stand there twice.
-        await handle.truncate(size).catch(() => undefined);
-        throw error;
-      });
-  } finally {
-    await handle.close();
   }
 }
 

@@ -1,4 +1,4 @@
-export type { AttemptCharge, RecordedEvent, RunEvent } from './events.ts';
+export type { AttemptCharge, NumberedEvent, RecordedEvent, RunEvent } from './events.ts';
 export { clearRun, featuresWithState, openStore } from './file-store.ts';
 export type { RunRequest, StateStore } from './file-store.ts';
 export { projectPaths } from './paths.ts';

@@ -168,6 +168,8 @@ export const runState = z.strictObject({
   resumeAt: isoTime.nullable(),
   startedAt: isoTime,
   updatedAt: isoTime,
+  /** The number of the last event that is in it; what the event log has beyond that has happened since. */
+  events: z.int().nonnegative().default(0),
 });
 export type RunState = z.infer<typeof runState>;
 

@@ -6,31 +6,23 @@ export function dependentsOf(graph: TaskGraph, id: string): string[] {
   return graph.tasks.map((task) => task.id).filter((other) => found.has(other));
 }
 
+const ORDERED = new WeakMap<TaskGraph, readonly Task[]>();
+
 /**
  * The order in which to start tasks: the longest first, so that no long one is left to run alone at the end; among
  * equals the one that more tasks wait for. A task without an estimate counts as the median of those that have one.
  */
-export function longestFirst(graph: TaskGraph, ids: readonly string[]): string[] {
-  const waiting = waitingOf(graph);
-  const usual = median(graph.tasks.flatMap((task) => task.estimateMinutes ?? []));
-  const wanted = new Set(ids);
-  return graph.tasks
-    .filter((task) => wanted.has(task.id))
-    .map(({ id, estimateMinutes }) => ({ id, minutes: estimateMinutes ?? usual, waiting: waiting.get(id) ?? 0 }))
-    .toSorted((a, b) => b.minutes - a.minutes || b.waiting - a.waiting)
-    .map(({ id }) => id);
-}
-
-const COUNTED = new WeakMap<TaskGraph, ReadonlyMap<string, number>>();
-
-/** How many tasks wait for each; counted once per graph. */
-function waitingOf(graph: TaskGraph): ReadonlyMap<string, number> {
-  const known = COUNTED.get(graph);
+export function longestFirst(graph: TaskGraph): readonly Task[] {
+  const known = ORDERED.get(graph);
   if (known !== undefined) return known;
   const waiters = waitersOf(graph);
-  const counted = new Map(graph.tasks.map(({ id }) => [id, reach(waiters, id).size]));
-  COUNTED.set(graph, counted);
-  return counted;
+  const usual = median(graph.tasks.flatMap((task) => task.estimateMinutes ?? []));
+  const ordered = graph.tasks
+    .map((task) => ({ task, minutes: task.estimateMinutes ?? usual, waiting: reach(waiters, task.id).size }))
+    .toSorted((a, b) => b.minutes - a.minutes || b.waiting - a.waiting)
+    .map(({ task }) => task);
+  ORDERED.set(graph, ordered);
+  return ordered;
 }
 
 type Waiters = ReadonlyMap<string, readonly Task[]>;

@@ -110,27 +110,31 @@ describe('scheduling', () => {
     MANY_MS,
   );
 
-  it('completes 300 trivial tasks', async () => {
-    project = await createProject();
-    const ids = Array.from({ length: 300 }, (_, index) => `T-${index}`);
-    await project.graph(
-      'login',
-      ids.map((id) => ({ id, create: [`out/${id}`], run: `mkdir -p out; echo ${id} > out/${id}` })),
-    );
+  it(
+    'completes 300 trivial tasks',
+    async () => {
+      project = await createProject();
+      const ids = Array.from({ length: 300 }, (_, index) => `T-${index}`);
+      await project.graph(
+        'login',
+        ids.map((id) => ({ id, create: [`out/${id}`], run: `mkdir -p out; echo ${id} > out/${id}` })),
+      );
 
-    const run = await project.cli('kurukshetra', '--workers', '4', '--json');
+      const run = await project.cli('kurukshetra', '--workers', '4', '--json');
 
-    expect(run.exit).toBe(0);
-    expect(
-      project.git('ls-tree', '--name-only', 'mahabharatha/login/integration', 'out/').trim().split('\n'),
-    ).toHaveLength(300);
-    const { tasks } = await project.state();
-    expect(
-      Object.values(tasks).filter(
-        ({ status, merged, attempts }) => status === 'complete' && merged && attempts.length === 1,
-      ),
-    ).toHaveLength(300);
-  });
+      expect(run.exit).toBe(0);
+      expect(
+        project.git('ls-tree', '--name-only', 'mahabharatha/login/integration', 'out/').trim().split('\n'),
+      ).toHaveLength(300);
+      const { tasks } = await project.state();
+      expect(
+        Object.values(tasks).filter(
+          ({ status, merged, attempts }) => status === 'complete' && merged && attempts.length === 1,
+        ),
+      ).toHaveLength(300);
+    },
+    MANY_MS,
+  );
 
   it('goes on to the next level there is, also when numbers are left out', async () => {
     project = await createProject();

@@ -37,8 +37,15 @@ export interface World {
   resume(wishes?: Partial<RunSettings>): void;
 }
 
-const POLICY: Policy = { attempts: 2, losses: 3, backoffMs: 1000, silentMs: 5000, startFailures: 3, setup: true };
-const EMPTY_VIEW: WorkerView = {
+export const POLICY: Policy = {
+  attempts: 2,
+  losses: 3,
+  backoffMs: 1000,
+  silentMs: 5000,
+  startFailures: 3,
+  setup: true,
+};
+export const EMPTY_VIEW: WorkerView = {
   alive: true,
   exit: null,
   overLimit: false,
@@ -90,7 +97,7 @@ export function createWorld(
   let stop: Snapshot['stop'] = null;
   let retries: readonly string[] = [];
   const views = new Map<number, WorkerView>();
-  const waitsOf = createWaits({ now: () => now, monotonic: () => now }, POLICY);
+  const waitsOf = createWaits({ now: () => now, monotonic: () => now }, POLICY, graph);
 
   const record = (event: RunEvent): void => {
     state = reduce(state, { at: new Date(now).toISOString(), ...event });

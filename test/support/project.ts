@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findByEnvironment } from '../../src/lib/index.ts';
+import { replay } from '../../src/orchestrator/index.ts';
+import { openStore, projectPaths } from '../../src/state/index.ts';
 import type { RecordedEvent, RunState } from '../../src/state/index.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
@@ -109,7 +111,8 @@ function projectAt(folder: string, user: TestUser): TestProject {
   const inState = (feature: string, ...parts: string[]): string =>
     path.join(folder, '.mahabharatha', 'state', feature, ...parts);
   const state = async (feature = 'login'): Promise<RunState> =>
-    JSON.parse(await readFile(`${inState(feature)}.json`, 'utf8')) as RunState;
+    (await openStore(projectPaths(folder), feature, replay).read()) ??
+    Promise.reject(new Error(`no run of ${feature}`));
   const start = (...args: string[]): LiveCli =>
     startCli(trusting(asSubprocesses(args, user.mode), user.trust), folder, env);
   return {

@@ -1,0 +1,32 @@
+import type { Task, TaskGraph } from './graph.ts';
+
+interface Found {
+  readonly byId: ReadonlyMap<string, Task>;
+  readonly byLevel: ReadonlyMap<number, readonly Task[]>;
+}
+
+/** A graph does not change, so it is searched once; a search per question would cost the more the more tasks there are. */
+const SEARCHED = new WeakMap<TaskGraph, Found>();
+
+export function taskOf(graph: TaskGraph, id: string): Task | undefined {
+  return search(graph).byId.get(id);
+}
+
+/** The tasks of a level, in the order of the graph. */
+export function tasksAt(graph: TaskGraph, level: number): readonly Task[] {
+  return search(graph).byLevel.get(level) ?? [];
+}
+
+function search(graph: TaskGraph): Found {
+  const known = SEARCHED.get(graph);
+  if (known !== undefined) return known;
+  const byLevel = new Map<number, Task[]>();
+  for (const task of graph.tasks) {
+    const others = byLevel.get(task.level);
+    if (others === undefined) byLevel.set(task.level, [task]);
+    else others.push(task);
+  }
+  const found = { byId: new Map(graph.tasks.map((task) => [task.id, task])), byLevel };
+  SEARCHED.set(graph, found);
+  return found;
+}

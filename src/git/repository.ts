@@ -18,6 +18,8 @@ import { mergeCommits } from './merge.ts';
 import { findMergeFault, notContained } from './merge-proof.ts';
 import type { MergeChain } from './merge-proof.ts';
 import type { MergeRequest, MergeResult } from './merge.ts';
+import { remakeCommit } from './remake-commit.ts';
+import type { Remake } from './remake-commit.ts';
 import { addWorktree, listWorktrees, removeBranchLock, removeWorktree } from './worktrees.ts';
 import type { NewWorktree, Worktree } from './worktrees.ts';
 
@@ -45,6 +47,8 @@ export interface Repository {
   checkNotCheckedOut(branch: string): Promise<void>;
   /** The parents of a commit, and what it changes when it has just one; undefined when there is no such commit. */
   commitFacts(id: string): Promise<CommitFacts | undefined>;
+  /** A commit of ours with the files of a worker's. */
+  remake(wish: Remake): Promise<string>;
   addWorktree(worktree: NewWorktree): Promise<void>;
   removeWorktree(folder: string): Promise<void>;
   /** Folders for a worker that must not write here; what stood in them before is replaced. */
@@ -119,6 +123,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     moveBranch: (move) => moveBranch(git, move),
     checkNotCheckedOut: (branch) => checkNotCheckedOut(git, branch),
     commitFacts: (id) => commitFacts(git, id),
+    remake: (wish) => remakeCommit(git, wish),
     addWorktree: (worktree) => alone(() => addWorktree(git, commonDir, worktree)),
     removeWorktree: (folder) => alone(() => removeWorktree(git, folder)),
     addPrivateCheckout: privateCheckouts(git, commonDir),

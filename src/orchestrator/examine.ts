@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { copyUntrusted, hasCode, reasonOf } from '../lib/index.ts';
-import { branchNames, BUNDLE } from '../protocol/index.ts';
+import { branchNames, BUNDLE, commitMessage } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { checkoutSize } from './checkout-size.ts';
@@ -34,6 +34,7 @@ interface Examination {
 interface Bases {
   readonly run: string;
   readonly attempt: string;
+  readonly runId: string;
 }
 
 /**
@@ -64,7 +65,7 @@ export function createExaminer(context: RunContext, onNews: () => void): Examine
     const known = examinations.get(worker);
     if (open !== undefined && known?.attempt === open.name) return known;
     if (open === undefined || result?.attempt !== open.name) return undefined;
-    return begin(worker, result, { run: state.base, attempt: open.base });
+    return begin(worker, result, { run: state.base, attempt: open.base, runId: state.runId });
   };
   return {
     resultOf: async (state, worker, status, last) => {
@@ -97,9 +98,25 @@ async function examine(
   const facts = await repository.commitFacts(result.commit);
   if (facts?.parents.length !== 1 || facts.parents[0] !== base.attempt)
     return { ...nothing, misfit: `is not one commit on top of ${base.attempt.slice(0, 12)}` };
-  repository.checkoutGrowth.know(base.attempt, result.commit, facts.growth);
+  const commit = await remake(context, worker, { ...result, commit: result.commit }, base);
+  repository.checkoutGrowth.know(base.attempt, commit, facts.growth);
   const checkout = await checkoutSize(context, base.run, base.attempt, facts.growth);
-  return { ...nothing, changed: facts.changed, embedded: facts.embedded, checkout };
+  return { ...nothing, commit, changed: facts.changed, embedded: facts.embedded, checkout };
+}
+
+/** From here on the commit is ours: of the worker's nothing but its files goes on. */
+async function remake(
+  { ports, graph }: RunContext,
+  worker: number,
+  { commit, attempt }: { readonly commit: string; readonly attempt: string },
+  base: Bases,
+): Promise<string> {
+  const id = attempt.replace(/\.\d+$/, '');
+  const title = graph.tasks.find((task) => task.id === id)?.title ?? '';
+  const message = commitMessage({ id, title }, attempt, base.runId);
+  // What shares our repository has its branch in its worktree, and makes it new for each attempt.
+  const branch = ports.launcher.capabilities.sharesObjects ? null : branchNames(graph.feature).worker(worker);
+  return ports.repository.remake({ commit, base: base.attempt, message, at: ports.clock.now(), branch });
 }
 
 /** Takes the worker's commit out of its bundle. What is wrong with that is the worker's fault; what is wrong here ends the run. */

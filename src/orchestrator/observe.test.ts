@@ -57,6 +57,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
       id === commit('good')
         ? { parents: [state.base], changed: ['a'], embedded: [], growth: NO_GROWTH }
         : { parents: [commit('other')], changed: [], embedded: [], growth: NO_GROWTH },
+    remake: async ({ commit }: { commit: string }) => commit,
     checkoutGrowth: { between: async () => NO_GROWTH, know: () => undefined },
   };
   const context = {

@@ -14,6 +14,14 @@ export const BUNDLE = 'work.bundle';
 /** What the egress proxy refused or could not reach, beside the logs of the workers. */
 export const EGRESS_LOG = 'egress.jsonl';
 
+/** What a commit of a task says; the host and the worker say the same. */
+export function commitMessage(task: { id: string; title: string }, attempt: string, runId: string): string {
+  // A title may have lines that look like trailers, and git takes no NUL.
+  const title = task.title.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  const trailers = [`Mahabharatha-Task: ${task.id}`, `Mahabharatha-Attempt: ${attempt}`, `Mahabharatha-Run: ${runId}`];
+  return `${task.id}: ${title}\n\n${trailers.join('\n')}\n`;
+}
+
 /** Every attempt's commit stays under a ref of its own until clean-up, also a failed one: work is never lost. */
 export function attemptRef(feature: string, task: string, number: number): string {
   return `${attemptRefs(feature)}${task}/${number}`;

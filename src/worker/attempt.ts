@@ -3,7 +3,7 @@ import path from 'node:path';
 import { buildPrompt, createAgent } from '../agents/index.ts';
 import type { AgentReader, AgentVerdict } from '../agents/index.ts';
 import { createLineSplitter } from '../logs/index.ts';
-import { TEXT_LIMIT, TROUBLE_LIMIT } from '../protocol/index.ts';
+import { commitMessage, TEXT_LIMIT, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
 import { foreignPaths } from '../tasks/index.ts';
 import { withAgentHome } from './agent-home.ts';
@@ -132,7 +132,7 @@ interface Work {
 /** The attempt's work as one commit, also when it failed or was stopped: nothing that was paid for is thrown away. */
 async function commitWork(context: WorkerContext, setup: WorktreeSetup, assignment: TaskAssignment): Promise<Work> {
   const { workspace, boot } = context;
-  const { id, title, create, modify } = assignment.task;
+  const { create, modify } = assignment.task;
   const declared = new Set([...create, ...modify].map((file) => path.normalize(file)));
   const { paths, files } = setup.leftovers;
   // What a task names outright is its own, also where the set-up has made it before.
@@ -146,12 +146,7 @@ async function commitWork(context: WorkerContext, setup: WorktreeSetup, assignme
   const tree = await workspace.stage({ base, branch, left: { paths, files: others }, owned });
   const leftOut = await workspace.leftOut(tree, create);
   if (tree === (await workspace.treeOf(base))) return { commit: null, leftOut };
-  const trailers = [
-    `Mahabharatha-Task: ${id}`,
-    `Mahabharatha-Attempt: ${assignment.attempt}`,
-    `Mahabharatha-Run: ${boot.runId}`,
-  ];
-  const message = `${id}: ${title}\n\n${trailers.join('\n')}\n`;
+  const message = commitMessage(assignment.task, assignment.attempt, boot.runId);
   const commit = await workspace.commit({ base, tree, message, branch });
   if (context.bundle !== null) await workspace.bundle({ branch, base, file: context.bundle });
   return { commit, leftOut };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { AppError } from '../lib/index.ts';
-import type { RecordedEvent } from '../state/index.ts';
+import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
 import type { Hands } from './hands.ts';
 import { openJournal } from './journal.ts';
 import { createBell, runLoop } from './loop.ts';
@@ -18,12 +18,21 @@ interface Scene {
   stop(): void;
   run(): Promise<RunEnd>;
   finished(): RecordedEvent | undefined;
+  /** What was done to the disk, in order. */
+  readonly disk: string[];
 }
 
-/** A run with one worker, that is at work on A and ends when it is asked to. */
-function setScene(takeRequests: () => Promise<never[]> = async () => []): Scene {
-  const world = createWorld([{ id: 'A' }], { workers: 1 });
+type Requests = StateStore['requests'];
+
+/** A run with one worker, that is at work on A and ends when it is asked to; F has failed. */
+function setScene(requests: Requests = async () => []): Scene {
+  const world = createWorld([{ id: 'F' }, { id: 'A' }], { workers: 1 });
+  for (let tries = 1; tries <= 2; tries += 1) {
+    world.settle();
+    world.reports(0, { outcome: 'idle' });
+  }
   world.settle();
+  const disk: string[] = [];
   const folder = tempFolder();
   const status = path.join(folder, 'status.json');
   const [stop, ended, events]: [AbortController, string[], RecordedEvent[]] = [new AbortController(), [], []];
@@ -31,10 +40,19 @@ function setScene(takeRequests: () => Promise<never[]> = async () => []): Scene 
   const context = {
     ports: {
       clock: { now: () => 0, monotonic: () => 0 },
-      store: { paths, takeRequests, append: async () => undefined, write: async () => undefined },
+      store: {
+        paths,
+        requests,
+        dropRequests: async (ids: Iterable<string>) => void disk.push(...[...ids].map((id) => `dropped ${id}`)),
+        append: async () => undefined,
+        write: async ({ tasks }: RunState) => void disk.push(`saved: F is ${tasks['F']?.status}`),
+      },
       launcher: { capabilities: { sharesObjects: true }, sweep: async () => 0 },
       watch: () => ({ close: () => undefined }),
-      emit: (event: RecordedEvent) => events.push(event),
+      emit: (event: RecordedEvent) => {
+        events.push(event);
+        if (event.type === 'task-reset') stop.abort({ status: 'stopped', exit: 130, cause: 'Ctrl-C' });
+      },
     },
     options: {
       policy: { attempts: 2, losses: 3, backoffMs: 1000, silentMs: 5000, startFailures: 3, setup: false },
@@ -45,7 +63,11 @@ function setScene(takeRequests: () => Promise<never[]> = async () => []): Scene 
       graceMs: 0,
       stop: stop.signal,
     },
-    graph: { feature: 'f', levels: [1], tasks: [{ id: 'A', level: 1, dependencies: [], verification: null }] },
+    graph: {
+      feature: 'f',
+      levels: [1],
+      tasks: ['F', 'A'].map((id) => ({ id, level: 1, dependencies: [], verification: null })),
+    },
   } as unknown as RunContext;
   const hands = {
     exitOf: (session: string) => (ended.includes(session) ? { how: 'killed', overLimit: false } : undefined),
@@ -57,6 +79,7 @@ function setScene(takeRequests: () => Promise<never[]> = async () => []): Scene 
   const journal = openJournal(context.ports, world.state);
   return {
     ended,
+    disk,
     says: (text) => {
       mkdirSync(folder, { recursive: true });
       writeFileSync(status, text);
@@ -82,5 +105,13 @@ describe('the end of a run', () => {
     await expect(scene.run()).rejects.toBe(full);
     expect(full.exit).not.toBe(1);
     expect(scene.finished()).toMatchObject({ status: 'stopped', exit: full.exit, cause: full.message });
+  });
+});
+
+describe('a request of a user', () => {
+  it('is dropped only when the state that shows its effect is saved', async () => {
+    const scene = setScene(async () => [{ id: 'r.json', kind: 'retry', task: 'F' }]);
+    await scene.run();
+    expect(scene.disk).toEqual(['saved: F is pending', 'dropped r.json']);
   });
 });

@@ -61,6 +61,7 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
       if (actions.length > 0) continue;
       // Whatever the outside would notice has been saved before it was done; the rest is saved before we sleep.
       await journal.save();
+      await observer.forgetAnswered();
       await bell.wait(options.stop, Math.min(nextLook(snapshot), journal.dueMs ?? TICK_MS));
     }
   } catch (error) {
@@ -119,6 +120,7 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
   const { status, exit, cause, resumeAt } = action;
   journal.record({ type: 'run-finished', status, exit, cause, resumeAt });
   await journal.checkpoint();
+  await observer.forgetAnswered();
   return { state: journal.state, exit };
 }
 

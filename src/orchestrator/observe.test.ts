@@ -71,7 +71,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
             bundle: path.join(folder, `${worker}.bundle`),
           }),
         },
-        takeRequests: async () => [],
+        requests: async () => [],
       },
       launcher: { capabilities: { sharesObjects } },
       repository,

@@ -23,6 +23,8 @@ export interface Observer {
   look(state: RunState, options?: { readonly last: boolean }): Promise<Snapshot>;
   /** Resolves when nothing is being examined any more. */
   rest(): Promise<void>;
+  /** Drops the requests that have had their effect; to be called when the state that shows it is saved. */
+  forgetAnswered(): Promise<void>;
   /** Heartbeats of the last look. */
   readonly heartbeats: ReadonlyMap<number, string>;
 }
@@ -67,7 +69,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
   const waitsOf = createWaits(ports.clock, options.policy, graph);
   const readings = new Map<number, Reading>();
   const heartbeats = new Map<number, string>();
-  let asked: readonly string[] = [];
+  const answered = new Set<string>();
 
   const view = async (state: RunState, number: number, worker: WorkerState, last: boolean): Promise<WorkerView> => {
     // First whether it lives, then what it says: what a dead worker has said is then its last word.
@@ -95,15 +97,21 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
     return { alive: false, exit: exit.how, overLimit: exit.overLimit, lastWords };
   };
 
-  /** A wish stands until it is granted or has lost its object: the turn it arrives in may be about something else. */
-  const takeRetries = async (state: RunState): Promise<readonly string[]> => {
-    const news = (await ports.store.takeRequests()).map((request) => request.task);
-    asked = [...asked, ...news].filter((id) => state.tasks[id]?.status === 'failed');
-    return asked;
+  /** A request stands while its task is failed: the turn it arrives in may be about something else. */
+  const standingRetries = async (state: RunState): Promise<readonly string[]> => {
+    const standing = (await ports.store.requests()).filter(({ id, task }) => {
+      if (state.tasks[task]?.status !== 'failed') answered.add(id);
+      return !answered.has(id);
+    });
+    return standing.map(({ task }) => task);
   };
 
   return {
     heartbeats,
+    forgetAnswered: async () => {
+      await ports.store.dropRequests(answered);
+      answered.clear();
+    },
     rest: examiner.rest,
     look: async (state, { last } = { last: false }) => {
       const live = Object.entries(state.workers).filter(([, worker]) => isLive(worker));
@@ -117,7 +125,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
         policy: options.policy,
         workers: new Map(views),
         waits: waitsOf(state.tasks),
-        retries: await takeRetries(state),
+        retries: await standingRetries(state),
         stop: stopRequestOf(options.stop) ?? outageOf(hands),
       };
     },

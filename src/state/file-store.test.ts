@@ -307,20 +307,22 @@ describe('the event log', () => {
 });
 
 describe('requests to a running orchestrator', () => {
-  it('are taken once', async () => {
+  it('stand until they are dropped', async () => {
     const store = await openLocked();
-    expect(await store.takeRequests()).toEqual([]);
+    expect(await store.requests()).toEqual([]);
     await Promise.all(['T-1', 'T-2', 'T-3'].map((task) => store.ask({ kind: 'retry', task })));
-    const tasks = (await store.takeRequests()).map((request) => request.task);
-    expect(new Set(tasks)).toEqual(new Set(['T-1', 'T-2', 'T-3']));
-    expect(await store.takeRequests()).toEqual([]);
+    const standing = await store.requests();
+    expect(new Set(standing.map(({ task }) => task))).toEqual(new Set(['T-1', 'T-2', 'T-3']));
+    expect(await store.requests()).toEqual(standing);
+    await store.dropRequests(standing.slice(1).map(({ id }) => id));
+    expect(await store.requests()).toEqual(standing.slice(0, 1));
   });
 
   it('can be left before there is an orchestrator', async () => {
     const store = storeIn(tempFolder());
-    expect(await store.takeRequests()).toEqual([]);
+    expect(await store.requests()).toEqual([]);
     await store.ask({ kind: 'retry', task: 'T-1' });
-    expect(await store.takeRequests()).toEqual([{ kind: 'retry', task: 'T-1' }]);
+    expect(await store.requests()).toMatchObject([{ kind: 'retry', task: 'T-1' }]);
   });
 
   it('that make no sense are thrown away', async () => {
@@ -329,8 +331,9 @@ describe('requests to a running orchestrator', () => {
     texts.forEach((text, n) => writeFileSync(path.join(store.paths.requests, `${n}.json`), text));
     symlinkSync('/etc/passwd', path.join(store.paths.requests, 'link.json'));
     await store.ask({ kind: 'retry', task: 'T-1' });
-    expect(await store.takeRequests()).toEqual([{ kind: 'retry', task: 'T-1' }]);
-    expect(readdirSync(store.paths.requests)).toEqual([]);
+    const standing = await store.requests();
+    expect(standing).toMatchObject([{ kind: 'retry', task: 'T-1' }]);
+    expect(readdirSync(store.paths.requests)).toEqual(standing.map(({ id }) => id));
   });
 });
 

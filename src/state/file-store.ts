@@ -27,6 +27,10 @@ export interface RunRequest {
   readonly task: string;
 }
 
+interface StandingRequest extends RunRequest {
+  readonly id: string;
+}
+
 /** The state of one feature's run on disk. Only the holder of the lock writes. */
 export interface StateStore {
   readonly paths: FeaturePaths;
@@ -40,8 +44,10 @@ export interface StateStore {
   /** The live orchestrator, if there is one. */
   holder(): Promise<LockHolder | undefined>;
   ask(request: RunRequest): Promise<void>;
-  /** Takes the requests that have come in since the last call. */
-  takeRequests(): Promise<RunRequest[]>;
+  /** Each stands until it is dropped. */
+  requests(): Promise<StandingRequest[]>;
+  /** What follows from them must be saved before: a crash in between must not lose them. */
+  dropRequests(ids: Iterable<string>): Promise<void>;
 }
 
 /** What a state becomes by events that happened after it. */
@@ -66,10 +72,11 @@ export function openStore(project: ProjectPaths, feature: string, replay: Replay
     ask: async (request) => {
       await mkdir(paths.requests, { recursive: true });
       await writeFileAtomic(path.join(paths.requests, `${randomId()}.json`), JSON.stringify(request), {
-        durable: false,
+        durable: true,
       });
     },
-    takeRequests: () => takeRequests(paths.requests),
+    requests: () => readRequests(paths.requests),
+    dropRequests: (ids) => dropRequests(paths.requests, ids),
   };
 }
 
@@ -172,19 +179,21 @@ function parseJson(file: string, text: string): unknown {
   }
 }
 
-async function takeRequests(folder: string): Promise<RunRequest[]> {
+async function readRequests(folder: string): Promise<StandingRequest[]> {
   const names = (await readdir(folder).catch(() => [])).filter(
     (name) => name.endsWith('.json') && !name.startsWith('.'),
   );
-  const requests: RunRequest[] = [];
-  for (const name of names.toSorted()) {
-    const file = path.join(folder, name);
-    const text = await readFile(file, 'utf8').catch(() => '');
-    await rm(file, { force: true });
-    const request = asRequest(text);
-    if (request !== undefined) requests.push(request);
+  const requests: StandingRequest[] = [];
+  for (const id of names.toSorted()) {
+    const request = asRequest(await readFile(path.join(folder, id), 'utf8').catch(() => ''));
+    if (request === undefined) await dropRequests(folder, [id]);
+    else requests.push({ id, ...request });
   }
   return requests;
+}
+
+async function dropRequests(folder: string, ids: Iterable<string>): Promise<void> {
+  for (const id of ids) await rm(path.join(folder, id), { force: true });
 }
 
 function asRequest(text: string): RunRequest | undefined {

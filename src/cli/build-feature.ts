@@ -208,6 +208,7 @@ async function clearOrphans(
 const STOP_CAUSES: Readonly<Record<number, string>> = {
   129: 'the terminal is gone (SIGHUP)',
   130: 'interrupted (SIGINT)',
+  143: 'asked to stop (SIGTERM)',
 };
 
 function stopSignal({ interrupted }: CliContext): AbortSignal {
@@ -217,7 +218,7 @@ function stopSignal({ interrupted }: CliContext): AbortSignal {
     controller.abort({
       status: 'stopped',
       exit,
-      cause: STOP_CAUSES[exit] ?? 'asked to stop (SIGTERM)',
+      cause: STOP_CAUSES[exit] ?? 'the orchestrator met an error that it could not answer',
     });
   };
   if (interrupted.aborted) stop();

@@ -15,14 +15,34 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 const out = (text: Printable): void => void process.stdout.write(text.toString());
 const err = (text: Printable): void => void process.stderr.write(text.toString());
 
+/** An orderly end that takes longer does not come: what was to lead to it is broken. */
+const CRASH_MS = 60_000;
+
 const force: (() => Promise<void>)[] = [];
 const shutdown = listenForShutdown(
   (name) => err(line`\n${name}: stopping in order; once more to stop at once …\n`),
   (exit) => {
     err(line`\nStopping at once. What was finished is kept.\n`);
-    void Promise.allSettled(force.map((work) => work())).then(() => process.exit(exit));
+    stopAtOnce(exit);
   },
 );
+
+function stopAtOnce(exit: number): void {
+  void Promise.allSettled(force.map((work) => work())).then(() => process.exit(exit));
+}
+
+/** What was thrown where nothing could catch it: the run ends as if it had been asked to, and then this is told. */
+let crash: AppError | undefined;
+process.on('uncaughtException', (error) => {
+  if (crash !== undefined) return;
+  const known = asAppError(error);
+  crash = known;
+  setTimeout(() => {
+    tell(known);
+    stopAtOnce(known.exit);
+  }, CRASH_MS).unref();
+  shutdown.stop(known.exit);
+});
 
 const context: CliContext = {
   cwd: process.cwd(),
@@ -81,6 +101,7 @@ try {
   if (!(shutdown.signal.aborted && error === shutdown.signal.reason)) tell(known);
   process.exitCode = shutdown.signal.aborted ? Number(shutdown.signal.reason) : known.exit;
 }
+if (crash !== undefined) tell(crash);
 shutdown.dispose();
 // To exit at once would cut what a pipe's reader has not taken yet.
 await Promise.all([process.stdout, process.stderr].map(drained));

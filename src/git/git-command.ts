@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
-import { AppError, hasCode, run } from '../lib/index.ts';
+import { AppError, hasCode, repeated, run } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { isHarmless, isPassingFailure, saysPassing } from './repeatable.ts';
 
 /** Who makes our commits; given to each command, never written into anybody's git config. */
 export const OUR_IDENTITY = { name: 'Mahabharatha', email: 'mahabharatha@localhost' } as const;
@@ -50,20 +51,27 @@ export interface GitCommand {
 
 export function gitIn(cwd: string, env: Environment): GitCommand {
   const base = { ...withoutRedirections(env), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
-  const result = async (args: readonly string[], options: GitOptions): Promise<GitResult> => {
+  const once = async (args: readonly string[], options: GitOptions): Promise<GitResult> => {
     const end = await runGit(args, {
       cwd,
       env: { ...base, ...options.env },
       ...(options.input === undefined ? {} : { input: options.input }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     });
-    if (end.code === null || !(options.answers ?? [0]).includes(end.code)) {
+    // "There is no such commit" and "I could not look" end with the same status.
+    const answered = end.code === 0 || !saysPassing(end.stderr);
+    if (end.code === null || !answered || !(options.answers ?? [0]).includes(end.code)) {
       const signal = end.timedOut ? `no end within ${(options.timeoutMs ?? 0) / 1000} s` : `signal ${end.signal}`;
       const exit = end.code === null ? signal : `exit status ${end.code}`;
       throw new AppError('GIT_FAILED', { args, cwd, exit, stderr: end.stderr });
     }
     return { code: end.code, stdout: end.stdout };
   };
+  const result = (args: readonly string[], options: GitOptions): Promise<GitResult> =>
+    // A descriptor is read once.
+    isHarmless(args) && typeof options.input !== 'number'
+      ? repeated(() => once(args, options), isPassingFailure)
+      : once(args, options);
   return { cwd, env: base, result, text: async (args, options) => (await result(args, options ?? {})).stdout };
 }
 

@@ -1,4 +1,6 @@
+import { repeated } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
+import { isPassingFailure } from './repeatable.ts';
 
 export interface RefChange {
   readonly ref: string;
@@ -8,8 +10,19 @@ export interface RefChange {
   readonly from?: string | null;
 }
 
-/** All changes or none. */
+/** All changes or none. After trouble that passes the rest of them is tried again: some may be made already. */
 export async function changeRefs(git: GitCommand, changes: readonly RefChange[]): Promise<void> {
+  await repeated(async (attempt) => {
+    await updateRefs(git, attempt === 1 ? changes : await notYetMade(git, changes));
+  }, isPassingFailure);
+}
+
+async function notYetMade(git: GitCommand, changes: readonly RefChange[]): Promise<RefChange[]> {
+  const now = await Promise.all(changes.map(({ ref }) => readRef(git, ref)));
+  return changes.filter(({ to }, index) => (now[index] ?? null) !== to);
+}
+
+async function updateRefs(git: GitCommand, changes: readonly RefChange[]): Promise<void> {
   if (changes.length === 0) return;
   const lines = changes.map(({ ref, to, from }) => {
     if (to === null) return `delete ${ref}\0${from ?? ''}\0`;

@@ -51,6 +51,7 @@ export type ErrorFacts = {
   NO_RUN: { feature: string };
   PROCESS_NOT_STARTED: { command: string; reason: string };
   REF_UNKNOWN: { ref: string };
+  RESOURCES_EXHAUSTED: { what: string; reason: string };
   RUN_EXISTS: { feature: string; status: string };
   RUN_LIVE: { feature: string; pid: number };
   STATE_INVALID: { file: string; problems: readonly string[] };
@@ -188,7 +189,8 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
   FILE_UNWRITABLE: {
     kind: 'environment',
     message: (f) => `${f.file} cannot be written: ${f.reason}.`,
-    hint: () => 'Make room on the disk or mend the rights, then go on with --resume: what was finished is kept.',
+    hint: () =>
+      'Make room on the disk, or mend its rights or the disk itself, then go on with --resume: what was finished is kept.',
   },
   GIT_FAILED: {
     kind: 'environment',
@@ -318,6 +320,12 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     kind: 'environment',
     message: (f) => `"${f.command}" could not be started: ${f.reason}.`,
     hint: (f) => `Check that "${f.command}" is installed and on the PATH.`,
+  },
+  RESOURCES_EXHAUSTED: {
+    kind: 'environment',
+    message: (f) => `${f.what} was not possible: ${f.reason}.`,
+    hint: () =>
+      'End what uses it up or raise the limit (ulimit -n for open files, ulimit -u for processes), then go on with --resume: what was finished is kept.',
   },
   REF_UNKNOWN: {
     kind: 'usage',

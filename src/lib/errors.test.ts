@@ -48,6 +48,7 @@ const FACTS: ErrorFacts = {
   NO_RUN: { feature: 'login' },
   PROCESS_NOT_STARTED: { command: 'ps', reason: 'spawn ps ENOENT' },
   REF_UNKNOWN: { ref: 'nothing' },
+  RESOURCES_EXHAUSTED: { what: 'Starting "git"', reason: 'too many files are open' },
   RUN_EXISTS: { feature: 'login', status: 'complete' },
   RUN_LIVE: { feature: 'login', pid: 7 },
   STATE_INVALID: { file: 'login.json', problems: ['it is not JSON'] },

@@ -30,3 +30,5 @@ export {
 export type { Printable } from './printable.ts';
 export { listenForShutdown, SAME_MOMENT_MS } from './shutdown.ts';
 export { stateHome } from './user-folders.ts';
+export { reserveDescriptors } from './reserve.ts';
+export { isPassing, repeated } from './transient.ts';

@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { kill, run } from './process.ts';
 import { sleep } from './clock.ts';
+import { isPassing, repeated } from './transient.ts';
 
 const LINUX = process.platform === 'linux';
 
@@ -10,7 +11,7 @@ const LINUX = process.platform === 'linux';
  * Undefined when there is no such process, or only its zombie.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
-  return LINUX ? linuxStart(pid) : psStart(pid);
+  return LINUX ? repeated(() => linuxStart(pid)) : psStart(pid);
 }
 
 /** A process, named so that a reused pid is not mistaken for it. */
@@ -33,7 +34,7 @@ export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
  */
 export async function findByEnvironment(name: string, value: string): Promise<number[]> {
   const wanted = `${name}=${value}`;
-  const found = LINUX ? linuxEnvironments(wanted) : await psEnvironments(wanted);
+  const found = LINUX ? await repeated(async () => linuxEnvironments(wanted)) : await psEnvironments(wanted);
   return found.filter((pid) => pid !== process.pid);
 }
 
@@ -59,7 +60,9 @@ async function linuxStart(pid: number): Promise<string | undefined> {
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
     bootId ??= (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8);
     return `${bootId}:${fields[19]}`;
-  } catch {
+  } catch (error) {
+    // To take a process for dead because there is no descriptor left to look at it would end its work.
+    if (isPassing(error)) throw error;
     return undefined;
   }
 }
@@ -87,7 +90,8 @@ export async function environmentOf(pid: number): Promise<Readonly<Record<string
 function environEntries(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-  } catch {
+  } catch (error) {
+    if (isPassing(error)) throw error;
     return [];
   }
 }

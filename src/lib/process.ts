@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { sleep, startTimer } from './clock.ts';
-import { AppError, reasonOf } from './errors.ts';
+import { AppError, exhausted, reasonOf } from './errors.ts';
+import { isPassing } from './transient.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -90,9 +91,10 @@ export function startJob(file: string, args: readonly string[], options: JobOpti
   const stdin = typeof input === 'number' ? input : input === '' ? 'ignore' : 'pipe';
   const child = spawnGroup(file, args, options, [stdin, 'pipe', 'pipe']);
   const { pid } = child;
+  const ended = endOf(child, file);
   if (typeof input === 'string') feed(child, input);
   const output = [collect(child.stdout, options.onStdout), collect(child.stderr, options.onStderr)];
-  const done = endOf(child, file).then(async (end) => {
+  const done = ended.then(async (end) => {
     // What it left running goes first: then the pipes end, unless something has left the group and holds them still.
     killGroup(pid, 'SIGKILL');
     await options.sweep?.();
@@ -126,6 +128,7 @@ interface DaemonOptions extends Common {
 /** A process that may outlive us, in a group of its own. We hold its stdin: the end of it tells that we are gone. */
 export function startDaemon(file: string, args: readonly string[], options: DaemonOptions): ChildProcess {
   const child = spawnGroup(file, args, options, ['pipe', options.output, options.output]);
+  child.on('error', () => undefined);
   child.stdin?.on('error', () => undefined);
   return child;
 }
@@ -133,10 +136,8 @@ export function startDaemon(file: string, args: readonly string[], options: Daem
 /** Resolves with the end of a child; rejects only when it could not be started. */
 export function endOf(child: ChildProcess, file: string): Promise<ProcessEnd> {
   return new Promise((resolve, reject) => {
-    child.once('error', (error) => {
-      if (child.pid === undefined) {
-        reject(new AppError('PROCESS_NOT_STARTED', { command: file, reason: reasonOf(error) }, { cause: error }));
-      }
+    child.on('error', (error) => {
+      if (child.pid === undefined) reject(notStarted(file, error));
     });
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
@@ -161,8 +162,13 @@ function spawnGroup(file: string, args: readonly string[], options: Common, stdi
   try {
     return spawn(file, args, { cwd: options.cwd, env: { ...options.env }, stdio, detached: true });
   } catch (error) {
-    throw new AppError('PROCESS_NOT_STARTED', { command: file, reason: reasonOf(error) }, { cause: error });
+    throw notStarted(file, error);
   }
+}
+
+function notStarted(file: string, error: unknown): AppError {
+  if (isPassing(error)) return exhausted(`Starting "${file}"`, error);
+  return new AppError('PROCESS_NOT_STARTED', { command: file, reason: reasonOf(error) }, { cause: error });
 }
 
 function feed(child: ChildProcess, input: string): void {
@@ -176,8 +182,9 @@ interface Collector {
   drained(silenceMs: number): Promise<void>;
 }
 
-function collect(stream: Readable | null, onText: ((text: string) => void) | undefined): Collector {
-  if (stream === null) return { drained: () => Promise.resolve() };
+/** A process that could not be started for want of descriptors has no streams at all, whatever the types say. */
+function collect(stream: Readable | null | undefined, onText: ((text: string) => void) | undefined): Collector {
+  if (stream == null) return { drained: () => Promise.resolve() };
   let chunks = 0;
   const ended = new Promise<void>((resolve) => {
     stream.once('close', resolve);

@@ -6,6 +6,8 @@ const EXIT: Record<EndSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129
 export const SAME_MOMENT_MS = 500;
 
 interface Shutdown {
+  /** Asks for an orderly end as a signal would. */
+  stop(exit: number): void;
   /** Fires at the first signal; its reason is the exit status. */
   readonly signal: AbortSignal;
   dispose(): void;
@@ -31,5 +33,9 @@ export function listenForShutdown(onFirst: (signal: EndSignal) => void, force: (
     process.on(name, listener);
     return () => process.off(name, listener);
   });
-  return { signal: controller.signal, dispose: () => listeners.forEach((off) => off()) };
+  return {
+    signal: controller.signal,
+    stop: (exit) => controller.abort(exit),
+    dispose: () => listeners.forEach((off) => off()),
+  };
 }

@@ -1,4 +1,4 @@
-import { hasCode, reasonOf, sleep } from '../lib/index.ts';
+import { hasCode, isPassing, reasonOf, repeated, sleep } from '../lib/index.ts';
 import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
 import type { Ports } from './ports.ts';
 
@@ -10,7 +10,7 @@ export interface Hands {
   hold(handle: WorkerHandle): void;
   /** How the worker of this session ended; undefined while it lives. A session that is not held counts as gone. */
   exitOf(session: string): WorkerEnd | undefined;
-  /** What workers run on is gone: none can be started or asked about. */
+  /** What workers run on is gone, or the machine has run out of something: none can be started or asked about. */
   readonly outage: string | undefined;
   lastWords(session: string, lines: number): Promise<string[]>;
   /**
@@ -61,7 +61,8 @@ export function createHands(
 
   const begin = async (session: string, start: () => Promise<WorkerHandle>): Promise<WorkerHandle | string> => {
     try {
-      const handle = await start();
+      // A start that failed has left nothing: what stands in the worker's folders is replaced.
+      const handle = await repeated(start);
       hold(handle);
       // Whoever ends it waits for it; to all others it has never been there.
       return known.ended.has(session) ? 'it was ended while it was being started' : handle;
@@ -132,7 +133,7 @@ function createRegister(): Register {
       return exits.get(session) ?? (handles.has(session) ? undefined : { how: 'it is gone', overLimit: false });
     },
     failure: (error) => {
-      if (hasCode(error, 'ENGINE_UNREACHABLE')) outage ??= reasonOf(error);
+      if (hasCode(error, 'ENGINE_UNREACHABLE') || isPassing(error)) outage ??= reasonOf(error);
       return { how: reasonOf(error), overLimit: false };
     },
   };

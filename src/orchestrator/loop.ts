@@ -1,4 +1,4 @@
-import { asAppError, hasCode, reasonOf, sleep } from '../lib/index.ts';
+import { asAppError, hasCode, reasonOf, repeated, reserveDescriptors, sleep } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { createExecutor } from './apply.ts';
 import { proveComplete } from './apply-merge.ts';
@@ -44,6 +44,7 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
   const observer = createObserver(context, hands, bell.ring);
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const deadline = options.deadlineMs === null ? null : ports.clock.monotonic() + options.deadlineMs;
+  const reserve = reserveDescriptors();
   const run: LiveRun = { context, journal, hands, executor, observer };
   try {
     for (;;) {
@@ -65,8 +66,10 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
       await bell.wait(options.stop, Math.min(nextLook(snapshot), journal.dueMs ?? TICK_MS));
     }
   } catch (error) {
+    reserve.release();
     return await goDown(run, error);
   } finally {
+    reserve.release();
     await observer.rest();
     watch.close();
   }
@@ -162,7 +165,7 @@ async function breakOff(context: RunContext, journal: Journal, hands: Hands, err
   if (journal.state.status === 'running') {
     const { exit } = asAppError(error);
     journal.record({ type: 'run-finished', status: 'stopped', exit, cause: reasonOf(error), resumeAt: null });
-    await journal.checkpoint().catch(() => undefined);
+    await repeated(journal.checkpoint, () => true).catch(() => undefined);
   }
   throw error;
 }

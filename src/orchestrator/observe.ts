@@ -11,7 +11,7 @@ import type { Hands, WorkerEnd } from './hands.ts';
 import { attemptId } from './plan.ts';
 import type { Snapshot, StopRequest, WorkerView } from './plan.ts';
 import { stopRequestOf } from './ports.ts';
-import type { RunContext } from './ports.ts';
+import type { Ports, RunContext } from './ports.ts';
 
 const LAST_WORDS = 3;
 /** What has no limit of its own: to check files out, to commit them, to wait for a slow machine. */
@@ -69,7 +69,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
   const waitsOf = createWaits(ports.clock, options.policy, graph);
   const readings = new Map<number, Reading>();
   const heartbeats = new Map<number, string>();
-  const answered = new Set<string>();
+  const requests = createRequests(ports);
 
   const view = async (state: RunState, number: number, worker: WorkerState, last: boolean): Promise<WorkerView> => {
     // First whether it lives, then what it says: what a dead worker has said is then its last word.
@@ -97,21 +97,9 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
     return { alive: false, exit: exit.how, overLimit: exit.overLimit, lastWords };
   };
 
-  /** A request stands while its task is failed: the turn it arrives in may be about something else. */
-  const standingRetries = async (state: RunState): Promise<readonly string[]> => {
-    const standing = (await ports.store.requests()).filter(({ id, task }) => {
-      if (state.tasks[task]?.status !== 'failed') answered.add(id);
-      return !answered.has(id);
-    });
-    return standing.map(({ task }) => task);
-  };
-
   return {
     heartbeats,
-    forgetAnswered: async () => {
-      await ports.store.dropRequests(answered);
-      answered.clear();
-    },
+    forgetAnswered: requests.forgetAnswered,
     rest: examiner.rest,
     look: async (state, { last } = { last: false }) => {
       const live = Object.entries(state.workers).filter(([, worker]) => isLive(worker));
@@ -125,9 +113,32 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
         policy: options.policy,
         workers: new Map(views),
         waits: waitsOf(state.tasks),
-        retries: await standingRetries(state),
+        retries: await requests.retries(state),
         stop: stopRequestOf(options.stop) ?? outageOf(hands),
       };
+    },
+  };
+}
+
+interface Requests {
+  retries(state: RunState): Promise<readonly string[]>;
+  forgetAnswered(): Promise<void>;
+}
+
+/** A request stands while its task is failed: the turn it arrives in may be about something else. */
+function createRequests({ store }: Pick<Ports, 'store'>): Requests {
+  const answered = new Set<string>();
+  return {
+    retries: async (state) => {
+      const standing = (await store.requests()).filter(({ id, task }) => {
+        if (state.tasks[task]?.status !== 'failed') answered.add(id);
+        return !answered.has(id);
+      });
+      return standing.map(({ task }) => task);
+    },
+    forgetAnswered: async () => {
+      await store.dropRequests(answered);
+      answered.clear();
     },
   };
 }

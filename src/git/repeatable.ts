@@ -1,0 +1,56 @@
+import { hasCode, isPassing } from '../lib/index.ts';
+
+/** Commands that only read, write objects, or bring a worktree to a named state: they do no harm twice. */
+const HARMLESS = new Set([
+  'add',
+  'cat-file',
+  'clean',
+  'commit-tree',
+  'diff',
+  'diff-tree',
+  'for-each-ref',
+  'hash-object',
+  'log',
+  'ls-files',
+  'ls-tree',
+  'merge-base',
+  'merge-tree',
+  'mktree',
+  'read-tree',
+  'reset',
+  'rev-list',
+  'rev-parse',
+  'status',
+  'symbolic-ref',
+  'version',
+  'write-tree',
+]);
+
+/**
+ * What git says when a `git gc` or another git beside it has just removed a folder or a pack, or holds a lock, and when the
+ * machine has run out of something for a moment.
+ */
+const PASSING = [
+  /unable to create temporary file/i,
+  /unable to (find|open|map|access|write) .*(object|pack|\.idx)/i,
+  /unable to write .*objects?\//i,
+  /packfile .* (cannot be accessed|cannot be mapped|is far too short)/i,
+  /Unable to create '[^']*\.lock': File exists/,
+  /Too many open files/,
+  /Cannot allocate memory|out of memory/i,
+  /Resource temporarily unavailable/,
+];
+
+export function isHarmless(args: readonly string[]): boolean {
+  const verb = args.findIndex((arg, index) => arg !== '-c' && args[index - 1] !== '-c');
+  return HARMLESS.has(args[verb] ?? '');
+}
+
+export function saysPassing(stderr: string): boolean {
+  return PASSING.some((trouble) => trouble.test(stderr));
+}
+
+/** Did git fail, or not even start, because of something that passes? */
+export function isPassingFailure(error: unknown): boolean {
+  return hasCode(error, 'GIT_FAILED') ? saysPassing(error.facts.stderr) : isPassing(error);
+}

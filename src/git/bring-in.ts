@@ -41,7 +41,7 @@ export async function bringIn(repository: Repository, wish: BringIn): Promise<Br
     return { kind: 'would-merge', commit: merged.commit, files, worktree };
   }
   if (there === null) await repository.moveBranch(move);
-  else await fastForward(there);
+  else await fastForward(there, files);
   return { kind: 'merged', commit: merged.commit, files, worktree };
 }
 

@@ -5,6 +5,7 @@ import { AppError, hasCode, removeTree, systemCode } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { gitIn } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
+import { checkIgnored } from './ignored-files.ts';
 
 interface FastForward {
   /** Where the branch is checked out. */
@@ -19,15 +20,20 @@ const SHOWN_FILES = 30;
 /** With one of these, git begins no merge, whatever it would change. */
 const NOT_CONCLUDED = ['MERGE_HEAD', 'CHERRY_PICK_HEAD'];
 
-/** Moves branch, index and files together, or nothing at all when local changes are in the way. */
-export async function fastForward(wish: FastForward): Promise<void> {
-  await orDirty(wish, () => gitIn(wish.worktree, wish.env).text(['merge', '--quiet', '--ff-only', wish.to]));
+/** Moves branch, index and files together, or nothing at all when local changes are in the way of `files`, which change. */
+export async function fastForward(wish: FastForward, files: readonly string[]): Promise<void> {
+  const git = gitIn(wish.worktree, wish.env);
+  await orDirty(wish, async () => {
+    await checkIgnored(git, wish, files);
+    await git.text(['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', wish.to]);
+  });
 }
 
 /** Throws what `fastForward` would, and changes nothing; `files` are those that would change. */
 export async function checkFastForward(wish: FastForward, files: readonly string[]): Promise<void> {
   const git = gitIn(wish.worktree, wish.env);
   await orDirty(wish, async () => {
+    await checkIgnored(git, wish, files);
     for (const ref of NOT_CONCLUDED) await checkConcluded(git, wish, ref);
     await withCopiedIndex(git, async (copy) => {
       // git compares times before contents: a file that was only touched is not in the way.

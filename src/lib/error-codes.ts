@@ -42,6 +42,8 @@ export type ErrorFacts = {
   MERGE_CONFLICT: { branch: string; into: string; files: readonly string[] };
   MERGE_DIRTY: { into: string; worktree: string; reason: string };
   MERGE_UNSOUND: { branch: string; reason: string };
+  /** `files`: those that git is to ignore, and would write over. */
+  MERGE_OVER_IGNORED: { into: string; worktree: string; files: readonly string[] };
   MERGE_NOT_READY: { feature: string; status: string };
   MERGE_TARGET_UNCLEAR: { reason: string };
   MODE_UNAVAILABLE: { mode: string; reason: string };
@@ -78,6 +80,9 @@ interface ErrorSpec<Facts> {
 }
 
 const list = (items: readonly string[]): string => (items.length === 0 ? 'none' : items.join(', '));
+const SHOWN = 30;
+const some = (items: readonly string[]): string =>
+  list(items.slice(0, SHOWN)) + (items.length > SHOWN ? ` and ${items.length - SHOWN} more` : '');
 const bullets = (items: readonly string[]): string => items.map((item) => `\n  - ${item}`).join('');
 const lines = (items: readonly string[]): string => items.map((item) => `\n  ${item}`).join('');
 const count = (items: readonly string[], noun: string): string =>
@@ -278,6 +283,13 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) => `What was merged for ${f.branch} is not what its tasks did: ${f.reason}.`,
     hint: () =>
       'No branch was moved, and the commits of all tasks are kept. Look at the repository with: git fsck — then go on with --resume, which merges anew what is missing.',
+  },
+  MERGE_OVER_IGNORED: {
+    kind: 'work',
+    message: (f) =>
+      `The merge into ${f.into} would write over ${count(f.files, 'file')} in ${f.worktree} that git ignores, so no commit has ${f.files.length === 1 ? 'it' : 'them'}: ${some(f.files)}. Nothing was changed.`,
+    hint: () =>
+      'Move them out of the way, then merge again. A branch that brings files which .gitignore covers is worth a look first.',
   },
   MERGE_NOT_READY: {
     kind: 'work',

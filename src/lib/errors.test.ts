@@ -39,6 +39,7 @@ const FACTS: ErrorFacts = {
   MERGE_CONFLICT: { branch: 'a', into: 'b', files: ['src/a.ts'] },
   MERGE_DIRTY: { into: 'main', worktree: '/repo', reason: 'local changes' },
   MERGE_UNSOUND: { branch: 'mahabharatha/login/integration', reason: 'the commit of B is not in it' },
+  MERGE_OVER_IGNORED: { into: 'main', worktree: '/repo', files: ['.env'] },
   MERGE_NOT_READY: { feature: 'login', status: 'paused' },
   MERGE_TARGET_UNCLEAR: { reason: 'HEAD is detached' },
   MODE_UNAVAILABLE: { mode: 'container', reason: 'no Docker' },

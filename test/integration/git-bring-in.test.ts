@@ -1,9 +1,10 @@
-import { rmSync, utimesSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bringIn, openRepository } from '../../src/git/index.ts';
+import { clashes } from '../../src/git/ignored-files.ts';
 import type { AppError } from '../../src/lib/index.ts';
-import { fingerprint, tempRepository } from '../support/temp-repository.ts';
+import { fingerprint, tempRepository, writeFile } from '../support/temp-repository.ts';
 import type { TempRepository } from '../support/temp-repository.ts';
 
 let temp: TempRepository;
@@ -11,7 +12,12 @@ let temp: TempRepository;
 /** A feature that changes two files of main and brings two. */
 beforeEach(() => {
   temp = tempRepository();
-  temp.commit({ 'one.txt': '1\n', 'two.txt': '2\n', 'other.txt': 'o\n', '.gitignore': 'ignored.txt\n' });
+  temp.commit({
+    'one.txt': '1\n',
+    'two.txt': '2\n',
+    'other.txt': 'o\n',
+    '.gitignore': 'ignored*\nsecrets\n*.env\ncache\n',
+  });
   temp.git('checkout', '--quiet', '-b', 'feature');
   temp.commit({ 'one.txt': 'one\n', 'two.txt': 'two\n', 'new/a.txt': 'a\n' });
   stage('ignored.txt', 'i\n');
@@ -80,12 +86,101 @@ describe('a dry run of a merge', () => {
     ['files that were only touched', () => utimesSync(path.join(temp.folder, 'one.txt'), 1, 1)],
     ['files that were removed and not staged', () => rmSync(path.join(temp.folder, 'one.txt'))],
     ['files that are staged as they would be', () => stage('one.txt', 'one\n')],
-    ['files that git is to ignore', () => temp.write('ignored.txt', 'mine\n')],
+    ['ignored files that are in nobodys way', () => temp.write('ignored-too.txt', 'mine\n')],
   ])('does not mind, as the merge does not, %s', async (_, prepare) => {
     prepare();
     const before = seen();
     expect(await ask(true)).toBe('would-merge');
     expect(seen()).toEqual(before);
+    expect(await ask(false)).toBe('merged');
+  });
+});
+
+const ENV = 'KEY=mine\n';
+const fileOf = (id: string): { kind: 'file'; id: string } => ({ kind: 'file', id });
+
+describe('files that git is to ignore, and that a merge would write over', () => {
+  /** What the feature brings, and what the user has. */
+  it.each<[string, readonly string[], () => void, readonly string[]]>([
+    ['a file', ['.env'], () => temp.write('.env', ENV), ['.env']],
+    ['a file in a folder', ['app/prod.env'], () => temp.write('app/prod.env', ENV), ['app/prod.env']],
+    [
+      'a folder where a file would be',
+      ['secrets'],
+      () => [temp.write('secrets/a.key', ENV), temp.write('secrets/b/c.key', ENV)],
+      ['secrets/a.key', 'secrets/b/c.key'],
+    ],
+    ['a file where a folder would be', ['secrets/a/b.txt'], () => temp.write('secrets', ENV), ['secrets']],
+    [
+      'a link where a folder would be',
+      ['cache/x.txt'],
+      () => [temp.write('../elsewhere/x.txt', ENV), symlinkSync('../elsewhere', path.join(temp.folder, 'cache'))],
+      ['cache'],
+    ],
+    [
+      'a repository of its own where a file would be',
+      ['secrets'],
+      () => [temp.write('secrets/own/a.txt', ENV), temp.git('init', '--quiet', 'secrets/own')],
+      ['secrets/own/'],
+    ],
+  ])('are named and stay as they are, with the branch where it was: %s', async (_, brought, prepare, names) => {
+    temp.git('checkout', '--quiet', 'feature');
+    for (const file of brought) stage(file, 'theirs\n');
+    temp.git('commit', '--quiet', '--message', 'more');
+    temp.git('checkout', '--quiet', 'main');
+    prepare();
+    const before = seen();
+    for (const dryRun of [true, false]) {
+      const said = await ask(dryRun);
+      expect(said).toMatch(
+        /^MERGE_OVER_IGNORED: The merge into main would write over \d+ files? in .* Nothing was changed\.$/,
+      );
+      for (const name of names) expect(said).toContain(name);
+      expect(said).toContain(`over ${names.length} `);
+      expect(seen()).toEqual(before);
+    }
+  });
+
+  it('are named in another working tree too, where the branch is checked out', async () => {
+    const other = path.join(temp.folder, '../other');
+    temp.git('checkout', '--quiet', '--detach');
+    temp.git('worktree', 'add', '--quiet', other, 'main');
+    writeFile(path.join(other, 'ignored.txt'), ENV);
+    for (const dryRun of [true, false])
+      expect(await ask(dryRun)).toMatch(/^MERGE_OVER_IGNORED: .*other.*: ignored\.txt\. /);
+    expect(readFileSync(path.join(other, 'ignored.txt'), 'utf8')).toBe(ENV);
+  });
+
+  it('are counted, and the first of them named, when there are many', async () => {
+    temp.git('checkout', '--quiet', 'feature');
+    for (let index = 0; index < 40; index += 1) stage(`ignored-${index}`, 'theirs\n');
+    temp.git('commit', '--quiet', '--message', 'more');
+    temp.git('checkout', '--quiet', 'main');
+    for (let index = 0; index < 40; index += 1) temp.write(`ignored-${index}`, 'mine\n');
+    expect(await ask(false)).toMatch(/over 40 files in .*ignored-0, .* and 10 more\. Nothing was changed/);
+  });
+
+  it('are left to git only when it knows them under another spelling of the same file', () => {
+    const found = new Map([
+      ['README.md', fileOf('1')],
+      ['readme.md', fileOf('1')],
+      ['Secrets.env', fileOf('2')],
+      ['a.txt', fileOf('3')],
+      ['A.txt', fileOf('4')],
+    ]);
+    expect(clashes(['README.md', 'Secrets.env', 'A.txt'], ['readme.md', 'a.txt'], found)).toEqual({
+      files: ['Secrets.env', 'A.txt'],
+      folders: [],
+    });
+  });
+
+  it('do not hinder a file that takes the place of a folder which git knows', async () => {
+    temp.commit({ 'one/x.txt': 'x\n' });
+    temp.git('checkout', '--quiet', '-B', 'feature');
+    temp.git('rm', '--quiet', '-r', 'one');
+    temp.commit({ one: 'a file\n' });
+    temp.git('checkout', '--quiet', 'main');
+    expect(await ask(true)).toBe('would-merge');
     expect(await ask(false)).toBe('merged');
   });
 });

@@ -1,0 +1,110 @@
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
+import { AppError } from '../lib/index.ts';
+import type { GitCommand } from './git-command.ts';
+
+/** What stands at a path of a working tree. */
+interface Found {
+  readonly kind: 'file' | 'folder';
+  /** The same for two names of one thing, as on a file system that does not tell case apart. */
+  readonly id: string;
+}
+
+interface Place {
+  readonly worktree: string;
+  readonly branch: string;
+}
+
+/**
+ * git writes over files that it is to ignore without a word: keys, settings, data of the user. Throws when `files`, which
+ * a merge would change, cannot be written without that.
+ */
+export async function checkIgnored(
+  git: GitCommand,
+  { worktree, branch }: Place,
+  files: readonly string[],
+): Promise<void> {
+  const tracked = fields(await git.text(['ls-files', '-z']));
+  const found = await look(worktree, files, tracked);
+  const clashing = clashes(files, tracked, found);
+  const inside = await untrackedBelow(git, clashing.folders);
+  const ignored = await ignoredAmong(git, [...clashing.files, ...inside]);
+  if (ignored.length > 0) throw new AppError('MERGE_OVER_IGNORED', { into: branch, worktree, files: ignored });
+}
+
+/** Pure: what git does not know and stands where one of the files would be, or where a folder above it would be. */
+export function clashes(
+  files: readonly string[],
+  tracked: readonly string[],
+  found: ReadonlyMap<string, Found>,
+): { readonly files: string[]; readonly folders: string[] } {
+  const known = new Set(tracked);
+  const spelled = new Map<string, string[]>();
+  for (const name of tracked)
+    if (found.has(name)) spelled.set(foldCase(name), [...(spelled.get(foldCase(name)) ?? []), name]);
+  const isKnown = (name: string): boolean =>
+    known.has(name) || (spelled.get(foldCase(name)) ?? []).some((other) => isSame(found.get(other), found.get(name)));
+  const unknown = [...new Set(files.flatMap(withFolders))].filter((name) => found.has(name) && !isKnown(name));
+  const wanted = new Set(files);
+  return {
+    files: unknown.filter((name) => found.get(name)?.kind === 'file'),
+    // A folder is in the way only where a file would be.
+    folders: unknown.filter((name) => found.get(name)?.kind === 'folder' && wanted.has(name)),
+  };
+}
+
+function isSame(one: Found | undefined, other: Found | undefined): boolean {
+  return one !== undefined && one.id === other?.id;
+}
+
+/** As file systems that do not tell case apart compare names, near enough. */
+const foldCase = (name: string): string => name.normalize('NFC').toLowerCase();
+
+/** "a/b/c": "a", "a/b", "a/b/c". */
+function withFolders(file: string): string[] {
+  const names = file.split('/');
+  return names.map((_, index) => names.slice(0, index + 1).join('/'));
+}
+
+async function look(
+  worktree: string,
+  files: readonly string[],
+  tracked: readonly string[],
+): Promise<Map<string, Found>> {
+  const found = new Map<string, Found>();
+  const lookAt = async (name: string): Promise<void> => {
+    // What cannot be looked at, git cannot write over either.
+    const stat = await lstat(path.join(worktree, name)).catch(() => undefined);
+    if (stat !== undefined)
+      found.set(name, { kind: stat.isDirectory() ? 'folder' : 'file', id: `${stat.dev}:${stat.ino}` });
+  };
+  const names = new Set(files.flatMap(withFolders));
+  for (const name of names) {
+    const above = path.posix.dirname(name);
+    // Below a link is somewhere else.
+    if (above === '.' || found.get(above)?.kind === 'folder') await lookAt(name);
+  }
+  const folded = new Set([...found.keys()].map(foldCase));
+  for (const name of tracked) if (folded.has(foldCase(name)) && !found.has(name)) await lookAt(name);
+  return found;
+}
+
+async function untrackedBelow(git: GitCommand, folders: readonly string[]): Promise<string[]> {
+  if (folders.length === 0) return [];
+  const { stdout } = await git.result(['config', '--type=bool', 'core.ignoreCase'], { answers: [0, 1] });
+  const magic = stdout.trim() === 'true' ? 'top,literal,icase' : 'top,literal';
+  const found: string[] = [];
+  for (const folder of folders)
+    found.push(...fields(await git.text(['ls-files', '-z', '--others', '--', `:(${magic})${folder}`])));
+  return found;
+}
+
+async function ignoredAmong(git: GitCommand, names: readonly string[]): Promise<string[]> {
+  if (names.length === 0) return [];
+  const input = names.map((name) => `${name}\0`).join('');
+  return fields((await git.result(['check-ignore', '-z', '--stdin'], { input, answers: [0, 1] })).stdout);
+}
+
+function fields(text: string): string[] {
+  return text.split('\0').filter((field) => field !== '');
+}

@@ -25,7 +25,7 @@ function commandReference() {
   return [head, ...COMMANDS.map(describeCommand)].join('\n');
 }
 
-function describeCommand({ name, alias, argument, summary, options, examples }) {
+function describeCommand({ name, alias, argument, summary, options, details = [], examples }) {
   const usage = ['mahabharatha', name, ...(argument === undefined ? [] : [argument.name]), '[options]'].join(' ');
   const rows = [...(argument === undefined ? [] : [{ flags: argument.name, summary: argument.summary }]), ...options];
   return [
@@ -40,6 +40,7 @@ function describeCommand({ name, alias, argument, summary, options, examples }) 
           ...rows.map(({ flags, summary }) => `| \`${flags}\` | ${summary} |`),
           '',
         ]),
+    ...details.map((text) => `${text.replaceAll('\n', ' ')}\n`),
     '```sh',
     ...examples.map(([command, meaning]) => `${command}   # ${meaning}`),
     '```\n',

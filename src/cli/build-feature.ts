@@ -7,7 +7,6 @@ import type { AgentSpec } from '../protocol/index.ts';
 import { branchNames, EGRESS_LOG } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
 import { checkAgent } from './check-agent.ts';
-import { checkObjects } from './check-objects.ts';
 import { findGraph, readWishes } from './build-wishes.ts';
 import type { Wishes } from './build-wishes.ts';
 import { textOf } from './command.ts';
@@ -20,10 +19,10 @@ import type { NetworkTally } from './network-tally.ts';
 import { showPlan } from './show-plan.ts';
 import { createRenderer } from './render/create-renderer.ts';
 import type { Renderer } from './render/renderer.ts';
-import { buildForRun, imageRequest } from './build-image.ts';
-import { chooseMode } from './choose-mode.ts';
-import { askRules } from './container-network.ts';
 import { checkTrust, configOf, readSettings, trustNotes } from './trust-config.ts';
+import { modeTeller, unprotectedLines } from './render/mode-line.ts';
+import { modeOfRun } from './run-mode.ts';
+import { rememberContainers } from './container-memory.ts';
 import { agentSpec, runOptions, runSettings, sweepRun, wirePorts, wireSubprocesses } from './wire.ts';
 import type { Workers } from './wire.ts';
 
@@ -35,14 +34,8 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
   const config = configOf(project, asked);
   const { graph, warnings, text } = await findGraph(project, wishes, textOf(input['feature']));
   if (!wishes.dryRun) await checkTrust(project, asked, wishes.trustConfig, context);
-  const mode = await chooseMode({
-    mode: await wishedMode(project, graph.feature, wishes.mode ?? config.workers.mode, wishes.resume),
-    env: context.env,
-    request: () => imageRequest({}, context),
-    check: () => checkObjects(project.repository, context.env),
-    rules: () => askRules(config.workers, context.env, project.repository.root),
-    build: wishes.autoBuild && !wishes.dryRun ? (engine, request) => buildForRun(engine, request, context) : null,
-  });
+  const tell = modeTeller(context, wishes.json);
+  const mode = await modeOfRun({ project, config, graph, wishes }, context, tell);
   const workers = wishes.workers ?? config.workers.count;
   const settings = runSettings(config, { workers, mode: mode.name, agent: wishes.agent ?? config.agent });
   const prepared: Prepared = {
@@ -52,7 +45,8 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
     graphText: text,
     settings,
     mode,
-    notes: [...(mode.note === undefined ? [] : [mode.note]), ...(wishes.dryRun ? trustNotes(asked) : []), ...warnings],
+    tell,
+    notes: [...(wishes.dryRun ? trustNotes(asked) : []), ...warnings],
   };
   if (wishes.dryRun) return showPlan(prepared, wishes.json, context);
   const store = project.store(graph.feature);
@@ -67,12 +61,6 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
   } finally {
     await release();
   }
-}
-
-/** What was begun behind walls does not go on without them, only because the engine is gone today. */
-async function wishedMode(project: Project, feature: string, mode: string, resume: boolean): Promise<string> {
-  if (mode !== 'auto' || !resume) return mode;
-  return (await project.store(feature).read())?.settings.mode ?? mode;
 }
 
 async function wireWorkers(
@@ -124,6 +112,8 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
     prepared.mode.name === 'container' ? checkoutNotes(project.repository, base) : [],
   ]);
   await writeFileAtomic(project.paths.feature(graph.feature).usedGraph, prepared.graphText, { durable: false });
+  if (prepared.mode.name === 'container') await rememberContainers(project.repository.commonDir, context.env);
+  prepared.tell(prepared.mode, unprotectedLines(prepared.mode, agent, graph));
   const renderer = await createRenderer({ context, graph, json: wishes.json });
   const stop = stopSignal(context);
   const run: RunContext = {

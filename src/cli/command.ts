@@ -34,6 +34,8 @@ export interface Command {
   readonly argument?: { readonly name: string; readonly summary: string };
   readonly summary: string;
   readonly options: readonly OptionDefinition[];
+  /** Paragraphs that stand below the options, for what must be known before the command is used. */
+  readonly details?: readonly string[];
   readonly examples: readonly (readonly [command: string, meaning: string])[];
   /** The positional argument is in `input.argument`. Returns the exit status. */
   run(input: CommandInput, context: CliContext): Promise<number>;

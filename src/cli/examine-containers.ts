@@ -1,51 +1,53 @@
 import type { Config } from '../config/index.ts';
 import type { Engine, EngineInfo } from '../engines/index.ts';
-import type { Repository } from '../git/index.ts';
 import { imageRequest } from './build-image.ts';
 import { checkObjects } from './check-objects.ts';
-import { engineProblem } from './choose-mode.ts';
+import { engineProblem, enginePrograms } from './choose-mode.ts';
 import type { CliContext } from './command.ts';
 import { attempt, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
+import type { Project } from './project.ts';
+import { reasonsForContainers } from './run-mode.ts';
 
 const GIB = 1024 ** 3;
 
 interface ContainerFindings {
   readonly findings: readonly Finding[];
-  /** Workers of a run that leaves the choice to us would be in containers. */
-  readonly usable: boolean;
+  /** Workers of a run would be in containers, or the run would be refused. */
+  readonly inside: boolean;
   /** Where the engine listens; null when there is none. */
   readonly endpoint: string | null;
 }
 
-/** What is missing is bad only where containers are insisted on; elsewhere workers run without them. */
+/** What is missing is bad where a run would be refused for it; elsewhere workers run without containers. */
 export async function examineContainers(
   workers: Config['workers'] | undefined,
   context: CliContext,
-  repository: Repository | undefined,
+  project: Project | undefined,
 ): Promise<ContainerFindings> {
-  const missing = workers?.mode === 'container' ? 'bad' : 'note';
   const { searchEngine } = await import('../engines/index.ts');
-  const { engine, lines } = await searchEngine(context.env);
+  const { engine, lines, silent } = await searchEngine(context.env);
+  const meant = project && workers ? await reasonsForContainers(project, workers, context) : [];
+  const signs = [...meant, ...silent, ...(await enginePrograms(context.env))];
+  const inside = isInside(workers?.mode, engine !== undefined || signs.length > 0);
+  const missing = inside ? 'bad' : 'note';
   if (engine === undefined) {
-    const remedy =
-      'Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.';
-    return {
-      findings: [{ what: 'engine', state: missing, found: lines.join('\n'), remedy }],
-      usable: false,
-      endpoint: null,
-    };
+    const remedy = `Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.${inside ? '' : ' Without one, tasks with a "run" command run with your own rights, and an agent does only with --mode subprocess.'}`;
+    return { findings: [{ what: 'engine', state: missing, found: lines.join('\n'), remedy }], inside, endpoint: null };
   }
   const reached = await attempt('engine', () => engine.info());
-  if ('problem' in reached)
-    return { findings: [{ ...reached.problem, state: missing }], usable: false, endpoint: null };
+  if ('problem' in reached) return { findings: [{ ...reached.problem, state: missing }], inside, endpoint: null };
   const info = reached.value;
   const findings = [engineFinding(engine.name, info, missing), await checkImage(engine, context, missing)];
-  const objects = await attempt('objects', async () => repository && checkObjects(repository, context.env));
+  const objects = await attempt('objects', async () => project && checkObjects(project.repository, context.env));
   if ('problem' in objects) findings.push({ ...objects.problem, state: missing });
   const limits = workers === undefined ? [] : [limitsFinding(workers, info, missing)];
-  const usable = findings.every(({ state }) => state === 'ok');
-  return { findings: [...findings, ...limits], usable, endpoint: info.endpoint };
+  return { findings: [...findings, ...limits], inside, endpoint: info.endpoint };
+}
+
+/** Pure. Without a configuration nothing can be refused. */
+function isInside(mode: Config['workers']['mode'] | undefined, anySign: boolean): boolean {
+  return mode === 'container' || (mode === 'auto' && anySign);
 }
 
 type Missing = 'bad' | 'note';
@@ -72,8 +74,10 @@ async function checkImage(engine: Engine, context: CliContext, missing: Missing)
   switch (state.state) {
     case 'fresh':
       return fine('image', state.tag);
-    case 'stale':
-      return { what: 'image', state: missing, found: `${which} is stale: ${state.reasons.join('; ')}`, remedy };
+    case 'stale': {
+      const what = `${which} is stale: ${state.reasons.join('; ')}`;
+      return { what: 'image', state: 'note', found: what, remedy: 'A run builds it anew; or: mahabharatha build' };
+    }
     case 'missing':
       return { what: 'image', state: missing, found: `${which} is not built`, remedy };
   }

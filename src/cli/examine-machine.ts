@@ -58,12 +58,11 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
   const loaded = await attempt('config', () => project.config());
   const config = 'problem' in loaded ? undefined : loaded.value;
   const [containers, graphs] = await Promise.all([
-    examineContainers(config?.workers, context, project.repository),
+    examineContainers(config?.workers, context, project),
     checkGraphs(project),
   ]);
-  const mode = config?.workers.mode;
-  const inside = mode === 'container' || (mode === 'auto' && containers.usable);
-  const needed = mode === 'container' && config?.agent === 'claude' && graphs.some(({ forAgent }) => forAgent > 0);
+  const { inside } = containers;
+  const needed = inside && config?.agent === 'claude' && graphs.some(({ forAgent }) => forAgent > 0);
   return [
     fine('git', version),
     fine('repository', project.repository.root),

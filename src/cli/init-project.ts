@@ -21,7 +21,7 @@ agent: claude            # who does tasks without a "run" command: claude, or a 
 
 workers:
   count: 4
-  mode: auto
+  mode: auto             # container, subprocess (with your own rights), or auto: see kurukshetra --help
   # setup: npm install   # makes a fresh worktree usable; runs again when a merge changes a lock file
   # copy: [".env*"]      # ignored files that tasks need
   task_timeout: 30m      # one attempt of one task

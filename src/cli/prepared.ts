@@ -3,6 +3,7 @@ import type { RunSettings } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { Mode } from './choose-mode.ts';
 import type { Project } from './project.ts';
+import type { ModeTeller } from './render/mode-line.ts';
 
 /** A build that has been thought through and not begun. */
 export interface Prepared {
@@ -12,5 +13,7 @@ export interface Prepared {
   readonly graphText: string;
   readonly settings: RunSettings;
   readonly mode: Mode;
+  /** Says which it is, as the first line of the run. */
+  readonly tell: ModeTeller;
   readonly notes: readonly string[];
 }

@@ -84,9 +84,10 @@ function addCommand(program: Commander, definition: Command, run: (input: Comman
   });
 }
 
-function examplesText({ examples }: Command): string {
+function examplesText({ examples, details = [] }: Command): string {
   const width = Math.max(...examples.map(([command]) => command.length));
-  return `\nExamples:\n${examples.map(([command, meaning]) => `  $ ${command.padEnd(width)}   ${meaning}`).join('\n')}\n`;
+  const paragraphs = details.map((text) => `\n${text}\n`).join('');
+  return `${paragraphs}\nExamples:\n${examples.map(([command, meaning]) => `  $ ${command.padEnd(width)}   ${meaning}`).join('\n')}\n`;
 }
 
 /** commander must neither print by itself nor end the process: that is for the entrypoint alone. */

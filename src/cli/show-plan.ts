@@ -2,6 +2,7 @@ import { line, printable, printableJson, printableLines } from '../lib/index.ts'
 import { formatPlan } from '../tasks/index.ts';
 import type { CliContext } from './command.ts';
 import type { Prepared } from './prepared.ts';
+import { unprotectedLines } from './render/mode-line.ts';
 import { agentSpec } from './wire.ts';
 
 /** `--dry-run`: what would be done. What no run could use is refused here as it would be there. */
@@ -20,12 +21,19 @@ async function notesOnContainers(
   return checkContainers({ project, config, graph, mode, agent: agentSpec(config, settings.agent), env });
 }
 
-function printPlan({ graph, settings, notes }: Prepared, json: boolean, context: CliContext): void {
+function printPlan(
+  { graph, settings, notes, mode: chosen, tell, config }: Prepared,
+  json: boolean,
+  context: CliContext,
+): void {
+  const unprotected = unprotectedLines(chosen, agentSpec(config, settings.agent), graph);
   if (json) {
     const { feature, levels, tasks } = graph;
-    const plan = { type: 'plan', feature, settings, levels, tasks, warnings: notes };
+    const mode = { name: chosen.name, wished: chosen.wished, because: chosen.because, unprotected };
+    const plan = { type: 'plan', mode, feature, settings, levels, tasks, warnings: notes };
     return context.out(line`${printableJson(plan)}\n`);
   }
+  tell(chosen, unprotected);
   const { workers, ownership, gates, mode, agent } = settings;
   context.out(printableLines(formatPlan(graph, { workers, ownership, gates }).map(printable)));
   context.out(line`Mode ${mode}, agent ${agent}. Nothing was started.\n`);

@@ -44,6 +44,7 @@ const DEFAULTS: Config = {
       mounts: [],
       caches: [],
     },
+    asksForContainers: false,
   },
   retry: { attempts: 3, backoff: 30_000 },
   ownership: 'enforce',

@@ -136,8 +136,14 @@ export const configSchema = z.strictObject({
       lease: duration
         .prefault('30s')
         .describe('A worker that hears nothing from the orchestrator for so long ends itself.'),
-      container: container.prefault({}),
+      container: container.optional(),
     })
+    .transform((workers) => ({
+      ...workers,
+      container: workers.container ?? container.parse({}),
+      /** The repository asks for containers: without them a run does not fall back to subprocesses. */
+      asksForContainers: workers.container !== undefined || workers.mode === 'container',
+    }))
     .prefault({}),
   retry: z
     .strictObject({

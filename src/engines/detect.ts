@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { AppError, hasCode, reasonOf } from '../lib/index.ts';
+import { AppError, hasCode, reasonOf, systemCode } from '../lib/index.ts';
 import { discover } from './docker/discovery.ts';
 import type { Probe } from './docker/discovery.ts';
 import { createDockerEngine, greet } from './docker/docker-engine.ts';
@@ -18,13 +18,15 @@ interface EngineSearch {
   /** One line for each place an engine could be, for `doctor`. */
   readonly lines: readonly string[];
   readonly tried: readonly string[];
+  /** Lines that speak of an engine that is there and does not answer. */
+  readonly silent: readonly string[];
 }
 
 /** Looks for an engine, and tells where it has looked. */
 export async function searchEngine(env: Environment): Promise<EngineSearch> {
   const home = env['HOME'] || homedir();
-  const { endpoint, lines, tried } = await discover({ env, home, platform: process.platform, read }, probe);
-  return { engine: endpoint === undefined ? undefined : createDockerEngine(endpoint), endpoint, lines, tried };
+  const { endpoint, lines, tried, silent } = await discover({ env, home, platform: process.platform, read }, probe);
+  return { engine: endpoint === undefined ? undefined : createDockerEngine(endpoint), endpoint, lines, tried, silent };
 }
 
 /** The engine to use; throws ENGINE_UNREACHABLE with every place that was tried and what it said. */
@@ -40,7 +42,8 @@ const probe: Probe = async (endpoint) => {
   try {
     return { answers: true, engine: await greet(endpoint, { quickMs: PROBE_MS, slowMs: PROBE_MS }) };
   } catch (error) {
-    if (hasCode(error, 'ENGINE_UNREACHABLE')) return { answers: false, reason: error.facts.tried.join('; ') };
-    return { answers: false, reason: reasonOf(error) };
+    const reason = hasCode(error, 'ENGINE_UNREACHABLE') ? error.facts.tried.join('; ') : reasonOf(error);
+    const cause = error instanceof Error ? systemCode(error.cause) : undefined;
+    return { answers: false, reason, absent: cause === 'ENOENT' || cause === 'ENOTDIR' };
   }
 };

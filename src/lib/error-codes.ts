@@ -8,12 +8,14 @@ const EXIT_BY_KIND: Record<ErrorKind, number> = { usage: 2, environment: 4, work
 export type ErrorFacts = {
   ALREADY_RUNNING: { feature: string; pid: number; since: string };
   AGENT_UNUSABLE: { agent: string; tasks: number; reason: string; remedy: string };
+  AGENT_UNCONFINED: { agent: string; tasks: number };
   AGENT_UNKNOWN: { agent: string; known: readonly string[] };
   BUNDLE_REFUSED: { reason: string };
   BRANCH_BLOCKS_NAMESPACE: { branch: string; wanted: string };
   CONFIG_INVALID: { file: string; problems: readonly string[] };
   /** `lines`: the difference, as it may be shown. */
   CONFIG_NOT_TRUSTED: { changes: readonly string[]; lines: readonly string[] };
+  CONTAINERS_UNAVAILABLE: { reasons: readonly string[]; tried: readonly string[] };
   CONTAINER_NAME_TAKEN: { name: string };
   CREDENTIALS_MISSING: { reason: string; tasks: number };
   CREDENTIALS_INVALID: { source: string; reason: string };
@@ -33,7 +35,6 @@ export type ErrorFacts = {
   GRAPH_MISSING: { file: string };
   IMAGE_BUILD_FAILED: { image: string; reason: string; output: readonly string[] };
   IMAGE_MISSING: { image: string };
-  IMAGE_STALE: { kind: string; reasons: readonly string[] };
   INTERNAL: { what: string };
   INTEGRATION_MOVED: { branch: string; expected: string };
   INTEGRATION_CHECKED_OUT: { branch: string; worktree: string };
@@ -46,6 +47,7 @@ export type ErrorFacts = {
   MERGE_OVER_IGNORED: { into: string; worktree: string; files: readonly string[] };
   MERGE_NOT_READY: { feature: string; status: string };
   MERGE_TARGET_UNCLEAR: { reason: string };
+  MODE_UNCLEAR: { feature: string; begun: string; reasons: readonly string[] };
   MODE_UNAVAILABLE: { mode: string; reason: string };
   NOTHING_TO_RESUME: { feature: string };
   NOT_A_REPOSITORY: { path: string };
@@ -79,6 +81,10 @@ interface ErrorSpec<Facts> {
   readonly hint: (facts: Facts) => string;
 }
 
+const START_DOCKER =
+  'Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.';
+const ON_THE_HOST = '--mode subprocess';
+
 const list = (items: readonly string[]): string => (items.length === 0 ? 'none' : items.join(', '));
 const SHOWN = 30;
 const some = (items: readonly string[]): string =>
@@ -100,6 +106,13 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) =>
       `The agent "${f.agent}" cannot be used: ${f.reason}. ${f.tasks} ${f.tasks === 1 ? 'task needs' : 'tasks need'} an agent.`,
     hint: (f) => f.remedy,
+  },
+  AGENT_UNCONFINED: {
+    kind: 'environment',
+    message: (f) =>
+      `There is no container engine on this machine, and ${f.tasks} of the tasks ${f.tasks === 1 ? 'is' : 'are'} for the agent "${f.agent}", which would act with your own rights and without asking.`,
+    hint: () =>
+      `Install Docker and run: mahabharatha build — or, if you trust agent and repository with all that you may do here, say so: ${ON_THE_HOST}`,
   },
   AGENT_UNKNOWN: {
     kind: 'usage',
@@ -127,6 +140,12 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
       `This repository has settings that you have not approved on this machine:${bullets(f.changes)}${f.lines.length === 0 ? '' : '\n'}${lines(f.lines)}`,
     hint: () =>
       'Runs obey these files: look at them first. Then answer the question at a terminal, or say so with: --trust-config',
+  },
+  CONTAINERS_UNAVAILABLE: {
+    kind: 'environment',
+    message: (f) =>
+      `No container engine can be reached, and mode auto does not go without containers here, because:${bullets(f.reasons)}\nLooked for an engine:${bullets(f.tried)}`,
+    hint: () => `${START_DOCKER} To do without containers, with your own rights: ${ON_THE_HOST}`,
   },
   CONTAINER_NAME_TAKEN: {
     kind: 'environment',
@@ -166,8 +185,7 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
   ENGINE_UNREACHABLE: {
     kind: 'environment',
     message: (f) => `No container engine can be reached:${bullets(f.tried)}`,
-    hint: () =>
-      'Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.',
+    hint: () => START_DOCKER,
   },
   FEATURE_AMBIGUOUS: {
     kind: 'usage',
@@ -230,12 +248,8 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
   IMAGE_MISSING: {
     kind: 'environment',
     message: (f) => `There is no image ${f.image}.`,
-    hint: () => 'Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build',
-  },
-  IMAGE_STALE: {
-    kind: 'environment',
-    message: (f) => `The ${f.kind} image is stale: ${f.reasons.join('; ')}.`,
-    hint: () => 'Build it anew with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build',
+    hint: () =>
+      `Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build. To do without containers, with your own rights: ${ON_THE_HOST}`,
   },
   INTERNAL: {
     kind: 'bug',
@@ -302,6 +316,12 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     kind: 'usage',
     message: (f) => `It is not clear which branch to merge into: ${f.reason}.`,
     hint: () => 'Name it with --into BRANCH.',
+  },
+  MODE_UNCLEAR: {
+    kind: 'environment',
+    message: (f) =>
+      `The run of "${f.feature}" was begun in mode ${f.begun}, and mode auto does not go without containers here, because:${bullets(f.reasons)}`,
+    hint: () => `Say which is meant: --mode container, or, with your own rights: ${ON_THE_HOST}`,
   },
   MODE_UNAVAILABLE: {
     kind: 'environment',

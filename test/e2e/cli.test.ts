@@ -220,6 +220,7 @@ describe('--dry-run', () => {
 
     const plan = await project.cli('kurukshetra', '--dry-run', '--workers', '2');
     expect(plan.exit).toBe(0);
+    expect(plan.stdout).toMatch(/^mode subprocess, because --mode says so\n  Not protected: /);
     for (const words of ['login', 'A.txt', 'B.txt', 'C.txt', 'README.md', 'unit tests', 'Nothing was started']) {
       expect(plan.stdout).toContain(words);
     }
@@ -246,10 +247,14 @@ describe('--json', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as Record<string, unknown>);
     };
+    await project.config('workers: { mode: subprocess }\n');
     const run = await lines('kurukshetra');
-    expect(run.filter(({ type }) => type !== 'note').map(({ type }) => type)).toEqual(
-      (await project.events()).map(({ type }) => type),
-    );
+    expect(run[0]).toMatchObject({ type: 'mode', mode: 'subprocess', because: '--mode says so' });
+    expect(run[0]?.['unprotected']).toEqual([expect.stringContaining('your own rights')]);
+    expect(run.filter(({ type }) => type !== 'note').map(({ type }) => type)).toEqual([
+      'mode',
+      ...(await project.events()).map(({ type }) => type),
+    ]);
     expect(run.at(-1)).toMatchObject({ type: 'run-finished', status: 'complete', exit: 0 });
     expect((await lines('logs')).length).toBeGreaterThan(10);
     expect(await lines('status', '--watch')).toMatchObject([

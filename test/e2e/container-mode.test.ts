@@ -39,8 +39,9 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     await expect(project.state()).rejects.toMatchObject({ code: 'ENOENT' });
     const { stdout } = await project.cli(...RUN, '--mode', 'auto', '--dry-run', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
+      mode: { name: 'container', wished: 'auto', because: 'an engine and a fresh image are there', unprotected: [] },
       settings: { mode: 'container' },
-      warnings: ['mode auto: container, because an engine and a fresh image are there'],
+      warnings: ['a run will ask for your approval first: .mahabharatha/config.yaml is new'],
     });
   });
 
@@ -62,16 +63,18 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(await modeOf()).toBe('container');
   });
 
-  it('auto is subprocess without an engine, and says why; container then is an error with a way out', async () => {
+  it('auto and container refuse without an engine, with a way out', async () => {
     await prepare();
     project.env['DOCKER_HOST'] = NO_ENGINE;
     const insisted = await runWith('container');
     expect(insisted.exit).toBe(4);
     expect(insisted.said).toMatch(/No container engine can be reached:\n +- DOCKER_HOST: .*\n\nStart Docker/);
-    const { exit, said } = await runWith('auto');
-    expect(said).toContain('mode auto: subprocess, because: No container engine can be reached.');
-    expect(exit).toBe(0);
-    expect(await modeOf()).toBe('subprocess');
+    const auto = await runWith('auto');
+    expect(auto.exit).toBe(4);
+    expect(auto.said).toMatch(
+      /does not go without containers here[^]*sets workers\.container[^]*\n\nStart Docker .*--mode subprocess/,
+    );
+    await expect(project.state()).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('TC-010 subprocess asks no engine', async () => {
@@ -84,25 +87,40 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe('a\n');
   });
 
-  it('auto is subprocess when the image is stale, and says what has changed', async () => {
-    await prepare();
-    const file = path.join(project.outside, 'authority.pem');
-    await writeFile(file, rootCertificates[0] ?? '');
-    project.env['NODE_EXTRA_CA_CERTS'] = file;
-    const insisted = await runWith('container');
-    expect(insisted.exit).toBe(4);
-    expect(insisted.said).toMatch(/The worker image is stale: [^]*certificates[^]*mahabharatha build/);
-    const { said } = await runWith('auto', '--dry-run');
-    expect(said).toMatch(/mode auto: subprocess, because: The worker image is stale: .*certificates/);
-  });
+  it(
+    "an image that is stale by what is ours or this machine's is built anew by itself, and the mode is said first",
+    async () => {
+      await prepare();
+      const file = path.join(project.outside, 'authority.pem');
+      await writeFile(file, rootCertificates[0] ?? '');
+      project.env['NODE_EXTRA_CA_CERTS'] = file;
+      const first = /^mode auto: container, because an engine is there; the image is built anew: .*certificates/;
+      const dry = await project.cli(...RUN, '--mode', 'auto', '--dry-run');
+      expect(dry.stdout).toMatch(first);
+      expect(dry.exit).toBe(0);
+      expect(dry.stderr).not.toMatch(/building/i);
+      const { exit, stdout, stderr } = await project.cli(...RUN, '--mode', 'auto');
+      const tag = /Building the worker image (\S+),/.exec(stderr)?.[1] ?? '';
+      try {
+        expect(exit, stderr).toBe(0);
+        expect(stdout).toMatch(first);
+        expect(await modeOf()).toBe('container');
+      } finally {
+        await buildWorkerImage();
+        execFileSync('docker', ['image', 'rm', tag], { stdio: 'ignore' });
+      }
+    },
+    LONG_MS,
+  );
 
   it(
-    'auto is subprocess when an image is missing, and container when the run may build it',
+    'a Dockerfile of the repository that cannot be built never sends workers to the host',
     async () => {
       await prepare();
       await project.write('.mahabharatha/Dockerfile', 'FROM mahabharatha-worker\nENV MADE_FOR=this-test\n');
       const without = await runWith('auto', '--dry-run');
-      expect(without.said).toContain('mode auto: subprocess, because: There is no image of this repository.');
+      expect(without.exit).toBe(4);
+      expect(without.said).toContain('There is no image of this repository.');
       expect((await project.cli('doctor')).stdout).toMatch(
         /✗ image +the repository's image is not built\n.*mahabharatha build/,
       );
@@ -117,17 +135,18 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
         await project.write('.mahabharatha/docker/tool', 'x');
         await project.cli('cleanup', '--yes');
         const what = '\\.mahabharatha/Dockerfile has changed; a file in \\.mahabharatha/docker has changed';
-        const stale = await runWith('container', '--dry-run');
-        expect(stale.exit).toBe(4);
-        expect(stale.said).toMatch(new RegExp(`The repository image is stale: ${what}\\.\n\n.*mahabharatha build`));
-        const auto = await runWith('auto', '--dry-run');
-        expect(auto.said).toMatch(new RegExp(`subprocess, because: The repository image is stale: ${what}\\.`));
-        expect((await project.cli('doctor')).stdout).toMatch(
-          new RegExp(`✗ image +the repository's image is stale: ${what}\n.*mahabharatha build`),
+        const doctor = await project.cli('doctor');
+        expect(doctor.stdout).toMatch(
+          new RegExp(`! image +the repository's image is stale: ${what}\\n.*mahabharatha build`),
         );
-        const failed = await runWith('auto', '--auto-build');
-        expect(failed.exit).toBe(4);
-        expect(failed.said).toMatch(/Building the image \S+ failed/);
+        const dry = await runWith('auto', '--dry-run');
+        expect(dry.said).toMatch(new RegExp(`^mode auto: container, .*the image is built anew: ${what}\\n`));
+        expect(dry.said).toContain('a run will ask for your approval first: .mahabharatha/Dockerfile has changed');
+        for (const mode of ['container', 'auto']) {
+          const failed = await runWith(mode);
+          expect(failed.exit).toBe(4);
+          expect(failed.said).toMatch(/^mode [^]*Building the image \S+ failed/);
+        }
       } finally {
         execFileSync('docker', ['image', 'rm', tag], { stdio: 'ignore' });
       }
@@ -161,9 +180,13 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(ill.exit).toBe(4);
     await project.config('workers: { mode: auto }\n');
     const auto = await project.cli('doctor');
-    expect(auto.stdout).toMatch(/! engine +DOCKER_HOST/);
-    expect(auto.stdout).toMatch(/! credentials/);
-    expect(auto.exit).toBe(0);
+    expect(auto.stdout).toMatch(/✗ engine +DOCKER_HOST/);
+    expect(auto.exit).toBe(4);
+    await project.config('workers: { mode: subprocess }\n');
+    const subprocess = await project.cli('doctor');
+    expect(subprocess.stdout).toMatch(/! engine +DOCKER_HOST/);
+    expect(subprocess.stdout).toMatch(/! credentials/);
+    expect(subprocess.exit).toBe(0);
     for (const { stdout } of [well, ill, auto]) expect(stdout).not.toContain('made-up');
   });
 

@@ -8,8 +8,11 @@ export const kurukshetra: Command = {
   options: [
     FEATURE_OPTION,
     { flags: '-w, --workers <n>', summary: 'how many workers at a time (default: workers.count of the config, 4)' },
-    { flags: '-m, --mode <mode>', summary: 'where workers run: auto, subprocess or container' },
-    { flags: '--auto-build', summary: 'build the image first if it is missing or stale (container mode)' },
+    {
+      flags: '-m, --mode <mode>',
+      summary: 'where workers run: container, subprocess (with your own rights), or auto (default: workers.mode)',
+    },
+    { flags: '--auto-build', summary: 'build the image first if there is none; a stale one is built anew in any case' },
     { flags: '--dry-run', summary: 'show the plan, start nothing' },
     { flags: '--resume', summary: 'go on with a run that was stopped, paused or killed' },
     { flags: '-g, --task-graph <path>', summary: 'another file than .mahabharatha/specs/<feature>/task-graph.json' },
@@ -18,6 +21,14 @@ export const kurukshetra: Command = {
     TRUST_OPTION,
     { flags: '--timeout <duration>', summary: 'stop the whole run after this time, say 90m' },
     JSON_OPTION,
+  ],
+  details: [
+    `--mode auto takes containers where an engine is on this machine, builds a stale image anew, and refuses when containers
+are meant and cannot be had. Only where there has never been an engine, and every task has a "run" command, it takes
+subprocesses by itself. The first line that is printed says which mode it is and why.`,
+    `Claude Code is started with --dangerously-skip-permissions, in both modes: there is no person at a worker to answer its
+questions. In a container the container is what holds it; as a subprocess nothing does, so name that mode only for agents
+and repositories that you trust with all that you may do on this machine.`,
   ],
   examples: [
     ['mahabharatha kurukshetra --feature login --dry-run', 'see levels, tasks and files first'],

@@ -10,6 +10,8 @@ interface World {
   readonly files?: Record<string, string>;
   /** The places where an engine answers. */
   readonly live?: readonly string[];
+  /** The places where there is a socket, and no engine answers. */
+  readonly stopped?: readonly string[];
 }
 
 interface Looked {
@@ -17,15 +19,16 @@ interface Looked {
   readonly endpoint: DockerEndpoint | undefined;
   readonly lines: readonly string[];
   readonly tried: readonly string[];
+  readonly silent: readonly string[];
 }
 
-async function look({ env = {}, platform = 'linux', files = {}, live = [] }: World): Promise<Looked> {
+async function look({ env = {}, platform = 'linux', files = {}, live = [], stopped = [] }: World): Promise<Looked> {
   const machine = { env, platform, home: '/home/ann', read: async (file: string) => files[file] };
   const discovery = await discover(machine, async (endpoint) => {
     const place = describeEndpoint(endpoint);
     return live.includes(place)
       ? { answers: true, engine: 'Docker 28' }
-      : { answers: false, reason: `${place}: there is no such socket` };
+      : { answers: false, reason: `${place}: there is no such socket`, absent: !stopped.includes(place) };
   });
   const { endpoint } = discovery;
   return { ...discovery, found: endpoint === undefined ? undefined : describeEndpoint(endpoint) };
@@ -150,6 +153,16 @@ describe('looking for an engine', () => {
       'Colima: /home/ann/.colima/default/docker.sock: Docker 28',
     ]);
     expect(tried).toEqual(lines.filter((line) => line.includes('/')));
+  });
+
+  it('tells an engine that is stopped from none at all', async () => {
+    expect((await look({})).silent).toEqual([]);
+    expect((await look({ stopped: [USUAL] })).silent).toEqual([`the usual socket: ${USUAL}: there is no such socket`]);
+    expect((await look({ env: { DOCKER_HOST: 'unix:///my.sock' } })).silent).toEqual([
+      'DOCKER_HOST: /my.sock: there is no such socket',
+    ]);
+    expect((await look({ env: { DOCKER_HOST: 'ssh://me@box' } })).silent).toHaveLength(1);
+    expect((await look({ env: { DOCKER_CONTEXT: 'gone' } })).silent).toHaveLength(1);
   });
 
   it('says why it does not even try', async () => {

@@ -8,7 +8,7 @@ export type Probe = (endpoint: DockerEndpoint) => Promise<ProbeResult>;
 
 type ProbeResult =
   | { readonly answers: true; readonly engine: string }
-  | { readonly answers: false; readonly reason: string };
+  | { readonly answers: false; readonly reason: string; readonly absent: boolean };
 
 export interface Discovery {
   readonly endpoint: DockerEndpoint | undefined;
@@ -16,6 +16,8 @@ export interface Discovery {
   readonly lines: readonly string[];
   /** The lines of those places that were there to be tried. */
   readonly tried: readonly string[];
+  /** Those of them that speak of an engine that is stopped or out of reach: one that the user has chosen, a socket that is there. */
+  readonly silent: readonly string[];
 }
 
 /**
@@ -25,6 +27,7 @@ export interface Discovery {
 export async function discover(machine: Machine, probe: Probe): Promise<Discovery> {
   const lines: string[] = [];
   const tried: string[] = [];
+  const silent: string[] = [];
   const seen = new Set<string>();
   const note = (line: string): void => {
     lines.push(line);
@@ -38,6 +41,7 @@ export async function discover(machine: Machine, probe: Probe): Promise<Discover
     }
     if (finding.kind === 'refused') {
       note(`${strategy.name}: ${finding.reason}`);
+      silent.push(`${strategy.name}: ${finding.reason}`);
       break;
     }
     const place = describeEndpoint(finding.endpoint);
@@ -45,8 +49,9 @@ export async function discover(machine: Machine, probe: Probe): Promise<Discover
     seen.add(place);
     const result = await probe(finding.endpoint);
     note(`${strategy.name}: ${result.answers ? `${place}: ${result.engine}` : result.reason}`);
-    if (result.answers) return { endpoint: finding.endpoint, lines, tried };
+    if (result.answers) return { endpoint: finding.endpoint, lines, tried, silent };
+    if (strategy.isChoice || !result.absent) silent.push(`${strategy.name}: ${result.reason}`);
     if (strategy.isChoice) break;
   }
-  return { endpoint: undefined, lines, tried };
+  return { endpoint: undefined, lines, tried, silent };
 }

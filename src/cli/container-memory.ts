@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { lstat, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { stateHome, systemCode, writeFileAtomic } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+
+/**
+ * Remembers that a repository has run in containers on this machine, in the user's state folder: neither clean-up nor a
+ * task in a container can take that back. What cannot be looked at counts as remembered.
+ */
+export async function hasRunInContainers(commonDir: string, env: Environment): Promise<boolean> {
+  try {
+    await lstat(memoryFile(commonDir, env));
+    return true;
+  } catch (error) {
+    return systemCode(error) !== 'ENOENT';
+  }
+}
+
+export async function rememberContainers(commonDir: string, env: Environment): Promise<void> {
+  const file = memoryFile(commonDir, env);
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await writeFileAtomic(file, `${commonDir}\n`, { durable: false, mode: 0o600 });
+}
+
+function memoryFile(commonDir: string, env: Environment): string {
+  const key = createHash('sha256').update(commonDir).digest('hex').slice(0, 32);
+  return path.join(stateHome(env), 'containers', key);
+}

@@ -1,5 +1,6 @@
 import type { NumberedEvent, RunEvent, RunState } from '../state/index.ts';
 import type { Ports } from './ports.ts';
+import { redactEvent } from './redact-event.ts';
 import { advance, ownCopy } from './reduce.ts';
 
 /** How old the snapshot may get while there is news. A snapshot per event would cost each task the size of all tasks. */
@@ -19,7 +20,12 @@ export interface Journal {
   readonly dueMs: number | undefined;
 }
 
-export function openJournal(ports: Pick<Ports, 'clock' | 'store' | 'emit'>, first: RunState): Journal {
+/** `redact` takes secrets out of what is recorded, whichever way it came. */
+export function openJournal(
+  ports: Pick<Ports, 'clock' | 'store' | 'emit'>,
+  first: RunState,
+  redact: (text: string) => string = (text) => text,
+): Journal {
   let state = ownCopy(first);
   const unsaved: NumberedEvent[] = [];
   /** What the first state is made of may not all be in the log: it is written at the first chance. */
@@ -49,7 +55,7 @@ export function openJournal(ports: Pick<Ports, 'clock' | 'store' | 'emit'>, firs
     },
     record: (event) => {
       const at = new Date(ports.clock.now()).toISOString();
-      const recorded: NumberedEvent = { seq: state.events + 1, at, ...event };
+      const recorded: NumberedEvent = { seq: state.events + 1, at, ...redactEvent(event, redact) };
       state = advance(state, recorded);
       unsaved.push(recorded);
       ports.emit(recorded);

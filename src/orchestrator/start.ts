@@ -34,7 +34,7 @@ export async function startRun(context: RunContext, settings: RunSettings, base:
     runId,
     now: new Date(ports.clock.now()).toISOString(),
   });
-  const journal = openJournal(ports, state);
+  const journal = openJournal(ports, state, context.options.redact);
   journal.record({
     type: 'run-started',
     feature: graph.feature,
@@ -52,7 +52,7 @@ export async function startRun(context: RunContext, settings: RunSettings, base:
 
 /** Goes on with a run that was stopped, paused, or whose orchestrator is gone. */
 export async function resumeRun(context: RunContext, state: RunState, settings: RunSettings): Promise<RunEnd> {
-  const journal = openJournal(context.ports, withGraph(state, context.graph));
+  const journal = openJournal(context.ports, withGraph(state, context.graph), context.options.redact);
   const pending = Object.values(journal.state.tasks).filter((task) => task.status !== 'complete').length;
   journal.record({ type: 'run-resumed', runId: state.runId, settings, pending });
   const ref = `refs/heads/${state.integration}`;

@@ -63,6 +63,28 @@ describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => 
     expect((await project.cli('logs', '--task', 'A')).stdout).toContain('A ends: verified');
   });
 
+  it('and events and state are without secrets that are names of files, which no word of a worker tells', async () => {
+    project = await createContainerProject({ env: { THE_KEY: SECRET } });
+    const config = await project.read('.mahabharatha/config.yaml');
+    await project.config(
+      `${config}retry: { attempts: 1 }\nagent: own\nagents: { own: { command: [bash, /workspace/agent.sh], env: [THE_KEY] } }\n`,
+    );
+    await project.write('agent.sh', 'mkdir keys; echo a | tee a.txt > "keys/$THE_KEY"; git add --force keys\n');
+    project.commit('an agent');
+    await project.graph('login', [{ id: 'A', create: ['a.txt'] }]);
+
+    const run = await project.cli('kurukshetra', '--workers', '1', '--json');
+
+    expect(run.exit, run.stdout).toBe(1);
+    const told = 'changed 1 file that it does not own: keys/[redacted]';
+    const events = JSON.stringify(await project.events());
+    const state = JSON.stringify(await project.state());
+    for (const text of [run.stdout, events, state]) {
+      expect(text).toContain(told);
+      expect(text).not.toContain('nobody-may-see');
+    }
+  });
+
   it('have what the network refused and what it could not reach, for each worker, and the end of the run sums it up', async () => {
     project = await createContainerProject({ container: 'network: allowlist\nallow: [npm, nowhere.invalid]' });
     const meet = (id: string): string =>

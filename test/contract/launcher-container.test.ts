@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,12 +12,15 @@ import { newBuild } from '../support/containers.ts';
 import { dockerForTests } from '../support/docker.ts';
 import type { FakeProgram } from '../support/fake-container.ts';
 import { createFakeEngine, createFakeEngineMachine, takeDown } from '../support/fake-engine.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { LONG_GRACE, launcherContract, newSpec, waitForLine } from './launcher-contract.ts';
 
 const docker = await dockerForTests();
 const workerProgram = fileURLToPath(new URL('../support/contract-worker.mjs', import.meta.url));
 const image = `mahabharatha-test:${randomId()}`;
+/** Only root may mount one. */
+const smallDisk = docker.why === '' ? mountSmallDisk(256) : undefined;
 const SECRET = 'a-secret-of-the-agent';
 const REPO = `/somewhere/${randomId()}`;
 
@@ -105,12 +108,13 @@ describe('the container launcher, when the engine goes away', () => {
 describe.skipIf(docker.why !== '')(`on a real engine${docker.why === '' ? '' : ` (${docker.why})`}`, () => {
   const { engine } = docker;
   beforeAll(async () => {
-    const steps = ['COPY worker.mjs /worker.mjs', 'ENTRYPOINT ["node", "/worker.mjs"]'];
+    const steps = ['COPY worker.mjs /worker.mjs', 'ENTRYPOINT ["/bin/sh", "-c", "exec node /worker.mjs"]'];
     const build = newBuild(docker.image, steps, { tag: image });
     const program = { path: 'worker.mjs', content: readFileSync(workerProgram), mode: 0o644 };
     await engine.buildImage({ ...build, files: [...build.files, program] }, () => undefined);
   });
   afterAll(async () => {
+    smallDisk?.remove();
     for (const { id } of await engine.listContainers({ 'mahabharatha.repo': REPO })) await engine.removeContainer(id);
     await engine.removeImage(image);
   });
@@ -132,6 +136,45 @@ describe.skipIf(docker.why !== '')(`on a real engine${docker.why === '' ? '' : `
     expect(await launcher.wait(handle)).toMatchObject({
       overLimit: expect.stringMatching(/hold 4\.\d MiB on the disk, the limit is 1\.0 MiB/),
     });
+  });
+
+  it('counts what a worker has open and deleted as well', async () => {
+    const launcher = launcherOn(engine, { diskBytes: 8 * 1024 ** 2 });
+    const spec = newSpec(launcher);
+    chmodSync(spec.worktree, 0o777);
+    const handle = await launcher.start(spec);
+    await waitForLine(launcher, handle, 'ready');
+    // Each file is allowed, and gone at once from every folder.
+    const hide = `for n in 3 4 5; do eval "exec $n> big"; head -c 7000000 /dev/zero >&$n; rm big; done; sleep 600`;
+    execFileSync('docker', ['exec', '--detach', idOf(handle), '/bin/bash', '-c', hide]);
+    expect(await launcher.wait(handle)).toMatchObject({
+      overLimit: expect.stringMatching(/hold \d+\.\d MiB on the disk, the limit is 8\.0 MiB/),
+    });
+  });
+
+  it.skipIf(smallDisk === undefined)('ends the worker that fills the disk at once, before others suffer', async () => {
+    const launcher = launcherOn(engine, { diskBytes: 1024 ** 3 });
+    const started = await Promise.all(
+      [1, 2].map(async (worker) => {
+        const worktree = path.join(smallDisk?.folder ?? '', `${worker}`);
+        mkdirSync(worktree);
+        const spec = { ...newSpec(launcher), worker: 90 + worker, worktree };
+        return { worktree, handle: await launcher.start(spec) };
+      }),
+    );
+    const [innocent, hostile] = started as [(typeof started)[0], (typeof started)[0]];
+    for (const { handle } of started) await waitForLine(launcher, handle, 'ready');
+    writeFileSync(path.join(innocent.worktree, 'work'), Buffer.alloc(1024 ** 2, 1));
+    execFileSync('docker', ['exec', idOf(hostile.handle), '/usr/bin/fallocate', '-l', '180M', 'big']);
+    expect(await launcher.wait(hostile.handle)).toMatchObject({
+      overLimit: expect.stringMatching(
+        /^killed: \d+\.\d MiB were left on the disk of its folders, and it had grown most, by 180\.0 MiB/,
+      ),
+    });
+    await waitUntil('there is room again', () => !existsSync(path.join(hostile.worktree, 'big')));
+    expect(await launcher.recover(innocent.handle)).toBe(true);
+    expect(readdirSync(innocent.worktree)).toEqual(['work']);
+    await launcher.stop(innocent.handle, LONG_GRACE);
   });
 
   it('takes another name when the usual one is taken, and leaves the other container alone', async () => {

@@ -3,8 +3,11 @@ import type { Engine, Labels } from '../../engines/index.ts';
 import { lastLines } from '../../logs/index.ts';
 import type { Launcher, WorkerExit, WorkerHandle, WorkerSpec } from '../launcher.ts';
 import { LABEL, placesOf } from './labels.ts';
-import { watchDisk } from './disk-watch.ts';
+import { createDiskMeter, watchDisk } from './disk-watch.ts';
 import { workerExit } from './endings.ts';
+import { emptyFolders } from './folders.ts';
+import { createFreeSpace } from './free-space.ts';
+import type { FreeSpace } from './free-space.ts';
 import { keepToTheEnd, resumeOutput } from './output.ts';
 import type { Output } from './output.ts';
 import { createPatience } from './outage.ts';
@@ -81,10 +84,13 @@ interface Watches {
 
 function createWatches(options: ContainerLauncherOptions, patience: Patience): Watches {
   const held = new Map<string, Promise<WorkerExit>>();
+  const freeSpace = createFreeSpace();
   const resume = (handle: WorkerHandle): Output =>
     resumeOutput(options.engine, idOf(handle), placesOf(handle.facts).log, options.settings.handover.secrets);
   const hold = (handle: WorkerHandle, first: Output): Promise<WorkerExit> => {
-    const exit = keepWatch(options, patience, handle, (over) => keepToTheEnd(first, () => resume(handle), over));
+    const exit = keepWatch(options, { patience, freeSpace }, handle, (over) =>
+      keepToTheEnd(first, () => resume(handle), over),
+    );
     // Whoever waits is told; that nobody waits yet is no fault.
     exit.catch(() => undefined);
     held.set(handle.session, exit);
@@ -147,14 +153,16 @@ function idOf({ containerId }: WorkerHandle): string {
 /** Until it has ended and is removed. It ends before its time when it keeps more on the disk than it may. */
 async function keepWatch(
   { engine, settings }: ContainerLauncherOptions,
-  patience: Patience,
+  { patience, freeSpace }: { readonly patience: Patience; readonly freeSpace: FreeSpace },
   handle: WorkerHandle,
   keepOutput: (over: AbortSignal) => Promise<void>,
 ): Promise<WorkerExit> {
   const over = new AbortController();
   const output = keepOutput(over.signal);
   let overLimit: string | undefined;
-  const disk = watchDisk(placesOf(handle.facts), settings.diskBytes, over.signal).then(async (problem) => {
+  const meter = createDiskMeter(placesOf(handle.facts), idOf(handle));
+  const tooMuch = [watchDisk(meter, settings.diskBytes, over.signal), freeSpace.watch(meter, over.signal)];
+  const disk = Promise.race(tooMuch).then(async (problem) => {
     overLimit = problem;
     if (problem !== undefined) await engine.signalContainer(idOf(handle), 'SIGKILL');
   });
@@ -163,6 +171,7 @@ async function keepWatch(
   try {
     // An engine that comes back takes its containers along, or finds them again: it is asked anew.
     const exit = await patience(() => engine.waitContainer(idOf(handle)));
+    if (overLimit !== undefined) await emptyFolders(placesOf(handle.facts));
     return workerExit(exit, { overLimit, memoryBytes: settings.memoryBytes });
   } catch (error) {
     // What cannot be waited for does not live on unseen.

@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'n
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { diskUsage, problemOf, watchDisk } from './disk-watch.ts';
+import { createDiskMeter, diskUsage, problemOf, watchDisk } from './disk-watch.ts';
 import type { Places } from './labels.ts';
 
 const MIB = 1024 ** 2;
@@ -29,7 +29,7 @@ describe('what a worker keeps on the disk', () => {
     const places = somePlaces();
     for (const folder of [places.worktree, places.gitDir, places.outbox])
       writeFileSync(path.join(folder, 'file'), Buffer.alloc(MIB, 1));
-    expect(await watchDisk(places, 2.5 * MIB, new AbortController().signal)).toMatch(
+    expect(await watchDisk(createDiskMeter(places, 'none'), 2.5 * MIB, new AbortController().signal)).toMatch(
       /^killed: its folders hold 3\.0 MiB on the disk, the limit is 2\.5 MiB \(workers\.container\.disk\)$/,
     );
     expect(await problem(places, 4 * MIB)).toBeUndefined();
@@ -59,7 +59,7 @@ describe('what a worker keeps on the disk', () => {
   it('is looked at again and again, until there is too much', async () => {
     const sizes = [1, 3];
     const measure = async (): Promise<typeof NOTHING> => ({ ...NOTHING, bytes: sizes.shift() ?? 0 });
-    expect(await watchDisk(somePlaces(), 2, new AbortController().signal, measure)).toContain('is 0.0 MiB');
+    expect(await watchDisk({ places: somePlaces(), measure }, 2, new AbortController().signal)).toContain('is 0.0 MiB');
     expect(sizes).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe('what a worker keeps on the disk', () => {
       over.abort();
       return { ...NOTHING, bytes: 3 };
     };
-    expect(await watchDisk(somePlaces(), 2, over.signal, measure)).toBeUndefined();
+    expect(await watchDisk({ places: somePlaces(), measure }, 2, over.signal)).toBeUndefined();
   });
 });
 

@@ -1,6 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { run, sleep, systemClock } from '../../lib/index.ts';
+import { deletedBytes } from './deleted-files.ts';
 import { inWords } from './endings.ts';
+import type { DiskMeter } from './free-space.ts';
 import type { Places } from './labels.ts';
 
 const FASTEST_MS = 1000;
@@ -23,12 +25,31 @@ interface DiskUsage {
   readonly endless: boolean;
 }
 
+/** What a worker keeps on the disk; a file without a name counts as long as it is open in the worker's container. */
+export function createDiskMeter(places: Places, containerId: string): DiskMeter & { measure: Measure } {
+  const { worktree, gitDir, outbox } = places;
+  let last = 0;
+  return {
+    places,
+    last: () => last,
+    measure: async (signal) => {
+      const [usage, deleted] = await Promise.all([
+        diskUsage([worktree, gitDir, outbox], signal),
+        deletedBytes(containerId),
+      ]);
+      last = usage.bytes + deleted;
+      return { ...usage, bytes: last };
+    },
+  };
+}
+
+type Measure = (signal?: AbortSignal) => Promise<DiskUsage>;
+
 /** A folder of the host that is mounted has no quota, so its size is looked at again and again. */
 export async function watchDisk(
-  { worktree, gitDir, outbox }: Places,
+  { places: { worktree }, measure }: { readonly places: Places; readonly measure: Measure },
   limitBytes: number,
   signal: AbortSignal,
-  measure: typeof diskUsage = diskUsage,
 ): Promise<string | undefined> {
   let hiddenSince: number | undefined;
   // Not at once: nothing is there yet, and a worker that starts has better use for the processor.
@@ -37,7 +58,7 @@ export async function watchDisk(
     await pause(worktree, pauseMs, limitBytes / 4, signal);
     if (signal.aborted) return undefined;
     const began = systemClock.monotonic();
-    const usage = await measure([worktree, gitDir, outbox], signal);
+    const usage = await measure(signal);
     hiddenSince = usage.hidden === undefined ? undefined : (hiddenSince ?? began);
     const problem = problemOf(usage, limitBytes, hiddenSince === undefined ? 0 : began - hiddenSince);
     if (signal.aborted) return undefined;

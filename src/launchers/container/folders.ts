@@ -1,10 +1,14 @@
 import { existsSync } from 'node:fs';
-import { chmod, lchown, readdir, writeFile } from 'node:fs/promises';
+import { chmod, lchown, lstat, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { run } from '../../lib/index.ts';
+import { removeTree, run } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
+import { STATUS_LIMIT } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { emptyFile, hostnameOf, hostsFile } from './container-spec.ts';
+import type { Places } from './labels.ts';
+
+const STATUS = 'status.json';
 
 /** Who works in a container: ourselves, or when that is root, somebody without rights who owns what is mounted. */
 export function workerIdentity(uid: number, gid: number): { readonly uid: number; readonly gid: number } {
@@ -67,4 +71,17 @@ export async function maskedObjects(spec: WorkerSpec): Promise<number[]> {
   const masked = lists.flatMap((list, index) => (existsSync(list) ? [index] : []));
   if (masked.length > 0) await writeFile(emptyFile(spec), '');
   return masked;
+}
+
+/** Of a worker that has ended because it kept too much: the disk is needed by others. What it has said last stays. */
+export async function emptyFolders({ worktree, gitDir, outbox }: Places): Promise<void> {
+  const said = path.join(outbox, STATUS);
+  const isStatus = await lstat(said).then(
+    (stat) => stat.isFile() && stat.size <= STATUS_LIMIT,
+    () => false,
+  );
+  const names = await readdir(outbox).catch(() => []);
+  const mail = names.map((name) => path.join(outbox, name)).filter((file) => !(isStatus && file === said));
+  // What cannot be removed now is so when the next worker starts.
+  await Promise.allSettled([worktree, gitDir, ...mail].map((entry) => removeTree(entry)));
 }

@@ -1,0 +1,123 @@
+import { stat, statfs } from 'node:fs/promises';
+import { sleep } from '../../lib/index.ts';
+import { inWords } from './endings.ts';
+import type { Places } from './labels.ts';
+
+/** One call of the system per disk. What reserves room instead of writing it fills a disk at once. */
+const LOOK_MS = 250;
+/** A disk that had less than twice that at the start is not called full at once. */
+const FLOOR_BYTES = 1024 ** 3;
+/** Of the floor: who grew less has not filled the disk. */
+const LEAST_GROWTH = 1 / 16;
+
+/** A worker, and what it keeps on the disk. */
+export interface DiskMeter {
+  readonly places: Places;
+  /** All its folders and what it has open besides. */
+  measure(signal?: AbortSignal): Promise<{ readonly bytes: number }>;
+  /** As it was measured last. */
+  last(): number;
+}
+
+/** Watches what is left on the disks of all workers. */
+export interface FreeSpace {
+  /** Resolves with the reason when this worker is to be ended, as the disk is nearly full and it grew most. */
+  watch(worker: DiskMeter, signal: AbortSignal): Promise<string | undefined>;
+}
+
+interface Watched {
+  readonly meter: DiskMeter;
+  /** What it kept when there was room still, as far as that was measured. */
+  before: number;
+  readonly end: (reason: string) => void;
+}
+
+export function createFreeSpace(freeBytes: typeof freeBytesOf = freeBytesOf): FreeSpace {
+  const watched = new Set<Watched>();
+  const floors = new Map<number, number>();
+  let looking = false;
+  const look = async (): Promise<void> => {
+    for (const [disk, { folder, workers }] of await byDisk(watched)) {
+      const free = await freeBytes(folder);
+      const floor = floors.get(disk) ?? Math.min(FLOOR_BYTES, free / 2);
+      floors.set(disk, floor);
+      if (free >= floor) {
+        for (const one of workers) one.before = one.meter.last();
+        continue;
+      }
+      const grown = await Promise.all(workers.map(async (one) => ({ one, bytes: await growthOf(one) })));
+      const culprit = likeliest(grown, floor);
+      culprit?.one.end(reasonFor(free, culprit.bytes));
+    }
+  };
+  const lookOn = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    try {
+      for (; watched.size > 0; await sleep(LOOK_MS)) await look();
+    } finally {
+      looking = false;
+    }
+  };
+  return {
+    watch: (meter, signal) =>
+      new Promise((resolve) => {
+        const finish = (reason: string | undefined): void => {
+          watched.delete(worker);
+          resolve(reason);
+        };
+        const worker: Watched = { meter, before: meter.last(), end: finish };
+        if (signal.aborted) return finish(undefined);
+        signal.addEventListener('abort', () => finish(undefined), { once: true });
+        watched.add(worker);
+        void lookOn();
+      }),
+  };
+}
+
+/** Pure: the worker that may have filled the disk; undefined when none of them has. */
+export function likeliest<Worker extends { readonly bytes: number }>(
+  grown: readonly Worker[],
+  floorBytes: number,
+): Worker | undefined {
+  const [most] = grown.toSorted((one, other) => other.bytes - one.bytes);
+  return most !== undefined && most.bytes >= floorBytes * LEAST_GROWTH ? most : undefined;
+}
+
+function reasonFor(free: number, growth: number): string {
+  return (
+    `killed: ${inWords(free)} were left on the disk of its folders, and it had grown most, by ${inWords(growth)} ` +
+    'since it was measured last'
+  );
+}
+
+/** What has grown until now is known from now on: nobody is ended twice for it. */
+async function growthOf(worker: Watched): Promise<number> {
+  const { bytes } = await worker.meter.measure();
+  const growth = bytes - worker.before;
+  worker.before = bytes;
+  return growth;
+}
+
+/** A folder that is gone is on no disk. */
+async function byDisk(
+  watched: ReadonlySet<Watched>,
+): Promise<ReadonlyMap<number, { readonly folder: string; readonly workers: Watched[] }>> {
+  const disks = new Map<number, { readonly folder: string; readonly workers: Watched[] }>();
+  for (const worker of watched) {
+    const { worktree, gitDir, outbox } = worker.meter.places;
+    for (const folder of [worktree, gitDir, outbox]) {
+      const disk = (await stat(folder).catch(() => undefined))?.dev;
+      if (disk === undefined) continue;
+      const workers = disks.get(disk)?.workers ?? [];
+      if (!workers.includes(worker)) workers.push(worker);
+      disks.set(disk, { folder, workers });
+    }
+  }
+  return disks;
+}
+
+async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder).catch(() => ({ bavail: Infinity, bsize: 1 }));
+  return bavail * bsize;
+}

@@ -80,6 +80,8 @@ describe.skipIf(docker.why !== '')(`a task that uses up what there is${whySkippe
       bomb('WORKTREE', big('.')),
       bomb('GITDIR', big('/gitdir/objects')),
       bomb('OUTBOX', big(OUTBOX)),
+      // Nothing of it is on the disk, and it is larger than that all the same.
+      bomb('HOLES', 'truncate -s 100M big'),
       bomb('FILES', 'mkdir d; cd d; touch {1..9}{0..9}{0..9}{0..9}{0..9}; sleep 60'),
     ]);
     const tooMuch =
@@ -88,6 +90,9 @@ describe.skipIf(docker.why !== '')(`a task that uses up what there is${whySkippe
       WORKTREE: expect.stringMatching(tooMuch),
       GITDIR: expect.stringMatching(tooMuch),
       OUTBOX: expect.stringMatching(tooMuch),
+      HOLES: expect.stringContaining(
+        "a file was made larger than the worker's disk of 64 MiB (workers.container.disk)",
+      ),
       FILES: expect.stringMatching(
         /killed: its folders hold \d{5} files, the limit is 16384: one for each 4 KiB of 64\.0 MiB/,
       ),

@@ -118,6 +118,11 @@ describe.skipIf(why !== '')(`the system calls of a container${why === '' ? '' : 
     expect(output).toContain('/tmp/c 0');
   });
 
+  it('leave the user of a container signals and queues for all else that runs as this user', async () => {
+    const output = await bash('ulimit -i; ulimit -q; ulimit -i 5000 || ulimit -q 300000 || echo no more');
+    expect(output).toMatch(/^4096\n204800\nno more\n/);
+  });
+
   it('open so many terminals and no more, as there are few on a machine', async () => {
     const open = `my @all; while (open my $one, "+<", "/dev/ptmx") { push @all, $one } print scalar(@all), " terminals: $!"`;
     expect(await perl(open)).toContain('16 terminals: No space left on device');

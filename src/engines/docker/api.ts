@@ -32,7 +32,7 @@ export interface HostConfig {
   readonly PidsLimit: number;
   readonly Memory: number;
   readonly MemorySwap: number;
-  readonly Ulimits: readonly { readonly Name: 'fsize'; readonly Soft: number; readonly Hard: number }[];
+  readonly Ulimits: readonly { readonly Name: string; readonly Soft: number; readonly Hard: number }[];
   readonly NanoCpus: number;
   readonly LogConfig: LogConfig;
   /** Options by target. */

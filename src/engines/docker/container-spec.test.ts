@@ -75,7 +75,11 @@ it('says to the letter what a container of ours is', () => {
       PidsLimit: 512,
       Memory: 4_294_967_296,
       MemorySwap: 4_294_967_296,
-      Ulimits: [{ Name: 'fsize', Soft: 5_000_000, Hard: 5_000_000 }],
+      Ulimits: [
+        { Name: 'fsize', Soft: 5_000_000, Hard: 5_000_000 },
+        { Name: 'sigpending', Soft: 4096, Hard: 4096 },
+        { Name: 'msgqueue', Soft: 204_800, Hard: 204_800 },
+      ],
       NanoCpus: 1_500_000_000,
       LogConfig: { Type: 'json-file', Config: { 'max-size': '5000001', 'max-file': '2' } },
       Tmpfs: {

@@ -45,7 +45,10 @@ function toHostConfig(spec: ContainerSpec): HostConfig {
     PidsLimit: spec.pids,
     Memory: spec.memoryBytes,
     MemorySwap: spec.memoryBytes,
-    Ulimits: [{ Name: 'fsize', Soft: spec.fileBytes, Hard: spec.fileBytes }],
+    Ulimits: [
+      { Name: 'fsize', Soft: spec.fileBytes, Hard: spec.fileBytes },
+      ...Object.entries(SHARED_LIMITS).map(([Name, limit]) => ({ Name, Soft: limit, Hard: limit })),
+    ],
     NanoCpus: Math.round(spec.cpus * 1e9),
     LogConfig: toLogConfig(spec.logBytes),
     Tmpfs: Object.fromEntries(spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' ? [toTmpfs(mount)] : []))),
@@ -57,6 +60,9 @@ function toHostConfig(spec: ContainerSpec): HostConfig {
     ...(spec.runtime === null ? {} : { Runtime: spec.runtime }),
   };
 }
+
+/** What the kernel counts by user over all containers, and for the person too: far below what that person may have. */
+const SHARED_LIMITS = { sigpending: 4096, msgqueue: 204_800 } as const;
 
 /** In the place of the engine's own, which has no limit. A volume without a name goes with its container. */
 const TERMINAL_MOUNT: MountSettings = {

@@ -1,25 +1,49 @@
 #!/bin/sh
-# Adds the certificates of a PEM file to the system's store, those only that it does not have yet.
+# Adds the certificates of a PEM file to the system's store, those only that it does not have yet, and loses none of it:
+# the store's own tool makes it anew from files, so what somebody has put into the store alone becomes a file first.
 # Usage: add-certificates.sh <file> [root of the system, default /]
 set -eu
 pem=$1
 root=${2:-}
 store=$root/etc/ssl/certs/ca-certificates.crt
 extra=$root/usr/local/share/ca-certificates
-mkdir -p "$extra"
-[ -s "$store" ] || { echo "add-certificates: $store is missing: install ca-certificates first" >&2; exit 1; }
 
-# One certificate per file, or the store's own tool leaves them out of the hashed links.
-awk -v extra="$extra" '
-  /-----BEGIN CERTIFICATE-----/ { inside = 1; body = "" }
-  inside { sub(/\r$/, ""); body = body $0 "\n" }
-  /-----END CERTIFICATE-----/ {
-    inside = 0
-    if (!(body in known)) {
-      known[body] = 1
-      if (FILENAME != store) { count += 1; file = extra "/mahabharatha-" count ".crt"; printf "%s", body > file; close(file) }
+main() {
+  mkdir -p "$extra"
+  [ -s "$store" ] || { echo "add-certificates: $store is missing: install ca-certificates first" >&2; exit 1; }
+  added=$(write_missing "$pem")
+  echo "$added certificates added"
+  [ "$added" -gt 0 ] || return 0
+  before=$(mktemp)
+  cat "$store" >"$before"
+  make_store
+  kept=$(write_missing "$before")
+  rm -f "$before"
+  [ "$kept" -eq 0 ] || { make_store; echo "$kept certificates kept that were in the store alone"; }
+}
+
+make_store() {
+  if [ -n "$root" ]; then chroot "$root" update-ca-certificates >/dev/null; else update-ca-certificates >/dev/null; fi
+}
+
+# One certificate per file, or the store's own tool leaves them out of the hashed links. Prints how many there were.
+write_missing() {
+  awk -v extra="$extra" '
+    function free_name(file, there, line) {
+      do { number += 1; file = extra "/mahabharatha-" number ".crt"; there = (getline line < file); close(file) } while (there >= 0)
+      return file
     }
-  }
-  END { print count + 0 " certificates added" }
-' store="$store" "$store" "$pem"
-if [ -n "$root" ]; then chroot "$root" update-ca-certificates; else update-ca-certificates; fi
+    /-----BEGIN CERTIFICATE-----/ { inside = 1; body = "" }
+    inside { sub(/\r$/, ""); body = body $0 "\n" }
+    /-----END CERTIFICATE-----/ {
+      inside = 0
+      if (!(body in known)) {
+        known[body] = 1
+        if (FILENAME != store) { count += 1; file = free_name(); printf "%s", body > file; close(file) }
+      }
+    }
+    END { print count + 0 }
+  ' store="$store" "$store" "$1"
+}
+
+main

@@ -2,10 +2,11 @@
 # Run once, as root, while the image is built: makes the base image one that a worker can live in.
 set -eu
 here=$(dirname "$0")
+store=/etc/ssl/certs/ca-certificates.crt
 
 main() {
   check_node
-  if has bash && has curl && has git && [ -s /etc/ssl/certs/ca-certificates.crt ]; then
+  if has bash && has curl && has git && [ -s "$store" ]; then
     echo 'bash, ca-certificates, curl and git are there'
   else
     install_packages
@@ -26,9 +27,14 @@ check_node() {
 
 install_packages() {
   has apt-get || { echo 'The base image needs bash, ca-certificates, curl and git, or apt-get to install them.' >&2; exit 1; }
+  # The package of certificates makes the store anew when it is installed.
+  before=$(mktemp)
+  [ ! -s "$store" ] || cat "$store" >"$before"
   apt-get update
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends bash ca-certificates curl git
-  [ -s /etc/ssl/certs/ca-certificates.crt ] || update-ca-certificates
+  [ -s "$store" ] || update-ca-certificates
+  [ ! -s "$before" ] || sh "$here/add-certificates.sh" "$before"
+  rm -f "$before"
   rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/log/apt /var/log/dpkg.log
 }
 

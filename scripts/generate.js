@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../dist/cli/program.js';
-import { configJsonSchema } from '../dist/config/index.js';
+import { configJsonSchema, settingsJsonSchema } from '../dist/config/index.js';
 import { runStateJsonSchema } from '../dist/state/index.js';
 import { taskGraphJsonSchema } from '../dist/tasks/index.js';
 
@@ -11,6 +11,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const FILES = {
   'schemas/config.schema.json': asJson(configJsonSchema()),
+  'schemas/settings.schema.json': asJson(settingsJsonSchema()),
   'schemas/task-graph.schema.json': asJson(taskGraphJsonSchema()),
   'schemas/run-state.schema.json': asJson(runStateJsonSchema()),
   'docs/reference/commands.md': commandReference(),

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
@@ -8,8 +8,9 @@ import type { ConfigWishes } from './container-config.ts';
 /** A project whose workers are to have this of `workers.container`, in a home folder with keys and data. */
 function wishesFor(container: object): ConfigWishes {
   const top = tempFolder();
-  for (const folder of ['home/.ssh', 'home/data', 'project/.git'])
+  for (const folder of ['home/.ssh', 'home/data', 'home/.config/mahabharatha', 'project/.git'])
     mkdirSync(path.join(top, folder), { recursive: true });
+  writeFileSync(path.join(top, 'home/.config/mahabharatha/settings.yaml'), 'mounts: { allow: [~/data] }\n');
   const root = path.join(top, 'project');
   return {
     project: {

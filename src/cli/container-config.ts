@@ -1,8 +1,12 @@
+import { realpath } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
+import path from 'node:path';
+import { loadSettings } from '../config/index.ts';
+import type { Settings } from '../config/index.ts';
 import { allowlistProblems } from '../egress/index.ts';
 import { extraMounts } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
-import { AppError } from '../lib/index.ts';
+import { AppError, settingsHome, stateHome } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { ContainerWishes } from './container-wishes.ts';
 
@@ -17,11 +21,24 @@ export async function checkedMounts(
   const { network, allow, mounts: wished } = config.workers.container;
   const { root, commonDir } = project.repository;
   const objects = await project.repository.objectFolders();
-  const places = { homes: homesOf(env), root, commonDir, objects, engine: endpoint };
+  const { file, allowed } = await allowedFolders(env, root);
+  const own = [settingsHome(env), stateHome(env)];
+  const places = { homes: homesOf(env), root, commonDir, objects, engine: endpoint, own, allowed, settingsFile: file };
   const { mounts, problems } = await extraMounts(wished, places);
   const all = [...(network === 'allowlist' ? allowlistProblems(allow) : []), ...problems];
   if (all.length > 0) throw new AppError('CONFIG_INVALID', { file: project.paths.config, problems: all });
   return mounts;
+}
+
+/** What the user lets repositories mount. A file in the repository is not the user's word: who writes there, wrote it. */
+export async function allowedFolders(
+  env: Environment,
+  root: string,
+): Promise<{ readonly file: string; readonly allowed: Settings['mounts']['allow'] }> {
+  const file = path.join(settingsHome(env), 'settings.yaml');
+  const real = await realpath(file).catch(() => file);
+  if (real.startsWith(`${root}${path.sep}`)) return { file, allowed: [] };
+  return { file, allowed: (await loadSettings(file)).mounts.allow };
 }
 
 /** Where HOME leads elsewhere, the user's keys are still in the folder that the system knows. */

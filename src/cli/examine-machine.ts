@@ -5,7 +5,7 @@ import { line, printableBlock, printableJson, printableLines, run } from '../lib
 import type { Printable } from '../lib/index.ts';
 import { agentProblem, findProgram } from './check-agent.ts';
 import type { CliContext, CommandInput } from './command.ts';
-import { checkedMounts } from './container-config.ts';
+import { allowedFolders, checkedMounts } from './container-config.ts';
 import type { ConfigWishes } from './container-config.ts';
 import { examineContainers } from './examine-containers.ts';
 import { attempt, fine } from './finding.ts';
@@ -71,6 +71,7 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
       ? loaded.problem
       : await checkConfig({ project, config: loaded.value, env: context.env }, containers.endpoint, inside),
     await checkApproval(project, context),
+    await checkSettings(project, context),
     ...(config === undefined ? [] : [await checkAgent(config, inside, context)]),
     await checkCredentials(context, { inside, missing: needed ? 'bad' : 'note' }),
     ...graphs.map(({ finding }) => finding),
@@ -94,6 +95,16 @@ async function checkApproval(project: Project, context: CliContext): Promise<Fin
   if (changes.length === 0) return fine(what, 'there are no settings in .mahabharatha that you have not approved');
   const remedy = 'A run at a terminal shows the difference and asks; elsewhere it needs: --trust-config';
   return { what, state: 'note', found: changes.map(inWords).join('\n'), remedy };
+}
+
+/** What the user lets repositories have of this machine. */
+async function checkSettings({ repository }: Project, { env }: CliContext): Promise<Finding> {
+  const what = 'settings';
+  const asked = await attempt(what, () => allowedFolders(env, repository.root));
+  if ('problem' in asked) return asked.problem;
+  const { file, allowed } = asked.value;
+  const count = allowed.length === 1 ? '1 folder' : `${allowed.length || 'no'} folders`;
+  return fine(what, `${file}: repositories may mount ${count}`);
 }
 
 async function checkDisk(root: string): Promise<Finding> {

@@ -1,5 +1,8 @@
-export { loadConfig, parseConfig } from './load.ts';
+export { loadConfig, loadSettings, parseConfig } from './load.ts';
 export { parseDuration } from './schema.ts';
 /** @public used by scripts/generate.js */
 export { configJsonSchema } from './schema.ts';
 export type { Config } from './schema.ts';
+export type { Settings } from './settings-schema.ts';
+/** @public used by scripts/generate.js */
+export { settingsJsonSchema } from './settings-schema.ts';

@@ -1,8 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { AppError, readUntrusted, reasonOf } from '../lib/index.ts';
+import { AppError, readUntrusted, reasonOf, systemCode } from '../lib/index.ts';
 import { configSchema } from './schema.ts';
 import type { Config } from './schema.ts';
+import { settingsSchema } from './settings-schema.ts';
+import type { Settings } from './settings-schema.ts';
 
 const LONGEST_BYTES = 256 * 1024;
 
@@ -13,12 +16,25 @@ export async function loadConfig(file: string): Promise<Config> {
 
 /** Pure, for a text that has been read: what was looked at is then what is obeyed. */
 export function parseConfig(file: string, text: string | undefined): Config {
-  const value = text === undefined ? {} : parseYaml(file, text);
-  const parsed = configSchema.safeParse(value);
-  if (!parsed.success) throw new AppError('CONFIG_INVALID', { file, problems: parsed.error.issues.flatMap(inWords) });
-  const problems = duplicateGates(parsed.data);
+  const config = parseWith(configSchema, file, text);
+  const problems = duplicateGates(config);
   if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file, problems });
-  return parsed.data;
+  return config;
+}
+
+/** The user's own settings; the file may be a link, as people keep such files elsewhere. */
+export async function loadSettings(file: string): Promise<Settings> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
+    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+  });
+  return parseWith(settingsSchema, file, text);
+}
+
+function parseWith<Value>(schema: z.ZodType<Value>, file: string, text: string | undefined): Value {
+  const parsed = schema.safeParse(text === undefined ? {} : parseYaml(file, text));
+  if (parsed.success) return parsed.data;
+  throw new AppError('CONFIG_INVALID', { file, problems: parsed.error.issues.flatMap(inWords) });
 }
 
 function parseYaml(file: string, text: string): unknown {

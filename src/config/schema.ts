@@ -77,7 +77,7 @@ const container = z.strictObject({
       }),
     )
     .default([])
-    .describe('Further folders that workers may see.'),
+    .describe('Further folders that workers may see, of those that the user allows in their own settings.'),
   caches: z
     .array(z.enum(['npm', 'yarn', 'pnpm', 'pip', 'uv', 'cargo', 'go']))
     .default([])

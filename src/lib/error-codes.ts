@@ -132,7 +132,8 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
   CONFIG_INVALID: {
     kind: 'usage',
     message: (f) => `${f.file} has ${count(f.problems, 'problem')}:${bullets(f.problems)}`,
-    hint: () => 'Mend the lines above; every key is described in schemas/config.schema.json.',
+    hint: () =>
+      'Mend the lines above; every key is described in schemas/ of the package (config.schema.json, settings.schema.json).',
   },
   CONFIG_NOT_TRUSTED: {
     kind: 'usage',

@@ -29,6 +29,6 @@ export {
 } from './printable.ts';
 export type { Printable } from './printable.ts';
 export { listenForShutdown, SAME_MOMENT_MS } from './shutdown.ts';
-export { stateHome } from './user-folders.ts';
+export { settingsHome, stateHome } from './user-folders.ts';
 export { reserveDescriptors } from './reserve.ts';
 export { isPassing, repeated } from './transient.ts';

@@ -9,6 +9,11 @@ export function stateHome(env: Environment): string {
   return below(env, env['XDG_STATE_HOME'], ['.local', 'state']);
 }
 
+/** The user's folder for the settings of programs. */
+export function settingsHome(env: Environment): string {
+  return below(env, env['XDG_CONFIG_HOME'], ['.config']);
+}
+
 /** What begins with "~/" is in the user's home folder. */
 function atHome(folder: string, env: Environment): string {
   return folder.replace(/^~(?=\/|$)/, () => env['HOME'] || homedir());

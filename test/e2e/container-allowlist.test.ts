@@ -52,6 +52,7 @@ describe.skipIf(docker.why !== '')(
           'mounts: [{ source: ../outside/authorities, target: /authorities, read_only: true }]',
         ].join('\n'),
       });
+      await project.allowMounts(project.outside);
       await mkdir(path.join(project.outside, 'authorities'));
       const texts = await Promise.all([listed, registry, other].map(({ authority }) => readFile(authority)));
       await writeFile(path.join(project.outside, 'authorities', 'all.pem'), Buffer.concat(texts));

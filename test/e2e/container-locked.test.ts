@@ -162,6 +162,7 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
         '  - { source: ~/shared, target: /mnt/shared, read_only: false }',
       ].join('\n'),
     });
+    await project.allowMounts(project.outside, '{ folder: ~/shared, writable: true }');
     await mkdir(path.join(project.outside, 'data'));
     await writeFile(path.join(project.outside, 'data', 'there'), 'as it is\n');
     await mkdir(inHome('shared'));

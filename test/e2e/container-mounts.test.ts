@@ -48,6 +48,54 @@ describe.skipIf(docker.why !== '')(`further folders in a worker's container${why
     expect(project.git('branch', '--list', 'mahabharatha/*')).toBe('');
   });
 
+  it('are refused when only the repository wants them: the user says in a file of their own what may be mounted', async () => {
+    project = await createContainerProject({
+      container: [
+        'network: none',
+        'mounts:',
+        '  - { source: ../outside/data, target: /data }',
+        '  - { source: ../outside/bin, target: /programs, read_only: false }',
+      ].join('\n'),
+    });
+    for (const name of ['data', 'bin']) await mkdir(path.join(project.outside, name));
+    await project.graph('login', [{ id: 'A', create: ['a.txt'], run: 'ls / > a.txt' }]);
+
+    const neither = await project.cli('kurukshetra');
+    expect(neither.exit).toBe(2);
+    expect(neither.stderr).toContain('has 2 problems');
+    const settings = path.join(project.env['HOME'] ?? '', '.config/mahabharatha/settings.yaml');
+    for (const name of ['data', 'bin'])
+      expect(neither.stderr).toContain(`you have not allowed any repository to mount ${project.outside}/${name}; if`);
+    expect(neither.stderr).toContain(`add it under mounts.allow in ${settings}`);
+
+    await project.allowMounts(project.outside);
+    const one = await project.cli('kurukshetra');
+    expect(one.exit).toBe(2);
+    expect(one.stderr).toContain('has 1 problem');
+    expect(one.stderr).toContain(`mounts[1] (../outside/bin): you have allowed ${project.outside} for reading only`);
+    expect((await project.cli('doctor')).stdout).toMatch(/✗ config .*has 1 problem/);
+    await expect(project.state()).rejects.toMatchObject({ code: 'ENOENT' });
+
+    await project.allowMounts(project.outside, `{ folder: "${project.outside}/bin", writable: true }`);
+    const doctor = await project.cli('doctor');
+    expect(doctor.stdout).toContain(`${settings}: repositories may mount 2 folders`);
+    const both = await project.cli('kurukshetra');
+    expect(both.exit, both.stderr).toBe(0);
+    expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toMatch(/\bdata\n[^]*programs\n/);
+  });
+
+  it("take no word from a file of the repository for the user's", async () => {
+    project = await createContainerProject({
+      container: 'network: none\nmounts: [{ source: ../outside, target: /data }]',
+    });
+    project.env['XDG_CONFIG_HOME'] = path.join(project.folder, 'planted');
+    await project.write('planted/mahabharatha/settings.yaml', `mounts: { allow: ["${project.outside}"] }\n`);
+    await project.graph('login', [{ id: 'A', create: ['a.txt'], run: 'true' }]);
+    const { exit, stderr } = await project.cli('kurukshetra');
+    expect(exit).toBe(2);
+    expect(stderr).toContain('you have not allowed any repository');
+  });
+
   it('are told of together with the allowlist, and by doctor and a dry run in the words of a run', async () => {
     const allow = ['nmp', 'http://foo.com/x', '*', '1.2.3.4', '10.0.0.0/8', 'a b', 'example.org:http', '*.1.2.3.4:80'];
     const sources = ['~/.ssh', '/', '/var/run/docker.sock', '/no/such'];

@@ -15,6 +15,7 @@ describe.skipIf(docker.why !== '')(`what workers do as subprocesses they do in c
   beforeEach(async () => {
     project = await createContainerProject({ env: { ANTHROPIC_API_KEY: 'sk-a-key-for-tests' } });
     await chmod(project.outside, 0o777);
+    await project.allowMounts(`{ folder: "${project.outside}", writable: true }`);
     project.env['OUTSIDE'] = '/outside';
   });
   afterEach(async () => {

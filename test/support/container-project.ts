@@ -30,6 +30,8 @@ export interface Inspected {
 
 /** A repository whose features are built in containers on the real engine. */
 export interface ContainerProject extends TestProject {
+  /** Writes the user's own settings: what repositories may mount, YAML entries. */
+  allowMounts(...entries: readonly string[]): Promise<void>;
   /** Containers of this repository's runs, whatever state they are in. */
   containers(): Inspected[];
   /** Names of all containers, volumes and networks of this repository's runs. */
@@ -54,6 +56,8 @@ export async function createContainerProject(
       .filter((line) => line !== '');
   return {
     ...project,
+    allowMounts: (...entries) =>
+      project.write('../home/.config/mahabharatha/settings.yaml', `mounts: { allow: [${entries.join(', ')}] }\n`),
     containers: () => {
       const ids = list('ps', '--all', '--no-trunc', '--quiet');
       return ids.length === 0 ? [] : inspect(ids);

@@ -112,7 +112,7 @@ function projectAt(folder: string, user: TestUser): TestProject {
     path.join(folder, '.mahabharatha', 'state', feature, ...parts);
   const state = async (feature = 'login'): Promise<RunState> =>
     (await openStore(projectPaths(folder), feature, replay).read()) ??
-    Promise.reject(new Error(`no run of ${feature}`));
+    Promise.reject(Object.assign(new Error(`no run of ${feature}`), { code: 'ENOENT' }));
   const start = (...args: string[]): LiveCli =>
     startCli(trusting(asSubprocesses(args, user.mode), user.trust), folder, env);
   return {

@@ -18,6 +18,9 @@ beforeEach(() => {
     commonDir: path.join(top, 'project/.git'),
     objects: [path.join(top, 'borrowed/objects')],
     engine: path.join(top, 'home/colima/docker.sock'),
+    own: [path.join(top, 'home/state/mahabharatha')],
+    allowed: [{ folder: top, writable: true }],
+    settingsFile: '/home/settings.yaml',
   };
 });
 
@@ -106,6 +109,55 @@ describe('further mounts', () => {
       `mounts[0] (~/data/below): it is in ${around}, which workers may write`,
     );
     expect(await problemOf(['~/data/below', '/below', 'rw'], ['~/data', '/data'])).toBe('');
+  });
+
+  it('are refused when the user has not allowed their folder: the repository alone says nothing about this machine', async () => {
+    mkdirSync(path.join(top, 'home/data-too'));
+    symlinkSync(path.join(top, 'home/data-too'), path.join(top, 'home/data/out'));
+    symlinkSync(path.join(top, 'home/data'), path.join(top, 'home/way-in'));
+    places = {
+      ...places,
+      allowed: [
+        { folder: '~/way-in', writable: false },
+        { folder: '~/gone', writable: true },
+      ],
+    };
+    const { mounts, problems } = await ask(
+      ['~/data', '/a'],
+      ['~/data-too', '/b'],
+      ['~/data/out', '/c'],
+      ['~/way-in/below', '/d'],
+    );
+    expect(mounts).toMatchObject([{ target: '/a' }, { target: '/d' }]);
+    const add = 'if you want that, add it under mounts.allow in /home/settings.yaml';
+    const source = path.join(top, 'home/data-too');
+    expect(problems).toEqual([
+      `workers.container.mounts[1] (~/data-too): you have not allowed any repository to mount ${source}; ${add}`,
+      `workers.container.mounts[2] (~/data/out): you have not allowed any repository to mount ${source}; ${add}`,
+    ]);
+    places = { ...places, allowed: [] };
+    expect(await problemOf(['~/data', '/a'])).toContain('you have not allowed any repository');
+  });
+
+  it('are written to only where the user has allowed that: the innermost folder counts', async () => {
+    const data = { folder: '~/data', writable: true };
+    places = { ...places, allowed: [data] };
+    expect(await problemOf(['~/data/below', '/a', 'rw'])).toBe('');
+    places = { ...places, allowed: [data, { folder: '~/data/below', writable: false }] };
+    expect(await problemOf(['~/data/below', '/a', 'rw'])).toMatch(
+      /you have allowed \S+below for reading only; .*"writable: true"/,
+    );
+    expect(await problemOf(['~/data/below', '/a'])).toBe('');
+  });
+
+  it.each([
+    ['~/.ssh', '.ssh is never'],
+    ['~/state', 'state/mahabharatha is never'],
+    ['/etc', '/etc is never'],
+  ])('from %s are refused also when the user has allowed them', async (folder, reason) => {
+    mkdirSync(path.join(top, 'home/state/mahabharatha'), { recursive: true });
+    places = { ...places, allowed: [{ folder, writable: true }] };
+    expect(await problemOf([folder, '/inside'])).toContain(reason);
   });
 
   it('of a user whose home is /root are his own to give', async () => {

@@ -9,6 +9,11 @@ export interface WishedMount {
   readonly read_only: boolean;
 }
 
+interface AllowedFolder {
+  readonly folder: string;
+  readonly writable: boolean;
+}
+
 interface MountPlaces {
   /** The user's home folder; what else may be called so comes after it. */
   readonly homes: readonly [string, ...string[]];
@@ -17,6 +22,12 @@ interface MountPlaces {
   readonly commonDir: string;
   /** Where its objects are read from, borrowed ones too. */
   readonly objects: readonly string[];
+  /** Folders of ours in the user's home. */
+  readonly own: readonly string[];
+  /** What the user lets repositories mount. */
+  readonly allowed: readonly AllowedFolder[];
+  /** Where that is said. */
+  readonly settingsFile: string;
   /** Where the engine listens: a socket, or an address that leads to no file; null when none has been found. */
   readonly engine: string | null;
 }
@@ -42,7 +53,11 @@ export async function extraMounts(
   places: MountPlaces,
 ): Promise<{ readonly mounts: readonly Mount[]; readonly problems: readonly string[] }> {
   const forbidden = await forbiddenPlaces(places);
-  const answers = await Promise.all(wished.map((one) => checkMount(one, places, forbidden)));
+  const allowed = await realFolders(places);
+  const checked = await Promise.all(wished.map((one) => checkMount(one, places, forbidden)));
+  const answers = checked.map((mount) =>
+    typeof mount === 'string' ? mount : (notAllowed(mount, allowed, places.settingsFile) ?? mount),
+  );
   const fine = answers.map((answer) => (typeof answer === 'string' ? undefined : answer));
   const problems = answers.map((answer, index) =>
     typeof answer === 'string' ? answer : clashWith(answer, fine.slice(0, index), fine),
@@ -60,7 +75,7 @@ async function checkMount(
   { homes, root }: MountPlaces,
   forbidden: readonly string[],
 ): Promise<BindMount | string> {
-  const named = path.resolve(root, wish.source.replace(/^~(?=\/|$)/, homes[0]));
+  const named = path.resolve(root, homePath(wish.source, homes));
   // A link may lead anywhere: what counts is where it ends.
   const source = await realpath(named).catch(() => undefined);
   if (source === undefined) return 'there is no such folder or file';
@@ -72,6 +87,33 @@ async function checkMount(
   const taken = TAKEN.find((own) => touches(target, own));
   if (taken !== undefined || target === '/') return `${target} is not free inside: ${taken ?? target} is there`;
   return { kind: 'bind', source, target, readOnly: wish.read_only };
+}
+
+/** Links in the user's own list count by where they end as well. What is not there allows nothing. */
+async function realFolders({ allowed, homes }: MountPlaces): Promise<AllowedFolder[]> {
+  const found = await Promise.all(
+    allowed.map(async ({ folder, writable }) => {
+      const real = await realpath(homePath(folder, homes)).catch(() => undefined);
+      return real === undefined ? [] : [{ folder: real, writable }];
+    }),
+  );
+  return found.flat();
+}
+
+/** The repository says what it wants, and only the user what it may have: the innermost folder of their list counts. */
+function notAllowed(mount: BindMount, allowed: readonly AllowedFolder[], file: string): string | undefined {
+  const around = allowed
+    .filter(({ folder }) => within(mount.source, folder))
+    .toSorted((one, other) => other.folder.length - one.folder.length)[0];
+  if (around === undefined) {
+    return `you have not allowed any repository to mount ${mount.source}; if you want that, add it under mounts.allow in ${file}`;
+  }
+  if (mount.readOnly || around.writable) return undefined;
+  return `you have allowed ${around.folder} for reading only; say "read_only: true" here, or "writable: true" of it in ${file}`;
+}
+
+function homePath(folder: string, homes: MountPlaces['homes']): string {
+  return folder.replace(/^~(?=\/|$)/, () => homes[0]);
 }
 
 /** What a mount and the others cannot be side by side. */
@@ -90,10 +132,11 @@ function clashWith(
   return around === undefined ? undefined : `it is in ${around.source}, which workers may write`;
 }
 
-async function forbiddenPlaces({ homes, commonDir, root, objects, engine }: MountPlaces): Promise<string[]> {
+async function forbiddenPlaces({ homes, commonDir, root, objects, engine, own }: MountPlaces): Promise<string[]> {
   const all = [
     ...homes.flatMap((home) => PRIVATE.map((name) => path.join(home, name))),
     ...SYSTEM,
+    ...own,
     commonDir,
     // In a worktree a file that says where the repository is.
     path.join(root, '.git'),

@@ -12,11 +12,16 @@ export function witness(project: TestProject): unknown {
     tree: fingerprint(folder, (file) => /^\.git(\/|$)|^\.mahabharatha\/(?!specs|config)/.test(file)),
     // A run writes below these, and nothing but what is its own.
     ours: ['config.yaml', 'specs'].map((name) => existsSync(path.join(folder, '.mahabharatha', name))),
-    beside: [outside, env['HOME'] ?? outside].map((one) => fingerprint(one)),
+    beside: [outside, env['HOME'] ?? outside].map((one) => fingerprint(one, isOurState)),
     refs: refs.filter((line) => !/^refs\/(heads\/)?mahabharatha\//.test(line)),
     head: readFileSync(path.join(folder, '.git', 'HEAD'), 'utf8'),
     status: project.git('status', '--porcelain=v2', '--branch', '--ignored=no'),
   };
+}
+
+/** What a run remembers of this machine's person: no task sees any of it. */
+function isOurState(file: string): boolean {
+  return /^\.local(\/state(\/mahabharatha(\/.*)?)?)?$/.test(file);
 }
 
 /** Objects may come, and with them the branches and logs of ours. */

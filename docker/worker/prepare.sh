@@ -19,7 +19,7 @@ main() {
 has() { command -v "$1" >/dev/null; }
 
 check_node() {
-  node --eval 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' && has npm && return
+  node --eval 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' && has npm && return
   echo 'The base image needs Node 20.19 or newer with npm: an official node image will do (the slim one too),' >&2
   echo 'or make one from Debian packages with docker/air-gapped/build-base.sh.' >&2
   exit 1

@@ -69,3 +69,10 @@ describe.skipIf(why !== '')(`the certificates of a base${why === '' ? '' : ` (${
     expect(said).toContain('has hand');
   });
 });
+
+it.skipIf(why !== '')('a base with a Node older than 20.19 is refused', () => {
+  const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.18.9' } })`;
+  const stub = `echo "${old}" > /tmp/old.js; printf '#!/bin/sh\\nexec /usr/local/bin/node --require /tmp/old.js "$@"\\n' > /usr/local/sbin/node`;
+  const said = inBase(`${stub}; chmod +x /usr/local/sbin/node; sh /scripts/prepare.sh 2>&1 || true`);
+  expect(said.join('\n')).toContain('The base image needs Node 20.19 or newer');
+});

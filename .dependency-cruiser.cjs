@@ -32,7 +32,16 @@ const EXTRA = { images: ['engines'], egress: ['lease'] };
 const EGRESS_HOST = '^src/egress/(index|rules|npm-hosts|program|environment)[.]ts$';
 /** Never inside a container. */
 const HOST_ONLY = `^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials|npm|trust)/|${EGRESS_HOST}`;
-const PURE_IN_ORCHESTRATOR = ['decide[a-z-]*', 'backoff', 'first-state', 'plan', 'reduce', 'retryable', 'trial'];
+const PURE_IN_ORCHESTRATOR = [
+  'decide[a-z-]*',
+  'backoff',
+  'first-state',
+  'plan',
+  'reduce',
+  'retryable',
+  'survey',
+  'trial',
+];
 const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|config/schema[.]ts$|lib/(amounts|errors|error-codes)[.]ts$)`;
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {

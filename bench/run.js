@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { measureContainers } from './containers.js';
+import { measureGrowth } from './growth.js';
 import { measureMakespan } from './makespan.js';
 import { endProgramsOnSignal } from './program.js';
 import { describeMachine, formatMarkdown, formatText, isFarOff, loadNow } from './report.js';
@@ -14,6 +15,7 @@ const RESULTS = new URL('RESULTS.md', import.meta.url);
 const MEASUREMENTS = {
   makespan: measureMakespan,
   trivial: measureTrivialTasks,
+  growth: measureGrowth,
   startup: measureStartup,
   state: measureStateGrowth,
   containers: measureContainers,

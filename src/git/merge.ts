@@ -28,12 +28,23 @@ type MergePreview =
 /** Merges two commits in the object store alone: no index, no working tree, no ref is touched. */
 export async function mergeCommits(git: GitCommand, request: MergeRequest): Promise<MergeResult> {
   const { tip, commit, base } = request;
-  const preview = await previewMerge(git, tip, commit);
+  const ours = base === undefined ? tip : await standIn(git, tip, base);
+  const preview = await previewMerge(git, ours, commit);
   if (!preview.clean) return { kind: 'conflict', files: preview.files };
   const merged = await commitMerge(git, request, preview.tree);
   if (base === undefined) return merged;
   const [strays = []] = await findStrays(git, [{ base, commit, before: tip, after: merged.commit }]);
   return strays.length === 0 ? merged : { kind: 'conflict', files: strays };
+}
+
+/**
+ * The tree of the tip as a commit on the base. Git looks for the point from which two commits part by reading history,
+ * which after thousands of merges takes longer than all the rest; here it is one step away. `merge-tree` has an option for
+ * that since 2.40.
+ */
+async function standIn(git: GitCommand, tip: string, base: string): Promise<string> {
+  const args = ['commit-tree', `${tip}^{tree}`, '-p', base, '-m', 'the tip of a merge'];
+  return (await git.text(args, { env: identityEnvironment() })).trim();
 }
 
 async function previewMerge(git: GitCommand, tip: string, commit: string): Promise<MergePreview> {

@@ -20,6 +20,8 @@ import type { MergeChain } from './merge-proof.ts';
 import type { MergeRequest, MergeResult } from './merge.ts';
 import { remakeCommit } from './remake-commit.ts';
 import type { Remake } from './remake-commit.ts';
+import { readChanges } from './tree-changes.ts';
+import type { Changes, Pair } from './tree-changes.ts';
 import { addWorktree, listWorktrees, removeBranchLock, removeWorktree } from './worktrees.ts';
 import type { NewWorktree, Worktree } from './worktrees.ts';
 
@@ -60,6 +62,8 @@ export interface Repository {
   listWorktrees(): Promise<Worktree[]>;
   /** Paths that differ between two commits; both sides of a rename. */
   changedPaths(from: string, to: string): Promise<string[]>;
+  /** The same of many pairs of commits, in one git process. */
+  changedFiles(pairs: readonly Pair[]): Promise<readonly Changes[]>;
   readonly checkoutGrowth: CheckoutGrowth;
   merge(request: MergeRequest): Promise<MergeResult>;
   /** Why a branch may not move along these merges, in words; undefined when they are sound. */
@@ -130,6 +134,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     objectFolders: () => objectFolders(commonDir),
     bringHome: (bundle) => bringHome(git, commonDir, bundle),
     listWorktrees: () => listWorktrees(git),
+    changedFiles: (pairs) => readChanges(git, pairs),
     changedPaths: async (from, to) =>
       // A .gitmodules file may ask to overlook a submodule: who owns what is checked here, so nothing is overlooked.
       fields(

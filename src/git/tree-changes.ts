@@ -11,7 +11,7 @@ interface Change {
 /** By path; a rename is one path that goes and one that comes. */
 export type Changes = ReadonlyMap<string, Change>;
 
-interface Pair {
+export interface Pair {
   readonly from: string;
   readonly to: string;
 }
@@ -39,7 +39,7 @@ function groupsOf(fields: readonly string[], pairs: readonly Pair[]): string[][]
   for (let at = 0; at < fields.length; at += 1) {
     const field = fields[at] ?? '';
     if (field.startsWith(':')) groups[pair]?.push(field, fields[++at] ?? '');
-    else pair = pairs.findIndex(({ to }, index) => index > pair && to === field);
+    else while (++pair < pairs.length && pairs[pair]?.to !== field);
   }
   return groups;
 }

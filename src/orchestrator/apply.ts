@@ -10,11 +10,12 @@ import type { Task, TaskGraph } from '../tasks/index.ts';
 import { isLive } from './decide-workers.ts';
 import { gateAttemptId } from './decide-level.ts';
 import type { Hands } from './hands.ts';
+import type { Merger } from './merger.ts';
 import type { Journal } from './journal.ts';
 import { attemptId } from './plan.ts';
 import type { Action, FinishAction } from './plan.ts';
 import type { RunContext } from './ports.ts';
-import { mergeTask, publishLevel } from './apply-merge.ts';
+import { publishLevel } from './apply-merge.ts';
 
 /** How much sooner than its worker an agent is killed, so that the worker can still save and report. */
 const AGENT_GRACE_SHARE = 0.5;
@@ -24,7 +25,7 @@ export interface Executor {
 }
 
 /** Carries out what was decided. It decides nothing itself. */
-export function createExecutor(context: RunContext, journal: Journal, hands: Hands): Executor {
+export function createExecutor(context: RunContext, journal: Journal, hands: Hands, merger: Merger): Executor {
   return {
     apply: async (action) => {
       switch (action.kind) {
@@ -38,8 +39,8 @@ export function createExecutor(context: RunContext, journal: Journal, hands: Han
           return assign(context, journal, action);
         case 'run-gates':
           return runGates(context, journal, action);
-        case 'merge-task':
-          return mergeTask(context, journal, action);
+        case 'merge-tasks':
+          return merger.begin(action);
         case 'publish':
           return publishLevel(context, journal, action);
       }

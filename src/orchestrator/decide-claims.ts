@@ -1,5 +1,6 @@
 import type { Outcome } from '../protocol/index.ts';
-import { attemptId } from './plan.ts';
+import { taskOf } from '../tasks/index.ts';
+import { openAttempt } from './plan.ts';
 import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 
 /** What only an agent with an account at a model's provider can meet. */
@@ -16,7 +17,7 @@ export function credible(snapshot: Snapshot): Snapshot {
 function credibleView(snapshot: Snapshot, worker: number, view: WorkerView): WorkerView {
   const forged = forgedSetup(snapshot, view);
   if (forged !== undefined) {
-    const open = openAttempt(snapshot, worker);
+    const open = openAttempt(snapshot.state, worker)?.name;
     return { ...view, setupFailure: null, unreadable: forged, result: open === undefined ? null : error(open, forged) };
   }
   const { result, trouble } = view;
@@ -46,7 +47,7 @@ function credibleResult(snapshot: Snapshot, result: ObservedTaskResult): Observe
 
 /** Claude Code alone tells of its account; of a command nothing is known but its exit status. */
 function hasAccount({ graph, state }: Snapshot, id: string): boolean {
-  const task = graph.tasks.find((candidate) => candidate.id === id);
+  const task = taskOf(graph, id);
   return task !== undefined && task.run === null && state.settings.agent === 'claude';
 }
 
@@ -54,14 +55,6 @@ function hasAccount({ graph, state }: Snapshot, id: string): boolean {
 function timeOf(text: string | null, now: number): string | null {
   const at = Date.parse(text ?? '');
   return at <= now + FARTHEST_RESET_MS ? new Date(at).toISOString() : null;
-}
-
-function openAttempt({ state }: Snapshot, worker: number): string | undefined {
-  for (const [id, task] of Object.entries(state.tasks)) {
-    const last = task.attempts.at(-1);
-    if (last?.worker === worker && last.outcome === null) return attemptId(id, last.number);
-  }
-  return undefined;
 }
 
 function error(attempt: string, detail: string): ObservedTaskResult {

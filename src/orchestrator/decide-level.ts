@@ -3,11 +3,13 @@ import type { RunState, TaskState, Trial } from '../state/index.ts';
 import { findHand } from './decide-workers.ts';
 import { attemptId, record } from './plan.ts';
 import type { Action, FinishAction, Snapshot } from './plan.ts';
+import { survey } from './survey.ts';
 
-const MERGES_AT_ONCE = 8;
+/** What is lost when the run is killed meanwhile: they are recorded together. */
+const MERGES_AT_ONCE = 16;
 
 /** The lowest level that is not over; undefined when all are. */
-export function currentLevel({ state, graph }: Snapshot): number | undefined {
+export function currentLevel({ state, graph }: Pick<Snapshot, 'state' | 'graph'>): number | undefined {
   return graph.levels.find((level) => {
     const status = state.levels[level]?.status;
     return status !== 'complete' && status !== 'failed';
@@ -25,7 +27,7 @@ export function heldBack(snapshot: Snapshot, level: number): HeldBack {
   return ({ status, attempts }) => {
     const outcome = attempts.at(-1)?.outcome;
     if (status !== 'pending' || (outcome !== 'conflict' && outcome !== 'gate-failed')) return false;
-    unpublished ??= tasksOf(snapshot, level).some(({ task }) => task.status === 'complete' && !task.merged);
+    unpublished ??= survey(snapshot).unpublished.some(({ task }) => task.level === level);
     return unpublished;
   };
 }
@@ -38,30 +40,36 @@ export function openLevel(snapshot: Snapshot): Action[] {
   return [record({ type: 'level-started', level, base: snapshot.state.integrationTip, tasks })];
 }
 
-/** Merge what is accepted; when nothing is left to wait for: gates, publish, next level. */
+/** Merge what is accepted, also while others are at work; when nothing is left to wait for: gates, publish, next level. */
 export function closeLevel(snapshot: Snapshot): Action[] {
   const level = currentLevel(snapshot);
   const now = level === undefined ? undefined : snapshot.state.levels[level];
-  if (level === undefined || now === undefined || now.gateRun !== null) return [];
+  if (level === undefined || now === undefined || now.gateRun !== null || snapshot.merging) return [];
   const trial = now.trial;
-  const tasks = tasksOf(snapshot, level);
-  const tried = new Set(trial?.tasks);
-  const unmerged = tasks.filter(({ id, task }) => task.status === 'complete' && !task.merged && !tried.has(id));
+  const { pending, underWay, unpublished } = survey(snapshot);
+  const isOfLevel = ({ task }: { task: TaskState }): boolean => task.level === level;
+  const tried = triedIn(trial);
+  const unmerged = unpublished.filter((seen) => isOfLevel(seen) && !tried.has(seen.id));
   if (unmerged.length > 0) {
-    // While work waits for a free worker, a turn is short; at the end of a level nobody waits for it.
-    const few = unmerged.slice(0, tasks.some(({ task }) => task.status === 'pending') ? 1 : MERGES_AT_ONCE);
-    return few.map(({ id }) => ({ kind: 'merge-task', level, task: id, cause: 'accepted' }));
+    const ids = unmerged.slice(0, MERGES_AT_ONCE).map(({ id }) => id);
+    return [{ kind: 'merge-tasks', level, tasks: ids, cause: 'accepted' }];
   }
   const held = heldBack(snapshot, level);
-  if (tasks.some(({ task }) => isOpen(task) && !held(task))) return [];
+  if (underWay.some(isOfLevel) || pending.some((seen) => isOfLevel(seen) && !held(seen.task))) return [];
   if (trial === null || trial.tasks.length === 0) return finishLevel(snapshot, level);
   const tip = trial.tips.at(-1) ?? snapshot.state.integrationTip;
   if (snapshot.state.settings.gates.length === 0) return [publish(level, tip, 'no gates are configured')];
   return trial.green ? [publish(level, tip, 'all required gates are green')] : tryGates(snapshot, level, trial);
 }
 
-function isOpen(task: TaskState): boolean {
-  return task.status === 'pending' || task.status === 'running' || task.status === 'verifying';
+const TRIED = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** A trial's list is replaced with each merge, and asked about in each turn. */
+function triedIn(trial: Trial | null): ReadonlySet<string> {
+  if (trial === null) return new Set();
+  const tried = TRIED.get(trial.tasks) ?? new Set(trial.tasks);
+  TRIED.set(trial.tasks, tried);
+  return tried;
 }
 
 function publish(level: number, tip: string, cause: string): Action {

@@ -5,6 +5,7 @@ import { tooLarge } from './decide-checkout.ts';
 import { shownPaths, trespassOf } from './decide-ownership.ts';
 import { taskOf } from '../tasks/index.ts';
 import { attemptId, record } from './plan.ts';
+import { survey } from './survey.ts';
 import type { Action, FinishAction, ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 
 /** So many rate limits in a row are no passing trouble any more. */
@@ -14,9 +15,7 @@ const OWNS_NOTHING = { files: { create: [], modify: [], read: [] } };
 
 /** Every attempt that is under way: has it ended, and how is that answered? */
 export function settleTasks(snapshot: Snapshot): Action[] {
-  return snapshot.graph.tasks.flatMap(({ id }) => {
-    const task = snapshot.state.tasks[id];
-    if (task?.status !== 'running' && task?.status !== 'verifying') return [];
+  return survey(snapshot).underWay.flatMap(({ id, task }) => {
     const attempt = task.attempts.at(-1);
     return attempt === undefined ? [] : settle(snapshot, { id, task, attempt });
   });

@@ -42,11 +42,37 @@ describe('handing out work', () => {
         'record worker-phase 1 idle',
         'assign C.1 to 1 on 6261736: ready',
         'record worker-phase 1 busy',
-        'merge-task B into level 1: accepted',
+        'merge-tasks B into level 1: accepted',
       ]
         .join('\n')
         .replace('verified ', 'verified'),
     );
+  });
+
+  it('gives out work while merges are under way; more is merged, and the level closed, when they are over', () => {
+    const world = createWorld([{ id: 'A' }, { id: 'B' }, { id: 'C' }], { workers: 1 });
+    world.settle();
+    world.merges('under way');
+    for (const next of ['B', 'C']) {
+      world.reports(0, {});
+      expect(world.settle()).toContain(`assign ${next}.1 to 0`);
+    }
+    world.reports(0, {});
+    expect(world.settle()).not.toMatch(/merge-tasks|publish/);
+    world.merges('over');
+    expect(world.settle()).toMatch(/^merge-tasks A B C into level 1: accepted\npublish level 1/);
+  });
+
+  it('merges many at once, and not all: what is merged is told soon', () => {
+    const ids = Array.from({ length: 20 }, (_, index) => `T${index}`);
+    const world = createWorld(
+      ids.map((id) => ({ id })),
+      { workers: 20 },
+    );
+    world.settle();
+    for (let worker = 0; worker < 20; worker++) world.reports(worker, {});
+    const merges = world.settle().match(/merge-tasks.*/g) ?? [];
+    expect(merges.map((line) => line.match(/T\d+/g)?.length)).toEqual([16, 4]);
   });
 
   it('starts the next level from the merged tip, on the same workers', () => {

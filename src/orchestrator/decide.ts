@@ -6,6 +6,7 @@ import { settleTasks } from './decide-results.ts';
 import { checkWorkers } from './decide-workers.ts';
 import type { Action, Snapshot } from './plan.ts';
 import { record } from './plan.ts';
+import { survey } from './survey.ts';
 import { retryable } from './retryable.ts';
 
 /**
@@ -33,25 +34,25 @@ function retryTasks({ retries, state, graph }: Snapshot): Action[] {
 }
 
 /** A task that has used up its tries, or has cost too many workers, is failed for good. */
-function giveUp({ state, graph, policy }: Snapshot): Action[] {
-  return graph.tasks.flatMap(({ id }) => {
-    const task = state.tasks[id];
-    if (task?.status !== 'pending') return [];
-    const why =
+function giveUp(snapshot: Snapshot): Action[] {
+  const { policy } = snapshot;
+  const { pending } = survey(snapshot);
+  const spent = pending.filter(({ task }) => task.failures >= policy.attempts || task.losses >= policy.losses);
+  return spent.map(({ id, task }) => {
+    const cause =
       task.failures >= policy.attempts
         ? `failed ${task.failures} of ${policy.attempts} times; last: ${task.cause}`
-        : task.losses >= policy.losses
-          ? `its worker died ${task.losses} times; last: ${task.cause}`
-          : undefined;
-    return why === undefined ? [] : [record({ type: 'task-failed', task: id, cause: why })];
+        : `its worker died ${task.losses} times; last: ${task.cause}`;
+    return record({ type: 'task-failed', task: id, cause });
   });
 }
 
-function blockDependents({ state, graph }: Snapshot): Action[] {
-  return graph.tasks.flatMap(({ id, dependencies }) => {
-    if (state.tasks[id]?.status !== 'pending') return [];
-    const by = dependencies.find((other) => ['failed', 'blocked'].includes(state.tasks[other]?.status ?? ''));
+function blockDependents(snapshot: Snapshot): Action[] {
+  const { tasks } = snapshot.state;
+  const dependents = survey(snapshot).pending.filter(({ plan }) => plan.dependencies.length > 0);
+  return dependents.flatMap(({ id, plan }) => {
+    const by = plan.dependencies.find((other) => ['failed', 'blocked'].includes(tasks[other]?.status ?? ''));
     if (by === undefined) return [];
-    return [record({ type: 'task-blocked', task: id, by, cause: `needs ${by}, which is ${state.tasks[by]?.status}` })];
+    return [record({ type: 'task-blocked', task: id, by, cause: `needs ${by}, which is ${tasks[by]?.status}` })];
   });
 }

@@ -5,7 +5,7 @@ import { branchNames, BUNDLE, commitMessage } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { checkoutSize } from './checkout-size.ts';
-import { attemptId } from './plan.ts';
+import { openAttempt } from './plan.ts';
 import type { ObservedTaskResult, WorkerView } from './plan.ts';
 import type { RunContext } from './ports.ts';
 
@@ -138,14 +138,4 @@ async function bringHome(
   } finally {
     await rm(bundle, { force: true });
   }
-}
-
-function openAttempt(
-  { tasks, workers }: RunState,
-  worker: number,
-): { readonly name: string; readonly base: string } | undefined {
-  const id = workers[worker]?.task ?? '';
-  const last = tasks[id]?.attempts.at(-1);
-  if (last?.worker !== worker || last.outcome !== null) return undefined;
-  return { name: attemptId(id, last.number), base: last.base };
 }

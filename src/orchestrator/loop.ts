@@ -8,6 +8,8 @@ import { isLive } from './decide-workers.ts';
 import type { Hands } from './hands.ts';
 import type { Journal } from './journal.ts';
 import { createObserver } from './observe.ts';
+import { createMerger } from './merger.ts';
+import type { Merger } from './merger.ts';
 import type { Observer } from './observe.ts';
 import type { Action, FinishAction, Snapshot } from './plan.ts';
 import type { RunContext } from './ports.ts';
@@ -40,15 +42,16 @@ export function createBell(): Bell {
 /** Observe, decide, apply, until the run is over. Then nothing that it started is left. */
 export async function runLoop(context: RunContext, journal: Journal, hands: Hands, bell: Bell): Promise<RunEnd> {
   const { ports, options } = context;
-  const executor = createExecutor(context, journal, hands);
+  const merger = createMerger(context, journal, bell.ring);
+  const executor = createExecutor(context, journal, hands, merger);
   const observer = createObserver(context, hands, bell.ring);
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const deadline = options.deadlineMs === null ? null : ports.clock.monotonic() + options.deadlineMs;
   const reserve = reserveDescriptors();
-  const run: LiveRun = { context, journal, hands, executor, observer };
+  const run: LiveRun = { context, journal, hands, merger, executor, observer };
   try {
     for (;;) {
-      const snapshot = await look(observer, journal);
+      const snapshot = await look(run);
       const actions = decide(late(snapshot, deadline, context));
       for (const action of actions) {
         if (action.kind === 'finish') {
@@ -75,10 +78,10 @@ export async function runLoop(context: RunContext, journal: Journal, hands: Hand
   }
 }
 
-async function look(observer: Observer, journal: Journal, last = false): Promise<Snapshot> {
+async function look({ observer, journal, merger }: LiveRun, last = false): Promise<Snapshot> {
   const snapshot = await observer.look(journal.state, { last });
   for (const [worker, at] of observer.heartbeats) journal.heard(worker, at);
-  return { ...snapshot, state: journal.state };
+  return { ...snapshot, state: journal.state, merging: merger.busy };
 }
 
 function late(snapshot: Snapshot, deadline: number | null, { ports, options }: RunContext): Snapshot {
@@ -95,15 +98,17 @@ interface LiveRun {
   readonly context: RunContext;
   readonly journal: Journal;
   readonly hands: Hands;
+  readonly merger: Merger;
   readonly executor: ReturnType<typeof createExecutor>;
   readonly observer: Observer;
 }
 
 /** The end: workers are asked to stop, what they finished meanwhile still counts, and only then is it said. */
 async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
-  const { context, journal, hands, executor, observer } = run;
+  const { context, journal, hands, merger, executor, observer } = run;
   await hands.stopAll(context.options.graceMs);
-  const snapshot = await look(observer, journal, true);
+  await merger.rest();
+  const snapshot = await look(run, true);
   const last = settleTasks(snapshot).filter((step) => step.kind === 'record');
   for (const step of last) await executor.apply(asInterruption(step));
   for (const [key, worker] of Object.entries(journal.state.workers)) {
@@ -148,19 +153,18 @@ function asInterruption(step: Extract<Action, { kind: 'record' }>): Extract<Acti
 
 /** What workers run on may go away in the middle of a turn: that is an end like any other, and no surprise. */
 async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
-  const { context, journal, hands } = run;
-  if (!hasCode(error, 'ENGINE_UNREACHABLE') || journal.state.status !== 'running')
-    return breakOff(context, journal, hands, error);
+  if (!hasCode(error, 'ENGINE_UNREACHABLE') || run.journal.state.status !== 'running') return breakOff(run, error);
   try {
     return await finish(run, { kind: 'finish', status: 'stopped', exit: 4, cause: reasonOf(error), resumeAt: null });
   } catch (next) {
-    return await breakOff(context, journal, hands, next);
+    return await breakOff(run, next);
   }
 }
 
 /** Something failed that no decision foresaw (a full disk, a moved branch): end in order, then let it be told. */
-async function breakOff(context: RunContext, journal: Journal, hands: Hands, error: unknown): Promise<never> {
+async function breakOff({ context, journal, hands, merger }: LiveRun, error: unknown): Promise<never> {
   await hands.stopAll(context.options.graceMs).catch(() => undefined);
+  await merger.rest().catch(() => undefined);
   await context.ports.launcher.sweep(journal.state.runId).catch(() => undefined);
   if (journal.state.status === 'running') {
     const { exit } = asAppError(error);

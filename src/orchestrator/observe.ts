@@ -20,7 +20,7 @@ const UNLIMITED_MS = 15 * 60_000;
 /** Looks at workers, requests and the clock; remembers between looks only what saves looking again. */
 export interface Observer {
   /** The last look waits for results that are being examined: nobody comes back to them. */
-  look(state: RunState, options?: { readonly last: boolean }): Promise<Snapshot>;
+  look(state: RunState, options?: { readonly last: boolean }): Promise<Omit<Snapshot, 'merging'>>;
   /** Resolves when nothing is being examined any more. */
   rest(): Promise<void>;
   /** Drops the requests that have had their effect; to be called when the state that shows it is saved. */

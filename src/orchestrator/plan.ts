@@ -63,6 +63,8 @@ export interface Snapshot {
   readonly graph: TaskGraph;
   readonly policy: Policy;
   readonly workers: ReadonlyMap<number, WorkerView>;
+  /** Merges are under way. */
+  readonly merging: boolean;
   /** Tasks that wait after a rate limit, and for how many ms more. */
   readonly waits: ReadonlyMap<string, number>;
   readonly retries: readonly string[];
@@ -90,9 +92,17 @@ export type Action =
       readonly commit: string;
       readonly cause: string;
     }
-  | { readonly kind: 'merge-task'; readonly level: number; readonly task: string; readonly cause: string }
+  | MergeAction
   | { readonly kind: 'publish'; readonly level: number; readonly tip: string; readonly cause: string }
   | FinishAction;
+
+/** Merges accepted tasks, one after the other, while everything else goes on. */
+export interface MergeAction {
+  readonly kind: 'merge-tasks';
+  readonly level: number;
+  readonly tasks: readonly string[];
+  readonly cause: string;
+}
 
 export interface FinishAction {
   readonly kind: 'finish';
@@ -108,6 +118,17 @@ export const record = (event: RunEvent): Action => ({ kind: 'record', event });
 export const SETTING_UP = 'its worktree is being set up';
 
 export const attemptId = (task: string, number: number): string => `${task}.${number}`;
+
+/** What a worker is at; undefined when that is no task. */
+export function openAttempt(
+  { tasks, workers }: RunState,
+  worker: number,
+): { readonly name: string; readonly base: string } | undefined {
+  const id = workers[worker]?.task ?? '';
+  const last = tasks[id]?.attempts.at(-1);
+  if (last?.worker !== worker || last.outcome !== null) return undefined;
+  return { name: attemptId(id, last.number), base: last.base };
+}
 
 /** One line per action: what a decision is, as text that tests can compare. */
 export function formatActions(actions: readonly Action[]): string {
@@ -127,8 +148,8 @@ function formatAction(action: Action): string {
       return `assign ${attemptId(action.task, action.number)} to ${action.worker} on ${action.base.slice(0, 7)}: ${action.cause}`;
     case 'run-gates':
       return `run-gates of level ${action.level} with ${action.count} tasks on ${action.worker} at ${action.commit.slice(0, 7)}: ${action.cause}`;
-    case 'merge-task':
-      return `merge-task ${action.task} into level ${action.level}: ${action.cause}`;
+    case 'merge-tasks':
+      return `merge-tasks ${action.tasks.join(' ')} into level ${action.level}: ${action.cause}`;
     case 'publish':
       return `publish level ${action.level} at ${action.tip.slice(0, 7)}: ${action.cause}`;
     case 'finish':

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRepository } from '../../src/git/index.ts';
 import { fingerprint, tempRepository } from '../support/temp-repository.ts';
@@ -66,6 +68,33 @@ describe('merging', () => {
     if (merged.kind !== 'merged') throw new Error('a clean merge was called a conflict');
     expect(temp.git('ls-tree', '--name-only', merged.commit).split('\n')).toEqual(['README.md', 'new.txt']);
     expect(temp.git('show', `${merged.commit}:new.txt`)).toContain('last');
+  });
+
+  it('that is told its base reads nothing of what was merged before: it costs the same after thousands of merges', async () => {
+    const temp = tempRepository();
+    const base = temp.git('rev-parse', 'HEAD');
+    const [, commit] = fork(temp, {}, { 'last.txt': 'x\n' });
+    const repository = await openRepository(temp.folder, temp.env);
+    const tips = [base];
+    for (const file of ['a', 'b', 'c', 'd']) {
+      const tip = tips.at(-1) ?? base;
+      const [, work] = fork(temp, {}, { [file]: file });
+      const merged = await repository.merge({ tip, commit: work, base, message: `Merge ${file}` });
+      tips.push(merged.kind === 'merged' ? merged.commit : '');
+    }
+    const [tip = '', before = ''] = [tips.at(-1), tips.at(-3)];
+    rmSync(path.join(temp.folder, '.git/objects', before.slice(0, 2), before.slice(2)));
+    await expect(repository.merge({ tip, commit, message: 'Merge' })).rejects.toMatchObject({ code: 'GIT_FAILED' });
+    const merged = await repository.merge({ tip, commit, base, message: 'Merge' });
+    if (merged.kind !== 'merged') throw new Error('a clean merge was called a conflict');
+    expect(temp.git('ls-tree', '--name-only', merged.commit).split('\n')).toEqual([
+      'README.md',
+      'a',
+      'b',
+      'c',
+      'd',
+      'last.txt',
+    ]);
   });
 
   it.each<[string, Record<string, string>, Record<string, string>, string[]]>([

@@ -30,6 +30,7 @@ export interface World {
   reports(worker: number, result: Partial<TaskResult> & Partial<Observed>): void;
   gatesAre(color: 'green' | 'red', worker: number, log?: string): void;
   dies(worker: number, how?: string): void;
+  merges(when: 'under way' | 'over'): void;
   wait(ms: number): void;
   stop(exit: number, cause: string): void;
   retry(task: string): void;
@@ -95,6 +96,7 @@ export function createWorld(
   });
   let now = Date.parse('2026-01-01T00:00:00Z');
   let stop: Snapshot['stop'] = null;
+  let merging = false;
   let retries: readonly string[] = [];
   const views = new Map<number, WorkerView>();
   const waitsOf = createWaits({ now: () => now, monotonic: () => now }, POLICY, graph);
@@ -133,8 +135,10 @@ export function createWorld(
         views.set(worker, { ...EMPTY_VIEW, phase: 'gating', attempt });
         return record({ type: 'gates-started', level, attempt, worker, commit, count, cause });
       }
-      case 'merge-task':
-        return record({ type: 'task-merged', level: action.level, task: action.task, tip: commit(`+${action.task}`) });
+      case 'merge-tasks':
+        for (const task of action.tasks)
+          record({ type: 'task-merged', level: action.level, task, tip: commit(`+${task}`) });
+        return;
       case 'publish':
         return record({
           type: 'level-published',
@@ -156,6 +160,7 @@ export function createWorld(
       graph,
       policy: { ...POLICY, ...policy },
       workers: new Map(views),
+      merging,
       waits,
       retries,
       stop,
@@ -215,6 +220,7 @@ export function createWorld(
       views.set(worker, { ...EMPTY_VIEW, result });
     },
     dies: (worker, how = 'killed by SIGKILL') => views.set(worker, { ...EMPTY_VIEW, alive: false, exit: how }),
+    merges: (when) => (merging = when === 'under way'),
     wait: (ms) => (now += ms),
     stop: (exit, cause) => (stop = { status: 'stopped', exit, cause }),
     retry: (task) => (retries = [task]),

@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import { commit, createWorld } from '../../test/support/decision-world.ts';
+import type { RecordedEvent } from '../state/index.ts';
+import { mergeTasks } from './apply-merge.ts';
+import { openJournal } from './journal.ts';
+import type { Journal } from './journal.ts';
+import { createMerger } from './merger.ts';
+import type { RunContext } from './ports.ts';
+
+interface Bench {
+  readonly context: RunContext;
+  readonly journal: Journal;
+  readonly told: RecordedEvent[];
+  readonly refs: string[];
+  /** Called at each merge; what it throws, the merge throws. */
+  onMerge: (commit: string) => void;
+}
+
+/** Two levels, of which A has failed in the first and B and C are done in the second. */
+function setBench(): Bench {
+  const world = createWorld([
+    { id: 'A', level: 1 },
+    { id: 'B', level: 2 },
+    { id: 'C', level: 2 },
+  ]);
+  const told: RecordedEvent[] = [];
+  const refs: string[] = [];
+  const growth = { between: async () => ({ bytes: 0, heaviest: [] }), know: () => undefined };
+  const repository = {
+    checkoutGrowth: growth,
+    merge: async (request: { commit: string }) => {
+      bench.onMerge(request.commit);
+      return { kind: 'merged', commit: commit(`+${request.commit}`) };
+    },
+    changeRefs: async (changes: { to: string }[]) => void refs.push(...changes.map(({ to }) => to)),
+  };
+  const ports = { repository, launcher: { capabilities: { sharesObjects: true } } };
+  const options = { stop: new AbortController().signal, checkoutBytes: 1 };
+  const graph = { feature: 'f', levels: [1, 2], tasks: [] };
+  const context = { ports, options, graph } as unknown as RunContext;
+  const clock = { now: () => 0, monotonic: () => 0 };
+  const desk = { clock, store: undefined as never, emit: (event: RecordedEvent) => void told.push(event) };
+  const journal = openJournal(desk, world.state);
+  for (const [index, id] of ['A', 'B', 'C'].entries()) {
+    const attempt = { task: id, attempt: 1, worker: index };
+    journal.record({ type: 'attempt-started', ...attempt, base: journal.state.base, cause: 'ready' });
+    const done = { detail: '', commit: commit(id), usage: null };
+    if (id === 'A') journal.record({ type: 'task-failed', task: id, cause: 'red' });
+    else journal.record({ type: 'attempt-accepted', ...attempt, ...done });
+  }
+  journal.record({ type: 'level-finished', level: 1, status: 'failed', cause: 'A' });
+  told.length = 0;
+  const bench: Bench = { context, journal, told, refs, onMerge: () => undefined };
+  return bench;
+}
+
+const merge = ({ context, journal }: Bench): Promise<void> =>
+  mergeTasks(context, journal, { level: 2, tasks: ['B', 'C'] });
+const typesOf = ({ told }: Bench): string[] => told.map(({ type }) => type);
+
+it('merges are told one by one, when one ref keeps them all', async () => {
+  const bench = setBench();
+  await merge(bench);
+  expect(typesOf(bench)).toEqual(['task-merged', 'task-merged']);
+  expect(bench.refs).toEqual([bench.journal.state.levels['2']?.trial?.tips.at(-1)]);
+});
+
+it('merges made while a lower level was opened again are not told: what that one publishes is not in them', async () => {
+  const bench = setBench();
+  bench.onMerge = () => bench.journal.record({ type: 'task-reset', task: 'A', cause: 'asked to retry' });
+  await merge(bench);
+  expect(typesOf(bench)).not.toContain('task-merged');
+  expect(bench.journal.state.levels['2']?.trial).toBeNull();
+});
+
+it('what ends a merge ends the run: it is thrown at the next look, and by whoever waits', async () => {
+  const bench = setBench();
+  const full = new Error('no space left');
+  let merger = createMerger(bench.context, bench.journal, () => undefined);
+  bench.onMerge = () => {
+    throw full;
+  };
+  await new Promise<void>((resolve) => {
+    merger = createMerger(bench.context, bench.journal, resolve);
+    merger.begin({ kind: 'merge-tasks', level: 2, tasks: ['B'], cause: 'accepted' });
+    expect(merger.busy).toBe(true);
+  });
+  expect(() => merger.busy).toThrow(full);
+  await expect(merger.rest()).rejects.toBe(full);
+});

@@ -1,0 +1,37 @@
+import type { TaskState } from '../state/index.ts';
+import type { Task } from '../tasks/index.ts';
+import type { Snapshot } from './plan.ts';
+
+interface Seen {
+  readonly id: string;
+  readonly plan: Task;
+  readonly task: TaskState;
+}
+
+/** The tasks of all levels that a decision may be about, in the order of the graph. */
+interface Survey {
+  readonly pending: readonly Seen[];
+  readonly underWay: readonly Seen[];
+  /** Complete, and not in the integration branch yet. */
+  readonly unpublished: readonly Seen[];
+}
+
+const SURVEYED = new WeakMap<Snapshot, Survey>();
+
+/** Looks once per turn at each task: with thousands of them, a look per question would be most of what a turn costs. */
+export function survey(snapshot: Snapshot): Survey {
+  const known = SURVEYED.get(snapshot);
+  if (known !== undefined) return known;
+  const [pending, underWay, unpublished]: [Seen[], Seen[], Seen[]] = [[], [], []];
+  for (const plan of snapshot.graph.tasks) {
+    const task = snapshot.state.tasks[plan.id];
+    if (task === undefined) continue;
+    const seen = { id: plan.id, plan, task };
+    if (task.status === 'pending') pending.push(seen);
+    else if (task.status === 'running' || task.status === 'verifying') underWay.push(seen);
+    else if (task.status === 'complete' && !task.merged) unpublished.push(seen);
+  }
+  const surveyed = { pending, underWay, unpublished };
+  SURVEYED.set(snapshot, surveyed);
+  return surveyed;
+}

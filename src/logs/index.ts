@@ -1,3 +1,4 @@
+export { capAttempts } from './attempt-cap.ts';
 export { createByteLines } from './byte-lines.ts';
 export { createLineSplitter, createTail, cutLine } from './lines.ts';
 export { openLogFile } from './log-file.ts';

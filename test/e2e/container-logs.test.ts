@@ -85,6 +85,27 @@ describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => 
     }
   });
 
+  it('keep what was said of each attempt, also when a task prints without end as if it were the worker', async () => {
+    project = await createContainerProject();
+    const flood = `{ line=$(printf '{"at":"2026-01-01T00:00:00.000Z","worker":0,"task":"A","source":"worker","text":"%0900d"}' 0); yes "$line" | head -c 100M; }`;
+    await project.graph('login', [
+      { id: 'A', create: ['a.txt'], run: 'echo the work of A; echo a > a.txt' },
+      // Not all may write where the worker does.
+      { id: 'B', level: 2, create: ['b.txt'], run: `(${flood} > /proc/1/fd/1) || ${flood}; echo b > b.txt` },
+      { id: 'C', level: 3, create: ['c.txt'], run: 'echo the work of C; echo c > c.txt' },
+    ]);
+
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '1');
+
+    expect(exit, stdout).toBe(0);
+    const log = await kept(0);
+    // What is still on its way when the next attempt begins takes of the room of that one.
+    expect(log.length).toBeLessThan(3 * 22 * 1024 ** 2);
+    const shown = await project.cli('logs', '0', '--tail', 'all');
+    for (const words of ['the work of A', 'A ends: verified', 'B begins', 'B ends: verified', 'the work of C'])
+      expect(shown.stdout.includes(words), words).toBe(true);
+  });
+
   it('have what the network refused and what it could not reach, for each worker, and the end of the run sums it up', async () => {
     project = await createContainerProject({ container: 'network: allowlist\nallow: [npm, nowhere.invalid]' });
     const meet = (id: string): string =>

@@ -86,7 +86,10 @@ function createWatches(options: ContainerLauncherOptions, patience: Patience): W
   const held = new Map<string, Promise<WorkerExit>>();
   const freeSpace = createFreeSpace();
   const resume = (handle: WorkerHandle): Output =>
-    resumeOutput(options.engine, idOf(handle), placesOf(handle.facts).log, options.settings.handover.secrets);
+    resumeOutput(options.engine, idOf(handle), {
+      ...placesOf(handle.facts),
+      secrets: options.settings.handover.secrets,
+    });
   const hold = (handle: WorkerHandle, first: Output): Promise<WorkerExit> => {
     const exit = keepWatch(options, { patience, freeSpace }, handle, (over) =>
       keepToTheEnd(first, () => resume(handle), over),

@@ -148,13 +148,13 @@ async function findOrStart(engine: Engine, wishes: ProxyWishes): Promise<Proxy> 
   const log = logOf(run);
   const there = await engine.listContainers({ [LABEL.run]: run.runId, [LABEL.role]: 'egress' });
   const live = there.find(({ status }) => status === 'running');
-  if (live !== undefined) return { id: live.id, output: resumeOutput(engine, live.id, log, []) };
+  if (live !== undefined) return { id: live.id, output: resumeOutput(engine, live.id, { log }) };
   for (const { id } of there) await engine.removeContainer(id);
   const id = await create(engine, proxySpec(wishes, await withoutVariables(engine, wishes.settings.workerImage)));
   try {
     const attachment = await engine.attach(id);
     attachment.stdin.on('error', () => undefined);
-    const output = keepOutput(attachment, log, []);
+    const output = keepOutput(attachment, { log });
     await engine.startContainer(id);
     return { id, output };
   } catch (error) {

@@ -29,6 +29,7 @@ export interface Places {
 /** And what all workers of its run have. */
 interface RunPlaces extends Places {
   readonly shared: string;
+  readonly inbox: string;
 }
 
 export function runLabels(run: { runId: string; feature: string; repo: string }): Labels {
@@ -36,8 +37,8 @@ export function runLabels(run: { runId: string; feature: string; repo: string })
 }
 
 export function workerLabels(spec: WorkerSpec, repo: string): Labels {
-  const { log, worktree, outbox, shared, privateGit } = spec;
-  const places: RunPlaces = { log, worktree, gitDir: privateGit?.gitDir ?? worktree, outbox, shared };
+  const { log, worktree, inbox, outbox, shared, privateGit } = spec;
+  const places: RunPlaces = { log, worktree, gitDir: privateGit?.gitDir ?? worktree, outbox, shared, inbox };
   return {
     ...runLabels({ ...spec, repo }),
     [LABEL.worker]: String(spec.worker),
@@ -50,5 +51,5 @@ export function workerLabels(spec: WorkerSpec, repo: string): Labels {
 export function placesOf(facts: WorkerHandle['facts']): RunPlaces {
   const text = (name: keyof RunPlaces): string => String(facts[name]);
   const [log, worktree, gitDir] = [text('log'), text('worktree'), text('gitDir')];
-  return { log, worktree, gitDir, outbox: text('outbox'), shared: text('shared') };
+  return { log, worktree, gitDir, outbox: text('outbox'), shared: text('shared'), inbox: text('inbox') };
 }

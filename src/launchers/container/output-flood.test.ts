@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -35,7 +35,7 @@ describe('the log of a container that floods it', () => {
   ])('stays within its limit, however much comes %s, and has the end of it', async (_, block) => {
     const { stdout, stderr, log } = openPrinter();
     const limit = 1024 ** 2;
-    const output = keepOutput({ stdout, stderr }, log, ['top-secret'], limit);
+    const output = keepOutput({ stdout, stderr }, { log, secrets: ['top-secret'], limitBytes: limit });
     for (let sent = 0; sent < 10 * 1024 ** 2; sent += block.length) await print(stdout, block);
     await print(stdout, '\nthe last line\n');
     stdout.end();
@@ -44,4 +44,47 @@ describe('the log of a container that floods it', () => {
     expect(kept(log).reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThanOrEqual(limit);
     expect(readFileSync(log, 'utf8').slice(-100)).toMatch(/the last line\n$/);
   });
+});
+
+/** As the host does it: a new file in the place of the old one. */
+function assign(inbox: string, attempt: string): void {
+  mkdirSync(inbox, { recursive: true });
+  writeFileSync(path.join(inbox, 'new'), JSON.stringify({ attempt }));
+  renameSync(path.join(inbox, 'new'), path.join(inbox, 'assignment.json'));
+}
+
+it('the log of a worker has what it said of each attempt, also when one of them prints without end', async () => {
+  const { stdout, stderr, log } = openPrinter();
+  const inbox = path.join(path.dirname(log), 'inbox');
+  const output = keepOutput({ stdout, stderr }, { log, inbox });
+  const flood = Buffer.from(`${JSON.stringify({ task: 'A', attempt: 'A.1', text: 'x'.repeat(1000) })}\n`.repeat(1000));
+  for (const attempt of ['A.1', 'B.1', 'C.1']) {
+    assign(inbox, attempt);
+    // Later than the host looks again: it asks for the assignment at most ten times a second.
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await print(stdout, `${attempt} begins\n`);
+    if (attempt === 'B.1') for (let sent = 0; sent < 100; sent += 1) await print(stdout, flood);
+    await print(stdout, `${attempt} ends\n`);
+    while (stdout.readableLength > 0) await turn();
+  }
+  stdout.end();
+  stderr.end();
+  await output.settled();
+  const text = readFileSync(log, 'utf8');
+  // A slow disk may leave out lines of the flood besides.
+  const own = text.split('\n').filter((line) => !/^\{|too slow$/.test(line));
+  expect(own).toEqual([
+    'A.1 begins',
+    'A.1 ends',
+    'B.1 begins',
+    '… this attempt has printed 20 MiB; of the rest the end follows when it is over',
+    expect.stringMatching(/^… \d+ lines of this attempt were left out here$/),
+    'B.1 ends',
+    'C.1 begins',
+    'C.1 ends',
+    '',
+  ]);
+  // What is still on its way when the next attempt begins takes of the room of that one.
+  expect(text.length).toBeLessThan(2 * 22 * 1024 ** 2);
+  expect(existsSync(`${log}.1`)).toBe(false);
 });

@@ -17,7 +17,7 @@ describe('the output of a container', () => {
   it('is kept line by line from both streams, without secrets, however it is cut into pieces', async () => {
     const log = path.join(tempFolder(), 'log');
     const attachment = streams();
-    const output = keepOutput(attachment, log, [SECRET]);
+    const output = keepOutput(attachment, { log, secrets: [SECRET] });
     for (const byte of Buffer.from(`it is ${SECRET}\nand ${JSON.stringify(SECRET)}\n`))
       attachment.stdout.write(Buffer.of(byte));
     attachment.stdout.end('no line end');
@@ -30,7 +30,7 @@ describe('the output of a container', () => {
   it('may have lines of any length and number', async () => {
     const log = path.join(tempFolder(), 'log');
     const attachment = streams();
-    const output = keepOutput(attachment, log, []);
+    const output = keepOutput(attachment, { log });
     attachment.stdout.write('x'.repeat(3 * 1024 * 1024));
     attachment.stdout.end('\nthe next\n');
     attachment.stderr.end();
@@ -43,7 +43,7 @@ describe('the output of a container', () => {
   it('does not hold up the end of a container for ever', async () => {
     const log = path.join(tempFolder(), 'log');
     const attachment = streams();
-    const output = keepOutput(attachment, log, []);
+    const output = keepOutput(attachment, { log });
     attachment.stdout.write('all that came\n');
     await output.settled();
     expect(readFileSync(log, 'utf8')).toBe('all that came\n');
@@ -87,7 +87,7 @@ describe('the output of a container that somebody else has started', () => {
   ])('is completed: $what', async ({ kept, before, after, all = 'one\ntwo\nthree\n' }) => {
     const log = path.join(tempFolder(), 'log');
     writeFileSync(log, kept);
-    const output = resumeOutput(engineWith(before, after), 'id', log, [SECRET]);
+    const output = resumeOutput(engineWith(before, after), 'id', { log, secrets: [SECRET] });
     await output.settled();
     expect(readFileSync(log, 'utf8')).toBe(all);
   });
@@ -99,7 +99,7 @@ describe('the output of a container that somebody else has started', () => {
       stdout(Buffer.from(printed));
       if (!follow) printed = 'three\nfour\nfive\n';
     };
-    const output = resumeOutput({ logs } as unknown as Engine, 'id', log, []);
+    const output = resumeOutput({ logs } as unknown as Engine, 'id', { log });
     await output.ended;
     await output.settled();
     expect(readFileSync(log, 'utf8')).toBe('one\ntwo\nthree\nfour\nfive\n');

@@ -1,10 +1,20 @@
 import type { Readable } from 'node:stream';
 import type { Attachment, Engine } from '../../engines/index.ts';
 import { sleep } from '../../lib/index.ts';
-import { createByteLines, createRedactor, lastLines, missingLines, openLogFile } from '../../logs/index.ts';
+import {
+  capAttempts,
+  createByteLines,
+  createRedactor,
+  lastLines,
+  missingLines,
+  openLogFile,
+} from '../../logs/index.ts';
+import { assignmentWatch } from './assignment-watch.ts';
 
-/** What is kept of one worker's output on the host. */
+/** What is kept of the output of a container that does no attempts: the newest. */
 const LOG_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Of each attempt: all that an orderly worker prints, and an end of what a task prints past it. */
+const ATTEMPT_CAPS = { firstBytes: 20 * 1024 * 1024, lastBytes: 1024 * 1024 };
 /** Enough to find again where the log ends. */
 const OVERLAP_LINES = 1000;
 /** A line without end does not grow without end. */
@@ -20,34 +30,59 @@ export interface Output {
   settled(): Promise<void>;
 }
 
-/** From the start on. Both streams are read to their end, so that neither holds up the other. */
-export function keepOutput(
-  { stdout, stderr }: Pick<Attachment, 'stdout' | 'stderr'>,
-  log: string,
-  secrets: readonly string[],
-  limitBytes = LOG_LIMIT_BYTES,
-): Output {
-  const file = openLogFile(log, { limitBytes });
+interface Keeping {
+  readonly log: string;
+  readonly secrets?: readonly string[];
+  /** A worker's, where its assignments are written. */
+  readonly inbox?: string;
+  readonly limitBytes?: number;
+}
+
+interface Keeper {
+  /** Takes one line or many at once, without the last line end. */
+  take(text: string): void;
+  close(): Promise<void>;
+}
+
+function openKeeper({ log, secrets = [], inbox, limitBytes = LOG_LIMIT_BYTES }: Keeping): Keeper {
   const redact = createRedactor(secrets);
-  const ended = Promise.all([stdout, stderr].map((stream) => copyLines(stream, (text) => file.write(redact(text)))));
-  return settledOutput(ended, () => file.close());
+  if (inbox === undefined) {
+    const file = openLogFile(log, { limitBytes });
+    return { take: (text) => file.write(redact(`${text}\n`)), close: file.close };
+  }
+  const file = openLogFile(log, { limitBytes: Number.POSITIVE_INFINITY });
+  const cap = capAttempts(file.write, assignmentWatch(inbox), ATTEMPT_CAPS);
+  return {
+    take: (text) => cap.push(redact(`${text}\n`)),
+    close: () => {
+      cap.end();
+      return file.close();
+    },
+  };
+}
+
+/** From the start on. Both streams are read to their end, so that neither holds up the other. */
+export function keepOutput({ stdout, stderr }: Pick<Attachment, 'stdout' | 'stderr'>, keeping: Keeping): Output {
+  const keeper = openKeeper(keeping);
+  const ended = Promise.all([stdout, stderr].map((stream) => copyLines(stream, keeper.take)));
+  return settledOutput(ended, keeper.close);
 }
 
 /** A worker that was started by somebody else: first what the log has missed, then what comes. */
-export function resumeOutput(engine: Engine, id: string, log: string, secrets: readonly string[]): Output {
-  const file = openLogFile(log, { limitBytes: LOG_LIMIT_BYTES });
-  const redact = createRedactor(secrets);
+export function resumeOutput(engine: Engine, id: string, keeping: Keeping): Output {
+  const keeper = openKeeper(keeping);
+  const redact = createRedactor(keeping.secrets ?? []);
   const over = new AbortController();
   const follow = async (): Promise<void> => {
     let kept: readonly string[] | undefined;
     for (let hasRotated = true; hasRotated && !over.signal.aborted;) {
       const printed: string[] = [];
       await readLines(engine, id, { follow: false }, (line) => printed.push(redact(line)));
-      kept ??= (await lastLines(log, OVERLAP_LINES, () => true)).lines;
-      for (const line of missingLines(kept, printed)) file.write(`${line}\n`);
+      kept ??= (await lastLines(keeping.log, OVERLAP_LINES, () => true)).lines;
+      for (const line of missingLines(kept, printed)) keeper.take(line);
       // It may take a moment until that can be read in the file.
       kept = printed;
-      const news = createNews(printed, (line) => file.write(`${line}\n`));
+      const news = createNews(printed, keeper.take);
       const signal = AbortSignal.any([over.signal, news.broken]);
       await readLines(engine, id, { follow: true, signal }, (line) => news.take(redact(line)));
       hasRotated = news.broken.aborted;
@@ -57,7 +92,7 @@ export function resumeOutput(engine: Engine, id: string, log: string, secrets: r
   const ended = follow().catch(() => undefined);
   return settledOutput(ended, async () => {
     over.abort();
-    await file.close();
+    await keeper.close();
   });
 }
 
@@ -126,8 +161,8 @@ async function readLines(
   stderr.end();
 }
 
-async function copyLines(stream: Readable, onText: (text: string) => void): Promise<void> {
-  const lines = createByteLines((text) => onText(`${text}\n`), LONGEST_LINE);
+async function copyLines(stream: Readable, onLines: (text: string) => void): Promise<void> {
+  const lines = createByteLines(onLines, LONGEST_LINE);
   stream.on('data', (chunk: Buffer) => lines.push(chunk));
   await new Promise<void>((resolve) => {
     stream.once('close', resolve);

@@ -30,7 +30,7 @@ export async function startWorker(
   try {
     const [info, attachment] = await Promise.all([engine.inspectContainer(id), engine.attach(id)]);
     if (info === undefined) throw new AppError('INTERNAL', { what: `container ${id} is gone before its start` });
-    const output = keepOutput(attachment, spec.log, settings.handover.secrets);
+    const output = keepOutput(attachment, { ...spec, secrets: settings.handover.secrets });
     attachment.stdin.on('error', () => undefined);
     // What is known by now is there before the worker, which waits for it otherwise.
     const tell = async (): Promise<void> => {

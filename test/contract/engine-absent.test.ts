@@ -93,6 +93,15 @@ describe('an engine that is not there', () => {
     await expect(dying.logs('x', { follow: true, tail: 'all' }, sink)).rejects.toMatchObject({ exit: 4 });
   });
 
+  it('is taken for gone when it answers while it is shutting down: what was asked is asked again', async () => {
+    const body = JSON.stringify({ message: 'create 45f310f9: database not open' });
+    const head = `HTTP/1.1 500 Internal Server Error\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const place = await listen((socket) => void socket.on('data', () => socket.write(head + body)));
+    const closing = createDockerEngine({ kind: 'socket', path: place });
+    const message = expect.stringContaining('it is shutting down');
+    await expect(closing.startContainer('x')).rejects.toMatchObject({ code: 'ENGINE_UNREACHABLE', message });
+  });
+
   it.each([
     ['changes the protocol unasked', 'HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n', 4],
     ['sends us elsewhere', 'HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n', 4],

@@ -55,8 +55,13 @@ export function timeoutError({ what, place }: Asked, limitMs: number): AppError 
   return new AppError('ENGINE_TIMEOUT', { call: what, place, waitedMs: limitMs });
 }
 
+/** What an engine says that has closed its list of volumes and answers still: it is about to be gone. */
+const SHUTTING_DOWN = /\bdatabase not open$/;
+
 /** The engine has answered, and the answer is no. */
-export function refusal({ what }: Asked, reason: string): AppError {
+export function refusal({ what, place }: Asked, reason: string): AppError {
+  if (SHUTTING_DOWN.test(reason))
+    return new AppError('ENGINE_UNREACHABLE', { tried: [`${place}: it is shutting down, and could not ${what}`] });
   return new AppError('ENGINE_FAILED', { call: what, reason });
 }
 

@@ -1,12 +1,18 @@
-import { bringIn } from '../git/index.ts';
+import { blobText, bringIn } from '../git/index.ts';
+import type { BroughtIn } from '../git/index.ts';
 import { AppError, line, printableJson } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { checkAtRest, openProject } from './project.ts';
 import type { Project } from './project.ts';
+import { changedParts, isPackageFile, steeringChanges } from './steering-changes.ts';
+import type { SteeringChange } from './steering-changes.ts';
 
 const SHOWN_FILES = 30;
+/** Of so many packages it is read what has changed in them; the others are told of as not read. */
+const READ_PACKAGES = 50;
+const PACKAGE_BYTES = 1024 * 1024;
 
 /** `merge`: the one command that moves a branch of the user's. */
 export async function mergeFeature(input: CommandInput, context: CliContext): Promise<number> {
@@ -22,15 +28,42 @@ export async function mergeFeature(input: CommandInput, context: CliContext): Pr
     dryRun: input['dryRun'] === true,
     env: context.env,
   });
+  const steering = await steeringOf(project, result);
   if (input['json'] === true) {
-    context.out(line`${printableJson({ type: 'merge', feature, from: state.integration, into, ...result })}\n`);
+    const told = { type: 'merge', feature, from: state.integration, into, ...result, steering };
+    context.out(line`${printableJson(told)}\n`);
     return 0;
   }
   context.out(line`${inWords(result.kind, feature, into, result.commit)}\n`);
-  for (const file of result.files.slice(0, SHOWN_FILES)) context.out(line`  ${file}\n`);
-  if (result.files.length > SHOWN_FILES) context.out(line`  … and ${result.files.length - SHOWN_FILES} more\n`);
+  showFiles(result.files, steering, context);
   if (result.kind === 'merged') context.out(line`Clean up with: mahabharatha cleanup --feature ${feature}\n`);
   return 0;
+}
+
+/** What steers tools and later runs is never cut: a branch with many files must not hide the one that matters. */
+function showFiles(
+  files: readonly string[],
+  steering: readonly SteeringChange[],
+  { out }: Pick<CliContext, 'out'>,
+): void {
+  if (steering.length > 0) out(line`Look at these first: tools, or later runs, obey them.\n`);
+  for (const { file, what } of steering) out(line`  ${file}  (${what})\n`);
+  const listed = new Set(steering.map(({ file }) => file));
+  const others = files.filter((file) => !listed.has(file));
+  if (steering.length > 0 && others.length > 0) out(line`Beside them:\n`);
+  for (const file of others.slice(0, SHOWN_FILES)) out(line`  ${file}\n`);
+  if (others.length > SHOWN_FILES) out(line`  … and ${others.length - SHOWN_FILES} more\n`);
+}
+
+async function steeringOf({ repository }: Project, { files, before, commit }: BroughtIn): Promise<SteeringChange[]> {
+  const packages = new Map<string, string>();
+  for (const file of files.filter(isPackageFile).slice(0, READ_PACKAGES)) {
+    const [old, now] = await Promise.all(
+      [before, commit].map((at) => blobText(repository.git, { commit: at, file, maxBytes: PACKAGE_BYTES })),
+    );
+    packages.set(file, changedParts(old, now));
+  }
+  return steeringChanges(files, packages);
 }
 
 async function finishedState(project: Project, feature: string, partial: boolean): Promise<RunState> {

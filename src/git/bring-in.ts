@@ -14,6 +14,8 @@ interface BringIn {
 
 export interface BroughtIn {
   readonly kind: 'merged' | 'already-in' | 'would-merge';
+  /** Where `into` was before. */
+  readonly before: string;
   /** Where `into` is afterwards, or would be. */
   readonly commit: string;
   /** Files that change in `into`. */
@@ -26,7 +28,9 @@ export interface BroughtIn {
 export async function bringIn(repository: Repository, wish: BringIn): Promise<BroughtIn> {
   const tip = await repository.resolve(`refs/heads/${wish.into}`);
   const commit = await repository.resolve(`refs/heads/${wish.from}`);
-  if (await isAncestor(repository, commit, tip)) return { kind: 'already-in', commit: tip, files: [], worktree: null };
+  if (await isAncestor(repository, commit, tip)) {
+    return { kind: 'already-in', before: tip, commit: tip, files: [], worktree: null };
+  }
   const merged = await repository.merge({ tip, commit, message: wish.message, author: await authorOf(repository) });
   if (merged.kind === 'conflict') {
     throw new AppError('MERGE_CONFLICT', { branch: wish.from, into: wish.into, files: merged.files });
@@ -35,14 +39,15 @@ export async function bringIn(repository: Repository, wish: BringIn): Promise<Br
   const holder = (await repository.listWorktrees()).find((worktree) => worktree.branch === wish.into);
   const worktree = holder?.folder ?? null;
   const move = { branch: wish.into, from: tip, to: merged.commit };
+  const facts = { before: tip, commit: merged.commit, files, worktree };
   const there = worktree === null ? null : { ...move, worktree, env: wish.env };
   if (wish.dryRun) {
     if (there !== null) await checkFastForward(there, files);
-    return { kind: 'would-merge', commit: merged.commit, files, worktree };
+    return { kind: 'would-merge', ...facts };
   }
   if (there === null) await repository.moveBranch(move);
   else await fastForward(there, files);
-  return { kind: 'merged', commit: merged.commit, files, worktree };
+  return { kind: 'merged', ...facts };
 }
 
 async function isAncestor({ git }: Repository, older: string, newer: string): Promise<boolean> {

@@ -1,5 +1,7 @@
+export { blobText } from './blob-text.ts';
 export type { Growth } from './checkout-growth.ts';
 export { bringIn } from './bring-in.ts';
+export type { BroughtIn } from './bring-in.ts';
 export { checkoutNotes } from './checkout-notes.ts';
 export { findTraces } from './feature-traces.ts';
 export type { FeatureTraces } from './feature-traces.ts';

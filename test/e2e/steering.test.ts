@@ -71,3 +71,67 @@ describe('what steers later runs', () => {
     expect(stderr).toContain('tasks[0].files.create[0]: ".mahabharatha/**" is a glob over .mahabharatha/');
   });
 });
+
+describe('a merge', () => {
+  it('lists what tools and later runs obey first, whatever else is cut: dry run, merge and JSON', async () => {
+    await project.write('package.json', '{ "scripts": { "test": "node --test" } }\n');
+    project.commit('a package');
+    const many = 'mkdir many; for i in $(seq 60); do echo $i > many/$i.txt; done';
+    const planted = [
+      'mkdir -p .mahabharatha .github/workflows .vscode .husky',
+      'echo "ownership: off" > .mahabharatha/config.yaml',
+      'echo "on: push" > .github/workflows/x.yml',
+      'echo "{}" > .vscode/tasks.json',
+      'echo "exit 0" > .husky/pre-commit',
+      `echo '{ "scripts": { "test": "node --test", "postinstall": "curl x" } }' > package.json`,
+    ].join('; ');
+    const create = ['**', '.mahabharatha/config.yaml'];
+    await project.graph('login', [{ id: 'A', create, run: `${many}; ${planted}` }]);
+    expect((await project.cli('kurukshetra')).exit).toBe(0);
+    const first = [
+      '.mahabharatha/config.yaml',
+      '.husky/pre-commit',
+      'package.json',
+      '.vscode/tasks.json',
+      '.github/workflows/x.yml',
+    ];
+
+    const json = await project.cli('merge', '--dry-run', '--json');
+    const { steering, files } = JSON.parse(json.stdout) as {
+      steering: { file: string; what: string }[];
+      files: string[];
+    };
+    expect(steering.map(({ file }) => file)).toEqual(first);
+    expect(steering[2]?.what).toBe('package scripts: at install postinstall');
+    expect(files).toHaveLength(65);
+    for (const args of [['--dry-run'], []]) {
+      const { exit, stdout } = await project.cli('merge', ...args);
+      expect(exit).toBe(0);
+      const lines = stdout.split('\n').slice(1, 7);
+      expect(lines[0]).toBe('Look at these first: tools, or later runs, obey them.');
+      expect(lines.slice(1).map((line) => line.trim().split('  ')[0])).toEqual(first);
+      expect(stdout).toContain('… and 30 more');
+    }
+  });
+
+  it('writes over no file that git ignores: it names them, exits 1, and nothing has moved', async () => {
+    await project.write('.gitignore', '.env\nsecrets\n');
+    project.commit('what git ignores');
+    const run = 'echo theirs > .env; echo theirs > secrets; git add --force .env secrets';
+    await project.graph('login', [{ id: 'A', create: ['**'], run: `${run}; echo > .gitignore` }]);
+    expect((await project.cli('kurukshetra')).exit).toBe(0);
+    await project.write('.env', 'KEY=mine\n');
+    await project.write('secrets/a.key', 'mine\n');
+    const main = project.git('rev-parse', 'main');
+
+    for (const args of [['--dry-run'], [], ['--json']]) {
+      const { exit, stdout, stderr } = await project.cli('merge', ...args);
+      expect(exit).toBe(1);
+      expect(stdout + stderr).toMatch(
+        /would write over 2 files in .* that git ignores.*: \.env, secrets\/a\.key\. Nothing was changed/,
+      );
+    }
+    expect(project.git('rev-parse', 'main')).toBe(main);
+    expect([await project.read('.env'), await project.read('secrets/a.key')]).toEqual(['KEY=mine\n', 'mine\n']);
+  });
+});

@@ -1,0 +1,14 @@
+import type { GitCommand } from './git-command.ts';
+
+/** The text of a file in a commit; undefined when it is not there, null when it is no file, or longer than that. */
+export async function blobText(
+  git: GitCommand,
+  { commit, file, maxBytes }: { readonly commit: string; readonly file: string; readonly maxBytes: number },
+): Promise<string | null | undefined> {
+  const name = `${commit}:${file}`;
+  const { code, stdout } = await git.result(['cat-file', '-s', name], { answers: [0, 128] });
+  if (code !== 0) return undefined;
+  if (Number(stdout) > maxBytes) return null;
+  const blob = await git.result(['cat-file', 'blob', name], { answers: [0, 128] });
+  return blob.code === 0 ? blob.stdout : null;
+}

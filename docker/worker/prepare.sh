@@ -14,6 +14,7 @@ main() {
   if [ -s "$here/extra-ca.pem" ]; then sh "$here/add-certificates.sh" "$here/extra-ca.pem"; fi
   drop_set_id_bits
   make_folders
+  make_users
 }
 
 has() { command -v "$1" >/dev/null; }
@@ -57,6 +58,16 @@ make_folders() {
   done
   # By this path the worker starts, whatever node is put first on the PATH later.
   ln -s "$(command -v node)" "$here/node"
+}
+
+# Workers that root starts are users of their own (src/launchers/container/identity.ts), and programs look up who they are.
+make_users() {
+  echo 'workers:x:70000:' >> /etc/group
+  number=0
+  while [ "$number" -lt 64 ]; do
+    echo "worker-$number:x:$((70001 + number)):70000::/home/worker:/bin/bash" >> /etc/passwd
+    number=$((number + 1))
+  done
 }
 
 main

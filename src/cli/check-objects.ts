@@ -1,15 +1,16 @@
 import type { Repository } from '../git/index.ts';
-import { closedObjects, workerIdentity } from '../launchers/index.ts';
+import { closedObjects, workersInWords } from '../launchers/index.ts';
 import { AppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { findWorkerUsers } from './worker-users.ts';
 
 /** Workers in containers read the repository's objects as who they are; better to say before the start that they may not. */
 export async function checkObjects(repository: Repository, env: Environment): Promise<void> {
   const folders = await repository.objectFolders();
-  const who = workerIdentity(process.getuid?.() ?? 0, process.getgid?.() ?? 0);
+  const who = await findWorkerUsers();
   const closed = await closedObjects(folders, who, env);
   if (closed === undefined) return;
   const whose = folders.find((folder) => closed.startsWith(folder)) ?? closed;
-  const reason = `workers run as user ${who.uid}, who may not read ${closed}; to let everybody on this machine read it: chmod -R a+rX '${whose}'`;
+  const reason = `workers run as ${workersInWords(who)}, who may not read ${closed}; to let everybody on this machine read it: chmod -R a+rX '${whose}'`;
   throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
 }

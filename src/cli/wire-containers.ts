@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import { makeHandover } from '../credentials/index.ts';
 import type { EngineInfo } from '../engines/index.ts';
-import { cacheVolumes, createContainerLauncher, workerIdentity } from '../launchers/index.ts';
+import { cacheVolumes, createContainerLauncher } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import { AppError, run, startDaemon } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
@@ -13,6 +13,7 @@ import { checkedMounts } from './container-config.ts';
 import { networkFor } from './container-network.ts';
 import type { ContainerWishes } from './container-wishes.ts';
 import type { Workers } from './wire.ts';
+import { findWorkerUsers } from './worker-users.ts';
 
 /** A launcher of containers with everything that the configuration says of them; what is wrong is said here. */
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
@@ -27,16 +28,17 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   const { handover } = given;
   const repo = wishes.project.repository.root;
   const { lock } = wishes.project.paths.feature(wishes.graph.feature);
+  const users = await findWorkerUsers();
   const settings: ContainerSettings = {
     image: mode.image,
     workerImage: mode.workerImage,
     repo,
-    ...workerIdentity(process.getuid?.() ?? 0, process.getgid?.() ?? 0),
+    ...users,
     ...limitsOf(config, info),
     network: way.network,
     egress: way.egress,
     mounts,
-    caches: cacheVolumes(repo, config.workers.container.caches),
+    caches: cacheVolumes(repo, config.workers.container.caches, users.apart ? users.gid : null),
     handover: { agent: handover.agent, secrets: handover.secrets },
   };
   const unset = given.missing.map((name) => `workers were to get ${name}, which is not set`);

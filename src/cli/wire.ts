@@ -1,14 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import { workerEnvironment } from '../git/index.ts';
-import { AppError, systemClock } from '../lib/index.ts';
+import { AppError, systemClock, watchFolder } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { createSubprocessLauncher, listWorkers, sweepRun as sweepContainers } from '../launchers/index.ts';
 import type { Launcher, WorkerHandle } from '../launchers/index.ts';
 import type { Ports, RunOptions } from '../orchestrator/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
-import { watchFolder } from '../state/index.ts';
 import type { RecordedEvent, RunSettings, RunState } from '../state/index.ts';
 import type { Project } from './project.ts';
 

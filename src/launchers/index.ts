@@ -6,6 +6,7 @@ export { cachesInEngine, runsInEngine } from './container/runs-in-engine.ts';
 export type { RunInEngine } from './container/runs-in-engine.ts';
 export { sweepRun } from './container/sweep.ts';
 export { listWorkers } from './container/worker-list.ts';
-export { closedObjects, workerIdentity } from './container/folders.ts';
+export { closedObjects } from './container/folders.ts';
+export { workerIdentity, workersInWords } from './container/identity.ts';
 export type { Launcher, LauncherCapabilities, WorkerExit, WorkerHandle, WorkerSpec } from './launcher.ts';
 export { createSubprocessLauncher } from './subprocess/subprocess-launcher.ts';

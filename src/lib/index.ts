@@ -32,3 +32,4 @@ export { listenForShutdown, SAME_MOMENT_MS } from './shutdown.ts';
 export { settingsHome, stateHome } from './user-folders.ts';
 export { reserveDescriptors } from './reserve.ts';
 export { isPassing, repeated } from './transient.ts';
+export { watchFolder } from './watch-folder.ts';

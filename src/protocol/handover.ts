@@ -18,6 +18,8 @@ export const handover = z.strictObject({
   }),
   /** The way out is the egress proxy: the worker opens the door to it, and proves with this token who it is. */
   egress: z.string().nullable(),
+  /** What new files are closed to, where workers that are other users share caches as a group; null is as it is. */
+  umask: z.int().nullable(),
   /** Values that must not appear in anything the worker says. */
   secrets: z.array(z.string()),
 });

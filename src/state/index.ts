@@ -18,4 +18,3 @@ export type {
   Trial,
   WorkerState,
 } from './schema.ts';
-export { watchFolder } from './watch.ts';

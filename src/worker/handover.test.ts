@@ -13,6 +13,7 @@ const HANDOVER = {
   env: { TZ: 'UTC' },
   agent: { env: { KEY: 'made-up-key-ü' }, files: [{ path: '.claude.json', content: '{}\n' }] },
   egress: null,
+  umask: null,
   secrets: ['made-up-key-ü'],
 };
 const LINE = `${JSON.stringify(HANDOVER)}\n`;

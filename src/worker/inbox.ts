@@ -1,7 +1,6 @@
-import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { sleep, systemCode } from '../lib/index.ts';
+import { sleep, systemCode, watchFolder } from '../lib/index.ts';
 import { assignment as assignmentSchema, boot as bootSchema } from '../protocol/index.ts';
 import type { Assignment, Boot } from '../protocol/index.ts';
 
@@ -21,10 +20,7 @@ export async function readBoot(folder: string): Promise<Boot> {
 export function openInbox(folder: string): Inbox {
   const file = path.join(folder, 'assignment.json');
   let wake = new AbortController();
-  const watcher = watch(folder, { persistent: false }, (_, name) => {
-    if (name === null || name === path.basename(file)) wake.abort();
-  });
-  watcher.on('error', () => undefined);
+  const watcher = watchFolder(folder, () => wake.abort());
   return {
     next: async (done, signal) => {
       while (!signal.aborted) {

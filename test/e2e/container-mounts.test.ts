@@ -6,6 +6,11 @@ import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
+/** Makes a package of that version and puts it into npm's cache. */
+const add = (version: string): string =>
+  `mkdir p && echo '{ "name": "p", "version": "${version}" }' > p/package.json && npm pack ./p && rm -r p && ` +
+  `npm cache add ./p-${version}.tgz && rm p-${version}.tgz`;
+
 describe.skipIf(docker.why !== '')(`further folders in a worker's container${whySkipped}`, () => {
   let project: ContainerProject;
   beforeAll(buildWorkerImage);
@@ -128,23 +133,30 @@ describe.skipIf(docker.why !== '')(`further folders in a worker's container${why
     project = await createContainerProject({ container: 'network: none\ncaches: [npm]' });
     const volumes = ['volume', 'ls', '--filter', `label=mahabharatha.cache=${project.folder}`, '--format', '{{.Name}}'];
     const ofRepository = (): string => execFileSync('docker', volumes, { encoding: 'utf8' }).trim();
-    const pack = 'mkdir p && echo \'{ "name": "p", "version": "1.0.0" }\' > p/package.json && npm pack ./p && rm -r p';
     try {
       await project.graph('one', [
         {
           id: 'A',
           create: ['one.txt'],
-          run: `${pack} && npm cache add ./p-1.0.0.tgz && rm p-1.0.0.tgz && echo 1 > one.txt`,
+          run: `${add('1.0.0')} && echo 1 > one.txt`,
         },
       ]);
-      await project.graph('two', [{ id: 'B', create: ['two.txt'], run: 'npm cache ls > two.txt' }]);
-      for (const feature of ['one', 'two']) {
-        const { exit, stdout } = await project.cli('kurukshetra', '--feature', feature, '--workers', '1');
+      // Two workers, who are two users when root has started them, read and write what a third has left.
+      await project.graph('two', [
+        { id: 'B', create: ['two.txt'], run: `${add('2.0.0')} && npm cache ls > two.txt` },
+        { id: 'C', create: ['three.txt'], run: `${add('3.0.0')} && npm cache ls > three.txt` },
+      ]);
+      for (const [feature, workers] of [
+        ['one', '1'],
+        ['two', '2'],
+      ] as const) {
+        const { exit, stdout } = await project.cli('kurukshetra', '--feature', feature, '--workers', workers);
         expect({ exit, said: exit === 0 ? '' : stdout }).toEqual({ exit: 0, said: '' });
         expect(project.leftovers()).toEqual([]);
-        expect(ofRepository()).toMatch(/^mahabharatha-cache-[0-9a-f]{12}-npm$/);
+        expect(ofRepository()).toMatch(/^mahabharatha-cache-[0-9a-f]{12}-npm(-\d+)?$/);
       }
-      expect(project.git('show', 'mahabharatha/two/integration:two.txt')).toContain('p-1.0.0.tgz');
+      for (const file of ['two.txt', 'three.txt'])
+        expect(project.git('show', `mahabharatha/two/integration:${file}`)).toContain('p-1.0.0.tgz');
     } finally {
       const left = ofRepository();
       if (left !== '') execFileSync('docker', ['volume', 'rm', left], { stdio: 'ignore' });

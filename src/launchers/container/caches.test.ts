@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { cacheVolumes } from './caches.ts';
 
-const volumeOf = (repo: string): string | undefined => cacheVolumes(repo, ['npm'])[0]?.volume;
+const volumeOf = (repo: string): string | undefined => cacheVolumes(repo, ['npm'], null)[0]?.volume;
 
 it('caches are volumes of one repository, and each package manager is told of its own', () => {
-  const [npm, pip, ...others] = cacheVolumes('/home/me/project', ['npm', 'pip']);
+  const [npm, pip, ...others] = cacheVolumes('/home/me/project', ['npm', 'pip'], null);
   expect(others).toEqual([]);
   expect(npm).toEqual({
     volume: expect.stringMatching(/^mahabharatha-cache-[0-9a-f]{12}-npm$/),
@@ -17,4 +17,5 @@ it('caches are volumes of one repository, and each package manager is told of it
 it('caches are found again by the next run, and by no other repository', () => {
   expect(volumeOf('/a')).toBe(volumeOf('/a'));
   expect(volumeOf('/a')).not.toBe(volumeOf('/b'));
+  expect(cacheVolumes('/a', ['npm'], 70_000)[0]?.volume).toBe(`${volumeOf('/a')}-70000`);
 });

@@ -15,11 +15,15 @@ const VARIABLES = {
 
 export type CacheName = keyof typeof VARIABLES;
 
-/** One volume for each repository and package manager: what one repository's tasks put there no other one trusts. */
-export function cacheVolumes(repo: string, names: readonly CacheName[]): CacheVolume[] {
+/**
+ * One volume for each repository and package manager: what one repository's tasks put there no other one trusts. One that
+ * workers share as a group is another one than that of a single user, who has closed it to all others.
+ */
+export function cacheVolumes(repo: string, names: readonly CacheName[], group: number | null): CacheVolume[] {
   const id = createHash('sha256').update(repo).digest('hex').slice(0, 12);
   return names.map((name) => {
     const target = `${INSIDE.caches}/${name}`;
-    return { volume: `mahabharatha-cache-${id}-${name}`, target, env: { [VARIABLES[name]]: target } };
+    const volume = `mahabharatha-cache-${id}-${name}${group === null ? '' : `-${group}`}`;
+    return { volume, target, env: { [VARIABLES[name]]: target } };
   });
 }

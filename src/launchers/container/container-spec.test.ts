@@ -23,6 +23,7 @@ const SETTINGS: ContainerSettings = {
   repo: '/r',
   uid: 1000,
   gid: 1001,
+  apart: false,
   memoryBytes: 1,
   cpus: 2,
   pids: 3,
@@ -72,10 +73,10 @@ it('nothing that its tasks are given is in what the engine shows of it', () => {
 });
 
 it('the worker program has none of the variables that its image sets, save its own', () => {
-  const imageEnv = { NODE_OPTIONS: '--require=/planted.cjs', PATH: '/bin', HOME: '/root' };
+  const imageEnv = { NODE_OPTIONS: '--require=/planted.cjs', PATH: '/planted', HOME: '/root' };
   expect(containerSpec('name', SPEC, SETTINGS, { masked: [], imageEnv }).env).toMatchObject({
     NODE_OPTIONS: null,
-    PATH: null,
+    PATH: expect.stringMatching(/^\/usr\/local\/sbin:/),
     HOME: '/home/worker',
   });
 });

@@ -9,6 +9,9 @@ import type { ContainerSettings } from './settings.ts';
 /** What `docker logs` keeps of one container. */
 const ENGINE_LOG_BYTES = 20 * 1024 * 1024;
 
+/** For the worker program, and for a person with `docker exec`; tasks get the image's own. */
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
 /** The name people see first; the others are for when somebody has it: another run, or a life of this worker that is not gone yet. */
 export function namesOf(spec: WorkerSpec): readonly [string, ...string[]] {
   const name = `mahabharatha-worker-${spec.worker}`;
@@ -41,6 +44,7 @@ export function containerSpec(
     command: [],
     env: {
       ...cleared(imageEnv),
+      PATH: SYSTEM_PATH,
       HOME: INSIDE.home,
       [HANDOVER_MARK]: 'stdin',
       [MARKS.run]: spec.runId,

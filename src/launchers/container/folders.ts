@@ -10,12 +10,6 @@ import type { Places } from './labels.ts';
 
 const STATUS = 'status.json';
 
-/** Who works in a container: ourselves, or when that is root, somebody without rights who owns what is mounted. */
-export function workerIdentity(uid: number, gid: number): { readonly uid: number; readonly gid: number } {
-  if (uid === 0) return { uid: 1000, gid: 1000 };
-  return { uid, gid: gid === 0 ? uid : gid };
-}
-
 /** Before the start, when nobody is in there yet: later no code of the host goes through these folders. */
 export async function giveFolders(spec: WorkerSpec, uid: number, gid: number): Promise<void> {
   if (process.getuid?.() !== 0) return;
@@ -24,8 +18,8 @@ export async function giveFolders(spec: WorkerSpec, uid: number, gid: number): P
   for (const folder of [inbox, shared]) await chmod(folder, 0o755);
   for (const folder of [worktree, outbox, ...(privateGit === null ? [] : [privateGit.gitDir])])
     await giveTree(folder, uid, gid);
-  // Copied files keep their rights: what only its owner may read must be the worker's to be of any use.
-  await giveTree(path.join(shared, 'copies'), uid, gid).catch(ignoreMissing);
+  // All workers read the one copy: what only its owner may read must be their group's to be of any use.
+  await shareTree(path.join(shared, 'copies'), gid).catch(ignoreMissing);
 }
 
 /**
@@ -50,6 +44,15 @@ async function giveTree(entry: string, uid: number, gid: number, isFolder = true
   await lchown(entry, uid, gid);
   const names = isFolder ? await readdir(entry, { withFileTypes: true }) : [];
   for (const name of names) await giveTree(path.join(entry, name.name), uid, gid, name.isDirectory());
+}
+
+/** The group may read what the owner may read. */
+async function shareTree(entry: string, gid: number): Promise<void> {
+  const stat = await lstat(entry);
+  await lchown(entry, 0, gid);
+  if (!stat.isSymbolicLink()) await chmod(entry, (stat.mode & 0o7707) | ((stat.mode & 0o500) >> 3));
+  const names = stat.isDirectory() ? await readdir(entry) : [];
+  for (const name of names) await shareTree(path.join(entry, name), gid);
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -1,16 +1,15 @@
 import type { Engine, Mount } from '../../engines/index.ts';
 import type { Handover } from '../../protocol/index.ts';
+import type { Identity } from './identity.ts';
 
 /** How the workers of a run are walled in; made from the configuration, the same for all of them. */
-export interface ContainerSettings {
+export interface ContainerSettings extends Identity {
   /** What workers run in; it may be the repository's own. */
   readonly image: string;
   /** Ours, by its id: what guards the workers runs in it, and nothing of the repository is in it. */
   readonly workerImage: string;
   /** Root of the user's repository: what is ours in the engine is labelled with it. */
   readonly repo: string;
-  readonly uid: number;
-  readonly gid: number;
   readonly memoryBytes: number;
   readonly cpus: number;
   readonly pids: number;

@@ -6,11 +6,15 @@ import type { Handover } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { containerSpec, namesOf } from './container-spec.ts';
 import { giveFolders, maskedObjects, writeHosts } from './folders.ts';
+import { uidOfWorker } from './identity.ts';
 import { variablesOf } from './image-variables.ts';
 import { keepOutput } from './output.ts';
 import type { Output } from './output.ts';
 import { removeForSure } from './removal.ts';
 import type { ContainerSettings } from './settings.ts';
+
+/** The mask of workers that share a cache as a group. */
+const SHARED_WITH_GROUP = 0o002;
 
 /** Inside, folders may belong to another number than the one that git runs as; they are ours all the same. */
 const TRUSTED_FOLDERS = ['safe.directory', '*'] as const;
@@ -18,10 +22,11 @@ const TRUSTED_FOLDERS = ['safe.directory', '*'] as const;
 /** Made, listened to, started, and told what it must know: in this order nothing of its output is missed. */
 export async function startWorker(
   engine: Engine,
-  settings: ContainerSettings,
+  common: ContainerSettings,
   spec: WorkerSpec,
   egress: string | null,
 ): Promise<{ info: ContainerInfo; output: Output }> {
+  const settings = { ...common, uid: uidOfWorker(common, spec.worker) };
   await giveFolders(spec, settings.uid, settings.gid);
   if (settings.network === 'none') await writeHosts(spec);
   const imageEnv = await variablesOf(engine, settings.image);
@@ -71,7 +76,8 @@ function handoverOf(
 ): Omit<Handover, 'egress'> {
   const caches = settings.caches.map((cache) => cache.env);
   const env = withGitSettings(Object.assign({}, told, defined(spec.env), ...caches) as Environment, [TRUSTED_FOLDERS]);
-  return { version: 1, env: defined(env), ...settings.handover };
+  const umask = settings.apart && caches.length > 0 ? SHARED_WITH_GROUP : null;
+  return { version: 1, env: defined(env), umask, ...settings.handover };
 }
 
 /** Without what the worker's own container sets. */

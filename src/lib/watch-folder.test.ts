@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
-import { writeFileAtomic } from '../lib/index.ts';
-import { watchFolder } from './watch.ts';
+import { writeFileAtomic } from './atomic-file.ts';
+import { watchFolder } from './watch-folder.ts';
 
 function watching(folder: string): { readonly calls: () => number; close(): void } {
   let calls = 0;

@@ -1,0 +1,54 @@
+/** Who works in the containers of a run. */
+export interface Identity {
+  /** Of what is no worker; the workers' too, unless they are apart. */
+  readonly uid: number;
+  readonly gid: number;
+  /** Each worker is a user of its own: what the system gives each user is then not one task's to take from all. */
+  readonly apart: boolean;
+}
+
+/** Between those that systems give to people and those that they give to containers of theirs. */
+const FIRST_UID = 70_000;
+const LAST_UID = 99_999;
+/** As many as a run may have workers, and one for what is none. */
+const NEEDED = 65;
+const STEP = 1000;
+
+/** What `/etc/passwd`, `/etc/group` and `/etc/subuid` say. */
+export interface KnownUsers {
+  readonly passwd: string;
+  readonly group: string;
+  readonly subuid: string;
+}
+
+/** Pure. Ourselves; or when that is root, users without rights whom the system does not know. */
+export function workerIdentity(uid: number, gid: number, known: KnownUsers): Identity {
+  if (uid !== 0) return { uid, gid: gid === 0 ? uid : gid, apart: false };
+  const taken = takenIds(known);
+  let first = FIRST_UID;
+  while (first + STEP <= LAST_UID && taken.some(([from, to]) => from < first + NEEDED && first <= to)) first += STEP;
+  return { uid: first, gid: first, apart: true };
+}
+
+/** Pure. */
+export function uidOfWorker({ uid, apart }: Pick<Identity, 'uid' | 'apart'>, worker: number): number {
+  return apart ? uid + 1 + worker : uid;
+}
+
+/** Pure. For people. */
+export function workersInWords(who: Identity): string {
+  return who.apart ? `users ${uidOfWorker(who, 0)} to ${who.uid + NEEDED - 1}` : `user ${who.uid}`;
+}
+
+/** First and last of each range. */
+function takenIds({ passwd, group, subuid }: KnownUsers): [number, number][] {
+  const third = (text: string): [number, number][] =>
+    fieldsOf(text).map(([, , id]): [number, number] => [Number(id), Number(id)]);
+  const ranges = fieldsOf(subuid).map(([, from, count]): [number, number] => [
+    Number(from),
+    Number(from) + Number(count) - 1,
+  ]);
+  return [...third(passwd), ...third(group), ...ranges];
+}
+
+const fieldsOf = (text: string): string[][] => text.split('\n').map((line) => line.split(':'));

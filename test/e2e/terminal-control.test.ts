@@ -243,7 +243,7 @@ describe.skipIf(whyNoTerminal !== '')(
 
     it('while it runs, and at its end', async () => {
       project = await hostileProject();
-      const live = atTerminal(project, ['kurukshetra', '--mode', 'subprocess'], { columns: 400 });
+      const live = atTerminal(project, ['kurukshetra', '--mode', 'subprocess', '--trust-config'], { columns: 400 });
       expect(await live.end).toBe(1);
       expect(live.output()).toContain('NAMES  Task');
       expectHarmless('the live view', live.output().replaceAll(COLORS, '').replaceAll(LIVE_VIEW, ''));

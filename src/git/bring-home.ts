@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, hasCode, randomId } from '../lib/index.ts';
+import { AppError, hasCode, randomId, syncFolder } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { readBundleHeader } from './bundle-header.ts';
 import type { GitCommand } from './git-command.ts';
@@ -139,4 +139,5 @@ async function release(from: string, to: string): Promise<void> {
   const [names, there] = await Promise.all([readdir(from), readdir(to).then((found) => new Set(found))]);
   const inOrder = names.toSorted((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')));
   for (const name of inOrder) if (!there.has(name)) await rename(path.join(from, name), path.join(to, name));
+  await syncFolder(to);
 }

@@ -7,6 +7,15 @@ import { isHarmless, isPassingFailure, saysPassing } from './repeatable.ts';
 export const OUR_IDENTITY = { name: 'Mahabharatha', email: 'mahabharatha@localhost' } as const;
 
 /**
+ * What the state of a run names must be on the disk before the state is: by itself git leaves loose objects and refs to
+ * chance. Of many objects that one command adds the disk is asked once.
+ */
+const DURABLE = [
+  ['core.fsync', 'committed,loose-object,reference'],
+  ['core.fsyncMethod', 'batch'],
+] as const;
+
+/**
  * No hook of the user's or of a task's runs for our housekeeping, nothing is started in the background, and no
  * concurrent command triggers a repack under our feet.
  */
@@ -17,6 +26,7 @@ const SAFE_CONFIG = [
   'maintenance.auto=false',
   'advice.detachedHead=false',
   'core.quotePath=false',
+  ...DURABLE.map((setting) => setting.join('=')),
 ].flatMap((setting) => ['-c', setting]);
 
 /** Variables that would point our git at another repository, index or configuration than the one we mean. */
@@ -84,6 +94,8 @@ export function workerEnvironment(env: Environment): Environment {
     ['core.fsmonitor', 'false'],
     ['gc.auto', '0'],
     ['maintenance.auto', 'false'],
+    // What a task has written itself is not written again when its work is taken.
+    ...DURABLE,
   ]);
 }
 

@@ -18,6 +18,7 @@ import { mergeCommits } from './merge.ts';
 import { findMergeFault, notContained } from './merge-proof.ts';
 import type { MergeChain } from './merge-proof.ts';
 import type { MergeRequest, MergeResult } from './merge.ts';
+import { isWhole, repairRefs } from './repair-refs.ts';
 import { remakeCommit } from './remake-commit.ts';
 import type { Remake } from './remake-commit.ts';
 import { readChanges } from './tree-changes.ts';
@@ -40,6 +41,10 @@ export interface Repository {
   readRef(ref: string): Promise<string | undefined>;
   listRefs(prefix: string): Promise<{ ref: string; commit: string }[]>;
   changeRefs(changes: readonly RefChange[]): Promise<void>;
+  /** Mends what a crash has left of a feature's refs; those whose commit is known are made again. Returns what was broken. */
+  repairRefs(feature: string, known: ReadonlyMap<string, string>): Promise<string[]>;
+  /** Is everything there that the commit has beyond its base? */
+  isWhole(commit: string, base: string): Promise<boolean>;
   /**
    * Moves a branch that no working tree has checked out. Throws INTEGRATION_MOVED when it is not where it should be, and
    * INTEGRATION_CHECKED_OUT.
@@ -124,6 +129,8 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
         await changeRefs(git, changes);
       });
     },
+    repairRefs: (feature, known) => repairRefs(git, commonDir, feature, known),
+    isWhole: (commit, base) => isWhole(git, commit, base),
     moveBranch: (move) => moveBranch(git, move),
     checkNotCheckedOut: (branch) => checkNotCheckedOut(git, branch),
     commitFacts: (id) => commitFacts(git, id),

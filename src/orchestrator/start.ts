@@ -19,6 +19,7 @@ import { keepLease } from './lease.ts';
 import { createBell, runLoop } from './loop.ts';
 import type { RunEnd } from './loop.ts';
 import type { RunContext } from './ports.ts';
+import { repairAfterCrash } from './repair.ts';
 import { reopenLevel } from './reduce.ts';
 import { trialChain } from './trial.ts';
 
@@ -56,6 +57,7 @@ export async function resumeRun(context: RunContext, state: RunState, settings: 
   const pending = Object.values(journal.state.tasks).filter((task) => task.status !== 'complete').length;
   journal.record({ type: 'run-resumed', runId: state.runId, settings, pending });
   const ref = `refs/heads/${state.integration}`;
+  await repairAfterCrash(context, journal);
   await context.ports.repository.checkNotCheckedOut(state.integration);
   if ((await context.ports.repository.readRef(ref)) === undefined) {
     await context.ports.repository.changeRefs([{ ref, to: state.integrationTip }]);

@@ -1,0 +1,90 @@
+import { readFile, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { changeRefs } from './refs.ts';
+import type { GitCommand } from './git-command.ts';
+
+interface LooseRef {
+  readonly ref: string;
+  readonly file: string;
+}
+
+const ID = /^[0-9a-f]{40,64}\n$/;
+/** A worker that was taken over may hold it; it goes when the branch is made anew. */
+const WORKERS_LOCK = /\/worker-\d+\.lock$/;
+
+/**
+ * What a loss of power, or a git that was killed, may have left of refs: locks that no process holds, files that are
+ * empty, names of commits that are not there. Git can neither read nor replace them. Those whose commit is `known` and there
+ * are made again, all others go. Returns what was broken. The caller is the only one who writes these refs.
+ */
+export async function repairRefs(
+  git: GitCommand,
+  commonDir: string,
+  feature: string,
+  known: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  const prefixes = [`refs/heads/mahabharatha/${feature}`, `refs/mahabharatha/${feature}`];
+  const files = (await Promise.all(prefixes.map((prefix) => looseFiles(commonDir, prefix)))).flat();
+  const locks = files.filter(({ ref }) => ref.endsWith('.lock') && !WORKERS_LOCK.test(ref));
+  for (const { file } of locks) await rm(file, { force: true });
+  const broken = await brokenAmong(
+    git,
+    files.filter(({ ref }) => !ref.endsWith('.lock')),
+  );
+  for (const { file } of broken) await rm(file, { force: true });
+  const wanted = broken.flatMap(({ ref }) => {
+    const to = known.get(ref);
+    return to === undefined ? [] : [{ ref, to }];
+  });
+  const missing = await missingAmong(
+    git,
+    wanted.map(({ to }) => to),
+  );
+  await changeRefs(
+    git,
+    wanted.filter(({ to }) => !missing.has(to)),
+  );
+  return broken.map(({ ref }) => ref);
+}
+
+/** Is everything there that the commit has beyond its base? */
+export async function isWhole(git: GitCommand, commit: string, base: string): Promise<boolean> {
+  const args = ['rev-list', '--objects', '--no-object-names', commit, '--not', base];
+  const { code, stdout } = await git.result(args, { answers: [0, 128] });
+  if (code !== 0) return false;
+  return (await missingAmong(git, stdout.split('\n').filter(Boolean))).size === 0;
+}
+
+async function looseFiles(commonDir: string, prefix: string): Promise<LooseRef[]> {
+  const folder = path.join(commonDir, prefix);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => {
+      const file = path.join(parentPath, name);
+      return { file, ref: path.relative(commonDir, file) };
+    });
+}
+
+async function brokenAmong(git: GitCommand, refs: readonly LooseRef[]): Promise<LooseRef[]> {
+  const texts = await Promise.all(refs.map(({ file }) => readFile(file, 'latin1').catch(() => '')));
+  const ids = texts.map((text) => (ID.test(text) ? text.trim() : undefined));
+  const missing = await missingAmong(
+    git,
+    ids.filter((id) => id !== undefined),
+  );
+  return refs.filter((_, index) => {
+    const id = ids[index];
+    return id === undefined || missing.has(id);
+  });
+}
+
+/** An object whose file is empty is missing too. */
+async function missingAmong(git: GitCommand, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const text = await git.text(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
+    input: `${ids.join('\n')}\n`,
+  });
+  const lines = text.split('\n').filter((line) => line.endsWith(' missing'));
+  return new Set(lines.map((line) => line.slice(0, -' missing'.length)));
+}

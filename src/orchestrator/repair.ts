@@ -1,0 +1,50 @@
+import { attemptRef, trialRef } from '../protocol/index.ts';
+import type { RunState } from '../state/index.ts';
+import type { Journal } from './journal.ts';
+import type { RunContext } from './ports.ts';
+
+/** After a loss of power refs may be broken and objects missing: what can be is made again, the rest is done again. */
+export async function repairAfterCrash({ ports, graph }: RunContext, journal: Journal): Promise<void> {
+  const broken = await ports.repository.repairRefs(graph.feature, knownRefs(journal.state));
+  if (broken.length > 0) {
+    const text = `these refs were broken and have been made again, or removed where nothing is known of them: ${broken.join(', ')}`;
+    journal.record({ type: 'warning', text });
+  }
+  for (const [id, { status, merged, commit, attempts }] of Object.entries(journal.state.tasks)) {
+    const attempt = attempts.at(-1);
+    if (status !== 'complete' || merged || commit === null || attempt === undefined) continue;
+    if (await ports.repository.isWhole(commit, attempt.base)) continue;
+    const { number, worker } = attempt;
+    // Half a commit under a ref would be an error for every git that looks through the repository.
+    await ports.repository.changeRefs([{ ref: attemptRef(graph.feature, id, number), to: null }]);
+    journal.record({
+      type: 'attempt-failed',
+      task: id,
+      attempt: number,
+      worker,
+      outcome: 'lost',
+      detail: `the repository has not all of its commit ${commit.slice(0, 12)} any more: the task is done again`,
+      feedback: null,
+      commit: null,
+      usage: null,
+      charge: 'nothing',
+      notBefore: null,
+    });
+  }
+}
+
+function knownRefs({ feature, integration, integrationTip, tasks, levels }: RunState): ReadonlyMap<string, string> {
+  const attempts = Object.entries(tasks).flatMap(([id, task]) =>
+    task.attempts.flatMap(({ number, commit }) =>
+      commit === null ? [] : [[attemptRef(feature, id, number), commit] as const],
+    ),
+  );
+  const trial = Object.values(levels)
+    .findLast((level) => level.trial !== null)
+    ?.trial?.tips.at(-1);
+  return new Map([
+    [`refs/heads/${integration}`, integrationTip],
+    ...(trial === undefined ? [] : [[trialRef(feature), trial] as const]),
+    ...attempts,
+  ]);
+}

@@ -1,0 +1,69 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openRepository } from '../../src/git/index.ts';
+import { tempRepository, writeFile } from '../support/temp-repository.ts';
+
+const INTEGRATION = 'refs/heads/mahabharatha/login/integration';
+const ATTEMPT = 'refs/mahabharatha/login/A/1';
+const GONE = '1234567890123456789012345678901234567890';
+
+describe('refs of a feature after a loss of power', () => {
+  it.each([
+    ['are empty', ''],
+    ['are full of zeros', '\0'.repeat(41)],
+    ['are cut off', 'abc'],
+    ['name a commit that is not there', `${GONE}\n`],
+  ])('that %s are made again, or go when nothing is known of them', async (_, text) => {
+    const temp = tempRepository();
+    const first = temp.git('rev-parse', 'HEAD');
+    const repository = await openRepository(temp.folder, temp.env);
+    const sound = 'refs/mahabharatha/login/B/1';
+    temp.git('update-ref', sound, first);
+    const unknown = 'refs/heads/mahabharatha/login/worker-0';
+    const foreign = 'refs/heads/mahabharatha/other/integration';
+    for (const ref of [INTEGRATION, ATTEMPT, unknown, foreign]) writeFile(path.join(temp.folder, '.git', ref), text);
+
+    const known = new Map([
+      [INTEGRATION, first],
+      [ATTEMPT, GONE],
+      [sound, first],
+    ]);
+    const broken = await repository.repairRefs('login', known);
+
+    expect(broken.toSorted()).toEqual([INTEGRATION, unknown, ATTEMPT]);
+    const refs = await Promise.all([INTEGRATION, ATTEMPT, unknown, sound].map(repository.readRef));
+    expect(refs).toEqual([first, undefined, undefined, first]);
+    expect(existsSync(path.join(temp.folder, '.git', foreign)), "another feature's ref").toBe(true);
+    expect(await repository.repairRefs('login', known)).toEqual([]);
+  });
+
+  it('are freed of locks that a git has left that was killed, but for those of workers', async () => {
+    const temp = tempRepository();
+    const repository = await openRepository(temp.folder, temp.env);
+    const [lock, workers] = [`${INTEGRATION}.lock`, 'refs/heads/mahabharatha/login/worker-0.lock'];
+    for (const file of [lock, workers]) writeFile(path.join(temp.folder, '.git', file), '');
+    await repository.repairRefs('login', new Map());
+    expect([lock, workers].map((file) => existsSync(path.join(temp.folder, '.git', file)))).toEqual([false, true]);
+    await repository.changeRefs([{ ref: INTEGRATION, to: temp.git('rev-parse', 'HEAD'), from: null }]);
+  });
+});
+
+describe('a commit', () => {
+  it.each(['commit', 'tree', 'file'])('is not whole when its %s is gone or empty', async (what) => {
+    for (const damage of ['gone', 'empty']) {
+      const temp = tempRepository();
+      const base = temp.git('rev-parse', 'HEAD');
+      const commit = temp.commit({ 'src/a.txt': 'a\n' });
+      const object = { commit, tree: `${commit}:src`, file: `${commit}:src/a.txt` }[what] ?? '';
+      const id = temp.git('rev-parse', object);
+      temp.git('reset', '--quiet', '--hard', base);
+      const repository = await openRepository(temp.folder, temp.env);
+      expect(await repository.isWhole(commit, base)).toBe(true);
+      const file = path.join(temp.folder, '.git/objects', id.slice(0, 2), id.slice(2));
+      rmSync(file);
+      if (damage === 'empty') writeFileSync(file, '');
+      expect(await repository.isWhole(commit, base), damage).toBe(false);
+    }
+  });
+});

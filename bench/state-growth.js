@@ -7,6 +7,8 @@ const TASKS = 20;
 const HISTORIES = [100, 1000, 10_000];
 const AIM = 1.1;
 
+const placeNowhere = () => ({ top: '', folder: '', record: '' });
+
 /** The snapshot is the sum of what happened, not the list of it: a long run must not make each step dearer. */
 export async function measureStateGrowth({ quick }) {
   const { systemClock } = await import('../dist/lib/index.js');
@@ -14,9 +16,11 @@ export async function measureStateGrowth({ quick }) {
   const { openJournal } = await import('../dist/orchestrator/journal.js');
   const { replay } = await import('../dist/orchestrator/reduce.js');
   return inTempFolder(async (folder) => {
-    const first = await stateOfRealRun(folder, (root) => openStore(projectPaths(root), 'bench', replay).read());
+    const first = await stateOfRealRun(folder, (root) =>
+      openStore(projectPaths(root, placeNowhere), 'bench', replay).read(),
+    );
     const long = HISTORIES.map((count) => {
-      const paths = projectPaths(path.join(folder, String(count)));
+      const paths = projectPaths(path.join(folder, String(count)), placeNowhere);
       mkdirSync(paths.feature('bench').folder, { recursive: true });
       const store = openStore(paths, 'bench', replay);
       const journal = openJournal({ clock: systemClock, store, emit: () => undefined }, first);

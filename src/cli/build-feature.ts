@@ -14,6 +14,7 @@ import type { CliContext, CommandInput } from './command.ts';
 import type { Prepared } from './prepared.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
+import { clearGoneRuns, runFolders } from './run-folders.ts';
 import { tallyNetwork } from './network-tally.ts';
 import type { NetworkTally } from './network-tally.ts';
 import { showPlan } from './show-plan.ts';
@@ -111,6 +112,7 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
     uncommittedNote(project, known),
     prepared.mode.name === 'container' ? checkoutNotes(project.repository, base) : [],
   ]);
+  await project.store(graph.feature).makeWorkers();
   await writeFileAtomic(project.paths.feature(graph.feature).usedGraph, prepared.graphText, { durable: false });
   if (prepared.mode.name === 'container') await rememberContainers(project.repository.commonDir, context.env);
   prepared.tell(prepared.mode, unprotectedLines(prepared.mode, agent, graph));
@@ -125,7 +127,8 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
   const warned = workers.warnings.then((warnings) => warnings.forEach((warning) => renderer.note(warning)));
   // Workers of another kind would go on under the same numbers.
   if (known !== undefined && known.settings.mode !== settings.mode) await sweepRun(known, context.env);
-  for (const note of await clearOrphans(prepared, known)) renderer.note(note);
+  for (const note of [...(await clearOrphans(prepared, known)), ...(await clearGoneRuns(context.env))])
+    renderer.note(note);
   context.onForce(async () => {
     const state = await run.ports.store.read();
     if (state !== undefined) await run.ports.launcher.sweep(state.runId);
@@ -138,7 +141,7 @@ async function checkNothingLeft({ repository, paths, store }: Project, feature: 
   const { integration } = branchNames(feature);
   const above = ['mahabharatha', `mahabharatha/${feature}`];
   const [traces, ...inTheWay] = await Promise.all([
-    findTraces(repository, feature, paths.feature(feature).worktrees),
+    findTraces(repository, feature, runFolders(paths.feature(feature))),
     ...above.map((branch) => repository.readRef(`refs/heads/${branch}`)),
   ]);
   const branch = above.find((_, index) => inTheWay[index] !== undefined);

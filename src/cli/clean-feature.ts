@@ -21,6 +21,7 @@ import { NO_TRACES, findEngineTraces, removeEngineTraces } from './engine-traces
 import type { EngineTraces } from './engine-traces.ts';
 import { checkAtRest, openProject, relativeTo } from './project.ts';
 import type { Project } from './project.ts';
+import { clearGoneRuns, otherOwner, runFolders } from './run-folders.ts';
 import { sweepRun } from './wire.ts';
 
 interface Plan extends FeatureTraces {
@@ -57,11 +58,12 @@ export async function cleanFeature(input: CommandInput, context: CliContext): Pr
     return 0;
   }
   await checkAtRest(store, feature);
-  if (!(await hasEnded(store))) checkNoProblem(feature, plan.engine);
+  if (!(await hasEnded(store))) checkNoProblem(store, feature, plan.engine);
   if (input['yes'] !== true && !(context.terminal && (await context.confirm(line`Remove all this?`)))) {
     throw new AppError('CLEANUP_UNCONFIRMED', { feature });
   }
   await remove(cleaning, plan);
+  for (const note of await clearGoneRuns(context.env)) if (!json) context.err(line`note: ${note}\n`);
   context.out(json ? inJson(feature, plan, true) : line`Removed.\n`);
   return 0;
 }
@@ -80,8 +82,8 @@ async function hasEnded(store: StateStore): Promise<boolean> {
  * A container that nobody can see may live, and write in the folders that are to go; and without the state nobody would
  * look for it again.
  */
-function checkNoProblem(feature: string, { problems }: EngineTraces): void {
-  if (problems.length > 0) throw new AppError('CLEANUP_BLIND', { feature, problems });
+function checkNoProblem({ paths }: StateStore, feature: string, { problems }: EngineTraces): void {
+  if (problems.length > 0) throw new AppError('CLEANUP_BLIND', { feature, folder: paths.workers, problems });
 }
 
 /** A state that cannot be read must not keep anybody from cleaning up. */
@@ -97,16 +99,18 @@ async function readIfWhole(store: StateStore): Promise<RunState | undefined> {
 /** Only a run in containers has left something there: for all others no engine is looked for. */
 async function lookIntoEngine(cleaning: Cleaning): Promise<EngineTraces> {
   const { store, caches } = cleaning;
-  const contained = (await readIfWhole(store))?.settings.mode === 'container' || (await exists(store.paths.gitDirs));
+  const contained = (await readIfWhole(store))?.settings.mode === 'container' || (await exists(store.paths.workers));
   return contained || caches ? findEngineTraces(cleaning) : NO_TRACES;
 }
 
 async function makePlan({ project, store, feature }: Cleaning): Promise<Omit<Plan, 'engine'>> {
-  const { state, folder, logs, worktrees, gitDirs } = store.paths;
-  const traces = await findTraces(project.repository, feature, worktrees);
-  checkOwn(project, feature, traces);
+  const { state, folder, logs } = store.paths;
+  const ours = runFolders(store.paths);
+  const traces = await findTraces(project.repository, feature, ours);
+  const root = await otherOwner(project, feature);
+  if (root !== undefined) throw new AppError('CLEANUP_ELSEWHERE', { feature, root });
   const there = await Promise.all(
-    [state, folder, logs, worktrees, gitDirs].map(async (file) => ((await exists(file)) ? [file] : [])),
+    [state, folder, logs, ...ours].map(async (file) => ((await exists(file)) ? [file] : [])),
   );
   const known = await readIfWhole(store);
   return {
@@ -148,19 +152,6 @@ function engineLines(feature: string, { runs, caches }: EngineTraces): string[] 
   return [...lines, ...caches.map((name) => `  cache    ${name}`)];
 }
 
-/**
- * Locks and states belong to a working tree, branches and refs to the repository: workers in another tree's folder are
- * those of a run that goes on there, for all that can be known here.
- */
-function checkOwn(project: Project, feature: string, { checkedOut }: FeatureTraces): void {
-  const folder = path.relative(project.repository.root, project.paths.feature(feature).worktrees);
-  for (const { folder: worktree } of checkedOut) {
-    const parent = path.dirname(worktree);
-    if (!parent.endsWith(path.sep + folder) || !/^worker-\d+$/.test(path.basename(worktree))) continue;
-    throw new AppError('CLEANUP_ELSEWHERE', { feature, root: parent.slice(0, -folder.length - 1), worktree });
-  }
-}
-
 async function remove(cleaning: Cleaning, plan: Plan): Promise<void> {
   const { project, store, feature, env } = cleaning;
   const release = await lock(store, feature);
@@ -168,17 +159,17 @@ async function remove(cleaning: Cleaning, plan: Plan): Promise<void> {
     if (!isSame(plan, await makePlan(cleaning))) throw new AppError('CLEANUP_OUTDATED', { feature });
     const state = await readIfWhole(store);
     if (state !== undefined && state.settings.mode !== 'container') await sweepRun(state, env);
-    checkNoProblem(feature, await removeEngineTraces(plan.engine, cleaning));
+    checkNoProblem(store, feature, await removeEngineTraces(plan.engine, cleaning));
     for (const folder of plan.worktrees) await project.repository.removeWorktree(folder);
-    for (const folder of [store.paths.worktrees, store.paths.gitDirs]) await removeTree(folder);
+    for (const folder of store.paths.formerly) await removeTree(folder);
+    await store.removeWorkers();
     await project.repository.changeRefs(plan.refs.map(({ ref, commit }) => ({ ref, to: null, from: commit })));
     await clearRun(store.paths);
   } finally {
     await release();
   }
   await removeIfEmpty(store.paths.folder);
-  for (const folder of [project.paths.state, project.paths.logs, project.paths.worktrees, project.paths.git])
-    await removeIfOurs(folder);
+  for (const folder of [project.paths.state, project.paths.logs, ...project.paths.formerly]) await removeIfOurs(folder);
 }
 
 /** What was confirmed is still all there is; to take the lock makes folders, so those do not count. */

@@ -15,7 +15,7 @@ function wishesFor(container: object): ConfigWishes {
   return {
     project: {
       repository: { root, commonDir: path.join(root, '.git'), objectFolders: () => Promise.resolve([]) },
-      paths: { config: 'the config' },
+      paths: { config: 'the config', placeOf: () => ({ top: path.join(top, 'state') }) },
     },
     config: { workers: { container: { network: 'allowlist', allow: [], mounts: [], ...container } } },
     env: { HOME: path.join(top, 'home') },

@@ -22,7 +22,7 @@ export async function checkedMounts(
   const { root, commonDir } = project.repository;
   const objects = await project.repository.objectFolders();
   const { file, allowed } = await allowedFolders(env, root);
-  const own = [settingsHome(env), stateHome(env)];
+  const own = [settingsHome(env), stateHome(env), project.paths.placeOf('').top];
   const places = { homes: homesOf(env), root, commonDir, objects, engine: endpoint, own, allowed, settingsFile: file };
   const { mounts, problems } = await extraMounts(wished, places);
   const all = [...(network === 'allowlist' ? allowlistProblems(allow) : []), ...problems];

@@ -1,4 +1,5 @@
-import { readdir, statfs } from 'node:fs/promises';
+import { access, readdir, statfs } from 'node:fs/promises';
+import path from 'node:path';
 import type { Config } from '../config/index.ts';
 import { findAgentCredentials } from '../credentials/index.ts';
 import { line, printableBlock, printableJson, printableLines, run } from '../lib/index.ts';
@@ -13,6 +14,7 @@ import type { Finding } from './finding.ts';
 import { loadGraph } from './load-graph.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
+import { checkRunPlace } from '../state/index.ts';
 import { colorsFor } from './render/colors.ts';
 import { inWords, readSettings } from './trust-config.ts';
 import { agentSpec } from './wire.ts';
@@ -66,7 +68,8 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
   return [
     fine('git', version),
     fine('repository', project.repository.root),
-    await checkDisk(project.repository.root),
+    await checkDisk('disk', project.repository.root),
+    ...(await checkWorkersFolder(project)),
     'problem' in loaded
       ? loaded.problem
       : await checkConfig({ project, config: loaded.value, env: context.env }, containers.endpoint, inside),
@@ -107,11 +110,27 @@ async function checkSettings({ repository }: Project, { env }: CliContext): Prom
   return fine(what, `${file}: repositories may mount ${count}`);
 }
 
-async function checkDisk(root: string): Promise<Finding> {
-  const { bavail, bsize } = await statfs(root);
+/** Worktrees are there; it may be another disk than the repository's. */
+async function checkWorkersFolder({ repository, paths }: Project): Promise<Finding[]> {
+  const what = "workers' folder";
+  const { top } = paths.placeOf('');
+  const asked = await attempt(what, () => checkRunPlace(repository.root, { top }));
+  if ('problem' in asked) return [asked.problem];
+  return [fine(what, top), await checkDisk('disk of workers', await nearest(top))];
+}
+
+async function nearest(folder: string): Promise<string> {
+  return access(folder).then(
+    () => folder,
+    () => nearest(path.dirname(folder)),
+  );
+}
+
+async function checkDisk(what: string, folder: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(folder);
   const free = `${((bavail * bsize) / LOW_DISK_BYTES).toFixed(1)} GiB free`;
-  if (bavail * bsize >= LOW_DISK_BYTES) return fine('disk', free);
-  return { what: 'disk', state: 'bad', found: free, remedy: 'Make room: every worker has a checkout of its own.' };
+  if (bavail * bsize >= LOW_DISK_BYTES) return fine(what, free);
+  return { what, state: 'bad', found: free, remedy: 'Make room: every worker has a checkout of its own.' };
 }
 
 /** What is in an image is not looked at: only that of a container's agent, Claude Code, is known to be there. */

@@ -41,8 +41,6 @@ ownership: enforce       # a task changes only the files that it declares: enfor
 const IGNORE = `# What runs leave here is no part of the repository.
 state/
 logs/
-worktrees/
-git/
 `;
 
 const EXAMPLE = {

@@ -5,8 +5,9 @@ import type { Config } from '../config/index.ts';
 import { openRepository } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
 import { AppError, foreignLock } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
 import { replay } from '../orchestrator/index.ts';
-import { featuresWithState, openStore, projectPaths } from '../state/index.ts';
+import { configFile, featuresWithState, locateRuns, openStore, projectPaths } from '../state/index.ts';
 import type { ProjectPaths, StateStore } from '../state/index.ts';
 import type { CliContext } from './command.ts';
 
@@ -22,7 +23,7 @@ export interface Project {
 
 export async function openProject(context: Pick<CliContext, 'cwd' | 'env'>): Promise<Project> {
   const repository = await openRepository(context.cwd, context.env);
-  const paths = projectPaths(repository.root);
+  const paths = await locate(repository.root, context.env);
   for (const folder of [paths.top, paths.specs, paths.state, paths.logs]) await checkNoLink(folder);
   return {
     repository,
@@ -42,6 +43,12 @@ async function checkNoLink(folder: string): Promise<void> {
   if (!isLink) return;
   const problem = `${folder} is a link: runs would be steered, and write, wherever it leads.`;
   throw new AppError('USAGE', { problem, hint: 'Make it a folder of the repository again.' });
+}
+
+/** A configuration that cannot be read is told of where it is needed; a run that has begun knows its place without it. */
+async function locate(root: string, env: Environment): Promise<ProjectPaths> {
+  const config = await loadConfig(configFile(root)).catch(() => undefined);
+  return projectPaths(root, await locateRuns(root, env, config?.workers.folder));
 }
 
 /** What a live orchestrator works on is not to be changed under its hands. */

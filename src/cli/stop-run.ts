@@ -1,8 +1,10 @@
 import { AppError, foreignLock, kill, line, printableJson, sleep, systemClock } from '../lib/index.ts';
+import { removeCheckouts } from '../orchestrator/index.ts';
 import type { StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
+import type { Project } from './project.ts';
 import { STOP_GRACE_MS, sweepRun } from './wire.ts';
 
 /** What the orchestrator needs beyond the workers' own grace to write things down. */
@@ -17,7 +19,7 @@ export async function stopRun(input: CommandInput, context: CliContext): Promise
   const say = (kind: string, text: string): void =>
     context.out(line`${input['json'] === true ? printableJson({ type: kind, feature, text }) : text}\n`);
   if (holder === undefined) {
-    const { count, what } = await sweepOrphans(store, context);
+    const { count, what } = await sweepOrphans(project, store, context);
     if (count > 0) say('swept', `The orchestrator of "${feature}" was gone; ended ${count} ${what} that it had left.`);
     else say('nothing-to-stop', `No run of "${feature}" is going on.`);
     return 0;
@@ -46,8 +48,20 @@ async function ended(store: StateStore, token: string, interrupted: AbortSignal)
   return false;
 }
 
-async function sweepOrphans(store: StateStore, { env }: CliContext): Promise<{ count: number; what: string }> {
+/** With the lock: a run that is resumed meanwhile would lose its new workers. */
+async function sweepOrphans(
+  { repository }: Project,
+  store: StateStore,
+  { env }: CliContext,
+): Promise<{ count: number; what: string }> {
   const state = await store.read();
-  const what = state?.settings.mode === 'container' ? 'containers' : 'processes';
-  return { count: state === undefined ? 0 : await sweepRun(state, env), what };
+  if (state === undefined) return { count: 0, what: '' };
+  const release = await store.lock();
+  try {
+    const count = await sweepRun(state, env);
+    await removeCheckouts({ repository, store });
+    return { count, what: state.settings.mode === 'container' ? 'containers' : 'processes' };
+  } finally {
+    await release();
+  }
 }

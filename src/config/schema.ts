@@ -136,6 +136,13 @@ export const configSchema = z.strictObject({
       lease: duration
         .prefault('30s')
         .describe('A worker that hears nothing from the orchestrator for so long ends itself.'),
+      folder: z
+        .string()
+        .regex(/^(\/|~\/)/, 'an absolute path, or one that begins with "~/"')
+        .optional()
+        .describe(
+          'Where what workers write is kept, in a folder of its own that only you can enter; else in your state folder.',
+        ),
       container: container.optional(),
     })
     .transform((workers) => ({

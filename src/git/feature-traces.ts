@@ -4,7 +4,7 @@ import type { Repository } from './repository.ts';
 
 /** What a feature's runs have left in the repository: only what we made, by exact name. */
 export interface FeatureTraces {
-  /** Worktrees below the feature's own folder. */
+  /** Worktrees below the feature's own folders. */
   readonly worktrees: readonly string[];
   /** Branches and attempt refs, whole names. */
   readonly refs: readonly { readonly ref: string; readonly commit: string }[];
@@ -14,7 +14,11 @@ export interface FeatureTraces {
   readonly unmerged: number;
 }
 
-export async function findTraces(repository: Repository, feature: string, folder: string): Promise<FeatureTraces> {
+export async function findTraces(
+  repository: Repository,
+  feature: string,
+  folders: readonly string[],
+): Promise<FeatureTraces> {
   const names = branchNames(feature);
   const [all, branchRefs, attempts, unmerged] = await Promise.all([
     repository.listWorktrees(),
@@ -22,7 +26,8 @@ export async function findTraces(repository: Repository, feature: string, folder
     repository.listRefs(attemptRefs(feature)),
     unmergedCommits(repository, names.integration, names.prefix),
   ]);
-  const worktrees = all.map((worktree) => worktree.folder).filter((other) => other.startsWith(folder + path.sep));
+  const isOurs = (worktree: string): boolean => folders.some((folder) => worktree.startsWith(folder + path.sep));
+  const worktrees = all.map(({ folder }) => folder).filter(isOurs);
   const ours = (branch: string): boolean =>
     branch === names.integration || /^worker-\d+$/.test(branch.slice(names.prefix.length));
   const branches = branchRefs.filter(({ ref }) => ours(ref.slice('refs/heads/'.length)));

@@ -28,6 +28,7 @@ export type ErrorFacts = {
   FEATURE_UNKNOWN: { feature: string; known: readonly string[] };
   FILE_UNREADABLE: { file: string; reason: string };
   FILE_UNWRITABLE: { file: string; reason: string };
+  FOLDER_UNSAFE: { folder: string; reason: string };
   GIT_FAILED: { args: readonly string[]; cwd: string; exit: string; stderr: string };
   GIT_MISSING: { reason: string };
   GIT_TOO_OLD: { found: string; needed: string };
@@ -61,8 +62,8 @@ export type ErrorFacts = {
   STATE_INVALID: { file: string; problems: readonly string[] };
   STATE_VERSION: { file: string; found: string; known: number };
   STOP_SLOW: { feature: string; pid: number; waitedMs: number };
-  CLEANUP_BLIND: { feature: string; problems: readonly string[] };
-  CLEANUP_ELSEWHERE: { feature: string; root: string; worktree: string };
+  CLEANUP_BLIND: { feature: string; folder: string; problems: readonly string[] };
+  CLEANUP_ELSEWHERE: { feature: string; root: string };
   CLEANUP_OUTDATED: { feature: string };
   CLEANUP_UNCONFIRMED: { feature: string };
   TRACES_LEFT: { feature: string; refs: readonly string[] };
@@ -215,6 +216,13 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) => `${f.file} cannot be written: ${f.reason}.`,
     hint: () =>
       'Make room on the disk, or mend its rights or the disk itself, then go on with --resume: what was finished is kept.',
+  },
+  FOLDER_UNSAFE: {
+    kind: 'environment',
+    message: (f) =>
+      `Workers cannot write below ${f.folder}: ${f.reason}. Their files must be out of reach for other users and for your own tools.`,
+    hint: () =>
+      'Mend it, or name another folder: workers.folder in .mahabharatha/config.yaml, or XDG_STATE_HOME in your environment.',
   },
   GIT_FAILED: {
     kind: 'environment',
@@ -401,13 +409,13 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     message: (f) =>
       `Nothing of "${f.feature}" was removed, because ${f.problems.join('; ')}. Its containers may live and write in the folders that are to go.`,
     hint: (f) =>
-      `Start the engine and clean up again. If that engine is gone for good: remove .mahabharatha/state/${f.feature}.json and .mahabharatha/git/${f.feature} by hand, then clean up again.`,
+      `Start the engine and clean up again. If that engine is gone for good: remove .mahabharatha/state/${f.feature}.json and ${f.folder} by hand, then clean up again.`,
   },
   CLEANUP_ELSEWHERE: {
     kind: 'usage',
     message: (f) => `The run of "${f.feature}" belongs to another working tree of this repository: ${f.root}.`,
     hint: (f) =>
-      `Clean up there: mahabharatha cleanup --feature ${f.feature} — if that folder is gone for good, first: git worktree remove --force --force '${f.worktree}'`,
+      `Clean up there: mahabharatha cleanup --feature ${f.feature} — if nothing of it is needed, remove that tree: git worktree remove --force '${f.root}'`,
   },
   CLEANUP_OUTDATED: {
     kind: 'usage',

@@ -11,6 +11,7 @@ export { joinSockets } from './join-sockets.ts';
 export { keyedDigest } from './keyed-digest.ts';
 export { endOf, kill, killGroup, run, startDaemon, startJob } from './process.ts';
 export type { Environment, Job, ProcessEnd } from './process.ts';
+export { checkPrivateFolder, makePrivateFolder, realPathOf } from './private-folder.ts';
 export { environmentOf, findByEnvironment, isAlive, killByEnvironment, processStart } from './process-tree.ts';
 export type { ProcessIdentity } from './process-tree.ts';
 export { openFolders, removeTree } from './remove-tree.ts';
@@ -29,7 +30,7 @@ export {
 } from './printable.ts';
 export type { Printable } from './printable.ts';
 export { listenForShutdown, SAME_MOMENT_MS } from './shutdown.ts';
-export { settingsHome, stateHome } from './user-folders.ts';
+export { atHome, settingsHome, stateHome } from './user-folders.ts';
 export { reserveDescriptors } from './reserve.ts';
 export { isPassing, repeated } from './transient.ts';
 export { watchFolder } from './watch-folder.ts';

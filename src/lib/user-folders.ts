@@ -15,7 +15,7 @@ export function settingsHome(env: Environment): string {
 }
 
 /** What begins with "~/" is in the user's home folder. */
-function atHome(folder: string, env: Environment): string {
+export function atHome(folder: string, env: Environment): string {
   return folder.replace(/^~(?=\/|$)/, () => env['HOME'] || homedir());
 }
 

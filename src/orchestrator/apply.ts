@@ -1,10 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { randomId, removeTree, writeFileAtomic } from '../lib/index.ts';
+import { randomId, writeFileAtomic } from '../lib/index.ts';
 import type { WorkerSpec } from '../launchers/index.ts';
-import { attemptRef, branchNames, INSIDE } from '../protocol/index.ts';
+import { attemptRef, branchNames } from '../protocol/index.ts';
 import type { Assignment, Boot, TaskBrief } from '../protocol/index.ts';
-import type { AttemptState, RunEvent, RunState, WorkerPaths } from '../state/index.ts';
+import type { AttemptState, RunEvent, RunState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import type { Task, TaskGraph } from '../tasks/index.ts';
 import { isLive } from './decide-workers.ts';
@@ -16,6 +15,8 @@ import { attemptId } from './plan.ts';
 import type { Action, FinishAction } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { publishLevel } from './apply-merge.ts';
+import { addCheckout, makeMailboxes } from './worker-folders.ts';
+import type { WorkerFolders } from './worker-folders.ts';
 
 /** How much sooner than its worker an agent is killed, so that the worker can still save and report. */
 const AGENT_GRACE_SHARE = 0.5;
@@ -25,16 +26,28 @@ export interface Executor {
 }
 
 /** Carries out what was decided. It decides nothing itself. */
-export function createExecutor(context: RunContext, journal: Journal, hands: Hands, merger: Merger): Executor {
+export function createExecutor(
+  context: RunContext,
+  journal: Journal,
+  hands: Hands,
+  { merger, folders }: { readonly merger: Merger; readonly folders: WorkerFolders },
+): Executor {
+  /** What the worker said is in the snapshot before it is removed. */
+  const discard = async (worker: number): Promise<void> => {
+    await journal.save();
+    await folders.discard(worker);
+  };
   return {
     apply: async (action) => {
       switch (action.kind) {
         case 'record':
-          return recordEvent(context, journal, action.event);
+          await recordEvent(context, journal, action.event);
+          return action.event.type === 'worker-exited' ? discard(action.event.worker) : undefined;
         case 'start-worker':
           return startWorker(context, journal, hands, action);
         case 'kill-worker':
-          return killWorker(context, journal, hands, action);
+          await killWorker(context, journal, hands, action);
+          return discard(action.worker);
         case 'assign':
           return assign(context, journal, action);
         case 'run-gates':
@@ -80,7 +93,7 @@ async function startWorker(
   await makeMailboxes(paths, bootOf(context, journal, { worker, session, branch, ...checkoutOf(context, base) }));
   void hands
     .expect(session, async () => {
-      const privateGit = await addCheckout(context, paths, { branch, base });
+      const privateGit = await addCheckout(ports, paths, { branch, base });
       return ports.launcher.start(workerSpec(context, journal, { worker, session, privateGit }));
     })
     .then((handle) => {
@@ -94,25 +107,6 @@ async function startWorker(
 function checkoutOf({ ports }: RunContext, base: string): Pick<Boot, 'checkedOut' | 'bundles'> {
   const shared = ports.launcher.capabilities.sharesObjects;
   return { checkedOut: shared ? base : null, bundles: !shared };
-}
-
-async function addCheckout(
-  { ports }: RunContext,
-  { worktree: folder, gitDir }: WorkerPaths,
-  { branch, base }: { branch: string; base: string },
-): Promise<WorkerSpec['privateGit']> {
-  if (ports.launcher.capabilities.sharesObjects) {
-    await ports.repository.addWorktree({ folder, branch, base });
-    return null;
-  }
-  const objects = await ports.repository.objectFolders();
-  const inside = {
-    worktree: INSIDE.worktree,
-    gitDir: INSIDE.gitDir,
-    objects: objects.map((_, index) => `${INSIDE.objects}/${index}`),
-  };
-  await ports.repository.addPrivateCheckout({ folder, gitDir, branch, base, inside });
-  return { gitDir, objects };
 }
 
 function workerSpec(
@@ -133,15 +127,6 @@ function workerSpec(
     log,
     env: options.env,
   };
-}
-
-/** Nothing of an earlier life is left in them: neither an old assignment nor an old result. */
-async function makeMailboxes(paths: WorkerPaths, boot: Boot): Promise<void> {
-  for (const folder of [paths.inbox, paths.outbox]) {
-    await removeTree(folder);
-    await mkdir(folder, { recursive: true });
-  }
-  await writeFileAtomic(path.join(paths.inbox, 'worker.json'), JSON.stringify(boot), { durable: false });
 }
 
 function bootOf(

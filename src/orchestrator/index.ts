@@ -4,4 +4,5 @@ export type { RunEnd } from './loop.ts';
 export { replay } from './reduce.ts';
 export { resumeRun, startRun } from './start.ts';
 export { retryAtRest } from './retry-at-rest.ts';
+export { removeCheckouts } from './worker-folders.ts';
 export { retryable } from './retryable.ts';

@@ -17,7 +17,11 @@ interface Desk {
 
 /** A journal over real files, that counts how often the snapshot is written. */
 async function openDesk(): Promise<Desk> {
-  const store = openStore(projectPaths(tempFolder()), 'f', replay);
+  const store = openStore(
+    projectPaths(tempFolder(), () => ({ top: '', folder: '', record: '' })),
+    'f',
+    replay,
+  );
   await (
     await store.lock()
   )();

@@ -13,6 +13,8 @@ import type { Merger } from './merger.ts';
 import type { Observer } from './observe.ts';
 import type { Action, FinishAction, Snapshot } from './plan.ts';
 import type { RunContext } from './ports.ts';
+import { createWorkerFolders, removeCheckouts } from './worker-folders.ts';
+import type { WorkerFolders } from './worker-folders.ts';
 
 /** Looked at without a sign that anything happened: the net under watches and exits. */
 const TICK_MS = 1000;
@@ -43,12 +45,13 @@ export function createBell(): Bell {
 export async function runLoop(context: RunContext, journal: Journal, hands: Hands, bell: Bell): Promise<RunEnd> {
   const { ports, options } = context;
   const merger = createMerger(context, journal, bell.ring);
-  const executor = createExecutor(context, journal, hands, merger);
+  const folders = createWorkerFolders(ports);
+  const executor = createExecutor(context, journal, hands, { merger, folders });
   const observer = createObserver(context, hands, bell.ring);
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const deadline = options.deadlineMs === null ? null : ports.clock.monotonic() + options.deadlineMs;
   const reserve = reserveDescriptors();
-  const run: LiveRun = { context, journal, hands, merger, executor, observer };
+  const run: LiveRun = { context, journal, hands, merger, executor, observer, folders };
   try {
     for (;;) {
       const snapshot = await look(run);
@@ -101,6 +104,7 @@ interface LiveRun {
   readonly merger: Merger;
   readonly executor: ReturnType<typeof createExecutor>;
   readonly observer: Observer;
+  readonly folders: WorkerFolders;
 }
 
 /** The end: workers are asked to stop, what they finished meanwhile still counts, and only then is it said. */
@@ -124,7 +128,7 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
     if (gateRun !== null)
       journal.record({ type: 'gates-lost', level: Number(level), attempt: gateRun.attempt, cause: action.cause });
   }
-  await sweep(context, journal);
+  if (await sweep(context, journal)) await clearFolders(run);
   const { status, exit, cause, resumeAt } = action;
   journal.record({ type: 'run-finished', status, exit, cause, resumeAt });
   await journal.checkpoint();
@@ -133,11 +137,24 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
 }
 
 /** Nobody can be asked when what workers run on is gone; whoever resumes or cleans up looks again. */
-async function sweep({ ports }: RunContext, journal: Journal): Promise<void> {
+async function sweep({ ports }: RunContext, journal: Journal): Promise<boolean> {
   try {
     await ports.launcher.sweep(journal.state.runId);
+    return true;
   } catch (error) {
     journal.record({ type: 'warning', text: `what is left of the workers could not be seen: ${reasonOf(error)}` });
+    return false;
+  }
+}
+
+/** All that workers have said is in the snapshot before their folders go. */
+async function clearFolders({ context, journal, folders }: LiveRun): Promise<void> {
+  await journal.save();
+  try {
+    await folders.clear();
+  } catch (error) {
+    const text = `what workers have written could not be removed from ${context.ports.store.paths.workers}: ${reasonOf(error)}`;
+    journal.record({ type: 'warning', text });
   }
 }
 
@@ -165,7 +182,12 @@ async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
 async function breakOff({ context, journal, hands, merger }: LiveRun, error: unknown): Promise<never> {
   await hands.stopAll(context.options.graceMs).catch(() => undefined);
   await merger.rest().catch(() => undefined);
-  await context.ports.launcher.sweep(journal.state.runId).catch(() => undefined);
+  const { launcher } = context.ports;
+  await launcher.sweep(journal.state.runId).then(
+    // Results that nobody has looked at stay, for whoever resumes.
+    () => removeCheckouts(context.ports).catch(() => undefined),
+    () => undefined,
+  );
   if (journal.state.status === 'running') {
     const { exit } = asAppError(error);
     journal.record({ type: 'run-finished', status: 'stopped', exit, cause: reasonOf(error), resumeAt: null });

@@ -21,6 +21,8 @@ import type { StateStore } from './file-store.ts';
 import { projectPaths } from './paths.ts';
 import type { RunState } from './schema.ts';
 
+/** The store alone makes no folder for workers. */
+const placeNowhere = () => ({ top: '', folder: '', record: '' });
 const COMMIT = 'a'.repeat(40);
 const TIME = '2026-11-18T08:00:00.000Z';
 const USAGE = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, costUsd: 0.5 };
@@ -110,7 +112,8 @@ const STATE: RunState = {
   events: 7,
 };
 
-const storeIn = (root: string, feature = 'login'): StateStore => openStore(projectPaths(root), feature, replay);
+const storeIn = (root: string, feature = 'login'): StateStore =>
+  openStore(projectPaths(root, placeNowhere), feature, replay);
 
 /** A store with its folders, and without a lock. */
 async function openLocked(root = tempFolder()): Promise<StateStore> {
@@ -208,10 +211,10 @@ describe('the snapshot', () => {
 
   it('tells which features have a run', async () => {
     const root = tempFolder();
-    expect(await featuresWithState(projectPaths(root))).toEqual([]);
+    expect(await featuresWithState(projectPaths(root, placeNowhere))).toEqual([]);
     await (await openLocked(root)).write(STATE);
     await storeIn(root, 'v1.2').write(STATE);
-    const names = await featuresWithState(projectPaths(root));
+    const names = await featuresWithState(projectPaths(root, placeNowhere));
     expect(names.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(['login', 'v1.2']);
   });
 });
@@ -380,7 +383,7 @@ describe('the lock of a run', () => {
     const root = tempFolder();
     const orchestrator = startNode(
       `import { openStore, projectPaths } from './state/index.js';
-       await openStore(projectPaths(process.env.ROOT), 'login', (state) => state).lock();
+       await openStore(projectPaths(process.env.ROOT, () => ({ top: '', folder: '', record: '' })), 'login', (state) => state).lock();
        console.log('locked');
        setInterval(() => {}, 1000);`,
       { ROOT: root },
@@ -404,7 +407,6 @@ describe('the lock of a run', () => {
     await store.append([{ seq: 1, at: TIME, type: 'warning', text: 'x' }]);
     await store.ask({ kind: 'retry', task: 'T-1' });
     temp.write('.mahabharatha/logs/login/worker-0.jsonl', 'x\n');
-    temp.write('.mahabharatha/worktrees/login/worker-0/a.txt', 'x\n');
     expect(temp.git('status', '--porcelain', '--untracked-files=all')).toBe('');
     temp.write('.mahabharatha/config.yaml', 'agent: claude\n');
     expect(temp.git('status', '--porcelain', '--untracked-files=all')).toBe('?? .mahabharatha/config.yaml');

@@ -16,6 +16,7 @@ import type { LockHolder } from '../lib/index.ts';
 import { appendEvents, eventsAfter } from './event-log.ts';
 import type { NumberedEvent } from './events.ts';
 import type { FeaturePaths, ProjectPaths } from './paths.ts';
+import { makeRunFolder, removeRunFolder } from './run-place.ts';
 import { STATE_VERSION, runState } from './schema.ts';
 import type { RunState } from './schema.ts';
 
@@ -41,6 +42,10 @@ export interface StateStore {
   append(events: readonly NumberedEvent[]): Promise<void>;
   /** Takes the run for this process, or throws ALREADY_RUNNING; LOCK_FOREIGN when it is another host's. */
   lock(): Promise<() => Promise<void>>;
+  /** Makes the folder of the workers, for its user alone; throws FOLDER_UNSAFE. The caller holds the lock. */
+  makeWorkers(): Promise<void>;
+  /** Removes it; all workers have ended. */
+  removeWorkers(): Promise<void>;
   /** The live orchestrator, if there is one. */
   holder(): Promise<LockHolder | undefined>;
   ask(request: RunRequest): Promise<void>;
@@ -55,6 +60,7 @@ type Replay = (state: RunState, events: readonly NumberedEvent[]) => RunState;
 
 export function openStore(project: ProjectPaths, feature: string, replay: Replay): StateStore {
   const paths = project.feature(feature);
+  const place = project.placeOf(feature);
   return {
     paths,
     read: () => readState(paths, replay),
@@ -68,6 +74,8 @@ export function openStore(project: ProjectPaths, feature: string, replay: Replay
       const { pid, since } = attempt.holder;
       throw foreignLock(paths.lock, attempt.holder) ?? new AppError('ALREADY_RUNNING', { feature, pid, since });
     },
+    makeWorkers: () => makeRunFolder(path.dirname(project.top), feature, place),
+    removeWorkers: () => removeRunFolder(place),
     holder: () => lockHolder(paths.lock),
     ask: async (request) => {
       await mkdir(paths.requests, { recursive: true });
@@ -107,9 +115,8 @@ async function isFreshDraft(lock: string, file: string): Promise<boolean> {
 }
 
 async function makeFolders(project: ProjectPaths, paths: FeaturePaths): Promise<void> {
-  for (const folder of [project.state, project.logs, project.worktrees, project.git]) await makeIgnoredFolder(folder);
-  for (const folder of [paths.folder, paths.requests, paths.shared, paths.logs])
-    await mkdir(folder, { recursive: true });
+  for (const folder of [project.state, project.logs]) await makeIgnoredFolder(folder);
+  for (const folder of [paths.folder, paths.requests, paths.logs]) await mkdir(folder, { recursive: true });
 }
 
 async function writing(file: string, write: () => Promise<void>): Promise<void> {

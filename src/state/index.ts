@@ -1,8 +1,9 @@
 export type { AttemptCharge, NumberedEvent, RecordedEvent, RunEvent } from './events.ts';
 export { clearRun, featuresWithState, openStore } from './file-store.ts';
 export type { RunRequest, StateStore } from './file-store.ts';
-export { projectPaths } from './paths.ts';
+export { configFile, projectPaths } from './paths.ts';
 export type { FeaturePaths, ProjectPaths, WorkerPaths } from './paths.ts';
+export { checkRunPlace, locateRuns, removeGoneRuns } from './run-place.ts';
 /** @public used by scripts/generate.js */
 export { runStateJsonSchema } from './schema.ts';
 export type {

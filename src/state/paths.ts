@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { PlaceOf } from './run-place.ts';
 
 /** Where everything of a repository's `.mahabharatha/` folder lives. */
 export interface ProjectPaths {
@@ -7,9 +8,10 @@ export interface ProjectPaths {
   readonly specs: string;
   readonly state: string;
   readonly logs: string;
-  readonly worktrees: string;
-  /** Git directories of workers that must not write the repository's own. */
-  readonly git: string;
+  /** Where earlier versions kept what workers write: nothing is made there any more. */
+  readonly formerly: readonly string[];
+  /** Where what workers write is kept. */
+  readonly placeOf: PlaceOf;
   feature(feature: string): FeaturePaths;
 }
 
@@ -25,8 +27,10 @@ export interface FeaturePaths {
   /** What people ask of a running orchestrator: one file each. */
   readonly requests: string;
   readonly logs: string;
-  readonly worktrees: string;
-  readonly gitDirs: string;
+  /** All that workers write, and what they are given: outside the repository. */
+  readonly workers: string;
+  /** As `workers`, by earlier versions. */
+  readonly formerly: readonly string[];
   /** Read by all workers of the run: the lease and the copied files. */
   readonly shared: string;
   readonly lease: string;
@@ -35,6 +39,8 @@ export interface FeaturePaths {
 }
 
 export interface WorkerPaths {
+  /** All that follows but the log. */
+  readonly folder: string;
   /** Written by the orchestrator. */
   readonly inbox: string;
   /** Written by the worker: the host reads it as something untrusted. */
@@ -47,55 +53,66 @@ export interface WorkerPaths {
   readonly bundle: string;
 }
 
-export function projectPaths(root: string): ProjectPaths {
+/** Git names the record of a worktree after its folder: this name is never one of the user's own. */
+export const WORKTREE_NAME = 'mahabharatha-worker-';
+
+export const configFile = (root: string): string => path.join(root, '.mahabharatha', 'config.yaml');
+
+export function projectPaths(root: string, placeOf: PlaceOf): ProjectPaths {
   const top = path.join(root, '.mahabharatha');
-  const [state, logs, worktrees, git] = ['state', 'logs', 'worktrees', 'git'].map((name) => path.join(top, name)) as [
-    string,
-    string,
-    string,
-    string,
-  ];
-  const specs = path.join(top, 'specs');
+  const [state, logs, specs] = [path.join(top, 'state'), path.join(top, 'logs'), path.join(top, 'specs')];
+  const formerly = [path.join(top, 'worktrees'), path.join(top, 'git')];
   return {
     top,
-    config: path.join(top, 'config.yaml'),
+    config: configFile(root),
     specs,
     state,
     logs,
-    worktrees,
-    git,
+    formerly,
+    placeOf,
     feature: (feature) => ({
       graph: path.join(specs, feature, 'task-graph.json'),
       ...featureState(path.join(state, feature)),
       state: path.join(state, `${feature}.json`),
       logs: path.join(logs, feature),
-      worktrees: path.join(worktrees, feature),
-      gitDirs: path.join(git, feature),
-      worker: (worker) => ({
-        inbox: path.join(state, feature, 'workers', String(worker), 'inbox'),
-        outbox: path.join(state, feature, 'workers', String(worker), 'outbox'),
-        status: path.join(state, feature, 'workers', String(worker), 'outbox', 'status.json'),
-        log: path.join(logs, feature, `worker-${worker}.jsonl`),
-        worktree: path.join(worktrees, feature, `worker-${worker}`),
-        gitDir: path.join(git, feature, `worker-${worker}`),
-        bundle: path.join(state, feature, 'workers', String(worker), 'work.bundle'),
-      }),
+      formerly: formerly.map((folder) => path.join(folder, feature)),
+      ...workerPaths(placeOf(feature).folder, path.join(logs, feature)),
     }),
   };
 }
 
-function featureState(
-  folder: string,
-): Pick<FeaturePaths, 'folder' | 'usedGraph' | 'events' | 'lock' | 'requests' | 'shared' | 'lease' | 'copies'> {
-  const shared = path.join(folder, 'shared');
+function featureState(folder: string): Pick<FeaturePaths, 'folder' | 'usedGraph' | 'events' | 'lock' | 'requests'> {
   return {
     folder,
     usedGraph: path.join(folder, 'task-graph.json'),
     events: path.join(folder, 'events.jsonl'),
     lock: path.join(folder, 'lock.json'),
     requests: path.join(folder, 'requests'),
+  };
+}
+
+function workerPaths(
+  workers: string,
+  logs: string,
+): Pick<FeaturePaths, 'workers' | 'shared' | 'lease' | 'copies' | 'worker'> {
+  const shared = path.join(workers, 'shared');
+  return {
+    workers,
     shared,
     lease: path.join(shared, 'lease.json'),
     copies: path.join(shared, 'copies'),
+    worker: (worker) => {
+      const folder = path.join(workers, String(worker));
+      return {
+        folder,
+        inbox: path.join(folder, 'inbox'),
+        outbox: path.join(folder, 'outbox'),
+        status: path.join(folder, 'outbox', 'status.json'),
+        log: path.join(logs, `worker-${worker}.jsonl`),
+        worktree: path.join(folder, `${WORKTREE_NAME}${worker}`),
+        gitDir: path.join(folder, 'git'),
+        bundle: path.join(folder, 'work.bundle'),
+      };
+    },
   };
 }

@@ -35,7 +35,6 @@ describe('cleanup', () => {
 
     const look = await project.cli('cleanup', '--feature', 'login', '--dry-run');
     for (const words of [
-      'worktree ',
       'worker-0',
       'mahabharatha/login/integration',
       'kept commits',
@@ -106,7 +105,7 @@ describe('cleanup', () => {
       .git('worktree', 'list', '--porcelain')
       .match(/(?<=^worktree ).*/gm)
       ?.map((tree) => path.basename(tree));
-    expect(trees?.toSorted()).toEqual(['elsewhere', 'login-mine', 'project', 'worker-0']);
+    expect(trees?.toSorted()).toEqual(['elsewhere', 'login-mine', 'project']);
     expect(await readdir(elsewhere)).toEqual(expect.arrayContaining(['A.txt', 'B.txt']));
     expect((await project.cli('status', '--feature', 'login2')).stdout).toContain('Feature login2: complete');
     expect(await project.read('.mahabharatha/specs/login/task-graph.json')).toContain('"login"');

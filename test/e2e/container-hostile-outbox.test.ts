@@ -65,7 +65,7 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
 
   it('can hold anything for a bundle: its task fails with the reason, and nothing else comes to harm', async () => {
     project = await createContainerProject();
-    const host = `${project.folder}/.mahabharatha/git/login/$(basename "$(git symbolic-ref HEAD)")`;
+    const host = `${project.inWorkers('login')}/$(git symbolic-ref HEAD | grep -o '[0-9]*$')/git`;
     const other = (ref: string): string =>
       `git update-ref ${ref} HEAD && git bundle create --quiet ${BUNDLE} ${ref} ^HEAD~1`;
     const ends = await run([

@@ -43,6 +43,9 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
     await project.remove();
   });
 
+  const inWorktree = (file: string): string =>
+    path.relative(project.folder, project.inWorkers('login', '0', 'mahabharatha-worker-0', file));
+
   const inHome = (...parts: string[]): string => path.join(project.env['HOME'] ?? '', ...parts);
 
   /** Starts the run and returns its containers when the worker waits to be looked at. */
@@ -50,7 +53,7 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
     live = project.start('kurukshetra', '--workers', '1');
     await waitUntil('the task runs', async () => {
       if (live?.child.exitCode !== null) throw new Error(live?.output());
-      return (await project.read('.mahabharatha/worktrees/login/worker-0/ready').catch(() => '')) !== '';
+      return (await project.read(inWorktree('ready')).catch(() => '')) !== '';
     });
     const ofRole = (role: string): Inspected | undefined =>
       project.containers().find(({ Config }) => Config.Labels['mahabharatha.role'] === role);
@@ -60,7 +63,7 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
   }
 
   async function goOn(): Promise<string> {
-    await project.write('.mahabharatha/worktrees/login/worker-0/go', '');
+    await project.write(inWorktree('go'), '');
     const { exit, stdout, stderr } = (await live?.end) ?? {};
     expect({ exit, said: exit === 0 ? '' : `${stdout}${stderr}` }).toEqual({ exit: 0, said: '' });
     return project.git('show', 'mahabharatha/login/integration:facts.txt');
@@ -114,20 +117,21 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
     });
     expect(worker.Config).toMatchObject({ NetworkDisabled: true });
     expect(Object.keys(worker.NetworkSettings.Networks)).toEqual([]);
+    const own = project.inWorkers('login');
     expect(mountsOf(worker)).toEqual([
+      `bind ${own}/0/git -> /gitdir rw`,
+      `bind ${own}/0/inbox -> /run/mahabharatha/inbox ro`,
+      `bind ${own}/0/inbox/hosts -> /etc/hosts ro`,
+      `bind ${own}/0/mahabharatha-worker-0 -> /workspace rw`,
+      `bind ${own}/0/outbox -> /run/mahabharatha/outbox rw`,
+      `bind ${own}/shared -> /run/mahabharatha/shared ro`,
       `bind ${project.folder}/.git/objects -> /objects/0 ro`,
-      `bind ${project.folder}/.mahabharatha/git/login/worker-0 -> /gitdir rw`,
-      `bind ${project.folder}/.mahabharatha/state/login/shared -> /run/mahabharatha/shared ro`,
-      `bind ${project.folder}/.mahabharatha/state/login/workers/0/inbox -> /run/mahabharatha/inbox ro`,
-      `bind ${project.folder}/.mahabharatha/state/login/workers/0/inbox/hosts -> /etc/hosts ro`,
-      `bind ${project.folder}/.mahabharatha/state/login/workers/0/outbox -> /run/mahabharatha/outbox rw`,
-      `bind ${project.folder}/.mahabharatha/worktrees/login/worker-0 -> /workspace rw`,
       `volume mahabharatha-egress-${runId} -> /run/mahabharatha/egress ro`,
     ]);
     expect(Object.keys(worker.HostConfig['Tmpfs'] as object).toSorted()).toEqual(['/home/worker', '/tmp']);
     expect(egress?.HostConfig).toMatchObject({ NetworkMode: 'bridge' });
     expect(mountsOf(egress)).toEqual([
-      `bind ${project.folder}/.mahabharatha/state/login/shared -> /run/mahabharatha/shared ro`,
+      `bind ${own}/shared -> /run/mahabharatha/shared ro`,
       `volume mahabharatha-egress-${runId} -> /run/mahabharatha/egress rw`,
     ]);
 

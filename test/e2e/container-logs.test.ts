@@ -53,7 +53,7 @@ describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => 
       Type: 'json-file',
       Config: { 'max-file': '2', 'max-size': '10485760' },
     });
-    await writeFile(path.join(project.folder, '.mahabharatha/state/login/workers/0/inbox/go'), '');
+    await writeFile(project.inWorkers('login', '0', 'inbox', 'go'), '');
     const { exit, stdout } = await live.end;
     expect(exit, stdout).toBe(0);
     const afterwards = await kept(0);

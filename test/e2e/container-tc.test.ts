@@ -16,9 +16,6 @@ const askDocker = (...args: string[]): string =>
 const waiting = (file: string): string =>
   `echo "${file} is begun"; touch ready; until test -e go; do sleep 0.05; done; rm ready go; echo x > ${file}`;
 
-const inWorktree = (worker: number, file: string): string =>
-  path.join('.mahabharatha/worktrees/login', `worker-${worker}`, file);
-
 describe.skipIf(docker.why !== '')(`runs in containers, as they were asked for${whySkipped}`, () => {
   let project: ContainerProject;
   let live: ReturnType<ContainerProject['start']> | undefined;
@@ -29,6 +26,9 @@ describe.skipIf(docker.why !== '')(`runs in containers, as they were asked for${
     expect(project.leftovers()).toEqual([]);
     await project.remove();
   });
+
+  const inWorktree = (worker: number, file: string): string =>
+    path.relative(project.folder, project.inWorkers('login', String(worker), `mahabharatha-worker-${worker}`, file));
 
   const isThere = async (file: string): Promise<boolean> =>
     project.read(file).then(

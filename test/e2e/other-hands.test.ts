@@ -116,7 +116,7 @@ describe('cleanup', () => {
     project.git('worktree', 'add', '--quiet', '-b', 'second', folder);
     const second = project.at(folder);
     const run = project.start('kurukshetra');
-    while (!existsSync(path.join(project.folder, '.mahabharatha', 'worktrees', 'login', 'worker-0', '.git')))
+    while (!existsSync(project.inWorkers('login', '0', 'mahabharatha-worker-0', '.git')))
       await new Promise((resolve) => setTimeout(resolve, 25));
     const refs = project.git('for-each-ref');
 

@@ -176,7 +176,7 @@ export function stateSoFar(project: TestProject, feature = 'login'): RunState | 
 }
 
 export function outboxOf(project: TestProject, worker: number, feature = 'login'): string {
-  return path.join(project.folder, '.mahabharatha', 'state', feature, 'workers', String(worker), 'outbox');
+  return project.inWorkers(feature, String(worker), 'outbox');
 }
 
 export function statusOf(project: TestProject, worker: number): WorkerStatus | undefined {

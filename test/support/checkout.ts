@@ -5,10 +5,11 @@ import { fingerprint } from './temp-repository.ts';
 
 /** What a run may make: its own folders, its own refs, new objects, the records of its worktrees. */
 const OURS = [
-  /(^|\/)\.mahabharatha\/(state|logs|worktrees|git)(\/|$)/,
+  /(^|\/)\.mahabharatha\/(state|logs)(\/|$)/,
   /(^|\/)\.git\/(objects|refs\/mahabharatha|refs\/heads\/mahabharatha|logs\/refs\/heads\/mahabharatha)(\/|$)/,
-  /(^|\/)\.git\/worktrees(\/worker-\d+.*)?$/,
+  /(^|\/)\.git\/worktrees(\/mahabharatha-worker-\d+.*)?$/,
   /^outside(\/|$)/,
+  /^home\/\.local(\/state(\/mahabharatha(\/runs)?)?)?$/,
 ];
 
 /**

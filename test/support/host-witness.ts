@@ -21,7 +21,7 @@ export function witness(project: TestProject): unknown {
 
 /** What a run remembers of this machine's person: no task sees any of it. */
 function isOurState(file: string): boolean {
-  return /^\.local(\/state(\/mahabharatha(\/.*)?)?)?$/.test(file);
+  return !/mahabharatha\/runs\/./.test(file) && /^\.local(\/state(\/mahabharatha(\/.*)?)?)?$/.test(file);
 }
 
 /** Objects may come, and with them the branches and logs of ours. */

@@ -8,7 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { findByEnvironment } from '../../src/lib/index.ts';
 import { replay } from '../../src/orchestrator/index.ts';
 import { openStore, projectPaths } from '../../src/state/index.ts';
+import { repositoryKey } from '../../src/state/run-place.ts';
 import type { RecordedEvent, RunState } from '../../src/state/index.ts';
+
+/** The snapshot is in the repository, wherever workers write. */
+const placeNowhere = () => ({ top: '', folder: '', record: '' });
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 
@@ -61,6 +65,8 @@ export interface TestProject {
   config(yaml: string): Promise<void>;
   write(file: string, text: string): Promise<void>;
   read(file: string): Promise<string>;
+  /** A path below the folder that holds what workers of a feature write. */
+  inWorkers(feature: string, ...parts: string[]): string;
   git(...args: string[]): string;
   /** Commits everything there is. */
   commit(message: string): void;
@@ -111,7 +117,7 @@ function projectAt(folder: string, user: TestUser): TestProject {
   const inState = (feature: string, ...parts: string[]): string =>
     path.join(folder, '.mahabharatha', 'state', feature, ...parts);
   const state = async (feature = 'login'): Promise<RunState> =>
-    (await openStore(projectPaths(folder), feature, replay).read()) ??
+    (await openStore(projectPaths(folder, placeNowhere), feature, replay).read()) ??
     Promise.reject(Object.assign(new Error(`no run of ${feature}`), { code: 'ENOENT' }));
   const start = (...args: string[]): LiveCli =>
     startCli(trusting(asSubprocesses(args, user.mode), user.trust), folder, env);
@@ -133,6 +139,8 @@ function projectAt(folder: string, user: TestUser): TestProject {
       await writeFile(path.join(folder, file), text);
     },
     read: (file) => readFile(path.join(folder, file), 'utf8'),
+    inWorkers: (feature, ...parts) =>
+      path.join(stateHomeOf(env), 'mahabharatha', 'runs', repositoryKey(folder), feature, ...parts),
     git,
     commit: (message) => {
       git('add', '--all');
@@ -152,6 +160,10 @@ function projectAt(folder: string, user: TestUser): TestProject {
     at: (other) => projectAt(other, user),
     remove: () => rm(top, { recursive: true, force: true, maxRetries: 5 }),
   };
+}
+
+function stateHomeOf(env: NodeJS.ProcessEnv): string {
+  return env['XDG_STATE_HOME'] ?? path.join(env['HOME'] ?? '/', '.local', 'state');
 }
 
 /** Nothing of the machine's own agents, credentials or git settings reaches a test. */

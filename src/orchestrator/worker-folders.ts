@@ -1,0 +1,97 @@
+import { mkdir, readdir, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { randomId, removeTree, systemCode, writeFileAtomic } from '../lib/index.ts';
+import type { WorkerSpec } from '../launchers/index.ts';
+import { INSIDE } from '../protocol/index.ts';
+import type { Boot } from '../protocol/index.ts';
+import type { WorkerPaths } from '../state/index.ts';
+import type { Ports } from './ports.ts';
+
+type FolderPorts = Pick<Ports, 'repository' | 'store'>;
+
+const GONE = 'gone-';
+
+/** What workers have written, after their end: commits and logs stay, and nothing else. */
+export interface WorkerFolders {
+  /** The worker has ended and its result was taken. Its number is free at once; the removal goes on meanwhile. */
+  discard(worker: number): Promise<void>;
+  /** All workers have ended and all results were taken: nothing of the run stays outside the repository. */
+  clear(): Promise<void>;
+}
+
+export function createWorkerFolders({ repository, store }: FolderPorts): WorkerFolders {
+  const removals = new Set<Promise<unknown>>();
+  const begin = (removal: Promise<unknown>): void => {
+    // What cannot be removed now is tried again at the end of the run.
+    const over: Promise<unknown> = removal.catch(() => undefined).then(() => removals.delete(over));
+    removals.add(over);
+  };
+  return {
+    discard: async (worker) => {
+      const { folder, worktree } = store.paths.worker(worker);
+      const gone = path.join(store.paths.workers, `${GONE}${randomId()}`);
+      if (!(await moved(folder, gone))) return;
+      begin(removeTree(gone));
+      begin(repository.removeWorktree(worktree));
+    },
+    clear: async () => {
+      await Promise.all(removals);
+      await removeCheckouts({ repository, store });
+      await store.removeWorkers();
+    },
+  };
+}
+
+/**
+ * Removes worktrees and git directories of workers that have ended, and the files that were copied for them. Their outboxes stay: a run that is resumed takes
+ * the results from there. The caller holds the feature's lock.
+ */
+export async function removeCheckouts({ repository, store }: FolderPorts): Promise<void> {
+  await removeTree(store.paths.copies);
+  const names = await readdir(store.paths.workers).catch((): string[] => []);
+  for (const name of names) {
+    if (name.startsWith(GONE)) await removeTree(path.join(store.paths.workers, name));
+    if (!/^\d+$/.test(name)) continue;
+    const { worktree, gitDir } = store.paths.worker(Number(name));
+    await repository.removeWorktree(worktree);
+    await removeTree(gitDir);
+  }
+}
+
+/** Nothing of an earlier life is left in them: neither an old assignment nor an old result. */
+export async function makeMailboxes(paths: WorkerPaths, boot: Boot): Promise<void> {
+  for (const folder of [paths.inbox, paths.outbox]) {
+    await removeTree(folder);
+    await mkdir(folder, { recursive: true });
+  }
+  await writeFileAtomic(path.join(paths.inbox, 'worker.json'), JSON.stringify(boot), { durable: false });
+}
+
+export async function addCheckout(
+  { launcher, repository }: Pick<Ports, 'launcher' | 'repository'>,
+  { worktree: folder, gitDir }: WorkerPaths,
+  { branch, base }: { branch: string; base: string },
+): Promise<WorkerSpec['privateGit']> {
+  if (launcher.capabilities.sharesObjects) {
+    await repository.addWorktree({ folder, branch, base });
+    return null;
+  }
+  const objects = await repository.objectFolders();
+  const inside = {
+    worktree: INSIDE.worktree,
+    gitDir: INSIDE.gitDir,
+    objects: objects.map((_, index) => `${INSIDE.objects}/${index}`),
+  };
+  await repository.addPrivateCheckout({ folder, gitDir, branch, base, inside });
+  return { gitDir, objects };
+}
+
+async function moved(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}

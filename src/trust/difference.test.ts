@@ -10,24 +10,24 @@ describe('the difference to what was approved', () => {
     const before = 'a\nb\nc\nd\ne\nf\ng\n';
     const after = 'a\nb\nc\nd\nE\nf\ng\nh\n';
     expect(differences({ x: file(before) }, { x: file(after) })).toEqual([
-      { file: 'x', what: 'has changed', lines: ['  …', '  c', '  d', '- e', '+ E', '  f', '  g', '+ h'] },
+      { file: 'x', what: 'has changed (+2 -1 lines)', lines: ['  …', '  c', '  d', '- e', '+ E', '  f', '  g', '+ h'] },
     ]);
   });
 
   it('is none where content and right to be executed are the same', () => {
     expect(differences({ x: file('a') }, { x: file('a') })).toEqual([]);
     expect(differences({ x: file('a') }, { x: file('a', true) })).toEqual([
-      { file: 'x', what: 'has changed, and can be executed', lines: [] },
+      { file: 'x', what: 'has changed, and can be executed (+0 -0 lines)', lines: [] },
     ]);
   });
 
   it('tells of a file that is new, that is gone, and that cannot be shown', () => {
     expect(differences({ old: file('a\n') }, { new: file('b\n'), tool: file('\0\u0001') })).toEqual([
-      { file: 'new', what: 'is new', lines: ['+ b'] },
-      { file: 'old', what: 'is gone', lines: ['- a'] },
+      { file: 'new', what: 'is new (+1 -0 lines)', lines: ['+ b'] },
+      { file: 'old', what: 'is gone (+0 -1 lines)', lines: ['- a'] },
       {
         file: 'tool',
-        what: 'is new',
+        what: 'is new (+0 -0 lines)',
         lines: [expect.stringMatching(/^ {2}\(2 bytes that are no text.*sha256 [0-9a-f]{64}\)$/)],
       },
     ]);
@@ -35,6 +35,7 @@ describe('the difference to what was approved', () => {
 
   it('shows every character that shows nothing, or that a terminal obeys, as its number', () => {
     const text = 'a\u001B[2Kb\rc\u202Ed\u200Be\u00ADf\u2028g\u{E0041}h\n';
+    expect(differences({}, { 'docker/a\nb': file('') })[0]?.file).toBe('docker/a<U+000A>b');
     expect(differences({}, { x: file(text) })[0]?.lines).toEqual([
       '+ a<U+001B>[2Kb<U+000D>c<U+202E>d<U+200B>e<U+00AD>f<U+2028>g<U+E0041>h',
     ]);

@@ -21,8 +21,9 @@ export function differences(approved: SteeringFiles, found: SteeringFiles): Diff
   return names.flatMap((file) => {
     const [before, after] = [approved[file], found[file]];
     if (before?.digest === after?.digest && before?.executable === after?.executable) return [];
-    const lines = shorten(compareLines(linesOf(before), linesOf(after)));
-    return [{ file, what: inWords(before, after), lines: [...notShown(after), ...lines] }];
+    const lines = compareLines(linesOf(before), linesOf(after));
+    const what = `${inWords(before, after)} (${amountOf(lines)})`;
+    return [{ file: visible(file), what, lines: [...notShown(after), ...shorten(lines)] }];
   });
 }
 
@@ -30,6 +31,12 @@ function inWords(before: SteeringFile | undefined, after: SteeringFile | undefin
   if (after === undefined) return 'is gone';
   const run = after.executable && before?.executable !== true ? ', and can be executed' : '';
   return `${before === undefined ? 'is new' : 'has changed'}${run}`;
+}
+
+/** A long difference is not to hide that it is long. */
+function amountOf(lines: readonly Line[]): string {
+  const [added, removed] = ['+', '-'].map((sign) => lines.filter((line) => line.sign === sign).length);
+  return `+${added} -${removed} lines`;
 }
 
 function notShown(after: SteeringFile | undefined): string[] {
@@ -43,7 +50,7 @@ function linesOf(file: SteeringFile | undefined): string[] {
 }
 
 /** Pure. What a terminal would obey, or not show, stands as its number. */
-export function visible(text: string): string {
+function visible(text: string): string {
   return text.replaceAll(HIDDEN, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;

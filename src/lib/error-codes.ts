@@ -220,7 +220,7 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
   FOLDER_UNSAFE: {
     kind: 'environment',
     message: (f) =>
-      `Workers cannot write below ${f.folder}: ${f.reason}. Their files must be out of reach for other users and for your own tools.`,
+      `${f.folder} cannot be used: ${f.reason}. What workers write, and what you have approved, must be out of reach for other users and for your own tools.`,
     hint: () =>
       'Mend it, or name another folder: workers.folder in .mahabharatha/config.yaml, or XDG_STATE_HOME in your environment.',
   },

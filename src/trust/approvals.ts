@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { readUntrusted, stateHome, writeFileAtomic } from '../lib/index.ts';
+import { checkPrivateFolder, makePrivateFolder, readUntrusted, stateHome, writeFileAtomic } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { SteeringFiles } from './steering-files.ts';
 
@@ -18,9 +17,12 @@ const approvalSchema = z.object({
   ),
 });
 
-/** What the user has approved last of this working tree. What cannot be read is not approved. */
+/** What the user has approved last of this working tree. What cannot be read, or another user may have written, is not approved. */
 export async function readApproved(root: string, env: Environment): Promise<SteeringFiles> {
-  const text = await readUntrusted(approvalFile(root, env), FILE_BYTES).catch(() => undefined);
+  const file = approvalFile(root, env);
+  const text = await checkPrivateFolder(path.dirname(file))
+    .then(() => readUntrusted(file, FILE_BYTES))
+    .catch(() => undefined);
   const parsed = approvalSchema.safeParse(jsonOf(text ?? ''));
   return parsed.success && parsed.data.repository === root ? parsed.data.files : {};
 }
@@ -28,9 +30,7 @@ export async function readApproved(root: string, env: Environment): Promise<Stee
 /** With the content, so that a later difference can be shown. */
 export async function writeApproved(root: string, env: Environment, files: SteeringFiles): Promise<void> {
   const file = approvalFile(root, env);
-  const folder = path.dirname(file);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await chmod(folder, 0o700);
+  await makePrivateFolder(path.dirname(file));
   const text = JSON.stringify({ version: VERSION, repository: root, files });
   await writeFileAtomic(file, text, { durable: false, mode: 0o600 });
 }

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { atTerminal, whyNoTerminal } from '../support/at-terminal.ts';
@@ -115,6 +115,21 @@ describe('settings of a repository', () => {
     expect((await project.at(other).cli('kurukshetra', '--resume')).stderr).toContain(
       '.mahabharatha/config.yaml is new',
     );
+  });
+
+  it('are not approved by what another user may have written there', async () => {
+    await project.config(CONFIG);
+    expect((await project.cli('kurukshetra', '--trust-config')).exit).toBe(0);
+    const [above, mine] = [path.dirname(approvals()), path.join(project.outside, 'approved')];
+    await rename(approvals(), mine);
+    await symlink(mine, approvals());
+    expect((await project.cli('kurukshetra', '--resume')).stderr).toContain('.mahabharatha/config.yaml is new');
+    await rm(approvals());
+    await rename(mine, approvals());
+    await chmod(above, 0o777);
+    expect((await project.cli('kurukshetra', '--resume')).stderr).toContain('.mahabharatha/config.yaml is new');
+    await chmod(above, 0o700);
+    expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
   });
 
   it('are never read through a link: it could lead to a file of the user, which would be shown', async () => {

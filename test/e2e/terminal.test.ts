@@ -52,6 +52,18 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     expect(run.output()).toMatch(COLOR);
   });
 
+  it('a build of more tasks than the screen has rows is told line by line', async () => {
+    const ids = Array.from({ length: 45 }, (_, index) => `T${index}`);
+    await project.graph(
+      'login',
+      ids.map((id) => ({ id, create: [`${id}.txt`], run: `echo 1 > ${id}.txt` })),
+    );
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
+    expect(await run.end).toBe(0);
+    expect(run.output()).toMatch(/^\d\d:\d\d:\d\d .*T44/m);
+    expect(run.output()).not.toContain('Level 1: 45 tasks');
+  });
+
   it('a task shows that its agent cannot reach the model, while it is so', async () => {
     await project.config(await waitingClaude(project));
     await project.graph('login', [{ id: 'T-1', create: ['T-1.txt'] }]);

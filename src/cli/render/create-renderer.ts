@@ -1,3 +1,4 @@
+import { tasksAt } from '../../tasks/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
 import type { CliContext } from '../command.ts';
 import { jsonRenderer } from './json.ts';
@@ -13,8 +14,21 @@ interface RendererWishes {
 /** Chosen once: for programs, for a person at a terminal, for a log. */
 export async function createRenderer({ context, graph, json }: RendererWishes): Promise<Renderer> {
   if (json) return jsonRenderer(context);
-  // In a terminal of no width a tree would be drawn one letter below the other.
-  if (!context.terminal || process.stdout.columns === 0) return plainRenderer(context);
+  if (!context.terminal || !fits(graph, process.stdout)) return plainRenderer(context);
   const { terminalRenderer } = await import('./terminal.ts');
   return terminalRenderer(context, graph);
+}
+
+const USUAL_ROWS = 24;
+
+/**
+ * A tree is drawn anew with every change: one with more rows than the screen cannot be, and to draw thousands costs more
+ * than their tasks. In a terminal of no width it would be drawn one letter below the other.
+ */
+export function fits(
+  graph: TaskGraph,
+  { columns, rows }: { readonly columns?: number; readonly rows?: number },
+): boolean {
+  const most = Math.max(0, ...graph.levels.map((level) => tasksAt(graph, level).length));
+  return columns !== 0 && graph.levels.length + most < (rows || USUAL_ROWS);
 }

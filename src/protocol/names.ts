@@ -11,6 +11,9 @@ export function branchNames(feature: string): {
 /** The worker's commit on its way to the host, in its outbox. */
 export const BUNDLE = 'work.bundle';
 
+/** In the folder that all workers share: what is copied into each worktree. In an inbox: the same for a worker that may not read that. */
+export const COPIES = 'copies';
+
 /** What the egress proxy refused or could not reach, beside the logs of the workers. */
 export const EGRESS_LOG = 'egress.jsonl';
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { COPIES } from '../protocol/index.ts';
 import type { PlaceOf } from './run-place.ts';
 
 /** Where everything of a repository's `.mahabharatha/` folder lives. */
@@ -100,7 +101,7 @@ function workerPaths(
     workers,
     shared,
     lease: path.join(shared, 'lease.json'),
-    copies: path.join(shared, 'copies'),
+    copies: path.join(shared, COPIES),
     worker: (worker) => {
       const folder = path.join(workers, String(worker));
       return {

@@ -11,8 +11,8 @@ export const LEASE_LOST = 'the lease is lost';
 /** What everything in a worker works with. */
 export interface WorkerContext {
   readonly boot: Boot;
-  /** Files that the orchestrator wants copied into the worktree. */
-  readonly copies: string;
+  /** Where files may be that the orchestrator wants copied into the worktree; the first that is there counts. */
+  readonly copies: readonly string[];
   readonly promptFile: string;
   readonly workspace: Workspace;
   readonly reporter: Reporter;

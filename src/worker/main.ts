@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { openWorkspace } from '../git/index.ts';
 import { watchLease } from '../lease/index.ts';
 import { reasonOf, sleep, systemClock } from '../lib/index.ts';
-import { BUNDLE, MARKS, TEXT_LIMIT } from '../protocol/index.ts';
+import { BUNDLE, COPIES, MARKS, TEXT_LIMIT } from '../protocol/index.ts';
 import type { Assignment, Boot, GateResult, TaskResult, WorkerStatus } from '../protocol/index.ts';
 import { runAttempt } from './attempt.ts';
 import { LEASE_LOST } from './context.ts';
@@ -27,6 +27,8 @@ interface Folders {
 
 /** A worker: takes assignments one after the other until it is told to end, or nobody is there to tell it anything. */
 async function main(folders: Folders): Promise<void> {
+  // Node would open its debugger for it, through which a task could run code in here. No task runs yet.
+  process.on('SIGUSR1', () => undefined);
   const boot = await readBoot(folders.inbox);
   const around = await findSurroundings(boot.worker, process.env);
   const log = createLog(boot.worker, (text) => process.stdout.write(around.redact(text)));
@@ -48,7 +50,7 @@ async function main(folders: Folders): Promise<void> {
   try {
     const context: WorkerContext = {
       boot,
-      copies: path.join(folders.shared, 'copies'),
+      copies: [folders.inbox, folders.shared].map((folder) => path.join(folder, COPIES)),
       promptFile: path.join(folders.outbox, 'prompt.md'),
       workspace: await openWorkspace(folders.worktree, { ...around.env, [MARKS.child]: 'git' }),
       reporter,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Leftovers } from '../git/index.ts';
 import type { WorkerContext } from './context.ts';
 import { emptyFolders } from './remove-tree.ts';
@@ -66,7 +67,8 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
       if (!tidy) {
         await workspace.reset({ base, branch: boot.branch, ignoredToo: fresh, keep: fresh ? [] : leftovers.paths });
       }
-      const copied = await copyFiles(context.copies, workspace.folder);
+      const copies = context.copies.find((folder) => existsSync(folder));
+      const copied = copies !== undefined && (await copyFiles(copies, workspace.folder));
       if (boot.setup === null) {
         if (copied || fresh) leftovers = await workspace.leftovers();
         return;

@@ -82,7 +82,8 @@ it.skipIf(ME !== 0)(
     for (const folder of [spec.inbox, spec.shared]) chmodSync(folder, 0o700);
     await giveFolders(spec, SOMEBODY, NO_GROUP);
     expect(facts(spec.worktree, 'file')).toMatch(/^4711:4712 /);
-    expect(facts(spec.shared, 'copies', 'key')).toBe('0:4712 640');
+    expect(facts(spec.inbox, 'copies', 'key')).toBe('4711:4712 600');
+    expect(facts(spec.shared, 'copies', 'key')).toBe(`${ME}:0 600`);
     expect([facts(spec.inbox), facts(spec.shared)]).toEqual([`${ME}:0 755`, `${ME}:0 755`]);
     expect(facts(foreign, 'ab', 'cdef')).toMatch(/^0:/);
   },

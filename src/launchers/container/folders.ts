@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { chmod, lchown, lstat, readdir, writeFile } from 'node:fs/promises';
+import { chmod, cp, lchown, lstat, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { removeTree, run } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
-import { STATUS_LIMIT } from '../../protocol/index.ts';
+import { COPIES, STATUS_LIMIT } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { emptyFile, hostnameOf, hostsFile } from './container-spec.ts';
 import type { Places } from './labels.ts';
@@ -18,8 +18,7 @@ export async function giveFolders(spec: WorkerSpec, uid: number, gid: number): P
   for (const folder of [inbox, shared]) await chmod(folder, 0o755);
   for (const folder of [worktree, outbox, ...(privateGit === null ? [] : [privateGit.gitDir])])
     await giveTree(folder, uid, gid);
-  // All workers read the one copy: what only its owner may read must be their group's to be of any use.
-  await shareTree(path.join(shared, 'copies'), gid).catch(ignoreMissing);
+  await giveCopies(spec, uid, gid);
 }
 
 /**
@@ -46,17 +45,13 @@ async function giveTree(entry: string, uid: number, gid: number, isFolder = true
   for (const name of names) await giveTree(path.join(entry, name.name), uid, gid, name.isDirectory());
 }
 
-/** The group may read what the owner may read. */
-async function shareTree(entry: string, gid: number): Promise<void> {
-  const stat = await lstat(entry);
-  await lchown(entry, 0, gid);
-  if (!stat.isSymbolicLink()) await chmod(entry, (stat.mode & 0o7707) | ((stat.mode & 0o500) >> 3));
-  const names = stat.isDirectory() ? await readdir(entry) : [];
-  for (const name of names) await shareTree(path.join(entry, name), gid);
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error;
+/** Copied files keep their rights: what only its owner may read must be the worker's to be of any use, and the others have theirs. */
+async function giveCopies({ inbox, shared }: WorkerSpec, uid: number, gid: number): Promise<void> {
+  const [common, own] = [path.join(shared, COPIES), path.join(inbox, COPIES)];
+  await removeTree(own);
+  if (!existsSync(common)) return;
+  await cp(common, own, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  await giveTree(own, uid, gid);
 }
 
 /** Of a container without a network. */

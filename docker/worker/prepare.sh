@@ -56,8 +56,11 @@ make_folders() {
     mkdir -p "/caches/$name"
     chmod 1777 "/caches/$name"
   done
-  # By this path the worker starts, whatever node is put first on the PATH later.
-  ln -s "$(command -v node)" "$here/node"
+  # By this path the worker starts, whatever node is put first on the PATH later. A program that its user may not read
+  # runs as a process that no other process of this user may trace or look into (/proc/<pid>/mem, environ, fd): a copy,
+  # since tasks' own node is to be like any other program.
+  cp -L "$(command -v node)" "$here/node"
+  chmod 0111 "$here/node"
 }
 
 # Workers that root starts are users of their own (src/launchers/container/identity.ts), and programs look up who they are.

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../lib/index.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { memoryTrouble, readOomKills, startExpendable } from './memory.ts';
+import { expendable, memoryTrouble, readOomKills } from './memory.ts';
 
 function groups(files: Readonly<Record<string, string>>): string {
   const folder = tempFolder();
@@ -77,15 +77,16 @@ it.runIf(process.platform === 'linux')(
   async () => {
     const own = readFileSync('/proc/self/oom_score_adj', 'utf8');
     const env = { PATH: process.env['PATH'] };
-    const { stdout } = await startExpendable(() =>
-      run('bash', ['-c', 'cat /proc/$$/oom_score_adj; (cat /proc/self/oom_score_adj)'], { cwd: '/', env }),
-    );
-    expect(stdout).toBe('1000\n1000\n');
-    expect(() =>
-      startExpendable(() => {
-        throw new Error('not started');
-      }),
-    ).toThrow('not started');
+    const look = expendable('bash', [
+      '-c',
+      'cat /proc/$$/oom_score_adj; (cat /proc/self/oom_score_adj); echo "$1"',
+      'x',
+      'a  "b"',
+    ]);
+    const { stdout } = await run(look.file, look.args, { cwd: '/', env });
+    expect(stdout).toBe('1000\n1000\na  "b"\n');
+    const missing = expendable('/no/such/program', []);
+    expect(await run(missing.file, missing.args, { cwd: '/', env })).toMatchObject({ code: 127 });
     expect(readFileSync('/proc/self/oom_score_adj', 'utf8')).toBe(own);
   },
 );

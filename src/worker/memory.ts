@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { inBytes } from '../lib/index.ts';
 
@@ -36,31 +36,16 @@ export function memoryTrouble(before: MemoryRecord, after: MemoryRecord, wasKill
   return wasKilled && !neverFull ? `it was killed: perhaps the worker's ${memory} was used up` : undefined;
 }
 
-/** Among all in the container the kernel takes what has the highest score, and only then the largest. */
-const SCORE_FILE = '/proc/self/oom_score_adj';
-const FIRST_TO_GO = '1000';
+/** Raises its own score, which its children inherit, and then becomes the program that it is given. */
+const EXPENDABLE = '{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null; exec "$0" "$@"';
 
 /**
- * Starts something that the kernel kills before this process when memory runs out, and so all that it will start. Nobody
- * may lower a score below what it was given by the system, but everybody may raise his own and take that back: so it is
- * inherited, and there is no moment in which the child could start others without it.
+ * A command that the kernel kills before this process when memory runs out, and so all that it starts: among all in the
+ * container the kernel takes what has the highest score, and only then the largest. The command raises its score itself:
+ * this process may not be able to, since its files in /proc are closed to its own user (docker/worker/prepare.sh).
  */
-export function startExpendable<Started>(start: () => Started): Started {
-  const own = textOf(SCORE_FILE).trim();
-  setScore(FIRST_TO_GO);
-  try {
-    return start();
-  } finally {
-    if (own !== '') setScore(own);
-  }
-}
-
-function setScore(score: string): void {
-  try {
-    writeFileSync(SCORE_FILE, score);
-  } catch {
-    // Without it the kernel takes the largest, which most often is the right one.
-  }
+export function expendable(file: string, args: readonly string[]): { file: string; args: readonly string[] } {
+  return { file: '/bin/sh', args: ['-c', EXPENDABLE, file, ...args] };
 }
 
 function textOf(file: string): string {

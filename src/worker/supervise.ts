@@ -3,7 +3,7 @@ import type { Environment, Job, Timer } from '../lib/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import { alone, endAllOthers } from './alone.ts';
 import { fileSizeTrouble } from './file-size.ts';
-import { memoryTrouble, readOomKills, startExpendable } from './memory.ts';
+import { expendable, memoryTrouble, readOomKills } from './memory.ts';
 import { processTrouble, readProcessRecord } from './process-limit.ts';
 
 export interface Supervised {
@@ -40,21 +40,20 @@ export async function supervise(file: string, args: readonly string[], options: 
       take(text);
       limits.heard();
     };
-  const start = (): Job =>
-    startJob(file, args, {
-      cwd: options.cwd,
-      env: { ...options.env, [MARKS.child]: mark },
-      ...(options.input === undefined ? {} : { input: options.input }),
-      onStdout: heard(options.onStdout),
-      onStderr: heard(options.onStderr),
-      sweep: async () => {
-        limits.close();
-        // What has left the job's process group would go on writing into the next task's worktree.
-        await (alone ? endAllOthers() : killByEnvironment(MARKS.child, mark));
-      },
-    });
   const troubleSince = alone ? watchTroubles() : undefined;
-  const job = alone ? startExpendable(start) : start();
+  const command = alone ? expendable(file, args) : { file, args };
+  const job: Job = startJob(command.file, command.args, {
+    cwd: options.cwd,
+    env: { ...options.env, [MARKS.child]: mark },
+    ...(options.input === undefined ? {} : { input: options.input }),
+    onStdout: heard(options.onStdout),
+    onStderr: heard(options.onStderr),
+    sweep: async () => {
+      limits.close();
+      // What has left the job's process group would go on writing into the next task's worktree.
+      await (alone ? endAllOthers() : killByEnvironment(MARKS.child, mark));
+    },
+  });
   limits.begin();
   try {
     const { code, signal } = await job.done;

@@ -1,0 +1,46 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createContainerProject } from '../support/container-project.ts';
+import type { ContainerProject } from '../support/container-project.ts';
+import { simpleTask } from '../support/project.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+/** Whatever a process may do to another one of its user; what works says so. The worker goes on, or the task never ends. */
+const ATTACK = `
+worker=$(grep -lz worker.mjs /proc/[0-9]*/cmdline | grep -v self | cut -d / -f 3 | sort -n | while read -r pid; do
+  [ "$(tr '\\0' '\\n' < /proc/$pid/cmdline | head -1)" = /opt/mahabharatha/node ] && echo $pid; done | head -1)
+{
+  echo "found $([ "$worker" -gt 1 ] && echo it)"
+  for file in environ mem maps auxv fd/0 cwd/. root/.; do head -c 1 /proc/$worker/$file > /dev/null 2>&1 && echo "read $file"; done
+  ls /proc/$worker/fd /proc/$worker/map_files > /dev/null 2>&1 && echo 'listed its files'
+  echo x 2> /dev/null >> /proc/$worker/fd/1 && echo 'wrote its output'
+  perl -e 'my ($pid) = @ARGV; my $ptrace = \`uname -m\` =~ /x86_64/ ? 101 : 117;
+    for my $how (16, 0x4206) { $! = 0; syscall($ptrace, $how, $pid + 0, 0, 0) == -1 or print "traced by $how\\n" }' $worker
+  kill -USR1 $worker && echo 'sent SIGUSR1'
+  for try in 1 2 3 4 5 6 7 8 9 10; do
+    (echo > /dev/tcp/127.0.0.1/9229) 2> /dev/null && echo 'the debugger is open'; sleep 0.1; done
+  node -e 'process.exitCode = require("fs").readFileSync("/proc/self/environ").length > 0 ? 0 : 1' && echo 'its own programs are as ever'
+} > A.txt`;
+
+describe.skipIf(docker.why !== '')(`a task that attacks its worker's process${whySkipped}`, () => {
+  let project: ContainerProject;
+  beforeAll(buildWorkerImage, 300_000);
+  afterEach(async () => {
+    expect(project.leftovers()).toEqual([]);
+    await project.remove();
+  });
+
+  it('can neither trace it, look into it, nor have it open its debugger; other processes it may', async () => {
+    project = await createContainerProject();
+    await project.graph('login', [
+      simpleTask('A', { run: ATTACK }),
+      simpleTask('B', { dependencies: ['A'], level: 2 }),
+    ]);
+    const { exit, stdout, stderr } = await project.cli('kurukshetra', '--workers', '1');
+    expect(exit, stdout + stderr).toBe(0);
+    const said = project.git('show', 'mahabharatha/login/integration:A.txt').trim().split('\n');
+    expect(said).toEqual(['found it', 'sent SIGUSR1', 'its own programs are as ever']);
+    const { workers } = await project.state();
+    expect(Object.keys(workers)).toEqual(['0']);
+    expect((await project.events()).filter(({ type }) => type === 'worker-started')).toHaveLength(1);
+  });
+});

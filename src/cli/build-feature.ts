@@ -52,6 +52,7 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
   if (wishes.dryRun) return showPlan(prepared, wishes.json, context);
   const store = project.store(graph.feature);
   // What is wrong is told before anything is written; when there is a live run, that is what is wrong.
+  await project.repository.repairRecords();
   const live = (await store.holder()) !== undefined;
   const planned = live ? undefined : await planStart(prepared, wishes, context);
   const release = await store.lock();

@@ -45,6 +45,7 @@ export async function cleanFeature(input: CommandInput, context: CliContext): Pr
   const feature = await project.feature(textOf(input['feature']));
   const store = project.store(feature);
   const cleaning = { project, store, feature, caches: input['caches'] === true, env: context.env };
+  await repair(cleaning, input['dryRun'] === true);
   const plan = { ...(await makePlan(cleaning)), engine: await lookIntoEngine(cleaning) };
   const json = input['json'] === true;
   for (const problem of plan.engine.problems) if (!json) context.err(line`note: ${problem}\n`);
@@ -70,6 +71,19 @@ export async function cleanFeature(input: CommandInput, context: CliContext): Pr
 
 function inJson(feature: string, plan: Plan, removed: boolean): Printable {
   return line`${printableJson({ type: 'cleanup', feature, removed, ...plan })}\n`;
+}
+
+/** Git could neither list nor remove what a killed git has left half written. */
+async function repair({ project, store, feature }: Cleaning, dryRun: boolean): Promise<void> {
+  await project.repository.repairRecords();
+  if (dryRun || (await store.holder()) !== undefined) return;
+  // To take the lock makes this folder; where it is not, no run has it.
+  const release = (await exists(store.paths.folder)) ? await lock(store, feature) : undefined;
+  try {
+    await project.repository.repairRefs(feature, new Map());
+  } finally {
+    await release?.();
+  }
 }
 
 /** In order, and with nothing left: it has seen to that itself. */

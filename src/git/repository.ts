@@ -23,7 +23,7 @@ import { remakeCommit } from './remake-commit.ts';
 import type { Remake } from './remake-commit.ts';
 import { readChanges } from './tree-changes.ts';
 import type { Changes, Pair } from './tree-changes.ts';
-import { addWorktree, listWorktrees, removeBranchLock, removeWorktree } from './worktrees.ts';
+import { removeBranchLock, worktreesOf } from './worktrees.ts';
 import type { NewWorktree, Worktree } from './worktrees.ts';
 
 const NEEDED = '2.38';
@@ -58,6 +58,8 @@ export interface Repository {
   remake(wish: Remake): Promise<string>;
   addWorktree(worktree: NewWorktree): Promise<void>;
   removeWorktree(folder: string): Promise<void>;
+  /** Removes what a killed git has left of worktrees of ours; returns the names of the records. */
+  repairRecords(): Promise<string[]>;
   /** Folders for a worker that must not write here; what stood in them before is replaced. */
   addPrivateCheckout(checkout: NewPrivateCheckout): Promise<void>;
   /** Where objects are read from: the repository's own folder and those it borrows from. */
@@ -135,12 +137,10 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     checkNotCheckedOut: (branch) => checkNotCheckedOut(git, branch),
     commitFacts: (id) => commitFacts(git, id),
     remake: (wish) => remakeCommit(git, wish),
-    addWorktree: (worktree) => alone(() => addWorktree(git, commonDir, worktree)),
-    removeWorktree: (folder) => alone(() => removeWorktree(git, folder)),
+    ...worktreesOf(git, commonDir, alone),
     addPrivateCheckout: privateCheckouts(git, commonDir),
     objectFolders: () => objectFolders(commonDir),
     bringHome: (bundle) => bringHome(git, commonDir, bundle),
-    listWorktrees: () => listWorktrees(git),
     changedFiles: (pairs) => readChanges(git, pairs),
     changedPaths: async (from, to) =>
       // A .gitmodules file may ask to overlook a submodule: who owns what is checked here, so nothing is overlooked.

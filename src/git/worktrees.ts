@@ -2,6 +2,7 @@ import { mkdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { removeTree, sleep } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
+import { removeHalfRecords, repairRecords } from './repair-records.ts';
 
 const LOOKS = 10;
 const LOOK_AGAIN_MS = 50;
@@ -18,9 +19,30 @@ export interface Worktree {
   readonly branch: string | undefined;
 }
 
+interface Worktrees {
+  addWorktree(worktree: NewWorktree): Promise<void>;
+  removeWorktree(folder: string): Promise<void>;
+  repairRecords(): Promise<string[]>;
+  listWorktrees(): Promise<Worktree[]>;
+}
+
+/** `alone` does one change of them at a time, in all processes of ours. */
+export function worktreesOf(
+  git: GitCommand,
+  commonDir: string,
+  alone: <Result>(work: () => Promise<Result>) => Promise<Result>,
+): Worktrees {
+  return {
+    addWorktree: (worktree) => alone(() => addWorktree(git, commonDir, worktree)),
+    removeWorktree: (folder) => alone(() => removeWorktree(git, commonDir, folder)),
+    repairRecords: () => alone(() => repairRecords(commonDir)),
+    listWorktrees: () => listWorktrees(git),
+  };
+}
+
 /** A locked worktree on a branch of its own; what stood in the folder before is replaced. Call it one at a time. */
-export async function addWorktree(git: GitCommand, commonDir: string, worktree: NewWorktree): Promise<void> {
-  await removeWorktree(git, worktree.folder);
+async function addWorktree(git: GitCommand, commonDir: string, worktree: NewWorktree): Promise<void> {
+  await removeWorktree(git, commonDir, worktree.folder);
   await removeBranchLock(commonDir, worktree.branch);
   await mkdir(path.dirname(worktree.folder), { recursive: true });
   const name = ['--lock', '--reason', 'a Mahabharatha worker uses it', '--no-track', '-B', worktree.branch];
@@ -31,8 +53,10 @@ export async function addWorktree(git: GitCommand, commonDir: string, worktree: 
  * Removes the folder first and git's record of it after: git then has no reason to look into a folder that a worker
  * could write. Neither being there is fine.
  */
-export async function removeWorktree(git: GitCommand, folder: string): Promise<void> {
+async function removeWorktree(git: GitCommand, commonDir: string, folder: string): Promise<void> {
   await removeTree(folder);
+  // With half a record beside it git would neither list nor remove this one.
+  await removeHalfRecords(commonDir);
   const recorded = await withoutLinks(folder);
   const known = await listWorktrees(git);
   if (known.some((worktree) => worktree.folder === recorded)) {

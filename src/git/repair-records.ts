@@ -1,0 +1,93 @@
+import { lstat, readFile, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { sleep, systemCode } from '../lib/index.ts';
+
+/** A git of ours that is at work writes all of a record within moments: what is half for so long stays half. */
+const LOOK_AGAIN_MS = 250;
+const LOOKS = 4;
+
+/** Of our worktrees: git names a record after the folder and puts a number behind a name that is taken. */
+const OUR_RECORD = /^mahabharatha-worker-\d+$/;
+const FORMER_RECORD = /^worker-\d+$/;
+const LOCK_REASON = 'a Mahabharatha worker uses it';
+
+/**
+ * Removes records of our worktrees that a killed git has left half written: with one of them `git worktree list`, `git gc`
+ * and each new worktree fail. Returns their names. The caller holds the lock under which we add worktrees.
+ */
+export async function removeHalfRecords(commonDir: string): Promise<string[]> {
+  return removeRecords(commonDir, isHalf);
+}
+
+/** And those whose folder is gone: they are locked, so git keeps them for ever. */
+export async function repairRecords(commonDir: string): Promise<string[]> {
+  return removeRecords(commonDir, async (record) => (await isHalf(record)) || isAlone(record));
+}
+
+type Question = (record: string) => Promise<boolean>;
+
+async function removeRecords(commonDir: string, isWrong: Question): Promise<string[]> {
+  const folder = path.join(commonDir, 'worktrees');
+  const wrong = await lasting(() => findRecords(folder, isWrong));
+  for (const name of wrong) await rm(path.join(folder, name), { recursive: true, force: true });
+  return wrong;
+}
+
+/** Names of what is wrong, each with what tells it from a later one of that name. */
+type Found = ReadonlyMap<string, string>;
+
+/** What is wrong at every look, and the same each time; one look is enough when nothing is. */
+async function lasting(look: () => Promise<Found>): Promise<string[]> {
+  let found = [...(await look())];
+  for (let again = 1; again < LOOKS && found.length > 0; again += 1) {
+    await sleep(LOOK_AGAIN_MS);
+    const now = await look();
+    found = found.filter(([name, identity]) => now.get(name) === identity);
+  }
+  return found.map(([name]) => name);
+}
+
+async function findRecords(folder: string, isWrong: Question): Promise<Found> {
+  const names = await readdir(folder).catch((): string[] => []);
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const record = path.join(folder, name);
+      const wrong = (await isOurs(record, name)) && (await isWrong(record));
+      const stats = wrong ? await lstat(record).catch(() => undefined) : undefined;
+      return stats === undefined ? [] : [[name, `${stats.ino} ${stats.mtimeMs}`] as const];
+    }),
+  );
+  return new Map(found.flat());
+}
+
+/** By its name, which no worktree of the user's has; of earlier versions, by its lock. */
+async function isOurs(record: string, name: string): Promise<boolean> {
+  if (OUR_RECORD.test(name)) return true;
+  if (!FORMER_RECORD.test(name)) return false;
+  return (await readIfThere(path.join(record, 'locked'))).trim() === LOCK_REASON;
+}
+
+async function isHalf(record: string): Promise<boolean> {
+  const read = (name: string): Promise<string> => readIfThere(path.join(record, name));
+  const [gitdir = '', commondir = '', head = ''] = await Promise.all(['gitdir', 'commondir', 'HEAD'].map(read));
+  return !isWhole(gitdir) || !isWhole(commondir) || !/^(ref: refs\/\S+|[0-9a-f]{40,64})\n$/.test(head);
+}
+
+async function isAlone(record: string): Promise<boolean> {
+  const gitdir = (await readIfThere(path.join(record, 'gitdir'))).trim();
+  return !(await isThere(path.dirname(path.resolve(record, gitdir))));
+}
+
+/** Git ends each of these files with a line end. */
+const isWhole = (text: string): boolean => /\S\n$/.test(text);
+
+async function readIfThere(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => '');
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => true,
+    (error: unknown) => !['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? ''),
+  );
+}

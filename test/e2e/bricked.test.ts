@@ -1,0 +1,58 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createProject, simpleTask as task } from '../support/project.ts';
+import type { TestProject } from '../support/project.ts';
+
+let project: TestProject;
+beforeEach(async () => {
+  project = await createProject();
+  await project.graph('login', [task('A')]);
+});
+afterEach(() => project.remove());
+
+const inGit = (...parts: string[]): string => path.join(project.folder, '.git', ...parts);
+
+/** As after a kill between the opening of the last file of a record and its first byte. */
+async function breakRecord(): Promise<void> {
+  const record = inGit('worktrees', 'mahabharatha-worker-0');
+  await mkdir(record, { recursive: true });
+  const files = {
+    locked: 'a Mahabharatha worker uses it\n',
+    gitdir: `${project.inWorkers('login', '0', 'mahabharatha-worker-0', '.git')}\n`,
+    HEAD: `${'0'.repeat(40)}\n`,
+    commondir: '',
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(record, name), text);
+  expect(() => project.git('worktree', 'list')).toThrow('commondir');
+}
+
+async function expectMended(): Promise<void> {
+  expect(project.git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
+  project.git('gc', '--quiet');
+  expect(await readdir(inGit('worktrees')).catch(() => [])).toEqual([]);
+}
+
+describe('a repository in which a killed git has left half a worktree', () => {
+  it('takes a new run', async () => {
+    await breakRecord();
+    const run = await project.cli('kurukshetra');
+    expect([run.exit, run.stderr]).toEqual([0, '']);
+    await expectMended();
+  });
+
+  it('can be cleaned up, and lists what would go', async () => {
+    expect((await project.cli('kurukshetra')).exit).toBe(0);
+    await breakRecord();
+    expect((await project.cli('cleanup', '--dry-run')).exit).toBe(0);
+    await breakRecord();
+    await mkdir(inGit('refs/mahabharatha/login/B'), { recursive: true });
+    await writeFile(inGit('refs/mahabharatha/login/B/1'), '');
+    await writeFile(inGit('refs/mahabharatha/login/B/2.lock'), '');
+    await writeFile(inGit('refs/mahabharatha/login/B/3'), `${'1'.repeat(40)}\n`);
+    const clean = await project.cli('cleanup', '--yes');
+    expect([clean.exit, clean.stderr]).toEqual([0, '']);
+    await expectMended();
+    expect(project.git('for-each-ref', 'refs/mahabharatha', 'refs/heads/mahabharatha')).toBe('');
+  });
+});

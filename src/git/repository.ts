@@ -1,5 +1,4 @@
 import { realpath } from 'node:fs/promises';
-import path from 'node:path';
 import { AppError, hasCode, withLock } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { bringHome } from './bring-home.ts';
@@ -23,7 +22,7 @@ import { remakeCommit } from './remake-commit.ts';
 import type { Remake } from './remake-commit.ts';
 import { readChanges } from './tree-changes.ts';
 import type { Changes, Pair } from './tree-changes.ts';
-import { removeBranchLock, worktreesOf } from './worktrees.ts';
+import { removeBranchLock, worktreesLock, worktreesOf } from './worktrees.ts';
 import type { NewWorktree, Worktree } from './worktrees.ts';
 
 const NEEDED = '2.38';
@@ -111,8 +110,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
   // Within this process they queue; the lock is for other processes, and is asked for now and then.
   let queue: Promise<unknown> = Promise.resolve();
   const alone = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const file = path.join(commonDir, 'mahabharatha-worktrees.lock');
-    const mine = queue.then(() => withLock(file, WORKTREE_LOCK_WAIT_MS, work));
+    const mine = queue.then(() => withLock(worktreesLock(commonDir), WORKTREE_LOCK_WAIT_MS, work));
     queue = mine.catch(() => undefined);
     return mine;
   };

@@ -1,6 +1,6 @@
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { removeTree, sleep } from '../lib/index.ts';
+import { removeLockDrafts, removeTree, sleep } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import { removeHalfRecords, repairRecords } from './repair-records.ts';
 
@@ -19,6 +19,9 @@ export interface Worktree {
   readonly branch: string | undefined;
 }
 
+/** One change of worktrees at a time, in all processes of ours. */
+export const worktreesLock = (commonDir: string): string => path.join(commonDir, 'mahabharatha-worktrees.lock');
+
 interface Worktrees {
   addWorktree(worktree: NewWorktree): Promise<void>;
   removeWorktree(folder: string): Promise<void>;
@@ -35,7 +38,10 @@ export function worktreesOf(
   return {
     addWorktree: (worktree) => alone(() => addWorktree(git, commonDir, worktree)),
     removeWorktree: (folder) => alone(() => removeWorktree(git, commonDir, folder)),
-    repairRecords: () => alone(() => repairRecords(commonDir)),
+    repairRecords: async () => {
+      await removeLockDrafts(worktreesLock(commonDir));
+      return alone(() => repairRecords(commonDir));
+    },
     listWorktrees: () => listWorktrees(git),
   };
 }

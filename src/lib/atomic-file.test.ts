@@ -185,6 +185,10 @@ describe('a folder that git ignores', () => {
     const folder = path.join(tempFolder(), 'a', 'b');
     await makeIgnoredFolder(folder);
     expect(readFileSync(path.join(folder, '.gitignore'), 'utf8')).toBe('*\n');
+    // A start that was killed may have left it empty.
+    writeFileSync(path.join(folder, '.gitignore'), '');
+    await makeIgnoredFolder(folder);
+    expect(readFileSync(path.join(folder, '.gitignore'), 'utf8')).toBe('*\n');
     writeFileSync(path.join(folder, '.gitignore'), 'mine\n');
     await makeIgnoredFolder(folder);
     expect(readFileSync(path.join(folder, '.gitignore'), 'utf8')).toBe('mine\n');

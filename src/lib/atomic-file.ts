@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { randomId } from './ids.ts';
 import { AppError, reasonOf, systemCode } from './errors.ts';
@@ -123,11 +123,11 @@ async function openUntrusted(
 /** Makes a folder that git ignores as a whole, so that a run never shows up in the user's `git status`. */
 export async function makeIgnoredFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  try {
-    const handle = await open(path.join(folder, '.gitignore'), 'wx');
-    await handle.writeFile('*\n');
-    await handle.close();
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  }
+  const file = path.join(folder, '.gitignore');
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    return '';
+  });
+  // Empty, it was left by a start of an earlier version that was killed.
+  if (text === '') await writeFileAtomic(file, '*\n', { durable: false });
 }

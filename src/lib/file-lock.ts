@@ -90,6 +90,15 @@ async function readHolder(file: string): Promise<LockHolder | undefined> {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
+  return holderOf(text);
+}
+
+/** Does the process that wrote this text of a lock live? */
+export async function isHeldBy(text: string): Promise<boolean> {
+  return isHeld(holderOf(text));
+}
+
+function holderOf(text: string): LockHolder {
   const dead: LockHolder = { pid: 0, started: '', host: hostname(), since: '', token: text };
   try {
     const value: unknown = JSON.parse(text);

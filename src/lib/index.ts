@@ -4,6 +4,7 @@ export { sleep, startTimer, systemClock } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
 export type { ErrorCode } from './error-codes.ts';
 export { AppError, asAppError, hasCode, reasonOf, systemCode } from './errors.ts';
+export { removeDrafts, removeLockDrafts } from './drafts.ts';
 export { foreignLock, lockHolder, tryLock, withLock } from './file-lock.ts';
 export type { LockHolder } from './file-lock.ts';
 export { randomId, timeId } from './ids.ts';

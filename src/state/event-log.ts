@@ -12,12 +12,9 @@ export async function appendEvents(file: string, events: readonly NumberedEvent[
   if (events.length === 0) return;
   const handle = await open(file, 'a+');
   try {
-    const { size } = await handle.stat();
-    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
-    // A crash may have left half a line: it is to spoil no other.
-    const start = size > 0 && buffer[0] !== 10 ? '\n' : '';
+    const size = await cutHalfLine(handle);
     try {
-      await handle.appendFile(start + events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+      await handle.appendFile(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
       await handle.datasync();
     } catch (error) {
       // All or nothing: what is written again after a full disk must not stand there twice.
@@ -28,6 +25,20 @@ export async function appendEvents(file: string, events: readonly NumberedEvent[
   } finally {
     await handle.close();
   }
+}
+
+/** A crash may have left half a line: no reader counts it, and it must not spoil the next one. Returns the size. */
+async function cutHalfLine(handle: FileHandle): Promise<number> {
+  const { size } = await handle.stat();
+  for (let end = size; end > 0; end -= TAIL_BYTES) {
+    const from = Math.max(0, end - TAIL_BYTES);
+    const { buffer } = await handle.read(Buffer.alloc(end - from), 0, end - from, from);
+    const whole = buffer.lastIndexOf(10) + 1;
+    if (whole === 0 && from > 0) continue;
+    if (from + whole < size) await handle.truncate(from + whole);
+    return from + whole;
+  }
+  return size;
 }
 
 /**

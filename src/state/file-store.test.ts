@@ -297,9 +297,11 @@ describe('the event log', () => {
     await store.append([warning('one')]);
     appendFileSync(store.paths.events, '{"type":"warn');
     await store.append([warning('two')]);
-    const lines = readFileSync(store.paths.events, 'utf8').split('\n');
-    expect(lines[1]).toBe('{"type":"warn');
-    expect(JSON.parse(lines[2] ?? '')).toEqual(warning('two'));
+    expect(textsOf(store)).toEqual([warning('one'), warning('two')]);
+    // Longer than what is read of the log at once.
+    appendFileSync(store.paths.events, `{"type":"${'x'.repeat(200_000)}`);
+    await store.append([warning('three')]);
+    expect(textsOf(store)).toEqual([warning('one'), warning('two'), warning('three')]);
   });
 
   it('that cannot be written says so', async () => {

@@ -4,6 +4,8 @@ import {
   AppError,
   foreignLock,
   lockHolder,
+  removeDrafts,
+  removeLockDrafts,
   removeTree,
   makeIgnoredFolder,
   randomId,
@@ -70,7 +72,10 @@ export function openStore(project: ProjectPaths, feature: string, replay: Replay
     lock: async () => {
       await makeFolders(project, paths);
       const attempt = await tryLock(paths.lock);
-      if (attempt.taken) return attempt.release;
+      if (attempt.taken) {
+        await clearDrafts(project, paths);
+        return attempt.release;
+      }
       const { pid, since } = attempt.holder;
       throw foreignLock(paths.lock, attempt.holder) ?? new AppError('ALREADY_RUNNING', { feature, pid, since });
     },
@@ -112,6 +117,14 @@ async function isFreshDraft(lock: string, file: string): Promise<boolean> {
   if (!file.startsWith(`${lock}.`)) return false;
   const stats = await stat(file).catch(() => undefined);
   return stats !== undefined && Date.now() - stats.mtimeMs < DRAFT_MS;
+}
+
+/** What killed processes have left half written. The caller holds the lock. */
+async function clearDrafts(project: ProjectPaths, paths: FeaturePaths): Promise<void> {
+  await removeDrafts(project.state, [path.basename(paths.state)]);
+  await removeDrafts(paths.folder, [path.basename(paths.usedGraph)]);
+  for (const folder of [project.logs, paths.requests]) await removeDrafts(folder);
+  await removeLockDrafts(paths.lock);
 }
 
 async function makeFolders(project: ProjectPaths, paths: FeaturePaths): Promise<void> {

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject, simpleTask as task } from '../support/project.ts';
@@ -55,4 +57,20 @@ describe('a repository in which a killed git has left half a worktree', () => {
     await expectMended();
     expect(project.git('for-each-ref', 'refs/mahabharatha', 'refs/heads/mahabharatha')).toBe('');
   });
+});
+
+it('drafts that killed processes have left go with the next start, those of live ones stay', async () => {
+  const id = '0123456789abcdef';
+  const at = (name: string): string => path.join(project.folder, '.mahabharatha', 'state', name);
+  await mkdir(at('login'), { recursive: true });
+  const dead = JSON.stringify({ pid: 1, started: 'never', host: hostname(), since: '', token: id });
+  const left = [at(`.login.json.${id}.tmp`), at(`login/lock.json.${id}`), inGit(`mahabharatha-worktrees.lock.${id}`)];
+  for (const file of left) await writeFile(file, file.endsWith('.tmp') ? '{' : dead);
+  const fresh = at(`.search.json.${id}.tmp`);
+  await writeFile(fresh, '{');
+  await writeFile(at('.gitignore'), '');
+  expect((await project.cli('kurukshetra')).exit).toBe(0);
+  expect(left.filter((file) => existsSync(file))).toEqual([]);
+  expect(existsSync(fresh)).toBe(true);
+  expect(project.git('status', '--porcelain', '--untracked-files=all')).not.toContain('.mahabharatha/state');
 });

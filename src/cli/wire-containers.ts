@@ -87,18 +87,27 @@ function limitsOf({ workers: { container } }: Config, info: EngineInfo): Limits 
 
 type Given = Awaited<ReturnType<typeof makeHandover>>;
 
-function handoverFor({ project, config, agent, env }: ContainerWishes): Promise<Given> {
+function handoverFor(wishes: ContainerWishes): Promise<Given> {
+  const { project, config, env } = wishes;
   return makeHandover({
     env,
     platform: process.platform,
     run,
     configFile: project.paths.config,
     names: config.workers.container.env,
-    agent:
-      agent.kind === 'command'
-        ? { kind: 'command', name: agent.name, names: config.agents[agent.name]?.env ?? [] }
-        : { kind: agent.kind },
+    agent: servedAgent(wishes),
   });
+}
+
+/** Whose credentials workers get: none where each task is a command of its own. */
+export function servedAgent({
+  agent,
+  graph,
+  config,
+}: Pick<ContainerWishes, 'agent' | 'graph' | 'config'>): Parameters<typeof makeHandover>[0]['agent'] {
+  if (graph.tasks.every((task) => task.run !== null)) return { kind: 'shell' };
+  if (agent.kind !== 'command') return { kind: agent.kind };
+  return { kind: 'command', name: agent.name, names: config.agents[agent.name]?.env ?? [] };
 }
 
 /** Better to say before the start that no agent can work than after the first attempt. */

@@ -50,7 +50,11 @@ export function saysPassing(stderr: string): boolean {
   return PASSING.some((trouble) => trouble.test(stderr));
 }
 
-/** Did git fail, or not even start, because of something that passes? */
+/**
+ * Did git fail, or not even start, because of something that passes? Ctrl-C at the terminal is for us alone, but reaches a
+ * git that has just been started and has not left our process group yet.
+ */
 export function isPassingFailure(error: unknown): boolean {
-  return hasCode(error, 'GIT_FAILED') ? saysPassing(error.facts.stderr) : isPassing(error);
+  if (!hasCode(error, 'GIT_FAILED')) return isPassing(error);
+  return error.facts.exit === 'signal SIGINT' || saysPassing(error.facts.stderr);
 }

@@ -42,6 +42,7 @@ case " $* " in
       if [ "$left" -gt 0 ]; then
         echo $((left - 1)) > "$cd_to/left"
         if [ "$(cat "$cd_to/when")" = after ]; then '${real}' "$@"; fi
+        if [ "$(cat "$cd_to/stderr")" = SIGINT ]; then kill -INT $$; fi
         cat "$cd_to/stderr" >&2
         exit 128
       fi
@@ -92,6 +93,12 @@ describe('trouble that passes, such as a `git gc` beside us,', () => {
       expect(await repository.readRef(ref)).toBe(second);
       expect(calls()).toBe(when === 'before' ? 2 : 1);
     }
+  });
+
+  it('does not end what Ctrl-C at the terminal has hit', async () => {
+    const { repository, second, fails } = await setScene();
+    fails('diff-tree', 1, 'SIGINT');
+    expect(await repository.commitFacts(second)).toMatchObject({ changed: ['a'] });
   });
 
   it('is told after some tries when it does not pass', async () => {

@@ -41,7 +41,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(JSON.parse(stdout)).toMatchObject({
       mode: { name: 'container', wished: 'auto', because: 'an engine and a fresh image are there', unprotected: [] },
       settings: { mode: 'container' },
-      warnings: ['a run will ask for your approval first: .mahabharatha/config.yaml is new'],
+      warnings: ['a run will ask for your approval first: .mahabharatha/config.yaml is new (+5 -0 lines)'],
     });
   });
 

@@ -184,7 +184,7 @@ async function breakOff({ context, journal, hands, merger }: LiveRun, error: unk
   await merger.rest().catch(() => undefined);
   const { launcher } = context.ports;
   await launcher.sweep(journal.state.runId).then(
-    // Results that nobody has looked at stay, for whoever resumes.
+    // Results that nobody has looked at stay, for the next resume.
     () => removeCheckouts(context.ports).catch(() => undefined),
     () => undefined,
   );

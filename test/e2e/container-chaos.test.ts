@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SOAK, stateSoFar } from '../support/chaos.ts';
+import { SOAK, eventsSoFar, stateSoFar } from '../support/chaos.ts';
 import {
   WHILE_FETCHING,
   after,
@@ -103,9 +103,12 @@ describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed
   });
 });
 
-/** Containers of workers that had been told of and were at work when nobody was there to see them. */
+/** Containers of workers that a resumed run takes over: what one at gates will say counts no more, so it is ended. */
 function runningWorkers({ project }: ContainerChaos): string[] {
   const live = project.containers().filter(({ State }) => State.Running);
-  const known = Object.values(stateSoFar(project)?.workers ?? {}).flatMap(({ containerId }) => containerId ?? []);
+  const gates = eventsSoFar(project).findLast(({ type }) => type.startsWith('gates-'));
+  const atGates = gates?.type === 'gates-started' ? String(gates.worker) : undefined;
+  const workers = Object.entries(stateSoFar(project)?.workers ?? {}).filter(([worker]) => worker !== atGates);
+  const known = workers.flatMap(([, { containerId }]) => containerId ?? []);
   return live.map(({ Id }) => Id).filter((id) => known.includes(id));
 }

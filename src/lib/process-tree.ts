@@ -40,14 +40,25 @@ export async function findByEnvironment(name: string, value: string): Promise<nu
 
 /** Kills everything that carries the mark, and what it starts meanwhile. Returns how many were killed. */
 export async function killByEnvironment(name: string, value: string): Promise<number> {
-  const killed = new Set<number>();
+  const killed = new Map<number, string | undefined>();
   for (let round = 0; round < 20; round++) {
     const found = await findByEnvironment(name, value);
-    if (found.length === 0) break;
-    for (const pid of found) if (kill(pid, 'SIGKILL')) killed.add(pid);
+    for (const pid of found) {
+      const started = await processStart(pid);
+      if (kill(pid, 'SIGKILL')) killed.set(pid, started);
+    }
+    if (found.length === 0 && (await areGone(killed))) break;
     await sleep(5 * (round + 1));
   }
   return killed.size;
+}
+
+/** A process that is being ended has no environment any more for a moment before it is gone. */
+async function areGone(processes: ReadonlyMap<number, string | undefined>): Promise<boolean> {
+  const now = await Promise.all(
+    [...processes].map(async ([pid, started]) => started === undefined || (await processStart(pid)) !== started),
+  );
+  return now.every(Boolean);
 }
 
 let bootId: string | undefined;

@@ -33,6 +33,15 @@ async function waitForCount(mark: string, count: number): Promise<void> {
   });
 }
 
+async function namesOf(mark: string): Promise<string[]> {
+  const pids = await findByEnvironment(MARK, mark);
+  const { stdout } = await run('ps', ['-o', 'comm=', '-p', pids.join(',')], {
+    cwd: '/',
+    env: { PATH: process.env['PATH'] },
+  });
+  return stdout.trim().split('\n');
+}
+
 it('tells a process from a later one with the same pid', async () => {
   const own = await ownIdentity();
   expect(own.pid).toBe(process.pid);
@@ -83,6 +92,11 @@ it('finds and kills a whole tree: children, what left the session, and what lost
   const bystander = randomId();
   startMarked('exec sleep 1000', bystander);
   startMarked('sleep 1000 & setsid sleep 1000 & (setsid sleep 1000 & sleep 1000 &) ; wait', mark);
+  // Shells that start them and end count for a moment, too.
+  await waitUntil(
+    'four of them sleep',
+    async () => (await namesOf(mark)).filter((name) => name.endsWith('sleep')).length === 4,
+  );
   await waitForCount(mark, 5);
   await waitForCount(bystander, 1);
   expect(await killByEnvironment(MARK, mark)).toBe(5);

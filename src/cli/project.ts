@@ -45,7 +45,7 @@ async function checkNoLink(folder: string): Promise<void> {
   throw new AppError('USAGE', { problem, hint: 'Make it a folder of the repository again.' });
 }
 
-/** A configuration that cannot be read is told of where it is needed; a run that has begun knows its place without it. */
+/** A configuration that cannot be read is reported where it is needed; the folder of a run that has begun is known without it. */
 async function locate(root: string, env: Environment): Promise<ProjectPaths> {
   const config = await loadConfig(configFile(root)).catch(() => undefined);
   return projectPaths(root, await locateRuns(root, env, config?.workers.folder));

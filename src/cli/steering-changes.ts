@@ -55,7 +55,7 @@ const KINDS: readonly Kind[] = [
 const OWN = 'settings and tasks of later runs';
 const PACKAGES = 'package scripts';
 const NOT_READ = 'could not be read';
-/** npm and its kin run these when somebody installs. */
+/** npm, yarn and pnpm run these at an installation. */
 const AT_INSTALL = /^(pre|post)?(install|prepare|prepublish)$|^dependencies$/;
 /** Keys of a package.json by which nothing is run or fetched. */
 const HARMLESS = new Set(

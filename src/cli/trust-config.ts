@@ -11,7 +11,7 @@ const SHOWN_LINES = 80;
 
 type Where = Pick<CliContext, 'env'>;
 
-/** Settings of a repository are code: whoever has written to it may have written them. */
+/** Settings of a repository are code, and every contributor to it can write them. */
 export interface Settings {
   readonly files: SteeringFiles;
   /** How they differ from what the user has approved last. */

@@ -14,7 +14,7 @@ function sentence(what: string, { reason, advice }: Denial): string {
 /** Nothing in it ends the line, or is not ASCII. */
 const inOneLine = (text: string): string => printable(text).replaceAll('…', '...');
 
-/** To a request: the connection ends with it, so that a refusal costs whoever asks a new one. */
+/** The answer to a request that is refused. It closes the connection, so each refusal costs the client a new one. */
 export function answerRequest(response: ServerResponse, what: string, denial: Denial): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();

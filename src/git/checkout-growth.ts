@@ -62,7 +62,7 @@ export async function growthOf(git: GitCommand, changes: readonly RawChange[]): 
 }
 
 /**
- * What is not there has no size: that is so for files of a partial clone, which nobody could check out either. Git would
+ * What is not there has no size: that is so for files of a partial clone, which cannot be checked out either. Git would
  * fetch them one by one, and ends when it may not; so what matters, the new files, is asked for first.
  */
 async function sizesOf(git: GitCommand, sides: readonly (Side | null)[]): Promise<ReadonlyMap<string, number>> {

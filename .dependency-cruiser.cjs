@@ -13,8 +13,11 @@ const RANK = {
   trust: 2,
   agents: 2,
   lease: 2,
-  egress: 2,
   credentials: 2,
+  'egress/target': 2,
+  'egress/rules': 3,
+  'egress/proxy': 3,
+  'egress/door': 3,
   launchers: 3,
   orchestrator: 4,
   planning: 4,
@@ -27,11 +30,10 @@ const RANK = {
   cli: 6,
 };
 /** The only sideways edges. */
-const EXTRA = { images: ['engines'], egress: ['lease'] };
-/** The half of `egress` that asks the user's own machine; the rest runs in the proxy's container. */
-const EGRESS_HOST = '^src/egress/(index|rules|npm-hosts|program|environment)[.]ts$';
+const EXTRA = { images: ['engines'] };
 /** Never inside a container. */
-const HOST_ONLY = `^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials|npm|trust)/|${EGRESS_HOST}`;
+const HOST_ONLY =
+  '^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials|npm|trust|egress/rules)/';
 const PURE_IN_ORCHESTRATOR = [
   'decide[a-z-]*',
   'backoff',
@@ -90,8 +92,14 @@ module.exports = {
     no('pure', { path: PURE }, { dependencyTypes: ['core', 'npm'], pathNot: 'node_modules/zod/' }),
     no('pure-local', { path: PURE }, { path: '^src/', pathNot: PURE, dependencyTypesNot: ['type-only'] }),
     no(
+      'pure/egress/target',
+      { path: dir('egress/target') },
+      { dependencyTypes: ['core', 'npm'], pathNot: '^(node:)?net$' },
+      'node:net tells addresses from names; all else would be I/O',
+    ),
+    no(
       'container-side',
-      { path: '^src/(worker|sandbox-agent|lease|egress)/', pathNot: EGRESS_HOST },
+      { path: '^src/(worker|sandbox-agent|lease|egress/(target|proxy|door))/' },
       { path: HOST_ONLY },
     ),
     ...Object.entries(VENDOR).map(([vendor, home]) =>

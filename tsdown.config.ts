@@ -22,5 +22,5 @@ export default [
   program('cli', 'src/cli/main.ts'),
   program('worker', 'src/worker/main.ts'),
   program('sweeper', 'src/sweeper/main.ts'),
-  program('egress', 'src/egress/main.ts'),
+  program('egress', 'src/egress/proxy/main.ts'),
 ];

@@ -22,6 +22,9 @@ function cruise(folder: string): Promise<Report> {
   });
 }
 
+const RULES = "import '../rules/index.ts';";
+const DEEP = "import '../target/address.ts';";
+
 /** One violation each, planted into a copy of the source. */
 const PLANTED: readonly (readonly [what: string, file: string, line: string, rule: string])[] = [
   ['an import upwards', 'src/tasks/graph.ts', "import '../orchestrator/index.ts';", 'rank/tasks'],
@@ -45,7 +48,14 @@ const PLANTED: readonly (readonly [what: string, file: string, line: string, rul
   ['I/O in a decision', 'src/orchestrator/decide.ts', "import 'node:fs';", 'pure'],
   ['I/O in a decision by way of lib', 'src/orchestrator/decide.ts', "import '../lib/index.ts';", 'pure-local'],
   ['host code in the worker', 'src/worker/attempt.ts', "import '../launchers/index.ts';", 'container-side'],
-  ["the egress proxy's host half in the proxy", 'src/egress/proxy.ts', "import './npm-hosts.ts';", 'container-side'],
+  ['egress rules, which are host code, in the proxy', 'src/egress/proxy/dial.ts', RULES, 'container-side'],
+  ['egress rules, which are host code, in the door', 'src/egress/door/door.ts', RULES, 'container-side'],
+  ['the egress proxy in the door', 'src/egress/door/door.ts', "import '../proxy/dial.ts';", 'rank/egress/door'],
+  ['the door in the egress proxy', 'src/egress/proxy/dial.ts', "import '../door/index.ts';", 'rank/egress/proxy'],
+  ['the egress proxy in the rules', 'src/egress/rules/presets.ts', "import '../proxy/dial.ts';", 'rank/egress/rules'],
+  ['a room of egress in what they share', 'src/egress/target/address.ts', RULES, 'rank/egress/target'],
+  ['I/O in what the rooms of egress share', 'src/egress/target/target.ts', "import 'node:fs';", 'pure/egress/target'],
+  ['an import past the door of a room within egress', 'src/egress/proxy/dial.ts', DEEP, 'door/egress/target'],
   ['a file that nobody uses', 'src/lib/nobody.ts', 'export const nobody = 1;', 'no-orphans'],
   ['source that imports a test', 'src/logs/lines.ts', "import '../../test/support/project.ts';", 'src-not-to-test'],
   ['processes started elsewhere', 'src/git/merge.ts', "import 'node:child_process';", 'processes-have-one-home'],

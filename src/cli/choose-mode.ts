@@ -1,5 +1,5 @@
 import type { Engine, EngineInfo } from '../engines/index.ts';
-import type { EgressRules } from '../egress/index.ts';
+import type { EgressRules } from '../egress/rules/index.ts';
 import type { ImageRequest, RunImage } from '../images/index.ts';
 import { AppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';

@@ -3,7 +3,7 @@ import { homedir, userInfo } from 'node:os';
 import path from 'node:path';
 import { loadSettings } from '../config/index.ts';
 import type { Settings } from '../config/index.ts';
-import { allowlistProblems } from '../egress/index.ts';
+import { allowlistProblems } from '../egress/rules/index.ts';
 import { extraMounts } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import { AppError, settingsHome, stateHome } from '../lib/index.ts';

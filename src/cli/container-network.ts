@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts';
-import { egressRules, isAllowed, proxyEnvironment, proxyProgram } from '../egress/index.ts';
-import type { EgressRules } from '../egress/index.ts';
+import { egressRules, isAllowed, proxyEnvironment, proxyProgram } from '../egress/rules/index.ts';
+import type { EgressRules } from '../egress/rules/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { INSIDE } from '../protocol/index.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { createRefusalLog } from '../egress/refusal-log.ts';
+import { createRefusalLog } from '../egress/proxy/refusal-log.ts';
 import type { LogLine } from '../protocol/index.ts';
 import type { CliContext } from './command.ts';
 import { tallyNetwork } from './network-tally.ts';

@@ -4,7 +4,7 @@ import type { Redactor } from '../logs/index.ts';
 import { EGRESS_SOCKET, HANDOVER_MARK, INSIDE } from '../protocol/index.ts';
 import { createAgentHome } from './agent-home.ts';
 import type { AgentHome } from './agent-home.ts';
-import { openEgressDoor } from './egress-door.ts';
+import { openEgressDoor } from '../egress/door/index.ts';
 import { readHandover } from './handover.ts';
 
 const HANDOVER_LIMIT = 4 * 1024 * 1024;

@@ -6,8 +6,8 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'tsdown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllowlist } from '../../src/egress/allowlist.ts';
-import { proxyEnvironment, proxyProgram } from '../../src/egress/index.ts';
+import { parseAllowlist } from '../../src/egress/rules/allowlist.ts';
+import { proxyEnvironment, proxyProgram } from '../../src/egress/rules/index.ts';
 import { keyedDigest, randomId } from '../../src/lib/index.ts';
 import { EGRESS_KEY, EGRESS_SOCKET, egressIdentity, INSIDE, logLine } from '../../src/protocol/index.ts';
 import type { EgressRule } from '../../src/protocol/index.ts';
@@ -156,7 +156,7 @@ async function bundle(folder: string): Promise<void> {
   const door = path.join(folder, 'door.ts');
   const token = keyedDigest(KEY, egressIdentity(WORKER));
   const options = `{ port: ${INSIDE.proxyPort}, socket: '${EGRESS_SOCKET}', worker: ${WORKER}, token: '${token}', patienceMs: 4000 }`;
-  const source = path.join(ROOT, 'src/worker/egress-door.ts');
+  const source = path.join(ROOT, 'src/egress/door/index.ts');
   writeFileSync(
     door,
     `import { openEgressDoor } from '${source}';\nawait openEgressDoor(${options});\nconsole.log('open');\n`,
@@ -164,7 +164,7 @@ async function bundle(folder: string): Promise<void> {
   await build({
     cwd: ROOT,
     config: false,
-    entry: { egress: path.join(ROOT, 'src/egress/main.ts'), door },
+    entry: { egress: path.join(ROOT, 'src/egress/proxy/main.ts'), door },
     outDir: path.join(folder, 'programs'),
     format: 'esm',
     platform: 'node',

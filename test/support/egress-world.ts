@@ -4,15 +4,15 @@ import { connect } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { parseAllowlist } from '../../src/egress/allowlist.ts';
-import { dial } from '../../src/egress/dial.ts';
-import { createProxy, listen } from '../../src/egress/proxy.ts';
-import type { ProxyLimits } from '../../src/egress/proxy.ts';
-import { createRefusalLog } from '../../src/egress/refusal-log.ts';
+import { parseAllowlist } from '../../src/egress/rules/allowlist.ts';
+import { dial } from '../../src/egress/proxy/dial.ts';
+import { createProxy, listen } from '../../src/egress/proxy/proxy.ts';
+import type { ProxyLimits } from '../../src/egress/proxy/proxy.ts';
+import { createRefusalLog } from '../../src/egress/proxy/refusal-log.ts';
 import { keyedDigest } from '../../src/lib/index.ts';
 import { egressIdentity, egressPreamble } from '../../src/protocol/index.ts';
 import type { EgressRule } from '../../src/protocol/index.ts';
-import { openEgressDoor } from '../../src/worker/egress-door.ts';
+import { openEgressDoor } from '../../src/egress/door/index.ts';
 import { tempFolder } from './temp-folder.ts';
 
 interface Wishes {

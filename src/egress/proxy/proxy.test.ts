@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { egressWorld, KEY, listening, preambleOf, say, startOrigin, wire } from '../../test/support/egress-world.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
-import { waitUntil } from '../../test/support/wait-until.ts';
+import { egressWorld, KEY, listening, preambleOf, say, startOrigin, wire } from '../../../test/support/egress-world.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 import { createProxy, listen } from './proxy.ts';
 
 const PUBLIC = '8.8.8.8';

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import type { Socket } from 'node:net';
-import { startTimer } from '../lib/index.ts';
+import { startTimer } from '../../lib/index.ts';
 
 /** Of many addresses only so many are tried. */
 const MOST = 4;

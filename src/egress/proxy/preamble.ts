@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import type { EgressClaim } from '../protocol/index.ts';
-import { readEgressPreamble } from '../protocol/index.ts';
-import { startTimer } from '../lib/index.ts';
+import type { EgressClaim } from '../../protocol/index.ts';
+import { readEgressPreamble } from '../../protocol/index.ts';
+import { startTimer } from '../../lib/index.ts';
 
 /**
  * Reads the first line of a connection and leaves the rest as if it had not looked; who says something else is cut off.

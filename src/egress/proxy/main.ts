@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { watchLease } from '../lease/index.ts';
-import { reasonOf, systemClock } from '../lib/index.ts';
-import { EGRESS_KEY, EGRESS_ORDERS, egressOrders } from '../protocol/index.ts';
+import { watchLease } from '../../lease/index.ts';
+import { reasonOf, systemClock } from '../../lib/index.ts';
+import { EGRESS_KEY, EGRESS_ORDERS, egressOrders } from '../../protocol/index.ts';
 import { resolveName } from './admission.ts';
 import { dial } from './dial.ts';
 import { createProxy, listen } from './proxy.ts';

@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { keyedDigest } from '../lib/index.ts';
-import { egressIdentity } from '../protocol/index.ts';
+import { keyedDigest } from '../../lib/index.ts';
+import { egressIdentity } from '../../protocol/index.ts';
 import { createBudget } from './budget.ts';
 import type { BudgetLimits } from './budget.ts';
 import { createCrowd, createStrangers } from './crowd.ts';
 import { awaitPreamble } from './preamble.ts';
-import type { Target } from './target.ts';
+import type { Target } from '../target/index.ts';
 
 /** A connection of a worker. */
 export interface Client {

@@ -1,8 +1,6 @@
-import type { EgressRule } from '../protocol/index.ts';
-import { kindOf } from './address.ts';
+import type { EgressRule } from '../../protocol/index.ts';
+import { kindOf, permissionFor, readHost } from '../target/index.ts';
 import { NPM_PRESET, PRESET_NAMES, presetLike, PRESETS } from './presets.ts';
-import { readHost } from './target.ts';
-import type { Target } from './target.ts';
 
 /** For a name without a port. */
 const WEB_PORTS = [443, 80];
@@ -98,25 +96,8 @@ function inAscii(name: string): string {
   return new URL(`http://${name}/`).hostname;
 }
 
-/** What the list says of a target: nothing, another port only, or yes and where the name may lead. */
-export type Permission =
-  | { readonly allowed: false; readonly otherPorts: readonly number[] }
-  | { readonly allowed: true; readonly trustedPrivate: boolean };
-
-/** Pure. */
-export function permissionFor(rules: readonly EgressRule[], target: Pick<Target, 'host' | 'port'>): Permission {
-  const ofHost = rules.filter((rule) => covers(rule, target.host));
-  const fitting = ofHost.filter(({ ports }) => ports.includes(target.port));
-  if (fitting.length === 0) return { allowed: false, otherPorts: [...new Set(ofHost.flatMap(({ ports }) => ports))] };
-  return { allowed: true, trustedPrivate: fitting.some(({ trustedPrivate }) => trustedPrivate) };
-}
-
 /** Pure. Would the list let this through? Where the name leads is another question. */
 export function isAllowed(rules: readonly EgressRule[], host: string, port: number): boolean {
   const known = readHost(host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
   return known !== undefined && permissionFor(rules, { host: known.host, port }).allowed;
-}
-
-function covers(rule: EgressRule, host: string): boolean {
-  return rule.covers === 'subdomains' ? host.endsWith(`.${rule.host}`) : host === rule.host;
 }

@@ -1,4 +1,4 @@
-import type { LogLine } from '../protocol/index.ts';
+import type { LogLine } from '../../protocol/index.ts';
 
 /** Counts come at most so often. */
 const ROUND_MS = 5000;

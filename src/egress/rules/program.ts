@@ -1,5 +1,5 @@
-import { EGRESS_ORDERS, EGRESS_SOCKET, INSIDE } from '../protocol/index.ts';
-import type { EgressOrders, EgressRule } from '../protocol/index.ts';
+import { EGRESS_ORDERS, EGRESS_SOCKET, INSIDE } from '../../protocol/index.ts';
+import type { EgressOrders, EgressRule } from '../../protocol/index.ts';
 
 /** How a container becomes the egress proxy: for the container that has the volume and the bridge network. */
 export interface ProxyProgram {

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { npmWith } from '../../test/support/npm.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
-import { egressOrders } from '../protocol/index.ts';
+import { npmWith } from '../../../test/support/npm.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { egressOrders } from '../../protocol/index.ts';
 import { isAllowed } from './allowlist.ts';
 import { proxyEnvironment } from './environment.ts';
 import { readNpmHosts } from './npm-hosts.ts';

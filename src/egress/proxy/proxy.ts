@@ -2,8 +2,8 @@ import { chmod, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { reasonOf } from '../lib/index.ts';
-import type { EgressRule } from '../protocol/index.ts';
+import { reasonOf } from '../../lib/index.ts';
+import type { EgressRule } from '../../protocol/index.ts';
 import { admit } from './admission.ts';
 import type { Denial, Resolve } from './admission.ts';
 import { answerConnect, answerRequest } from './answers.ts';
@@ -15,8 +15,8 @@ import type { Dial } from './dial.ts';
 import { forward } from './forward.ts';
 import { hearOpening, judgeOpening } from './opening.ts';
 import type { RefusalLog } from './refusal-log.ts';
-import { readAbsoluteUri, readAuthority, readOriginForm, targetText } from './target.ts';
-import type { Target } from './target.ts';
+import { readAbsoluteUri, readAuthority, readOriginForm, targetText } from '../target/index.ts';
+import type { Target } from '../target/index.ts';
 import { joinTunnel, refuseTunnel } from './tunnel.ts';
 
 export interface ProxyLimits {

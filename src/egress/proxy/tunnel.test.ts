@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { inRecords, madeHello, realHello, serverName } from '../../test/support/client-hello.ts';
-import { egressWorld, listening, startOrigin, wire } from '../../test/support/egress-world.ts';
-import type { Wire } from '../../test/support/egress-world.ts';
-import { waitUntil } from '../../test/support/wait-until.ts';
+import { inRecords, madeHello, realHello, serverName } from '../../../test/support/client-hello.ts';
+import { egressWorld, listening, startOrigin, wire } from '../../../test/support/egress-world.ts';
+import type { Wire } from '../../../test/support/egress-world.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 
 const PUBLIC = '8.8.8.8';
 const connect = (target: string): string => `CONNECT ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;

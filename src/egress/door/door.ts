@@ -1,7 +1,7 @@
 import { createConnection, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { joinSockets, reasonOf, sleep, systemClock, systemCode } from '../lib/index.ts';
-import { egressPreamble } from '../protocol/index.ts';
+import { joinSockets, reasonOf, sleep, systemClock, systemCode } from '../../lib/index.ts';
+import { egressPreamble } from '../../protocol/index.ts';
 
 /** The proxy may start after us: a connection waits so long for it. */
 const PATIENCE_MS = 10_000;

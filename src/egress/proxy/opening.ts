@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Denial } from './admission.ts';
 import { looksLikeTls, readClientHello } from './client-hello.ts';
-import { readHost } from './target.ts';
-import type { Target } from './target.ts';
+import { readHost } from '../target/index.ts';
+import type { Target } from '../target/index.ts';
 
 /** What both ends of a tunnel have said when it was clear what it is for. */
 export interface Opening {

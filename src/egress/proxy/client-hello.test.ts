@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inRecords, madeHello, realHello, serverName } from '../../test/support/client-hello.ts';
+import { inRecords, madeHello, realHello, serverName } from '../../../test/support/client-hello.ts';
 import { readClientHello } from './client-hello.ts';
 
 const NAME = 'registry.example.org';

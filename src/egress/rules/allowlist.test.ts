@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isAllowed, parseAllowlist, permissionFor } from './allowlist.ts';
+import { permissionFor } from '../target/index.ts';
+import { isAllowed, parseAllowlist } from './allowlist.ts';
 import type { Allowlist } from './allowlist.ts';
 
 const rulesOf = (...entries: string[]): Allowlist['rules'] => parseAllowlist(entries).rules;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { logLine } from '../protocol/index.ts';
+import { logLine } from '../../protocol/index.ts';
 import { createRefusalLog } from './refusal-log.ts';
 import type { RefusalLog } from './refusal-log.ts';
 

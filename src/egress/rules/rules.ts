@@ -1,11 +1,10 @@
-import { AppError } from '../lib/index.ts';
-import type { Environment } from '../lib/index.ts';
-import type { EgressRule } from '../protocol/index.ts';
-import { kindOf, readAddress } from './address.ts';
+import { AppError } from '../../lib/index.ts';
+import type { Environment } from '../../lib/index.ts';
+import type { EgressRule } from '../../protocol/index.ts';
+import { kindOf, readAddress, readHost } from '../target/index.ts';
 import { isOwnLoopback, loopbackWarning, parseAllowlist } from './allowlist.ts';
 import { readNpmHosts } from './npm-hosts.ts';
 import type { NpmHosts } from './npm-hosts.ts';
-import { readHost } from './target.ts';
 
 export interface EgressRules {
   readonly rules: readonly EgressRule[];

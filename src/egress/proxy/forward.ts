@@ -2,7 +2,7 @@ import { request as startRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { framingOf, headersToPassOn } from './headers.ts';
-import type { HttpTarget } from './target.ts';
+import type { HttpTarget } from '../target/index.ts';
 
 interface Forwarding {
   readonly to: HttpTarget;

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { joinSockets } from '../lib/index.ts';
+import { joinSockets } from '../../lib/index.ts';
 import type { Denial } from './admission.ts';
 import { answerConnect } from './answers.ts';
 import { looksLikeTls } from './client-hello.ts';

@@ -1,5 +1,5 @@
-import type { Environment } from '../lib/index.ts';
-import { askUserRegistries, readProjectRegistries } from '../npm/index.ts';
+import type { Environment } from '../../lib/index.ts';
+import { askUserRegistries, readProjectRegistries } from '../../npm/index.ts';
 
 export interface NpmHosts {
   /** The addresses of the user's registries; only their hosts and ports, never a name, password or path. */

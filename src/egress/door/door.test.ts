@@ -2,11 +2,11 @@ import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { say, wire } from '../../test/support/egress-world.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
-import { waitUntil } from '../../test/support/wait-until.ts';
-import { openEgressDoor } from './egress-door.ts';
-import type { EgressDoor } from './egress-door.ts';
+import { say, wire } from '../../../test/support/egress-world.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
+import { openEgressDoor } from './door.ts';
+import type { EgressDoor } from './door.ts';
 
 /** Says back what it hears, after the end. */
 async function startProxy(socket: string): Promise<Socket[]> {

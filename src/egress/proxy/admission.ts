@@ -1,12 +1,8 @@
 import { lookup } from 'node:dns/promises';
-import { sleep } from '../lib/index.ts';
-import type { EgressRule } from '../protocol/index.ts';
-import { kindOf, readAddress } from './address.ts';
-import type { AddressKind } from './address.ts';
-import { permissionFor } from './allowlist.ts';
-import type { Permission } from './allowlist.ts';
-import { targetText } from './target.ts';
-import type { Target } from './target.ts';
+import { sleep } from '../../lib/index.ts';
+import type { EgressRule } from '../../protocol/index.ts';
+import { kindOf, permissionFor, readAddress, targetText } from '../target/index.ts';
+import type { AddressKind, Permission, Target } from '../target/index.ts';
 
 /** The addresses of a name; rejects when it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;

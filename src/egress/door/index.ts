@@ -1,0 +1,1 @@
+export { openEgressDoor } from './door.ts';

@@ -1,0 +1,6 @@
+export { kindOf, readAddress } from './address.ts';
+export type { AddressKind } from './address.ts';
+export { permissionFor } from './permission.ts';
+export type { Permission } from './permission.ts';
+export { readAbsoluteUri, readAuthority, readHost, readOriginForm, targetText } from './target.ts';
+export type { HttpTarget, Target } from './target.ts';

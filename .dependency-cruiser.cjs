@@ -13,6 +13,7 @@ const RANK = {
   trust: 2,
   agents: 2,
   lease: 2,
+  supervise: 2,
   credentials: 2,
   'egress/target': 2,
   'egress/rules': 3,
@@ -99,7 +100,7 @@ module.exports = {
     ),
     no(
       'container-side',
-      { path: '^src/(worker|sandbox-agent|lease|egress/(target|proxy|door))/' },
+      { path: '^src/(worker|sandbox-agent|lease|supervise|egress/(target|proxy|door))/' },
       { path: HOST_ONLY },
     ),
     ...Object.entries(VENDOR).map(([vendor, home]) =>

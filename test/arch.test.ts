@@ -22,6 +22,8 @@ function cruise(folder: string): Promise<Report> {
   });
 }
 
+const WORKER = "import '../worker/context.ts';";
+const HOST = "import '../launchers/index.ts';";
 const RULES = "import '../rules/index.ts';";
 const DEEP = "import '../target/address.ts';";
 
@@ -47,6 +49,8 @@ const PLANTED: readonly (readonly [what: string, file: string, line: string, rul
   ],
   ['I/O in a decision', 'src/orchestrator/decide.ts', "import 'node:fs';", 'pure'],
   ['I/O in a decision by way of lib', 'src/orchestrator/decide.ts', "import '../lib/index.ts';", 'pure-local'],
+  ['a worker in the supervision of jobs', 'src/supervise/memory.ts', WORKER, 'rank/supervise'],
+  ['host code in the supervision of jobs', 'src/supervise/memory.ts', HOST, 'container-side'],
   ['host code in the worker', 'src/worker/attempt.ts', "import '../launchers/index.ts';", 'container-side'],
   ['egress rules, which are host code, in the proxy', 'src/egress/proxy/dial.ts', RULES, 'container-side'],
   ['egress rules, which are host code, in the door', 'src/egress/door/door.ts', RULES, 'container-side'],

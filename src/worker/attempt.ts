@@ -5,13 +5,13 @@ import type { AgentReader, AgentVerdict } from '../agents/index.ts';
 import { createLineSplitter } from '../logs/index.ts';
 import { commitMessage, TEXT_LIMIT, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
+import { supervise } from '../supervise/index.ts';
 import { foreignPaths } from '../tasks/index.ts';
 import { withAgentHome } from './agent-home.ts';
 import { LEASE_LOST } from './context.ts';
 import type { WorkerContext } from './context.ts';
 import type { WorkerLog } from './log.ts';
 import { runShell } from './shell-step.ts';
-import { supervise } from './supervise.ts';
 import type { WorktreeSetup } from './worktree-setup.ts';
 
 /** Claude's messages are a line each, with whole files in them; one that is cut could not be read. */

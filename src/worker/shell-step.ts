@@ -1,9 +1,9 @@
 import { createLineSplitter, createTail } from '../logs/index.ts';
 import type { LogSource } from '../protocol/index.ts';
+import { supervise } from '../supervise/index.ts';
+import type { Supervised } from '../supervise/index.ts';
 import type { WorkerContext } from './context.ts';
 import type { WorkerLog } from './log.ts';
-import { supervise } from './supervise.ts';
-import type { Supervised } from './supervise.ts';
 
 /** How much of an output goes into feedback, gate reports and set-up failures: its end. */
 const OUTPUT_TAIL = 8000;

@@ -1,0 +1,2 @@
+export { supervise } from './supervise.ts';
+export type { Supervised } from './supervise.ts';

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
 import { alone, isAlone } from './alone.ts';
 
-const inContainer = { platform: 'linux', handedOver: true, uid: 1000, parent: 1, init: ['docker-init', 'docker-init'] };
+const inContainer = { platform: 'linux', marked: true, uid: 1000, parent: 1, init: ['docker-init', 'docker-init'] };
 
-it('knows a worker that has a container for itself, under the init of any engine', () => {
+it('knows a process that has a container for itself, under the init of any engine', () => {
   for (const name of ['docker-init', 'tini', 'catatonit', 'podman-init']) {
     expect(isAlone({ ...inContainer, init: [name, name] })).toBe(true);
   }
 });
 
 it.each([
-  ['the container launcher has not started it', { handedOver: false }],
+  ['it was not started in a locked-down container', { marked: false }],
   ['it is root, whom everything obeys', { uid: 0 }],
   ['nobody tells who it is', { uid: undefined }],
   ['somebody else has started it', { parent: 4711 }],

@@ -10,8 +10,8 @@ const LIMIT_MS = 5000;
 
 interface AloneFacts {
   readonly platform: string;
-  /** Only the container launcher sets it. */
-  readonly handedOver: boolean;
+  /** The mark that only the start of a locked-down container sets. */
+  readonly marked: boolean;
   readonly uid: number | undefined;
   readonly parent: number;
   /** What pid 1 calls itself, and the program it was started from. */
@@ -19,13 +19,13 @@ interface AloneFacts {
 }
 
 /**
- * Is there nothing in sight but an engine's init, this process and what it has started? Anywhere else killing everything
- * would be a disaster, so each of the facts must hold.
+ * Does this process share its container with nothing but an engine's init and what it has started itself? Anywhere else
+ * killing everything would be a disaster, so each of the facts must hold.
  */
-export function isAlone({ platform, handedOver, uid, parent, init }: AloneFacts): boolean {
+export function isAlone({ platform, marked, uid, parent, init }: AloneFacts): boolean {
   return (
     platform === 'linux' &&
-    handedOver &&
+    marked &&
     uid !== undefined &&
     uid > 0 &&
     parent === 1 &&
@@ -37,8 +37,8 @@ export function isAlone({ platform, handedOver, uid, parent, init }: AloneFacts)
 /** Found once, at the very start: to a process that has lost its parent pid 1 would look like its parent. */
 export const alone = isAlone({
   platform: process.platform,
-  // oxlint-disable-next-line node/no-process-env -- the mark of this very process, before anybody can take it away
-  handedOver: process.env[HANDOVER_MARK] !== undefined,
+  // oxlint-disable-next-line node/no-process-env -- the mark of this very process, read before it is removed
+  marked: process.env[HANDOVER_MARK] !== undefined,
   uid: process.getuid?.(),
   parent: process.ppid,
   init: namesOfInit(),
@@ -46,7 +46,7 @@ export const alone = isAlone({
 
 /**
  * Kills everything in the container but the init and this process, in one system call: also what has left its session
- * and its environment, and what forks faster than anybody can look. False when something was still there in the end.
+ * and its environment, and what forks faster than a list of processes could be read. False when something was still there in the end.
  */
 export async function endAllOthers(): Promise<boolean> {
   // Asked again here: of all that this program does, this is what must not happen by mistake.
@@ -54,15 +54,15 @@ export async function endAllOthers(): Promise<boolean> {
   const limit = systemClock.monotonic() + LIMIT_MS;
   for (let round = 1; ; round++) {
     kill(-1, 'SIGKILL');
-    // Also zombies count: until the init has reaped them they fill the table of processes.
-    if (!readdirSync('/proc').some(isInOurWay)) return true;
+    // Zombies count too: until the init has reaped them they fill the table of processes.
+    if (!readdirSync('/proc').some(isToBeAwaited)) return true;
     if (systemClock.monotonic() > limit) return false;
     await sleep(Math.min(50, round * 2));
   }
 }
 
-/** Somebody with more rights, who has entered the container from outside, is not ours to wait for. */
-function isInOurWay(entry: string): boolean {
+/** A process with more rights, which was started from outside (`docker exec`), cannot be signalled and is not awaited. */
+function isToBeAwaited(entry: string): boolean {
   const pid = Number(entry);
   return Number.isInteger(pid) && pid > 1 && pid !== process.pid && kill(pid, 0);
 }

@@ -1,20 +1,19 @@
 import { constants } from 'node:os';
 import { readFileSync } from 'node:fs';
-import { inBytes } from '../lib/index.ts';
+import type { Exceeded } from './exceeded.ts';
 
 const SIGNAL = 'SIGXFSZ';
-/** As shells tell it. */
+/** The exit status by which a shell reports the signal. */
 const EXIT = 128 + constants.signals[SIGNAL];
 
-/** What there is to say when a job was ended because it made a file too large; undefined when it was not. */
-export function fileSizeTrouble(
+/** Undefined when a job was not ended for making a file too large. */
+export function fileSizeExceeded(
   { code, signal }: { readonly code: number | null; readonly signal: string | null },
   limits = ownLimits(),
-): string | undefined {
+): Exceeded | undefined {
   if (signal !== SIGNAL && code !== EXIT) return undefined;
   const limit = /^Max file size +(\d+)/m.exec(limits)?.[1];
-  const size = limit === undefined ? '' : ` of ${inBytes(Number(limit))}`;
-  return `a file was made larger than the worker's disk${size} (workers.container.disk)`;
+  return { limit: 'file-size', bytes: limit === undefined ? undefined : Number(limit) };
 }
 
 function ownLimits(): string {

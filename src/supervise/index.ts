@@ -1,2 +1,3 @@
+export type { Exceeded } from './exceeded.ts';
 export { supervise } from './supervise.ts';
 export type { Supervised } from './supervise.ts';

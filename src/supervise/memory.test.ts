@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../lib/index.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { expendable, memoryTrouble, readOomKills } from './memory.ts';
+import { expendable, memoryExceeded, readOomKills } from './memory.ts';
 
 function groups(files: Readonly<Record<string, string>>): string {
   const folder = tempFolder();
@@ -42,33 +42,33 @@ describe('the record of the memory', () => {
   });
 });
 
-describe('what is said of a job', () => {
+describe('the memory of a job', () => {
   const limitBytes = 4 * 1024 ** 3;
   const counting = (kills: number) => ({ kills, limitHits: 0, limitBytes });
   const silent = (limitHits?: number) => ({ kills: undefined, limitHits, limitBytes });
-  const perhaps = "it was killed: perhaps the worker's memory of 4.0 GiB was used up";
+  const certain = { limit: 'memory', bytes: limitBytes, certain: true };
+  const likely = { ...certain, certain: false };
 
-  it('is that the memory was used up when the kernel has killed for it', () => {
-    const words = "a process was killed: the worker's memory of 4.0 GiB was used up";
-    expect(memoryTrouble(counting(1), counting(2), false)).toBe(words);
-    expect(memoryTrouble(counting(1), counting(4), true)).toBe(words);
+  it('was used up when the kernel has killed for it', () => {
+    expect(memoryExceeded(counting(1), counting(2), false)).toEqual(certain);
+    expect(memoryExceeded(counting(1), counting(4), true)).toEqual(certain);
     const unlimited = { ...counting(2), limitBytes: undefined };
-    expect(memoryTrouble(counting(1), unlimited, true)).toBe("a process was killed: the worker's memory was used up");
+    expect(memoryExceeded(counting(1), unlimited, true)).toEqual({ ...certain, bytes: undefined });
   });
 
-  it('is nothing when the kernel has not, whoever else has killed it', () => {
-    expect(memoryTrouble(counting(1), counting(1), true)).toBeUndefined();
-    expect(memoryTrouble(counting(1), counting(1), false)).toBeUndefined();
+  it('was not when the kernel counts and has not killed, whatever else has', () => {
+    expect(memoryExceeded(counting(1), counting(1), true)).toBeUndefined();
+    expect(memoryExceeded(counting(1), counting(1), false)).toBeUndefined();
   });
 
-  it('is a guess when the kernel does not tell and something has killed it', () => {
-    expect(memoryTrouble(silent(), silent(), true)).toBe(perhaps);
-    expect(memoryTrouble(silent(1), silent(2), true)).toBe(perhaps);
-    expect(memoryTrouble(silent(1), silent(2), false)).toBeUndefined();
+  it('is the likely reason when the kernel does not count and something has killed the job', () => {
+    expect(memoryExceeded(silent(), silent(), true)).toEqual(likely);
+    expect(memoryExceeded(silent(1), silent(2), true)).toEqual(likely);
+    expect(memoryExceeded(silent(1), silent(2), false)).toBeUndefined();
   });
 
-  it('is nothing when the memory was never full', () => {
-    expect(memoryTrouble(silent(3), silent(3), true)).toBeUndefined();
+  it('was not when its limit was never met', () => {
+    expect(memoryExceeded(silent(3), silent(3), true)).toBeUndefined();
   });
 });
 

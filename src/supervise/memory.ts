@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { inBytes } from '../lib/index.ts';
+import type { Exceeded } from './exceeded.ts';
 
 /** What the container's own control group tells of its memory; what is undefined is not known. */
 export interface MemoryRecord {
@@ -26,14 +26,12 @@ export function readOomKills(root = '/sys/fs/cgroup'): MemoryRecord {
   };
 }
 
-/** What there is to say of a job's use of memory; undefined when it did no harm. */
-export function memoryTrouble(before: MemoryRecord, after: MemoryRecord, wasKilled: boolean): string | undefined {
-  const memory = after.limitBytes === undefined ? 'memory' : `memory of ${inBytes(after.limitBytes)}`;
-  if (before.kills !== undefined && after.kills !== undefined) {
-    return after.kills > before.kills ? `a process was killed: the worker's ${memory} was used up` : undefined;
-  }
+/** Pure. Undefined when a job's use of memory did no harm. */
+export function memoryExceeded(before: MemoryRecord, after: MemoryRecord, wasKilled: boolean): Exceeded | undefined {
+  const certain = before.kills !== undefined && after.kills !== undefined;
   const neverFull = after.limitHits !== undefined && after.limitHits === before.limitHits;
-  return wasKilled && !neverFull ? `it was killed: perhaps the worker's ${memory} was used up` : undefined;
+  const met = certain ? after.kills > before.kills : wasKilled && !neverFull;
+  return met ? { limit: 'memory', bytes: after.limitBytes, certain } : undefined;
 }
 
 /** Raises its own score, which its children inherit, and then becomes the program that it is given. */

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { processTrouble, readProcessRecord } from './process-limit.ts';
+import { processesExceeded, readProcessRecord } from './process-limit.ts';
 
 describe('the record of the processes', () => {
   it.each(['.', 'pids'])('is read from control groups, below "%s"', (below) => {
@@ -20,11 +20,12 @@ describe('the record of the processes', () => {
   });
 });
 
-describe('what is said of the processes of a job', () => {
-  it('is the limit when it was met meanwhile', () => {
-    expect(processTrouble({ refusals: 1, limit: 64 }, { refusals: 3, limit: 64 })).toBe(
-      "processes could not be started: the worker's limit of 64 (workers.container.pids) was reached",
-    );
+describe('the limit of processes', () => {
+  it('was met when the kernel has refused one meanwhile', () => {
+    expect(processesExceeded({ refusals: 1, limit: 64 }, { refusals: 3, limit: 64 })).toEqual({
+      limit: 'processes',
+      most: 64,
+    });
   });
 
   it.each([
@@ -40,7 +41,7 @@ describe('what is said of the processes of a job', () => {
       { refusals: 3, limit: 64 },
       { refusals: undefined, limit: 64 },
     ],
-  ])('is nothing when it was met before, or nobody knows (%o, %o)', (before, after) => {
-    expect(processTrouble(before, after)).toBeUndefined();
+  ])('was not when it was met before, or the kernel does not count (%o, %o)', (before, after) => {
+    expect(processesExceeded(before, after)).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Exceeded } from './exceeded.ts';
 
 /** What the container's own control group tells of its processes; what is undefined is not known. */
 export interface ProcessRecord {
@@ -18,12 +19,11 @@ export function readProcessRecord(root = '/sys/fs/cgroup'): ProcessRecord {
   };
 }
 
-/** What there is to say of a job's processes; undefined when there were never too many. */
-export function processTrouble(before: ProcessRecord, after: ProcessRecord): string | undefined {
+/** Pure. Undefined when a job never had too many processes. */
+export function processesExceeded(before: ProcessRecord, after: ProcessRecord): Exceeded | undefined {
   if (before.refusals === undefined || after.refusals === undefined || after.refusals <= before.refusals)
     return undefined;
-  const limit = after.limit === undefined ? '' : ` of ${after.limit}`;
-  return `processes could not be started: the worker's limit${limit} (workers.container.pids) was reached`;
+  return { limit: 'processes', most: after.limit };
 }
 
 function textOf(file: string): string | undefined {

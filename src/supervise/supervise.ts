@@ -2,17 +2,19 @@ import { killByEnvironment, randomId, startJob, startTimer } from '../lib/index.
 import type { Environment, Job, Timer } from '../lib/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import { alone, endAllOthers } from './alone.ts';
-import { fileSizeTrouble } from './file-size.ts';
-import { expendable, memoryTrouble, readOomKills } from './memory.ts';
-import { processTrouble, readProcessRecord } from './process-limit.ts';
+import type { Exceeded } from './exceeded.ts';
+import { fileSizeExceeded } from './file-size.ts';
+import { expendable, memoryExceeded, readOomKills } from './memory.ts';
+import { processesExceeded, readProcessRecord } from './process-limit.ts';
 
 export interface Supervised {
   readonly code: number | null;
   readonly signal: string | null;
   /** What brought it to its end. */
   readonly endedBy: 'itself' | 'total' | 'idle' | 'completion' | 'stopped';
-  /** In a container: which of its limits it has met, in words. */
-  readonly trouble: string | undefined;
+  /** Which limits of its container it has met; known only in a container that the job has for itself. */
+  readonly exceeded: readonly Exceeded[];
+  readonly durationMs: number;
 }
 
 interface SuperviseOptions {
@@ -24,14 +26,15 @@ interface SuperviseOptions {
   readonly totalMs: number;
   /** Longest silence; none when left out. */
   readonly idleMs?: number;
-  /** After the job has said its last word, it has this long to end, counted from its last output. */
+  /** Once `reached`, the job has this long to end, counted from its last output. */
   readonly completion?: { readonly ms: number; readonly reached: () => boolean };
   readonly graceMs: number;
   readonly stop: AbortSignal;
 }
 
-/** Runs a program under watch: whatever limit it meets, it and all it started are gone when this resolves. */
+/** Runs a program under limits. It and all that it started have ended when this resolves. */
 export async function supervise(file: string, args: readonly string[], options: SuperviseOptions): Promise<Supervised> {
+  const started = performance.now();
   const limits = watchLimits(options, () => void job.stop(options.graceMs));
   const mark = randomId();
   const heard =
@@ -40,7 +43,7 @@ export async function supervise(file: string, args: readonly string[], options: 
       take(text);
       limits.heard();
     };
-  const troubleSince = alone ? watchTroubles() : undefined;
+  const exceededSince = alone ? watchExceeded() : undefined;
   const command = alone ? expendable(file, args) : { file, args };
   const job: Job = startJob(command.file, command.args, {
     cwd: options.cwd,
@@ -50,7 +53,7 @@ export async function supervise(file: string, args: readonly string[], options: 
     onStderr: heard(options.onStderr),
     sweep: async () => {
       limits.close();
-      // What has left the job's process group would go on writing into the next task's worktree.
+      // What has left the job's process group would go on writing where the next job works.
       await (alone ? endAllOthers() : killByEnvironment(MARKS.child, mark));
     },
   });
@@ -59,22 +62,23 @@ export async function supervise(file: string, args: readonly string[], options: 
     const { code, signal } = await job.done;
     const endedBy = limits.met();
     const wasKilled = endedBy === 'itself' && (signal === 'SIGKILL' || code === 137);
-    return { code, signal, endedBy, trouble: troubleSince?.({ code, signal, wasKilled }) };
+    const exceeded = exceededSince?.({ code, signal, wasKilled }) ?? [];
+    return { code, signal, endedBy, exceeded, durationMs: Math.round(performance.now() - started) };
   } finally {
     limits.close();
   }
 }
 
-/** From now on: what a job then has met of the container's own limits. */
-function watchTroubles(): (end: Pick<Supervised, 'code' | 'signal'> & { wasKilled: boolean }) => string | undefined {
+/** Reads the container's counters now; the function that it returns compares them with those at the job's end. */
+function watchExceeded(): (end: Pick<Supervised, 'code' | 'signal'> & { wasKilled: boolean }) => Exceeded[] {
   const [memory, processes] = [readOomKills(), readProcessRecord()];
   return ({ wasKilled, ...end }) => {
-    const troubles = [
-      memoryTrouble(memory, readOomKills(), wasKilled),
-      processTrouble(processes, readProcessRecord()),
-      fileSizeTrouble(end),
+    const found = [
+      memoryExceeded(memory, readOomKills(), wasKilled),
+      processesExceeded(processes, readProcessRecord()),
+      fileSizeExceeded(end),
     ];
-    return troubles.filter((text) => text !== undefined).join('; ') || undefined;
+    return found.filter((exceeded) => exceeded !== undefined);
   };
 }
 

@@ -10,6 +10,7 @@ import { foreignPaths } from '../tasks/index.ts';
 import { withAgentHome } from './agent-home.ts';
 import { LEASE_LOST } from './context.ts';
 import type { WorkerContext } from './context.ts';
+import { limitsInWords } from './limits-in-words.ts';
 import type { WorkerLog } from './log.ts';
 import { runShell } from './shell-step.ts';
 import type { WorktreeSetup } from './worktree-setup.ts';
@@ -90,7 +91,7 @@ async function runAgent(
   log.sumUp();
   if (end.endedBy === 'stopped') return brokenOff(context);
   const verdict: AgentVerdict = reader.verdict({ code: end.code, endedBy: end.endedBy });
-  return { ...verdict, trouble: end.trouble };
+  return { ...verdict, trouble: limitsInWords(end.exceeded) };
 }
 
 /** The next attempt must know it too: it may do the same in smaller pieces. */

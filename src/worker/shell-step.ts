@@ -3,6 +3,7 @@ import type { LogSource } from '../protocol/index.ts';
 import { supervise } from '../supervise/index.ts';
 import type { Supervised } from '../supervise/index.ts';
 import type { WorkerContext } from './context.ts';
+import { limitsInWords } from './limits-in-words.ts';
 import type { WorkerLog } from './log.ts';
 
 /** How much of an output goes into feedback, gate reports and set-up failures: its end. */
@@ -27,7 +28,6 @@ interface ShellResult {
 
 /** Runs a command of the user's through bash in the worktree: set-up, verification, gates. */
 export async function runShell(context: WorkerContext, step: ShellStep): Promise<ShellResult> {
-  const started = performance.now();
   const tail = createTail(OUTPUT_TAIL);
   const lines = createLineSplitter((line) => step.log.line(step.source, line));
   const take = (text: string): void => {
@@ -48,9 +48,11 @@ export async function runShell(context: WorkerContext, step: ShellStep): Promise
   return {
     ok: end.endedBy === 'itself' && end.code === 0,
     stopped: end.endedBy === 'stopped',
-    detail: [howItEnded(end, step.timeoutMs), end.trouble].filter((text) => text !== undefined).join('; '),
+    detail: [howItEnded(end, step.timeoutMs), limitsInWords(end.exceeded)]
+      .filter((text) => text !== undefined)
+      .join('; '),
     output: tail.text(),
-    durationMs: Math.round(performance.now() - started),
+    durationMs: end.durationMs,
   };
 }
 

@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { checkoutNotes, findTraces } from '../git/index.ts';
-import { AppError, writeFileAtomic } from '../lib/index.ts';
+import { checkoutNotes } from '../git/index.ts';
+import { AppError } from '../lib/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import { branchNames, EGRESS_LOG } from '../protocol/index.ts';
-import type { RunSettings, RunState } from '../state/index.ts';
+import type { RunSettings, RunState, StateStore } from '../state/index.ts';
 import { checkAgent } from './check-agent.ts';
 import { findGraph, readWishes } from './build-wishes.ts';
 import type { Wishes } from './build-wishes.ts';
@@ -14,7 +14,8 @@ import type { CliContext, CommandInput } from './command.ts';
 import type { Prepared } from './prepared.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
-import { clearGoneRuns, runFolders } from './run-folders.ts';
+import { clearGoneRuns } from './run-folders.ts';
+import { leftWork } from './left-work.ts';
 import { tallyNetwork } from './network-tally.ts';
 import type { NetworkTally } from './network-tally.ts';
 import { showPlan } from './show-plan.ts';
@@ -59,7 +60,8 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
   try {
     // Somebody else may have come and gone before the lock was ours.
     const same = planned !== undefined && (await store.read())?.updatedAt === planned.known?.updatedAt;
-    return await buildLocked(prepared, same ? planned : await planStart(prepared, wishes, context), wishes, context);
+    const start = same ? planned : await planStart(prepared, wishes, context);
+    return await buildLocked({ ...prepared, store }, start, wishes, context);
   } finally {
     await release();
   }
@@ -94,7 +96,8 @@ async function planStart(prepared: Prepared, wishes: Wishes, context: CliContext
       status: known.status === 'running' ? 'broken off' : known.status,
     });
   }
-  if (known === undefined && wishes.resume) throw new AppError('NOTHING_TO_RESUME', { feature: graph.feature });
+  if (known === undefined && wishes.resume)
+    throw (await leftWork(project, graph.feature)) ?? new AppError('NOTHING_TO_RESUME', { feature: graph.feature });
   const settings = known === undefined ? prepared.settings : resumedSettings(known, prepared, wishes);
   const agent = agentSpec(config, settings.agent);
   if (prepared.mode.name === 'subprocess' && graph.tasks.some((task) => task.run === null))
@@ -105,7 +108,10 @@ async function planStart(prepared: Prepared, wishes: Wishes, context: CliContext
   return { known, settings, agent, workers, base };
 }
 
-async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, context: CliContext): Promise<number> {
+/** `store` is the one that holds the feature's lock. */
+type Locked = Prepared & { readonly store: StateStore };
+
+async function buildLocked(prepared: Locked, start: Start, wishes: Wishes, context: CliContext): Promise<number> {
   const { project, graph, config } = prepared;
   const { known, settings, agent, workers, base } = start;
   const [copies, ...notes] = await Promise.all([
@@ -113,15 +119,15 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
     uncommittedNote(project, known),
     prepared.mode.name === 'container' ? checkoutNotes(project.repository, base) : [],
   ]);
-  await project.store(graph.feature).makeWorkers();
-  await writeFileAtomic(project.paths.feature(graph.feature).usedGraph, prepared.graphText, { durable: false });
+  await prepared.store.makeWorkers();
+  await prepared.store.keepGraph(prepared.graphText);
   if (prepared.mode.name === 'container') await rememberContainers(project.repository.commonDir, context.env);
   prepared.tell(prepared.mode, unprotectedLines(prepared.mode, agent, graph));
   const renderer = await createRenderer({ context, graph, json: wishes.json });
   const stop = stopSignal(context);
   const run: RunContext = {
     graph,
-    ports: wirePorts(project, graph.feature, workers.launcher, renderer.event),
+    ports: wirePorts(project, prepared.store, workers.launcher, renderer.event),
     options: runOptions({ config, agent, copies, deadlineMs: wishes.deadlineMs, ...workers, stop }),
   };
   for (const note of [...prepared.notes, ...notes.flat()]) renderer.note(note);
@@ -138,19 +144,14 @@ async function buildLocked(prepared: Prepared, start: Start, wishes: Wishes, con
 }
 
 /** Work of a run whose state is gone is still somebody's work; and git keeps no branch below another branch. */
-async function checkNothingLeft({ repository, paths, store }: Project, feature: string): Promise<void> {
+async function checkNothingLeft(project: Project, feature: string): Promise<void> {
   const { integration } = branchNames(feature);
   const above = ['mahabharatha', `mahabharatha/${feature}`];
-  const [traces, ...inTheWay] = await Promise.all([
-    findTraces(repository, feature, runFolders(paths.feature(feature))),
-    ...above.map((branch) => repository.readRef(`refs/heads/${branch}`)),
-  ]);
+  const inTheWay = await Promise.all(above.map((branch) => project.repository.readRef(`refs/heads/${branch}`)));
   const branch = above.find((_, index) => inTheWay[index] !== undefined);
   if (branch !== undefined) throw new AppError('BRANCH_BLOCKS_NAMESPACE', { branch, wanted: integration });
-  // Whoever has just started this run has written the state before the first ref.
-  const refs = [...traces.refs.map(({ ref }) => ref), ...traces.checkedOut.map((kept) => `refs/heads/${kept.branch}`)];
-  if (refs.length > 0 && (await store(feature).read()) === undefined)
-    throw new AppError('TRACES_LEFT', { feature, refs });
+  const left = await leftWork(project, feature);
+  if (left !== undefined) throw left;
 }
 
 interface Going {

@@ -3,6 +3,7 @@ import { parseDuration } from '../config/index.ts';
 import { AppError, hasCode } from '../lib/index.ts';
 import { textOf } from './command.ts';
 import type { CommandInput } from './command.ts';
+import { leftWork } from './left-work.ts';
 import { loadGraph } from './load-graph.ts';
 import type { LoadedGraph } from './load-graph.ts';
 import type { Project } from './project.ts';
@@ -83,6 +84,7 @@ async function featureGraph(project: Project, feature: string, resume: boolean):
     return await loadGraph(graph);
   } catch (error) {
     if (!resume || !hasCode(error, 'GRAPH_MISSING')) throw error;
+    if ((await project.store(feature).read()) === undefined) throw (await leftWork(project, feature)) ?? error;
     return loadGraph(usedGraph);
   }
 }

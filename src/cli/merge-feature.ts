@@ -3,6 +3,7 @@ import type { BroughtIn } from '../git/index.ts';
 import { AppError, line, printableJson } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { textOf } from './command.ts';
+import { noRun } from './left-work.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { checkAtRest, openProject } from './project.ts';
 import type { Project } from './project.ts';
@@ -69,7 +70,7 @@ async function steeringOf({ repository }: Project, { files, before, commit }: Br
 async function finishedState(project: Project, feature: string, partial: boolean): Promise<RunState> {
   const store = project.store(feature);
   const state = await store.read();
-  if (state === undefined) throw new AppError('NO_RUN', { feature });
+  if (state === undefined) throw await noRun(project, feature);
   await checkAtRest(store, feature);
   if (state.status !== 'complete' && !partial) {
     throw new AppError('MERGE_NOT_READY', {

@@ -29,7 +29,7 @@ export async function openProject(context: Pick<CliContext, 'cwd' | 'env'>): Pro
     repository,
     paths,
     config: () => loadConfig(paths.config),
-    feature: (name) => chooseFeature(paths, name),
+    feature: (name) => chooseFeature(paths, repository, name),
     store: (feature) => openStore(paths, feature, replay),
   };
 }
@@ -68,17 +68,24 @@ export function isFeatureName(feature: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(feature) && !/\.\.|\.$|\.lock$|\.json$/.test(feature);
 }
 
-async function chooseFeature(paths: ProjectPaths, name: string | undefined): Promise<string> {
-  const features = await knownFeatures(paths);
+async function chooseFeature(paths: ProjectPaths, repository: Repository, name: string | undefined): Promise<string> {
+  const known = await knownFeatures(paths);
+  if (name !== undefined && known.includes(checkFeatureName(name))) return name;
+  // Specs and state may have been removed, by git clean -x for one; the branches are what is left then.
+  const features = name === undefined && known.length > 0 ? known : [...known, ...(await branchedFeatures(repository))];
   if (name !== undefined) {
-    if (!features.includes(checkFeatureName(name)))
-      throw new AppError('FEATURE_UNKNOWN', { feature: name, known: features });
+    if (!features.includes(name)) throw new AppError('FEATURE_UNKNOWN', { feature: name, known });
     return name;
   }
   const [only, ...more] = features;
   if (only === undefined) throw new AppError('FEATURE_UNKNOWN', { feature: '(none given)', known: [] });
   if (more.length > 0) throw new AppError('FEATURE_AMBIGUOUS', { features });
   return checkFeatureName(only);
+}
+
+async function branchedFeatures({ listRefs }: Repository): Promise<string[]> {
+  const refs = await listRefs('refs/heads/mahabharatha');
+  return refs.flatMap(({ ref }) => /^refs\/heads\/mahabharatha\/([^/]+)\/integration$/.exec(ref)?.[1] ?? []);
 }
 
 async function knownFeatures(paths: ProjectPaths): Promise<string[]> {

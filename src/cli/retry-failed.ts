@@ -5,15 +5,17 @@ import { dependentsOf } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
+import { noRun } from './left-work.ts';
 import { loadGraph } from './load-graph.ts';
 import { openProject } from './project.ts';
+import type { Project } from './project.ts';
 
 /** `retry`: a live run is asked; a run at rest is changed, to be resumed. */
 export async function retryFailed(input: CommandInput, context: CliContext): Promise<number> {
   const project = await openProject(context);
   const feature = await project.feature(textOf(input['feature']));
   const store = project.store(feature);
-  const choose = (): Promise<Choice> => chooseTasks(store, feature, textOf(input['argument']));
+  const choose = (): Promise<Choice> => chooseTasks(project, feature, textOf(input['argument']));
   const { live, asked } = await retryInPlace(store, await choose(), choose);
   if (asked.length === 0) return say(context, input, { feature, tasks: [], text: 'No task has failed.' });
   const tasks = asked.join(', ');
@@ -28,9 +30,10 @@ interface Choice {
   readonly asked: readonly string[];
 }
 
-async function chooseTasks(store: StateStore, feature: string, named: string | undefined): Promise<Choice> {
+async function chooseTasks(project: Project, feature: string, named: string | undefined): Promise<Choice> {
+  const store = project.store(feature);
   const state = await store.read();
-  if (state === undefined) throw new AppError('NO_RUN', { feature });
+  if (state === undefined) throw await noRun(project, feature);
   const failed = Object.keys(state.tasks).filter((id) => state.tasks[id]?.status === 'failed');
   if (named === undefined) return { state, asked: failed };
   const status = state.tasks[named]?.status;

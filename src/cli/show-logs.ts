@@ -6,6 +6,7 @@ import { EGRESS_LOG, readLogLine } from '../protocol/index.ts';
 import type { LogLine } from '../protocol/index.ts';
 import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
+import { noRun } from './left-work.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
 import { colorsFor } from './render/colors.ts';
@@ -32,7 +33,7 @@ export async function showLogs(input: CommandInput, context: CliContext): Promis
   const feature = await project.feature(textOf(input['feature']));
   const store = project.store(feature);
   const state = await store.read();
-  if (state === undefined) throw new AppError('NO_RUN', { feature });
+  if (state === undefined) throw await noRun(project, feature);
   const wanted = readWishes(input, state);
   const colors = colorsFor(context.color);
   const sources = wanted.workers.map((worker) => workerSource(store, worker, colors, context.color));

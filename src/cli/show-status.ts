@@ -1,5 +1,6 @@
-import { AppError, CLEAR_SCREEN, line, printableJson, sleep } from '../lib/index.ts';
+import { CLEAR_SCREEN, line, printableJson, sleep } from '../lib/index.ts';
 import { textOf } from './command.ts';
+import { noRun } from './left-work.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
 import { colorsFor } from './render/colors.ts';
@@ -19,7 +20,7 @@ export async function showStatus(input: CommandInput, context: CliContext): Prom
   const show = printer(context, input['json'] === true, input['watch'] === true);
   for (;;) {
     const view = await viewStatus(store, listLive);
-    if (view === undefined) throw new AppError('NO_RUN', { feature });
+    if (view === undefined) throw await noRun(project, feature);
     show(view);
     if (input['watch'] !== true || view.status !== 'running' || context.interrupted.aborted) return 0;
     await sleep(WATCH_MS, context.interrupted);

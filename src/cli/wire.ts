@@ -8,7 +8,7 @@ import type { Launcher, WorkerHandle } from '../launchers/index.ts';
 import type { Ports, RunOptions } from '../orchestrator/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
-import type { RecordedEvent, RunSettings, RunState } from '../state/index.ts';
+import type { RecordedEvent, RunSettings, RunState, StateStore } from '../state/index.ts';
 import type { Project } from './project.ts';
 
 /** Between the polite and the final signal. */
@@ -26,14 +26,14 @@ const BUNDLE_BYTES = 1024 ** 3;
 /** The one place where the orchestrator's ports get their real values. */
 export function wirePorts(
   project: Project,
-  feature: string,
+  store: StateStore,
   launcher: Launcher,
   emit: (event: RecordedEvent) => void,
 ): Ports {
   return {
     clock: systemClock,
     repository: project.repository,
-    store: project.store(feature),
+    store,
     launcher,
     watch: watchFolder,
     emit,

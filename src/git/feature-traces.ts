@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { attemptRefs, branchNames } from '../protocol/index.ts';
+import { attemptRefs, branchNames, TASK_TRAILER } from '../protocol/index.ts';
 import type { Repository } from './repository.ts';
 
 /** What a feature's runs have left in the repository: only what we made, by exact name. */
@@ -40,10 +40,24 @@ export async function findTraces(
   return { worktrees, refs: [...branches.filter(({ ref }) => !kept.has(ref)), ...attempts], checkedOut, unmerged };
 }
 
+/** Tasks whose work is in the integration branch alone, by what their commits say. */
+export async function mergedTasks({ git, readRef }: Repository, feature: string): Promise<string[]> {
+  const { integration, prefix } = branchNames(feature);
+  const tip = await readRef(`refs/heads/${integration}`);
+  if (tip === undefined) return [];
+  const format = `--format=%(trailers:key=${TASK_TRAILER},valueonly)`;
+  const text = await git.text(['log', '--reverse', format, tip, ...notElsewhere(prefix)]);
+  return [...new Set(text.split('\n').filter((id) => id !== ''))];
+}
+
 async function unmergedCommits({ git, readRef }: Repository, integration: string, prefix: string): Promise<number> {
   const tip = await readRef(`refs/heads/${integration}`);
   if (tip === undefined) return 0;
-  const others = [`--exclude=${prefix}*`, '--branches', '--tags', '--remotes', 'HEAD'];
-  const text = await git.text(['rev-list', '--count', tip, '--not', ...others]);
+  const text = await git.text(['rev-list', '--count', tip, ...notElsewhere(prefix)]);
   return Number(text.trim());
+}
+
+/** Leaves out what other branches and tags have. */
+function notElsewhere(prefix: string): string[] {
+  return ['--not', `--exclude=${prefix}*`, '--branches', '--tags', '--remotes', 'HEAD'];
 }

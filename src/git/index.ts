@@ -3,7 +3,7 @@ export type { Growth } from './checkout-growth.ts';
 export { bringIn } from './bring-in.ts';
 export type { BroughtIn } from './bring-in.ts';
 export { checkoutNotes } from './checkout-notes.ts';
-export { findTraces } from './feature-traces.ts';
+export { findTraces, mergedTasks } from './feature-traces.ts';
 export type { FeatureTraces } from './feature-traces.ts';
 export { withGitSettings, workerEnvironment } from './git-command.ts';
 export type { MergeRequest, MergeResult } from './merge.ts';

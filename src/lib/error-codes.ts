@@ -41,6 +41,7 @@ export type ErrorFacts = {
   INTEGRATION_CHECKED_OUT: { branch: string; worktree: string };
   LOCK_BUSY: { file: string; pid: number; waitedMs: number };
   LOCK_FOREIGN: { file: string; pid: number; host: string };
+  LOCK_LOST: { feature: string; file: string; pid: number; host: string };
   MERGE_CONFLICT: { branch: string; into: string; files: readonly string[] };
   MERGE_DIRTY: { into: string; worktree: string; reason: string };
   MERGE_UNSOUND: { branch: string; reason: string };
@@ -66,7 +67,8 @@ export type ErrorFacts = {
   CLEANUP_ELSEWHERE: { feature: string; root: string };
   CLEANUP_OUTDATED: { feature: string };
   CLEANUP_UNCONFIRMED: { feature: string };
-  TRACES_LEFT: { feature: string; refs: readonly string[] };
+  /** `merged`: tasks whose work is in the integration branch. */
+  TRACES_LEFT: { feature: string; refs: readonly string[]; merged: readonly string[] };
   /** `waitsFor`: the failed tasks that block it. */
   TASK_NOT_RETRYABLE: { feature: string; task: string; status: string; waitsFor: readonly string[] };
   TASK_UNKNOWN: { task: string; known: readonly string[] };
@@ -289,6 +291,12 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
     hint: (f) =>
       `Go on at ${f.host} — or, when that host is gone or has another name now and nothing runs there, remove the lock: rm '${f.file}'`,
   },
+  LOCK_LOST: {
+    kind: 'environment',
+    message: (f) =>
+      `The lock of the run of "${f.feature}" was removed (${f.file}), and process ${f.pid} on ${f.host} has taken it since: this run has stopped, and its state was left to that process.`,
+    hint: (f) => `See what goes on now with: mahabharatha status --feature ${f.feature}`,
+  },
   MERGE_CONFLICT: {
     kind: 'work',
     message: (f) =>
@@ -430,8 +438,15 @@ const REGISTRY: { readonly [Code in ErrorCode]: ErrorSpec<ErrorFacts[Code]> } = 
   TRACES_LEFT: {
     kind: 'usage',
     message: (f) =>
-      `There is no state of a run of "${f.feature}", but ${count(f.refs, 'ref')} of one: ${list(f.refs.slice(0, 5))}${f.refs.length > 5 ? ', …' : ''}. Starting anew would lose that work.`,
-    hint: (f) => `Look at it with git log --all, keep what you need, then: mahabharatha cleanup --feature ${f.feature}`,
+      `The state of the run of "${f.feature}" is gone: there is no .mahabharatha/state/${f.feature}.json (git clean -x removes it). Its work is still in ${count(f.refs, 'ref')}: ${some(f.refs)}.` +
+      (f.merged.length === 0
+        ? ''
+        : ` Branch mahabharatha/${f.feature}/integration has the work of ${some(f.merged)}.`) +
+      ' Without the state the run cannot go on, and starting anew would lose that work.',
+    hint: (f) =>
+      f.merged.length === 0
+        ? `Look at it with git log --all, keep what you need, then: mahabharatha cleanup --feature ${f.feature}`
+        : `Go on from what is merged with: git branch ${f.feature}-kept mahabharatha/${f.feature}/integration, then mahabharatha cleanup --feature ${f.feature}, then mahabharatha kurukshetra --feature ${f.feature} --base ${f.feature}-kept — take the tasks that are merged out of the task graph before, and keep what else you need of the refs.`,
   },
   TASK_NOT_RETRYABLE: {
     kind: 'usage',

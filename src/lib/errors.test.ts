@@ -38,6 +38,7 @@ const FACTS: ErrorFacts = {
   INTEGRATION_CHECKED_OUT: { branch: 'mahabharatha/login/integration', worktree: '/repo' },
   LOCK_BUSY: { file: '/x.lock', pid: 7, waitedMs: 120_000 },
   LOCK_FOREIGN: { file: '/x.lock', pid: 7, host: 'build-7' },
+  LOCK_LOST: { feature: 'login', file: '/p/lock.json', pid: 1, host: 'here' },
   MERGE_CONFLICT: { branch: 'a', into: 'b', files: ['src/a.ts'] },
   MERGE_DIRTY: { into: 'main', worktree: '/repo', reason: 'local changes' },
   MERGE_UNSOUND: { branch: 'mahabharatha/login/integration', reason: 'the commit of B is not in it' },
@@ -64,7 +65,7 @@ const FACTS: ErrorFacts = {
   CLEANUP_UNCONFIRMED: { feature: 'login' },
   TASK_NOT_RETRYABLE: { feature: 'login', task: 'T-1', status: 'running', waitsFor: [] },
   TASK_UNKNOWN: { task: 'T-9', known: ['T-1'] },
-  TRACES_LEFT: { feature: 'login', refs: ['refs/heads/mahabharatha/login/integration'] },
+  TRACES_LEFT: { feature: 'login', refs: ['refs/heads/mahabharatha/login/integration'], merged: ['A'] },
   USAGE: { problem: 'There is no option --fast.', hint: 'See: mahabharatha --help' },
 };
 

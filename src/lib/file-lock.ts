@@ -15,19 +15,21 @@ export interface LockHolder {
 }
 
 export type LockAttempt =
-  | { readonly taken: true; readonly release: () => Promise<void> }
+  | { readonly taken: true; readonly token: string; readonly release: () => Promise<void> }
   | { readonly taken: false; readonly holder: LockHolder };
 
-/** Takes the lock at once or says who holds it. A lock whose process is gone is taken over. */
-export async function tryLock(file: string): Promise<LockAttempt> {
-  const token = randomId();
+/**
+ * Takes the lock at once or says who holds it. A lock whose process is gone is taken over. The token tells one taking of
+ * the lock from another; who makes a lock again that was removed gives the old one.
+ */
+export async function tryLock(file: string, token: string = randomId()): Promise<LockAttempt> {
   const identity = await ownIdentity();
   const mine: LockHolder = { ...identity, host: hostname(), since: new Date().toISOString(), token };
   const draft = `${file}.${token}`;
   await writeFile(draft, JSON.stringify(mine));
   try {
     for (;;) {
-      if (await linkInto(draft, file)) return { taken: true, release: () => release(file, token) };
+      if (await linkInto(draft, file)) return { taken: true, token, release: () => release(file, token) };
       const holder = await readHolder(file);
       if (holder === undefined) continue;
       if (await isHeld(holder)) return { taken: false, holder };
@@ -36,6 +38,11 @@ export async function tryLock(file: string): Promise<LockAttempt> {
   } finally {
     await rm(draft, { force: true });
   }
+}
+
+/** Is the lock still the one that was taken with this token? */
+export async function hasToken(file: string, token: string): Promise<boolean> {
+  return (await readHolder(file))?.token === token;
 }
 
 /** Who holds the lock now; undefined when nobody does. */
@@ -140,6 +147,5 @@ async function removeStale(file: string, stale: LockHolder, draft: string): Prom
 }
 
 async function release(file: string, token: string): Promise<void> {
-  const holder = await readHolder(file);
-  if (holder?.token === token) await rm(file, { force: true });
+  if (await hasToken(file, token)) await rm(file, { force: true });
 }

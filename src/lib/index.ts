@@ -5,7 +5,7 @@ export type { Clock, Timer } from './clock.ts';
 export type { ErrorCode } from './error-codes.ts';
 export { AppError, asAppError, hasCode, reasonOf, systemCode } from './errors.ts';
 export { removeDrafts, removeLockDrafts } from './drafts.ts';
-export { foreignLock, lockHolder, tryLock, withLock } from './file-lock.ts';
+export { foreignLock, hasToken, lockHolder, tryLock, withLock } from './file-lock.ts';
 export type { LockHolder } from './file-lock.ts';
 export { randomId, timeId } from './ids.ts';
 export { joinSockets } from './join-sockets.ts';

@@ -141,3 +141,18 @@ it('is not slower than somebody who hands it line after line', async () => {
   await log.close();
   expect(read(file)).toHaveLength(100 * 500 * 99);
 });
+
+it('goes on in a new file when its own was removed, with the folder or without', async () => {
+  const folder = path.join(tempFolder(), 'logs');
+  const file = path.join(folder, 'worker.jsonl');
+  mkdirSync(folder);
+  const log = openLogFile(file, ROOMY);
+  for (const text of ['one\n', 'two\n', 'three\n']) {
+    log.write(text);
+    await waitUntil(`${text} is there`, () => read(file) === text);
+    if (text === 'one\n') rmSync(file);
+    else rmSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true });
+  }
+  await log.close();
+});

@@ -127,6 +127,11 @@ function createTarget(file: string, halfBytes: number): Target {
     current = undefined;
     await handle?.close().catch(() => undefined);
   };
+  /** What is written to a file that has lost its name is written for no reader. */
+  const openNamed = async (): Promise<{ readonly handle: FileHandle; size: number }> => {
+    if (current !== undefined && (await current.handle.stat()).nlink === 0) await close();
+    return (current ??= await openToAppend(file));
+  };
   const write = async (bytes: Buffer): Promise<number> => {
     const { handle, size } = (current ??= await openToAppend(file));
     try {
@@ -143,7 +148,7 @@ function createTarget(file: string, halfBytes: number): Target {
   };
   return {
     append: async (block) => {
-      const { size } = (current ??= await openToAppend(file));
+      const { size } = await openNamed();
       const fits = wholeLinesIn(block, halfBytes - size);
       if (fits > 0) return write(block.subarray(0, fits));
       if (size > 0) {

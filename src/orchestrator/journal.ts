@@ -1,3 +1,4 @@
+import { repeated, systemCode } from '../lib/index.ts';
 import type { NumberedEvent, RunEvent, RunState } from '../state/index.ts';
 import type { Ports } from './ports.ts';
 import { redactEvent } from './redact-event.ts';
@@ -12,7 +13,10 @@ export interface Journal {
   record(event: RunEvent): void;
   /** Facts that are too frequent to be events. */
   heard(worker: number, at: string): void;
-  /** Resolves when everything recorded so far is on the disk: in the log, and in the snapshot if that is due. */
+  /**
+   * Resolves when everything recorded so far is on the disk: in the log, and in the snapshot if that is due. What others have
+   * removed of the run's files is made again before, and told.
+   */
   save(): Promise<void>;
   /** Resolves when the snapshot holds everything recorded so far. */
   checkpoint(): Promise<void>;
@@ -46,6 +50,18 @@ export function openJournal(
     await ports.store.write(state);
     written = { events, at: ports.clock.monotonic() };
   };
+  const record = (event: RunEvent): void => {
+    const at = new Date(ports.clock.now()).toISOString();
+    const recorded: NumberedEvent = { seq: state.events + 1, at, ...redactEvent(event, redact) };
+    state = advance(state, recorded);
+    unsaved.push(recorded);
+    ports.emit(recorded);
+  };
+  const saving = onFiles(ports.store, async (gone) => {
+    record({ type: 'warning', text: goneInWords(gone) });
+    // The log begins anew: all that it said before is in the snapshot by then.
+    await write();
+  });
   return {
     get state() {
       return state;
@@ -53,24 +69,42 @@ export function openJournal(
     get dueMs() {
       return dueMs();
     },
-    record: (event) => {
-      const at = new Date(ports.clock.now()).toISOString();
-      const recorded: NumberedEvent = { seq: state.events + 1, at, ...redactEvent(event, redact) };
-      state = advance(state, recorded);
-      unsaved.push(recorded);
-      ports.emit(recorded);
-    },
+    record,
     heard: (worker, at) => {
       const known = state.workers[worker];
       if (known !== undefined && known.heartbeatAt !== at) state.workers[worker] = { ...known, heartbeatAt: at };
     },
-    save: async () => {
+    save: saving(async () => {
       await append();
       if (dueMs() === 0) await write();
-    },
-    checkpoint: async () => {
+    }),
+    checkpoint: saving(async () => {
       await append();
       if (written?.events !== state.events) await write();
-    },
+    }),
   };
+}
+
+type Work = () => Promise<void>;
+
+/** Work that finds the run's files there: those that others have removed are made again before, and told. */
+function onFiles(store: Ports['store'], tell: (gone: readonly string[]) => Promise<void>): (work: Work) => Work {
+  return (work) => () =>
+    repeated(async () => {
+      const gone = await store.restore();
+      if (gone.length > 0) await tell(gone);
+      await work();
+    }, isRemoved);
+}
+
+/** Its folder was removed between the look and the write. */
+function isRemoved(error: unknown): boolean {
+  return systemCode(error instanceof Error ? error.cause : undefined) === 'ENOENT';
+}
+
+function goneInWords(files: readonly string[]): string {
+  return (
+    `removed from the repository while the run goes on, as git clean -x does it: ${files.join(', ')}; ` +
+    'they have been made again and the state is whole, but what the logs said before is lost'
+  );
 }

@@ -57,6 +57,7 @@ function setScene(requests: Requests = async () => []): Scene {
         paths,
         requests,
         dropRequests: async (ids: Iterable<string>) => void disk.push(...[...ids].map((id) => `dropped ${id}`)),
+        restore: async () => [],
         append: async () => undefined,
         write: async ({ tasks }: RunState) => void disk.push(`saved: F is ${tasks['F']?.status}`),
         removeWorkers: async () => undefined,

@@ -182,6 +182,8 @@ async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
 async function breakOff({ context, journal, hands, merger }: LiveRun, error: unknown): Promise<never> {
   await hands.stopAll(context.options.graceMs).catch(() => undefined);
   await merger.rest().catch(() => undefined);
+  // What is left is the other run's by now, and its orchestrator may have started workers.
+  if (hasCode(error, 'LOCK_LOST')) throw error;
   const { launcher } = context.ports;
   await launcher.sweep(journal.state.runId).then(
     // Results that nobody has looked at stay, for the next resume.

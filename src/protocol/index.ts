@@ -25,6 +25,16 @@ export type { Handover } from './handover.ts';
 export { logLine, readLogLine } from './log-line.ts';
 export type { LogLine, LogSource } from './log-line.ts';
 export { MARKS } from './marks.ts';
-export { attemptRef, attemptRefs, branchNames, BUNDLE, commitMessage, COPIES, EGRESS_LOG, trialRef } from './names.ts';
+export {
+  attemptRef,
+  attemptRefs,
+  branchNames,
+  BUNDLE,
+  commitMessage,
+  COPIES,
+  EGRESS_LOG,
+  TASK_TRAILER,
+  trialRef,
+} from './names.ts';
 export { outcome, STATUS_LIMIT, TEXT_LIMIT, TROUBLE_LIMIT, usage, workerStatus } from './status.ts';
 export type { GateReport, GateResult, Outcome, Phase, TaskResult, Usage, WorkerStatus } from './status.ts';

@@ -17,11 +17,13 @@ export const COPIES = 'copies';
 /** What the egress proxy refused or could not reach, beside the logs of the workers. */
 export const EGRESS_LOG = 'egress.jsonl';
 
+export const TASK_TRAILER = 'Mahabharatha-Task';
+
 /** What a commit of a task says; the host and the worker say the same. */
 export function commitMessage(task: { id: string; title: string }, attempt: string, runId: string): string {
   // A title may have lines that look like trailers, and git takes no NUL.
   const title = task.title.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
-  const trailers = [`Mahabharatha-Task: ${task.id}`, `Mahabharatha-Attempt: ${attempt}`, `Mahabharatha-Run: ${runId}`];
+  const trailers = [`${TASK_TRAILER}: ${task.id}`, `Mahabharatha-Attempt: ${attempt}`, `Mahabharatha-Run: ${runId}`];
   return `${task.id}: ${title}\n\n${trailers.join('\n')}\n`;
 }
 

@@ -2,22 +2,20 @@ import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
   AppError,
-  foreignLock,
   lockHolder,
   removeDrafts,
   removeLockDrafts,
   removeTree,
-  makeIgnoredFolder,
   randomId,
   reasonOf,
   systemCode,
-  tryLock,
   writeFileAtomic,
 } from '../lib/index.ts';
 import type { LockHolder } from '../lib/index.ts';
 import { appendEvents, eventsAfter } from './event-log.ts';
 import type { NumberedEvent } from './events.ts';
 import type { FeaturePaths, ProjectPaths } from './paths.ts';
+import { createRunFiles } from './run-files.ts';
 import { makeRunFolder, removeRunFolder } from './run-place.ts';
 import { STATE_VERSION, runState } from './schema.ts';
 import type { RunState } from './schema.ts';
@@ -44,6 +42,13 @@ export interface StateStore {
   append(events: readonly NumberedEvent[]): Promise<void>;
   /** Takes the run for this process, or throws ALREADY_RUNNING; LOCK_FOREIGN when it is another host's. */
   lock(): Promise<() => Promise<void>>;
+  /**
+   * Makes again what others have removed of the run's files, the lock first, and returns what that was; the snapshot and the
+   * log are for the caller to write. Throws LOCK_LOST when another process has the lock by now. Does nothing without the lock.
+   */
+  restore(): Promise<readonly string[]>;
+  /** Keeps the task graph as the run uses it. */
+  keepGraph(text: string): Promise<void>;
   /** Makes the folder of the workers, for its user alone; throws FOLDER_UNSAFE. The caller holds the lock. */
   makeWorkers(): Promise<void>;
   /** Removes it; all workers have ended. */
@@ -63,6 +68,7 @@ type Replay = (state: RunState, events: readonly NumberedEvent[]) => RunState;
 export function openStore(project: ProjectPaths, feature: string, replay: Replay): StateStore {
   const paths = project.feature(feature);
   const place = project.placeOf(feature);
+  const files = createRunFiles(project, feature);
   return {
     paths,
     read: () => readState(paths, replay),
@@ -70,15 +76,12 @@ export function openStore(project: ProjectPaths, feature: string, replay: Replay
       writing(paths.state, () => writeFileAtomic(paths.state, `${JSON.stringify(state)}\n`, { durable: true })),
     append: (events) => writing(paths.events, () => appendEvents(paths.events, events)),
     lock: async () => {
-      await makeFolders(project, paths);
-      const attempt = await tryLock(paths.lock);
-      if (attempt.taken) {
-        await clearDrafts(project, paths);
-        return attempt.release;
-      }
-      const { pid, since } = attempt.holder;
-      throw foreignLock(paths.lock, attempt.holder) ?? new AppError('ALREADY_RUNNING', { feature, pid, since });
+      const release = await files.lock();
+      await clearDrafts(project, paths);
+      return release;
     },
+    restore: files.restore,
+    keepGraph: files.keepGraph,
     makeWorkers: () => makeRunFolder(path.dirname(project.top), feature, place),
     removeWorkers: () => removeRunFolder(place),
     holder: () => lockHolder(paths.lock),
@@ -125,11 +128,6 @@ async function clearDrafts(project: ProjectPaths, paths: FeaturePaths): Promise<
   await removeDrafts(paths.folder, [path.basename(paths.usedGraph)]);
   for (const folder of [project.logs, paths.requests]) await removeDrafts(folder);
   await removeLockDrafts(paths.lock);
-}
-
-async function makeFolders(project: ProjectPaths, paths: FeaturePaths): Promise<void> {
-  for (const folder of [project.state, project.logs]) await makeIgnoredFolder(folder);
-  for (const folder of [paths.folder, paths.requests, paths.logs]) await mkdir(folder, { recursive: true });
 }
 
 async function writing(file: string, write: () => Promise<void>): Promise<void> {

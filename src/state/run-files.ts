@@ -1,0 +1,98 @@
+import { lstat, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  AppError,
+  foreignLock,
+  hasToken,
+  makeIgnoredFolder,
+  repeated,
+  systemCode,
+  tryLock,
+  writeFileAtomic,
+} from '../lib/index.ts';
+import type { FeaturePaths, ProjectPaths } from './paths.ts';
+
+/** The files of a run in the repository, where `git clean -x` removes them even while the run goes on. */
+interface RunFiles {
+  /** Takes the run for this process and makes its folders. */
+  lock(): Promise<() => Promise<void>>;
+  restore(): Promise<readonly string[]>;
+  keepGraph(text: string): Promise<void>;
+}
+
+export function createRunFiles(project: ProjectPaths, feature: string): RunFiles {
+  const paths = project.feature(feature);
+  const missing = createWatch(project, paths);
+  let token: string | undefined;
+  let graph: string | undefined;
+
+  const makeAgain = async (): Promise<readonly string[]> => {
+    if (token === undefined) return [];
+    const gone = await missing();
+    if (!(await hasToken(paths.lock, token))) {
+      await takeAgain(feature, paths, token);
+      gone.unshift(paths.lock);
+    }
+    if (gone.length === 0) return [];
+    await makeFolders(project, paths);
+    if (graph !== undefined) await writeFileAtomic(paths.usedGraph, graph, { durable: false });
+    return gone.map((file) => path.relative(path.dirname(project.top), file));
+  };
+
+  return {
+    lock: async () => {
+      await makeFolders(project, paths);
+      const attempt = await tryLock(paths.lock);
+      if (!attempt.taken) {
+        const { pid, since } = attempt.holder;
+        throw foreignLock(paths.lock, attempt.holder) ?? new AppError('ALREADY_RUNNING', { feature, pid, since });
+      }
+      ({ token } = attempt);
+      return async () => {
+        token = undefined;
+        await attempt.release();
+      };
+    },
+    // What removes the files may not be through with it.
+    restore: () => repeated(makeAgain, (error) => systemCode(error) === 'ENOENT'),
+    keepGraph: async (text) => {
+      graph = text;
+      await writeFileAtomic(paths.usedGraph, text, { durable: false });
+    },
+  };
+}
+
+/** Says which files are not there that were there before. */
+function createWatch(project: ProjectPaths, paths: FeaturePaths): () => Promise<string[]> {
+  const ignores = [project.state, project.logs].map((folder) => path.join(folder, '.gitignore'));
+  const files = [...ignores, paths.state, paths.events, paths.usedGraph, paths.requests, paths.logs];
+  const seen = new Set<string>();
+  return async () => {
+    const there = await Promise.all(files.map(isThere));
+    const gone = files.filter((file, index) => there[index] === false && seen.has(file));
+    files.filter((_, index) => there[index]).forEach((file) => seen.add(file));
+    return gone;
+  };
+}
+
+/** With the same token: who waits for the end of this run knows it by that. */
+async function takeAgain(feature: string, { folder, lock }: FeaturePaths, token: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const attempt = await tryLock(lock, token);
+  if (attempt.taken) return;
+  const { pid, host } = attempt.holder;
+  throw new AppError('LOCK_LOST', { feature, file: lock, pid, host });
+}
+
+async function makeFolders(project: ProjectPaths, paths: FeaturePaths): Promise<void> {
+  for (const folder of [project.state, project.logs]) await makeIgnoredFolder(folder);
+  for (const folder of [paths.folder, paths.requests, paths.logs]) await mkdir(folder, { recursive: true });
+}
+
+/** What cannot be looked at may be there. */
+async function isThere(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => true,
+    (error: unknown) => !['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? ''),
+  );
+}

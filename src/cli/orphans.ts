@@ -24,7 +24,10 @@ export async function findOrphans(engine: Engine, asking: Asking): Promise<RunIn
   return runs.filter((_, index) => !owned[index]);
 }
 
-/** In doubt it is. */
+/**
+ * In doubt it is. A live orchestrator is known by its lock; a wall clock that is set forward only ends the workers of a dead
+ * one sooner, and a resumed run does their tasks again.
+ */
 async function isOwned(run: RunInEngine, { project, leaseMs, mine }: Asking): Promise<boolean> {
   if (mine !== null && run.feature === mine.feature) return run.runId === mine.runId;
   if (!isFeatureName(run.feature)) return true;

@@ -7,7 +7,8 @@ import { CONTENT_LABEL, WORKER_IMAGE } from './worker-image.ts';
 
 /**
  * Several checkouts may use one engine, each with its own content: to each of them the others' images look superseded.
- * Who builds or chooses an image names it anew, so one that nobody has named for a day is nobody's.
+ * Who builds or chooses an image names it anew, so one that nobody has named for a day is nobody's. A wall clock that is a
+ * day ahead takes one too early: then it is built again.
  */
 const FORGOTTEN_MS = 24 * 60 * 60 * 1000;
 

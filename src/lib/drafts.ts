@@ -33,6 +33,7 @@ export async function removeLockDrafts(lock: string): Promise<void> {
   }
 }
 
+/** A wall clock that is set forward in these moments makes a young draft look old: its writer then fails, says so, and loses nothing. */
 async function isOld(file: string): Promise<boolean> {
   const stats = await stat(file).catch(() => undefined);
   return stats !== undefined && Date.now() - stats.mtimeMs > DRAFT_MS;

@@ -194,7 +194,7 @@ function foundDirty(graph: TaskGraph, { tasks }: RunState, attempt: AttemptState
   for (const { id } of graph.tasks) {
     for (const other of tasks[id]?.attempts ?? []) {
       if (other.worker !== attempt.worker || other === attempt) continue;
-      if (before === undefined || other.startedAt >= before.startedAt) before = other;
+      if (before === undefined || other.begun >= before.begun) before = other;
     }
   }
   return before !== undefined && before.outcome !== 'accepted';

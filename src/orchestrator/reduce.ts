@@ -199,6 +199,7 @@ function attemptStarted(state: RunState, event: EventOf<'attempt-started'>): Run
     number: event.attempt,
     worker: event.worker,
     base: event.base,
+    begun: state.events,
     startedAt: event.at,
     endedAt: null,
     outcome: null,

@@ -54,6 +54,7 @@ const STATE: RunState = {
           number: 1,
           worker: 0,
           base: COMMIT,
+          begun: 4,
           startedAt: TIME,
           endedAt: TIME,
           outcome: 'verification-failed',

@@ -115,7 +115,9 @@ export async function clearRun(paths: FeaturePaths): Promise<void> {
   await rm(paths.state, { force: true });
 }
 
-/** Others who ask for the lock write theirs beside it first; only what has lain there for long is a dead one's. */
+/**
+ * Others who ask for the lock write theirs beside it first; only what has lain there for long is a dead process's. After a jump of the wall clock a live one's may go: its writer then fails and says so.
+ */
 async function isFreshDraft(lock: string, file: string): Promise<boolean> {
   if (!file.startsWith(`${lock}.`)) return false;
   const stats = await stat(file).catch(() => undefined);

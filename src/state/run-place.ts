@@ -17,7 +17,10 @@ import type { Environment } from '../lib/index.ts';
 /** Sockets in a worktree have a path of about a hundred bytes at most: ours is to leave room. */
 const READABLE = 24;
 const HASH = 8;
-/** Longer than any lease, and than a disk is usually away. */
+/**
+ * Longer than any lease, and than a disk is usually away. By the wall clock: one that is a day ahead takes folders of a
+ * repository that is away, and what is lost are results that were not taken yet, so their tasks are done again.
+ */
 const GONE_MS = 24 * 3_600_000;
 
 /** Where what the workers of one run write is kept: outside the repository, where no other user can enter. */

@@ -28,6 +28,8 @@ const attemptState = z.strictObject({
   number: z.int().positive(),
   worker: z.int().nonnegative(),
   base: commitId,
+  /** How many events of the run came before it: the order of attempts, whatever was done to the clock. Earlier files have none. */
+  begun: z.int().nonnegative().default(0),
   startedAt: isoTime,
   endedAt: isoTime.nullable(),
   /** Null while it runs. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { expectSound } from '../support/check-run.ts';
 import { atEach, eventsSoFar, expectBuilt, sees, standardFeature, tracedTask } from '../support/chaos.ts';
 import type { Chaos } from '../support/chaos.ts';
 
@@ -24,10 +25,9 @@ describe('many runs at once', () => {
       for (const feature of FEATURES) {
         const files = project.git('ls-tree', '--name-only', `mahabharatha/${feature}/integration`);
         expect(files.trim().split('\n')).toEqual(['A.txt', 'B.txt', 'C.txt', 'README.md']);
-        expect(await project.processes(feature)).toEqual([]);
+        expectSound(project, 'one of many', feature);
       }
       expect((await chaos.ran()).length).toBe(60);
-      project.git('fsck', '--connectivity-only', '--no-dangling');
     });
   });
 

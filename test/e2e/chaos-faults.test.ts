@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { RecordedEvent } from '../../src/state/index.ts';
 import { SOAK, createChaos, eventsSoFar, expectBuilt, sees, standardFeature, stateSoFar } from '../support/chaos.ts';
 import type { Chaos, LiveRun } from '../support/chaos.ts';
+import { expectSound } from '../support/check-run.ts';
 
 const FAULTS = fileURLToPath(new URL('../support/faults.mjs', import.meta.url));
 
@@ -42,7 +43,7 @@ async function expectOrderlyStop(
   expect([end.exit, end.signal], end.stdout + end.stderr).toEqual([wanted.exit, null]);
   expect(end.stdout + end.stderr).toMatch(wanted.says);
   expect(stateSoFar(chaos.project)?.status).toBe('stopped');
-  expect(await chaos.project.processes()).toEqual([]);
+  expectSound(chaos.project, `stopped with exit ${wanted.exit}`);
   const failures = Object.values(stateSoFar(chaos.project)?.tasks ?? {}).map((task) => task.failures);
   expect(failures, 'trouble of the machine is not the fault of a task').toEqual(tasks.map(() => 0));
   await expectBuilt(chaos, await chaos.project.cli('kurukshetra', '--resume'), tasks);

@@ -17,6 +17,7 @@ import {
   stateSoFar,
 } from '../support/chaos.ts';
 import type { Chaos, LiveRun } from '../support/chaos.ts';
+import { expectSound } from '../support/check-run.ts';
 import { makeDisk, noDisk } from '../support/power-loss.ts';
 import type { Disk } from '../support/power-loss.ts';
 import { waitFor } from '../support/project.ts';
@@ -73,6 +74,7 @@ describe('when the power is lost', () => {
       const resume = stateSoFar(project) === undefined ? [] : ['--resume'];
       const end = await project.cli('kurukshetra', ...resume);
       if (!/is complete/.test(end.stderr)) await expectBuilt(chaos, end, tasks);
+      expectSound(project, `power lost after ${moment} events`);
     } finally {
       await chaos.remove().catch(() => undefined);
       disk.remove();

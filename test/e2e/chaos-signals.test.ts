@@ -14,6 +14,7 @@ import {
   tracedTask,
 } from '../support/chaos.ts';
 import type { Chaos } from '../support/chaos.ts';
+import { expectSound } from '../support/check-run.ts';
 import type { RecordedEvent } from '../../src/state/index.ts';
 import type { CliResult } from '../support/project.ts';
 
@@ -53,7 +54,7 @@ const has = (chaos: Chaos, type: RecordedEvent['type']): boolean =>
 
 async function expectStopped(chaos: Chaos, end: CliResult, exit: number): Promise<void> {
   expect(end.exit, `${end.stdout}\n${end.stderr}`).toBe(exit);
-  expect(await chaos.project.processes(), 'processes that are left').toEqual([]);
+  expectSound(chaos.project, 'a run that was stopped');
   const state = await chaos.project.state();
   expect(state.status).toBe('stopped');
   expect(Object.values(state.tasks).map(({ failures, losses }) => failures + losses)).toEqual(

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/lib/index.ts';
 import { eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
 import type { LiveRun } from '../support/chaos.ts';
+import { expectSound } from '../support/check-run.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import { copyImages, createSecondEngine, whyNoSecondEngine } from '../support/second-engine.ts';
@@ -50,6 +51,7 @@ describe.skipIf(why !== '')(`an engine that goes away in the middle of a run${wh
       expect(project.git('show', `mahabharatha/login/integration:${id}.txt`)).toBe(`made by ${id}\n`);
     const { tasks } = await project.state();
     expect(Object.values(tasks).map(({ failures }) => failures)).toEqual([0, 0]);
+    expectSound(project, 'a run that is complete');
   };
 
   it.each(['SIGTERM', 'SIGKILL'] as const)('survives that it is started anew within seconds (%s)', async (signal) => {

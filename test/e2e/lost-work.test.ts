@@ -1,6 +1,7 @@
 import { access, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expectSound } from '../support/check-run.ts';
 import { createProject, simpleTask, waitFor } from '../support/project.ts';
 import type { CliResult, TestProject, TestTask } from '../support/project.ts';
 
@@ -65,6 +66,7 @@ async function expectAll(end: CliResult, ids: readonly string[]): Promise<void> 
   const { tasks, integrationTip } = await project.state();
   for (const id of ids) project.git('merge-base', '--is-ancestor', tasks[id]?.commit ?? '', INTEGRATION);
   expect(project.git('rev-parse', INTEGRATION).trim()).toBe(integrationTip);
+  expectSound(project, 'a run that is complete');
 }
 
 describe('work of a level that is merged and not published, when an earlier level gets more work', () => {
@@ -153,6 +155,7 @@ describe('objects that are pruned', () => {
     expect(end.exit, end.stderr).toBe(0);
     expect(onBranch()).toEqual(['A.txt', 'B.txt', 'D.txt', 'README.md', 'src/deep/C.txt', 'src/deep/base.txt']);
     expect((await project.events()).filter(({ type }) => type === 'trial-dropped')).toHaveLength(1);
+    expectSound(project, 'after a prune');
   });
 });
 

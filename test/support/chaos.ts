@@ -7,6 +7,7 @@ import { expect, vi } from 'vitest';
 import { findByEnvironment, processStart } from '../../src/lib/index.ts';
 import type { WorkerStatus } from '../../src/protocol/index.ts';
 import type { RecordedEvent, RunState } from '../../src/state/index.ts';
+import { expectSound } from './check-run.ts';
 import { createProject, waitFor } from './project.ts';
 import type { CliResult, TestProject, TestTask } from './project.ts';
 
@@ -152,7 +153,7 @@ export async function expectBuilt(chaos: Chaos, end: CliResult, tasks: readonly 
     expect(project.git('show', `mahabharatha/login/integration:${id}.txt`)).toBe(`made by ${id}\n`);
   }
   expect(project.git('status', '--porcelain')).toBe('?? .mahabharatha/\n');
-  project.git('fsck', '--connectivity-only', '--no-dangling');
+  expectSound(project, 'a run that is complete');
 }
 
 /** What is in the event log now; a last line that is being written does not count. */

@@ -10,6 +10,7 @@ import type { RecordedEvent } from '../../src/state/index.ts';
 import { bridgeAddress } from './bridge.ts';
 import { atEachOf, delay, eventsSoFar, killIfThere, sees, stateSoFar } from './chaos.ts';
 import type { LiveRun } from './chaos.ts';
+import { expectSound } from './check-run.ts';
 import { createContainerProject } from './container-project.ts';
 import type { ContainerProject } from './container-project.ts';
 import { createEngineGate } from './engine-gate.ts';
@@ -206,6 +207,7 @@ export async function expectComplete({ project }: ContainerChaos, end: CliResult
   expect(Object.values(tasks).map(({ failures }) => failures)).toEqual(TASKS.map(() => 0));
   for (const id of TASKS)
     expect(project.git('show', `mahabharatha/login/integration:${id}.txt`)).toBe(`made by ${id}\n`);
+  expectSound(project, 'a run that is complete');
 }
 
 /** Each task has run once, and all it printed is in the log: no gap, no line twice. */

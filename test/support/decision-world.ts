@@ -235,7 +235,7 @@ export function createWorld(
   };
 }
 
-function graphOf(tasks: readonly WorldTask[]): TaskGraph {
+export function graphOf(tasks: readonly WorldTask[]): TaskGraph {
   const parsed = parseGraph({
     feature: 'f',
     tasks: tasks.map(({ id, level, needs = [], creates = [`${id}.txt`], minutes, run }) => ({

@@ -1,4 +1,4 @@
-import { hasCode, isPassing } from '../lib/index.ts';
+import { hasCode, isPassing, systemCode } from '../lib/index.ts';
 
 /** Commands that only read, write objects, or bring a worktree to a named state: they do no harm twice. */
 const HARMLESS = new Set([
@@ -41,9 +41,17 @@ const PASSING = [
   /Resource temporarily unavailable/,
 ];
 
+/** No room on the disk, or no more of it for this user. Git says it in the words of the system and in its own. */
+const NO_ROOM = /No space left on device|Out of diskspace|Disk quota exceeded/;
+
 export function isHarmless(args: readonly string[]): boolean {
   const verb = args.findIndex((arg, index) => arg !== '-c' && args[index - 1] !== '-c');
   return HARMLESS.has(args[verb] ?? '');
+}
+
+export function isOutOfRoom(error: unknown): boolean {
+  if (hasCode(error, 'GIT_FAILED')) return NO_ROOM.test(error.facts.stderr);
+  return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '');
 }
 
 export function saysPassing(stderr: string): boolean {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { startNode } from '../../test/support/node-process.ts';
+import { mountSmallDisk } from '../../test/support/small-disk.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { lockHolder, tryLock, withLock } from './file-lock.ts';
@@ -77,6 +78,19 @@ it('gives up after the wait and names the process in the way', async () => {
   holder.child.kill('SIGKILL');
   await holder.end;
   expect(await withLock(file, 60_000, async () => 'done')).toBe('done');
+});
+
+it('leaves nothing beside it when the disk is full', async (context) => {
+  const disk = mountSmallDisk(1);
+  context.skip(disk === undefined, 'no small disk can be mounted here');
+  try {
+    const folder = disk?.folder ?? '';
+    expect(() => writeFileSync(path.join(folder, 'fill'), Buffer.alloc(2 * 1024 * 1024))).toThrow('ENOSPC');
+    await expect(tryLock(path.join(folder, 'lock'))).rejects.toThrow('ENOSPC');
+    expect(readdirSync(folder)).toEqual(['fill']);
+  } finally {
+    disk?.remove();
+  }
 });
 
 it('is free again when the work fails', async () => {

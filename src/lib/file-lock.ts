@@ -26,8 +26,8 @@ export async function tryLock(file: string, token: string = randomId()): Promise
   const identity = await ownIdentity();
   const mine: LockHolder = { ...identity, host: hostname(), since: new Date().toISOString(), token };
   const draft = `${file}.${token}`;
-  await writeFile(draft, JSON.stringify(mine));
   try {
+    await writeFile(draft, JSON.stringify(mine));
     for (;;) {
       if (await linkInto(draft, file)) return { taken: true, token, release: () => release(file, token) };
       const holder = await readHolder(file);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { openWorkspace } from '../git/index.ts';
+import { isOutOfRoom, openWorkspace } from '../git/index.ts';
 import { watchLease } from '../lease/index.ts';
 import { reasonOf, sleep, systemClock } from '../lib/index.ts';
 import { BUNDLE, COPIES, MARKS, TEXT_LIMIT } from '../protocol/index.ts';
@@ -111,6 +111,8 @@ async function carryOut(
       await context.reporter.update({ phase: 'stopping', setupFailure: detail });
       return undefined;
     }
+    // Not the task's fault: the worker ends, and the attempt counts as lost with it.
+    if (isOutOfRoom(error)) throw error;
     return failed(assignment, detail);
   }
 }

@@ -25,7 +25,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   checkCredentials(wishes, given);
   checkRuntime(config, info);
   const way = networkFor(wishes);
-  const { handover } = given;
+  const { handover, access } = given;
   const repo = wishes.project.repository.root;
   const { lock } = wishes.project.paths.feature(wishes.graph.feature);
   const users = await findWorkerUsers();
@@ -39,7 +39,8 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
     egress: way.egress,
     mounts,
     caches: cacheVolumes(repo, config.workers.container.caches, users.apart ? users.gid : null),
-    handover: { agent: handover.agent, secrets: handover.secrets },
+    secrets: handover.secrets,
+    access,
   };
   const unset = given.missing.map((name) => `workers were to get ${name}, which is not set`);
   return {
@@ -49,7 +50,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
       startSweeper: (runId) => startSweeper({ runId, lock, leaseMs: config.workers.lease }, env),
     }),
     env: handover.env,
-    redact: createRedactor(handover.secrets),
+    redact: createRedactor([...handover.secrets, ...access.secrets]),
     warnings: way.warnings.then((warnings) => [...warnings, ...unset]),
   };
 }
@@ -99,7 +100,7 @@ function handoverFor(wishes: ContainerWishes): Promise<Given> {
   });
 }
 
-/** Whose credentials workers get: none where each task is a command of its own. */
+/** Whose credentials are looked for: nobody's where each task is a command of its own. */
 export function servedAgent({
   agent,
   graph,
@@ -111,7 +112,8 @@ export function servedAgent({
 }
 
 /** Better to say before the start that no agent can work than after the first attempt. */
-function checkCredentials({ agent, graph }: ContainerWishes, { credentials, handover }: Given): void {
+function checkCredentials({ agent, graph }: ContainerWishes, given: Given): void {
+  const { credentials } = given;
   const tasks = graph.tasks.filter((task) => task.run === null).length;
   if (tasks === 0) return;
   if (agent.kind === 'shell') {
@@ -119,7 +121,7 @@ function checkCredentials({ agent, graph }: ContainerWishes, { credentials, hand
     const remedy = 'Give every task a "run" command, or choose another --agent.';
     throw new AppError('AGENT_UNUSABLE', { agent: agent.kind, tasks, reason, remedy });
   }
-  if (agent.kind !== 'claude' || provesItselfOtherwise(handover)) return;
+  if (agent.kind !== 'claude' || provesItselfOtherwise(given)) return;
   const reason = credentials === undefined ? 'there is no key, no token and no login' : undefined;
   const stale = credentials?.expired ? `the login in ${credentials.source} has expired` : undefined;
   const problem = reason ?? stale;
@@ -127,10 +129,9 @@ function checkCredentials({ agent, graph }: ContainerWishes, { credentials, hand
 }
 
 /** A cloud's own ways, and a gateway that is told by headers who is asking. */
-function provesItselfOtherwise({ env, agent }: Given['handover']): boolean {
-  return (
-    'ANTHROPIC_CUSTOM_HEADERS' in agent.env || Object.keys(env).some((name) => name.startsWith('CLAUDE_CODE_USE_'))
-  );
+function provesItselfOtherwise({ handover, access }: Given): boolean {
+  const ofCloud = Object.keys(handover.env).some((name) => name.startsWith('CLAUDE_CODE_USE_'));
+  return 'ANTHROPIC_CUSTOM_HEADERS' in access.agent.env || ofCloud;
 }
 
 /** Before anything starts: no worker could. */

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { AppError } from '../lib/index.ts';
-import type { Handover } from '../protocol/index.ts';
+import type { Credentials } from '../protocol/index.ts';
 
 /** What an agent of ours may prove itself with, and where it was found. */
 export interface AgentCredentials {
   /** For people: the name of a variable, a file, or the keychain. Never the value. */
   readonly source: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly files: Handover['agent']['files'];
+  readonly files: Credentials['agent']['files'];
   /** Values that must not be shown. */
   readonly secrets: readonly string[];
   /** When the server will refuse it; null when that is not known. */

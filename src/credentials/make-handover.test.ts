@@ -27,8 +27,8 @@ describe('what is handed to a worker', () => {
   it('is for Claude Code one credential for the agent alone, and a configuration that asks nothing', async () => {
     const env = { TZ: 'UTC', ANTHROPIC_API_KEY: 'made-up-key', CLAUDE_CODE_OAUTH_TOKEN: 'made-up-token' };
     expect(await make(env)).toMatchObject({
-      handover: {
-        env: { TZ: 'UTC' },
+      handover: { env: { TZ: 'UTC' }, secrets: [] },
+      access: {
         agent: { env: { CLAUDE_CODE_OAUTH_TOKEN: 'made-up-token' }, files: [SEED] },
         secrets: ['made-up-token'],
       },
@@ -43,14 +43,15 @@ describe('what is handed to a worker', () => {
     const login = { claudeAiOauth: { accessToken: 'made-up-access', refreshToken: 'made-up-refresh', scopes: [] } };
     writeFileSync(path.join(HOME, '.claude/.credentials.json'), JSON.stringify(login));
     const made = await make({ HOME });
-    expect(made.handover.agent.files.map((file) => file.path)).toEqual(['.claude.json', '.credentials.json']);
-    expect(made.handover.secrets).toEqual(['made-up-access']);
+    expect(made.access.agent.files.map((file) => file.path)).toEqual(['.claude.json', '.credentials.json']);
+    expect(made.access.secrets).toEqual(['made-up-access']);
     expect(JSON.stringify(made)).not.toContain('made-up-refresh');
   });
 
   it('may be nothing to prove oneself with: a gateway may need none', async () => {
     expect(await make({})).toEqual({
-      handover: { env: {}, agent: { env: {}, files: [SEED] }, secrets: [] },
+      handover: { env: {}, secrets: [] },
+      access: { agent: { env: {}, files: [SEED] }, secrets: [] },
       credentials: undefined,
       missing: [],
     });
@@ -59,16 +60,19 @@ describe('what is handed to a worker', () => {
   it('has the headers for a gateway, for the agent alone, and hides what is in them', async () => {
     const ANTHROPIC_CUSTOM_HEADERS = 'X-Team: made-up-team\nX-Other: made-up-other';
     const made = await make({ ANTHROPIC_CUSTOM_HEADERS });
-    expect(made).toMatchObject({ handover: { env: {}, agent: { env: { ANTHROPIC_CUSTOM_HEADERS } } } });
-    expect(made.handover.secrets).toEqual(['made-up-team', 'made-up-other']);
+    expect(made).toMatchObject({
+      handover: { env: {}, secrets: [] },
+      access: { agent: { env: { ANTHROPIC_CUSTOM_HEADERS } } },
+    });
+    expect(made.access.secrets).toEqual(['made-up-team', 'made-up-other']);
   });
 
   it('is for another agent what the configuration names for it, all of it hidden, and no login of Claude Code', async () => {
     const env = { CODEX_KEY: 'made-up-codex', CODEX_PLACE: 'made-up-place', ANTHROPIC_API_KEY: 'made-up-key', X: 'x' };
     const agent = { kind: 'command', name: 'codex', names: ['CODEX_KEY', 'CODEX_PLACE', 'CODEX_MODEL'] } as const;
     expect(await make(env, { agent, names: ['X', 'Y'] })).toEqual({
-      handover: {
-        env: { X: 'x' },
+      handover: { env: { X: 'x' }, secrets: [] },
+      access: {
         agent: { env: { CODEX_KEY: 'made-up-codex', CODEX_PLACE: 'made-up-place' }, files: [] },
         secrets: ['made-up-codex', 'made-up-place'],
       },
@@ -79,7 +83,8 @@ describe('what is handed to a worker', () => {
 
   it('is nothing for the agent where there are only commands', async () => {
     expect(await make({ ANTHROPIC_API_KEY: 'made-up-key', CI: 'true' }, { agent: { kind: 'shell' } })).toEqual({
-      handover: { env: { CI: 'true' }, agent: { env: {}, files: [] }, secrets: [] },
+      handover: { env: { CI: 'true' }, secrets: [] },
+      access: { agent: { env: {}, files: [] }, secrets: [] },
       credentials: undefined,
       missing: [],
     });

@@ -1,5 +1,5 @@
 import { AppError } from '../lib/index.ts';
-import type { Handover } from '../protocol/index.ts';
+import type { AgentAccess, Handover } from '../protocol/index.ts';
 import { findAgentCredentials } from './agent-credentials.ts';
 import type { Surroundings } from './agent-credentials.ts';
 import type { AgentCredentials } from './login.ts';
@@ -18,7 +18,9 @@ interface HandoverRequest extends Surroundings {
 
 interface MadeHandover {
   /** The parts of it that come from this machine; how the container is reached adds the rest. */
-  readonly handover: Pick<Handover, 'env' | 'agent' | 'secrets'>;
+  readonly handover: Pick<Handover, 'env' | 'secrets'>;
+  /** What an agent has besides, in attempts that ask it. */
+  readonly access: AgentAccess;
   /** What Claude Code was given; undefined when there is nothing, or the agent is another one. */
   readonly credentials: AgentCredentials | undefined;
   /** Variables that the configuration names and that are not set. */
@@ -28,7 +30,7 @@ interface MadeHandover {
 /** Without it, the CLI would introduce itself to whom it takes for a new user, or end without a word. */
 const SEED = { path: '.claude.json', content: `${JSON.stringify({ hasCompletedOnboarding: true })}\n` };
 
-/** All that a worker in a container gets of this machine's environment: variables, and what its agent proves itself with. */
+/** All that a worker in a container gets of this machine's environment, apart from it what its agent proves itself with. */
 export async function makeHandover(request: HandoverRequest): Promise<MadeHandover> {
   const { agent, env, names, configFile } = request;
   const variables = workerVariables({ env, names });
@@ -42,22 +44,25 @@ export async function makeHandover(request: HandoverRequest): Promise<MadeHandov
   // Headers for a gateway may be what it lets us in by.
   const headers = agent.kind === 'claude' ? (env['ANTHROPIC_CUSTOM_HEADERS'] ?? '') : '';
   const secrets = [
-    ...variables.secrets,
-    // Named for one agent alone: whatever it is, it is nobody else's business.
+    // Named for one agent alone: whatever it is, nothing else may show it.
     ...Object.values(own.env),
     ...(credentials?.secrets ?? []),
     ...headers.split('\n').map((line) => line.slice(line.indexOf(':') + 1).trim()),
   ];
   return {
-    handover: {
-      env: { ...variables.env },
+    handover: { env: { ...variables.env }, secrets: unique(variables.secrets) },
+    access: {
       agent: {
         env: { ...own.env, ...credentials?.env, ...(headers === '' ? {} : { ANTHROPIC_CUSTOM_HEADERS: headers }) },
         files: agent.kind === 'claude' ? [SEED, ...(credentials?.files ?? [])] : [],
       },
-      secrets: [...new Set(secrets)].filter((secret) => secret !== ''),
+      secrets: unique(secrets),
     },
     credentials,
     missing: [...new Set([...variables.missing, ...own.missing])],
   };
+}
+
+function unique(secrets: readonly string[]): string[] {
+  return [...new Set(secrets)].filter((secret) => secret !== '');
 }

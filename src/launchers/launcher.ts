@@ -53,6 +53,13 @@ export interface Launcher {
   recover(handle: WorkerHandle): Promise<boolean>;
   /** Resolves when the worker is gone, with everything it started; rejects with ENGINE_UNREACHABLE when nobody can tell. */
   wait(handle: WorkerHandle): Promise<WorkerExit>;
+  /**
+   * May it be given an attempt that asks an agent? Not one that another process has started: its stdin has ended. Always,
+   * where workers have what their user has.
+   */
+  takesCredentials(handle: WorkerHandle): boolean;
+  /** Gives it what the agent of this attempt, and of no other, proves itself with. */
+  giveCredentials(handle: WorkerHandle, attempt: string): void;
   /** SIGTERM; what is left after the grace is killed; then nothing of it is left. */
   stop(handle: WorkerHandle, options: { graceMs: number }): Promise<WorkerExit>;
   /** The last lines that the worker printed. */

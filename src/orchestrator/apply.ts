@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { randomId, writeFileAtomic } from '../lib/index.ts';
 import type { WorkerSpec } from '../launchers/index.ts';
-import { attemptRef, branchNames } from '../protocol/index.ts';
-import type { Assignment, Boot, TaskBrief } from '../protocol/index.ts';
+import { asksAgent, attemptRef, branchNames } from '../protocol/index.ts';
+import type { Assignment, Boot, TaskAssignment, TaskBrief } from '../protocol/index.ts';
 import type { AttemptState, RunEvent, RunState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import type { Task, TaskGraph } from '../tasks/index.ts';
@@ -49,7 +49,7 @@ export function createExecutor(
           await killWorker(context, journal, hands, action);
           return discard(action.worker);
         case 'assign':
-          return assign(context, journal, action);
+          return assign(context, journal, hands, action);
         case 'run-gates':
           return runGates(context, journal, action);
         case 'merge-tasks':
@@ -159,17 +159,19 @@ async function killWorker(
   journal.record({ type: 'worker-exited', worker, expected: false, cause });
 }
 
-async function assign(context: RunContext, journal: Journal, action: ActionOf<'assign'>): Promise<void> {
+async function assign(context: RunContext, journal: Journal, hands: Hands, action: ActionOf<'assign'>): Promise<void> {
   const { task, worker, number, base, cause } = action;
   const target = journal.state.workers[worker];
   if (target === undefined || !isLive(target)) return;
   journal.record({ type: 'attempt-started', task, attempt: number, worker, base, cause });
   await journal.save();
-  await deliver(context, worker, taskAssignment(context, journal, task));
+  const assignment = taskAssignment(context, journal, task);
+  if (asksAgent(assignment)) hands.giveCredentials(target.session, assignment.attempt);
+  await deliver(context, worker, assignment);
 }
 
 /** Built from the state alone, so that a restarted orchestrator can deliver it again. */
-export function taskAssignment({ options, graph }: RunContext, journal: Journal, id: string): Assignment {
+export function taskAssignment({ options, graph }: RunContext, journal: Journal, id: string): TaskAssignment {
   const task = taskOf(graph, id);
   const known = journal.state.tasks[id];
   const attempt = known?.attempts.at(-1);

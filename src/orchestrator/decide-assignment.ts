@@ -12,15 +12,33 @@ export function assignTasks(snapshot: Snapshot): Action[] {
   const held = heldBack(snapshot, level);
   const actions: Action[] = [];
   const taken = new Set<number>();
+  let noneForAgents = false;
   for (const task of longestFirst(snapshot.graph)) {
     if (task.level !== level || !isReady(snapshot, task.id, held)) continue;
-    const { worker, start } = findHand(snapshot, taken);
-    if (worker === undefined) break;
+    const asksAgent = task.run === null && snapshot.state.settings.agent !== 'shell';
+    if (asksAgent && noneForAgents) continue;
+    const { worker, start } = findHand(snapshot, taken, asksAgent ? 'takes credentials' : 'any');
+    if (worker === undefined) {
+      if (!asksAgent) break;
+      const replaced = replaceHand(snapshot, taken);
+      actions.push(...replaced);
+      noneForAgents = replaced.length === 0;
+      continue;
+    }
     taken.add(worker);
     if (start !== undefined) actions.push({ kind: 'start-worker', worker, cause: start });
     actions.push(assignment(snapshot.state, task.id, worker));
   }
   return actions;
+}
+
+/** An idle worker that no agent can work on makes room for one on which it can. */
+function replaceHand(snapshot: Snapshot, taken: Set<number>): Action[] {
+  const { worker } = findHand(snapshot, taken);
+  if (worker === undefined) return [];
+  taken.add(worker);
+  const cause = 'it cannot be given credentials, as it was started by an orchestrator that is gone or out of reach';
+  return [{ kind: 'kill-worker', worker, cause }];
 }
 
 function isReady({ state, waits }: Snapshot, id: string, held: HeldBack): boolean {

@@ -78,10 +78,11 @@ function tooManyStartFailures(state: RunState, limit: number): Action[] {
   return [{ kind: 'finish', status: 'failed', exit: 4, cause, resumeAt: null }];
 }
 
-/** A worker with nothing to do; or the number of one that may be started, and why. */
+/** A worker with nothing to do, fit for what it is wanted for; or the number of one that may be started, and why. */
 export function findHand(
   { state, workers }: Snapshot,
   taken: ReadonlySet<number>,
+  fit: 'any' | 'takes credentials' = 'any',
 ): { worker: number | undefined; start?: string } {
   const numbers = Array.from({ length: state.settings.workers }, (_, index) => index).filter(
     (number) => !taken.has(number),
@@ -90,6 +91,7 @@ export function findHand(
     const worker = state.workers[number];
     if (worker === undefined || !isLive(worker) || worker.task !== null) return false;
     const view = workers.get(number);
+    if (fit === 'takes credentials' && view?.takesCredentials !== true) return false;
     return view !== undefined && view.alive && view.phase !== 'stopping' && view.phase !== 'stopped';
   };
   const idle = numbers.find((number) => free(number) && state.workers[number]?.status === 'IDLE') ?? numbers.find(free);

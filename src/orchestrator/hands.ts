@@ -13,6 +13,10 @@ export interface Hands {
   /** What workers run on is gone, or the machine has run out of something: none can be started or asked about. */
   readonly outage: string | undefined;
   lastWords(session: string, lines: number): Promise<string[]>;
+  /** May be given an attempt that asks an agent; one that is being started will be. */
+  takesCredentials(session: string): boolean;
+  /** For the agent of this attempt alone; one that is being started gets it as soon as it is there. */
+  giveCredentials(session: string, attempt: string): void;
   /**
    * Ends one without asking it; resolves when it is gone, and one that is being started is waited for: it may be at work
    * already. When the signal fires it ends all the same, but nobody waits. Rejects when it may live on.
@@ -94,6 +98,7 @@ export function createHands(
     get outage() {
       return known.outage;
     },
+    ...credentialsOf(ports.launcher, known),
     lastWords: (session, lines) => lastWords(ports.launcher, handles.get(session), lines),
     end: (session, signal) => orAborted(end(session, 0), signal),
     stopAll: (graceMs) => endAll(known, (session) => end(session, graceMs), startingMs + graceMs),
@@ -135,6 +140,27 @@ function createRegister(): Register {
     failure: (error) => {
       if (hasCode(error, 'ENGINE_UNREACHABLE') || isPassing(error)) outage ??= reasonOf(error);
       return { how: reasonOf(error), overLimit: false };
+    },
+  };
+}
+
+function credentialsOf(
+  launcher: Launcher,
+  { starting, handles }: Register,
+): Pick<Hands, 'takesCredentials' | 'giveCredentials'> {
+  return {
+    takesCredentials: (session) => {
+      const handle = handles.get(session);
+      return starting.has(session) || (handle !== undefined && launcher.takesCredentials(handle));
+    },
+    giveCredentials: (session, attempt) => {
+      const give = (): void => {
+        const handle = handles.get(session);
+        if (handle !== undefined) launcher.giveCredentials(handle, attempt);
+      };
+      const begun = starting.get(session);
+      if (begun === undefined) give();
+      else void begun.then(give);
     },
   };
 }

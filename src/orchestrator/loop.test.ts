@@ -89,6 +89,7 @@ function setScene(requests: Requests = async () => []): Scene {
     end: async (session: string) => void ended.push(session),
     stopAll: async () => void ended.push(world.state.workers[0]?.session ?? ''),
     lastWords: async () => [],
+    takesCredentials: () => true,
     outage: undefined,
   } as unknown as Hands;
   const journal = openJournal(context.ports, world.state);

@@ -97,6 +97,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
   const hands = {
     exitOf: (session: string) => (dead.has(session) ? { how: 'killed', overLimit: false } : undefined),
     lastWords: async () => [],
+    takesCredentials: () => true,
     outage: undefined,
   } as unknown as Hands;
   let news = 0;

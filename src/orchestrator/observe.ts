@@ -48,6 +48,7 @@ const UNDER_EXAMINATION: WorkerView = {
   setupFailure: null,
   pastSetup: false,
   trouble: null,
+  takesCredentials: false,
   silentMs: 0,
   result: null,
   unreadable: null,
@@ -84,6 +85,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
       ...(await aliveOrDead(worker, exit)),
       ...wordsOf(status),
       pastSetup: pastSetup(state, number, status),
+      takesCredentials: hands.takesCredentials(worker.session),
       // Its start may take long; its silence counts from then on.
       silentMs: worker.handle === null ? 0 : silenceOf(number, worker.session, status?.beat ?? -1),
       result,

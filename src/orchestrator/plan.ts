@@ -32,6 +32,8 @@ export interface WorkerView {
   readonly pastSetup: boolean;
   /** Why its agent waits for the model: shown to people, and no ground for any decision. */
   readonly trouble: string | null;
+  /** It may be given an attempt that asks an agent. */
+  readonly takesCredentials: boolean;
   /** Why its status cannot be used, if so. */
   readonly unreadable: string | null;
   /** The last lines of its log, when it is dead. */

@@ -80,3 +80,8 @@ export const assignment = z.discriminatedUnion('kind', [taskAssignment, gateAssi
 export type Assignment = z.infer<typeof assignment>;
 export type TaskAssignment = z.infer<typeof taskAssignment>;
 export type GateAssignment = z.infer<typeof gateAssignment>;
+
+/** Some of the attempt is done by an agent, and not by a command of the task alone. */
+export function asksAgent({ task, agent }: Pick<TaskAssignment, 'task' | 'agent'>): boolean {
+  return task.run === null && agent.kind !== 'shell';
+}

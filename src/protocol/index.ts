@@ -1,4 +1,4 @@
-export { assignment, gateSpec } from './assignment.ts';
+export { asksAgent, assignment, gateSpec } from './assignment.ts';
 export type {
   AgentSpec,
   Assignment,
@@ -20,8 +20,8 @@ export {
   readEgressPreamble,
 } from './egress.ts';
 export type { EgressClaim, EgressOrders, EgressRule } from './egress.ts';
-export { handover, HANDOVER_MARK, INSIDE } from './handover.ts';
-export type { Handover } from './handover.ts';
+export { credentials, handover, HANDOVER_MARK, INSIDE } from './handover.ts';
+export type { AgentAccess, Credentials, Handover } from './handover.ts';
 export { logLine, readLogLine } from './log-line.ts';
 export type { LogLine, LogSource } from './log-line.ts';
 export { MARKS } from './marks.ts';

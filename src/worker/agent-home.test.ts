@@ -25,13 +25,13 @@ const modeOf = (file: string): number => statSync(file).mode & 0o777;
 
 /** Makes it, and says where it is. */
 async function folderOf(agentHome: ReturnType<typeof createAgentHome>): Promise<string> {
-  return (await agentHome.prepare())['CLAUDE_CONFIG_DIR'] ?? '';
+  return (await agentHome.prepare(AGENT))['CLAUDE_CONFIG_DIR'] ?? '';
 }
 
 describe("an agent's home", () => {
   it('has the files of the handover for its user alone, and tells the agent where they are', async () => {
     const home = tempFolder();
-    const env = await createAgentHome(home, AGENT).prepare();
+    const env = await createAgentHome(home).prepare(AGENT);
     const folder = env['CLAUDE_CONFIG_DIR'] ?? '';
     expect(env).toEqual({ ANTHROPIC_API_KEY: 'made-up-key', CLAUDE_CONFIG_DIR: expect.stringContaining(`${home}/`) });
     expect(readFileSync(path.join(folder, '.claude.json'), 'utf8')).toBe('{"hasCompletedOnboarding":true}\n');
@@ -41,7 +41,7 @@ describe("an agent's home", () => {
 
   it('is made anew for every attempt: what a task wrote into it is gone', async () => {
     const home = tempFolder();
-    const agentHome = createAgentHome(home, AGENT);
+    const agentHome = createAgentHome(home);
     const first = await folderOf(agentHome);
     writeFileSync(path.join(first, 'settings.json'), '{"hooks":{}}');
     writeFileSync(path.join(first, '.claude.json'), '{}');
@@ -58,13 +58,13 @@ describe("an agent's home", () => {
 
   it('follows no link that a task has put in its place', async () => {
     const [home, elsewhere] = [tempFolder(), tempFolder()];
-    const agentHome = createAgentHome(home, AGENT);
+    const agentHome = createAgentHome(home);
     const first = await folderOf(agentHome);
     await agentHome.clear();
     writeFileSync(path.join(elsewhere, 'kept'), '');
     symlinkSync(elsewhere, first);
 
-    await agentHome.prepare();
+    await agentHome.prepare(AGENT);
     await agentHome.clear();
 
     expect(readdirSync(elsewhere)).toEqual(['kept']);
@@ -72,7 +72,7 @@ describe("an agent's home", () => {
 
   it('removes a link, and not what it leads to', async () => {
     const [home, elsewhere] = [tempFolder(), tempFolder()];
-    const agentHome = createAgentHome(home, AGENT);
+    const agentHome = createAgentHome(home);
     writeFileSync(path.join(elsewhere, 'kept'), '');
     symlinkSync(elsewhere, path.join(await folderOf(agentHome), 'link'));
     await agentHome.clear();
@@ -81,9 +81,9 @@ describe("an agent's home", () => {
 
   it('is made and taken away also where a task has locked its own user out of the home', async () => {
     const home = tempFolder();
-    const agentHome = createAgentHome(home, AGENT);
+    const agentHome = createAgentHome(home);
     chmodSync(home, 0o000);
-    expect(await agentHome.prepare()).toMatchObject(AGENT.env);
+    expect(await agentHome.prepare(AGENT)).toMatchObject(AGENT.env);
     chmodSync(home, 0o000);
     await agentHome.clear();
     expect([modeOf(home), readdirSync(home)]).toEqual([0o700, []]);
@@ -92,13 +92,14 @@ describe("an agent's home", () => {
   it('is not made where the home is a link', async () => {
     const link = path.join(tempFolder(), 'home');
     symlinkSync(tempFolder(), link);
-    await expect(createAgentHome(link, AGENT).prepare()).rejects.toThrow('not a folder');
+    await expect(createAgentHome(link).prepare(AGENT)).rejects.toThrow('not a folder');
   });
 
   it.each(['../out', '/out', 'a/../../out', '', '.', '..'])('refuses the path "%s"', async (name) => {
     const home = tempFolder();
-    const agentHome = createAgentHome(home, { env: {}, files: [{ path: name, content: 'made-up-key' }] });
-    await expect(agentHome.prepare()).rejects.toThrow('not below');
+    const agentHome = createAgentHome(home);
+    const agent = { env: {}, files: [{ path: name, content: 'made-up-key' }] };
+    await expect(agentHome.prepare(agent)).rejects.toThrow('not below');
     await agentHome.clear();
     expect(readdirSync(home)).toEqual([]);
   });
@@ -107,15 +108,15 @@ describe("an agent's home", () => {
 describe('work with an agent’s home', () => {
   it('has it for as long as it takes, however it ends', async () => {
     const home = tempFolder();
-    const agentHome = createAgentHome(home, AGENT);
-    const seen = await withAgentHome(agentHome, async (own) => existsSync(own['CLAUDE_CONFIG_DIR'] ?? ''));
+    const agentHome = createAgentHome(home);
+    const seen = await withAgentHome(agentHome, AGENT, async (own) => existsSync(own['CLAUDE_CONFIG_DIR'] ?? ''));
     expect([seen, readdirSync(home)]).toEqual([true, []]);
-    const failing = withAgentHome(agentHome, () => Promise.reject(new Error('no')));
+    const failing = withAgentHome(agentHome, AGENT, () => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
     expect(readdirSync(home)).toEqual([]);
   });
 
   it('has nothing of its own where there is none', async () => {
-    expect(await withAgentHome(undefined, (own) => Promise.resolve(own))).toEqual({});
+    expect(await withAgentHome(undefined, AGENT, (own) => Promise.resolve(own))).toEqual({});
   });
 });

@@ -2,13 +2,13 @@ import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, mkdtemp, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
-import type { Handover } from '../protocol/index.ts';
+import type { Credentials } from '../protocol/index.ts';
 import { removeIfPossible } from './remove-tree.ts';
 
 /** Where an agent finds its configuration and its credentials. */
 export interface AgentHome {
-  /** Makes it anew, as the handover says, and returns what the agent's environment has besides. */
-  prepare(): Promise<Environment>;
+  /** Makes it anew, with what the agent was given, and returns what the agent's environment has besides. */
+  prepare(agent: Credentials['agent']): Promise<Environment>;
   /** Takes it away: what runs after the agent has no business with it. */
   clear(): Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface AgentHome {
  * A new folder for every attempt: whatever a task has written into the last one (hooks, permissions, servers to be
  * started) is never read again.
  */
-export function createAgentHome(home: string, agent: Handover['agent']): AgentHome {
+export function createAgentHome(home: string): AgentHome {
   let folder: string | undefined;
   const clear = async (): Promise<void> => {
     // A task may have locked its own user out. Where the home is not ours to change, it was not the task's either.
@@ -28,7 +28,7 @@ export function createAgentHome(home: string, agent: Handover['agent']): AgentHo
   };
   return {
     clear,
-    prepare: async () => {
+    prepare: async (agent) => {
       if (!(await lstat(home)).isDirectory()) throw new Error(`the home ${home} is not a folder`);
       await clear();
       folder = await mkdtemp(path.join(home, '.agent-'));
@@ -40,18 +40,19 @@ export function createAgentHome(home: string, agent: Handover['agent']): AgentHo
 /** Gives the agent what is its own while it works, and no longer. Without a home it has what everything here has. */
 export async function withAgentHome<Value>(
   agentHome: AgentHome | undefined,
+  agent: Credentials['agent'] | undefined,
   work: (own: Environment) => Promise<Value>,
 ): Promise<Value> {
-  if (agentHome === undefined) return work({});
+  if (agentHome === undefined || agent === undefined) return work({});
   try {
-    return await work(await agentHome.prepare());
+    return await work(await agentHome.prepare(agent));
   } finally {
     await agentHome.clear();
   }
 }
 
 /** Writes the files into a new, empty folder. */
-async function seedAgentHome(folder: string, agent: Handover['agent']): Promise<Environment> {
+async function seedAgentHome(folder: string, agent: Credentials['agent']): Promise<Environment> {
   for (const { path: name, content } of agent.files) {
     const file = placeOf(folder, name);
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -72,7 +73,7 @@ async function seedAgentHome(folder: string, agent: Handover['agent']): Promise<
 function placeOf(folder: string, name: string): string {
   const file = path.resolve(folder, name);
   if (path.isAbsolute(name) || !file.startsWith(folder + path.sep)) {
-    throw new Error(`the handover has a file that is not below the agent's folder: ${name}`);
+    throw new Error(`the credentials have a file that is not below the agent's folder: ${name}`);
   }
   return file;
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { buildPrompt, createAgent } from '../agents/index.ts';
 import type { AgentReader, AgentVerdict } from '../agents/index.ts';
 import { createLineSplitter } from '../logs/index.ts';
-import { commitMessage, TEXT_LIMIT, TROUBLE_LIMIT } from '../protocol/index.ts';
+import { asksAgent, commitMessage, TEXT_LIMIT, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
 import { supervise } from '../supervise/index.ts';
 import { foreignPaths } from '../tasks/index.ts';
@@ -66,13 +66,15 @@ async function runAgent(
   log: WorkerLog,
 ): Promise<Judgement & { readonly trouble?: string | undefined }> {
   const { task, limits } = assignment;
+  const access = asksAgent(assignment) ? await context.credentials?.take(assignment.attempt, context.stop) : undefined;
+  if (access === 'none') return withoutCredentials(context);
   const prompt = buildPrompt(task, assignment.feedback);
   await writeFile(context.promptFile, prompt);
   const command = agentOf(assignment).command(prompt, { run: task.run, promptFile: context.promptFile });
   await context.reporter.update({ phase: 'running', usage: null, trouble: null });
   const { kind } = agentSpecOf(assignment);
   const { stdout, stderr } = listenTo(reader, kind, context, log);
-  const end = await withAgentHome(kind === 'shell' ? undefined : context.agentHome, (own) =>
+  const end = await withAgentHome(context.agentHome, access, (own) =>
     supervise(command.file, command.args, {
       cwd: context.workspace.folder,
       env: { ...context.env, ...own, ...command.env, MAHABHARATHA_TASK: task.id },
@@ -182,6 +184,12 @@ async function check(
   const detail = `the verification "${command}" failed: ${result.detail}`;
   const feedback = `${detail}\nIts output:\n${result.output}\n${work.said.feedback}`.trimEnd();
   return { outcome: 'verification-failed', detail, feedback };
+}
+
+/** Its orchestrator is gone, or cannot reach this worker any more: another worker does the task. */
+function withoutCredentials(context: WorkerContext): Judgement {
+  if (context.stop.aborted) return brokenOff(context);
+  return { outcome: 'orphaned', detail: 'the credentials for its agent did not come', feedback: '' };
 }
 
 /** Asked to end, or left alone: the first may be the task's own doing, the second is nobody's at the task. */

@@ -9,9 +9,8 @@ import { sleep } from '../lib/index.ts';
 import { readHandover } from './handover.ts';
 
 const HANDOVER = {
-  version: 1,
-  env: { TZ: 'UTC' },
-  agent: { env: { KEY: 'made-up-key-ü' }, files: [{ path: '.claude.json', content: '{}\n' }] },
+  version: 2,
+  env: { TZ: 'UTC', KEY: 'made-up-key-ü' },
   egress: null,
   umask: null,
   secrets: ['made-up-key-ü'],
@@ -76,7 +75,7 @@ describe('the handover', () => {
 
   it.each<[string, string, string]>([
     ['it is not JSON', 'made-up-key {\n', 'it is not JSON'],
-    ['it is of another shape', '{"version":2,"env":{"A":5},"agent":"made-up-key"}\n', 'version, env.A, agent'],
+    ['it is of another shape', '{"version":1,"env":{"A":5},"secrets":"made-up-key"}\n', 'version, env.A'],
     ['it has a key that we do not know', LINE.replace('"env"', '"made-up-key":1,"env"'), 'the whole'],
     ['stdin ends within it', LINE.slice(0, 60), 'stdin ended before it was whole'],
     ['it is too long', LINE.padStart(LIMIT + 2), `it has more than ${LIMIT} bytes`],

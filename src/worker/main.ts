@@ -57,6 +57,7 @@ async function main(folders: Folders): Promise<void> {
       log,
       env: around.env,
       agentHome: around.agentHome,
+      credentials: around.credentials,
       scratch: around.scratch,
       bundle: boot.bundles ? path.join(folders.outbox, BUNDLE) : null,
       stop: stop.signal,
@@ -84,7 +85,9 @@ async function work(context: WorkerContext, inboxFolder: string): Promise<void> 
       if (result === undefined) return;
       done = attempt;
       const phase = context.stop.aborted ? 'stopping' : 'idle';
-      await context.reporter.update({ phase, attempt: null, result, trouble: null });
+      const told = context.reporter.update({ phase, attempt: null, result, trouble: null });
+      context.credentials?.forget(attempt);
+      await told;
       if (!context.stop.aborted) setup.tidyUp(assignment.base);
     }
   } finally {

@@ -25,22 +25,27 @@ export function startReporter(
       status = { ...status, beat: status.beat + 1, at: new Date().toISOString() };
       // A result must survive a crash of the machine; a heartbeat need not.
       const durable = status.result !== null;
-      const text = JSON.stringify(status, (key, value: unknown) =>
-        typeof value === 'string' && !NO_TEXT.has(key) ? redacted(value, redact) : value,
-      );
       // What cannot be written now (a full disk) is written with the next beat, or the orchestrator gives us up.
-      await writeFileAtomic(file, text, { durable }).catch(() => undefined);
+      await writeFileAtomic(file, JSON.stringify(status), { durable }).catch(() => undefined);
     });
     return writing;
   };
   const timer = setInterval(() => void write(), beatMs);
   return {
     update: (change) => {
-      status = { ...status, ...change };
+      // At once: the secrets of an attempt are forgotten when it has ended, and its words are written again and again.
+      status = { ...status, ...cleared(change, redact) };
       return write();
     },
     close: () => clearInterval(timer),
   };
+}
+
+function cleared(change: Partial<WorkerStatus>, redact: Redactor): Partial<WorkerStatus> {
+  const text = JSON.stringify(change, (key, value: unknown) =>
+    typeof value === 'string' && !NO_TEXT.has(key) ? redacted(value, redact) : value,
+  );
+  return JSON.parse(text) as Partial<WorkerStatus>;
 }
 
 /** Never longer than the text was: whoever reads the status insists on a limit. */

@@ -4,6 +4,8 @@ import type { Redactor } from '../logs/index.ts';
 import { EGRESS_SOCKET, HANDOVER_MARK, INSIDE } from '../protocol/index.ts';
 import { createAgentHome } from './agent-home.ts';
 import type { AgentHome } from './agent-home.ts';
+import { openCredentialsInbox } from './credentials-inbox.ts';
+import type { CredentialsInbox } from './credentials-inbox.ts';
 import { openEgressDoor } from '../egress/door/index.ts';
 import { readHandover } from './handover.ts';
 
@@ -17,6 +19,7 @@ export interface Surroundings {
   readonly env: Environment;
   /** What the agent alone has; undefined where it has what its user has. */
   readonly agentHome: AgentHome | undefined;
+  readonly credentials: CredentialsInbox | undefined;
   /** Folders in memory that nobody else has. */
   readonly scratch: readonly string[];
   readonly redact: Redactor;
@@ -27,18 +30,20 @@ export async function findSurroundings(worker: number, own: Environment): Promis
   const { [HANDOVER_MARK]: mark, ...env } = own;
   if (mark === undefined) {
     const secrets = SECRETS.flatMap((name) => env[name] ?? []);
-    return { env, agentHome: undefined, scratch: [], redact: createRedactor(secrets) };
+    return { env, agentHome: undefined, credentials: undefined, scratch: [], redact: createRedactor(secrets) };
   }
   const handover = await readHandover(process.stdin, HANDOVER_LIMIT, HANDOVER_TIMEOUT_MS);
   if (handover.umask !== null) process.umask(handover.umask);
   if (handover.egress !== null) {
     await openEgressDoor({ port: INSIDE.proxyPort, socket: EGRESS_SOCKET, worker, token: handover.egress });
   }
+  const credentials = openCredentialsInbox(process.stdin, handover.secrets, { limitBytes: HANDOVER_LIMIT });
   const home = env['HOME'] ?? INSIDE.home;
   return {
     env: { ...env, ...handover.env },
-    agentHome: createAgentHome(home, handover.agent),
+    agentHome: createAgentHome(home),
+    credentials,
     scratch: [home, '/tmp'],
-    redact: createRedactor(handover.secrets),
+    redact: credentials.redact,
   };
 }

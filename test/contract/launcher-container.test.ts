@@ -7,7 +7,7 @@ import type { Engine } from '../../src/engines/index.ts';
 import { createContainerLauncher } from '../../src/launchers/index.ts';
 import type { ContainerSettings, Launcher, WorkerHandle } from '../../src/launchers/index.ts';
 import { randomId } from '../../src/lib/index.ts';
-import { handover } from '../../src/protocol/index.ts';
+import { credentials, handover } from '../../src/protocol/index.ts';
 import { newBuild } from '../support/containers.ts';
 import { dockerForTests } from '../support/docker.ts';
 import type { FakeProgram } from '../support/fake-container.ts';
@@ -41,7 +41,8 @@ const settings = (more: Partial<ContainerSettings> = {}): ContainerSettings => (
   mounts: [],
   caches: [],
   runtime: null,
-  handover: { agent: { env: {}, files: [] }, secrets: [SECRET] },
+  secrets: [],
+  access: { agent: { env: { AGENT_KEY: SECRET }, files: [] }, secrets: [SECRET] },
   ...more,
 });
 
@@ -77,6 +78,45 @@ launcherContract('containers on a fake engine', () => {
     again: () => launcherOn(createFakeEngine(machine)),
     kill: (handle) => void engine.signalContainer(idOf(handle), 'SIGKILL'),
   };
+});
+
+describe('the stdin of a worker in a container', () => {
+  const lines: string[] = [];
+  const listening: FakeProgram = ({ stdin, stdout, onTerm, exit }) => {
+    onTerm(() => exit(0));
+    stdin.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').slice(0, -1)));
+    stdout('ready\n');
+  };
+  const machine = createFakeEngineMachine(listening, [image]);
+
+  it('brings no secret of the agent with the first line, and a line more for each attempt that is to have them', async () => {
+    const launcher = launcherOn(createFakeEngine(machine));
+    const handle = await launcher.start(newSpec(launcher));
+    await waitUntil('the first line is there', () => lines.length === 1);
+    expect(handover.parse(JSON.parse(lines[0] ?? ''))).toMatchObject({ secrets: [] });
+    expect(lines.join()).not.toContain(SECRET);
+    expect(launcher.takesCredentials(handle)).toBe(true);
+    for (const [index, attempt] of ['A.1', 'B.7'].entries()) {
+      launcher.giveCredentials(handle, attempt);
+      await waitUntil('another line is there', () => lines.length === index + 2);
+      const given = { version: 1, attempt, agent: { env: { AGENT_KEY: SECRET }, files: [] }, secrets: [SECRET] };
+      expect(credentials.parse(JSON.parse(lines[index + 1] ?? ''))).toEqual(given);
+    }
+  });
+
+  it('is closed to a launcher that has not started the worker, and after the worker has ended', async () => {
+    const launcher = launcherOn(createFakeEngine(machine));
+    const known = lines.length;
+    const handle = await launcher.start(newSpec(launcher));
+    await waitUntil('the first line is there', () => lines.length > known);
+    const later = launcherOn(createFakeEngine(machine));
+    expect(await later.recover(handle)).toBe(true);
+    expect([launcher.takesCredentials(handle), later.takesCredentials(handle)]).toEqual([true, false]);
+    const before = lines.length;
+    later.giveCredentials(handle, 'A.1');
+    await launcher.stop(handle, LONG_GRACE);
+    expect([launcher.takesCredentials(handle), lines.length]).toEqual([false, before]);
+  });
 });
 
 describe('the container launcher, when the engine goes away', () => {

@@ -57,6 +57,7 @@ export const EMPTY_VIEW: WorkerView = {
   setupFailure: null,
   pastSetup: false,
   trouble: null,
+  takesCredentials: true,
   unreadable: null,
   lastWords: [],
 };

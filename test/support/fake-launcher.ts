@@ -57,6 +57,8 @@ export function createFakeLauncher(program: FakeProgram, machine: FakeMachine = 
     },
     recover: async (handle) => find(handle) !== undefined,
     wait,
+    takesCredentials: () => true,
+    giveCredentials: () => undefined,
     stop: async (handle, { graceMs }) => {
       const worker = find(handle);
       const timer = setTimeout(() => worker?.end({ code: null, signal: 'SIGKILL' }), graceMs);

@@ -24,7 +24,8 @@ const settings = {
   mounts: [],
   caches: [],
   runtime: null,
-  handover: { agent: { env: {}, files: [] }, secrets: [] },
+  secrets: [],
+  access: { agent: { env: {}, files: [] }, secrets: [] },
 } as unknown as ContainerSettings;
 
 const failed = new AppError('ENGINE_FAILED', { call: 'do it', reason: 'no such luck' });

@@ -14,8 +14,10 @@ import { createPatience } from './outage.ts';
 import type { Patience } from './outage.ts';
 import { removeForSure } from './removal.ts';
 import { createRunParts, runOf } from './run-parts.ts';
+import { secretsOf } from './settings.ts';
 import type { ContainerLauncherOptions } from './settings.ts';
 import { startWorker } from './start-worker.ts';
+import { createStdins } from './stdins.ts';
 import { sweepRun } from './sweep.ts';
 import { CONTAINER, handleOf, listWorkers } from './worker-list.ts';
 
@@ -32,12 +34,13 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
   const making: Patience = (work) => workshop.begun(patience(work));
   const parts = createRunParts(options, making);
   const { hold, watch } = createWatches(options, patience);
+  const stdins = createStdins();
   const start = async (spec: WorkerSpec, again: boolean): Promise<WorkerHandle> => {
     if (again) await removeAll(engine, { [LABEL.session]: spec.session });
     const { wayOut, tokenOf } = await parts.of(spec);
-    const { info, output } = await startWorker(engine, options.settings, spec, tokenOf(spec.worker));
+    const { info, output, stdin } = await startWorker(engine, options.settings, spec, tokenOf(spec.worker));
     const handle = handleOf(info);
-    void hold(handle, output);
+    stdins.hold(handle.session, stdin, hold(handle, output));
     // After the worker, which waits for it when it needs it: both at once would only be slower.
     await orRemove(engine, info.id, wayOut());
     return handle;
@@ -58,6 +61,8 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
       return true;
     },
     wait: watch,
+    takesCredentials: ({ session }) => stdins.isOpen(session),
+    giveCredentials: ({ session }, attempt) => stdins.giveCredentials(session, attempt, options.settings.access),
     stop: async (handle, { graceMs }) => {
       const exit = watch(handle);
       // Its end is its end, also while nobody can be asked for it.
@@ -88,7 +93,7 @@ function createWatches(options: ContainerLauncherOptions, patience: Patience): W
   const resume = (handle: WorkerHandle): Output =>
     resumeOutput(options.engine, idOf(handle), {
       ...placesOf(handle.facts),
-      secrets: options.settings.handover.secrets,
+      secrets: secretsOf(options.settings),
     });
   const hold = (handle: WorkerHandle, first: Output): Promise<WorkerExit> => {
     const exit = keepWatch(options, { patience, freeSpace }, handle, (over) =>

@@ -34,7 +34,8 @@ const SETTINGS: ContainerSettings = {
   mounts: [{ kind: 'bind', source: '/data', target: '/data', readOnly: true }],
   caches: [{ volume: 'cache', target: '/caches/npm', env: { npm_config_cache: '/caches/npm' } }],
   runtime: null,
-  handover: { agent: { env: { KEY: 'secret' }, files: [] }, secrets: ['secret'] },
+  secrets: [],
+  access: { agent: { env: { KEY: 'secret' }, files: [] }, secrets: ['secret'] },
 };
 
 const mountsOf = (settings: ContainerSettings, masked: readonly number[] = []): string[] =>

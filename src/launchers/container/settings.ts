@@ -1,5 +1,5 @@
 import type { Engine, Mount } from '../../engines/index.ts';
-import type { Handover } from '../../protocol/index.ts';
+import type { AgentAccess, Handover } from '../../protocol/index.ts';
 import type { Identity } from './identity.ts';
 
 /** How the workers of a run are walled in; made from the configuration, the same for all of them. */
@@ -23,7 +23,10 @@ export interface ContainerSettings extends Identity {
   /** Shared caches: the name of the volume and what finds it there. */
   readonly caches: readonly CacheVolume[];
   readonly runtime: string | null;
-  readonly handover: Pick<Handover, 'agent' | 'secrets'>;
+  /** Values in the workers' environment that must not be shown. */
+  readonly secrets: Handover['secrets'];
+  /** What an agent proves itself with: given for one attempt at a time. */
+  readonly access: AgentAccess;
 }
 
 /** The way out through a proxy. Containers are made meanwhile: who may be asked may take a moment to find out. */
@@ -52,4 +55,9 @@ export interface ContainerLauncherOptions {
   readonly startSweeper: (runId: string) => { close(): void };
   /** How long an engine may be away before a run is given up. */
   readonly outageMs?: number;
+}
+
+/** All that must not be shown of what workers print. */
+export function secretsOf({ secrets, access }: Pick<ContainerSettings, 'secrets' | 'access'>): readonly string[] {
+  return [...secrets, ...access.secrets];
 }

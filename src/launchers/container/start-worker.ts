@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { ContainerInfo, ContainerSpec, Engine } from '../../engines/index.ts';
 import { withGitSettings } from '../../git/index.ts';
 import { AppError, hasCode } from '../../lib/index.ts';
@@ -11,6 +12,7 @@ import { variablesOf } from './image-variables.ts';
 import { keepOutput } from './output.ts';
 import type { Output } from './output.ts';
 import { removeForSure } from './removal.ts';
+import { secretsOf } from './settings.ts';
 import type { ContainerSettings } from './settings.ts';
 
 /** The mask of workers that share a cache as a group. */
@@ -25,7 +27,7 @@ export async function startWorker(
   common: ContainerSettings,
   spec: WorkerSpec,
   egress: string | null,
-): Promise<{ info: ContainerInfo; output: Output }> {
+): Promise<{ info: ContainerInfo; output: Output; stdin: Writable }> {
   const settings = { ...common, uid: uidOfWorker(common, spec.worker) };
   await giveFolders(spec, settings.uid, settings.gid);
   if (settings.network === 'none') await writeHosts(spec);
@@ -35,7 +37,7 @@ export async function startWorker(
   try {
     const [info, attachment] = await Promise.all([engine.inspectContainer(id), engine.attach(id)]);
     if (info === undefined) throw new AppError('INTERNAL', { what: `container ${id} is gone before its start` });
-    const output = keepOutput(attachment, { ...spec, secrets: settings.handover.secrets });
+    const output = keepOutput(attachment, { ...spec, secrets: secretsOf(settings) });
     attachment.stdin.on('error', () => undefined);
     // What is known by now is there before the worker, which waits for it otherwise.
     const tell = async (): Promise<void> => {
@@ -44,7 +46,7 @@ export async function startWorker(
       attachment.stdin.write(`${JSON.stringify(handover)}\n`);
     };
     await Promise.all([tell(), engine.startContainer(id)]);
-    return { info, output };
+    return { info, output, stdin: attachment.stdin };
   } catch (error) {
     await removeForSure(engine, id);
     throw error;
@@ -77,7 +79,7 @@ function handoverOf(
   const caches = settings.caches.map((cache) => cache.env);
   const env = withGitSettings(Object.assign({}, told, defined(spec.env), ...caches) as Environment, [TRUSTED_FOLDERS]);
   const umask = settings.apart && caches.length > 0 ? SHARED_WITH_GROUP : null;
-  return { version: 1, env: defined(env), umask, ...settings.handover };
+  return { version: 2, env: defined(env), umask, secrets: settings.secrets };
 }
 
 /** Without what the worker's own container sets. */

@@ -48,6 +48,8 @@ export function createSubprocessLauncher(options: { node: string; workerProgram:
       return true;
     },
     wait: watch,
+    takesCredentials: () => true,
+    giveCredentials: () => undefined,
     stop: async (handle, { graceMs }) => {
       const exit = watch(handle);
       if (await isAlive(identityOf(handle))) kill(identityOf(handle).pid, 'SIGTERM');

@@ -1,0 +1,74 @@
+import { PassThrough } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Credentials } from '../protocol/index.ts';
+import { openCredentialsInbox } from './credentials-inbox.ts';
+import type { CredentialsInbox } from './credentials-inbox.ts';
+
+const KEY = 'made-up-key-ü';
+const AGENT = { env: { KEY }, files: [] };
+const NEVER = new AbortController().signal;
+
+const lineFor = (attempt: string, key = KEY): string => {
+  const line: Credentials = { version: 1, attempt, agent: { env: { KEY: key }, files: [] }, secrets: [key] };
+  return `${JSON.stringify(line)}\n`;
+};
+
+function open(limitMs?: number): { stdin: PassThrough; inbox: CredentialsInbox } {
+  const stdin = new PassThrough();
+  const inbox = openCredentialsInbox(stdin, ['made-up-own'], { limitBytes: 1000, ...(limitMs && { limitMs }) });
+  return { stdin, inbox };
+}
+
+describe('what an agent proves itself with', () => {
+  it('comes on stdin, in pieces of any size, before its attempt asks for it or after that', async () => {
+    const { stdin, inbox } = open();
+    const early = inbox.take('A.1', NEVER);
+    // The end of the line before it.
+    for (const byte of Buffer.from(`\n${lineFor('A.1')}`)) {
+      stdin.write(Buffer.from([byte]));
+      await turn();
+    }
+    expect(await early).toEqual(AGENT);
+    stdin.write(lineFor('A.2'));
+    await turn();
+    expect(await inbox.take('A.2', NEVER)).toEqual(AGENT);
+  });
+
+  it('is for one attempt, and for it once', async () => {
+    const { stdin, inbox } = open();
+    stdin.end(lineFor('A.1'));
+    for (let n = 0; n < 5; n += 1) await turn();
+    expect(await inbox.take('B.1', NEVER)).toBe('none');
+    expect(await inbox.take('A.1', NEVER)).toEqual(AGENT);
+    expect(await inbox.take('A.1', NEVER)).toBe('none');
+  });
+
+  it('is taken out of all that is said until its attempt is over; what came for the next one stays', async () => {
+    const { stdin, inbox } = open();
+    expect(inbox.redact(`made-up-own ${KEY}`)).toBe(`[redacted] ${KEY}`);
+    stdin.write(lineFor('A.1'));
+    await inbox.take('A.1', NEVER);
+    expect(inbox.redact(`made-up-own ${KEY}`)).toBe('[redacted] [redacted]');
+    inbox.forget('A.1');
+    expect(inbox.redact(`made-up-own ${KEY}`)).toBe(`[redacted] ${KEY}`);
+    stdin.write(lineFor('B.1'));
+    await turn();
+    inbox.forget('A.1');
+    expect(inbox.redact(KEY)).toBe('[redacted]');
+    expect(await inbox.take('B.1', NEVER)).toEqual(AGENT);
+  });
+
+  it('is not waited for when stdin has ended, when it does not come, or when the worker ends', async () => {
+    const { stdin, inbox } = open();
+    const waiting = inbox.take('A.1', NEVER);
+    stdin.end('{"version":1}\nno line\n');
+    expect(await waiting).toBe('none');
+    expect(await inbox.take('A.1', NEVER)).toBe('none');
+    expect(await open(20).inbox.take('A.1', NEVER)).toBe('none');
+    const stop = new AbortController();
+    const stopped = open().inbox.take('A.1', stop.signal);
+    stop.abort();
+    expect(await stopped).toBe('none');
+  });
+});

@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Real processes and real git, few at a time. The limits are for what hangs: no test depends on the machine's speed.
-    testTimeout: 400_000,
-    hookTimeout: 400_000,
+    testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
     maxWorkers: 3,
     restoreMocks: true,
   },

@@ -34,7 +34,7 @@ function withoutEngine(script: string): string {
 
 describe.skipIf(docker.why !== '')(`nothing sends workers from containers to the host${whySkipped}`, () => {
   let project: ContainerProject | undefined;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     expect(project?.leftovers() ?? []).toEqual([]);
     await project?.remove();

@@ -10,7 +10,6 @@ import type { TestProject } from '../support/project.ts';
 const claude = findClaude();
 const inCi = process.env['CI'] === 'true';
 const why = claude === undefined ? ` (${HOW_TO_GET_CLAUDE})` : '';
-const LONG_MS = 180_000;
 
 let project: TestProject;
 let server: ModelServer;
@@ -35,89 +34,77 @@ const EVERY_ARGV =
 const INTEGRATION = 'mahabharatha/login/integration';
 
 describe.skipIf(claude === undefined && !inCi)(`features built by Claude Code with a scripted model${why}`, () => {
-  it(
-    'come out whole, level by level, with their cost; prompts of any length go in without showing in the process list',
-    async () => {
-      await prepare({
-        'L1-a': [bash('mkdir -p src; echo alpha > src/a.txt'), { text: 'Written.' }],
-        'L1-b': [bash(EVERY_ARGV), bash('echo beta > b.txt'), { text: 'Written.' }],
-        'L2-all': [bash('cat src/a.txt b.txt > all.txt'), { text: 'Put together.' }],
-      });
-      // Longer than any argument may be.
-      const long = 'These words are for the model alone. '.repeat(5000);
-      await project.graph('login', [
-        { id: 'L1-a', level: 1, create: ['src/a.txt'], verify: 'grep -q alpha src/a.txt' },
-        { id: 'L1-b', level: 1, create: ['b.txt'], description: long },
-        {
-          id: 'L2-all',
-          level: 2,
-          dependencies: ['L1-a', 'L1-b'],
-          create: ['all.txt'],
-          verify: 'test "$(wc -l < all.txt)" = 2',
-        },
-      ]);
+  it('come out whole, level by level, with their cost; prompts of any length go in without showing in the process list', async () => {
+    await prepare({
+      'L1-a': [bash('mkdir -p src; echo alpha > src/a.txt'), { text: 'Written.' }],
+      'L1-b': [bash(EVERY_ARGV), bash('echo beta > b.txt'), { text: 'Written.' }],
+      'L2-all': [bash('cat src/a.txt b.txt > all.txt'), { text: 'Put together.' }],
+    });
+    // Longer than any argument may be.
+    const long = 'These words are for the model alone. '.repeat(5000);
+    await project.graph('login', [
+      { id: 'L1-a', level: 1, create: ['src/a.txt'], verify: 'grep -q alpha src/a.txt' },
+      { id: 'L1-b', level: 1, create: ['b.txt'], description: long },
+      {
+        id: 'L2-all',
+        level: 2,
+        dependencies: ['L1-a', 'L1-b'],
+        create: ['all.txt'],
+        verify: 'test "$(wc -l < all.txt)" = 2',
+      },
+    ]);
 
-      const run = await project.cli('kurukshetra', '--workers', '2');
+    const run = await project.cli('kurukshetra', '--workers', '2');
 
-      expect(run.stdout).toContain('3 of 3 tasks are merged');
-      expect(run.exit).toBe(0);
-      expect(project.git('show', `${INTEGRATION}:all.txt`)).toBe('alpha\nbeta\n');
-      expect(server.requests.some(({ prompt }) => prompt.includes(long.trim()))).toBe(true);
-      const argv = await readFile(path.join(project.outside, 'argv'), 'utf8');
-      expect(argv).toContain('--output-format stream-json');
-      expect(argv).not.toContain('for the model alone');
-      expect(argv).not.toContain('made-up-key');
-      const { cost } = await project.state();
-      // Seven answers, each with the usage that the model server tells.
-      expect(cost).toMatchObject({ inputTokens: 700, outputTokens: 280, cacheReadTokens: 210, cacheWriteTokens: 140 });
-      expect(cost.costUsd).toBeGreaterThan(0);
-      expect((await project.cli('status')).stdout).toContain(`$${cost.costUsd.toFixed(2)}, 1330 tokens`);
-      expect((await project.cli('logs', '--task', 'L1-a')).stdout).toContain('Written.');
-      expect(await project.processes()).toEqual([]);
-    },
-    LONG_MS,
-  );
+    expect(run.stdout).toContain('3 of 3 tasks are merged');
+    expect(run.exit).toBe(0);
+    expect(project.git('show', `${INTEGRATION}:all.txt`)).toBe('alpha\nbeta\n');
+    expect(server.requests.some(({ prompt }) => prompt.includes(long.trim()))).toBe(true);
+    const argv = await readFile(path.join(project.outside, 'argv'), 'utf8');
+    expect(argv).toContain('--output-format stream-json');
+    expect(argv).not.toContain('for the model alone');
+    expect(argv).not.toContain('made-up-key');
+    const { cost } = await project.state();
+    // Seven answers, each with the usage that the model server tells.
+    expect(cost).toMatchObject({ inputTokens: 700, outputTokens: 280, cacheReadTokens: 210, cacheWriteTokens: 140 });
+    expect(cost.costUsd).toBeGreaterThan(0);
+    expect((await project.cli('status')).stdout).toContain(`$${cost.costUsd.toFixed(2)}, 1330 tokens`);
+    expect((await project.cli('logs', '--task', 'L1-a')).stdout).toContain('Written.');
+    expect(await project.processes()).toEqual([]);
+  });
 
-  it(
-    'get a second attempt with the output of the verification in the prompt',
-    async () => {
-      await prepare({
-        'T-1': [
-          bash('echo bye > a.txt'),
-          { text: 'I wrote it.' },
-          bash('echo hello > a.txt'),
-          { text: 'Now it is right.' },
-        ],
-      });
-      await project.graph('login', [
-        { id: 'T-1', create: ['a.txt'], verify: 'echo "wanted hello, found $(cat a.txt)"; grep -q hello a.txt' },
-      ]);
+  it('get a second attempt with the output of the verification in the prompt', async () => {
+    await prepare({
+      'T-1': [
+        bash('echo bye > a.txt'),
+        { text: 'I wrote it.' },
+        bash('echo hello > a.txt'),
+        { text: 'Now it is right.' },
+      ],
+    });
+    await project.graph('login', [
+      { id: 'T-1', create: ['a.txt'], verify: 'echo "wanted hello, found $(cat a.txt)"; grep -q hello a.txt' },
+    ]);
 
-      const run = await project.cli('kurukshetra');
+    const run = await project.cli('kurukshetra');
 
-      expect(run.exit).toBe(0);
-      const [attempt, ...rest] = (await project.state()).tasks['T-1']?.attempts ?? [];
-      expect([attempt?.outcome, ...rest.map(({ outcome }) => outcome)]).toEqual(['verification-failed', 'accepted']);
-      const prompts = server.requests.map(({ prompt }) => prompt);
-      expect(prompts[0]).not.toContain('found bye');
-      expect(prompts[2]).toContain('wanted hello, found bye');
-      expect(project.git('show', `${INTEGRATION}:a.txt`)).toBe('hello\n');
-    },
-    LONG_MS,
-  );
+    expect(run.exit).toBe(0);
+    const [attempt, ...rest] = (await project.state()).tasks['T-1']?.attempts ?? [];
+    expect([attempt?.outcome, ...rest.map(({ outcome }) => outcome)]).toEqual(['verification-failed', 'accepted']);
+    const prompts = server.requests.map(({ prompt }) => prompt);
+    expect(prompts[0]).not.toContain('found bye');
+    expect(prompts[2]).toContain('wanted hello, found bye');
+    expect(project.git('show', `${INTEGRATION}:a.txt`)).toBe('hello\n');
+  });
 
-  it(
-    'stop with exit 4 when the key is refused, and leave nothing behind',
-    async () => {
-      await prepare({ 'T-1': Array.from({ length: 5 }, () => ({ status: 401 })) });
-      await project.graph('login', [{ id: 'T-1', create: ['a.txt'] }]);
+  it('stop with exit 4 when the key is refused, and leave nothing behind', async () => {
+    await prepare({ 'T-1': Array.from({ length: 5 }, () => ({ status: 401 })) });
+    await project.graph('login', [{ id: 'T-1', create: ['a.txt'] }]);
 
-      const run = await project.cli('kurukshetra');
+    const run = await project.cli('kurukshetra');
 
-      expect(run.exit).toBe(4);
-      expect(run.stdout).toContain("stopped — the agent's credentials were refused");
-      expect(await project.processes()).toEqual([]);
-    },
-    LONG_MS,
-  );
+    expect(run.exit).toBe(4);
+    expect(run.stdout).toContain("stopped — the agent's credentials were refused");
+    expect(await project.processes()).toEqual([]);
+  });
 });

@@ -20,10 +20,10 @@ const CLIENTS: Readonly<Record<string, (url: string) => string>> = {
     `mkdir n && cd n && npm install --no-audit --no-fund --fetch-retries 0 --registry ${url}/npm/ tiny && node -p "require('tiny')"`,
   'npm-by-itself': () => `mkdir n && cd n && npm install --no-audit --no-fund tiny && node -p "require('tiny')"`,
   git: (url) => `git clone --quiet ${url}/git/tiny.git g && cat g/README.md`,
-  curl: (url) => `curl --silent --show-error --fail --max-time 20 ${url}/page`,
+  curl: (url) => `curl --silent --show-error --fail --max-time 600 ${url}/page`,
   // Its tunnel leads to what is listed, and in it it asks for another name.
   fronting: (url) =>
-    `curl --silent --show-error --insecure --max-time 20 --connect-to ::${new URL(url).host} https://another.test/page`,
+    `curl --silent --show-error --insecure --max-time 600 --connect-to ::${new URL(url).host} https://another.test/page`,
   node: (url) => `node -e "fetch('${url}/page').then((r) => r.text()).then((text) => process.stdout.write(text))"`,
 };
 

@@ -19,7 +19,7 @@ const TAKE_ALL = `perl -e '
 describe.skipIf(docker.why !== '')(`a task that takes all inotify instances of its user${whySkipped}`, () => {
   let project: ContainerProject;
   let live: ReturnType<ContainerProject['start']> | undefined;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     live?.child.kill();
     await live?.end;

@@ -26,7 +26,7 @@ describe.skipIf(why !== '')(`an engine that goes away in the middle of a run${wh
     const tag = workerTag();
     await copyImages([tag, docker.image], engine);
     engine.docker('tag', tag, 'mahabharatha-worker:latest');
-  }, 400_000);
+  });
   afterAll(() => engine.remove());
   afterEach(async () => {
     expect(engine.docker('ps', '--all', '--format', '{{.Names}}'), 'containers that are left').toBe('');

@@ -23,7 +23,7 @@ worker=$(grep -lz worker.mjs /proc/[0-9]*/cmdline | grep -v self | cut -d / -f 3
 
 describe.skipIf(docker.why !== '')(`a task that attacks its worker's process${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(async () => {
     expect(project.leftovers()).toEqual([]);
     await project.remove();

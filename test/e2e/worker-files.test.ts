@@ -191,7 +191,7 @@ describe('what workers write', () => {
 });
 
 describe.skipIf(docker.why !== '')(`what workers in containers write${whySkipped}`, () => {
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
 
   it('cannot be reached by other users while they work, and is gone after a run that fails', async () => {
     project = await createContainerProject({ workers: 'lease: 10s' });

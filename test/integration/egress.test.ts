@@ -67,7 +67,7 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
     return client.out.stdout.slice(from).replace(` ${end}\n`, '').trim();
   }
   const curl = (url: string, options = ''): Promise<string> =>
-    inside(`curl --silent --show-error --max-time 10 ${options} ${url}`);
+    inside(`curl --silent --show-error --max-time 600 ${options} ${url}`);
   const told = (): string[] =>
     proxy.out.stdout
       .trim()

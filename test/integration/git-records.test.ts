@@ -124,5 +124,5 @@ describe.skipIf(!traced)('git that is killed while it adds a worktree', () => {
       }
     }
     expect(killed).toBeGreaterThan(3);
-  }, 300_000);
+  });
 });

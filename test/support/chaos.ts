@@ -199,13 +199,13 @@ export async function sees(live: LiveRun, what: () => boolean): Promise<boolean>
   }
 }
 
-/** No process of the project's runs is left, or none within the limit. */
-export async function untilNothingIsLeft(chaos: Chaos, limitMs = 240_000): Promise<void> {
+/** No process of the project's runs is left. */
+export async function untilNothingIsLeft(chaos: Chaos): Promise<void> {
   const gone = async (): Promise<boolean> => {
     await delay(150);
     return (await chaos.project.processes()).length === 0;
   };
-  await waitFor('no process of the run is left', gone, limitMs);
+  await waitFor('no process of the run is left', gone);
 }
 
 /** Does the work for each point, a few at a time; a failure says at which point. */

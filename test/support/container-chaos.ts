@@ -16,6 +16,7 @@ import type { ContainerProject } from './container-project.ts';
 import { createEngineGate } from './engine-gate.ts';
 import type { Asked, EngineGate } from './engine-gate.ts';
 import type { CliResult, TestTask } from './project.ts';
+import { WAIT_LIMIT_MS } from './wait-until.ts';
 
 export const TASKS = ['A', 'B', 'C'];
 /** How many numbered lines each task prints. */
@@ -86,7 +87,7 @@ export async function createContainerChaos(lease: string, address: string | unde
 }
 
 function numberedTask(id: string, level: number, address: string | undefined, key: string): TestTask {
-  const ask = address === undefined ? '' : `curl -sS --fail --max-time 20 http://${address}${key}/${id} && `;
+  const ask = address === undefined ? '' : `curl -sS --fail --max-time 600 http://${address}${key}/${id} && `;
   const lines = `for i in $(seq ${LINES[id]}); do echo "${id} says $i"; sleep 0.1; done`;
   return {
     id,
@@ -180,14 +181,14 @@ export const WHILE_FETCHING: Moment = {
  * Neither a process, a container, a volume nor a network of the run is left. Processes are looked for first: the engine
  * is asked in a way that holds up the test itself, and with it the gate.
  */
-export async function untilAllIsGone({ project, processes }: ContainerChaos, limitMs = 240_000): Promise<void> {
-  const deadline = performance.now() + limitMs;
+export async function untilAllIsGone({ project, processes }: ContainerChaos): Promise<void> {
+  const deadline = performance.now() + WAIT_LIMIT_MS;
   for (;;) {
     const live = (await processes()).map((pid) => `process ${pid}`);
     const late = performance.now() > deadline;
     const left = live.length === 0 || late ? [...live, ...project.leftovers()] : live;
     if (left.length === 0) return;
-    if (late) throw new Error(`left after ${limitMs} ms: ${left.join(', ')}`);
+    if (late) throw new Error(`left after ${WAIT_LIMIT_MS / 1000} s: ${left.join(', ')}`);
     await delay(200);
   }
 }

@@ -10,6 +10,7 @@ import { replay } from '../../src/orchestrator/index.ts';
 import { openStore, projectPaths } from '../../src/state/index.ts';
 import { repositoryKey } from '../../src/state/run-place.ts';
 import type { RecordedEvent, RunState } from '../../src/state/index.ts';
+import { WAIT_LIMIT_MS } from './wait-until.ts';
 
 /** The snapshot is in the repository, wherever workers write. */
 const placeNowhere = () => ({ top: '', folder: '', record: '' });
@@ -212,13 +213,12 @@ function startCli(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv):
 export async function waitFor<Value>(
   what: string,
   look: () => Promise<Value | undefined | false> | Value | undefined | false,
-  limitMs = 240_000,
 ): Promise<Value> {
-  const deadline = performance.now() + limitMs;
+  const deadline = performance.now() + WAIT_LIMIT_MS;
   for (;;) {
     const value = await look();
     if (value !== undefined && value !== false) return value;
-    if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain for: ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${WAIT_LIMIT_MS / 1000} s in vain for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from '../../src/lib/index.ts';
 import { dockerForTests } from './docker.ts';
+import { WAIT_LIMIT_MS } from './wait-until.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 const LOCK = path.join(tmpdir(), 'mahabharatha-test-worker-image.lock');
@@ -16,7 +17,7 @@ export const whySkipped = docker.why === '' ? '' : ` (${docker.why})`;
 /** The image of this checkout, built by the program itself; one test file at a time, and quick when it is there. */
 export async function buildWorkerImage(): Promise<void> {
   if (docker.why !== '') return;
-  await withLock(LOCK, 300_000, async () => {
+  await withLock(LOCK, WAIT_LIMIT_MS, async () => {
     execFileSync(process.execPath, [PROGRAM, 'build', '--base-image', docker.image], { stdio: 'pipe' });
   });
 }

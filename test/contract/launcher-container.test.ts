@@ -223,7 +223,8 @@ describe.skipIf(docker.why !== '')(`on a real engine${docker.why === '' ? '' : `
     const spec = { ...newSpec(launcher), worker: 93 };
     const first = await launcher.start(spec);
     const second = await launcher.start({ ...spec, session: randomId(), runId: `run-${randomId()}` });
-    expect(first.facts['name']).toBe('mahabharatha-worker-93');
+    // Another suite on the same engine may have the usual name.
+    expect(first.facts['name']).toMatch(/^mahabharatha-worker-93(-|$)/);
     expect(second.facts['name']).toMatch(/^mahabharatha-worker-93-run-/);
     expect(await launcher.recover(first)).toBe(true);
     await launcher.sweep(second.runId);

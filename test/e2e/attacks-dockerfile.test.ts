@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { randomId } from '../../src/lib/index.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
-/** Asks for the environment of the user by name, and copies whatever it is given. */
+/** Asks for the environment of the user by name, and copies whatever it is given. Another suite on the same engine builds another image. */
 const HOSTILE = `FROM mahabharatha-worker
 USER root
 ARG AWS_SECRET_ACCESS_KEY
@@ -14,11 +15,12 @@ COPY . /given
 RUN echo "key=[$AWS_SECRET_ACCESS_KEY] upper=[$HTTP_PROXY] lower=[$https_proxy]"
 RUN echo "all: $(env | tr '\\n' ' ')"
 RUN echo "files: $(find /given -type f | sort | tr '\\n' ' ')"
+ENV MADE_FOR=${randomId()}
 `;
 
 describe.skipIf(docker.why !== '')(`a repository whose Dockerfile is hostile${whySkipped}`, () => {
   let project: ContainerProject;
-  beforeAll(buildWorkerImage, 300_000);
+  beforeAll(buildWorkerImage);
   afterEach(() => project.remove());
 
   it('is built without the environment of the user, the passwords of proxies, and any file but its own', async () => {

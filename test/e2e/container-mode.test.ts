@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { rootCertificates } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { randomId } from '../../src/lib/index.ts';
+import { certify } from '../support/certificate.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
-const LONG_MS = 180_000;
 const NO_ENGINE = 'unix:///nonexistent/docker.sock';
 const RUN = ['kurukshetra', '--workers', '1'];
 
@@ -87,72 +86,64 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe('a\n');
   });
 
-  it(
-    "an image that is stale by what is ours or this machine's is built anew by itself, and the mode is said first",
-    async () => {
-      await prepare();
-      const file = path.join(project.outside, 'authority.pem');
-      await writeFile(file, rootCertificates[0] ?? '');
-      project.env['NODE_EXTRA_CA_CERTS'] = file;
-      const first = /^mode auto: container, because an engine is there; the image is built anew: .*certificates/;
-      const dry = await project.cli(...RUN, '--mode', 'auto', '--dry-run');
-      expect(dry.stdout).toMatch(first);
-      expect(dry.exit).toBe(0);
-      expect(dry.stderr).not.toMatch(/building/i);
-      const { exit, stdout, stderr } = await project.cli(...RUN, '--mode', 'auto');
-      const tag = /Building the worker image (\S+),/.exec(stderr)?.[1] ?? '';
-      try {
-        expect(exit, stderr).toBe(0);
-        expect(stdout).toMatch(first);
-        expect(await modeOf()).toBe('container');
-      } finally {
-        await buildWorkerImage();
-        execFileSync('docker', ['image', 'rm', tag], { stdio: 'ignore' });
-      }
-    },
-    LONG_MS,
-  );
+  it("an image that is stale by what is ours or this machine's is built anew by itself, and the mode is said first", async () => {
+    await prepare();
+    // Made for this test: no other test on the same engine builds, or removes, an image of the same content.
+    project.env['NODE_EXTRA_CA_CERTS'] = certify('127.0.0.1', project.outside).file;
+    const first = /^mode auto: container, because an engine is there; the image is built anew: .*certificates/;
+    const dry = await project.cli(...RUN, '--mode', 'auto', '--dry-run');
+    expect(dry.stdout).toMatch(first);
+    expect(dry.exit).toBe(0);
+    expect(dry.stderr).not.toMatch(/building/i);
+    const { exit, stdout, stderr } = await project.cli(...RUN, '--mode', 'auto');
+    const tag = /Building the worker image (\S+),/.exec(stderr)?.[1] ?? '';
+    try {
+      expect(exit, stderr).toBe(0);
+      expect(stdout).toMatch(first);
+      expect(await modeOf()).toBe('container');
+    } finally {
+      await buildWorkerImage();
+      execFileSync('docker', ['image', 'rm', tag], { stdio: 'ignore' });
+    }
+  });
 
-  it(
-    'a Dockerfile of the repository that cannot be built never sends workers to the host',
-    async () => {
-      await prepare();
-      await project.write('.mahabharatha/Dockerfile', 'FROM mahabharatha-worker\nENV MADE_FOR=this-test\n');
-      const without = await runWith('auto', '--dry-run');
-      expect(without.exit).toBe(4);
-      expect(without.said).toContain('There is no image of this repository.');
-      expect((await project.cli('doctor')).stdout).toMatch(
-        /✗ image +the repository's image is not built\n.*mahabharatha build/,
+  it('a Dockerfile of the repository that cannot be built never sends workers to the host', async () => {
+    await prepare();
+    const only = `this-test-${randomId()}`;
+    await project.write('.mahabharatha/Dockerfile', `FROM mahabharatha-worker\nENV MADE_FOR=${only}\n`);
+    const without = await runWith('auto', '--dry-run');
+    expect(without.exit).toBe(4);
+    expect(without.said).toContain('There is no image of this repository.');
+    expect((await project.cli('doctor')).stdout).toMatch(
+      /✗ image +the repository's image is not built\n.*mahabharatha build/,
+    );
+    await project.graph('login', [{ id: 'A', create: ['a.txt'], run: 'echo "$MADE_FOR" > a.txt' }]);
+    const { exit, said } = await runWith('auto', '--auto-build');
+    const tag = /Building the repository's own image (\S+),/.exec(said)?.[1] ?? '';
+    try {
+      expect(said).toContain('mode auto: container');
+      expect(exit).toBe(0);
+      expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe(`${only}\n`);
+      await project.write('.mahabharatha/Dockerfile', 'FROM mahabharatha-worker\nRUN false\n');
+      await project.write('.mahabharatha/docker/tool', 'x');
+      await project.cli('cleanup', '--yes');
+      const what = '\\.mahabharatha/Dockerfile has changed; a file in \\.mahabharatha/docker has changed';
+      const doctor = await project.cli('doctor');
+      expect(doctor.stdout).toMatch(
+        new RegExp(`! image +the repository's image is stale: ${what}\\n.*mahabharatha build`),
       );
-      await project.graph('login', [{ id: 'A', create: ['a.txt'], run: 'echo "$MADE_FOR" > a.txt' }]);
-      const { exit, said } = await runWith('auto', '--auto-build');
-      const tag = /Building the repository's own image (\S+),/.exec(said)?.[1] ?? '';
-      try {
-        expect(said).toContain('mode auto: container');
-        expect(exit).toBe(0);
-        expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe('this-test\n');
-        await project.write('.mahabharatha/Dockerfile', 'FROM mahabharatha-worker\nRUN false\n');
-        await project.write('.mahabharatha/docker/tool', 'x');
-        await project.cli('cleanup', '--yes');
-        const what = '\\.mahabharatha/Dockerfile has changed; a file in \\.mahabharatha/docker has changed';
-        const doctor = await project.cli('doctor');
-        expect(doctor.stdout).toMatch(
-          new RegExp(`! image +the repository's image is stale: ${what}\\n.*mahabharatha build`),
-        );
-        const dry = await runWith('auto', '--dry-run');
-        expect(dry.said).toMatch(new RegExp(`^mode auto: container, .*the image is built anew: ${what}\\n`));
-        expect(dry.said).toContain('a run will ask for your approval first: .mahabharatha/Dockerfile has changed');
-        for (const mode of ['container', 'auto']) {
-          const failed = await runWith(mode);
-          expect(failed.exit).toBe(4);
-          expect(failed.said).toMatch(/^mode [^]*Building the image \S+ failed/);
-        }
-      } finally {
-        execFileSync('docker', ['image', 'rm', tag], { stdio: 'ignore' });
+      const dry = await runWith('auto', '--dry-run');
+      expect(dry.said).toMatch(new RegExp(`^mode auto: container, .*the image is built anew: ${what}\\n`));
+      expect(dry.said).toContain('a run will ask for your approval first: .mahabharatha/Dockerfile has changed');
+      for (const mode of ['container', 'auto']) {
+        const failed = await runWith(mode);
+        expect(failed.exit).toBe(4);
+        expect(failed.said).toMatch(/^mode [^]*Building the image \S+ failed/);
       }
-    },
-    LONG_MS,
-  );
+    } finally {
+      execFileSync('docker', ['image', 'rm', tag], { stdio: 'ignore' });
+    }
+  });
 
   it('container comes with a check of the machine: doctor', async () => {
     await prepare();

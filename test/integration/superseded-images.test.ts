@@ -102,7 +102,7 @@ describe.skipIf(why !== '')(`images that a build has superseded${why === '' ? ''
   it("go with the repository's image first, which is built on the worker's; another checkout's stays", async () => {
     const [oldWorker, worker] = [await buildWorker('below'), await buildWorker('newest')];
     const old = await buildRepository(tagOfImage(oldWorker), 'ENV STEP=old');
-    const others = await buildRepository(tagOfImage(worker), 'ENV STEP=others', '/nowhere/else');
+    const others = await buildRepository(tagOfImage(worker), 'ENV STEP=others', `${PROJECT}-else`);
     const current = await buildRepository(tagOfImage(worker), 'ENV STEP=new');
     const removed = await removeAfter(IN_TWO_DAYS, asBuilt('worker', worker), asBuilt('repository', current));
     const names = removed.map(({ name }) => name);

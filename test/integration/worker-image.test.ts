@@ -16,6 +16,7 @@ import { searchEngine } from '../../src/engines/index.ts';
 import type { Engine } from '../../src/engines/index.ts';
 import { buildImages, CLAUDE_CODE_VERSION, findRunImage } from '../../src/images/index.ts';
 import type { BuildRequest, BuiltImage } from '../../src/images/index.ts';
+import { randomId } from '../../src/lib/index.ts';
 import { workerStatus } from '../../src/protocol/index.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -24,8 +25,11 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const BASE = process.env['MAHABHARATHA_TEST_IMAGE'] ?? 'mahabharatha-base:bookworm';
 /** Nobody: no entry of /etc/passwd has it, as with the uid of most users. */
 const UID = 12_345;
+/** Images of another version have other tags: other tests on the same engine do not remove or rename these. */
+const VERSION = `0.0.0-test.${randomId()}`;
+/** In the place of the name "latest", which every build on the engine takes. */
+const LATEST = `mahabharatha-test-latest:${randomId()}`;
 const LOCKED = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--network=none', '--tmpfs=/tmp'];
-const LONG = 300_000;
 
 const { engine: found } = await searchEngine(process.env);
 const base = await found?.inspectImage(BASE);
@@ -45,15 +49,13 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
 
   beforeAll(async () => {
     image = only(await build());
-  }, LONG);
+  });
 
-  afterAll(async () => {
-    for (const tag of made) spawnSync('docker', ['image', 'rm', '--force', tag]);
+  afterAll(() => {
+    for (const tag of [...made, image.tag, LATEST]) spawnSync('docker', ['image', 'rm', '--force', tag]);
     // What a build without cache has left nameless, and only of these tests.
-    spawnSync('docker', ['image', 'prune', '--force', '--filter=label=mahabharatha.version=0.0.0-test']);
-    // The name "latest" goes back to the image of this checkout.
-    if (missing === undefined) await build();
-  }, LONG);
+    spawnSync('docker', ['image', 'prune', '--force', `--filter=label=mahabharatha.version=${VERSION}`]);
+  });
 
   it('has Claude Code in the pinned version, and git, Node and bash', () => {
     expect(inside('claude --version')).toContain(CLAUDE_CODE_VERSION);
@@ -85,8 +87,8 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     const labels: Record<string, string> = JSON.parse(inspect('{{json .Config.Labels}}'));
     expect(labels).toMatchObject({
       'org.opencontainers.image.title': 'mahabharatha-worker',
-      'org.opencontainers.image.version': '0.0.0-test',
-      'mahabharatha.version': '0.0.0-test',
+      'org.opencontainers.image.version': VERSION,
+      'mahabharatha.version': VERSION,
       'mahabharatha.content': expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect(image.tag).toBe(`mahabharatha-worker:${labels['mahabharatha.content']?.slice(0, 12)}`);
@@ -141,89 +143,73 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     expect(await findRunImage(theEngine(), request())).toMatchObject({ kind: 'worker', state: { state: 'fresh' } });
   });
 
-  it(
-    'has another tag and is built in a moment when only the worker program has changed; the old one is then stale',
-    async () => {
-      const packageRoot = copyOfPackage();
-      appendFileSync(path.join(packageRoot, 'dist/bundle/worker/worker.js'), '\n// changed\n');
-      const before = await findRunImage(theEngine(), request({ packageRoot }));
-      expect(before.state).toMatchObject({ state: 'stale', reasons: ['the worker program has changed'] });
+  it('has another tag and is built in a moment when only the worker program has changed; the old one is then stale', async () => {
+    const packageRoot = copyOfPackage();
+    appendFileSync(path.join(packageRoot, 'dist/bundle/worker/worker.js'), '\n// changed\n');
+    const before = await findRunImage(theEngine(), request({ packageRoot }));
+    expect(before.state).toMatchObject({ state: 'stale', reasons: ['the worker program has changed'] });
 
-      // The image may be older than the builder's cache: one build fills it, the next one shows what it is good for.
-      made.push(only(await build({ packageRoot }, [])).tag);
-      appendFileSync(path.join(packageRoot, 'dist/bundle/worker/worker.js'), '\n// changed again\n');
-      const lines: string[] = [];
-      const changed = only(await build({ packageRoot }, lines));
-      made.push(changed.tag);
-      expect(changed.tag).not.toBe(image.tag);
-      expect(lines.some((line) => line.includes('Using cache'))).toBe(true);
-      expect(lines.join('\n')).not.toMatch(/added \d+ packages/);
-      expect(docker(['image', 'inspect', '--format', '{{.Id}}', 'mahabharatha-worker:latest'])).toBe(changed.id);
-    },
-    LONG,
-  );
+    // The image may be older than the builder's cache: one build fills it, the next one shows what it is good for.
+    made.push(only(await build({ packageRoot }, [])).tag);
+    appendFileSync(path.join(packageRoot, 'dist/bundle/worker/worker.js'), '\n// changed again\n');
+    const lines: string[] = [];
+    const changed = only(await build({ packageRoot }, lines));
+    made.push(changed.tag);
+    expect(changed.tag).not.toBe(image.tag);
+    expect(lines.some((line) => line.includes('Using cache'))).toBe(true);
+    expect(lines.join('\n')).not.toMatch(/added \d+ packages/);
+    expect(docker(['image', 'inspect', '--format', '{{.Id}}', LATEST])).toBe(changed.id);
+  });
 
-  it(
-    "is what a repository's own Dockerfile builds on, and stays a worker whatever that says",
-    async () => {
-      const project = tempFolder();
-      mkdirSync(path.join(project, 'docker'));
-      writeFileSync(path.join(project, 'docker', 'tool.sh'), '#!/bin/sh\necho the tool works\n');
-      chmodSync(path.join(project, 'docker', 'tool.sh'), 0o755);
-      const text =
-        'FROM mahabharatha-worker\nUSER root\nCOPY docker/tool.sh /usr/local/bin/tool\nENTRYPOINT ["/bin/false"]\n';
-      writeFileSync(path.join(project, 'Dockerfile'), text);
+  it("is what a repository's own Dockerfile builds on, and stays a worker whatever that says", async () => {
+    const project = tempFolder();
+    mkdirSync(path.join(project, 'docker'));
+    writeFileSync(path.join(project, 'docker', 'tool.sh'), '#!/bin/sh\necho the tool works\n');
+    chmodSync(path.join(project, 'docker', 'tool.sh'), 0o755);
+    const text =
+      'FROM mahabharatha-worker\nUSER root\nCOPY docker/tool.sh /usr/local/bin/tool\nENTRYPOINT ["/bin/false"]\n';
+    writeFileSync(path.join(project, 'Dockerfile'), text);
 
-      const [worker, own] = await build({ project });
-      made.push(own?.tag ?? '');
-      expect(worker).toMatchObject({ tag: image.tag, cached: true });
-      expect(own).toMatchObject({ kind: 'repository', cached: false });
-      expect(docker(['run', '--rm', '--entrypoint', 'tool', own?.tag ?? ''])).toBe('the tool works');
-      for (const field of ['{{.Config.User}}', '{{.Config.Entrypoint}}', '{{.Config.WorkingDir}}']) {
-        expect(inspect(field, own?.tag)).toBe(inspect(field));
-      }
-      expect(await findRunImage(theEngine(), request({ project }))).toMatchObject({
-        kind: 'repository',
-        state: { state: 'fresh', tag: own?.tag },
-      });
-      expect(await build({ project })).toMatchObject([{ cached: true }, { cached: true }]);
-    },
-    LONG,
-  );
+    const [worker, own] = await build({ project });
+    made.push(own?.tag ?? '');
+    expect(worker).toMatchObject({ tag: image.tag, cached: true });
+    expect(own).toMatchObject({ kind: 'repository', cached: false });
+    expect(docker(['run', '--rm', '--entrypoint', 'tool', own?.tag ?? ''])).toBe('the tool works');
+    for (const field of ['{{.Config.User}}', '{{.Config.Entrypoint}}', '{{.Config.WorkingDir}}']) {
+      expect(inspect(field, own?.tag)).toBe(inspect(field));
+    }
+    expect(await findRunImage(theEngine(), request({ project }))).toMatchObject({
+      kind: 'repository',
+      state: { state: 'fresh', tag: own?.tag },
+    });
+    expect(await build({ project })).toMatchObject([{ cached: true }, { cached: true }]);
+  });
 
-  it(
-    'says which base it needs when there is no Node in the given one',
-    async () => {
-      const bare = `mahabharatha-test-bare:${process.pid}`;
-      made.push(bare);
-      execFileSync('docker', ['build', '--tag', bare, '-'], {
-        input: `FROM ${BASE}\nRUN rm /usr/local/bin/node\n`,
-        stdio: ['pipe', 'ignore', 'ignore'],
-      });
-      await expect(build({ base: bare })).rejects.toThrow(/needs Node 20\.19 or newer with npm[^]*air-gapped/);
-    },
-    LONG,
-  );
+  it('says which base it needs when there is no Node in the given one', async () => {
+    const bare = `mahabharatha-test-bare:${process.pid}`;
+    made.push(bare);
+    execFileSync('docker', ['build', '--tag', bare, '-'], {
+      input: `FROM ${BASE}\nRUN rm /usr/local/bin/node\n`,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    await expect(build({ base: bare })).rejects.toThrow(/needs Node 20\.19 or newer with npm[^]*air-gapped/);
+  });
 
   // Last: a build with another proxy shares no cache with the others.
-  it(
-    'tells nothing of how it was built: no registry, no proxy, no path of this machine',
-    async () => {
-      const env = { ...process.env, NO_PROXY: 'a-name-of-ours.example', npm_config_registry: registryWithPassword() };
-      const again = only(await build({ env, noCache: true }));
-      const text = docker(['image', 'history', '--no-trunc', again.tag]) + docker(['image', 'inspect', again.tag]);
-      expect(text).not.toContain('a-name-of-ours');
-      expect(text).not.toContain('registry=');
-      expect(text).not.toContain('a-password');
-      const certificates = process.env['NODE_EXTRA_CA_CERTS'] ?? '';
-      if (certificates !== '' && certificates !== '/etc/ssl/certs/ca-certificates.crt')
-        expect(text).not.toContain(certificates);
-      expect(text).not.toContain(ROOT);
-      expect(inside('cat ~/.npmrc /root/.npmrc /tmp/fetch/npmrc /opt/mahabharatha/*.pem 2>/dev/null; true')).toBe('');
-      expect(inside('ls -A /root/.npm /tmp 2>/dev/null | grep -v : || true')).toBe('');
-    },
-    LONG,
-  );
+  it('tells nothing of how it was built: no registry, no proxy, no path of this machine', async () => {
+    const env = { ...process.env, NO_PROXY: 'a-name-of-ours.example', npm_config_registry: registryWithPassword() };
+    const again = only(await build({ env, noCache: true }));
+    const text = docker(['image', 'history', '--no-trunc', again.tag]) + docker(['image', 'inspect', again.tag]);
+    expect(text).not.toContain('a-name-of-ours');
+    expect(text).not.toContain('registry=');
+    expect(text).not.toContain('a-password');
+    const certificates = process.env['NODE_EXTRA_CA_CERTS'] ?? '';
+    if (certificates !== '' && certificates !== '/etc/ssl/certs/ca-certificates.crt')
+      expect(text).not.toContain(certificates);
+    expect(text).not.toContain(ROOT);
+    expect(inside('cat ~/.npmrc /root/.npmrc /tmp/fetch/npmrc /opt/mahabharatha/*.pem 2>/dev/null; true')).toBe('');
+    expect(inside('ls -A /root/.npm /tmp 2>/dev/null | grep -v : || true')).toBe('');
+  });
 
   function inside(script: string, options: readonly string[] = []): string {
     const home = options.includes('--user') ? '--tmpfs=/home/worker:mode=1777' : '--tmpfs=/home/worker:mode=777';
@@ -235,13 +221,19 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
   }
 });
 
+const named = (name: string): string => (name === 'mahabharatha-worker:latest' ? LATEST : name);
+
 function theEngine(): Engine {
   if (found === undefined) throw new Error('no container engine');
-  return found;
+  return {
+    ...found,
+    inspectImage: (name) => found.inspectImage(named(name)),
+    tagImage: (id, tag) => found.tagImage(id, named(tag)),
+  };
 }
 
 function request(change: Partial<BuildRequest> = {}): BuildRequest {
-  const common = { packageRoot: ROOT, version: '0.0.0-test', env: process.env, project: null, base: BASE };
+  const common = { packageRoot: ROOT, version: VERSION, env: process.env, project: null, base: BASE };
   return { ...common, platform: null, noCache: false, ...change };
 }
 

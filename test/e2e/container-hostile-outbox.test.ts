@@ -127,9 +127,9 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
   });
 
   it('can hold no status that means anything, or a worker be stopped or killed: then it is replaced, and the task goes on', async () => {
-    project = await createContainerProject({ workers: 'lease: 1s' });
+    project = await createContainerProject({ workers: 'lease: 10s' });
     // The worker itself writes it several times in a second.
-    const put = (make: string): string => `for _ in {1..99}; do ${make}; mv -T ${OUTBOX}/x ${STATUS}; sleep 0.05; done`;
+    const put = (make: string): string => `while :; do ${make}; mv -T ${OUTBOX}/x ${STATUS}; sleep 0.05; done`;
     const attacks: Record<string, readonly [attack: string, told: RegExp]> = {
       LINK: [put(`ln -s /etc/passwd ${OUTBOX}/x`), /status cannot be used: .*ELOOP/],
       LONG: [
@@ -138,8 +138,8 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
       ],
       TYPES: [put(`echo '{"version":1,"pid":"x"}' > ${OUTBOX}/x`), /status cannot be used: .*expected/s],
       FOLDER: [put(`rm -rf ${STATUS}; mkdir -p ${OUTBOX}/x/x`), /status cannot be used: .*not a plain file/],
-      STOPPED: ['kill -STOP $PPID; sleep 99', /no heartbeat for \d+ s, limit 2 s/],
-      KILLED: ['kill -KILL $PPID; sleep 99', /killed by SIGKILL/],
+      STOPPED: ['kill -STOP $PPID; sleep 3600', /no heartbeat for \d+ s, limit 20 s/],
+      KILLED: ['kill -KILL $PPID; sleep 3600', /killed by SIGKILL/],
     };
     const failing = { id: 'FAILING', create: ['f.txt'], run: 'exit 1' };
     const ends = await run([...Object.entries(attacks).map(([id, [attack]]) => once(id, attack)), failing]);

@@ -1,5 +1,5 @@
-// Writes what is made from the source: JSON Schemas and the command reference. With --check it only compares.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+// Writes what is made from the source: JSON Schemas, the references of commands and errors. With --check it only compares.
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../dist/cli/program.js';
@@ -9,12 +9,15 @@ import { taskGraphJsonSchema } from '../dist/tasks/index.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
+const DIST = path.join(ROOT, 'dist');
+
 const FILES = {
   'schemas/config.schema.json': asJson(configJsonSchema()),
   'schemas/settings.schema.json': asJson(settingsJsonSchema()),
   'schemas/task-graph.schema.json': asJson(taskGraphJsonSchema()),
   'schemas/run-state.schema.json': asJson(runStateJsonSchema()),
   'docs/reference/commands.md': commandReference(),
+  'docs/reference/errors.md': errorReference(await allErrors()),
 };
 
 function asJson(value) {
@@ -46,6 +49,27 @@ function describeCommand({ name, alias, argument, summary, options, details = []
     ...examples.map(([command, meaning]) => `${command}   # ${meaning}`),
     '```\n',
   ].join('\n');
+}
+
+/** Every room's codes, from the errors.js of each. */
+async function allErrors() {
+  const files = (await readdir(DIST, { recursive: true })).filter((file) => path.basename(file) === 'errors.js');
+  const modules = await Promise.all(files.map((file) => import(path.join(DIST, file))));
+  const makers = modules.flatMap(Object.values).flatMap((codes) => Object.values(codes));
+  const errors = makers.filter(({ code }) => code !== undefined).map((make) => make(make.example));
+  return errors.toSorted((one, other) => (one.code < other.code ? -1 : 1));
+}
+
+function errorReference(errors) {
+  const head = [
+    '# Errors\n',
+    'Made from the source by `npm run generate`; do not edit. The names and numbers in the messages are examples.\n',
+  ];
+  return [...head, ...errors.map(describeError)].join('\n');
+}
+
+function describeError({ code, exit, message, hint }) {
+  return `## ${code}\n\nExit status ${exit}.\n\n\`\`\`\n${message.trimEnd()}\n\`\`\`\n\nWhat to do: ${hint}\n`;
 }
 
 async function check() {

@@ -1,4 +1,4 @@
-import { AppError } from '../lib/index.ts';
+import { libErrors } from '../lib/index.ts';
 import type { Agent } from './agent.ts';
 import { readByExit } from './exit-reader.ts';
 
@@ -7,7 +7,7 @@ export function shellAgent(): Agent {
   return {
     command(_prompt, { run }) {
       if (run === null) {
-        throw new AppError('USAGE', {
+        throw libErrors.USAGE({
           problem: 'The shell agent was given a task without a "run" command.',
           hint: 'Add "run" to the task in the task graph, or choose another agent.',
         });

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { gitErrors } from '../git/errors.ts';
 import { checkoutNotes } from '../git/index.ts';
-import { AppError } from '../lib/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
@@ -11,6 +11,7 @@ import { findGraph, readWishes } from './build-wishes.ts';
 import type { Wishes } from './build-wishes.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
+import { cliErrors } from './errors.ts';
 import type { Prepared } from './prepared.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
@@ -91,13 +92,13 @@ async function planStart(prepared: Prepared, wishes: Wishes, context: CliContext
   const { project, graph, config } = prepared;
   const known = await project.store(graph.feature).read();
   if (known !== undefined && !wishes.resume) {
-    throw new AppError('RUN_EXISTS', {
+    throw cliErrors.RUN_EXISTS({
       feature: graph.feature,
       status: known.status === 'running' ? 'broken off' : known.status,
     });
   }
   if (known === undefined && wishes.resume)
-    throw (await leftWork(project, graph.feature)) ?? new AppError('NOTHING_TO_RESUME', { feature: graph.feature });
+    throw (await leftWork(project, graph.feature)) ?? cliErrors.NOTHING_TO_RESUME({ feature: graph.feature });
   const settings = known === undefined ? prepared.settings : resumedSettings(known, prepared, wishes);
   const agent = agentSpec(config, settings.agent);
   if (prepared.mode.name === 'subprocess' && graph.tasks.some((task) => task.run === null))
@@ -149,7 +150,7 @@ async function checkNothingLeft(project: Project, feature: string): Promise<void
   const above = ['mahabharatha', `mahabharatha/${feature}`];
   const inTheWay = await Promise.all(above.map((branch) => project.repository.readRef(`refs/heads/${branch}`)));
   const branch = above.find((_, index) => inTheWay[index] !== undefined);
-  if (branch !== undefined) throw new AppError('BRANCH_BLOCKS_NAMESPACE', { branch, wanted: integration });
+  if (branch !== undefined) throw gitErrors.BRANCH_BLOCKS_NAMESPACE({ branch, wanted: integration });
   const left = await leftWork(project, feature);
   if (left !== undefined) throw left;
 }

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findEngine } from '../engines/index.ts';
+import { gitErrors } from '../git/errors.ts';
 import { buildImages, removeSuperseded } from '../images/index.ts';
 import type { BuildRequest, BuiltImage, ImageEngine, ImageRequest } from '../images/index.ts';
-import { AppError, hasCode, systemClock } from '../lib/index.ts';
+import { hasCode, libErrors, systemClock } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
@@ -80,7 +81,7 @@ export async function imageRequest(input: CommandInput, context: CliContext): Pr
 function platformOf(platform: string | undefined): string | null {
   if (platform === undefined) return null;
   if (/^[a-z0-9]+\/[a-z0-9]+(\/[a-z0-9]+)?$/.test(platform)) return platform;
-  throw new AppError('USAGE', {
+  throw libErrors.USAGE({
     problem: `"${platform}" is not a platform.`,
     hint: 'Write it as os/architecture: linux/arm64 or linux/amd64.',
   });
@@ -97,7 +98,7 @@ async function projectIfAny(context: CliContext): Promise<Project | null> {
   try {
     return await openProject(context);
   } catch (error) {
-    if (hasCode(error, 'NOT_A_REPOSITORY')) return null;
+    if (hasCode(error, gitErrors.NOT_A_REPOSITORY)) return null;
     throw error;
   }
 }
@@ -108,7 +109,7 @@ function packageRoot(): string {
   for (let folder = start; ; folder = path.dirname(folder)) {
     if (existsSync(path.join(folder, 'docker', 'worker.Dockerfile'))) return folder;
     if (folder === path.dirname(folder)) {
-      throw new AppError('FILE_UNREADABLE', {
+      throw libErrors.FILE_UNREADABLE({
         file: 'docker/worker.Dockerfile',
         reason: `it is nowhere above ${start}`,
       });

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { parseDuration } from '../config/index.ts';
-import { AppError, hasCode } from '../lib/index.ts';
+import { hasCode, libErrors } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
+import { taskErrors } from '../tasks/errors.ts';
 import { textOf } from './command.ts';
 import type { CommandInput } from './command.ts';
 import { leftWork } from './left-work.ts';
@@ -56,7 +58,7 @@ export function readWishes(input: CommandInput): Wishes {
 }
 
 function usage(problem: string, hint: string): AppError {
-  return new AppError('USAGE', { problem, hint });
+  return libErrors.USAGE({ problem, hint });
 }
 
 export async function findGraph(project: Project, wishes: Wishes, named: string | undefined): Promise<LoadedGraph> {
@@ -83,7 +85,7 @@ async function featureGraph(project: Project, feature: string, resume: boolean):
   try {
     return await loadGraph(graph);
   } catch (error) {
-    if (!resume || !hasCode(error, 'GRAPH_MISSING')) throw error;
+    if (!resume || !hasCode(error, taskErrors.GRAPH_MISSING)) throw error;
     if ((await project.store(feature).read()) === undefined) throw (await leftWork(project, feature)) ?? error;
     return loadGraph(usedGraph);
   }

@@ -1,16 +1,16 @@
 import { access, constants } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
+import { cliErrors } from './errors.ts';
 
 /** Better to say before the start that no agent can work than after the first attempt. */
 export async function checkAgent(agent: AgentSpec, graph: TaskGraph, env: Environment): Promise<void> {
   const problem = await agentProblem(agent, env);
   if (problem === undefined) return;
   const tasks = graph.tasks.filter((task) => task.run === null).length;
-  throw new AppError('AGENT_UNUSABLE', { agent: nameOf(agent), tasks, ...problem });
+  throw cliErrors.AGENT_UNUSABLE({ agent: nameOf(agent), tasks, ...problem });
 }
 
 export async function agentProblem(

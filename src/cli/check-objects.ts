@@ -1,7 +1,7 @@
 import type { Repository } from '../git/index.ts';
 import { closedObjects, workersInWords } from '../launchers/index.ts';
-import { AppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { cliErrors } from './errors.ts';
 import { findWorkerUsers } from './worker-users.ts';
 
 /** Workers in containers read the repository's objects as who they are; better to say before the start that they may not. */
@@ -12,5 +12,5 @@ export async function checkObjects(repository: Repository, env: Environment): Pr
   if (closed === undefined) return;
   const whose = folders.find((folder) => closed.startsWith(folder)) ?? closed;
   const reason = `workers run as ${workersInWords(who)}, who may not read ${closed}; to let everybody on this machine read it: chmod -R a+rX '${whose}'`;
-  throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
+  throw cliErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
 }

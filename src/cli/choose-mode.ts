@@ -1,11 +1,13 @@
+import { engineErrors } from '../engines/errors.ts';
 import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { EgressRules } from '../egress/rules/index.ts';
 import type { ImageRequest, RunImage } from '../images/index.ts';
-import { AppError } from '../lib/index.ts';
+import { libErrors } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { findProgram } from './check-agent.ts';
 import { decideImage, decideWithoutEngine } from './decide-mode.ts';
 import type { EngineAbsence } from './decide-mode.ts';
+import { cliErrors } from './errors.ts';
 
 /** What workers will run in, and why. */
 export type Mode = ModeReason &
@@ -61,7 +63,7 @@ export async function chooseMode(wish: ModeWish): Promise<Mode> {
     case 'auto':
       return findContainers(wish);
     default:
-      throw new AppError('USAGE', {
+      throw libErrors.USAGE({
         problem: `--mode ${wished} is not known.`,
         hint: 'Use auto, subprocess or container.',
       });
@@ -72,7 +74,7 @@ async function findContainers(wish: ModeWish): Promise<Mode> {
   const { searchEngine } = await import('../engines/index.ts');
   const { engine, tried, silent } = await searchEngine(wish.env);
   if (engine !== undefined) return withEngine(wish, engine);
-  if (wish.mode !== 'auto') throw new AppError('ENGINE_UNREACHABLE', { tried });
+  if (wish.mode !== 'auto') throw engineErrors.ENGINE_UNREACHABLE({ tried });
   const signs = [...silent, ...(await enginePrograms(wish.env))];
   return { name: 'subprocess', wished: 'auto', because: decideWithoutEngine({ ...wish.repository, signs, tried }) };
 }
@@ -111,7 +113,7 @@ const nameOf = ({ state }: RunImage): string => (state.state === 'missing' ? 'no
 
 function freshImages({ kind, state, workerId }: RunImage): { image: string; workerImage: string } {
   if (state.state === 'fresh' && workerId !== null) return { image: state.tag, workerImage: workerId };
-  throw new AppError('INTERNAL', {
+  throw libErrors.INTERNAL({
     what: `the ${kind} image is ${state.state}, its worker image ${workerId ?? 'not fresh'}`,
   });
 }
@@ -121,7 +123,7 @@ async function checkedInfo(engine: Engine): Promise<EngineInfo> {
   const problem = engineProblem(info);
   if (problem === undefined) return info;
   const reason = `the engine at ${info.endpoint} ${problem}`;
-  throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
+  throw cliErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
 }
 
 /** Pure: why an engine is none for workers. */

@@ -2,23 +2,16 @@ import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { findTraces } from '../git/index.ts';
 import type { FeatureTraces } from '../git/index.ts';
-import {
-  AppError,
-  hasCode,
-  line,
-  printable,
-  printableJson,
-  printableLines,
-  removeTree,
-  systemCode,
-} from '../lib/index.ts';
+import { hasCode, line, printable, printableJson, printableLines, removeTree, systemCode } from '../lib/index.ts';
 import type { Environment, Printable } from '../lib/index.ts';
+import { stateErrors } from '../state/errors.ts';
 import { clearRun } from '../state/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { NO_TRACES, findEngineTraces, removeEngineTraces } from './engine-traces.ts';
 import type { EngineTraces } from './engine-traces.ts';
+import { cliErrors } from './errors.ts';
 import { checkAtRest, openProject, relativeTo } from './project.ts';
 import type { Project } from './project.ts';
 import { clearGoneRuns, otherOwner, runFolders } from './run-folders.ts';
@@ -61,7 +54,7 @@ export async function cleanFeature(input: CommandInput, context: CliContext): Pr
   await checkAtRest(store, feature);
   if (!(await hasEnded(store))) checkNoProblem(store, feature, plan.engine);
   if (input['yes'] !== true && !(context.terminal && (await context.confirm(line`Remove all this?`)))) {
-    throw new AppError('CLEANUP_UNCONFIRMED', { feature });
+    throw cliErrors.CLEANUP_UNCONFIRMED({ feature });
   }
   await remove(cleaning, plan);
   for (const note of await clearGoneRuns(context.env)) if (!json) context.err(line`note: ${note}\n`);
@@ -97,7 +90,7 @@ async function hasEnded(store: StateStore): Promise<boolean> {
  * look for it again.
  */
 function checkNoProblem({ paths }: StateStore, feature: string, { problems }: EngineTraces): void {
-  if (problems.length > 0) throw new AppError('CLEANUP_BLIND', { feature, folder: paths.workers, problems });
+  if (problems.length > 0) throw cliErrors.CLEANUP_BLIND({ feature, folder: paths.workers, problems });
 }
 
 /** A state that cannot be read must not keep anybody from cleaning up. */
@@ -105,7 +98,7 @@ async function readIfWhole(store: StateStore): Promise<RunState | undefined> {
   try {
     return await store.read();
   } catch (error) {
-    if (hasCode(error, 'STATE_INVALID') || hasCode(error, 'STATE_VERSION')) return undefined;
+    if (hasCode(error, stateErrors.STATE_INVALID) || hasCode(error, stateErrors.STATE_VERSION)) return undefined;
     throw error;
   }
 }
@@ -122,7 +115,7 @@ async function makePlan({ project, store, feature }: Cleaning): Promise<Omit<Pla
   const ours = runFolders(store.paths);
   const traces = await findTraces(project.repository, feature, ours);
   const root = await otherOwner(project, feature);
-  if (root !== undefined) throw new AppError('CLEANUP_ELSEWHERE', { feature, root });
+  if (root !== undefined) throw cliErrors.CLEANUP_ELSEWHERE({ feature, root });
   const there = await Promise.all(
     [state, folder, logs, ...ours].map(async (file) => ((await exists(file)) ? [file] : [])),
   );
@@ -170,7 +163,7 @@ async function remove(cleaning: Cleaning, plan: Plan): Promise<void> {
   const { project, store, feature, env } = cleaning;
   const release = await lock(store, feature);
   try {
-    if (!isSame(plan, await makePlan(cleaning))) throw new AppError('CLEANUP_OUTDATED', { feature });
+    if (!isSame(plan, await makePlan(cleaning))) throw cliErrors.CLEANUP_OUTDATED({ feature });
     const state = await readIfWhole(store);
     if (state !== undefined && state.settings.mode !== 'container') await sweepRun(state, env);
     checkNoProblem(store, feature, await removeEngineTraces(plan.engine, cleaning));
@@ -197,8 +190,8 @@ async function lock(store: StateStore, feature: string): Promise<() => Promise<v
   try {
     return await store.lock();
   } catch (error) {
-    if (hasCode(error, 'ALREADY_RUNNING'))
-      throw new AppError('RUN_LIVE', { feature, pid: error.facts.pid }, { cause: error });
+    if (hasCode(error, stateErrors.ALREADY_RUNNING))
+      throw cliErrors.RUN_LIVE({ feature, pid: error.facts.pid }, { cause: error });
     throw error;
   }
 }

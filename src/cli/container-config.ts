@@ -1,12 +1,13 @@
 import { realpath } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import path from 'node:path';
+import { configErrors } from '../config/errors.ts';
 import { loadSettings } from '../config/index.ts';
 import type { Settings } from '../config/index.ts';
 import { allowlistProblems } from '../egress/rules/index.ts';
 import { extraMounts } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
-import { AppError, settingsHome, stateHome } from '../lib/index.ts';
+import { settingsHome, stateHome } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { ContainerWishes } from './container-wishes.ts';
 
@@ -26,7 +27,7 @@ export async function checkedMounts(
   const places = { homes: homesOf(env), root, commonDir, objects, engine: endpoint, own, allowed, settingsFile: file };
   const { mounts, problems } = await extraMounts(wished, places);
   const all = [...(network === 'allowlist' ? allowlistProblems(allow) : []), ...problems];
-  if (all.length > 0) throw new AppError('CONFIG_INVALID', { file: project.paths.config, problems: all });
+  if (all.length > 0) throw configErrors.CONFIG_INVALID({ file: project.paths.config, problems: all });
   return mounts;
 }
 

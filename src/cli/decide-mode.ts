@@ -1,5 +1,6 @@
+import { engineErrors } from '../engines/errors.ts';
 import type { RunImage } from '../images/index.ts';
-import { AppError } from '../lib/index.ts';
+import { cliErrors } from './errors.ts';
 
 /** What is known when no engine answers. */
 export interface EngineAbsence {
@@ -20,8 +21,8 @@ export interface EngineAbsence {
  */
 export function decideWithoutEngine({ meant, signs, tried, agent, agentTasks }: EngineAbsence): string {
   const reasons = [...meant, ...signs];
-  if (reasons.length > 0) throw new AppError('CONTAINERS_UNAVAILABLE', { reasons, tried });
-  if (agentTasks > 0) throw new AppError('AGENT_UNCONFINED', { agent, tasks: agentTasks });
+  if (reasons.length > 0) throw cliErrors.CONTAINERS_UNAVAILABLE({ reasons, tried });
+  if (agentTasks > 0) throw cliErrors.AGENT_UNCONFINED({ agent, tasks: agentTasks });
   return 'this machine has no container engine, and all tasks have a command of their own';
 }
 
@@ -41,12 +42,12 @@ export function decideImage({ kind, state }: Pick<RunImage, 'kind' | 'state'>, a
       return { do: 'build', because: state.reasons.join('; ') };
     case 'missing':
       if (autoBuild) return { do: 'build', because: 'there is none, and --auto-build says so' };
-      throw new AppError('IMAGE_MISSING', { image: kind === 'worker' ? 'of the workers' : 'of this repository' });
+      throw engineErrors.IMAGE_MISSING({ image: kind === 'worker' ? 'of the workers' : 'of this repository' });
   }
 }
 
 /** Pure. A resumed run keeps its mode; but what began beside the walls does not go on there unasked where walls are meant. */
 export function decideResumed(feature: string, begun: string, meant: readonly string[]): string {
-  if (begun !== 'container' && meant.length > 0) throw new AppError('MODE_UNCLEAR', { feature, begun, reasons: meant });
+  if (begun !== 'container' && meant.length > 0) throw cliErrors.MODE_UNCLEAR({ feature, begun, reasons: meant });
   return begun;
 }

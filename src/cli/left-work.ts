@@ -1,11 +1,12 @@
 import { findTraces, mergedTasks } from '../git/index.ts';
-import { AppError } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
+import { cliErrors } from './errors.ts';
 import type { Project } from './project.ts';
 import { runFolders } from './run-folders.ts';
 
 /** Why there is no state of a run: none was started, or the state was removed and the work is still there. */
 export async function noRun(project: Project, feature: string): Promise<AppError> {
-  return (await leftWork(project, feature)) ?? new AppError('NO_RUN', { feature });
+  return (await leftWork(project, feature)) ?? cliErrors.NO_RUN({ feature });
 }
 
 /** What to say of refs of a run that has no state; undefined when there are none. */
@@ -15,5 +16,5 @@ export async function leftWork({ repository, paths, store }: Project, feature: s
   // A run that was started just now has written its state before its first ref.
   if (refs.length === 0 || (await store(feature).read()) !== undefined) return undefined;
   const merged = await mergedTasks(repository, feature);
-  return new AppError('TRACES_LEFT', { feature, refs, merged });
+  return cliErrors.TRACES_LEFT({ feature, refs, merged });
 }

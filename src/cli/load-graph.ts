@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { AppError, reasonOf, systemCode } from '../lib/index.ts';
+import { libErrors, reasonOf, systemCode } from '../lib/index.ts';
+import { taskErrors } from '../tasks/errors.ts';
 import { parseGraph } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { checkFeatureName } from './project.ts';
@@ -15,7 +16,7 @@ export async function loadGraph(file: string): Promise<LoadedGraph> {
   const text = await readText(file);
   const value = parseJson(file, text);
   const parsed = parseGraph(value);
-  if (!parsed.ok) throw new AppError('GRAPH_INVALID', { file, problems: parsed.problems });
+  if (!parsed.ok) throw taskErrors.GRAPH_INVALID({ file, problems: parsed.problems });
   checkFeatureName(parsed.graph.feature);
   return { text, graph: parsed.graph, warnings: parsed.warnings };
 }
@@ -24,8 +25,8 @@ async function readText(file: string): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '');
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw new AppError('GRAPH_MISSING', { file });
-    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+    if (systemCode(error) === 'ENOENT') throw taskErrors.GRAPH_MISSING({ file });
+    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   }
 }
 
@@ -34,7 +35,7 @@ function parseJson(file: string, text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const problem = `it is not JSON: ${reasonOf(error)}${lineOf(reasonOf(error), text)}`;
-    throw new AppError('GRAPH_INVALID', { file, problems: [problem] }, { cause: error });
+    throw taskErrors.GRAPH_INVALID({ file, problems: [problem] }, { cause: error });
   }
 }
 

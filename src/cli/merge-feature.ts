@@ -1,8 +1,10 @@
+import { gitErrors } from '../git/errors.ts';
 import { blobText, bringIn } from '../git/index.ts';
 import type { BroughtIn } from '../git/index.ts';
-import { AppError, line, printableJson } from '../lib/index.ts';
+import { line, printableJson } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { textOf } from './command.ts';
+import { cliErrors } from './errors.ts';
 import { noRun } from './left-work.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { checkAtRest, openProject } from './project.ts';
@@ -73,7 +75,7 @@ async function finishedState(project: Project, feature: string, partial: boolean
   if (state === undefined) throw await noRun(project, feature);
   await checkAtRest(store, feature);
   if (state.status !== 'complete' && !partial) {
-    throw new AppError('MERGE_NOT_READY', {
+    throw cliErrors.MERGE_NOT_READY({
       feature,
       status: state.status === 'running' ? 'broken off' : state.status,
     });
@@ -84,9 +86,9 @@ async function finishedState(project: Project, feature: string, partial: boolean
 async function targetBranch(project: Project, named: string | undefined): Promise<string> {
   const branch = named ?? (await project.repository.currentBranch());
   if (branch === undefined)
-    throw new AppError('MERGE_TARGET_UNCLEAR', { reason: 'no branch is checked out (detached HEAD)' });
+    throw cliErrors.MERGE_TARGET_UNCLEAR({ reason: 'no branch is checked out (detached HEAD)' });
   if ((await project.repository.readRef(`refs/heads/${branch}`)) === undefined)
-    throw new AppError('REF_UNKNOWN', { ref: branch });
+    throw gitErrors.REF_UNKNOWN({ ref: branch });
   return branch;
 }
 

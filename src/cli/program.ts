@@ -10,7 +10,8 @@ import { merge } from './commands/merge.ts';
 import { retry } from './commands/retry.ts';
 import { status } from './commands/status.ts';
 import { stop } from './commands/stop.ts';
-import { AppError, printableBlock } from '../lib/index.ts';
+import { libErrors, printableBlock } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
 import type { CliContext, Command, CommandInput } from './command.ts';
 
 export const COMMANDS: readonly Command[] = [
@@ -68,7 +69,7 @@ function wrongUse(error: CommanderError, program: Commander, argv: readonly stri
   const command = program.commands.find((command) => [command.name(), command.alias()].includes(word));
   const name = command === undefined ? 'mahabharatha' : `mahabharatha ${command.name()}`;
   const problem = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-  return new AppError('USAGE', { problem, hint: `See: ${name} --help` });
+  return libErrors.USAGE({ problem, hint: `See: ${name} --help` });
 }
 
 function addCommand(program: Commander, definition: Command, run: (input: CommandInput) => Promise<void>): void {

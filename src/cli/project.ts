@@ -4,12 +4,13 @@ import { loadConfig } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
 import { openRepository } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
-import { AppError, foreignLock } from '../lib/index.ts';
+import { foreignLock, libErrors } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { replay } from '../orchestrator/index.ts';
 import { configFile, featuresWithState, locateRuns, openStore, projectPaths } from '../state/index.ts';
 import type { ProjectPaths, StateStore } from '../state/index.ts';
 import type { CliContext } from './command.ts';
+import { cliErrors } from './errors.ts';
 
 /** The user's repository, seen as a Mahabharatha project. */
 export interface Project {
@@ -42,7 +43,7 @@ async function checkNoLink(folder: string): Promise<void> {
   );
   if (!isLink) return;
   const problem = `${folder} is a link: runs would be steered, and write, wherever it leads.`;
-  throw new AppError('USAGE', { problem, hint: 'Make it a folder of the repository again.' });
+  throw libErrors.USAGE({ problem, hint: 'Make it a folder of the repository again.' });
 }
 
 /** A configuration that cannot be read is reported where it is needed; the folder of a run that has begun is known without it. */
@@ -55,12 +56,12 @@ async function locate(root: string, env: Environment): Promise<ProjectPaths> {
 export async function checkAtRest(store: StateStore, feature: string): Promise<void> {
   const holder = await store.holder();
   if (holder === undefined) return;
-  throw foreignLock(store.paths.lock, holder) ?? new AppError('RUN_LIVE', { feature, pid: holder.pid });
+  throw foreignLock(store.paths.lock, holder) ?? cliErrors.RUN_LIVE({ feature, pid: holder.pid });
 }
 
 /** It becomes part of refs and file names; `.json` would meet another feature's state file. */
 export function checkFeatureName(feature: string): string {
-  if (!isFeatureName(feature)) throw new AppError('FEATURE_NAME_INVALID', { feature });
+  if (!isFeatureName(feature)) throw cliErrors.FEATURE_NAME_INVALID({ feature });
   return feature;
 }
 
@@ -74,12 +75,12 @@ async function chooseFeature(paths: ProjectPaths, repository: Repository, name: 
   // Specs and state may have been removed, by git clean -x for one; the branches are what is left then.
   const features = name === undefined && known.length > 0 ? known : [...known, ...(await branchedFeatures(repository))];
   if (name !== undefined) {
-    if (!features.includes(name)) throw new AppError('FEATURE_UNKNOWN', { feature: name, known });
+    if (!features.includes(name)) throw cliErrors.FEATURE_UNKNOWN({ feature: name, known });
     return name;
   }
   const [only, ...more] = features;
-  if (only === undefined) throw new AppError('FEATURE_UNKNOWN', { feature: '(none given)', known: [] });
-  if (more.length > 0) throw new AppError('FEATURE_AMBIGUOUS', { features });
+  if (only === undefined) throw cliErrors.FEATURE_UNKNOWN({ feature: '(none given)', known: [] });
+  if (more.length > 0) throw cliErrors.FEATURE_AMBIGUOUS({ features });
   return checkFeatureName(only);
 }
 

@@ -1,10 +1,12 @@
-import { AppError, hasCode, line, printableJson, systemClock } from '../lib/index.ts';
+import { hasCode, line, printableJson, systemClock } from '../lib/index.ts';
 import { retryable, retryAtRest } from '../orchestrator/index.ts';
+import { stateErrors } from '../state/errors.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { dependentsOf } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
+import { cliErrors } from './errors.ts';
 import { noRun } from './left-work.ts';
 import { loadGraph } from './load-graph.ts';
 import { openProject } from './project.ts';
@@ -37,10 +39,10 @@ async function chooseTasks(project: Project, feature: string, named: string | un
   const failed = Object.keys(state.tasks).filter((id) => state.tasks[id]?.status === 'failed');
   if (named === undefined) return { state, asked: failed };
   const status = state.tasks[named]?.status;
-  if (status === undefined) throw new AppError('TASK_UNKNOWN', { task: named, known: Object.keys(state.tasks) });
+  if (status === undefined) throw cliErrors.TASK_UNKNOWN({ task: named, known: Object.keys(state.tasks) });
   if (status === 'failed') return { state, asked: [named] };
   const waitsFor = status === 'blocked' ? blockers(await usedGraph(store), failed, named) : [];
-  throw new AppError('TASK_NOT_RETRYABLE', { feature, task: named, status, waitsFor });
+  throw cliErrors.TASK_NOT_RETRYABLE({ feature, task: named, status, waitsFor });
 }
 
 /** Which of the failed tasks it waits for, directly or through others. */
@@ -63,7 +65,7 @@ async function retryInPlace(
   try {
     release = await store.lock();
   } catch (error) {
-    if (!hasCode(error, 'ALREADY_RUNNING')) throw error;
+    if (!hasCode(error, stateErrors.ALREADY_RUNNING)) throw error;
     for (const task of asked) await store.ask({ kind: 'retry', task });
     return { live: true, asked };
   }

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { newRepository } from '../git/index.ts';
-import { AppError, line } from '../lib/index.ts';
+import { line } from '../lib/index.ts';
 import type { Printable } from '../lib/index.ts';
 import { findProgram } from './check-agent.ts';
 import { build } from './build-feature.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
+import { cliErrors } from './errors.ts';
 import { openProject } from './project.ts';
 import { approveOwn } from './trust-config.ts';
 
@@ -83,7 +84,7 @@ async function demoFolder(named: string | undefined, cwd: string): Promise<strin
   if (named === undefined) return realpath(await mkdtemp(path.join(tmpdir(), 'mahabharatha-demo-')));
   const folder = path.resolve(cwd, named);
   await mkdir(folder, { recursive: true });
-  if ((await readdir(folder)).length > 0) throw new AppError('DEMO_FOLDER_NOT_EMPTY', { path: folder });
+  if ((await readdir(folder)).length > 0) throw cliErrors.DEMO_FOLDER_NOT_EMPTY({ path: folder });
   return realpath(folder);
 }
 

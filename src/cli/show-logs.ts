@@ -1,11 +1,12 @@
 import path from 'node:path';
-import { AppError, line as words, printableJson, printableOutput, sleep } from '../lib/index.ts';
+import { libErrors, line as words, printableJson, printableOutput, sleep } from '../lib/index.ts';
 import type { Printable } from '../lib/index.ts';
 import { followLines, lastLines } from '../logs/index.ts';
 import { EGRESS_LOG, readLogLine } from '../protocol/index.ts';
 import type { LogLine } from '../protocol/index.ts';
 import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
+import { cliErrors } from './errors.ts';
 import { noRun } from './left-work.ts';
 import type { CliContext, CommandInput } from './command.ts';
 import { openProject } from './project.ts';
@@ -86,25 +87,25 @@ function readWishes(input: CommandInput, state: RunState): Wishes {
   const task = textOf(input['task']);
   const count = Math.max(state.settings.workers, ...Object.keys(state.workers).map((key) => Number(key) + 1));
   if (named !== undefined && !/^\d+$/.test(named)) {
-    throw new AppError('USAGE', {
+    throw libErrors.USAGE({
       problem: `"${named}" is not a worker.`,
       hint: `Workers of this run: 0 to ${count - 1}.`,
     });
   }
   if (named !== undefined && Number(named) >= count) {
-    throw new AppError('USAGE', {
+    throw libErrors.USAGE({
       problem: `There is no worker ${named}.`,
       hint: `Workers of this run: 0 to ${count - 1}.`,
     });
   }
   if (tail !== 'all' && !/^\d+$/.test(tail)) {
-    throw new AppError('USAGE', {
+    throw libErrors.USAGE({
       problem: `--tail ${tail} is not a number of lines.`,
       hint: 'Use a whole number, or "all".',
     });
   }
   if (task !== undefined && !task.startsWith('gate:') && state.tasks[task] === undefined) {
-    throw new AppError('TASK_UNKNOWN', { task, known: Object.keys(state.tasks) });
+    throw cliErrors.TASK_UNKNOWN({ task, known: Object.keys(state.tasks) });
   }
   return {
     workers: named === undefined ? Array.from({ length: count }, (_, worker) => worker) : [Number(named)],

@@ -1,8 +1,9 @@
-import { AppError, foreignLock, kill, line, printableJson, sleep, systemClock } from '../lib/index.ts';
+import { foreignLock, kill, line, printableJson, sleep, systemClock } from '../lib/index.ts';
 import { removeCheckouts } from '../orchestrator/index.ts';
 import type { StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
 import type { CliContext, CommandInput } from './command.ts';
+import { cliErrors } from './errors.ts';
 import { openProject } from './project.ts';
 import type { Project } from './project.ts';
 import { STOP_GRACE_MS, sweepRun } from './wire.ts';
@@ -29,7 +30,7 @@ export async function stopRun(input: CommandInput, context: CliContext): Promise
   if (foreign !== undefined) throw foreign;
   kill(holder.pid, 'SIGTERM');
   if (!(await ended(store, holder.token, context.interrupted))) {
-    throw new AppError('STOP_SLOW', { feature, pid: holder.pid, waitedMs: PATIENCE_MS });
+    throw cliErrors.STOP_SLOW({ feature, pid: holder.pid, waitedMs: PATIENCE_MS });
   }
   const state = await store.read();
   say(

@@ -1,9 +1,12 @@
+import { configErrors } from '../config/errors.ts';
 import { parseConfig } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
-import { AppError, line } from '../lib/index.ts';
+import { line } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
 import { differences, readApproved, readSteering, writeApproved } from '../trust/index.ts';
 import type { Difference, SteeringFiles } from '../trust/index.ts';
 import type { CliContext } from './command.ts';
+import { cliErrors } from './errors.ts';
 import type { Project } from './project.ts';
 
 /** A log of a machine without a terminal need not hold a whole Dockerfile. */
@@ -28,7 +31,7 @@ export function configOf({ paths }: Project, { files }: Settings): Config {
   const found = files['config.yaml'];
   if (found?.text !== null) return parseConfig(paths.config, found?.text);
   const problems = [`it is no text, or too long (${found.bytes} bytes)`];
-  throw new AppError('CONFIG_INVALID', { file: paths.config, problems });
+  throw configErrors.CONFIG_INVALID({ file: paths.config, problems });
 }
 
 /** Before anything of it is obeyed. What has changed is shown and asked for at a terminal, and refused elsewhere. */
@@ -68,7 +71,7 @@ function notTrusted(changes: readonly Difference[], shown: boolean): AppError {
   const lines = shown ? [] : textOf(changes);
   const rest = lines.length - SHOWN_LINES;
   const cut = rest > 0 ? [...lines.slice(0, SHOWN_LINES), `… and ${rest} more lines`] : lines;
-  return new AppError('CONFIG_NOT_TRUSTED', { changes: changes.map(inWords), lines: cut });
+  return cliErrors.CONFIG_NOT_TRUSTED({ changes: changes.map(inWords), lines: cut });
 }
 
 function textOf(changes: readonly Difference[]): string[] {

@@ -2,16 +2,18 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
+import { credentialErrors } from '../credentials/errors.ts';
 import { makeHandover } from '../credentials/index.ts';
 import type { EngineInfo } from '../engines/index.ts';
 import { cacheVolumes, createContainerLauncher } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
-import { AppError, run, startDaemon } from '../lib/index.ts';
+import { run, startDaemon } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
 import { checkedMounts } from './container-config.ts';
 import { networkFor } from './container-network.ts';
 import type { ContainerWishes } from './container-wishes.ts';
+import { cliErrors } from './errors.ts';
 import type { Workers } from './wire.ts';
 import { findWorkerUsers } from './worker-users.ts';
 
@@ -119,13 +121,13 @@ function checkCredentials({ agent, graph }: ContainerWishes, given: Given): void
   if (agent.kind === 'shell') {
     const reason = 'it does only tasks with a "run" command';
     const remedy = 'Give every task a "run" command, or choose another --agent.';
-    throw new AppError('AGENT_UNUSABLE', { agent: agent.kind, tasks, reason, remedy });
+    throw cliErrors.AGENT_UNUSABLE({ agent: agent.kind, tasks, reason, remedy });
   }
   if (agent.kind !== 'claude' || provesItselfOtherwise(given)) return;
   const reason = credentials === undefined ? 'there is no key, no token and no login' : undefined;
   const stale = credentials?.expired ? `the login in ${credentials.source} has expired` : undefined;
   const problem = reason ?? stale;
-  if (problem !== undefined) throw new AppError('CREDENTIALS_MISSING', { reason: problem, tasks });
+  if (problem !== undefined) throw credentialErrors.CREDENTIALS_MISSING({ reason: problem, tasks });
 }
 
 /** A cloud's own ways, and a gateway that is told by headers who is asking. */
@@ -139,7 +141,7 @@ function checkRuntime({ workers: { container } }: Config, { runtimes }: EngineIn
   const { runtime } = container;
   if (runtime === undefined || runtimes.includes(runtime)) return;
   const reason = `the engine has no runtime "${runtime}" (workers.container.runtime); it has ${runtimes.join(', ')}`;
-  throw new AppError('MODE_UNAVAILABLE', { mode: 'container', reason });
+  throw cliErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
 }
 
 /** It has no business with anything else of the user's. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import { workerEnvironment } from '../git/index.ts';
-import { AppError, systemClock, watchFolder } from '../lib/index.ts';
+import { systemClock, watchFolder } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { createSubprocessLauncher, listWorkers, sweepRun as sweepContainers } from '../launchers/index.ts';
 import type { Launcher, WorkerHandle } from '../launchers/index.ts';
@@ -9,6 +9,7 @@ import type { Ports, RunOptions } from '../orchestrator/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import type { RecordedEvent, RunSettings, RunState, StateStore } from '../state/index.ts';
+import { cliErrors } from './errors.ts';
 import type { Project } from './project.ts';
 
 /** Between the polite and the final signal. */
@@ -124,7 +125,7 @@ export function agentSpec(config: Config, name: string): AgentSpec {
   }
   const custom = config.agents[name];
   if (custom === undefined) {
-    throw new AppError('AGENT_UNKNOWN', { agent: name, known: ['claude', 'shell', ...Object.keys(config.agents)] });
+    throw cliErrors.AGENT_UNKNOWN({ agent: name, known: ['claude', 'shell', ...Object.keys(config.agents)] });
   }
   const { command, prompt } = custom;
   return { kind: 'command', name, command, prompt };

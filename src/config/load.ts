@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { AppError, readUntrusted, reasonOf, systemCode } from '../lib/index.ts';
+import { libErrors, readUntrusted, reasonOf, systemCode } from '../lib/index.ts';
+import { configErrors } from './errors.ts';
 import { configSchema } from './schema.ts';
 import type { Config } from './schema.ts';
 import { settingsSchema } from './settings-schema.ts';
@@ -18,7 +19,7 @@ export async function loadConfig(file: string): Promise<Config> {
 export function parseConfig(file: string, text: string | undefined): Config {
   const config = parseWith(configSchema, file, text);
   const problems = duplicateGates(config);
-  if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file, problems });
+  if (problems.length > 0) throw configErrors.CONFIG_INVALID({ file, problems });
   return config;
 }
 
@@ -26,7 +27,7 @@ export function parseConfig(file: string, text: string | undefined): Config {
 export async function loadSettings(file: string): Promise<Settings> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
-    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   });
   return parseWith(settingsSchema, file, text);
 }
@@ -34,7 +35,7 @@ export async function loadSettings(file: string): Promise<Settings> {
 function parseWith<Value>(schema: z.ZodType<Value>, file: string, text: string | undefined): Value {
   const parsed = schema.safeParse(text === undefined ? {} : parseYaml(file, text));
   if (parsed.success) return parsed.data;
-  throw new AppError('CONFIG_INVALID', { file, problems: parsed.error.issues.flatMap(inWords) });
+  throw configErrors.CONFIG_INVALID({ file, problems: parsed.error.issues.flatMap(inWords) });
 }
 
 function parseYaml(file: string, text: string): unknown {
@@ -45,14 +46,14 @@ function parseYaml(file: string, text: string): unknown {
       const at = lines.linePos(error.pos[0]);
       return `line ${at.line}, column ${at.col}: ${error.message}`;
     });
-    throw new AppError('CONFIG_INVALID', { file, problems });
+    throw configErrors.CONFIG_INVALID({ file, problems });
   }
   try {
     return document.toJS() ?? {};
   } catch (error) {
     // An unquoted star begins an alias: `copy: [*.env]` reads like a reference to something that is not there.
     const problems = [`${reasonOf(error)}; put quotes around a text that begins with a star`];
-    throw new AppError('CONFIG_INVALID', { file, problems }, { cause: error });
+    throw configErrors.CONFIG_INVALID({ file, problems }, { cause: error });
   }
 }
 

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { AppError, hasCode, reasonOf, systemClock, systemCode } from '../lib/index.ts';
+import { hasCode, libErrors, reasonOf, systemClock, systemCode } from '../lib/index.ts';
 import type { Clock, Environment, run } from '../lib/index.ts';
+import { credentialErrors } from './errors.ts';
 import { CREDENTIALS_FILE, readLogin } from './login.ts';
 import type { AgentCredentials } from './login.ts';
 
@@ -52,7 +53,7 @@ async function loginOfFile(where: Surroundings): Promise<AgentCredentials | unde
     text = await readFile(file, 'utf8');
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
-    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   }
   return readLogin(file, text, now(where));
 }
@@ -64,14 +65,14 @@ async function loginOfKeychain(where: Surroundings): Promise<AgentCredentials | 
   const { PATH, HOME, USER } = where.env;
   const options = { cwd: '/', env: { PATH, HOME, USER }, timeoutMs: KEYCHAIN_MS };
   const end = await where.run('security', args, options).catch((error: unknown) => {
-    if (hasCode(error, 'PROCESS_NOT_STARTED')) return undefined;
+    if (hasCode(error, libErrors.PROCESS_NOT_STARTED)) return undefined;
     throw error;
   });
   if (end === undefined || end.code === NO_SUCH_ITEM) return undefined;
   if (end.code === 0) return readLogin(source, end.stdout, now(where));
   const [complaint = ''] = end.stderr.trim().split('\n');
   const how = end.timedOut ? `no answer within ${KEYCHAIN_MS / 1000} s` : `exit status ${end.code ?? end.signal}`;
-  throw new AppError('CREDENTIALS_INVALID', { source, reason: `security: ${how}${complaint && `, ${complaint}`}` });
+  throw credentialErrors.CREDENTIALS_INVALID({ source, reason: `security: ${how}${complaint && `, ${complaint}`}` });
 }
 
 /** The CLI keeps a login for each configuration folder: another one's may be another account. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { AppError } from '../lib/index.ts';
 import type { Credentials } from '../protocol/index.ts';
+import { credentialErrors } from './errors.ts';
 
 /** What an agent of ours may prove itself with, and where it was found. */
 export interface AgentCredentials {
@@ -33,7 +33,7 @@ export function readLogin(source: string, text: string, now: number): AgentCrede
   const parsed = storedLogin.safeParse(parseJson(source, text));
   if (!parsed.success) {
     const places = parsed.error.issues.map(({ path }) => path.join('.') || 'the whole');
-    throw new AppError('CREDENTIALS_INVALID', { source, reason: `not as it should be: ${places.join(', ')}` });
+    throw credentialErrors.CREDENTIALS_INVALID({ source, reason: `not as it should be: ${places.join(', ')}` });
   }
   const login = parsed.data.claudeAiOauth;
   const token = login?.accessToken ?? '';
@@ -55,7 +55,7 @@ function parseJson(source: string, text: string): unknown {
   try {
     return JSON.parse(fromHex(text.trim()));
   } catch {
-    throw new AppError('CREDENTIALS_INVALID', { source, reason: 'it is not JSON' });
+    throw credentialErrors.CREDENTIALS_INVALID({ source, reason: 'it is not JSON' });
   }
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../lib/index.ts';
+import { configErrors } from '../config/errors.ts';
 import type { AgentAccess, Handover } from '../protocol/index.ts';
 import { findAgentCredentials } from './agent-credentials.ts';
 import type { Surroundings } from './agent-credentials.ts';
@@ -39,7 +39,7 @@ export async function makeHandover(request: HandoverRequest): Promise<MadeHandov
     ...variables.problems.map((problem) => `workers.container.env: ${problem}`),
     ...own.problems.map((problem) => `agents.${agent.kind === 'command' ? agent.name : ''}.env: ${problem}`),
   ];
-  if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file: configFile, problems });
+  if (problems.length > 0) throw configErrors.CONFIG_INVALID({ file: configFile, problems });
   const credentials = agent.kind === 'claude' ? await findAgentCredentials(request) : undefined;
   // Headers for a gateway may be what it lets us in by.
   const headers = agent.kind === 'claude' ? (env['ANTHROPIC_CUSTOM_HEADERS'] ?? '') : '';

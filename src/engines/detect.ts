@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { AppError, hasCode, reasonOf, systemCode } from '../lib/index.ts';
+import { hasCode, reasonOf, systemCode } from '../lib/index.ts';
 import { discover } from './docker/discovery.ts';
 import type { Probe } from './docker/discovery.ts';
 import { createDockerEngine, greet } from './docker/docker-engine.ts';
 import type { DockerEndpoint } from './docker/endpoint.ts';
 import type { Engine } from './engine.ts';
+import { engineErrors } from './errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,7 +33,7 @@ export async function searchEngine(env: Environment): Promise<EngineSearch> {
 /** The engine to use; throws ENGINE_UNREACHABLE with every place that was tried and what it said. */
 export async function findEngine(env: Environment): Promise<Engine> {
   const { engine, tried } = await searchEngine(env);
-  if (engine === undefined) throw new AppError('ENGINE_UNREACHABLE', { tried });
+  if (engine === undefined) throw engineErrors.ENGINE_UNREACHABLE({ tried });
   return engine;
 }
 
@@ -42,7 +43,7 @@ const probe: Probe = async (endpoint) => {
   try {
     return { answers: true, engine: await greet(endpoint, { quickMs: PROBE_MS, slowMs: PROBE_MS }) };
   } catch (error) {
-    const reason = hasCode(error, 'ENGINE_UNREACHABLE') ? error.facts.tried.join('; ') : reasonOf(error);
+    const reason = hasCode(error, engineErrors.ENGINE_UNREACHABLE) ? error.facts.tried.join('; ') : reasonOf(error);
     const cause = error instanceof Error ? systemCode(error.cause) : undefined;
     return { answers: false, reason, absent: cause === 'ENOENT' || cause === 'ENOTDIR' };
   }

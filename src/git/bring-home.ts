@@ -1,9 +1,10 @@
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, hasCode, randomId, syncFolder } from '../lib/index.ts';
+import { hasCode, libErrors, randomId, syncFolder } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { readBundleHeader } from './bundle-header.ts';
+import { gitErrors } from './errors.ts';
 import type { GitCommand } from './git-command.ts';
 import { changeRefs, checkedOutIn } from './refs.ts';
 import { needRoom, needWritable } from './room.ts';
@@ -78,7 +79,7 @@ export async function bringHome(git: GitCommand, commonDir: string, { file, bran
 async function standBeforePack(bundle: FileHandle, file: string, ref: string): Promise<string> {
   const { refs, length } = await readBundleHeader(bundle, file);
   const tip = refs.get(ref);
-  if (tip === undefined) throw new AppError('FILE_UNREADABLE', { file, reason: `there is no ${ref} in this bundle` });
+  if (tip === undefined) throw libErrors.FILE_UNREADABLE({ file, reason: `there is no ${ref} in this bundle` });
   // The descriptor is given to git, which goes on where it stands.
   await bundle.read(Buffer.alloc(length), 0, length, null);
   return tip;
@@ -92,11 +93,11 @@ async function asRefusal(quarantine: string, size: number, work: () => Promise<v
   try {
     await work();
   } catch (error) {
-    if (!hasCode(error, 'GIT_FAILED')) throw error;
+    if (!hasCode(error, gitErrors.GIT_FAILED)) throw error;
     await needWritable(quarantine);
     // What was unpacked until now lies there still: room for the rest must be left.
     await needRoom(quarantine, size, 'unpacking a bundle');
-    throw new AppError('BUNDLE_REFUSED', { reason: error.message }, { cause: error });
+    throw gitErrors.BUNDLE_REFUSED({ reason: error.message }, { cause: error });
   }
 }
 
@@ -117,7 +118,7 @@ async function checkWhole(git: GitCommand, tip: string, quarantine: string): Pro
   const options = { env, timeoutMs: LIMITS.walkMs };
   // All that follows would look through a tag, but for the branch: that cannot be at one.
   const type = (await git.text([...FRUGAL, 'cat-file', '-t', tip], options)).trim();
-  if (type !== 'commit') throw new AppError('BUNDLE_REFUSED', { reason: `${tip} is a ${type}, not a commit` });
+  if (type !== 'commit') throw gitErrors.BUNDLE_REFUSED({ reason: `${tip} is a ${type}, not a commit` });
   await git.text([...FRUGAL, 'rev-list', '--objects', '--quiet', tip, '--not', '--all'], options);
   const list = ['diff-tree', '-r', '-z', '--root', '--no-renames', '--name-only', '--no-commit-id', tip];
   const listEnv = inQuarantine(quarantine, LIMITS.listBytes);
@@ -125,7 +126,7 @@ async function checkWhole(git: GitCommand, tip: string, quarantine: string): Pro
   const tooLong = text.split('\0').find((name) => Buffer.byteLength(name) > LIMITS.pathBytes);
   if (tooLong === undefined) return;
   const reason = `a path in ${tip} is longer than ${LIMITS.pathBytes} bytes: ${tooLong.slice(0, 100)}…`;
-  throw new AppError('BUNDLE_REFUSED', { reason });
+  throw gitErrors.BUNDLE_REFUSED({ reason });
 }
 
 function inQuarantine(quarantine: string, allocLimit: number): Environment {

@@ -1,5 +1,5 @@
-import { AppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { gitErrors } from './errors.ts';
 import { checkFastForward, fastForward } from './fast-forward.ts';
 import type { Repository } from './repository.ts';
 
@@ -33,7 +33,7 @@ export async function bringIn(repository: Repository, wish: BringIn): Promise<Br
   }
   const merged = await repository.merge({ tip, commit, message: wish.message, author: await authorOf(repository) });
   if (merged.kind === 'conflict') {
-    throw new AppError('MERGE_CONFLICT', { branch: wish.from, into: wish.into, files: merged.files });
+    throw gitErrors.MERGE_CONFLICT({ branch: wish.from, into: wish.into, files: merged.files });
   }
   const files = await repository.changedPaths(tip, merged.commit);
   const holder = (await repository.listWorktrees()).find((worktree) => worktree.branch === wish.into);

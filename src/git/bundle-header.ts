@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { AppError } from '../lib/index.ts';
+import { libErrors } from '../lib/index.ts';
 
 interface BundleHeader {
   /** Names in it, and what they name. */
@@ -32,7 +32,7 @@ export async function readBundleHeader(bundle: FileHandle, file: string): Promis
   });
   if (!SIGNATURE.test(signature) || strange !== undefined) {
     const where = strange === undefined ? '' : `: what does ${JSON.stringify(strange.slice(0, 80))} mean?`;
-    throw new AppError('FILE_UNREADABLE', { file, reason: `it is not a git bundle${where}` });
+    throw libErrors.FILE_UNREADABLE({ file, reason: `it is not a git bundle${where}` });
   }
   return { refs, length: end + 2 };
 }

@@ -1,8 +1,10 @@
 import { copyFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { AppError, hasCode, removeTree, systemCode } from '../lib/index.ts';
+import { hasCode, removeTree, systemCode } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { gitErrors } from './errors.ts';
 import { gitIn } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { checkIgnored } from './ignored-files.ts';
@@ -85,11 +87,11 @@ async function orDirty(wish: FastForward, work: () => Promise<unknown>): Promise
   try {
     await work();
   } catch (error) {
-    if (!hasCode(error, 'GIT_FAILED')) throw error;
+    if (!hasCode(error, gitErrors.GIT_FAILED)) throw error;
     throw dirty(wish, error.facts.stderr.trim().split('\n').slice(0, 8).join(' ').replaceAll(/\s+/g, ' '), error);
   }
 }
 
 function dirty({ branch, worktree }: FastForward, reason: string, cause?: Error): AppError {
-  return new AppError('MERGE_DIRTY', { into: branch, worktree, reason }, cause && { cause });
+  return gitErrors.MERGE_DIRTY({ into: branch, worktree, reason }, cause && { cause });
 }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
-import { AppError, hasCode, repeated, run } from '../lib/index.ts';
+import { hasCode, libErrors, repeated, run } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { gitErrors } from './errors.ts';
 import { isHarmless, isPassingFailure, saysPassing } from './repeatable.ts';
 
 /** Who makes our commits; given to each command, never written into anybody's git config. */
@@ -73,7 +74,7 @@ export function gitIn(cwd: string, env: Environment): GitCommand {
     if (end.code === null || !answered || !(options.answers ?? [0]).includes(end.code)) {
       const signal = end.timedOut ? `no end within ${(options.timeoutMs ?? 0) / 1000} s` : `signal ${end.signal}`;
       const exit = end.code === null ? signal : `exit status ${end.code}`;
-      throw new AppError('GIT_FAILED', { args, cwd, exit, stderr: end.stderr });
+      throw gitErrors.GIT_FAILED({ args, cwd, exit, stderr: end.stderr });
     }
     return { code: end.code, stdout: end.stdout };
   };
@@ -126,11 +127,11 @@ async function runGit(args: readonly string[], options: Parameters<typeof run>[2
   try {
     return await run('git', [...SAFE_CONFIG, ...args], options);
   } catch (error) {
-    if (!hasCode(error, 'PROCESS_NOT_STARTED')) throw error;
+    if (!hasCode(error, libErrors.PROCESS_NOT_STARTED)) throw error;
     // A folder that is gone reads like a program that is missing.
     if (statSync(options.cwd, { throwIfNoEntry: false })?.isDirectory())
-      throw new AppError('GIT_MISSING', { reason: error.facts.reason });
+      throw gitErrors.GIT_MISSING({ reason: error.facts.reason });
     const facts = { args, cwd: options.cwd, exit: 'not started', stderr: 'there is no such folder' };
-    throw new AppError('GIT_FAILED', facts, { cause: error });
+    throw gitErrors.GIT_FAILED(facts, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError } from '../lib/index.ts';
+import { gitErrors } from './errors.ts';
 import type { GitCommand } from './git-command.ts';
 
 /** What stands at a path of a working tree. */
@@ -29,7 +29,7 @@ export async function checkIgnored(
   const clashing = clashes(files, tracked, found);
   const inside = await untrackedBelow(git, clashing.folders);
   const ignored = await ignoredAmong(git, [...clashing.files, ...inside]);
-  if (ignored.length > 0) throw new AppError('MERGE_OVER_IGNORED', { into: branch, worktree, files: ignored });
+  if (ignored.length > 0) throw gitErrors.MERGE_OVER_IGNORED({ into: branch, worktree, files: ignored });
 }
 
 /** Pure: what git does not know and stands where one of the files would be, or where a folder above it would be. */

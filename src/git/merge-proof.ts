@@ -1,4 +1,5 @@
 import { hasCode } from '../lib/index.ts';
+import { gitErrors } from './errors.ts';
 import type { GitCommand } from './git-command.ts';
 import { readChanges } from './tree-changes.ts';
 import type { Changes } from './tree-changes.ts';
@@ -27,7 +28,7 @@ export async function findMergeFault(git: GitCommand, chain: MergeChain): Promis
   try {
     return findGap(chain) ?? (await findMissing(git, chain)) ?? (await findWrongStep(git, chain));
   } catch (error) {
-    if (!hasCode(error, 'GIT_FAILED')) throw error;
+    if (!hasCode(error, gitErrors.GIT_FAILED)) throw error;
     return `git cannot read all of it: ${error.facts.stderr.trim().split('\n')[0]}`;
   }
 }

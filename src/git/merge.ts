@@ -1,4 +1,4 @@
-import { AppError } from '../lib/index.ts';
+import { gitErrors } from './errors.ts';
 import { identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { findStrays } from './merge-proof.ts';
@@ -53,7 +53,7 @@ async function previewMerge(git: GitCommand, tip: string, commit: string): Promi
   const [tree, ...files] = stdout.split('\0').filter((field) => field !== '');
   // A commit that is not there also ends with 1, but no tree comes out: that is no conflict.
   if (tree === undefined) {
-    throw new AppError('GIT_FAILED', { args, cwd: git.cwd, exit: `exit status ${code}`, stderr: 'nothing to merge' });
+    throw gitErrors.GIT_FAILED({ args, cwd: git.cwd, exit: `exit status ${code}`, stderr: 'nothing to merge' });
   }
   return code === 0 ? { clean: true, tree } : { clean: false, files: [...new Set(files)] };
 }

@@ -1,4 +1,5 @@
 import { hasCode, isPassing, systemCode } from '../lib/index.ts';
+import { gitErrors } from './errors.ts';
 
 /** Commands that only read, write objects, or bring a worktree to a named state: they do no harm twice. */
 const HARMLESS = new Set([
@@ -50,7 +51,7 @@ export function isHarmless(args: readonly string[]): boolean {
 }
 
 export function isOutOfRoom(error: unknown): boolean {
-  if (hasCode(error, 'GIT_FAILED')) return NO_ROOM.test(error.facts.stderr);
+  if (hasCode(error, gitErrors.GIT_FAILED)) return NO_ROOM.test(error.facts.stderr);
   return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '');
 }
 
@@ -63,6 +64,6 @@ export function saysPassing(stderr: string): boolean {
  * git that has just been started and has not left our process group yet.
  */
 export function isPassingFailure(error: unknown): boolean {
-  if (!hasCode(error, 'GIT_FAILED')) return isPassing(error);
+  if (!hasCode(error, gitErrors.GIT_FAILED)) return isPassing(error);
   return error.facts.exit === 'signal SIGINT' || saysPassing(error.facts.stderr);
 }

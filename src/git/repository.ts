@@ -1,8 +1,9 @@
 import { realpath } from 'node:fs/promises';
-import { AppError, hasCode, withLock } from '../lib/index.ts';
+import { hasCode, withLock } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { bringHome } from './bring-home.ts';
 import type { Bundle } from './bring-home.ts';
+import { gitErrors } from './errors.ts';
 import { gitIn } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { changeRefs, checkedOutIn, listRefs, readRef } from './refs.ts';
@@ -105,7 +106,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
   await checkVersion(here);
   const { root, commonDir } = await locate(here);
   const git = gitIn(root, env);
-  if ((await readRef(git, 'HEAD^{commit}')) === undefined) throw new AppError('NO_COMMIT_YET', { path: root });
+  if ((await readRef(git, 'HEAD^{commit}')) === undefined) throw gitErrors.NO_COMMIT_YET({ path: root });
   // Two `git worktree add` at once fail now and then, in one process or in two: one at a time.
   // Within this process they queue; the lock is for other processes, and is asked for now and then.
   let queue: Promise<unknown> = Promise.resolve();
@@ -173,7 +174,7 @@ async function checkVersion(git: GitCommand): Promise<void> {
   const match = /(\d+)\.(\d+)/.exec(text);
   const [major, minor] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
   if (major < 2 || (major === 2 && minor < 38)) {
-    throw new AppError('GIT_TOO_OLD', { found: text.trim().replace('git version ', ''), needed: NEEDED });
+    throw gitErrors.GIT_TOO_OLD({ found: text.trim().replace('git version ', ''), needed: NEEDED });
   }
 }
 
@@ -184,8 +185,8 @@ async function locate(git: GitCommand): Promise<{ root: string; commonDir: strin
     return { root: await realpath(root), commonDir: await realpath(commonDir) };
   } catch (error) {
     // A repository of another user is one: git says what to do about it.
-    if (!hasCode(error, 'GIT_FAILED') || error.facts.stderr.includes('safe.directory')) throw error;
-    throw new AppError('NOT_A_REPOSITORY', { path: git.cwd }, { cause: error });
+    if (!hasCode(error, gitErrors.GIT_FAILED) || error.facts.stderr.includes('safe.directory')) throw error;
+    throw gitErrors.NOT_A_REPOSITORY({ path: git.cwd }, { cause: error });
   }
 }
 
@@ -205,13 +206,13 @@ async function moveBranch(git: GitCommand, { branch, from, to }: BranchMove): Pr
     await changeRefs(git, [{ ref, to, from }]);
   } catch (error) {
     if ((await readRef(git, ref)) === from) throw error;
-    throw new AppError('INTEGRATION_MOVED', { branch, expected: from }, { cause: error });
+    throw gitErrors.INTEGRATION_MOVED({ branch, expected: from }, { cause: error });
   }
 }
 
 async function checkNotCheckedOut(git: GitCommand, branch: string): Promise<void> {
   const worktree = await checkedOutIn(git, `refs/heads/${branch}`);
-  if (worktree !== undefined) throw new AppError('INTEGRATION_CHECKED_OUT', { branch, worktree });
+  if (worktree !== undefined) throw gitErrors.INTEGRATION_CHECKED_OUT({ branch, worktree });
 }
 
 async function commitFacts(git: GitCommand, id: string): Promise<CommitFacts | undefined> {
@@ -234,7 +235,7 @@ async function commitFacts(git: GitCommand, id: string): Promise<CommitFacts | u
 
 async function resolve(git: GitCommand, ref: string): Promise<string> {
   const commit = await readRef(git, `${ref}^{commit}`);
-  if (commit === undefined) throw new AppError('REF_UNKNOWN', { ref });
+  if (commit === undefined) throw gitErrors.REF_UNKNOWN({ ref });
   return commit;
 }
 

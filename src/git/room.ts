@@ -1,6 +1,6 @@
 import { open, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, reasonOf } from '../lib/index.ts';
+import { libErrors, reasonOf } from '../lib/index.ts';
 
 /** Throws when the file system of a folder has less room than that. */
 export async function needRoom(folder: string, bytes: number, what: string): Promise<void> {
@@ -8,7 +8,7 @@ export async function needRoom(folder: string, bytes: number, what: string): Pro
   const free = bavail * bsize;
   if (free >= bytes) return;
   const reason = `${what} needs ${megabytes(bytes)} there, and there are ${megabytes(free)}`;
-  throw new AppError('FILE_UNWRITABLE', { file: folder, reason });
+  throw libErrors.FILE_UNWRITABLE({ file: folder, reason });
 }
 
 /** Throws when nothing can be written in a folder: tried, not asked. */
@@ -24,7 +24,7 @@ export async function needWritable(folder: string): Promise<void> {
       await probe.close();
     }
   } catch (error) {
-    throw new AppError('FILE_UNWRITABLE', { file, reason: reasonOf(error) }, { cause: error });
+    throw libErrors.FILE_UNWRITABLE({ file, reason: reasonOf(error) }, { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { packageFolder } from '../../test/support/package-folder.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { AppError } from '../lib/index.ts';
+import { engineErrors } from '../engines/errors.ts';
 import { buildImages } from './build-images.ts';
 import type { BuildRequest, BuiltImage } from './build-images.ts';
 import type { ImageBuild, ImageEngine, ImageInfo, Labels } from './image-engine.ts';
@@ -49,7 +49,7 @@ function fakeEngine(): {
       const alias = /^FROM (\S+)\n$/.exec(text)?.[1];
       if (alias !== undefined && !images.has(alias)) {
         if (!registry.has(alias)) {
-          throw new AppError('IMAGE_BUILD_FAILED', { image: build.tag, reason: 'no such host', output: [] });
+          throw engineErrors.IMAGE_BUILD_FAILED({ image: build.tag, reason: 'no such host', output: [] });
         }
         images.set(alias, newImage({}));
       }

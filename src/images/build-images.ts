@@ -1,4 +1,5 @@
-import { AppError, hasCode, systemClock } from '../lib/index.ts';
+import { engineErrors } from '../engines/errors.ts';
+import { hasCode, libErrors, systemClock } from '../lib/index.ts';
 import { contextFile } from './content.ts';
 import { proxiesWithoutPasswords, readBuildRoute } from './host.ts';
 import type { ImageBuild, ImageEngine } from './image-engine.ts';
@@ -111,9 +112,9 @@ async function fetchBase(
   try {
     await engine.buildImage(probeBuild(plan, probe, signal), progress.line);
   } catch (error) {
-    if (!hasCode(error, 'IMAGE_BUILD_FAILED')) throw error;
+    if (!hasCode(error, engineErrors.IMAGE_BUILD_FAILED)) throw error;
     const output = [...error.facts.output, WITHOUT_REGISTRY];
-    throw new AppError('IMAGE_BUILD_FAILED', { ...error.facts, image: base, output }, { cause: error });
+    throw engineErrors.IMAGE_BUILD_FAILED({ ...error.facts, image: base, output }, { cause: error });
   }
   await engine.removeImage(probe);
   return true;
@@ -142,8 +143,7 @@ async function makeUnlessFresh(engine: ImageEngine, { kind, forced, find, make }
   const cached = before.state === 'fresh' && !forced;
   if (!cached) await make();
   const after = cached ? before : await find();
-  if (after.state !== 'fresh')
-    throw new AppError('INTERNAL', { what: `the ${kind} image is not there after its build` });
+  if (after.state !== 'fresh') throw libErrors.INTERNAL({ what: `the ${kind} image is not there after its build` });
   const { tag, id, bytes } = after;
   // Being named anew shows that it is wanted, as with an image that is chosen for a run.
   if (cached) await engine.tagImage(id, tag);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { AppError, reasonOf } from '../lib/index.ts';
+import { libErrors, reasonOf } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { askUserRegistries } from '../npm/index.ts';
 import { contextFile } from './content.ts';
@@ -14,7 +14,7 @@ export async function readCertificates(env: Environment): Promise<Uint8Array | n
   try {
     return await readFile(file);
   } catch (error) {
-    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../lib/index.ts';
+import { libErrors } from '../lib/index.ts';
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
 import type { ImageBuild, ImageEngine, ListedImage } from './image-engine.ts';
@@ -131,7 +131,7 @@ function pinWorker(dockerfile: string, worker: string): string {
     return image === WORKER_IMAGE || image === `${WORKER_IMAGE}:latest` ? line.replace(image, worker) : line;
   });
   if (onWorker) return lines.join('\n');
-  throw new AppError('USAGE', {
+  throw libErrors.USAGE({
     problem: `The last stage of .mahabharatha/${REPOSITORY_DOCKERFILE} is not built on ${WORKER_IMAGE}.`,
     hint: `Begin it with "FROM ${WORKER_IMAGE}", then add what your project needs ("USER root" before apt-get).`,
   });
@@ -139,6 +139,6 @@ function pinWorker(dockerfile: string, worker: string): string {
 
 function tailOf(workerDockerfile: string): string {
   const [tail] = WORKER_TAIL.exec(workerDockerfile) ?? [];
-  if (tail === undefined) throw new AppError('INTERNAL', { what: "the worker's Dockerfile has no tail to repeat" });
+  if (tail === undefined) throw libErrors.INTERNAL({ what: "the worker's Dockerfile has no tail to repeat" });
   return tail;
 }

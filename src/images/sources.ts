@@ -1,6 +1,7 @@
 import { lstat, readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, reasonOf, systemCode } from '../lib/index.ts';
+import { libErrors, reasonOf, systemCode } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
 import { contextFile } from './content.ts';
 import type { ContextFile } from './content.ts';
 import { REPOSITORY_CONTEXT, REPOSITORY_DOCKERFILE } from './repository-image.ts';
@@ -66,14 +67,14 @@ async function kindOf(file: string): Promise<Kind> {
     return stat.isDirectory() ? 'folder' : 'other';
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return 'nothing';
-    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   }
 }
 
 /** No link is followed: a cloned repository must not carry files of this machine into an image. */
 async function readPlain(file: string): Promise<{ content: Buffer; executable: boolean }> {
   const kind = await kindOf(file);
-  if (kind !== 'file') throw new AppError('FILE_UNREADABLE', { file, reason: 'it is not a plain file' });
+  if (kind !== 'file') throw libErrors.FILE_UNREADABLE({ file, reason: 'it is not a plain file' });
   const { mode } = await lstat(file);
   return { content: await readOrTell(file), executable: (mode & 0o100) !== 0 };
 }
@@ -82,12 +83,12 @@ async function readOrTell(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   }
 }
 
 function tooLarge(file: string): AppError {
-  return new AppError('USAGE', {
+  return libErrors.USAGE({
     problem: `.mahabharatha/${REPOSITORY_CONTEXT} has more than ${CONTEXT_LIMIT_BYTES / 1024 / 1024} MB (at ${file}).`,
     hint: 'Keep only what .mahabharatha/Dockerfile copies there; let it fetch the rest.',
   });

@@ -2,8 +2,9 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { reasonOf, systemCode } from './app-error.ts';
+import { libErrors } from './errors.ts';
 import { randomId } from './ids.ts';
-import { AppError, reasonOf, systemCode } from './errors.ts';
 
 const BLOCK_BYTES = 1024 * 1024;
 
@@ -107,7 +108,7 @@ async function openUntrusted(
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   }
   const stat = await handle.stat();
   const reason = stat.isFile()
@@ -117,7 +118,7 @@ async function openUntrusted(
     : 'it is not a plain file';
   if (reason === undefined) return { handle, size: stat.size };
   await handle.close();
-  throw new AppError('FILE_UNREADABLE', { file, reason });
+  throw libErrors.FILE_UNREADABLE({ file, reason });
 }
 
 /** Makes a folder that git ignores as a whole, so that a run never shows up in the user's `git status`. */

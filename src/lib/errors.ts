@@ -1,27 +1,67 @@
-import { describeError } from './error-codes.ts';
-import type { ErrorCode, ErrorFacts } from './error-codes.ts';
+import { AppError, defineErrors, reasonOf, systemCode } from './app-error.ts';
 
-/** The one error class: a code, the facts, and from these the text, the hint and the exit status. */
-export class AppError<Code extends ErrorCode = ErrorCode> extends Error {
-  override readonly name = 'AppError';
-  readonly code: Code;
-  readonly facts: ErrorFacts[Code];
-  readonly hint: string;
-  readonly exit: number;
-
-  constructor(code: Code, facts: ErrorFacts[Code], options?: { cause?: unknown }) {
-    const text = describeError(code, facts);
-    super(text.message, options);
-    this.code = code;
-    this.facts = facts;
-    this.hint = text.hint;
-    this.exit = text.exit;
-  }
-}
-
-export function hasCode<Code extends ErrorCode>(error: unknown, code: Code): error is AppError<Code> {
-  return error instanceof AppError && error.code === code;
-}
+export const libErrors = defineErrors({
+  FILE_UNREADABLE: {
+    kind: 'environment',
+    example: { file: '/x', reason: 'no rights' },
+    message: (f) => `${f.file} cannot be read: ${f.reason}.`,
+    hint: () => 'Check that the file exists and that you may read it.',
+  },
+  FILE_UNWRITABLE: {
+    kind: 'environment',
+    example: { file: '/x', reason: 'no room' },
+    message: (f) => `${f.file} cannot be written: ${f.reason}.`,
+    hint: () =>
+      'Make room on the disk, or mend its rights or the disk itself, then go on with --resume: what was finished is kept.',
+  },
+  FOLDER_UNSAFE: {
+    kind: 'environment',
+    example: { folder: '/x', reason: 'it is a link or a file' },
+    message: (f) =>
+      `${f.folder} cannot be used: ${f.reason}. What workers write, and what you have approved, must be out of reach for other users and for your own tools.`,
+    hint: () =>
+      'Mend it, or name another folder: workers.folder in .mahabharatha/config.yaml, or XDG_STATE_HOME in your environment.',
+  },
+  INTERNAL: {
+    kind: 'bug',
+    example: { what: 'x is not a function' },
+    message: (f) => `Internal error: ${f.what}`,
+    hint: () => 'This is a bug in Mahabharatha. Please report it with the output of --debug.',
+  },
+  LOCK_BUSY: {
+    kind: 'environment',
+    example: { file: '/x.lock', pid: 7, waitedMs: 120_000 },
+    message: (f) => `${f.file} is held by process ${f.pid}; gave up after ${Math.round(f.waitedMs / 1000)} s.`,
+    hint: (f) => `Wait for process ${f.pid} to finish, or end it, then try again.`,
+  },
+  LOCK_FOREIGN: {
+    kind: 'environment',
+    example: { file: '/x.lock', pid: 7, host: 'build-7' },
+    message: (f) =>
+      `${f.file} is held by process ${f.pid} of the host ${f.host}; from here it cannot be seen whether that is alive.`,
+    hint: (f) =>
+      `Go on at ${f.host} — or, when that host is gone or has another name now and nothing runs there, remove the lock: rm '${f.file}'`,
+  },
+  PROCESS_NOT_STARTED: {
+    kind: 'environment',
+    example: { command: 'ps', reason: 'spawn ps ENOENT' },
+    message: (f) => `"${f.command}" could not be started: ${f.reason}.`,
+    hint: (f) => `Check that "${f.command}" is installed and on the PATH.`,
+  },
+  RESOURCES_EXHAUSTED: {
+    kind: 'environment',
+    example: { what: 'Starting "git"', reason: 'too many files are open' },
+    message: (f) => `${f.what} was not possible: ${f.reason}.`,
+    hint: () =>
+      'End what uses it up or raise the limit (ulimit -n for open files, ulimit -u for processes), then go on with --resume: what was finished is kept.',
+  },
+  USAGE: {
+    kind: 'usage',
+    example: { problem: 'There is no option --fast.', hint: 'See: mahabharatha --help' },
+    message: (f) => f.problem,
+    hint: (f) => f.hint,
+  },
+});
 
 /** What a machine can run out of, by the system's code for it. */
 const EXHAUSTED: Readonly<Record<string, string>> = {
@@ -37,9 +77,8 @@ const UNWRITABLE = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO
 const READING = new Set(['read', 'scandir', 'stat', 'lstat', 'fstat', 'readlink', 'access']);
 
 /** The machine has run out of something; `what` was to be done with it. */
-export function exhausted(what: string, error: unknown): AppError<'RESOURCES_EXHAUSTED'> {
-  return new AppError(
-    'RESOURCES_EXHAUSTED',
+export function exhausted(what: string, error: unknown): AppError {
+  return libErrors.RESOURCES_EXHAUSTED(
     { what, reason: EXHAUSTED[systemCode(error) ?? ''] ?? reasonOf(error) },
     { cause: error },
   );
@@ -54,18 +93,7 @@ export function asAppError(error: unknown): AppError {
     const file = error instanceof Error && 'path' in error ? String(error.path) : 'A file of the run';
     const reading = error instanceof Error && 'syscall' in error && READING.has(String(error.syscall));
     const facts = { file, reason: reasonOf(error) };
-    return new AppError(reading ? 'FILE_UNREADABLE' : 'FILE_UNWRITABLE', facts, { cause: error });
+    return libErrors[reading ? 'FILE_UNREADABLE' : 'FILE_UNWRITABLE'](facts, { cause: error });
   }
-  return new AppError('INTERNAL', { what: reasonOf(error) }, { cause: error });
-}
-
-/** The short text of whatever was thrown. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** The system error code (ENOENT, EACCES, …), if it has one. */
-export function systemCode(error: unknown): string | undefined {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-  return undefined;
+  return libErrors.INTERNAL({ what: reasonOf(error) }, { cause: error });
 }

@@ -1,7 +1,9 @@
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { sleep, systemClock } from './clock.ts';
-import { AppError, systemCode } from './errors.ts';
+import { systemCode } from './app-error.ts';
+import type { AppError } from './app-error.ts';
+import { libErrors } from './errors.ts';
 import { randomId } from './ids.ts';
 import { isAlive, ownIdentity } from './process-tree.ts';
 
@@ -53,7 +55,7 @@ export async function lockHolder(file: string): Promise<LockHolder | undefined> 
 
 /** What to say when the holder is on another host: nothing can be known about it from here, and nothing done to it. */
 export function foreignLock(file: string, { host, pid }: LockHolder): AppError | undefined {
-  return host === hostname() ? undefined : new AppError('LOCK_FOREIGN', { file, pid, host });
+  return host === hostname() ? undefined : libErrors.LOCK_FOREIGN({ file, pid, host });
 }
 
 /** Does the work while holding the lock; waits for it up to `waitMs`. */
@@ -70,8 +72,7 @@ export async function withLock<Result>(file: string, waitMs: number, work: () =>
     }
     if (systemClock.monotonic() > deadline) {
       throw (
-        foreignLock(file, attempt.holder) ??
-        new AppError('LOCK_BUSY', { file, pid: attempt.holder.pid, waitedMs: waitMs })
+        foreignLock(file, attempt.holder) ?? libErrors.LOCK_BUSY({ file, pid: attempt.holder.pid, waitedMs: waitMs })
       );
     }
     await sleep(5 + Math.random() * 20);

@@ -1,9 +1,8 @@
-export { inBytes } from './amounts.ts';
 export { copyUntrusted, makeIgnoredFolder, readUntrusted, syncFolder, writeFileAtomic } from './atomic-file.ts';
 export { sleep, startTimer, systemClock } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
-export type { ErrorCode } from './error-codes.ts';
-export { AppError, asAppError, hasCode, reasonOf, systemCode } from './errors.ts';
+export { AppError, hasCode, reasonOf, systemCode } from './app-error.ts';
+export { asAppError, libErrors } from './errors.ts';
 export { removeDrafts, removeLockDrafts } from './drafts.ts';
 export { foreignLock, hasToken, lockHolder, tryLock, withLock } from './file-lock.ts';
 export type { LockHolder } from './file-lock.ts';
@@ -28,10 +27,11 @@ export {
   printableLines,
   printableOutput,
   withoutControls,
-} from './printable.ts';
-export type { Printable } from './printable.ts';
+} from './text/printable.ts';
+export type { Printable } from './text/printable.ts';
 export { listenForShutdown, SAME_MOMENT_MS } from './shutdown.ts';
 export { atHome, settingsHome, stateHome } from './user-folders.ts';
 export { reserveDescriptors } from './reserve.ts';
 export { isPassing, repeated } from './transient.ts';
 export { watchFolder } from './watch-folder.ts';
+export { inBytes } from './text/amounts.ts';

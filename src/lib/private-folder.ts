@@ -1,6 +1,7 @@
 import { chmod, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, systemCode } from './errors.ts';
+import { systemCode } from './app-error.ts';
+import { libErrors } from './errors.ts';
 
 const OTHERS_MAY_WRITE = 0o002;
 const GROUP_MAY_WRITE = 0o020;
@@ -34,7 +35,7 @@ function ifThere(error: unknown): void {
 async function checkParent(folder: string): Promise<void> {
   const parent = path.dirname(folder);
   const danger = dangerOf(await stat(parent), ownIds());
-  if (danger !== undefined) throw new AppError('FOLDER_UNSAFE', { folder, reason: `its parent ${parent} ${danger}` });
+  if (danger !== undefined) throw libErrors.FOLDER_UNSAFE({ folder, reason: `its parent ${parent} ${danger}` });
 }
 
 /** Returns the mode. */
@@ -42,7 +43,7 @@ async function checkFolder(folder: string): Promise<number> {
   const found = await lstat(folder);
   const { uid } = ownIds();
   const reason = found.isDirectory() ? `it belongs to user ${found.uid}, and you are ${uid}` : 'it is a link or a file';
-  if (!found.isDirectory() || found.uid !== uid) throw new AppError('FOLDER_UNSAFE', { folder, reason });
+  if (!found.isDirectory() || found.uid !== uid) throw libErrors.FOLDER_UNSAFE({ folder, reason });
   return found.mode;
 }
 

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { sleep, startTimer } from './clock.ts';
-import { AppError, exhausted, reasonOf } from './errors.ts';
+import { reasonOf } from './app-error.ts';
+import type { AppError } from './app-error.ts';
+import { exhausted, libErrors } from './errors.ts';
 import { isPassing } from './transient.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -168,7 +170,7 @@ function spawnGroup(file: string, args: readonly string[], options: Common, stdi
 
 function notStarted(file: string, error: unknown): AppError {
   if (isPassing(error)) return exhausted(`Starting "${file}"`, error);
-  return new AppError('PROCESS_NOT_STARTED', { command: file, reason: reasonOf(error) }, { cause: error });
+  return libErrors.PROCESS_NOT_STARTED({ command: file, reason: reasonOf(error) }, { cause: error });
 }
 
 function feed(child: ChildProcess, input: string): void {

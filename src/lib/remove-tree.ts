@@ -1,6 +1,6 @@
 import { chmod, lstat, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { systemCode } from './errors.ts';
+import { systemCode } from './app-error.ts';
 import { run } from './process.ts';
 
 /** Somebody may have a file open still, or a network file system may keep one for a moment. */

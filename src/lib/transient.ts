@@ -1,5 +1,5 @@
 import { sleep } from './clock.ts';
-import { systemCode } from './errors.ts';
+import { systemCode } from './app-error.ts';
 
 /** Out of descriptors, processes or memory: what others give back a moment later. */
 const PASSING = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);

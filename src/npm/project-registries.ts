@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { hasCode, readUntrusted } from '../lib/index.ts';
+import { hasCode, libErrors, readUntrusted } from '../lib/index.ts';
 import { registriesOfNpmrc } from './npmrc.ts';
 
 const LIMIT_BYTES = 64 * 1024;
@@ -20,7 +20,7 @@ export async function readProjectRegistries(repository: string): Promise<Project
     const text = await readUntrusted(file, LIMIT_BYTES);
     return text === undefined ? { addresses: [], warnings: [] } : followed(text);
   } catch (error) {
-    if (!hasCode(error, 'FILE_UNREADABLE')) throw error;
+    if (!hasCode(error, libErrors.FILE_UNREADABLE)) throw error;
     return { addresses: [], warnings: [`${SUBJECT} is not read: ${error.facts.reason}.`] };
   }
 }

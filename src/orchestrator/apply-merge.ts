@@ -1,9 +1,10 @@
-import { AppError } from '../lib/index.ts';
+import { gitErrors } from '../git/errors.ts';
 import { branchNames, trialRef } from '../protocol/index.ts';
 import type { AttemptState, RunEvent, RunState } from '../state/index.ts';
 import { mergedSize } from './checkout-size.ts';
 import { tooLarge } from './decide-checkout.ts';
 import { currentLevel } from './decide-level.ts';
+import { orchestratorErrors } from './errors.ts';
 import type { Journal } from './journal.ts';
 import type { Action, MergeAction } from './plan.ts';
 import type { Ports, RunContext } from './ports.ts';
@@ -131,7 +132,7 @@ export async function publishLevel(
   await journal.save();
   const { tasks = [], tips = [] } = state.levels[level]?.trial ?? {};
   const reason = await ports.repository.findMergeFault({ ...trialChain(state, level), tip });
-  if (reason !== undefined) throw new AppError('MERGE_UNSOUND', { branch: state.integration, reason });
+  if (reason !== undefined) throw orchestratorErrors.MERGE_UNSOUND({ branch: state.integration, reason });
   const now = await ports.repository.readRef(ref);
   if (now !== tip) {
     const from = now !== undefined && tips.includes(now) ? now : state.integrationTip;
@@ -145,10 +146,10 @@ export async function publishLevel(
 export async function proveComplete({ ports }: RunContext, state: RunState): Promise<void> {
   const { integration: branch, integrationTip: tip } = state;
   if ((await ports.repository.readRef(`refs/heads/${branch}`)) !== tip)
-    throw new AppError('INTEGRATION_MOVED', { branch, expected: tip });
+    throw gitErrors.INTEGRATION_MOVED({ branch, expected: tip });
   const lost = await findUnmerged(ports, state);
   if (lost.length > 0)
-    throw new AppError('MERGE_UNSOUND', { branch, reason: `the work of ${lost.join(', ')} is not in it` });
+    throw orchestratorErrors.MERGE_UNSOUND({ branch, reason: `the work of ${lost.join(', ')} is not in it` });
 }
 
 /** Tasks that are said to be merged, and whose commits the integration branch does not contain. */

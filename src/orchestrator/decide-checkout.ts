@@ -1,5 +1,5 @@
 import type { Growth } from '../git/index.ts';
-import { inBytes } from '../lib/amounts.ts';
+import { inBytes } from '../lib/text/amounts.ts';
 
 /** What a run has added to a checkout of its base with some commit, and what it may add. */
 export interface CheckoutSize extends Growth {

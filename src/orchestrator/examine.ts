@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { copyUntrusted, hasCode, reasonOf } from '../lib/index.ts';
+import { gitErrors } from '../git/errors.ts';
+import { copyUntrusted, hasCode, libErrors, reasonOf } from '../lib/index.ts';
 import { branchNames, BUNDLE, commitMessage } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
@@ -133,7 +134,7 @@ async function bringHome(
     const tip = await ports.repository.bringHome({ file: bundle, branch });
     return tip === commit ? null : `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
   } catch (error) {
-    if (!hasCode(error, 'BUNDLE_REFUSED') && !hasCode(error, 'FILE_UNREADABLE')) throw error;
+    if (!hasCode(error, gitErrors.BUNDLE_REFUSED) && !hasCode(error, libErrors.FILE_UNREADABLE)) throw error;
     return `could not be fetched from its bundle: ${reasonOf(error)}`;
   } finally {
     await rm(bundle, { force: true });

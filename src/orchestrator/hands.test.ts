@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { engineErrors } from '../engines/errors.ts';
 import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
-import { AppError } from '../lib/index.ts';
 import { createHands } from './hands.ts';
 import type { Hands } from './hands.ts';
 import type { Ports } from './ports.ts';
@@ -36,7 +36,7 @@ function openBench(startingMs?: number): Bench {
     wait: ({ session }: WorkerHandle) => exitOf(session),
     stop: async ({ session }: WorkerHandle, { graceMs }: { graceMs: number }) => {
       stopped.push(`${session} ${graceMs}`);
-      if (broken) throw new AppError('ENGINE_FAILED', { call: 'kill', reason: 'it cannot be killed' });
+      if (broken) throw engineErrors.ENGINE_FAILED({ call: 'kill', reason: 'it cannot be killed' });
       exits.get(session)?.({ code: null, signal: 'SIGKILL' });
       return exitOf(session);
     },

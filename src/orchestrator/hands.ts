@@ -1,3 +1,4 @@
+import { engineErrors } from '../engines/errors.ts';
 import { hasCode, isPassing, reasonOf, repeated, sleep } from '../lib/index.ts';
 import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
 import type { Ports } from './ports.ts';
@@ -138,7 +139,7 @@ function createRegister(): Register {
       return exits.get(session) ?? (handles.has(session) ? undefined : { how: 'it is gone', overLimit: false });
     },
     failure: (error) => {
-      if (hasCode(error, 'ENGINE_UNREACHABLE') || isPassing(error)) outage ??= reasonOf(error);
+      if (hasCode(error, engineErrors.ENGINE_UNREACHABLE) || isPassing(error)) outage ??= reasonOf(error);
       return { how: reasonOf(error), overLimit: false };
     },
   };

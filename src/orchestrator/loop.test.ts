@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { AppError } from '../lib/index.ts';
+import { libErrors } from '../lib/index.ts';
 import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
 import type { Hands } from './hands.ts';
 import { openJournal } from './journal.ts';
@@ -116,7 +116,7 @@ describe('the end of a run', () => {
   });
 
   it('by something that no decision foresaw says the same as the exit status of the program', async () => {
-    const full = new AppError('FILE_UNWRITABLE', { file: 'requests', reason: 'no space left' });
+    const full = libErrors.FILE_UNWRITABLE({ file: 'requests', reason: 'no space left' });
     const scene = setScene(async () => Promise.reject(full));
     await expect(scene.run()).rejects.toBe(full);
     expect(full.exit).not.toBe(1);

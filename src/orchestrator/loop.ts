@@ -1,4 +1,6 @@
+import { engineErrors } from '../engines/errors.ts';
 import { asAppError, hasCode, reasonOf, repeated, reserveDescriptors, sleep } from '../lib/index.ts';
+import { stateErrors } from '../state/errors.ts';
 import type { RunState } from '../state/index.ts';
 import { createExecutor } from './apply.ts';
 import { proveComplete } from './apply-merge.ts';
@@ -170,7 +172,8 @@ function asInterruption(step: Extract<Action, { kind: 'record' }>): Extract<Acti
 
 /** What workers run on may go away in the middle of a turn: that is an end like any other, and no surprise. */
 async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
-  if (!hasCode(error, 'ENGINE_UNREACHABLE') || run.journal.state.status !== 'running') return breakOff(run, error);
+  if (!hasCode(error, engineErrors.ENGINE_UNREACHABLE) || run.journal.state.status !== 'running')
+    return breakOff(run, error);
   try {
     return await finish(run, { kind: 'finish', status: 'stopped', exit: 4, cause: reasonOf(error), resumeAt: null });
   } catch (next) {
@@ -183,7 +186,7 @@ async function breakOff({ context, journal, hands, merger }: LiveRun, error: unk
   await hands.stopAll(context.options.graceMs).catch(() => undefined);
   await merger.rest().catch(() => undefined);
   // What is left is the other run's by now, and its orchestrator may have started workers.
-  if (hasCode(error, 'LOCK_LOST')) throw error;
+  if (hasCode(error, stateErrors.LOCK_LOST)) throw error;
   const { launcher } = context.ports;
   await launcher.sweep(journal.state.runId).then(
     // Results that nobody has looked at stay, for the next resume.

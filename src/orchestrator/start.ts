@@ -1,9 +1,10 @@
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, timeId } from '../lib/index.ts';
+import { timeId } from '../lib/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
+import { taskErrors } from '../tasks/errors.ts';
 import { taskOf, tasksAt } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { deliver, taskAssignment } from './apply.ts';
@@ -185,7 +186,7 @@ function withGraph(state: RunState, graph: TaskGraph): RunState {
           `task ${task.id} has been begun in level ${state.tasks[task.id]?.level} and is now in level ${task.level}`,
       ),
     ];
-    throw new AppError('GRAPH_INVALID', { file: 'the task graph', problems });
+    throw taskErrors.GRAPH_INVALID({ file: 'the task graph', problems });
   }
   const tasks = graph.tasks.map((task) => [
     task.id,

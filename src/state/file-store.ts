@@ -1,17 +1,18 @@
 import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
-  AppError,
+  libErrors,
   lockHolder,
+  randomId,
+  reasonOf,
   removeDrafts,
   removeLockDrafts,
   removeTree,
-  randomId,
-  reasonOf,
   systemCode,
   writeFileAtomic,
 } from '../lib/index.ts';
 import type { LockHolder } from '../lib/index.ts';
+import { stateErrors } from './errors.ts';
 import { appendEvents, eventsAfter } from './event-log.ts';
 import type { NumberedEvent } from './events.ts';
 import type { FeaturePaths, ProjectPaths } from './paths.ts';
@@ -136,7 +137,7 @@ async function writing(file: string, write: () => Promise<void>): Promise<void> 
   try {
     await write();
   } catch (error) {
-    throw new AppError('FILE_UNWRITABLE', { file, reason: reasonOf(error) }, { cause: error });
+    throw libErrors.FILE_UNWRITABLE({ file, reason: reasonOf(error) }, { cause: error });
   }
 }
 
@@ -153,7 +154,7 @@ async function reading<Result>(file: string, read: () => Promise<Result>): Promi
     return await read();
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
-    throw new AppError('FILE_UNREADABLE', { file, reason: reasonOf(error) }, { cause: error });
+    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   }
 }
 
@@ -161,7 +162,7 @@ function parseSnapshot(file: string, text: string): RunState {
   const value = parseJson(file, text);
   const version = typeof value === 'object' && value !== null && 'version' in value ? value.version : undefined;
   if (version !== STATE_VERSION) {
-    throw new AppError('STATE_VERSION', {
+    throw stateErrors.STATE_VERSION({
       file,
       found: version === undefined ? 'none' : JSON.stringify(version),
       known: STATE_VERSION,
@@ -177,7 +178,7 @@ function replayed(file: string, replay: () => RunState): RunState {
     state = replay();
   } catch (error) {
     const problems = [`an event cannot be followed: ${reasonOf(error)}`];
-    throw new AppError('STATE_INVALID', { file, problems }, { cause: error });
+    throw stateErrors.STATE_INVALID({ file, problems }, { cause: error });
   }
   return checked(file, state);
 }
@@ -188,14 +189,14 @@ function checked(file: string, value: unknown): RunState {
   const problems = parsed.error.issues
     .slice(0, 20)
     .map((issue) => `${issue.path.join('.') || 'the whole file'}: ${issue.message}`);
-  throw new AppError('STATE_INVALID', { file, problems });
+  throw stateErrors.STATE_INVALID({ file, problems });
 }
 
 function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new AppError('STATE_INVALID', { file, problems: [`it is not JSON: ${reasonOf(error)}`] }, { cause: error });
+    throw stateErrors.STATE_INVALID({ file, problems: [`it is not JSON: ${reasonOf(error)}`] }, { cause: error });
   }
 }
 

@@ -1,7 +1,6 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import {
-  AppError,
   foreignLock,
   hasToken,
   makeIgnoredFolder,
@@ -10,6 +9,7 @@ import {
   tryLock,
   writeFileAtomic,
 } from '../lib/index.ts';
+import { stateErrors } from './errors.ts';
 import type { FeaturePaths, ProjectPaths } from './paths.ts';
 
 /** The files of a run in the repository, where `git clean -x` removes them even while the run goes on. */
@@ -45,7 +45,7 @@ export function createRunFiles(project: ProjectPaths, feature: string): RunFiles
       const attempt = await tryLock(paths.lock);
       if (!attempt.taken) {
         const { pid, since } = attempt.holder;
-        throw foreignLock(paths.lock, attempt.holder) ?? new AppError('ALREADY_RUNNING', { feature, pid, since });
+        throw foreignLock(paths.lock, attempt.holder) ?? stateErrors.ALREADY_RUNNING({ feature, pid, since });
       }
       ({ token } = attempt);
       return async () => {
@@ -81,7 +81,7 @@ async function takeAgain(feature: string, { folder, lock }: FeaturePaths, token:
   const attempt = await tryLock(lock, token);
   if (attempt.taken) return;
   const { pid, host } = attempt.holder;
-  throw new AppError('LOCK_LOST', { feature, file: lock, pid, host });
+  throw stateErrors.LOCK_LOST({ feature, file: lock, pid, host });
 }
 
 async function makeFolders(project: ProjectPaths, paths: FeaturePaths): Promise<void> {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
-  AppError,
   atHome,
   checkPrivateFolder,
+  libErrors,
   makePrivateFolder,
   realPathOf,
   removeTree,
@@ -85,7 +85,7 @@ export async function makeRunFolder(root: string, feature: string, { top, folder
 function checkOutside(root: string, folder: string): void {
   if (folder !== root && !folder.startsWith(root + path.sep)) return;
   const reason = 'it is in the repository, where your own tools would run the files of workers';
-  throw new AppError('FOLDER_UNSAFE', { folder, reason });
+  throw libErrors.FOLDER_UNSAFE({ folder, reason });
 }
 
 /** Refuses as the start of a run would, and makes nothing. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, reasonOf, systemCode } from '../lib/index.ts';
+import { libErrors, reasonOf, systemCode } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
 
 /** In `.mahabharatha/`: settings, the recipe of the repository's image, and the folder that the recipe copies from. */
 const STEERING = ['config.yaml', 'Dockerfile', 'docker'];
@@ -63,5 +64,5 @@ async function orTell<Value>(file: string, work: () => Promise<Value>): Promise<
 }
 
 function unreadable(file: string, reason: string, cause?: unknown): AppError {
-  return new AppError('FILE_UNREADABLE', { file, reason }, { cause });
+  return libErrors.FILE_UNREADABLE({ file, reason }, { cause });
 }

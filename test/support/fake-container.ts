@@ -3,8 +3,10 @@ import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
+import { engineErrors } from '../../src/engines/errors.ts';
 import type { ContainerEvent, ContainerExit, ContainerInfo, ContainerSpec } from '../../src/engines/index.ts';
-import { AppError, randomId } from '../../src/lib/index.ts';
+import { randomId } from '../../src/lib/index.ts';
+import type { AppError } from '../../src/lib/index.ts';
 
 /** What a fake container needs of the machine it lives on. */
 interface Machine {
@@ -44,9 +46,9 @@ export interface FakeContainer {
 
 /** Checks what an engine checks before there is a container. */
 export function createFakeContainer({ images, containers }: Machine, spec: ContainerSpec): string {
-  if (!images.has(spec.image)) throw new AppError('IMAGE_MISSING', { image: spec.image });
+  if (!images.has(spec.image)) throw engineErrors.IMAGE_MISSING({ image: spec.image });
   for (const { spec: other } of containers.values()) {
-    if (other.name === spec.name) throw new AppError('CONTAINER_NAME_TAKEN', { name: spec.name });
+    if (other.name === spec.name) throw engineErrors.CONTAINER_NAME_TAKEN({ name: spec.name });
   }
   for (const mount of spec.mounts) {
     if (mount.kind !== 'bind' || existsSync(mount.source)) continue;
@@ -117,4 +119,4 @@ export function infoOf(id: string, { spec, startedAt, createdAt }: FakeContainer
   return { id, name, labels, image, status, exitCode: null, oomKilled: false, startedAt, createdAt };
 }
 
-export const failed = (call: string, reason: string): AppError => new AppError('ENGINE_FAILED', { call, reason });
+export const failed = (call: string, reason: string): AppError => engineErrors.ENGINE_FAILED({ call, reason });

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { engineErrors } from '../../src/engines/errors.ts';
 import type {
   ContainerEvent,
   ContainerExit,
@@ -8,7 +9,8 @@ import type {
   ImageInfo,
   Labels,
 } from '../../src/engines/index.ts';
-import { AppError, randomId } from '../../src/lib/index.ts';
+import { randomId } from '../../src/lib/index.ts';
+import type { AppError } from '../../src/lib/index.ts';
 import { createFakeContainer, failed, infoOf, startFakeContainer } from './fake-container.ts';
 import type { FakeContainer, FakeProgram } from './fake-container.ts';
 import { hasLabels, imageOf, imagesOf } from './fake-images.ts';
@@ -82,7 +84,7 @@ function guarded(machine: FakeEngineMachine, call: (...args: never[]) => Promise
   };
 }
 
-const unreachable = (): AppError => new AppError('ENGINE_UNREACHABLE', { tried: ['fake: it is stopped'] });
+const unreachable = (): AppError => engineErrors.ENGINE_UNREACHABLE({ tried: ['fake: it is stopped'] });
 
 type Part<Name extends keyof Engine> = Pick<Engine, Name>;
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { engineErrors } from '../../src/engines/errors.ts';
 import type { Engine, ImageBuild, ImageInfo, Labels } from '../../src/engines/index.ts';
-import { AppError, randomId } from '../../src/lib/index.ts';
+import { randomId } from '../../src/lib/index.ts';
 import { failed } from './fake-container.ts';
 import type { FakeContainer } from './fake-container.ts';
 
@@ -36,7 +37,7 @@ export function imagesOf(machine: Machine): ImageParts {
     buildImage: async (plan, onLine) => build(machine, plan, onLine),
     tagImage: async (id, tag) => {
       const image = findImage(machine, id);
-      if (image === undefined) throw new AppError('IMAGE_MISSING', { image: tag });
+      if (image === undefined) throw engineErrors.IMAGE_MISSING({ image: tag });
       const named = { ...image, namedAt: new Date().toISOString() };
       for (const name of [...image.tags, tag]) machine.images.set(name, named);
     },
@@ -77,7 +78,7 @@ function build(machine: Machine, plan: ImageBuild, onLine: (line: string) => voi
   for (const step of Buffer.from(dockerfile).toString('utf8').trim().split('\n')) {
     print(`Step : ${step}`);
     const [, command, words = ''] = /^RUN (echo|exit) (.*)$/.exec(step) ?? [];
-    if (command === 'exit') throw new AppError('IMAGE_BUILD_FAILED', { image: tag, reason: `code: ${words}`, output });
+    if (command === 'exit') throw engineErrors.IMAGE_BUILD_FAILED({ image: tag, reason: `code: ${words}`, output });
     if (command === 'echo' && cached === undefined) print(words);
   }
   const id = cached ?? randomId();

@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/index.ts';
+import { configErrors } from '../../config/errors.ts';
 import type { Environment } from '../../lib/index.ts';
 import type { EgressRule } from '../../protocol/index.ts';
 import { kindOf, readAddress, readHost } from '../target/index.ts';
@@ -31,7 +31,7 @@ export function allowlistProblems(allow: readonly string[]): string[] {
 /** What workers may reach: the user's list, his registries when he wants npm, and the model server that he has set. */
 export async function egressRules({ allow, env, repository }: EgressWishes): Promise<EgressRules> {
   const problems = allowlistProblems(allow);
-  if (problems.length > 0) throw new AppError('CONFIG_INVALID', { file: '.mahabharatha/config.yaml', problems });
+  if (problems.length > 0) throw configErrors.CONFIG_INVALID({ file: '.mahabharatha/config.yaml', problems });
   const list = parseAllowlist(allow);
   const npm: NpmHosts = list.npm ? await readNpmHosts(env, repository) : { registries: [], project: [], warnings: [] };
   const model = env['ANTHROPIC_BASE_URL'] ?? '';

@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/index.ts';
+import { libErrors } from '../../lib/index.ts';
 import type { ContainerSpec, Mount } from '../engine.ts';
 import type { ContainerCreate, HostConfig, LogConfig, MountSettings } from './api.ts';
 import { SECCOMP_PROFILE } from './seccomp.ts';
@@ -85,7 +85,7 @@ const TERMINAL_MOUNT: MountSettings = {
 function userOf({ name, uid, gid }: ContainerSpec): string {
   for (const id of [uid, gid]) {
     if (!Number.isInteger(id) || id <= 0) {
-      throw new AppError('INTERNAL', { what: `container ${name} would run as ${uid}:${gid}` });
+      throw libErrors.INTERNAL({ what: `container ${name} would run as ${uid}:${gid}` });
     }
   }
   return `${uid}:${gid}`;

@@ -1,5 +1,5 @@
-import { AppError } from '../../lib/index.ts';
 import type { ContainerInfo, ContainerSpec, Engine, Labels } from '../engine.ts';
+import { engineErrors } from '../errors.ts';
 import type { ContainerInspect, ContainerState } from './api.ts';
 import type { Connection } from './connection.ts';
 import { toCreateBody } from './container-spec.ts';
@@ -59,8 +59,8 @@ async function create(connection: Connection, spec: ContainerSpec): Promise<stri
     body: toCreateBody(spec),
     slow: true,
     errors: {
-      404: () => new AppError('IMAGE_MISSING', { image: spec.image }),
-      409: () => new AppError('CONTAINER_NAME_TAKEN', { name: spec.name }),
+      404: () => engineErrors.IMAGE_MISSING({ image: spec.image }),
+      409: () => engineErrors.CONTAINER_NAME_TAKEN({ name: spec.name }),
     },
   });
   return Id;

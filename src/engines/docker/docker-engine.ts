@@ -1,5 +1,5 @@
-import { AppError } from '../../lib/index.ts';
 import type { Engine, EngineInfo } from '../engine.ts';
+import { engineErrors } from '../errors.ts';
 import { USUAL_LIMITS, openConnection } from './connection.ts';
 import type { Connection, Limits } from './connection.ts';
 import { containerCalls } from './containers.ts';
@@ -40,7 +40,7 @@ export async function greet(endpoint: DockerEndpoint, limits: Limits): Promise<s
   const name = `${isPodman ? 'Podman' : 'Docker'} ${Version}`;
   if (isOlder(ApiVersion)) {
     const reason = `${name} speaks version ${ApiVersion} of the API; ${OLDEST_API.join('.')} is needed`;
-    throw new AppError('ENGINE_FAILED', { call: call.what, reason });
+    throw engineErrors.ENGINE_FAILED({ call: call.what, reason });
   }
   return name;
 }

@@ -1,4 +1,5 @@
 import { AppError, reasonOf, systemCode } from '../../lib/index.ts';
+import { engineErrors } from '../errors.ts';
 
 /** What was asked of which engine: both go into every message. */
 interface Asked {
@@ -39,20 +40,20 @@ export function connectionError(error: unknown, { what, place }: Asked): AppErro
   const code = systemCode(error) ?? '';
   const reason = CONNECTION_REASONS[code] ?? (code.startsWith('ERR_SSL_') ? TLS_REASON : undefined);
   if (reason === undefined) {
-    return new AppError('ENGINE_FAILED', { call: what, reason: reasonOf(error) }, { cause: error });
+    return engineErrors.ENGINE_FAILED({ call: what, reason: reasonOf(error) }, { cause: error });
   }
-  return new AppError('ENGINE_UNREACHABLE', { tried: [`${place}: ${reason}`] }, { cause: error });
+  return engineErrors.ENGINE_UNREACHABLE({ tried: [`${place}: ${reason}`] }, { cause: error });
 }
 
 /** The connection ended in the middle of an answer. */
 export function brokenOff({ what, place }: Asked): AppError {
-  return new AppError('ENGINE_UNREACHABLE', {
+  return engineErrors.ENGINE_UNREACHABLE({
     tried: [`${place}: it broke the connection off while asked to ${what}`],
   });
 }
 
 export function timeoutError({ what, place }: Asked, limitMs: number): AppError {
-  return new AppError('ENGINE_TIMEOUT', { call: what, place, waitedMs: limitMs });
+  return engineErrors.ENGINE_TIMEOUT({ call: what, place, waitedMs: limitMs });
 }
 
 /** What an engine says that has closed its list of volumes and answers still: it is about to be gone. */
@@ -61,8 +62,8 @@ const SHUTTING_DOWN = /\bdatabase not open$/;
 /** The engine has answered, and the answer is no. */
 export function refusal({ what, place }: Asked, reason: string): AppError {
   if (SHUTTING_DOWN.test(reason))
-    return new AppError('ENGINE_UNREACHABLE', { tried: [`${place}: it is shutting down, and could not ${what}`] });
-  return new AppError('ENGINE_FAILED', { call: what, reason });
+    return engineErrors.ENGINE_UNREACHABLE({ tried: [`${place}: it is shutting down, and could not ${what}`] });
+  return engineErrors.ENGINE_FAILED({ call: what, reason });
 }
 
 /** The engine's own words in an answer that says no. */

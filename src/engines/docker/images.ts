@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
-import { AppError } from '../../lib/index.ts';
+import type { AppError } from '../../lib/index.ts';
 import type { Engine, ImageBuild, ImageInfo, Labels, ListedImage } from '../engine.ts';
+import { engineErrors } from '../errors.ts';
 import type { ImageInspect } from './api.ts';
 import { createBuildOutput } from './build-output.ts';
 import type { BuildMessage } from './build-output.ts';
@@ -25,7 +26,7 @@ export function imageCalls(connection: Connection): ImageCalls {
     tagImage: (id, tag) => {
       const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
       const call = { what: `name image ${id} ${tag}`, method: 'POST', path: imagePath(id, '/tag') } as const;
-      const errors = { 404: () => new AppError('IMAGE_MISSING', { image: tag }) };
+      const errors = { 404: () => engineErrors.IMAGE_MISSING({ image: tag }) };
       return connection.tell({ ...call, query: { repo, tag: name }, errors });
     },
     removeImage: (tag) =>
@@ -83,7 +84,7 @@ async function build(connection: Connection, plan: ImageBuild, onLine: (line: st
   const { tag, files, signal } = plan;
   const output = createBuildOutput(onLine);
   const failed = (reason: string): AppError =>
-    new AppError('IMAGE_BUILD_FAILED', { image: tag, reason, output: output.last() });
+    engineErrors.IMAGE_BUILD_FAILED({ image: tag, reason, output: output.last() });
   const upload = Readable.from(packTar(files), { objectMode: false });
   const stream = await connection.open(buildCall(plan, failed), { upload, signal });
   try {

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newSpec, waitForLine } from '../../../test/contract/launcher-contract.ts';
 import { createFakeEngine, createFakeEngineMachine } from '../../../test/support/fake-engine.ts';
 import type { FakeEngineMachine } from '../../../test/support/fake-engine.ts';
+import { engineErrors } from '../../engines/errors.ts';
 import type { Engine } from '../../engines/index.ts';
-import { AppError } from '../../lib/index.ts';
 import type { Launcher } from '../launcher.ts';
 import { createContainerLauncher } from './container-launcher.ts';
 import type { ContainerSettings } from './settings.ts';
@@ -28,7 +28,7 @@ const settings = {
   access: { agent: { env: {}, files: [] }, secrets: [] },
 } as unknown as ContainerSettings;
 
-const failed = new AppError('ENGINE_FAILED', { call: 'do it', reason: 'no such luck' });
+const failed = engineErrors.ENGINE_FAILED({ call: 'do it', reason: 'no such luck' });
 /** Fails the first time. */
 const failsOnce = (call: Engine['removeContainer']): Engine['removeContainer'] => {
   let failures = 1;

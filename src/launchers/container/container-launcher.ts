@@ -1,3 +1,4 @@
+import { engineErrors } from '../../engines/errors.ts';
 import { hasCode, sleep } from '../../lib/index.ts';
 import type { Engine, Labels } from '../../engines/index.ts';
 import { lastLines } from '../../logs/index.ts';
@@ -183,7 +184,7 @@ async function keepWatch(
     return workerExit(exit, { overLimit, memoryBytes: settings.memoryBytes });
   } catch (error) {
     // What cannot be waited for does not live on unseen.
-    if (!hasCode(error, 'ENGINE_UNREACHABLE')) await removeForSure(engine, idOf(handle));
+    if (!hasCode(error, engineErrors.ENGINE_UNREACHABLE)) await removeForSure(engine, idOf(handle));
     throw error;
   } finally {
     over.abort();

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { engineErrors } from '../../engines/errors.ts';
 import type { ContainerSpec, Engine } from '../../engines/index.ts';
 import { hasCode, reasonOf, sleep } from '../../lib/index.ts';
 import { openLogFile } from '../../logs/index.ts';
@@ -169,7 +170,7 @@ async function create(engine: Engine, spec: ContainerSpec): Promise<string> {
     try {
       return await engine.createContainer(spec);
     } catch (error) {
-      if (!hasCode(error, 'CONTAINER_NAME_TAKEN') || attempt === NAME_TRIES) throw error;
+      if (!hasCode(error, engineErrors.CONTAINER_NAME_TAKEN) || attempt === NAME_TRIES) throw error;
       await sleep(NAME_AGAIN_MS);
     }
   }

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
+import { engineErrors } from '../../engines/errors.ts';
 import type { Engine } from '../../engines/index.ts';
-import { AppError } from '../../lib/index.ts';
 import { createPatience } from './outage.ts';
 
-const gone = new AppError('ENGINE_UNREACHABLE', { tried: ['it broke the connection off'] });
-const slow = new AppError('ENGINE_TIMEOUT', { call: 'start container x', place: 'there', waitedMs: 20_000 });
+const gone = engineErrors.ENGINE_UNREACHABLE({ tried: ['it broke the connection off'] });
+const slow = engineErrors.ENGINE_TIMEOUT({ call: 'start container x', place: 'there', waitedMs: 20_000 });
 
 function engine(isThere: () => boolean): Engine {
   return { info: async () => (isThere() ? {} : Promise.reject(gone)) } as unknown as Engine;

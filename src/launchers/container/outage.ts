@@ -1,5 +1,7 @@
+import { engineErrors } from '../../engines/errors.ts';
 import type { Engine } from '../../engines/index.ts';
-import { AppError, hasCode, sleep, systemClock } from '../../lib/index.ts';
+import { hasCode, sleep, systemClock } from '../../lib/index.ts';
+import type { AppError } from '../../lib/index.ts';
 
 /** An engine that is started anew is back by then; workers live on without it, or have ended. */
 const OUTAGE_MS = 30_000;
@@ -39,9 +41,9 @@ export function createPatience(engine: Engine, outageMs = OUTAGE_MS): Patience {
 
 /** A single call that takes too long is no outage; one that does not even say that it is there is as good as gone. */
 async function asOutage(engine: Engine, error: unknown): Promise<AppError | undefined> {
-  if (hasCode(error, 'ENGINE_UNREACHABLE')) return error;
-  if (!hasCode(error, 'ENGINE_TIMEOUT') || (await isThere(engine))) return undefined;
-  return new AppError('ENGINE_UNREACHABLE', { tried: [error.message] }, { cause: error });
+  if (hasCode(error, engineErrors.ENGINE_UNREACHABLE)) return error;
+  if (!hasCode(error, engineErrors.ENGINE_TIMEOUT) || (await isThere(engine))) return undefined;
+  return engineErrors.ENGINE_UNREACHABLE({ tried: [error.message] }, { cause: error });
 }
 
 function isThere(engine: Engine): Promise<boolean> {

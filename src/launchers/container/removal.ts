@@ -1,5 +1,6 @@
+import { engineErrors } from '../../engines/errors.ts';
 import type { Engine } from '../../engines/index.ts';
-import { AppError, reasonOf } from '../../lib/index.ts';
+import { reasonOf } from '../../lib/index.ts';
 
 /**
  * Removes a worker that failed. The next one gets its folders: as long as it may be at work in them, the engine is as
@@ -10,7 +11,7 @@ export async function removeForSure(engine: Engine, id: string): Promise<void> {
     await engine.removeContainer(id);
   } catch (error) {
     if (await isDead(engine, id)) return;
-    throw new AppError('ENGINE_UNREACHABLE', { tried: [reasonOf(error)] }, { cause: error });
+    throw engineErrors.ENGINE_UNREACHABLE({ tried: [reasonOf(error)] }, { cause: error });
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream';
+import { engineErrors } from '../../engines/errors.ts';
 import type { ContainerInfo, ContainerSpec, Engine } from '../../engines/index.ts';
 import { withGitSettings } from '../../git/index.ts';
-import { AppError, hasCode } from '../../lib/index.ts';
+import { hasCode, libErrors } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
 import type { Handover } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
@@ -36,7 +37,7 @@ export async function startWorker(
   const id = await createUnderAnyName(engine, spec, (name) => containerSpec(name, spec, settings, found));
   try {
     const [info, attachment] = await Promise.all([engine.inspectContainer(id), engine.attach(id)]);
-    if (info === undefined) throw new AppError('INTERNAL', { what: `container ${id} is gone before its start` });
+    if (info === undefined) throw libErrors.INTERNAL({ what: `container ${id} is gone before its start` });
     const output = keepOutput(attachment, { ...spec, secrets: secretsOf(settings) });
     attachment.stdin.on('error', () => undefined);
     // What is known by now is there before the worker, which waits for it otherwise.
@@ -64,7 +65,7 @@ async function createUnderAnyName(
     try {
       return await engine.createContainer(specFor(name));
     } catch (error) {
-      if (!hasCode(error, 'CONTAINER_NAME_TAKEN')) throw error;
+      if (!hasCode(error, engineErrors.CONTAINER_NAME_TAKEN)) throw error;
       taken = error;
     }
   }

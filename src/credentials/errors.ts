@@ -1,0 +1,19 @@
+import { defineErrors } from '../lib/app-error.ts';
+
+export const credentialErrors = defineErrors({
+  CREDENTIALS_INVALID: {
+    kind: 'environment',
+    example: { source: '/home/me/.claude/.credentials.json', reason: 'it is not JSON' },
+    message: (f) => `The login of Claude Code in ${f.source} cannot be used: ${f.reason}.`,
+    hint: () =>
+      'Run "claude" once and log in, or set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY.',
+  },
+  CREDENTIALS_MISSING: {
+    kind: 'environment',
+    example: { reason: 'none found', tasks: 3 },
+    message: (f) =>
+      `Claude Code has nothing to prove itself with in a container: ${f.reason}. ${f.tasks} of the tasks need it.`,
+    hint: () =>
+      'Set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY, or run "claude" once and log in.',
+  },
+});

@@ -1,0 +1,47 @@
+import { defineErrors } from '../lib/app-error.ts';
+import { bullets, indented } from '../lib/text/words.ts';
+
+export const START_DOCKER =
+  'Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.';
+
+export const engineErrors = defineErrors({
+  CONTAINER_NAME_TAKEN: {
+    kind: 'environment',
+    example: { name: 'mahabharatha-worker-0' },
+    message: (f) => `There is a container called "${f.name}" already.`,
+    hint: (f) =>
+      `See whose it is with: docker inspect ${f.name} — when nobody needs it, remove it with: docker rm --force ${f.name}`,
+  },
+  ENGINE_FAILED: {
+    kind: 'environment',
+    example: { call: 'start container x', reason: 'no room' },
+    message: (f) => `The container engine could not ${f.call}: ${f.reason}.`,
+    hint: () => 'See the state of the engine with: docker info — its own log has more: journalctl --unit docker',
+  },
+  ENGINE_TIMEOUT: {
+    kind: 'environment',
+    example: { call: 'list containers', place: '/var/run/docker.sock', waitedMs: 15_000 },
+    message: (f) =>
+      `The container engine at ${f.place} was asked to ${f.call} and has not answered within ${f.waitedMs / 1000} s.`,
+    hint: () => 'It hangs or is overloaded. Try: docker ps — when that hangs too, restart the engine.',
+  },
+  ENGINE_UNREACHABLE: {
+    kind: 'environment',
+    example: { tried: ['/var/run/docker.sock: nothing listens there', 'tcp://x:1: no such host'] },
+    message: (f) => `No container engine can be reached:${bullets(f.tried)}`,
+    hint: () => START_DOCKER,
+  },
+  IMAGE_BUILD_FAILED: {
+    kind: 'environment',
+    example: { image: 'x:1', reason: 'exit 7', output: ['Step 2/2 : RUN exit 7', 'no room'] },
+    message: (f) => `Building the image ${f.image} failed: ${f.reason}${indented(f.output)}`,
+    hint: () => 'Mend what the last lines complain about, then build again with: mahabharatha build',
+  },
+  IMAGE_MISSING: {
+    kind: 'environment',
+    example: { image: 'x:1' },
+    message: (f) => `There is no image ${f.image}.`,
+    hint: () =>
+      `Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build. To do without containers, with your own rights: --mode subprocess`,
+  },
+});

@@ -1,0 +1,90 @@
+import { defineErrors } from '../lib/app-error.ts';
+import { counted, listed } from '../lib/text/words.ts';
+
+export const gitErrors = defineErrors({
+  BRANCH_BLOCKS_NAMESPACE: {
+    kind: 'usage',
+    example: { branch: 'mahabharatha', wanted: 'mahabharatha/login/integration' },
+    message: (f) => `The branch "${f.branch}" is in the way: git cannot create "${f.wanted}" beside it.`,
+    hint: (f) => `Rename it: git branch -m ${f.branch} <other-name>`,
+  },
+  BUNDLE_REFUSED: {
+    kind: 'work',
+    example: { reason: 'fsck: hasDotgit' },
+    message: (f) => `A worker's bundle was refused: ${f.reason}`,
+    hint: () => 'Its task tries again; what the worker printed says more: mahabharatha logs',
+  },
+  GIT_FAILED: {
+    kind: 'environment',
+    example: { args: ['merge-tree', 'a', 'b'], cwd: '/repo', exit: 'exit status 128', stderr: '\n' },
+    message: (f) => `git ${f.args.join(' ')} failed (${f.exit}) in ${f.cwd}: ${f.stderr.trim() || 'no message'}`,
+    hint: () => 'Run the command by hand in that folder to see more.',
+  },
+  GIT_MISSING: {
+    kind: 'environment',
+    example: { reason: 'spawn git ENOENT' },
+    message: (f) => `git cannot be started: ${f.reason}.`,
+    hint: () => 'Install git 2.38 or newer and make sure that it is on the PATH.',
+  },
+  GIT_TOO_OLD: {
+    kind: 'environment',
+    example: { found: '2.37.0', needed: '2.38' },
+    message: (f) => `git ${f.found} is too old: ${f.needed} or newer is needed (merging without a checkout).`,
+    hint: () => 'Install a newer git and put it first on the PATH.',
+  },
+  INTEGRATION_CHECKED_OUT: {
+    kind: 'environment',
+    example: { branch: 'mahabharatha/login/integration', worktree: '/repo' },
+    message: (f) =>
+      `The branch "${f.branch}" is checked out in ${f.worktree}; if it moved now, git would show its new files there as deleted.`,
+    hint: (f) =>
+      `Check out another branch there, for example: git -C '${f.worktree}' switch --detach — then go on with --resume.`,
+  },
+  INTEGRATION_MOVED: {
+    kind: 'work',
+    example: { branch: 'mahabharatha/login/integration', expected: 'a'.repeat(40) },
+    message: (f) => `The branch ${f.branch} was moved by someone else: expected it at ${f.expected.slice(0, 12)}.`,
+    hint: (f) => `Put it back with: git update-ref refs/heads/${f.branch} ${f.expected} — then resume the run.`,
+  },
+  MERGE_CONFLICT: {
+    kind: 'work',
+    example: { branch: 'a', into: 'b', files: ['src/a.ts'] },
+    message: (f) =>
+      `${f.branch} and ${f.into} both changed ${counted(f.files.length, 'file')}: ${listed(f.files)}. Nothing was changed.`,
+    hint: (f) => `Resolve it by hand: git switch ${f.into} && git merge ${f.branch}`,
+  },
+  MERGE_DIRTY: {
+    kind: 'work',
+    example: { into: 'main', worktree: '/repo', reason: 'local changes' },
+    message: (f) =>
+      `${f.into} is checked out in ${f.worktree} and could not be moved: ${f.reason}. Nothing was changed.`,
+    hint: () => 'Commit, stash or move those local changes away, then merge again.',
+  },
+  MERGE_OVER_IGNORED: {
+    kind: 'work',
+    /** `files`: those that git is to ignore, and would write over. */
+    example: { into: 'main', worktree: '/repo', files: ['.env'] },
+    message: (f) =>
+      `The merge into ${f.into} would write over ${counted(f.files.length, 'file')} in ${f.worktree} that git ignores, so no commit has ${f.files.length === 1 ? 'it' : 'them'}: ${listed(f.files, 30)}. Nothing was changed.`,
+    hint: () =>
+      'Move them out of the way, then merge again. A branch that brings files which .gitignore covers is worth a look first.',
+  },
+  NOT_A_REPOSITORY: {
+    kind: 'usage',
+    example: { path: '/x' },
+    message: (f) => `${f.path} is not inside a git repository with a working tree.`,
+    hint: () => 'Go to your project, or make it a repository with: git init && git add -A && git commit -m "first"',
+  },
+  NO_COMMIT_YET: {
+    kind: 'usage',
+    example: { path: '/x' },
+    message: (f) => `The repository at ${f.path} has no commit yet, so there is nothing for workers to start from.`,
+    hint: () => 'Make the first commit: git add -A && git commit -m "first"',
+  },
+  REF_UNKNOWN: {
+    kind: 'usage',
+    example: { ref: 'nothing' },
+    message: (f) => `"${f.ref}" is not a commit, branch or tag of this repository.`,
+    hint: () => 'See what there is with: git branch --all; git tag',
+  },
+});

@@ -1,0 +1,15 @@
+/** "3 tasks", "1 task". */
+export function counted(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`;
+}
+
+/** "a, b, c and 4 more"; "none" of nothing. */
+export function listed(items: readonly string[], most = Infinity): string {
+  if (items.length === 0) return 'none';
+  const more = items.length - most;
+  return items.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** Each in a line of its own, below what goes before. */
+export const bullets = (items: readonly string[]): string => items.map((item) => `\n  - ${item}`).join('');
+export const indented = (items: readonly string[]): string => items.map((item) => `\n  ${item}`).join('');

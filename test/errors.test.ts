@@ -1,0 +1,114 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { cliErrors } from '../src/cli/errors.ts';
+import { configErrors } from '../src/config/errors.ts';
+import { gitErrors } from '../src/git/errors.ts';
+import { hasCode, reasonOf, systemCode } from '../src/lib/app-error.ts';
+import type { AppError, ErrorMaker } from '../src/lib/app-error.ts';
+import { asAppError, libErrors } from '../src/lib/errors.ts';
+import { taskErrors } from '../src/tasks/errors.ts';
+
+const SRC = path.join(import.meta.dirname, '../src');
+const FILES = (await readdir(SRC, { recursive: true })).filter((file) => path.basename(file) === 'errors.ts');
+const MODULES: object[] = await Promise.all(FILES.map((file) => import(path.join(SRC, file))));
+/** Every maker of every room, by what the rooms export. */
+const ALL = MODULES.flatMap((module) => Object.values(module) as object[])
+  .flatMap((registry): unknown[] => Object.values(registry))
+  .filter((maker): maker is ErrorMaker => typeof maker === 'function' && 'example' in maker)
+  .map((maker) => [maker.code, maker] as const);
+
+describe('every error', () => {
+  it('has a code of its own, in all rooms together', () => {
+    const codes = ALL.map(([code]) => code);
+    expect(codes.length).toBeGreaterThan(50);
+    expect(codes.filter((code, index) => codes.indexOf(code) !== index)).toEqual([]);
+  });
+
+  it.each(ALL)('%s says what, what to do next, and has an exit status', (code, make) => {
+    const error = make(make.example);
+    for (const text of [error.message, error.hint]) {
+      expect(text.trim()).toBe(text);
+      expect(text.length).toBeGreaterThan(8);
+      expect(text).not.toMatch(/undefined|null|NaN|\[object|\$\{/);
+    }
+    expect([1, 2, 4]).toContain(error.exit);
+    expect(error).toMatchObject({ code, facts: make.example, name: 'AppError' });
+  });
+
+  it.each(ALL)('%s names all its facts', (_, make) => {
+    const { message, hint } = make(make.example);
+    for (const [name, value] of Object.entries<string | number | string[]>({ ...make.example })) {
+      if (['waitedMs', 'expected', 'stderr', 'tasks'].includes(name)) continue;
+      for (const part of Array.isArray(value) ? value : [value]) expect(`${message} ${hint}`).toContain(String(part));
+    }
+  });
+
+  it.each<[string, AppError, number]>([
+    ["the user's input", libErrors.USAGE(libErrors.USAGE.example), 2],
+    ['the machine', gitErrors.GIT_MISSING({ reason: 'x' }), 4],
+    ['the work', gitErrors.MERGE_CONFLICT(gitErrors.MERGE_CONFLICT.example), 1],
+    ['ourselves', libErrors.INTERNAL({ what: 'x' }), 1],
+  ])('that %s can mend has its own exit status', (_, error, exit) => {
+    expect(error.exit).toBe(exit);
+  });
+
+  it('does not compile without all its facts', () => {
+    // @ts-expect-error -- the reason is missing
+    expect(gitErrors.GIT_MISSING({}).message).toContain('undefined');
+    // @ts-expect-error -- there is no such code
+    expect(gitErrors.GIT_STOLEN).toBeUndefined();
+  });
+});
+
+describe('the words of an error', () => {
+  it.each<[AppError, string]>([
+    [
+      configErrors.CONFIG_INVALID(configErrors.CONFIG_INVALID.example),
+      'has 2 problems:\n  - agent: too short\n  - gates: not a',
+    ],
+    [taskErrors.GRAPH_INVALID(taskErrors.GRAPH_INVALID.example), 'has 1 problem:\n  - tasks[0].id: missing'],
+    [cliErrors.FEATURE_UNKNOWN(cliErrors.FEATURE_UNKNOWN.example), 'Known: none.'],
+    [gitErrors.GIT_FAILED(gitErrors.GIT_FAILED.example), '(exit status 128) in /repo: no message'],
+    [cliErrors.AGENT_UNUSABLE(cliErrors.AGENT_UNUSABLE.example), '1 task needs an agent'],
+    [cliErrors.AGENT_UNUSABLE({ ...cliErrors.AGENT_UNUSABLE.example, tasks: 2 }), '2 tasks need an agent'],
+    [libErrors.LOCK_BUSY(libErrors.LOCK_BUSY.example), 'gave up after 120 s'],
+    [gitErrors.MERGE_CONFLICT(gitErrors.MERGE_CONFLICT.example), 'both changed 1 file: src/a.ts'],
+  ])('%#', (error, text) => {
+    expect(error.message).toContain(text);
+  });
+
+  it('names all that a blocked task waits for, and never says that blocked ones can be retried', () => {
+    const facts = { feature: 'x', task: 'C', status: 'blocked', waitsFor: ['A', 'B'] };
+    const { message, hint } = cliErrors.TASK_NOT_RETRYABLE(facts);
+    expect(message).toBe('Task C is blocked: it waits for A, B, which failed.');
+    for (const id of facts.waitsFor) expect(hint).toContain(`mahabharatha retry ${id} --feature x`);
+  });
+
+  it('names the way on that fits the run that is there', () => {
+    const [complete, paused] = ['complete', 'paused'].map((status) => cliErrors.RUN_EXISTS({ feature: 'x', status }));
+    expect(complete?.hint).toContain('mahabharatha merge --feature x');
+    expect(paused?.hint).toContain('kurukshetra --feature x --resume');
+  });
+});
+
+describe('what was thrown', () => {
+  it('stays what it is when it is one of ours, and is a bug when not', () => {
+    const ours = cliErrors.NO_RUN({ feature: 'x' });
+    expect(asAppError(ours)).toBe(ours);
+    const cause = new TypeError('x is not a function');
+    expect(asAppError(cause)).toMatchObject({ code: 'INTERNAL', cause, message: expect.stringContaining('x is not') });
+    expect(asAppError('a text')).toMatchObject({ code: 'INTERNAL', facts: { what: 'a text' } });
+    expect(asAppError(undefined)).toMatchObject({ code: 'INTERNAL' });
+  });
+
+  it('tells its code, its system code and its reason', () => {
+    expect(hasCode(cliErrors.NO_RUN({ feature: 'x' }), cliErrors.NO_RUN)).toBe(true);
+    expect(hasCode(cliErrors.NO_RUN({ feature: 'x' }), libErrors.USAGE)).toBe(false);
+    expect(hasCode(Object.assign(new Error('x'), { code: 'NO_RUN' }), cliErrors.NO_RUN)).toBe(false);
+    expect(systemCode(Object.assign(new Error('x'), { code: 'ENOENT' }))).toBe('ENOENT');
+    expect(systemCode(Object.assign(new Error('x'), { code: 7 }))).toBeUndefined();
+    expect(systemCode('ENOENT')).toBeUndefined();
+    expect([reasonOf(new Error('why')), reasonOf('why'), reasonOf(7)]).toEqual(['why', 'why', '7']);
+  });
+});

@@ -3,8 +3,10 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
+import { answerTo } from '../egress/proxy/denial.ts';
+import type { Denial } from '../egress/proxy/denial.ts';
 import { createRefusalLog } from '../egress/proxy/refusal-log.ts';
-import type { LogLine } from '../protocol/index.ts';
+import type { Refusal } from '../protocol/index.ts';
 import type { CliContext } from './command.ts';
 import { tallyNetwork } from './network-tally.ts';
 import type { NetworkTally, Tally } from './network-tally.ts';
@@ -20,19 +22,29 @@ function count(lines: readonly string[], since = BEFORE): Promise<NetworkTally> 
   return tallyNetwork(file, since);
 }
 
-const line = (text: string, more: Partial<LogLine> = {}): string =>
-  JSON.stringify({ at: LATER, worker: 0, source: 'egress', text, ...more });
+/** A line of the proxy's log, changed in that. */
+const refusal = (more: Partial<Refusal> = {}): string => {
+  const log: string[] = [];
+  createRefusalLog((line) => log.push(line)).tell(0, answerTo(denial('a.example'), []).refused);
+  return JSON.stringify({ ...(JSON.parse(log[0] ?? '') as Refusal), at: LATER, ...more });
+};
+
+function denial(host: string, { port = 443, unreached = false } = {}): Denial {
+  const target = { host, port, isAddress: host.includes(':') };
+  return unreached ? { reason: 'unreachable', target, detail: 'no answer' } : { reason: 'not-listed', target };
+}
 
 it('what the proxy writes is counted by target and worker, as often as it was; what was out of reach apart from what was refused', async () => {
   const written: string[] = [];
   const log = createRefusalLog((text) => written.push(text.trimEnd()));
-  for (let times = 0; times < 5; times += 1) log.tell(1, 'refused', 'example.com:443', 'it is not listed');
-  log.tell(0, 'refused', 'example.com:443', 'it is not listed: 7 times');
-  log.tell(0, 'refused', '[::1]:80', 'it is loopback');
-  log.tell(0, 'could not reach', 'allowed.example:443', 'nobody answers');
-  log.tell(0, 'could not reach', 'allowed.example:443', 'nobody answers');
-  for (let port = 1; port <= 40; port += 1) log.tell(2, 'refused', `host.example:${port}`, 'it is not listed');
-  for (let port = 1; port <= 30; port += 1) log.tell(2, 'could not reach', `far.example:${port}`, 'nobody answers');
+  const tell = (worker: number, denial: Denial): void => log.tell(worker, answerTo(denial, []).refused);
+  for (let times = 0; times < 5; times += 1) tell(1, denial('example.com'));
+  tell(0, { ...denial('example.com'), reason: 'other-server-name', detail: 'more: 7 times' });
+  tell(0, denial('::1', { port: 80 }));
+  tell(0, denial('allowed.example', { unreached: true }));
+  tell(0, denial('allowed.example', { unreached: true }));
+  for (let port = 1; port <= 40; port += 1) tell(2, denial('host.example', { port }));
+  for (let port = 1; port <= 30; port += 1) tell(2, denial('far.example', { port, unreached: true }));
   log.flush();
   log.close();
   const { refused, unreached } = await count(written);
@@ -50,17 +62,16 @@ it('what the proxy writes is counted by target and worker, as often as it was; w
 
 const NONE: Tally = { total: 0, targets: [], unlisted: 0 };
 
-it('lines of an earlier run, of somebody else, and such as nobody understands do not count', async () => {
-  const refused = 'refused a.example:1: not listed';
+it('lines of an earlier run or version, of another source, and such as are no records do not count', async () => {
+  const text = JSON.stringify({ at: LATER, worker: 0, source: 'egress', text: 'refused a.example:1: not listed' });
   const lines = [
-    line(refused, { at: '2025-12-31T23:59:59.999Z' }),
-    line(refused, { source: 'agent' }),
-    line('refused'),
-    line('refused a.example:1 again, 99999999999999 times'),
-    line('could not reach'),
-    line('could not reach a.example:1 again, times'),
-    line('the proxy cannot start'),
-    refused,
+    refusal({ at: '2025-12-31T23:59:59.999Z' }),
+    refusal({ source: 'agent' as 'egress' }),
+    refusal({ count: 99_999_999_999_999 }),
+    refusal({ count: -1 }),
+    refusal({ reason: 'another' as 'upgrade' }),
+    text,
+    'refused a.example:1: not listed',
     '{"at":',
     '[]',
   ];
@@ -72,7 +83,10 @@ it('lines of an earlier run, of somebody else, and such as nobody understands do
 it('a name is not shown in any length', async () => {
   const {
     refused: { targets },
-  } = await count([line(`refused ${'y'.repeat(500)}: no`), line('refused __proto__: no')]);
+  } = await count([
+    refusal({ host: 'y'.repeat(250) }),
+    refusal({ host: null, port: null, reason: 'not-for-proxies', detail: '__proto__' }),
+  ]);
   expect(targets[0]?.target.length).toBe(100);
   expect(targets[1]?.target).toBe('__proto__');
 });

@@ -1,8 +1,9 @@
 import path from 'node:path';
+import { refusalText } from '../egress/target/index.ts';
 import { libErrors, line as words, printableJson, printableOutput, sleep } from '../lib/index.ts';
 import type { Printable } from '../lib/index.ts';
 import { followLines, lastLines } from '../logs/index.ts';
-import { EGRESS_LOG, readLogLine } from '../protocol/index.ts';
+import { EGRESS_LOG, readLogLine, readRefusal } from '../protocol/index.ts';
 import type { LogLine } from '../protocol/index.ts';
 import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
 import { textOf } from './command.ts';
@@ -128,14 +129,15 @@ function workerSource(store: StateStore, worker: number, colors: Colors, color: 
   };
 }
 
-/** What the network's guard has refused to any worker, or could not reach for it. */
+/** What the egress proxy has refused to any worker, or could not reach for it. */
 function egressSource(store: StateStore, colors: Colors): Source {
   return {
     file: path.join(store.paths.logs, EGRESS_LOG),
     parse: (json) => {
-      const line = readLogLine(json);
+      const refusal = readRefusal(json);
+      const line = refusal === undefined ? readLogLine(json) : { ...refusal, text: refusalText(refusal) };
       if (line === undefined) return unreadable(json, { source: 'egress' });
-      // It stands out, since it may be the reason for all that follows; and a stranger has chosen the words in it.
+      // It stands out, since it may be the reason for all that follows; a task has chosen the names in it.
       return entryOf(line, colors.yellow(printableOutput(line.text)), colors);
     },
   };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { INSIDE } from './handover.ts';
 
 /** What workers may reach: one name, the names below it, or one address, each with its ports. */
-const egressRule = z.strictObject({
+export const egressRule = z.strictObject({
   /** A name in lower case, or an address as `readAddress` writes it. */
   host: z.string().min(1),
   /** "subdomains": the names below `host`, and not `host` itself. */

@@ -9,11 +9,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllowlist } from '../../src/egress/rules/allowlist.ts';
 import { proxyEnvironment, proxyProgram } from '../../src/egress/rules/index.ts';
 import { keyedDigest, randomId } from '../../src/lib/index.ts';
-import { EGRESS_KEY, EGRESS_SOCKET, egressIdentity, INSIDE, logLine } from '../../src/protocol/index.ts';
+import { EGRESS_KEY, EGRESS_SOCKET, egressIdentity, INSIDE } from '../../src/protocol/index.ts';
 import type { EgressRule } from '../../src/protocol/index.ts';
 import { MARK, newBuild, newSpec, removeAll, startContainer } from '../support/containers.ts';
 import type { LiveContainer } from '../support/containers.ts';
 import { dockerForTests } from '../support/docker.ts';
+import { textOfRefusal } from '../support/egress-world.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -73,8 +74,7 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
       .trim()
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => logLine.parse(JSON.parse(line)))
-      .map(({ worker, source, text }) => `${worker} ${source} ${text}`);
+      .map((line) => `${(JSON.parse(line) as { worker: number }).worker} ${textOfRefusal(line)}`);
 
   it('reaches what the user has listed, with curl and with Node, plain and through a tunnel', async () => {
     expect(await curl(`http://${gateway}:${open}/a`)).toBe('hello /a\nexit 0');
@@ -104,7 +104,7 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
     ];
     for (const [url, reason] of refused) {
       expect(await curl(url, '--noproxy ""')).toContain(`Mahabharatha ${reason}`);
-      await waitUntil(`the log has: ${reason}`, () => told().includes(`${WORKER} egress ${reason}`));
+      await waitUntil(`the log has: ${reason}`, () => told().includes(`${WORKER} ${reason}`));
     }
     const upgrade = '--header "Connection: Upgrade" --header "Upgrade: websocket"';
     expect(await curl(`http://${gateway}:${open}/`, upgrade)).toContain(

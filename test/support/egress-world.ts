@@ -9,9 +9,10 @@ import { dial } from '../../src/egress/proxy/dial.ts';
 import { createProxy, listen } from '../../src/egress/proxy/proxy.ts';
 import type { ProxyLimits } from '../../src/egress/proxy/proxy.ts';
 import { createRefusalLog } from '../../src/egress/proxy/refusal-log.ts';
+import { refusalText } from '../../src/egress/target/index.ts';
 import { keyedDigest } from '../../src/lib/index.ts';
-import { egressIdentity, egressPreamble } from '../../src/protocol/index.ts';
-import type { EgressRule } from '../../src/protocol/index.ts';
+import { egressIdentity, egressPreamble, readRefusal } from '../../src/protocol/index.ts';
+import type { EgressRule, Refusal } from '../../src/protocol/index.ts';
 import { openEgressDoor } from '../../src/egress/door/index.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -29,10 +30,19 @@ export interface EgressWorld {
   readonly port: number;
   readonly socket: string;
   readonly proxy: Server;
-  /** Texts of the log. */
+  /** The log as people read it. */
   readonly told: string[];
+  /** The log itself. */
+  readonly records: Refusal[];
   readonly asked: string[];
   readonly dialled: string[];
+}
+
+/** A line of the proxy's log as people read it; throws when it is no record of a refusal. */
+export function textOfRefusal(line: string): string {
+  const refusal = readRefusal(line);
+  if (refusal === undefined) throw new Error(`no refusal: ${line}`);
+  return refusalText(refusal);
 }
 
 export const KEY = 'made-up-key';
@@ -44,7 +54,11 @@ export const preambleOf = (worker: number): string => egressPreamble(worker, tok
 export async function egressWorld(wishes: Wishes): Promise<EgressWorld> {
   const socket = path.join(tempFolder(), 'proxy.sock');
   const [told, asked, dialled]: string[][] = [[], [], []] as string[][];
-  const log = createRefusalLog((line) => told?.push((JSON.parse(line) as { text: string }).text));
+  const records: Refusal[] = [];
+  const log = createRefusalLog((line) => {
+    told?.push(textOfRefusal(line));
+    records.push(JSON.parse(line) as Refusal);
+  });
   const answers = new Map(Object.entries(wishes.names ?? {}).map(([name, each]) => [name, [...each]]));
   const proxy = createProxy({
     rules: [...parseAllowlist(wishes.allow).rules, ...(wishes.rules ?? [])],
@@ -71,7 +85,7 @@ export async function egressWorld(wishes: Wishes): Promise<EgressWorld> {
     proxy.close();
     proxy.closeAllConnections();
   });
-  return { port: door.port, socket, proxy, told: told ?? [], asked: asked ?? [], dialled: dialled ?? [] };
+  return { port: door.port, socket, proxy, told: told ?? [], records, asked: asked ?? [], dialled: dialled ?? [] };
 }
 
 export interface Origin {

@@ -1,28 +1,32 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Denial } from './admission.ts';
-import { printable } from './refusal-log.ts';
+import { reasonText, whatText } from '../target/index.ts';
+import type { Refused } from '../target/index.ts';
+import { printable } from './denial.ts';
+import type { Answer } from './denial.ts';
 
 /** How long a refused client may take to read why. */
 const LINGER_MS = 5000;
 
 /** One line that says what was refused, why, and what to do. */
-function sentence(what: string, { reason, advice }: Denial): string {
-  return `Mahabharatha ${what}: ${reason}. ${advice}\n`;
+function sentence({ refused, advice }: Answer): string {
+  return `${summary(refused)}. ${advice}\n`;
 }
+
+const summary = (refused: Refused): string => `Mahabharatha ${whatText(refused)}: ${reasonText(refused)}`;
 
 /** Nothing in it ends the line, or is not ASCII. */
 const inOneLine = (text: string): string => printable(text).replaceAll('…', '...');
 
 /** The answer to a request that is refused. It closes the connection, so each refusal costs the client a new one. */
-export function answerRequest(response: ServerResponse, what: string, denial: Denial): void {
+export function answerRequest(response: ServerResponse, answer: Answer): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
   for (const name of response.getHeaderNames()) response.removeHeader(name);
-  const text = sentence(what, denial);
-  response.writeHead(denial.status, {
+  const text = sentence(answer);
+  response.writeHead(answer.status, {
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
     Connection: 'close',
@@ -48,10 +52,10 @@ function endWhenHeard(response: ServerResponse): void {
  * To a CONNECT: the connection ends. Never 403, which agents take for the model's answer to their credentials. The
  * reason stands in the first line too: most programs show no more of a tunnel that was refused.
  */
-export function answerConnect(client: Socket, what: string, denial: Denial): void {
-  const text = sentence(what, denial);
+export function answerConnect(client: Socket, answer: Answer): void {
+  const text = sentence(answer);
   const head = [
-    `HTTP/1.1 ${denial.status === 403 ? 502 : denial.status} ${inOneLine(`Mahabharatha ${what}: ${denial.reason}`)}`,
+    `HTTP/1.1 ${answer.status === 403 ? 502 : answer.status} ${inOneLine(summary(answer.refused))}`,
     'Content-Type: text/plain; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(text)}`,
     'Connection: close',

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Denial } from './admission.ts';
+import type { Denial } from './denial.ts';
 import { looksLikeTls, readClientHello } from './client-hello.ts';
 import { readHost } from '../target/index.ts';
 import type { Target } from '../target/index.ts';
@@ -46,7 +46,7 @@ export function judgeOpening(target: Target, { client }: Pick<Opening, 'client'>
   if (!hasNamesBehind(target)) return 'tunnel';
   if (client.length === 0) return 'nothing';
   if (target.port === 80) return 'http';
-  return { status: 403, reason: 'what is said in the tunnel is not TLS', advice: 'Only TLS can be examined there.' };
+  return { reason: 'not-tls', target };
 }
 
 /** Behind a name, on the ports of the web, there may be many sites; what is listed with a port of its own is one service. */
@@ -56,17 +56,11 @@ function hasNamesBehind({ isAddress, port }: Target): boolean {
 
 function disagreement(target: Target, said: Buffer): Denial | undefined {
   const hello = readClientHello(said);
-  if (typeof hello === 'string') return refusal('its TLS greeting cannot be read');
-  if (hello.hidesName) return refusal('its TLS greeting may hide another name (encrypted client hello)');
-  if (hello.name === undefined) return target.isAddress ? undefined : refusal('its TLS greeting names no server');
+  if (typeof hello === 'string') return { reason: 'unreadable-greeting', target };
+  if (hello.hidesName) return { reason: 'hidden-server-name', target };
+  if (hello.name === undefined) return target.isAddress ? undefined : { reason: 'no-server-name', target };
   const asked = readHost(hello.name);
-  return asked?.host === target.host ? undefined : refusal(`its TLS greeting asks for another server, ${hello.name}`);
+  return asked?.host === target.host ? undefined : { reason: 'other-server-name', target, detail: hello.name };
 }
-
-const refusal = (reason: string): Denial => ({
-  status: 403,
-  reason,
-  advice: 'The name of the tunnel and the name in it must be one.',
-});
 
 const ignore = (): void => undefined;

@@ -225,6 +225,22 @@ describe('who is refused', () => {
     expect(dialled).toEqual([]);
   });
 
+  it('is a record in the log: whose it was, what was asked for, why not, and which entries name the host', async () => {
+    const allow = ['private.test', 'private.test:8443', 'other.test'];
+    const { port, records } = await egressWorld({ allow, names: { 'private.test': [['10.1.2.3']] } });
+    await say(port, connect('private.test:443'));
+    await say(port, connect('private.test:22'));
+    await say(port, connect('other.test:443'));
+    const common = { worker: 3, source: 'egress', repeat: 'first', count: 1 };
+    const privateTest = { ...common, result: 'refused', host: 'private.test' };
+    const rules = [{ ports: [443, 80] }, { ports: [8443] }];
+    expect(records).toMatchObject([
+      { ...privateTest, port: 443, reason: 'leads-inside', address: '10.1.2.3', rules },
+      { ...privateTest, port: 22, reason: 'other-port', address: null, rules },
+      { ...common, result: 'unreached', host: 'other.test', port: 443, reason: 'no-address', detail: 'ENOTFOUND' },
+    ]);
+  });
+
   it('is told with the plain notation what an odd one means', async () => {
     const { port } = await egressWorld({ allow: [] });
     expect(await say(port, connect('0x7f.1:80'))).toContain('refused 127.0.0.1:80: not on the allowlist');

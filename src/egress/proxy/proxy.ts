@@ -5,17 +5,19 @@ import type { Socket } from 'node:net';
 import { reasonOf } from '../../lib/index.ts';
 import type { EgressRule } from '../../protocol/index.ts';
 import { admit } from './admission.ts';
-import type { Denial, Resolve } from './admission.ts';
+import type { Resolve } from './admission.ts';
 import { answerConnect, answerRequest } from './answers.ts';
 import { createTurns } from './budget.ts';
 import type { BudgetLimits } from './budget.ts';
 import { receive } from './clients.ts';
 import type { Client, Clients } from './clients.ts';
+import { answerTo } from './denial.ts';
+import type { Answer, Denial } from './denial.ts';
 import type { Dial } from './dial.ts';
 import { forward } from './forward.ts';
 import { hearOpening, judgeOpening } from './opening.ts';
 import type { RefusalLog } from './refusal-log.ts';
-import { readAbsoluteUri, readAuthority, readOriginForm, targetText } from '../target/index.ts';
+import { permissionFor, readAbsoluteUri, readAuthority, readOriginForm } from '../target/index.ts';
 import type { Target } from '../target/index.ts';
 import { joinTunnel, refuseTunnel } from './tunnel.ts';
 
@@ -123,19 +125,18 @@ async function onRequest(proxy: Proxy, request: IncomingMessage, response: Serve
   });
   const to =
     client.tunnel === undefined ? readAbsoluteUri(request.url ?? '') : readOriginForm(request.url ?? '', client.tunnel);
-  const what = to === undefined ? (request.url ?? '') : targetText(to.target);
   const deny = (denial: Denial): void => {
     client.refused = true;
-    answerRequest(response, tell(proxy, client, what, denial), denial);
+    answerRequest(response, tell(proxy, client, denial));
   };
-  if (to === undefined) return deny(NOT_FOR_PROXIES);
-  if (wantsUpgrade(request)) return deny(NO_UPGRADE);
+  if (to === undefined) return deny(notForProxies(request));
+  if (wantsUpgrade(request)) return deny({ reason: 'upgrade', target: to.target });
   const reached = await reach(proxy, client, to.target);
   if ('denial' in reached) return deny(reached.denial);
   const { upstream } = reached;
   if (response.destroyed) return void upstream.destroy();
   const { idleMs, headerBytes } = proxy.limits;
-  const failed = (error: Error): void => deny(unreachable(error));
+  const failed = (error: Error): void => deny(unreachable(to.target, error));
   forward(request, response, { to, upstream, idleMs, headerBytes, failed });
 }
 
@@ -151,9 +152,8 @@ async function onConnect(proxy: Proxy, { request, socket, head }: ConnectRequest
   // An answer to an earlier request would get into the tunnel; a tunnel leads to no other one.
   if (client === undefined || client.busy || client.tunnel !== undefined) return void socket.destroy();
   const target = readAuthority(request.url ?? '');
-  const what = target === undefined ? (request.url ?? '') : targetText(target);
-  const deny = (denial: Denial): void => answerConnect(socket, tell(proxy, client, what, denial), denial);
-  if (target === undefined) return deny(NOT_FOR_PROXIES);
+  const deny = (denial: Denial): void => answerConnect(socket, tell(proxy, client, denial));
+  if (target === undefined) return deny(notForProxies(request));
   const reached = await reach(proxy, client, target);
   if ('denial' in reached) return deny(reached.denial);
   const { upstream } = reached;
@@ -177,8 +177,7 @@ async function passThrough(proxy: Proxy, { client, socket, upstream, target }: T
   if (verdict === 'tunnel') return joinTunnel(socket, upstream, opening, proxy.limits.idleMs);
   upstream.destroy();
   if (verdict === 'nothing') return void socket.destroy();
-  if (verdict !== 'http')
-    return refuseTunnel(socket, opening, tell(proxy, client, targetText(target), verdict), verdict);
+  if (verdict !== 'http') return refuseTunnel(socket, opening, tell(proxy, client, verdict));
   socket.unshift(opening.client);
   proxy.clients.examine(socket, target);
 }
@@ -186,46 +185,35 @@ async function passThrough(proxy: Proxy, { client, socket, upstream, target }: T
 /** A connection to the target, or why there is none. */
 async function reach(proxy: Proxy, client: Client, target: Target): Promise<{ upstream: Socket } | { denial: Denial }> {
   const { options, limits } = proxy;
-  if (client.crowded) return { denial: crowded(limits) };
+  if (client.crowded) return { denial: { reason: 'too-many-connections', target, detail: String(limits.perWorker) } };
   const admission = await proxy.lookUp(client.worker, () => admit(options.rules, target, options.resolve));
   if ('denial' in admission) return admission;
   proxy.clients.letThrough(client);
   try {
     return { upstream: await options.dial(admission.addresses, target.port, limits.connectMs) };
   } catch (error) {
-    return { denial: unreachable(error) };
+    return { denial: unreachable(target, error) };
   }
 }
 
-/** Writes the refusal into the log, and says what it is called. */
-function tell({ options }: Proxy, client: Client, what: string, { status, reason }: Denial): string {
-  const how = status === 502 ? 'could not reach' : 'refused';
-  options.log.tell(client.worker, how, what, reason);
-  return `${how} ${what}`;
+/** Writes the refusal into the log, and returns what to answer. */
+function tell({ options }: Proxy, client: Client, denial: Denial): Answer {
+  const { target } = denial;
+  const answer = answerTo(denial, target === undefined ? [] : permissionFor(options.rules, target).rules);
+  options.log.tell(client.worker, answer.refused);
+  return answer;
 }
 
-const NOT_FOR_PROXIES: Denial = {
-  status: 400,
-  reason: 'this is not what one asks a proxy for',
-  advice: 'It does CONNECT host:port, and plain HTTP with the whole address (http://host/path).',
-};
-
-const NO_UPGRADE: Denial = {
-  status: 403,
-  reason: 'plain HTTP connections cannot be upgraded here',
-  advice: 'Use the encrypted form (wss://, https://).',
-};
-
-const crowded = ({ perWorker }: ProxyLimits): Denial => ({
-  status: 503,
-  reason: `this worker has ${perWorker} connections already`,
-  advice: 'Close some, or open fewer at a time.',
+const notForProxies = ({ url = '' }: IncomingMessage): Denial => ({
+  reason: 'not-for-proxies',
+  target: undefined,
+  detail: url,
 });
 
-const unreachable = (error: unknown): Denial => ({
-  status: 502,
-  reason: reasonOf(error),
-  advice: 'It is allowed, but it does not answer.',
+const unreachable = (target: Target, error: unknown): Denial => ({
+  reason: 'unreachable',
+  target,
+  detail: reasonOf(error),
 });
 
 /** Clients that offer HTTP/2 in passing go on without it; others mean it. */

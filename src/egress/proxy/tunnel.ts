@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { joinSockets } from '../../lib/index.ts';
-import type { Denial } from './admission.ts';
 import { answerConnect } from './answers.ts';
 import { looksLikeTls } from './client-hello.ts';
+import type { Answer } from './denial.ts';
 import type { Opening } from './opening.ts';
 
 /** A fatal alert, "unrecognized name": what a TLS client can show of a refusal. */
@@ -18,8 +18,8 @@ export function joinTunnel(client: Socket, upstream: Socket, opening: Opening, i
 }
 
 /** Says no in a tunnel that is open already, in the words that its client understands. */
-export function refuseTunnel(client: Socket, opening: Opening, what: string, denial: Denial): void {
-  if (!looksLikeTls(opening.client)) return answerConnect(client, what, denial);
+export function refuseTunnel(client: Socket, opening: Opening, answer: Answer): void {
+  if (!looksLikeTls(opening.client)) return answerConnect(client, answer);
   client.setTimeout(LINGER_MS, () => client.destroy());
   client.resume();
   client.once('end', () => client.destroySoon());

@@ -124,11 +124,12 @@ describe('the allowlist', () => {
     expect(parseAllowlist(['anthropic']).npm).toBe(false);
   });
 
-  it('says which ports of a host it has', () => {
+  it('says which entries it has for a host', () => {
     const rules = rulesOf('example.org:8443', 'example.org');
     expect(permissionFor(rules, { host: 'example.org', port: 22 })).toEqual({
       allowed: false,
-      otherPorts: [8443, 443, 80],
+      trustedPrivate: false,
+      rules,
     });
   });
 });

@@ -33,7 +33,7 @@ function settle(snapshot: Snapshot, work: UnderWay): Action[] {
   const name = attemptId(id, attempt.number);
   if (view?.result?.kind === 'task' && view.result.attempt === name) return judge(snapshot, work, view.result);
   if (view === undefined || !view.alive)
-    return [view?.setupFailure == null ? lost(work, view, endOf(snapshot, attempt.worker)) : notBegun(work)];
+    return [view?.setupFailure == null ? lost(snapshot, work, view) : notBegun(work)];
   const verifying = view.phase === 'verifying' && view.attempt === name && task.status === 'running';
   return verifying ? [record({ type: 'attempt-verifying', task: id, attempt: attempt.number })] : [];
 }
@@ -49,10 +49,10 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
     case 'credentials':
       return [failed(work, result, 'nothing'), stopForCredentials(result)];
     case 'orphaned':
-      return [failed(work, result, 'nothing')];
+      return [failed(work, result, isLeftAlone(snapshot, work) ? 'nothing' : chargeOfEnd(snapshot))];
     case 'interrupted':
       // Nobody asked it to stop: then it is one more worker that the task has cost.
-      return [failed(work, result, snapshot.stop === null ? 'loss' : 'nothing')];
+      return [failed(work, result, chargeOfEnd(snapshot))];
     case 'agent-failed':
     case 'timed-out':
     case 'idle':
@@ -160,7 +160,18 @@ export function endOf({ workers, state }: Snapshot, worker: number): string {
   return workers.get(worker)?.exit ?? state.workers[worker]?.cause ?? 'it is gone';
 }
 
-function lost({ id, attempt }: UnderWay, view: WorkerView | undefined, how: string): Action {
+/** Where its orchestrator was there all the time, a task may have made its worker say that it was not. */
+function isLeftAlone({ workers }: Snapshot, { attempt }: UnderWay): boolean {
+  return workers.get(attempt.worker)?.leftAlone ?? false;
+}
+
+/** What stops the run (a person, no descriptors left, no engine) may be why the worker is gone, or was never there. */
+function chargeOfEnd({ stop }: Snapshot): AttemptCharge {
+  return stop === null ? 'loss' : 'nothing';
+}
+
+function lost(snapshot: Snapshot, { id, attempt }: UnderWay, view: WorkerView | undefined): Action {
+  const how = endOf(snapshot, attempt.worker);
   return record({
     type: 'attempt-failed',
     task: id,
@@ -171,7 +182,7 @@ function lost({ id, attempt }: UnderWay, view: WorkerView | undefined, how: stri
     feedback: view?.overLimit ? `The last attempt was ended: ${how}` : null,
     commit: null,
     usage: null,
-    charge: view?.overLimit ? 'failure' : 'loss',
+    charge: view?.overLimit ? 'failure' : chargeOfEnd(snapshot),
     notBefore: null,
   });
 }

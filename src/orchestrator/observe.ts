@@ -1,4 +1,4 @@
-import { readUntrusted, reasonOf } from '../lib/index.ts';
+import { readUntrusted, reasonOf, systemClock } from '../lib/index.ts';
 import type { Clock } from '../lib/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { Phase, WorkerStatus } from '../protocol/index.ts';
@@ -8,7 +8,7 @@ import { createWaits } from './backoff.ts';
 import { isLive } from './decide-workers.ts';
 import { createExaminer } from './examine.ts';
 import type { Hands, WorkerEnd } from './hands.ts';
-import { attemptId } from './plan.ts';
+import { attemptId, openAttempt } from './plan.ts';
 import type { Snapshot, StopRequest, WorkerView } from './plan.ts';
 import { stopRequestOf } from './ports.ts';
 import type { Ports, RunContext } from './ports.ts';
@@ -49,6 +49,7 @@ const UNDER_EXAMINATION: WorkerView = {
   pastSetup: false,
   trouble: null,
   takesCredentials: false,
+  leftAlone: false,
   silentMs: 0,
   result: null,
   unreadable: null,
@@ -66,6 +67,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
   const silenceOf = createBeatWatch(ports.clock);
   const overdue = createAttemptWatch(context);
   const pastSetup = createSetupWatch();
+  const leftAlone = createAbsenceWatch();
   const examiner = createExaminer(context, onNews);
   const waitsOf = createWaits(ports.clock, options.policy, graph);
   const readings = new Map<number, Reading>();
@@ -85,6 +87,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
       ...(await aliveOrDead(worker, exit)),
       ...wordsOf(status),
       pastSetup: pastSetup(state, number, status),
+      leftAlone: leftAlone(state, number),
       takesCredentials: hands.takesCredentials(worker.session),
       // Its start may take long; its silence counts from then on.
       silentMs: worker.handle === null ? 0 : silenceOf(number, worker.session, status?.beat ?? -1),
@@ -165,6 +168,18 @@ function createBeatWatch(clock: Clock): (worker: number, session: string, beat: 
     if (known?.session === session && known.beat === beat) return now - known.since;
     beats.set(worker, { session, beat, since: now });
     return 0;
+  };
+}
+
+/** Whether a worker's attempt was begun by an orchestrator before this one, or has lived through a standstill of ours. */
+function createAbsenceWatch(): (state: RunState, worker: number) => boolean {
+  let inherited: ReadonlySet<string> | undefined;
+  const seen = new Map<number, { readonly name: string; readonly at: number }>();
+  return (state, worker) => {
+    inherited ??= new Set(Object.keys(state.workers).flatMap((key) => openAttempt(state, Number(key))?.name ?? []));
+    const name = openAttempt(state, worker)?.name ?? '';
+    if (seen.get(worker)?.name !== name) seen.set(worker, { name, at: systemClock.monotonic() });
+    return inherited.has(name) || systemClock.wokeAt() > (seen.get(worker)?.at ?? 0);
   };
 }
 

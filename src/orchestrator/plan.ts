@@ -32,6 +32,8 @@ export interface WorkerView {
   readonly pastSetup: boolean;
   /** Why its agent waits for the model: shown to people, and no ground for any decision. */
   readonly trouble: string | null;
+  /** Its orchestrator was gone or stood still since what it has at work was begun: it may have seen no sign of life. */
+  readonly leftAlone: boolean;
   /** It may be given an attempt that asks an agent. */
   readonly takesCredentials: boolean;
   /** Why its status cannot be used, if so. */

@@ -58,6 +58,7 @@ export const EMPTY_VIEW: WorkerView = {
   pastSetup: false,
   trouble: null,
   takesCredentials: true,
+  leftAlone: false,
   unreadable: null,
   lastWords: [],
 };

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { createWorld } from '../../test/support/decision-world.ts';
+
+describe('an attempt that says that its orchestrator was gone', () => {
+  it('counts as a lost worker when this orchestrator has begun it and was there: that cannot go on for ever', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    world.settle();
+    const said: string[] = [];
+    for (let tries = 0; tries < 5 && world.state.status === 'running'; tries += 1) {
+      world.reports(0, { outcome: 'orphaned', detail: 'stopped before it was done', commit: null });
+      said.push(world.settle());
+    }
+    expect(said[0]).toContain('record attempt-failed A 1 0 orphaned stopped before it was done loss');
+    expect(said).toHaveLength(3);
+    expect(world.state.tasks['A']).toMatchObject({ status: 'failed', failures: 0, losses: 3 });
+  });
+
+  it('costs nothing when an orchestrator was gone meanwhile, or when the run is to end', () => {
+    for (const end of ['left alone', 'stopped'] as const) {
+      const world = createWorld([{ id: 'A' }], { workers: 1 });
+      world.settle();
+      world.reports(0, { outcome: 'orphaned', detail: 'stopped before it was done', commit: null });
+      if (end === 'left alone') world.says(0, { leftAlone: true });
+      else world.stop(130, 'asked to');
+      expect(world.turn()).toContain('orphaned stopped before it was done nothing');
+      expect(world.state.tasks['A']).toMatchObject({ failures: 0, losses: 0 });
+    }
+  });
+});
+
+describe('a worker that is lost while the run is to end', () => {
+  it('costs its task nothing, as when it could not be started for want of descriptors', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    world.settle();
+    world.dies(0, 'it could not be started: too many open files');
+    world.stop(4, 'too many open files');
+    world.settle();
+    expect(world.state.tasks['A']).toMatchObject({ status: 'pending', failures: 0, losses: 0 });
+    expect(world.state).toMatchObject({ status: 'stopped', cause: 'too many open files' });
+  });
+
+  it('costs its task a try all the same when it went over a limit of its own', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    world.settle();
+    world.says(0, { alive: false, exit: 'too much', overLimit: true });
+    world.stop(4, 'too many open files');
+    world.settle();
+    expect(world.state.tasks['A']).toMatchObject({ failures: 1, losses: 0 });
+  });
+});

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { randomId } from '../../src/lib/index.ts';
@@ -103,7 +103,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
       expect(await modeOf()).toBe('container');
     } finally {
       await buildWorkerImage();
-      execFileSync('docker', ['image', 'rm', tag], { stdio: 'ignore' });
+      spawnSync('docker', ['image', 'rm', tag]);
     }
   });
 
@@ -141,7 +141,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
         expect(failed.said).toMatch(/^mode [^]*Building the image \S+ failed/);
       }
     } finally {
-      execFileSync('docker', ['image', 'rm', tag], { stdio: 'ignore' });
+      spawnSync('docker', ['image', 'rm', tag]);
     }
   });
 

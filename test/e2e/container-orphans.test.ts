@@ -14,10 +14,15 @@ const run = (...args: string[]): string => execFileSync('docker', args, { encodi
 
 const stillRun = (ids: readonly string[]): boolean[] =>
   ids.map((id) => run('inspect', '--format', '{{.State.Running}}', id) === 'true');
+/** A worker that hears no more of its orchestrator ends after a grace: a paused one is there however long others take. */
+const pauseAll = (project: ContainerProject): void => {
+  for (const { Id } of project.containers()) run('pause', Id);
+};
 /** Broken off while a worker is at work. */
 const brokenOff = async (project: ContainerProject, ...args: string[]): Promise<void> => {
   const live = project.start('kurukshetra', '--workers', '1', ...args);
   await sees(live, () => eventsSoFar(project).some(({ type }) => type === 'worker-phase'));
+  pauseAll(project);
   killIfThere(live.pid, 'SIGKILL');
   await live.end;
 };
@@ -156,6 +161,7 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
       ...Object.entries(labels).map(([label, is]) => `--label=mahabharatha.${label}=${is}`),
       lost,
     );
+    pauseAll(project);
     killIfThere(live.pid, 'SIGKILL');
     await live.end;
     const shown = await project.cli('cleanup', '--dry-run', '--json', '--feature', 'login');

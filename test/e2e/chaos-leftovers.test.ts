@@ -25,7 +25,7 @@ function clinging(chaos: Chaos, id: string): string {
 }
 
 async function clingingFeature(chaos: Chaos): Promise<string[]> {
-  await chaos.project.config('workers: { count: 3, lease: 1s }\n');
+  await chaos.project.config('workers: { count: 3, lease: 5s }\n');
   const tasks = ['A', 'B', 'C'];
   await chaos.project.graph(
     'login',
@@ -128,10 +128,12 @@ describe('an orchestrator that was stopped with SIGSTOP beyond the lease', () =>
     await atEach([1], String, async (chaos) => {
       const { project } = chaos;
       const tasks = ['A', 'B'];
-      await project.config('workers: { lease: 800ms }\n');
-      await project.graph('login', [tracedTask(chaos, 'A', { seconds: 3 }), tracedTask(chaos, 'B', { seconds: 0.1 })]);
+      await project.config('workers: { lease: 10s }\n');
+      // The first time it ends with its worker only.
+      const run = `echo "A $$" >> '${chaos.outside}/ran'; test $(grep -c '^A ' '${chaos.outside}/ran') = 2 || sleep 3600; echo made by A > A.txt`;
+      await project.graph('login', [tracedTask(chaos, 'A', { run }), tracedTask(chaos, 'B', { seconds: 0.1 })]);
       const live = project.start('kurukshetra');
-      await sees(live, () => eventsSoFar(project).some(({ type }) => type === 'task-merged'));
+      await sees(live, () => eventsSoFar(project).some(({ type }) => type === 'task-merged') && chaos.started('A'));
       killIfThere(live.pid, 'SIGSTOP');
       await untilNothingIsLeft(chaos);
       killIfThere(live.pid, 'SIGCONT');

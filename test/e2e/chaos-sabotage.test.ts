@@ -33,7 +33,7 @@ interface Sabotage {
   readonly said: RegExp;
 }
 
-const repeat = (command: string): string => `for _ in $(seq 150); do ${command}; sleep 0.01; done 2> /dev/null`;
+const repeat = (command: string): string => `while :; do ${command}; sleep 0.01; done 2> /dev/null`;
 
 const OF_FILES: Sabotage[] = [
   { name: 'deletes its worktree', command: () => 'rm -rf "$PWD"', said: /worktree is gone/ },
@@ -49,7 +49,7 @@ const OF_FILES: Sabotage[] = [
   },
   {
     name: 'deletes its outbox',
-    command: ({ outbox }) => `while [ -e '${outbox}' ]; do rm -rf '${outbox}'; done; sleep 3`,
+    command: ({ outbox }) => `while [ -e '${outbox}' ]; do rm -rf '${outbox}'; done; sleep 3600`,
     said: /no heartbeat for \d+ s/,
   },
   {
@@ -64,7 +64,7 @@ const OF_FILES: Sabotage[] = [
   },
   {
     name: 'puts a folder in the place of its status',
-    command: ({ outbox }) => `rm '${outbox}/status.json'; mkdir -p '${outbox}/status.json/full'; sleep 3`,
+    command: ({ outbox }) => `rm '${outbox}/status.json'; mkdir -p '${outbox}/status.json/full'; sleep 3600`,
     said: /its status cannot be used: .*not a plain file/,
   },
   {
@@ -136,7 +136,7 @@ async function sabotagedFeature(chaos: Chaos, sabotage: Sabotage, always: boolea
   const attack = sabotage.command({ outbox, outside, forge });
   const first = always ? attack : `if [ $(grep -c '^S ' '${outside}/ran') = 1 ]; then ${attack}; fi`;
   const run = `echo "S $$" >> '${outside}/ran'\n${first}\necho "made by S" > S.txt`;
-  await project.config('workers: { count: 1, lease: 500ms }\nretry: { attempts: 2 }\n');
+  await project.config('workers: { count: 1, lease: 10s }\nretry: { attempts: 2 }\n');
   await project.graph('login', [
     tracedTask(chaos, 'S', { level: 1, run }),
     tracedTask(chaos, 'P', { level: 2, seconds: 0, dependencies: ['S'] }),

@@ -111,8 +111,7 @@ describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
   it('keeps what an interrupted attempt has done so far under a ref of its own', async () => {
     await atEach(['SIGINT', 'stop'], String, async (chaos, how) => {
       const { project } = chaos;
-      await project.config('workers: { lease: 10s }\n');
-      const slow = `echo half > T.txt; echo "T $$" >> '${chaos.outside}/ran'; sleep 30`;
+      const slow = `echo half > T.txt; echo "T $$" >> '${chaos.outside}/ran'; sleep 3600`;
       await project.graph('login', [tracedTask(chaos, 'T', { run: slow }), tracedTask(chaos, 'U', { seconds: 0 })]);
       const live = project.start('kurukshetra');
       await sees(live, () => has(chaos, 'task-merged'));

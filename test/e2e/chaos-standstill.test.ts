@@ -16,7 +16,7 @@ import {
 } from '../support/chaos.ts';
 import type { Chaos, LiveRun } from '../support/chaos.ts';
 
-const LEASE_MS = 2000;
+const LEASE_MS = 10_000;
 const FREEZE_MS = 3 * LEASE_MS;
 
 const MOMENTS: RecordedEvent['type'][] = [
@@ -84,12 +84,12 @@ describe(`all processes of a run stand still for three leases (${MOMENTS_TRIED})
       const pass = 'sleep 1';
       await project.config(
         [
-          `workers: { count: 1, lease: 30s, task_timeout: ${limit === 'total' ? '4s' : '1h'}, idle_timeout: ${limit === 'idle' ? '4s' : '1h'}, setup: ${pass}, setup_timeout: ${limit === 'set-up' ? '4s' : '1h'} }`,
-          `gates: [{ name: all, command: ${pass}, timeout: ${limit === 'gate' ? '4s' : '1h'} }]`,
+          `workers: { count: 1, lease: 30s, task_timeout: ${limit === 'total' ? '20s' : '1h'}, idle_timeout: ${limit === 'idle' ? '20s' : '1h'}, setup: ${pass}, setup_timeout: ${limit === 'set-up' ? '20s' : '1h'} }`,
+          `gates: [{ name: all, command: ${pass}, timeout: ${limit === 'gate' ? '20s' : '1h'} }]`,
           '',
         ].join('\n'),
       );
-      const verification = { command: pass, timeout_seconds: limit === 'verification' ? 4 : 3600 };
+      const verification = { command: pass, timeout_seconds: limit === 'verification' ? 20 : 3600 };
       await project.graph('login', [
         { id: 'A', create: ['A.txt'], run: `${pass}; echo made by A > A.txt`, verification },
       ]);

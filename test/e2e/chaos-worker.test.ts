@@ -107,13 +107,13 @@ describe(`a worker that is killed with SIGKILL (${MOMENTS_TRIED})`, () => {
 describe('a worker that hangs', () => {
   it('is found out by its silence, replaced, and gone', async () => {
     await atEach(['SIGSTOP'], String, async (chaos) => {
-      const tasks = await standardFeature(chaos, '400ms');
+      const tasks = await standardFeature(chaos, '5s');
       const live = chaos.project.start('kurukshetra');
       let pid: number | undefined;
       await sees(live, () => (pid = workerIn(chaos, 'running')) !== undefined);
       killIfThere(pid ?? 0, 'SIGSTOP');
       await expectBuilt(chaos, await live.end, tasks);
-      expect(JSON.stringify(eventsSoFar(chaos.project))).toMatch(/no heartbeat for \d+ s, limit 0.8 s/);
+      expect(JSON.stringify(eventsSoFar(chaos.project))).toMatch(/no heartbeat for \d+ s, limit 10 s/);
     });
   });
 });

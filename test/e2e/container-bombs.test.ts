@@ -34,8 +34,8 @@ describe.skipIf(docker.why !== '')(`a task that uses up what there is${whySkippe
     await project.remove();
   });
 
-  const open = async (limits: string, workers = 'lease: 5s'): Promise<void> => {
-    project = await createContainerProject({ container: `network: none\n${limits}`, workers });
+  const open = async (limits: string): Promise<void> => {
+    project = await createContainerProject({ container: `network: none\n${limits}`, workers: 'lease: 60s' });
     await project.config(`${await project.read('.mahabharatha/config.yaml')}retry: { attempts: 1 }\n`);
   };
   /** Runs the tasks, of which the innocent are done and merged; returns why the others failed. */
@@ -100,7 +100,7 @@ describe.skipIf(docker.why !== '')(`a task that uses up what there is${whySkippe
   });
 
   it('the log: what is kept of it has limits, here and in the engine, and everybody goes on', async () => {
-    await open('cpus: 1', 'lease: 3s');
+    await open('cpus: 1');
     await project.graph('login', [
       innocent('INNOCENT', 4),
       bomb('STDOUT', `${flood(40e6, '/dev/stdout')}; touch STDOUT.txt`),

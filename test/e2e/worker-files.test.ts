@@ -194,7 +194,7 @@ describe.skipIf(docker.why !== '')(`what workers in containers write${whySkipped
   beforeAll(buildWorkerImage);
 
   it('cannot be reached by other users while they work, and is gone after a run that fails', async () => {
-    project = await createContainerProject({ workers: 'lease: 10s' });
+    project = await createContainerProject();
     await openTestFolder();
     await project.graph('login', [
       task('A', {
@@ -204,10 +204,10 @@ describe.skipIf(docker.why !== '')(`what workers in containers write${whySkipped
     ]);
     const live = project.start('kurukshetra', '--workers', '1');
     const planted = project.inWorkers('login', '0', 'outbox', 'su');
-    await waitUntil(
-      'it is planted',
-      async () => ((await stat(planted).catch(() => ({ mode: 0 }))).mode & 0o4000) !== 0,
-    );
+    await waitUntil('it is planted', async () => {
+      if (live.child.exitCode !== null) throw new Error(live.output());
+      return ((await stat(planted).catch(() => ({ mode: 0 }))).mode & 0o4000) !== 0;
+    });
     if (process.getuid?.() === 0) expect(asNobody(planted)).toContain('Permission denied');
     expect(await filesOfTools()).toEqual([]);
     live.child.kill('SIGINT');

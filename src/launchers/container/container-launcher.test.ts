@@ -8,7 +8,7 @@ import { engineErrors } from '../../engines/errors.ts';
 import type { Engine } from '../../engines/index.ts';
 import type { Launcher } from '../launcher.ts';
 import { createContainerLauncher } from './container-launcher.ts';
-import type { ContainerSettings } from './settings.ts';
+import type { ContainerSettings } from '../../containers/settings.ts';
 
 const settings = {
   image: 'image',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { WorkerSpec } from '../launcher.ts';
 import { containerSpec, egressVolume, namesOf } from './container-spec.ts';
-import type { ContainerSettings } from './settings.ts';
+import type { ContainerSettings } from '../../containers/settings.ts';
 
 const SPEC: WorkerSpec = {
   runId: 'run-1',

@@ -2,9 +2,9 @@ import path from 'node:path';
 import type { ContainerSpec, Mount } from '../../engines/index.ts';
 import { HANDOVER_MARK, INSIDE, MARKS } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
-import { workerLabels } from './labels.ts';
-import { cleared } from './image-variables.ts';
-import type { ContainerSettings } from './settings.ts';
+import { workerLabels } from '../../containers/labels.ts';
+import { cleared } from '../../containers/image-variables.ts';
+import type { ContainerSettings } from '../../containers/settings.ts';
 
 /** What `docker logs` keeps of one container. */
 const ENGINE_LOG_BYTES = 20 * 1024 * 1024;

@@ -6,7 +6,7 @@ import type { Environment } from '../../lib/index.ts';
 import { COPIES, STATUS_LIMIT } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { emptyFile, hostnameOf, hostsFile } from './container-spec.ts';
-import type { Places } from './labels.ts';
+import type { Places } from '../../containers/labels.ts';
 
 const STATUS = 'status.json';
 

@@ -8,13 +8,13 @@ import type { Handover } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import { containerSpec, namesOf } from './container-spec.ts';
 import { giveFolders, maskedObjects, writeHosts } from './folders.ts';
-import { uidOfWorker } from './identity.ts';
-import { variablesOf } from './image-variables.ts';
-import { keepOutput } from './output.ts';
-import type { Output } from './output.ts';
-import { removeForSure } from './removal.ts';
-import { secretsOf } from './settings.ts';
-import type { ContainerSettings } from './settings.ts';
+import { uidOfWorker } from '../../containers/identity.ts';
+import { variablesOf } from '../../containers/image-variables.ts';
+import { keepOutput } from '../../containers/output.ts';
+import type { Output } from '../../containers/output.ts';
+import { removeForSure } from '../../containers/removal.ts';
+import { secretsOf } from '../../containers/settings.ts';
+import type { ContainerSettings } from '../../containers/settings.ts';
 
 /** The mask of workers that share a cache as a group. */
 const SHARED_WITH_GROUP = 0o002;

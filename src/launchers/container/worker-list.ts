@@ -1,6 +1,6 @@
 import type { ContainerInfo, Engine } from '../../engines/index.ts';
 import type { WorkerHandle } from '../launcher.ts';
-import { LABEL } from './labels.ts';
+import { LABEL } from '../../containers/labels.ts';
 
 export const CONTAINER = 'container';
 

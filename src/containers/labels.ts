@@ -1,5 +1,5 @@
-import type { Labels } from '../../engines/index.ts';
-import type { WorkerHandle, WorkerSpec } from '../launcher.ts';
+import type { Labels } from '../engines/index.ts';
+import type { WorkerHandle, WorkerSpec } from '../launchers/launcher.ts';
 
 /** By these, and never by its name, something in the engine is known to be ours. */
 export const LABEL = {

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import type { ContainerExit } from '../../engines/index.ts';
-import type { WorkerExit } from '../launcher.ts';
+import type { ContainerExit } from '../engines/index.ts';
+import type { WorkerExit } from '../launchers/launcher.ts';
 
 const GIB = 1024 ** 3;
 const KILLED = 128 + constants.signals.SIGKILL;

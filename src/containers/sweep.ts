@@ -1,4 +1,4 @@
-import type { ContainerInfo, Engine } from '../../engines/index.ts';
+import type { ContainerInfo, Engine } from '../engines/index.ts';
 import { LABEL } from './labels.ts';
 
 const isWorker = ({ labels }: ContainerInfo): boolean => labels[LABEL.role] === 'worker';

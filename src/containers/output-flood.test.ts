@@ -4,7 +4,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { keepOutput } from './output.ts';
 
 interface Printer {

@@ -1,5 +1,5 @@
-import type { Engine, Mount } from '../../engines/index.ts';
-import type { AgentAccess, Handover } from '../../protocol/index.ts';
+import type { Engine, Mount } from '../engines/index.ts';
+import type { AgentAccess, Handover } from '../protocol/index.ts';
 import type { Identity } from './identity.ts';
 
 /** How the workers of a run are walled in; made from the configuration, the same for all of them. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { engineErrors } from '../../engines/errors.ts';
-import type { Engine } from '../../engines/index.ts';
+import { engineErrors } from '../engines/errors.ts';
+import type { Engine } from '../engines/index.ts';
 import { createPatience } from './outage.ts';
 
 const gone = engineErrors.ENGINE_UNREACHABLE({ tried: ['it broke the connection off'] });

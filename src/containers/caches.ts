@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { INSIDE } from '../../protocol/index.ts';
+import { INSIDE } from '../protocol/index.ts';
 import type { CacheVolume } from './settings.ts';
 
 /** How each package manager is told where its downloads are. */

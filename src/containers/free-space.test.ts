@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
 import { createFreeSpace, likeliest } from './free-space.ts';
 import type { DiskMeter } from './free-space.ts';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Engine } from '../../engines/index.ts';
-import { keyedDigest } from '../../lib/index.ts';
-import { egressIdentity } from '../../protocol/index.ts';
-import type { WorkerSpec } from '../launcher.ts';
-import { egressVolume } from './container-spec.ts';
+import type { Engine } from '../engines/index.ts';
+import { keyedDigest } from '../lib/index.ts';
+import { egressIdentity } from '../protocol/index.ts';
+import type { WorkerSpec } from '../launchers/launcher.ts';
+import { egressVolume } from '../launchers/container/container-spec.ts';
 import { LABEL, runLabels } from './labels.ts';
 
 /**

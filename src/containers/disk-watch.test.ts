@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { createDiskMeter, diskUsage, problemOf, watchDisk } from './disk-watch.ts';
 import type { Places } from './labels.ts';
 

@@ -1,4 +1,4 @@
-import type { ContainerSpec, Engine } from '../../engines/index.ts';
+import type { ContainerSpec, Engine } from '../engines/index.ts';
 
 /** Takes away what an image sets: NODE_OPTIONS and its kin would run the image's code in our programs. */
 export async function withoutVariables(engine: Engine, image: string): Promise<ContainerSpec['env']> {

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Mount } from '../../engines/index.ts';
-import { INSIDE } from '../../protocol/index.ts';
+import type { Mount } from '../engines/index.ts';
+import { INSIDE } from '../protocol/index.ts';
 
 export interface WishedMount {
   readonly source: string;

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { run, sleep, systemClock } from '../../lib/index.ts';
+import { run, sleep, systemClock } from '../lib/index.ts';
 import { deletedBytes } from './deleted-files.ts';
 import { inWords } from './endings.ts';
 import type { DiskMeter } from './free-space.ts';

@@ -1,4 +1,4 @@
-import type { Engine, Labels } from '../../engines/index.ts';
+import type { Engine, Labels } from '../engines/index.ts';
 import { LABEL } from './labels.ts';
 
 /** A run that has something in the engine. */

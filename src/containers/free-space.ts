@@ -1,5 +1,5 @@
 import { stat, statfs } from 'node:fs/promises';
-import { sleep } from '../../lib/index.ts';
+import { sleep } from '../lib/index.ts';
 import { inWords } from './endings.ts';
 import type { Places } from './labels.ts';
 

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
-import type { Engine } from '../../engines/index.ts';
-import type { WorkerSpec } from '../launcher.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import type { Engine } from '../engines/index.ts';
+import type { WorkerSpec } from '../launchers/launcher.ts';
 import { createRunParts } from './run-parts.ts';
 import type { ContainerSettings } from './settings.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { extraMounts } from './extra-mounts.ts';
 
 let top: string;

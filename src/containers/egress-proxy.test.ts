@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createFakeEngine, createFakeEngineMachine } from '../../../test/support/fake-engine.ts';
-import type { FakeProgram } from '../../../test/support/fake-container.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
-import { logLine } from '../../protocol/index.ts';
+import { createFakeEngine, createFakeEngineMachine } from '../../test/support/fake-engine.ts';
+import type { FakeProgram } from '../../test/support/fake-container.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
+import { logLine } from '../protocol/index.ts';
 import { egressKey, egressToken } from './egress-key.ts';
 import { keepEgressProxy } from './egress-proxy.ts';
 import type { ContainerSettings } from './settings.ts';

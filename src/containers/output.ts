@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { Attachment, Engine } from '../../engines/index.ts';
-import { sleep } from '../../lib/index.ts';
+import type { Attachment, Engine } from '../engines/index.ts';
+import { sleep } from '../lib/index.ts';
 import {
   capAttempts,
   createByteLines,
@@ -8,8 +8,8 @@ import {
   lastLines,
   missingLines,
   openLogFile,
-} from '../../logs/index.ts';
-import { assignmentWatch } from './assignment-watch.ts';
+} from '../logs/index.ts';
+import { assignmentWatch } from '../launchers/container/assignment-watch.ts';
 
 /** What is kept of the output of a container that does no attempts: the newest. */
 const LOG_LIMIT_BYTES = 64 * 1024 * 1024;

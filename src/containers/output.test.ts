@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
-import type { Engine } from '../../engines/index.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import type { Engine } from '../engines/index.ts';
 import { keepOutput, resumeOutput } from './output.ts';
 
 const SECRET = 'a-secret-"with"-ü-in-it';

@@ -1,4 +1,4 @@
-import type { WorkerHandle, WorkerSpec } from '../launcher.ts';
+import type { WorkerHandle, WorkerSpec } from '../launchers/launcher.ts';
 import { egressKey, egressToken } from './egress-key.ts';
 import { keepEgressProxy } from './egress-proxy.ts';
 import type { EgressProxy } from './egress-proxy.ts';

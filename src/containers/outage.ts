@@ -1,7 +1,7 @@
-import { engineErrors } from '../../engines/errors.ts';
-import type { Engine } from '../../engines/index.ts';
-import { hasCode, sleep, systemClock } from '../../lib/index.ts';
-import type { AppError } from '../../lib/index.ts';
+import { engineErrors } from '../engines/errors.ts';
+import type { Engine } from '../engines/index.ts';
+import { hasCode, sleep, systemClock } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
 
 /** An engine that is started anew is back by then; workers live on without it, or have ended. */
 const OUTAGE_MS = 30_000;

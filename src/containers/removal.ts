@@ -1,6 +1,6 @@
-import { engineErrors } from '../../engines/errors.ts';
-import type { Engine } from '../../engines/index.ts';
-import { reasonOf } from '../../lib/index.ts';
+import { engineErrors } from '../engines/errors.ts';
+import type { Engine } from '../engines/index.ts';
+import { reasonOf } from '../lib/index.ts';
 
 /**
  * Removes a worker that failed. The next one gets its folders: as long as it may be at work in them, the engine is as

@@ -1,4 +1,4 @@
-/** Rank of each folder under src/: a folder imports only from a lower rank, or the extras named here. */
+/** Rank of each folder under src/: a folder imports only from a lower rank. */
 const RANK = {
   lib: 0,
   config: 1,
@@ -6,7 +6,6 @@ const RANK = {
   protocol: 1,
   npm: 1,
   engines: 2,
-  images: 2,
   git: 2,
   state: 2,
   logs: 2,
@@ -19,22 +18,22 @@ const RANK = {
   'egress/rules': 3,
   'egress/proxy': 3,
   'egress/door': 3,
-  launchers: 3,
-  orchestrator: 4,
-  planning: 4,
-  sweeper: 4,
-  worker: 4,
-  sandbox: 4,
-  'sandbox-agent': 4,
-  http: 5,
-  mcp: 5,
-  cli: 6,
+  images: 3,
+  containers: 4,
+  launchers: 5,
+  orchestrator: 6,
+  planning: 6,
+  worker: 6,
+  sandbox: 6,
+  'sandbox-agent': 6,
+  project: 7,
+  http: 8,
+  mcp: 8,
+  cli: 9,
 };
-/** The only sideways edges. */
-const EXTRA = { images: ['engines'] };
 /** Never inside a container. */
 const HOST_ONLY =
-  '^src/(cli|mcp|http|sandbox|planning|orchestrator|launchers|sweeper|engines|images|credentials|npm|trust|egress/rules)/';
+  '^src/(cli|mcp|http|sandbox|planning|orchestrator|containers|launchers|engines|images|credentials|npm|trust|egress/rules)/';
 const PURE_IN_ORCHESTRATOR = [
   'decide[a-z-]*',
   'backoff',
@@ -54,10 +53,7 @@ const VENDOR = {
 };
 
 const dir = (name) => `^src/${name}/`;
-const below = (name) =>
-  Object.keys(RANK)
-    .filter((other) => RANK[other] < RANK[name])
-    .concat(EXTRA[name] ?? []);
+const below = (name) => Object.keys(RANK).filter((other) => RANK[other] < RANK[name]);
 const no = (name, from, to, comment) => ({
   name,
   severity: 'error',

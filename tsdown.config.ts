@@ -21,6 +21,6 @@ const program = (name: string, entry: string): ReturnType<typeof defineConfig> =
 export default [
   program('cli', 'src/cli/main.ts'),
   program('worker', 'src/worker/main.ts'),
-  program('sweeper', 'src/sweeper/main.ts'),
+  program('sweeper', 'src/containers/sweeper/main.ts'),
   program('egress', 'src/egress/proxy/main.ts'),
 ];

@@ -190,15 +190,18 @@ function resumedSettings(known: RunState, { settings }: Prepared, wishes: Wishes
   };
 }
 
-/** We hold the feature's lock: what its other runs have left is nobody's, and what lives of a resumed one is ours. */
+/** We hold the feature's lock: what its other runs have left has no owner, and what lives of a resumed one is ours. */
 async function clearOrphans(
   { project, graph, config, mode }: Prepared,
   known: RunState | undefined,
 ): Promise<string[]> {
   if (mode.name === 'subprocess') return [];
-  const { reapOrphans } = await import('./orphans.ts');
+  const [{ orphanRuns }, { removeOrphans }] = await Promise.all([
+    import('./orphans.ts'),
+    import('../containers/index.ts'),
+  ]);
   const mine = { feature: graph.feature, runId: known?.runId ?? null };
-  return reapOrphans(mode.engine, { project, leaseMs: config.workers.lease, mine });
+  return removeOrphans(mode.engine, orphanRuns({ project, leaseMs: config.workers.lease, mine }));
 }
 
 const STOP_CAUSES: Readonly<Record<number, string>> = {

@@ -1,5 +1,6 @@
 import type { Repository } from '../git/index.ts';
-import { closedObjects, workersInWords } from '../launchers/index.ts';
+import { identityInWords } from '../containers/index.ts';
+import { closedObjects } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { cliErrors } from './errors.ts';
 import { findWorkerUsers } from './worker-users.ts';
@@ -11,6 +12,6 @@ export async function checkObjects(repository: Repository, env: Environment): Pr
   const closed = await closedObjects(folders, who, env);
   if (closed === undefined) return;
   const whose = folders.find((folder) => closed.startsWith(folder)) ?? closed;
-  const reason = `workers run as ${workersInWords(who)}, who may not read ${closed}; to let everybody on this machine read it: chmod -R a+rX '${whose}'`;
+  const reason = `workers run as ${identityInWords(who)}, who may not read ${closed}; to let everybody on this machine read it: chmod -R a+rX '${whose}'`;
   throw cliErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
 }

@@ -2,6 +2,7 @@ import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { findTraces } from '../git/index.ts';
 import type { FeatureTraces } from '../git/index.ts';
+import { RUN_LABEL } from '../launchers/index.ts';
 import { hasCode, line, printable, printableJson, printableLines, removeTree, systemCode } from '../lib/index.ts';
 import type { Environment, Printable } from '../lib/index.ts';
 import { stateErrors } from '../state/errors.ts';
@@ -149,8 +150,9 @@ function formatPlan(feature: string, plan: Plan): Printable {
 }
 
 function engineLines(feature: string, { runs, caches }: EngineTraces): string[] {
-  const lines = runs.flatMap(({ runId, feature: other, containers, volumes }) => {
-    const whose = other === feature ? '' : `, left by run ${runId} of "${other}"`;
+  const lines = runs.flatMap(({ id, labels, containers, volumes }) => {
+    const other = labels[RUN_LABEL.feature];
+    const whose = other === feature ? '' : `, left by run ${id} of "${other}"`;
     return [
       ...containers.map((name) => `  container ${name}${whose}`),
       ...volumes.map((name) => `  volume   ${name}${whose}`),

@@ -8,7 +8,8 @@ import type { EgressRule } from '../protocol/index.ts';
 import type { ContainerWishes } from './container-wishes.ts';
 
 /** The way out of a run's containers, and what there is to say of it: the user's npm is asked meanwhile. */
-export interface Network extends Pick<ContainerSettings, 'network' | 'egress'> {
+export interface Network extends Pick<ContainerSettings, 'network'> {
+  readonly egress: Pick<NonNullable<ContainerSettings['egress']>, 'program' | 'env'> | null;
   readonly warnings: Promise<readonly string[]>;
 }
 

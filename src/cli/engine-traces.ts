@@ -1,15 +1,15 @@
 import type { Engine } from '../engines/index.ts';
-import { cachesInEngine, sweepRun } from '../launchers/index.ts';
-import type { RunInEngine } from '../launchers/index.ts';
+import { cachesInEngine, findOrphans, sweepOwner } from '../containers/index.ts';
+import type { OwnerInEngine } from '../containers/index.ts';
 import { asAppError, reasonOf } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
-import { findOrphans } from './orphans.ts';
+import { orphanRuns } from './orphans.ts';
 import type { Project } from './project.ts';
 
 /** What a cleanup takes out of the container engine. */
 export interface EngineTraces {
   /** Runs of this feature, and others of this repository that nobody owns any more. */
-  readonly runs: readonly RunInEngine[];
+  readonly runs: readonly OwnerInEngine[];
   /** Cache volumes of this repository, when they are to go too. */
   readonly caches: readonly string[];
   /** What could not be seen or removed, and why. */
@@ -36,9 +36,9 @@ export async function removeEngineTraces(shown: EngineTraces, asking: Asking): P
   return orProblem('what containers have left could not be removed', async () => {
     const engine = await open(asking);
     const now = await look(engine, { ...asking, held: true });
-    const still = now.runs.filter(({ runId }) => shown.runs.some((run) => run.runId === runId));
+    const still = now.runs.filter(({ id }) => shown.runs.some((run) => run.id === id));
     const tries = [
-      ...still.map(({ runId }) => removing(`run ${runId}`, () => sweepRun(engine, runId))),
+      ...still.map(({ id }) => removing(`run ${id}`, () => sweepOwner(engine, id))),
       ...shown.caches.map((name) => removing(`cache ${name}`, () => engine.removeVolume(name))),
     ];
     return { ...now, runs: still, problems: (await Promise.all(tries)).flat() };
@@ -58,7 +58,10 @@ async function look(
   // Without a configuration nobody knows how long workers live by themselves: all that is not this feature's stays.
   const config = await project.config().catch(() => undefined);
   const leaseMs = config?.workers.lease ?? Infinity;
-  const runs = await findOrphans(engine, { project, leaseMs, mine: live ? null : { feature, runId: null } });
+  const runs = await findOrphans(
+    engine,
+    orphanRuns({ project, leaseMs, mine: live ? null : { feature, runId: null } }),
+  );
   return { runs, caches: caches ? await cachesInEngine(engine, project.repository.root) : [], problems: [] };
 }
 

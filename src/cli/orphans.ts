@@ -1,8 +1,6 @@
 import { stat } from 'node:fs/promises';
-import type { Engine } from '../engines/index.ts';
-import { runsInEngine, sweepRun } from '../launchers/index.ts';
-import type { RunInEngine } from '../launchers/index.ts';
-import { reasonOf } from '../lib/index.ts';
+import type { OrphanSearch, OwnerInEngine } from '../containers/index.ts';
+import { RUN_LABEL } from '../launchers/index.ts';
 import { isFeatureName } from './project.ts';
 import type { Project } from './project.ts';
 
@@ -17,40 +15,25 @@ interface Asking {
   readonly mine: { readonly feature: string; readonly runId: string | null } | null;
 }
 
-/** What runs of this repository have left in the engine and nobody owns any more. */
-export async function findOrphans(engine: Engine, asking: Asking): Promise<RunInEngine[]> {
-  const runs = await runsInEngine(engine, asking.project.repository.root);
-  const owned = await Promise.all(runs.map((run) => isOwned(run, asking)));
-  return runs.filter((_, index) => !owned[index]);
+/** How to find what runs of this repository have left in the engine. */
+export function orphanRuns(asking: Asking): OrphanSearch {
+  const labels = { [RUN_LABEL.repo]: asking.project.repository.root };
+  return { labels, isAlive: (owner) => isAlive(owner, asking) };
 }
 
 /**
  * In doubt it is. A live orchestrator is known by its lock; a wall clock that is set forward only ends the workers of a dead
  * one sooner, and a resumed run does their tasks again.
  */
-async function isOwned(run: RunInEngine, { project, leaseMs, mine }: Asking): Promise<boolean> {
-  if (mine !== null && run.feature === mine.feature) return run.runId === mine.runId;
-  if (!isFeatureName(run.feature)) return true;
-  const store = project.store(run.feature);
+async function isAlive(owner: OwnerInEngine, { project, leaseMs, mine }: Asking): Promise<boolean> {
+  const feature = owner.labels[RUN_LABEL.feature] ?? '';
+  if (mine !== null && feature === mine.feature) return owner.id === mine.runId;
+  if (!isFeatureName(feature)) return true;
+  const store = project.store(feature);
   if ((await store.holder()) !== undefined) return true;
   const lastSign = await modifiedAt(store.paths.lease);
-  const since = Math.max(lastSign, run.youngest === null ? 0 : Date.parse(run.youngest));
+  const since = Math.max(lastSign, owner.youngest === null ? 0 : Date.parse(owner.youngest));
   return Date.now() - since < leaseMs + GRACE_MS;
-}
-
-/** Removes them, and tells which they were. One that cannot be removed is in nobody's way. */
-export async function reapOrphans(engine: Engine, asking: Asking): Promise<string[]> {
-  const notes: string[] = [];
-  for (const { runId, containers, volumes } of await findOrphans(engine, asking)) {
-    const names = [...containers, ...volumes].join(', ');
-    try {
-      await sweepRun(engine, runId);
-      notes.push(`removed what run ${runId} had left behind: ${names}`);
-    } catch (error) {
-      notes.push(`what run ${runId} has left behind could not be removed (${names}): ${reasonOf(error)}`);
-    }
-  }
-  return notes;
 }
 
 async function modifiedAt(file: string): Promise<number> {

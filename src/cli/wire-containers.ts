@@ -1,14 +1,12 @@
-import { closeSync, openSync } from 'node:fs';
-import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import { credentialErrors } from '../credentials/errors.ts';
 import { makeHandover } from '../credentials/index.ts';
 import type { EngineInfo } from '../engines/index.ts';
-import { cacheVolumes, createContainerLauncher } from '../launchers/index.ts';
+import { cacheVolumes, sweeperStarter } from '../containers/index.ts';
+import { createContainerLauncher } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
-import { run, startDaemon } from '../lib/index.ts';
-import type { Environment } from '../lib/index.ts';
+import { run } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
 import { checkedMounts } from './container-config.ts';
 import { networkFor } from './container-network.ts';
@@ -16,6 +14,8 @@ import type { ContainerWishes } from './container-wishes.ts';
 import { cliErrors } from './errors.ts';
 import type { Workers } from './wire.ts';
 import { findWorkerUsers } from './worker-users.ts';
+
+const SWEEPER = fileURLToPath(new URL('../sweeper/sweeper.js', import.meta.url));
 
 /** A launcher of containers with everything that the configuration says of them; what is wrong is said here. */
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
@@ -31,14 +31,15 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   const repo = wishes.project.repository.root;
   const { lock } = wishes.project.paths.feature(wishes.graph.feature);
   const users = await findWorkerUsers();
+  const limits = limitsOf(config, info);
+  const proxy = { image: mode.workerImage, uid: users.uid, gid: users.gid, runtime: limits.runtime };
   const settings: ContainerSettings = {
     image: mode.image,
-    workerImage: mode.workerImage,
     repo,
     ...users,
-    ...limitsOf(config, info),
+    ...limits,
     network: way.network,
-    egress: way.egress,
+    egress: way.egress === null ? null : { ...way.egress, ...proxy },
     mounts,
     caches: cacheVolumes(repo, config.workers.container.caches, users.apart ? users.gid : null),
     secrets: handover.secrets,
@@ -49,7 +50,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
     launcher: createContainerLauncher({
       engine: mode.engine,
       settings,
-      startSweeper: (runId) => startSweeper({ runId, lock, leaseMs: config.workers.lease }, env),
+      startSweeper: sweeperStarter({ program: SWEEPER, lock, leaseMs: config.workers.lease, env }),
     }),
     env: handover.env,
     redact: createRedactor([...handover.secrets, ...access.secrets]),
@@ -142,21 +143,4 @@ function checkRuntime({ workers: { container } }: Config, { runtimes }: EngineIn
   if (runtime === undefined || runtimes.includes(runtime)) return;
   const reason = `the engine has no runtime "${runtime}" (workers.container.runtime); it has ${runtimes.join(', ')}`;
   throw cliErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
-}
-
-/** It has no business with anything else of the user's. */
-function toFindTheEngine(env: Environment): Environment {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => /^(DOCKER_.*|HOME|PATH|XDG_.*|TMPDIR)$/.test(name)));
-}
-
-/** Lives as long as we do and longer; what it would say nobody hears. */
-function startSweeper(what: { runId: string; lock: string; leaseMs: number }, env: Environment): { close(): void } {
-  const program = fileURLToPath(new URL('../sweeper/sweeper.js', import.meta.url));
-  const args = [program, '--run', what.runId, '--lock', what.lock, '--lease-ms', String(what.leaseMs)];
-  const output = openSync(devNull, 'a');
-  const child = startDaemon(process.execPath, args, { cwd: '/', env: toFindTheEngine(env), output });
-  closeSync(output);
-  child.on('error', () => undefined);
-  child.unref();
-  return { close: () => void child.stdin?.end('done\n') };
 }

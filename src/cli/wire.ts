@@ -3,7 +3,8 @@ import type { Config } from '../config/index.ts';
 import { workerEnvironment } from '../git/index.ts';
 import { systemClock, watchFolder } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
-import { createSubprocessLauncher, listWorkers, sweepRun as sweepContainers } from '../launchers/index.ts';
+import { sweepOwner } from '../containers/index.ts';
+import { createSubprocessLauncher, listWorkers } from '../launchers/index.ts';
 import type { Launcher, WorkerHandle } from '../launchers/index.ts';
 import type { Ports, RunOptions } from '../orchestrator/index.ts';
 import { MARKS } from '../protocol/index.ts';
@@ -51,7 +52,7 @@ export function wireSubprocesses(): Launcher {
 export async function sweepRun(state: RunState, env: Environment): Promise<number> {
   if (state.settings.mode !== 'container') return wireSubprocesses().sweep(state.runId);
   const { findEngine } = await import('../engines/index.ts');
-  return sweepContainers(await findEngine(env), state.runId);
+  return sweepOwner(await findEngine(env), state.runId);
 }
 
 /** What runs the workers of a run, and what they are given. */

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { workerIdentity } from '../launchers/index.ts';
+import { containerIdentity } from '../containers/index.ts';
+import type { Identity } from '../containers/index.ts';
 
 const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
 
 /** Who works in this user's containers, on this machine. */
-export async function findWorkerUsers(): Promise<ReturnType<typeof workerIdentity>> {
+export async function findWorkerUsers(): Promise<Identity> {
   const [passwd, group, subuid] = await Promise.all(['/etc/passwd', '/etc/group', '/etc/subuid'].map(read));
   const known = { passwd: passwd ?? '', group: group ?? '', subuid: subuid ?? '' };
-  return workerIdentity(process.getuid?.() ?? 0, process.getgid?.() ?? 0, known);
+  return containerIdentity(process.getuid?.() ?? 0, process.getgid?.() ?? 0, known);
 }

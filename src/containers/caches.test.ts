@@ -8,6 +8,7 @@ it('caches are volumes of one repository, and each package manager is told of it
   expect(others).toEqual([]);
   expect(npm).toEqual({
     volume: expect.stringMatching(/^mahabharatha-cache-[0-9a-f]{12}-npm$/),
+    labels: { 'mahabharatha.cache': '/home/me/project' },
     target: '/caches/npm',
     env: { npm_config_cache: '/caches/npm' },
   });

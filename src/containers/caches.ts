@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Labels } from '../engines/index.ts';
 import { INSIDE } from '../protocol/index.ts';
-import type { CacheVolume } from './settings.ts';
+import { LABEL } from './labels.ts';
 
 /** How each package manager is told where its downloads are. */
 const VARIABLES = {
@@ -15,15 +16,23 @@ const VARIABLES = {
 
 export type CacheName = keyof typeof VARIABLES;
 
+/** A volume that outlives its owners, and what finds it inside. */
+export interface CacheVolume {
+  readonly volume: string;
+  readonly labels: Labels;
+  readonly target: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /**
- * One volume for each repository and package manager: what one repository's tasks put there no other one trusts. One that
- * workers share as a group is another one than that of a single user, who has closed it to all others.
+ * One volume for each repository and package manager: what one repository's tasks put there, no other one trusts. A volume
+ * that a group shares differs from that of a single user, who has closed it to all others.
  */
 export function cacheVolumes(repo: string, names: readonly CacheName[], group: number | null): CacheVolume[] {
   const id = createHash('sha256').update(repo).digest('hex').slice(0, 12);
   return names.map((name) => {
     const target = `${INSIDE.caches}/${name}`;
     const volume = `mahabharatha-cache-${id}-${name}${group === null ? '' : `-${group}`}`;
-    return { volume, target, env: { [VARIABLES[name]]: target } };
+    return { volume, labels: { [LABEL.cache]: repo }, target, env: { [VARIABLES[name]]: target } };
   });
 }

@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises';
 import { run, sleep, systemClock } from '../lib/index.ts';
 import { deletedBytes } from './deleted-files.ts';
-import { inWords } from './endings.ts';
+import { inWords } from './container-end.ts';
+import type { DiskLimit } from './container-wish.ts';
 import type { DiskMeter } from './free-space.ts';
-import type { Places } from './labels.ts';
 
 const FASTEST_MS = 1000;
 /** What fills a disk does it faster the longer nobody looks. */
@@ -25,18 +25,14 @@ interface DiskUsage {
   readonly endless: boolean;
 }
 
-/** What a worker keeps on the disk; a file without a name counts as long as it is open in the worker's container. */
-export function createDiskMeter(places: Places, containerId: string): DiskMeter & { measure: Measure } {
-  const { worktree, gitDir, outbox } = places;
+/** What a container keeps on the disk; a file without a name counts as long as it is open in the container. */
+export function createDiskMeter(folders: DiskMeter['folders'], containerId: string): DiskMeter & { measure: Measure } {
   let last = 0;
   return {
-    places,
+    folders,
     last: () => last,
     measure: async (signal) => {
-      const [usage, deleted] = await Promise.all([
-        diskUsage([worktree, gitDir, outbox], signal),
-        deletedBytes(containerId),
-      ]);
+      const [usage, deleted] = await Promise.all([diskUsage(folders, signal), deletedBytes(containerId)]);
       last = usage.bytes + deleted;
       return { ...usage, bytes: last };
     },
@@ -47,27 +43,27 @@ type Measure = (signal?: AbortSignal) => Promise<DiskUsage>;
 
 /** A folder of the host that is mounted has no quota, so its size is looked at again and again. */
 export async function watchDisk(
-  { places: { worktree }, measure }: { readonly places: Places; readonly measure: Measure },
-  limitBytes: number,
+  { folders: [first], measure }: Pick<DiskMeter, 'folders'> & { readonly measure: Measure },
+  { bytes: limitBytes, setting }: DiskLimit,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let hiddenSince: number | undefined;
-  // Not at once: nothing is there yet, and a worker that starts has better use for the processor.
+  // Not at once: nothing is there yet, and a program that starts has better use for the processor.
   let pauseMs = FASTEST_MS;
   for (;;) {
-    await pause(worktree, pauseMs, limitBytes / 4, signal);
+    await pause(first, pauseMs, limitBytes / 4, signal);
     if (signal.aborted) return undefined;
     const began = systemClock.monotonic();
     const usage = await measure(signal);
     hiddenSince = usage.hidden === undefined ? undefined : (hiddenSince ?? began);
     const problem = problemOf(usage, limitBytes, hiddenSince === undefined ? 0 : began - hiddenSince);
     if (signal.aborted) return undefined;
-    if (problem !== undefined) return `killed: its folders ${problem} (workers.container.disk)`;
+    if (problem !== undefined) return `killed: its folders ${problem} (${setting})`;
     pauseMs = Math.min(SLOWEST_MS, Math.max(FASTEST_MS, (systemClock.monotonic() - began) / SHARE));
   }
 }
 
-/** Over sooner when the disk fills up meanwhile, whoever does that: to ask for what is free costs nothing. */
+/** Over sooner when the disk fills up meanwhile: to ask for what is free costs nothing. */
 async function pause(folder: string, ms: number, lossBytes: number, signal: AbortSignal): Promise<void> {
   const freeBytes = (): Promise<number> =>
     statfs(folder).then(
@@ -100,7 +96,7 @@ export function problemOf(usage: DiskUsage, limitBytes: number, hiddenMs: number
 export async function diskUsage(folders: readonly string[], signal?: AbortSignal): Promise<DiskUsage> {
   const options = {
     cwd: '/',
-    // oxlint-disable-next-line node/no-process-env -- its own, whoever the workers are
+    // oxlint-disable-next-line node/no-process-env -- the host's own program
     env: { PATH: process.env['PATH'], LC_ALL: 'C' },
     timeoutMs: MEASURE_TIMEOUT_MS,
     ...(signal === undefined ? {} : { signal }),

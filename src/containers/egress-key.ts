@@ -2,21 +2,22 @@ import { randomBytes } from 'node:crypto';
 import type { Engine } from '../engines/index.ts';
 import { keyedDigest } from '../lib/index.ts';
 import { egressIdentity } from '../protocol/index.ts';
-import type { WorkerSpec } from '../launchers/launcher.ts';
-import { egressVolume } from '../launchers/container/container-spec.ts';
-import { LABEL, runLabels } from './labels.ts';
+import { EGRESS_ROLE, LABEL } from './labels.ts';
+import type { Owner } from './owner.ts';
+import { ownerLabels } from './owner.ts';
+
+/** The volume with the socket of an owner's egress proxy, and the name of that proxy. */
+export function egressVolume(ownerId: string): string {
+  return `mahabharatha-egress-${ownerId}`;
+}
 
 /**
- * Makes the volume on which a run's egress proxy listens, and the key by which that proxy knows its workers. The key is
- * on the volume, so that whoever resumes the run has the same one: nobody inside a container sees a label.
+ * Makes the volume on which an owner's egress proxy listens, and the key by which that proxy knows its clients. The key
+ * is a label of the volume, so that an owner that is resumed has the same one: nothing inside a container sees a label.
  */
-export async function egressKey(
-  engine: Engine,
-  run: Pick<WorkerSpec, 'runId' | 'feature'>,
-  repo: string,
-): Promise<string> {
-  const name = egressVolume(run.runId);
-  const labels = { ...runLabels({ ...run, repo }), [LABEL.role]: 'egress' };
+export async function egressKey(engine: Engine, owner: Pick<Owner, 'id' | 'kind' | 'labels'>): Promise<string> {
+  const name = egressVolume(owner.id);
+  const labels = { ...ownerLabels(owner), [LABEL.role]: EGRESS_ROLE };
   const there = (await engine.listVolumes(labels)).find((volume) => volume.name === name);
   const known = there?.labels[LABEL.egressKey];
   if (known !== undefined) return known;
@@ -25,7 +26,7 @@ export async function egressKey(
   return key;
 }
 
-/** By which a worker proves to the proxy that it is the one it says. */
-export function egressToken(key: string, worker: number): string {
-  return keyedDigest(key, egressIdentity(worker));
+/** By which a client proves to the proxy that it is the one it says. */
+export function egressToken(key: string, client: number): string {
+  return keyedDigest(key, egressIdentity(client));
 }

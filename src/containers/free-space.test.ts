@@ -8,16 +8,16 @@ import type { DiskMeter } from './free-space.ts';
 
 const GIB = 1024 ** 3;
 
-/** A worker whose folders are on a disk of this machine, and who says what it keeps there. */
-function openWorker(): DiskMeter & { keeps: number } {
+/** A container whose folders are on a disk of this machine; it is told what it keeps there. */
+function openContainer(): DiskMeter & { keeps: number } {
   const top = tempFolder();
-  const places = { log: top, worktree: path.join(top, 'w'), gitDir: path.join(top, 'g'), outbox: path.join(top, 'o') };
-  for (const folder of [places.worktree, places.gitDir, places.outbox]) mkdirSync(folder);
-  const worker = { places, keeps: 0, measure: async () => ({ bytes: worker.keeps }), last: () => 0 };
-  return worker;
+  const folders: [string, string] = [path.join(top, 'a'), path.join(top, 'b')];
+  for (const folder of folders) mkdirSync(folder);
+  const container = { folders, keeps: 0, measure: async () => ({ bytes: container.keeps }), last: () => 0 };
+  return container;
 }
 
-it('the worker that grew most is ended when the disk is nearly full, and the others go on', async () => {
+it('the container that grew most is killed when the disk is nearly full, and the others go on', async () => {
   let free = 10 * GIB;
   let looks = 0;
   const freeSpace = createFreeSpace(async () => {
@@ -25,7 +25,7 @@ it('the worker that grew most is ended when the disk is nearly full, and the oth
     return free;
   });
   const over = new AbortController();
-  const [innocent, hostile] = [openWorker(), openWorker()];
+  const [innocent, hostile] = [openContainer(), openContainer()];
   const others = freeSpace.watch(innocent, over.signal);
   const ended = freeSpace.watch(hostile, over.signal);
   await waitUntil('it was seen how much room there is', () => looks > 0);
@@ -42,12 +42,12 @@ it('the worker that grew most is ended when the disk is nearly full, and the oth
   expect(await others).toBeUndefined();
 });
 
-it('a disk that others of the machine have filled ends no worker, nor does one that had little room from the start', async () => {
+it('a disk that others of the machine have filled ends no container, nor does one that had little room from the start', async () => {
   expect(likeliest([{ bytes: GIB / 32 }, { bytes: -GIB }], GIB)).toBeUndefined();
   expect(likeliest([], GIB)).toBeUndefined();
   expect(likeliest([{ bytes: GIB / 16 }, { bytes: GIB / 8 }], GIB)).toEqual({ bytes: GIB / 8 });
   const over = new AbortController();
-  const worker = { ...openWorker(), keeps: GIB };
+  const worker = { ...openContainer(), keeps: GIB };
   let looks = 0;
   const freeSpace = createFreeSpace(async () => {
     looks += 1;

@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { sleep } from '../lib/index.ts';
-import { inWords } from './endings.ts';
-import type { Places } from './labels.ts';
+import { inWords } from './container-end.ts';
+import type { Upkeep } from './container-wish.ts';
 
 /** One call of the system per disk. What reserves room instead of writing it fills a disk at once. */
 const LOOK_MS = 250;
@@ -10,19 +10,19 @@ const FLOOR_BYTES = 1024 ** 3;
 /** Of the floor: who grew less has not filled the disk. */
 const LEAST_GROWTH = 1 / 16;
 
-/** A worker, and what it keeps on the disk. */
+/** Measures what a container keeps on the disk. */
 export interface DiskMeter {
-  readonly places: Places;
+  readonly folders: Upkeep['folders'];
   /** All its folders and what it has open besides. */
   measure(signal?: AbortSignal): Promise<{ readonly bytes: number }>;
   /** As it was measured last. */
   last(): number;
 }
 
-/** Watches what is left on the disks of all workers. */
+/** Watches what is left on the disks of all containers. */
 export interface FreeSpace {
-  /** Resolves with the reason when this worker is to be ended, as the disk is nearly full and it grew most. */
-  watch(worker: DiskMeter, signal: AbortSignal): Promise<string | undefined>;
+  /** Resolves with the reason when this container is to be killed: the disk is nearly full, and it grew most. */
+  watch(meter: DiskMeter, signal: AbortSignal): Promise<string | undefined>;
 }
 
 interface Watched {
@@ -37,15 +37,15 @@ export function createFreeSpace(freeBytes: typeof freeBytesOf = freeBytesOf): Fr
   const floors = new Map<number, number>();
   let looking = false;
   const look = async (): Promise<void> => {
-    for (const [disk, { folder, workers }] of await byDisk(watched)) {
+    for (const [disk, { folder, containers }] of await byDisk(watched)) {
       const free = await freeBytes(folder);
       const floor = floors.get(disk) ?? Math.min(FLOOR_BYTES, free / 2);
       floors.set(disk, floor);
       if (free >= floor) {
-        for (const one of workers) one.before = one.meter.last();
+        for (const one of containers) one.before = one.meter.last();
         continue;
       }
-      const grown = await Promise.all(workers.map(async (one) => ({ one, bytes: await growthOf(one) })));
+      const grown = await Promise.all(containers.map(async (one) => ({ one, bytes: await growthOf(one) })));
       const culprit = likeliest(grown, floor);
       culprit?.one.end(reasonFor(free, culprit.bytes));
     }
@@ -63,23 +63,23 @@ export function createFreeSpace(freeBytes: typeof freeBytesOf = freeBytesOf): Fr
     watch: (meter, signal) =>
       new Promise((resolve) => {
         const finish = (reason: string | undefined): void => {
-          watched.delete(worker);
+          watched.delete(own);
           resolve(reason);
         };
-        const worker: Watched = { meter, before: meter.last(), end: finish };
+        const own: Watched = { meter, before: meter.last(), end: finish };
         if (signal.aborted) return finish(undefined);
         signal.addEventListener('abort', () => finish(undefined), { once: true });
-        watched.add(worker);
+        watched.add(own);
         void lookOn();
       }),
   };
 }
 
-/** Pure: the worker that may have filled the disk; undefined when none of them has. */
-export function likeliest<Worker extends { readonly bytes: number }>(
-  grown: readonly Worker[],
+/** Pure: the one that may have filled the disk; undefined when none of them has. */
+export function likeliest<Grown extends { readonly bytes: number }>(
+  grown: readonly Grown[],
   floorBytes: number,
-): Worker | undefined {
+): Grown | undefined {
   const [most] = grown.toSorted((one, other) => other.bytes - one.bytes);
   return most !== undefined && most.bytes >= floorBytes * LEAST_GROWTH ? most : undefined;
 }
@@ -91,27 +91,26 @@ function reasonFor(free: number, growth: number): string {
   );
 }
 
-/** What has grown until now is known from now on: nobody is ended twice for it. */
-async function growthOf(worker: Watched): Promise<number> {
-  const { bytes } = await worker.meter.measure();
-  const growth = bytes - worker.before;
-  worker.before = bytes;
+/** What has grown until now is known from now on: nothing is killed twice for it. */
+async function growthOf(one: Watched): Promise<number> {
+  const { bytes } = await one.meter.measure();
+  const growth = bytes - one.before;
+  one.before = bytes;
   return growth;
 }
 
 /** A folder that is gone is on no disk. */
 async function byDisk(
   watched: ReadonlySet<Watched>,
-): Promise<ReadonlyMap<number, { readonly folder: string; readonly workers: Watched[] }>> {
-  const disks = new Map<number, { readonly folder: string; readonly workers: Watched[] }>();
-  for (const worker of watched) {
-    const { worktree, gitDir, outbox } = worker.meter.places;
-    for (const folder of [worktree, gitDir, outbox]) {
+): Promise<ReadonlyMap<number, { readonly folder: string; readonly containers: Watched[] }>> {
+  const disks = new Map<number, { readonly folder: string; readonly containers: Watched[] }>();
+  for (const one of watched) {
+    for (const folder of one.meter.folders) {
       const disk = (await stat(folder).catch(() => undefined))?.dev;
       if (disk === undefined) continue;
-      const workers = disks.get(disk)?.workers ?? [];
-      if (!workers.includes(worker)) workers.push(worker);
-      disks.set(disk, { folder, workers });
+      const containers = disks.get(disk)?.containers ?? [];
+      if (!containers.includes(one)) containers.push(one);
+      disks.set(disk, { folder, containers });
     }
   }
   return disks;

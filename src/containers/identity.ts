@@ -1,16 +1,16 @@
-/** Who works in the containers of a run. */
+/** The users that containers of one owner run as. */
 export interface Identity {
-  /** Of what is no worker; the workers' too, unless they are apart. */
+  /** Of the owner's helpers, such as the egress proxy; of all containers, unless they are apart. */
   readonly uid: number;
   readonly gid: number;
-  /** Each worker is a user of its own: what the system gives each user is then not one task's to take from all. */
+  /** Each container is a user of its own: then no container can take from the others what the system gives each user. */
   readonly apart: boolean;
 }
 
 /** Between those that systems give to people and those that they give to containers of theirs. */
 const FIRST_UID = 70_000;
 const LAST_UID = 99_999;
-/** As many as a run may have workers, and one for what is none. */
+/** As many as a run may have workers, and one for the helpers. */
 const NEEDED = 65;
 const STEP = 1000;
 
@@ -21,8 +21,8 @@ export interface KnownUsers {
   readonly subuid: string;
 }
 
-/** Pure. Ourselves; or when that is root, users without rights whom the system does not know. */
-export function workerIdentity(uid: number, gid: number, known: KnownUsers): Identity {
+/** Pure. Ourselves; or when that is root, users without rights that the system does not know. */
+export function containerIdentity(uid: number, gid: number, known: KnownUsers): Identity {
   if (uid !== 0) return { uid, gid: gid === 0 ? uid : gid, apart: false };
   const taken = takenIds(known);
   let first = FIRST_UID;
@@ -31,13 +31,13 @@ export function workerIdentity(uid: number, gid: number, known: KnownUsers): Ide
 }
 
 /** Pure. */
-export function uidOfWorker({ uid, apart }: Pick<Identity, 'uid' | 'apart'>, worker: number): number {
-  return apart ? uid + 1 + worker : uid;
+export function uidOf({ uid, apart }: Pick<Identity, 'uid' | 'apart'>, index: number): number {
+  return apart ? uid + 1 + index : uid;
 }
 
 /** Pure. For people. */
-export function workersInWords(who: Identity): string {
-  return who.apart ? `users ${uidOfWorker(who, 0)} to ${who.uid + NEEDED - 1}` : `user ${who.uid}`;
+export function identityInWords(who: Identity): string {
+  return who.apart ? `users ${uidOf(who, 0)} to ${who.uid + NEEDED - 1}` : `user ${who.uid}`;
 }
 
 /** First and last of each range. */

@@ -1,20 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { Attachment, Engine } from '../engines/index.ts';
 import { sleep } from '../lib/index.ts';
-import {
-  capAttempts,
-  createByteLines,
-  createRedactor,
-  lastLines,
-  missingLines,
-  openLogFile,
-} from '../logs/index.ts';
-import { assignmentWatch } from '../launchers/container/assignment-watch.ts';
+import { capAttempts, createByteLines, createRedactor, lastLines, missingLines, openLogFile } from '../logs/index.ts';
 
-/** What is kept of the output of a container that does no attempts: the newest. */
+/** What is kept of a log without sections: the newest. */
 const LOG_LIMIT_BYTES = 64 * 1024 * 1024;
-/** Of each attempt: all that an orderly worker prints, and an end of what a task prints past it. */
-const ATTEMPT_CAPS = { firstBytes: 20 * 1024 * 1024, lastBytes: 1024 * 1024 };
+/** Of each section: all that an orderly program prints, and an end of what is printed past it. */
+const SECTION_CAPS = { firstBytes: 20 * 1024 * 1024, lastBytes: 1024 * 1024 };
 /** Enough to find again where the log ends. */
 const OVERLAP_LINES = 1000;
 /** A line without end does not grow without end. */
@@ -22,7 +14,7 @@ const LONGEST_LINE = 1024 * 1024;
 /** How long output may come after the end of the container that printed it. */
 const DRAIN_MS = 2000;
 
-/** A worker's output on its way into the log of the run. */
+/** A container's output on its way into a log. */
 export interface Output {
   /** Resolves when no more comes: the container has ended, or the engine has let go of us. */
   readonly ended: Promise<unknown>;
@@ -33,8 +25,8 @@ export interface Output {
 interface Keeping {
   readonly log: string;
   readonly secrets?: readonly string[];
-  /** A worker's, where its assignments are written. */
-  readonly inbox?: string;
+  /** Names the section of the log that is printed now: each has room of its own. */
+  readonly section?: () => string;
   readonly limitBytes?: number;
 }
 
@@ -44,14 +36,14 @@ interface Keeper {
   close(): Promise<void>;
 }
 
-function openKeeper({ log, secrets = [], inbox, limitBytes = LOG_LIMIT_BYTES }: Keeping): Keeper {
+function openKeeper({ log, secrets = [], section, limitBytes = LOG_LIMIT_BYTES }: Keeping): Keeper {
   const redact = createRedactor(secrets);
-  if (inbox === undefined) {
+  if (section === undefined) {
     const file = openLogFile(log, { limitBytes });
     return { take: (text) => file.write(redact(`${text}\n`)), close: file.close };
   }
   const file = openLogFile(log, { limitBytes: Number.POSITIVE_INFINITY });
-  const cap = capAttempts(file.write, assignmentWatch(inbox), ATTEMPT_CAPS);
+  const cap = capAttempts(file.write, section, SECTION_CAPS);
   return {
     take: (text) => cap.push(redact(`${text}\n`)),
     close: () => {
@@ -68,7 +60,7 @@ export function keepOutput({ stdout, stderr }: Pick<Attachment, 'stdout' | 'stde
   return settledOutput(ended, keeper.close);
 }
 
-/** A worker that was started by somebody else: first what the log has missed, then what comes. */
+/** Of a container that another process has started: first what the log has missed, then what comes. */
 export function resumeOutput(engine: Engine, id: string, keeping: Keeping): Output {
   const keeper = openKeeper(keeping);
   const redact = createRedactor(keeping.secrets ?? []);
@@ -88,7 +80,7 @@ export function resumeOutput(engine: Engine, id: string, keeping: Keeping): Outp
       hasRotated = news.broken.aborted;
     }
   };
-  // Who cannot be read any more is gone, or the engine is: both are noticed elsewhere.
+  // A container that cannot be read any more is gone, or the engine is: both are noticed elsewhere.
   const ended = follow().catch(() => undefined);
   return settledOutput(ended, async () => {
     over.abort();
@@ -97,8 +89,8 @@ export function resumeOutput(engine: Engine, id: string, keeping: Keeping): Outp
 }
 
 /**
- * Who follows gets all from the beginning once more: only what comes after what is known is new. An engine that has
- * thrown away the beginning meanwhile gives less than that; then it is to be looked at again.
+ * Following begins with all that was printed: only what comes after what is known is new. An engine that has
+ * thrown away the beginning meanwhile gives less than that; then the log is compared again.
  */
 function createNews(
   known: readonly string[],
@@ -118,8 +110,8 @@ function createNews(
 }
 
 /**
- * To the end of the container, which `over` tells: whoever stops listening before that (an engine that is started anew
- * lets its containers live, and us go) begins again. Resolves when all is in the log.
+ * To the end of the container, which `over` tells. An engine that is started anew lets containers live and drops who
+ * listens: then it begins again. Resolves when all is in the log.
  */
 export async function keepToTheEnd(first: Output, resume: () => Output, over: AbortSignal): Promise<void> {
   const end = new Promise<void>((resolve) => over.addEventListener('abort', () => resolve(), { once: true }));
@@ -155,7 +147,7 @@ async function readLines(
   const each = (text: string): void => text.split('\n').forEach(onLine);
   const [stdout, stderr] = [createByteLines(each, LONGEST_LINE), createByteLines(each, LONGEST_LINE)];
   await engine.logs(id, { ...options, tail: 'all' }, { stdout: stdout.push, stderr: stderr.push });
-  // Who only looks may have come in the middle of a line: it comes as a whole to whoever follows.
+  // Without following, the last line may be a part: it comes as a whole when it is followed.
   if (!options.follow) return;
   stdout.end();
   stderr.end();

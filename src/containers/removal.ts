@@ -3,8 +3,8 @@ import type { Engine } from '../engines/index.ts';
 import { reasonOf } from '../lib/index.ts';
 
 /**
- * Removes a worker that failed. The next one gets its folders: as long as it may be at work in them, the engine is as
- * good as gone. Rejects with ENGINE_UNREACHABLE then.
+ * Removes a container that failed. Its folders are used again: as long as it may still write them, the engine counts as
+ * gone, and this rejects with ENGINE_UNREACHABLE.
  */
 export async function removeForSure(engine: Engine, id: string): Promise<void> {
   try {

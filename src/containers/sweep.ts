@@ -1,16 +1,16 @@
 import type { ContainerInfo, Engine } from '../engines/index.ts';
-import { LABEL } from './labels.ts';
+import { EGRESS_ROLE, LABEL } from './labels.ts';
 
-const isWorker = ({ labels }: ContainerInfo): boolean => labels[LABEL.role] === 'worker';
+const isProxy = ({ labels }: ContainerInfo): boolean => labels[LABEL.role] === EGRESS_ROLE;
 
 /**
- * Removes every container and volume of a run, whatever state they are in. Returns how many containers there were.
- * Workers go first: one that lost its way out for its last moment would report that its task has failed.
+ * Removes every container and volume of an owner, whatever state they are in. Returns how many containers there were.
+ * The egress proxy goes last: a client that lost its network in its last moment would report that its work has failed.
  */
-export async function sweepRun(engine: Engine, runId: string): Promise<number> {
-  const labels = { [LABEL.run]: runId };
+export async function sweepOwner(engine: Engine, ownerId: string): Promise<number> {
+  const labels = { [LABEL.owner]: ownerId };
   const containers = await engine.listContainers(labels);
-  for (const some of [containers.filter(isWorker), containers.filter((one) => !isWorker(one))])
+  for (const some of [containers.filter((one) => !isProxy(one)), containers.filter(isProxy)])
     await Promise.all(some.map(({ id }) => engine.removeContainer(id)));
   const volumes = await engine.listVolumes(labels);
   await Promise.all(volumes.map(({ name }) => engine.removeVolume(name)));

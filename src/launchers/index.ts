@@ -1,12 +1,6 @@
-export { cacheVolumes } from '../containers/caches.ts';
-export { extraMounts } from '../containers/extra-mounts.ts';
-export { createContainerLauncher } from './container/container-launcher.ts';
-export type { ContainerSettings } from '../containers/settings.ts';
-export { cachesInEngine, runsInEngine } from '../containers/runs-in-engine.ts';
-export type { RunInEngine } from '../containers/runs-in-engine.ts';
-export { sweepRun } from '../containers/sweep.ts';
-export { listWorkers } from './container/worker-list.ts';
+export { createContainerLauncher, listWorkers } from './container/container-launcher.ts';
 export { closedObjects } from './container/folders.ts';
-export { workerIdentity, workersInWords } from '../containers/identity.ts';
+export { LABEL as RUN_LABEL } from './container/labels.ts';
+export type { ContainerSettings } from './container/settings.ts';
 export type { Launcher, LauncherCapabilities, WorkerExit, WorkerHandle, WorkerSpec } from './launcher.ts';
 export { createSubprocessLauncher } from './subprocess/subprocess-launcher.ts';

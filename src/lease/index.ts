@@ -1,2 +1,3 @@
 export { watchLease } from './watch-lease.ts';
 export type { LeaseWatch } from './watch-lease.ts';
+export { keepLease } from './keep-lease.ts';

@@ -16,7 +16,7 @@ import { createHands } from './hands.ts';
 import type { Hands } from './hands.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
-import { keepLease } from './lease.ts';
+import { keepLease } from '../lease/index.ts';
 import { createBell, runLoop } from './loop.ts';
 import type { RunEnd } from './loop.ts';
 import type { RunContext } from './ports.ts';

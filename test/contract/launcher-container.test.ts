@@ -26,7 +26,6 @@ const REPO = `/somewhere/${randomId()}`;
 
 const settings = (more: Partial<ContainerSettings> = {}): ContainerSettings => ({
   image,
-  workerImage: image,
   repo: REPO,
   uid: 4711,
   gid: 4712,

@@ -144,7 +144,8 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
     const project = await newProject();
     await project.graph('login', [task('A', 60)]);
     const lost = `mahabharatha-egress-${randomId()}`;
-    const labels = { run: randomId(), feature: 'gone', repo: project.folder };
+    const lostRun = randomId();
+    const labels = { owner: lostRun, kind: 'run', run: lostRun, feature: 'gone', repo: project.folder };
     run('volume', 'create', ...Object.entries(labels).map(([name, is]) => `--label=mahabharatha.${name}=${is}`), lost);
     const cache = `mahabharatha-cache-${randomId()}`;
     run('volume', 'create', `--label=mahabharatha.cache=${project.folder}`, cache);

@@ -10,7 +10,7 @@ import { waitUntil } from '../support/wait-until.ts';
 const SWEEPER = fileURLToPath(new URL('../../dist/bundle/sweeper/sweeper.js', import.meta.url));
 const VERSION = { Version: '99', ApiVersion: '1.43', MinAPIVersion: '1.24', Components: [] };
 
-it('the last hand removes nothing of a run that somebody has taken over while it looked for the engine', async () => {
+it('the sweeper removes nothing of a run that was taken over while it looked for the engine', async () => {
   const folder = tempFolder();
   const [lock, socket] = [path.join(folder, 'lock'), path.join(folder, 'engine.sock')];
   const asked: string[] = [];
@@ -29,7 +29,7 @@ it('the last hand removes nothing of a run that somebody has taken over while it
   });
   await new Promise<void>((resolve) => server.listen(socket, resolve));
   onTestFinished(() => void server.close());
-  const args = [SWEEPER, '--run', 'r', '--lock', lock, '--lease-ms', '500'];
+  const args = [SWEEPER, '--owner', 'r', '--lock', lock, '--lease-ms', '500'];
   const env = { PATH: process.env['PATH'], DOCKER_HOST: `unix://${socket}` };
   const sweeper = spawn(process.execPath, args, { env, stdio: ['pipe', 'ignore', 'ignore'] });
   onTestFinished(() => void sweeper.kill('SIGKILL'));

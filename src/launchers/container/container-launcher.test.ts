@@ -8,11 +8,10 @@ import { engineErrors } from '../../engines/errors.ts';
 import type { Engine } from '../../engines/index.ts';
 import type { Launcher } from '../launcher.ts';
 import { createContainerLauncher } from './container-launcher.ts';
-import type { ContainerSettings } from '../../containers/settings.ts';
+import type { ContainerSettings } from './settings.ts';
 
 const settings = {
   image: 'image',
-  workerImage: 'image',
   repo: '/nowhere',
   uid: 4711,
   gid: 4712,
@@ -38,7 +37,7 @@ const failsOnce = (call: Engine['removeContainer']): Engine['removeContainer'] =
 interface Yard {
   readonly machine: FakeEngineMachine;
   readonly launcher: Launcher;
-  /** Whether the last hand was told that all is in order. */
+  /** Whether the sweeper was told that all is in order. */
   isForgotten(): boolean;
 }
 
@@ -60,7 +59,7 @@ function openYard(broken: (engine: Engine) => Partial<Engine>): Yard {
 describe('what is still being made when all is to go', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('is left to the last hand when it takes too long', async () => {
+  it('is left to the sweeper when it takes too long', async () => {
     const hanging = new EventEmitter();
     const startContainer = async (): Promise<void> => {
       hanging.emit('asked');
@@ -81,7 +80,7 @@ describe('what is still being made when all is to go', () => {
     await started;
   });
 
-  it('goes too when it comes in time, and then the last hand may go', async () => {
+  it('goes too when it comes in time, and then the sweeper ends', async () => {
     const { machine, launcher, isForgotten } = openYard(() => ({}));
     const spec = newSpec(launcher);
     const started = launcher.start(spec).catch(() => undefined);

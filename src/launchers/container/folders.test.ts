@@ -80,7 +80,7 @@ it.skipIf(ME !== 0)(
     symlinkSync(foreign, path.join(spec.shared, 'copies', 'link'));
     writeFileSync(path.join(spec.shared, 'copies', 'key'), 'secret', { mode: 0o600 });
     for (const folder of [spec.inbox, spec.shared]) chmodSync(folder, 0o700);
-    await giveFolders(spec, SOMEBODY, NO_GROUP);
+    await giveFolders(spec, { uid: SOMEBODY, gid: NO_GROUP, apart: false });
     expect(facts(spec.worktree, 'file')).toMatch(/^4711:4712 /);
     expect(facts(spec.inbox, 'copies', 'key')).toBe('4711:4712 600');
     expect(facts(spec.shared, 'copies', 'key')).toBe(`${ME}:0 600`);

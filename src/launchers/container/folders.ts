@@ -5,14 +5,16 @@ import { removeTree, run } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
 import { COPIES, STATUS_LIMIT } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
-import { emptyFile, hostnameOf, hostsFile } from './container-spec.ts';
-import type { Places } from '../../containers/labels.ts';
+import { uidOf } from '../../containers/index.ts';
+import type { Identity } from '../../containers/index.ts';
+import type { Places } from './labels.ts';
 
 const STATUS = 'status.json';
 
 /** Before the start, when nobody is in there yet: later no code of the host goes through these folders. */
-export async function giveFolders(spec: WorkerSpec, uid: number, gid: number): Promise<void> {
+export async function giveFolders(spec: WorkerSpec, identity: Identity): Promise<void> {
   if (process.getuid?.() !== 0) return;
+  const [uid, gid] = [uidOf(identity, spec.worker), identity.gid];
   const { worktree, inbox, outbox, shared, privateGit } = spec;
   // Read by the worker, and no more: they may be as closed as those of an earlier run, or as root's mask makes them.
   for (const folder of [inbox, shared]) await chmod(folder, 0o755);
@@ -82,4 +84,19 @@ export async function emptyFolders({ worktree, gitDir, outbox }: Places): Promis
   const mail = names.map((name) => path.join(outbox, name)).filter((file) => !(isStatus && file === said));
   // What cannot be removed now is so when the next worker starts.
   await Promise.allSettled([worktree, gitDir, ...mail].map((entry) => removeTree(entry)));
+}
+
+/** Stands in front of a file that nothing inside may see; it is in the inbox, which only the host writes. */
+export function emptyFile({ inbox }: Pick<WorkerSpec, 'inbox'>): string {
+  return path.join(inbox, 'empty');
+}
+
+/** Known before there is a container, so that its hosts file can name it. */
+export function hostnameOf({ worker }: Pick<WorkerSpec, 'worker'>): string {
+  return `worker-${worker}`;
+}
+
+/** Names localhost and the worker: an engine does that only for containers that it gives a network. */
+export function hostsFile({ inbox }: Pick<WorkerSpec, 'inbox'>): string {
+  return path.join(inbox, 'hosts');
 }

@@ -3,7 +3,7 @@ import type { Engine } from '../engines/index.ts';
 import { hasCode, sleep, systemClock } from '../lib/index.ts';
 import type { AppError } from '../lib/index.ts';
 
-/** An engine that is started anew is back by then; workers live on without it, or have ended. */
+/** An engine that is started anew is back by then; containers live on without it, or have ended. */
 const OUTAGE_MS = 30_000;
 const LOOK_AGAIN_MS = 500;
 /** So often it may be there again, and away for the same call, before that call is given up. */
@@ -12,13 +12,13 @@ const ROUNDS = 5;
 const CALM_MS = 600_000;
 
 /** Does the work; where the engine goes away, waits until it is back and does it again. */
-export type Patience = <Result>(work: () => Promise<Result>) => Promise<Result>;
+export type RetryOutage = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /**
  * One for each engine: however many wait for it, it is asked once. Rejects with ENGINE_UNREACHABLE when it stays away, or
  * is there and answers everything but this.
  */
-export function createPatience(engine: Engine, outageMs = OUTAGE_MS): Patience {
+export function createRetry(engine: Engine, outageMs = OUTAGE_MS): RetryOutage {
   let coming: Promise<boolean> | undefined;
   const comesBack = (): Promise<boolean> => {
     coming ??= isBackWithin(engine, outageMs).finally(() => (coming = undefined));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { inWords, workerExit } from './endings.ts';
+import { containerEnd, inWords } from './container-end.ts';
 
 const MEMORY = 512 * 1024 ** 2;
 const end = (code: number | null, more: { oomKilled?: boolean; overLimit?: string } = {}): unknown =>
-  workerExit({ code, oomKilled: more.oomKilled ?? false }, { overLimit: more.overLimit, memoryBytes: MEMORY });
+  containerEnd({ code, oomKilled: more.oomKilled ?? false }, { overLimit: more.overLimit, memoryBytes: MEMORY });
 
 describe('the end of a container', () => {
   it.each([

@@ -7,8 +7,10 @@ import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { logLine } from '../protocol/index.ts';
 import { egressKey, egressToken } from './egress-key.ts';
-import { keepEgressProxy } from './egress-proxy.ts';
-import type { ContainerSettings } from './settings.ts';
+import { keepEgressProxy } from './keep-proxy.ts';
+import type { Owner } from './owner.ts';
+
+const OWNER: Owner = { id: 'r', kind: 'run', labels: {}, leaseFolder: '/nowhere', egressLog: '/nowhere' };
 
 /** A proxy that does this at every start, three of which within half a second are too many. */
 async function keep(does: FakeProgram): Promise<{ log: string; starts: () => number }> {
@@ -22,11 +24,11 @@ async function keep(does: FakeProgram): Promise<{ log: string; starts: () => num
   );
   const shared = tempFolder();
   const proxy = keepEgressProxy(createFakeEngine(machine), {
-    settings: { workerImage: 'image', repo: '/nowhere', uid: 1, gid: 1, runtime: null } as ContainerSettings,
+    egress: { image: 'image', uid: 1, gid: 1, runtime: null },
     program: { command: [], env: {} },
-    run: { runId: 'r', feature: 'f', shared, log: path.join(shared, 'worker-0.jsonl') },
+    owner: { ...OWNER, leaseFolder: shared, egressLog: path.join(shared, 'egress.jsonl') },
     key: 'key',
-    patience: (work) => work(),
+    retry: (work) => work(),
     starts: { most: 3, withinMs: 500, againMs: 1 },
   });
   onTestFinished(() => proxy.close());
@@ -45,12 +47,11 @@ it('a proxy that ends again and again gets a rest, which the log tells; then it 
   );
 });
 
-it('whoever resumes a run has the key that its proxy knows the workers by', async () => {
+it('an owner that is resumed has the key by which its proxy knows the clients', async () => {
   const machine = createFakeEngineMachine(() => undefined, []);
-  const run = { runId: 'r', feature: 'f' };
-  const key = await egressKey(createFakeEngine(machine), run, '/repo');
-  expect(await egressKey(createFakeEngine(machine), run, '/repo')).toBe(key);
-  expect(await egressKey(createFakeEngine(machine), { ...run, runId: 'other' }, '/repo')).not.toBe(key);
+  const key = await egressKey(createFakeEngine(machine), OWNER);
+  expect(await egressKey(createFakeEngine(machine), OWNER)).toBe(key);
+  expect(await egressKey(createFakeEngine(machine), { ...OWNER, id: 'other' })).not.toBe(key);
   expect(egressToken(key, 1)).toMatch(/^[0-9a-f]{64}$/);
   expect(egressToken(key, 1)).not.toBe(egressToken(key, 2));
 });

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import type { WorkerSpec } from '../launcher.ts';
-import { containerSpec, egressVolume, namesOf } from './container-spec.ts';
-import type { ContainerSettings } from '../../containers/settings.ts';
+import { containerSpec } from '../../containers/container-spec.ts';
+import { egressVolume } from '../../containers/egress-key.ts';
+import type { ContainerSpec, Engine } from '../../engines/index.ts';
+import { namesOf, workerWish } from './worker-wish.ts';
+import type { ContainerSettings } from './settings.ts';
 
 const SPEC: WorkerSpec = {
   runId: 'run-1',
@@ -19,7 +22,6 @@ const SPEC: WorkerSpec = {
 
 const SETTINGS: ContainerSettings = {
   image: 'image',
-  workerImage: 'image',
   repo: '/r',
   uid: 1000,
   gid: 1001,
@@ -30,16 +32,34 @@ const SETTINGS: ContainerSettings = {
   tmpfsBytes: 4,
   diskBytes: 5,
   network: 'none',
-  egress: { program: Promise.resolve({ command: [], env: {} }), env: Promise.resolve({}) },
+  egress: {
+    program: Promise.resolve({ command: [], env: {} }),
+    image: 'image',
+    uid: 1000,
+    gid: 1001,
+    runtime: null,
+    env: Promise.resolve({}),
+  },
   mounts: [{ kind: 'bind', source: '/data', target: '/data', readOnly: true }],
-  caches: [{ volume: 'cache', target: '/caches/npm', env: { npm_config_cache: '/caches/npm' } }],
+  caches: [{ volume: 'cache', labels: {}, target: '/caches/npm', env: { npm_config_cache: '/caches/npm' } }],
   runtime: null,
   secrets: [],
   access: { agent: { env: { KEY: 'secret' }, files: [] }, secrets: ['secret'] },
 };
 
+const specOf = (
+  settings: ContainerSettings,
+  masked: readonly number[] = [],
+  imageEnv: Readonly<Record<string, string>> = {},
+): ContainerSpec =>
+  containerSpec(
+    'name',
+    workerWish(SPEC, { engine: {} as Engine, settings, masked, attached: () => undefined }),
+    imageEnv,
+  );
+
 const mountsOf = (settings: ContainerSettings, masked: readonly number[] = []): string[] =>
-  containerSpec('name', SPEC, settings, { masked, imageEnv: {} }).mounts.map((mount) => {
+  specOf(settings, masked).mounts.map((mount) => {
     if (mount.kind === 'tmpfs') return `tmpfs ${mount.target} ${mount.mode.toString(8)} ${mount.uid}:${mount.gid}`;
     const from = mount.kind === 'bind' ? mount.source : mount.name;
     return `${from} ${mount.target} ${mount.readOnly ? 'read' : 'write'}`;
@@ -58,9 +78,9 @@ it('a worker may write its worktree, git directory, outbox and caches; everythin
     '/r/inbox/hosts /etc/hosts read',
     'tmpfs /tmp 1777 1000:1001',
     'tmpfs /home/worker 700 1000:1001',
-    `${egressVolume('run-1')} /run/mahabharatha/egress read`,
     'cache /caches/npm write',
     '/data /data read',
+    `${egressVolume('run-1')} /run/mahabharatha/egress read`,
   ]);
 });
 
@@ -69,13 +89,13 @@ it('without a way out there is no door to it', () => {
 });
 
 it('nothing that its tasks are given is in what the engine shows of it', () => {
-  const shown = JSON.stringify(containerSpec('name', SPEC, SETTINGS, { masked: [], imageEnv: {} }));
+  const shown = JSON.stringify(specOf(SETTINGS));
   expect(shown).not.toMatch(/secret|ANTHROPIC|OWN/);
 });
 
 it('the worker program has none of the variables that its image sets, save its own', () => {
   const imageEnv = { NODE_OPTIONS: '--require=/planted.cjs', PATH: '/planted', HOME: '/root' };
-  expect(containerSpec('name', SPEC, SETTINGS, { masked: [], imageEnv }).env).toMatchObject({
+  expect(specOf(SETTINGS, [], imageEnv).env).toMatchObject({
     NODE_OPTIONS: null,
     PATH: expect.stringMatching(/^\/usr\/local\/sbin:/),
     HOME: '/home/worker',

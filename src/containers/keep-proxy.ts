@@ -1,25 +1,25 @@
-import path from 'node:path';
 import { engineErrors } from '../engines/errors.ts';
 import type { ContainerSpec, Engine } from '../engines/index.ts';
 import { hasCode, reasonOf, sleep } from '../lib/index.ts';
 import { openLogFile } from '../logs/index.ts';
-import { EGRESS_KEY, EGRESS_LOG, INSIDE } from '../protocol/index.ts';
+import { EGRESS_KEY, INSIDE } from '../protocol/index.ts';
 import type { LogLine } from '../protocol/index.ts';
-import type { WorkerSpec } from '../launchers/launcher.ts';
 import { withoutVariables } from './image-variables.ts';
-import { egressVolume } from '../launchers/container/container-spec.ts';
-import { LABEL, runLabels } from './labels.ts';
+import { egressVolume } from './egress-key.ts';
+import { EGRESS_ROLE, LABEL } from './labels.ts';
 import { keepOutput, resumeOutput } from './output.ts';
 import type { Output } from './output.ts';
-import type { Patience } from './outage.ts';
-import type { ContainerSettings, EgressProgram } from './settings.ts';
+import type { Egress, EgressProgram } from './options.ts';
+import type { Owner } from './owner.ts';
+import { ownerLabels } from './owner.ts';
+import type { RetryOutage } from './retry.ts';
 
 const MEMORY_BYTES = 512 * 1024 * 1024;
 const PIDS = 64;
 /** It writes none. */
 const FILE_BYTES = 1024 * 1024;
 const LOG_BYTES = 10 * 1024 * 1024;
-/** One that ends again and again is no passing trouble: then it gets a rest, and workers have no network meanwhile. */
+/** One that ends again and again is no passing trouble: then it gets a rest, and its clients have no network meanwhile. */
 const STARTS: Starts = { most: 10, withinMs: 5 * 60_000, againMs: 500 };
 const NAME_TRIES = 10;
 const NAME_AGAIN_MS = 500;
@@ -36,8 +36,6 @@ export interface EgressProxy {
   close(): Promise<void>;
 }
 
-type Run = Pick<WorkerSpec, 'runId' | 'feature' | 'shared' | 'log'>;
-
 interface Proxy {
   readonly id: string;
   readonly output: Output;
@@ -50,35 +48,35 @@ interface Starts {
 }
 
 interface ProxyWishes {
-  readonly settings: ContainerSettings;
+  readonly egress: Omit<Egress, 'program'>;
   readonly program: EgressProgram;
-  readonly run: Run;
-  /** By which it knows the workers of the run. */
+  readonly owner: Owner;
+  /** By which it knows its clients. */
   readonly key: string;
-  readonly patience: Patience;
+  readonly retry: RetryOutage;
   readonly starts?: Starts;
 }
 
-/** The one way out for all workers of a run. It is kept running until closed, and goes with the run's sweep. */
+/** The one way out for all containers of an owner. It is kept running until closed, and goes with the owner's sweep. */
 export function keepEgressProxy(engine: Engine, wishes: ProxyWishes): EgressProxy {
-  const { patience, run, starts = STARTS } = wishes;
+  const { retry, owner, starts = STARTS } = wishes;
   const closing = new AbortController();
-  const begin = (): Promise<Proxy> => patience(() => findOrStart(engine, wishes));
+  const begin = (): Promise<Proxy> => retry(() => findOrStart(engine, wishes));
   const first = begin();
   let latest: Promise<Proxy | string> = first;
   const keep = async (): Promise<void> => {
     await first;
-    const rest = createRest(logOf(run), starts, closing.signal);
+    const rest = createRest(owner.egressLog, starts, closing.signal);
     for (;;) {
       const proxy = await latest;
-      const end = typeof proxy === 'string' ? proxy : await endOfProxy(engine, proxy, patience);
+      const end = typeof proxy === 'string' ? proxy : await endOfProxy(engine, proxy, retry);
       await rest(end);
       if (closing.signal.aborted) return;
       // One more start that fails is no reason to give up the next.
       latest = begin().catch(reasonOf);
     }
   };
-  // What goes wrong with the engine itself is told by whoever waits for workers.
+  // An engine that fails is noticed by those who wait for the containers.
   const over = keep().catch(() => undefined);
   const end = async (): Promise<void> => {
     const proxy = await latest;
@@ -102,8 +100,8 @@ export function keepEgressProxy(engine: Engine, wishes: ProxyWishes): EgressProx
 }
 
 /** In words, when all that it has said is in the log. */
-async function endOfProxy(engine: Engine, { id, output }: Proxy, patience: Patience): Promise<string> {
-  const { code, oomKilled } = await patience(() => engine.waitContainer(id));
+async function endOfProxy(engine: Engine, { id, output }: Proxy, retry: RetryOutage): Promise<string> {
+  const { code, oomKilled } = await retry(() => engine.waitContainer(id));
   await output.settled();
   return oomKilled ? 'its memory was used up' : `it ended with code ${code ?? 'unknown'}`;
 }
@@ -124,7 +122,7 @@ function createRest(
   };
 }
 
-/** Tasks fail without a network, and the log is where one looks for the reason. */
+/** Work fails without a network, and the log is where its reason is looked for. */
 async function tellOfRest(
   file: string,
   { most, withinMs }: Pick<Starts, 'most' | 'withinMs'>,
@@ -141,17 +139,15 @@ async function tellOfRest(
   await log.close();
 }
 
-const logOf = (run: Run): string => path.join(path.dirname(run.log), EGRESS_LOG);
-
-/** A run that is resumed finds the proxy of its first orchestrator, as long as that has its lease. */
+/** A resumed owner finds its earlier proxy, which lives as long as the lease. */
 async function findOrStart(engine: Engine, wishes: ProxyWishes): Promise<Proxy> {
-  const { run } = wishes;
-  const log = logOf(run);
-  const there = await engine.listContainers({ [LABEL.run]: run.runId, [LABEL.role]: 'egress' });
+  const { owner } = wishes;
+  const log = owner.egressLog;
+  const there = await engine.listContainers({ [LABEL.owner]: owner.id, [LABEL.role]: EGRESS_ROLE });
   const live = there.find(({ status }) => status === 'running');
   if (live !== undefined) return { id: live.id, output: resumeOutput(engine, live.id, { log }) };
   for (const { id } of there) await engine.removeContainer(id);
-  const id = await create(engine, proxySpec(wishes, await withoutVariables(engine, wishes.settings.workerImage)));
+  const id = await create(engine, proxySpec(wishes, await withoutVariables(engine, wishes.egress.image)));
   try {
     const attachment = await engine.attach(id);
     attachment.stdin.on('error', () => undefined);
@@ -176,19 +172,19 @@ async function create(engine: Engine, spec: ContainerSpec): Promise<string> {
   }
 }
 
-function proxySpec({ settings, program, run, key }: ProxyWishes, cleared: ContainerSpec['env']): ContainerSpec {
+function proxySpec({ egress, program, owner, key }: ProxyWishes, cleared: ContainerSpec['env']): ContainerSpec {
   return {
-    name: egressVolume(run.runId),
-    image: settings.workerImage,
+    name: egressVolume(owner.id),
+    image: egress.image,
     command: program.command,
     env: { ...cleared, ...program.env, [EGRESS_KEY]: key },
-    uid: settings.uid,
-    gid: settings.gid,
+    uid: egress.uid,
+    gid: egress.gid,
     workdir: '/',
-    labels: { ...runLabels({ ...run, repo: settings.repo }), [LABEL.role]: 'egress' },
+    labels: { ...ownerLabels(owner), [LABEL.role]: EGRESS_ROLE },
     mounts: [
-      { kind: 'volume', name: egressVolume(run.runId), target: INSIDE.egress, readOnly: false },
-      { kind: 'bind', source: run.shared, target: INSIDE.shared, readOnly: true },
+      { kind: 'volume', name: egressVolume(owner.id), target: INSIDE.egress, readOnly: false },
+      { kind: 'bind', source: owner.leaseFolder, target: INSIDE.shared, readOnly: true },
     ],
     network: 'bridge',
     memoryBytes: MEMORY_BYTES,
@@ -196,7 +192,7 @@ function proxySpec({ settings, program, run, key }: ProxyWishes, cleared: Contai
     pids: PIDS,
     fileBytes: FILE_BYTES,
     stdin: true,
-    runtime: settings.runtime,
+    runtime: egress.runtime,
     logBytes: LOG_BYTES,
   };
 }

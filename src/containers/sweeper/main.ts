@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { findEngine } from '../engines/index.ts';
-import { lockHolder, sleep, systemClock } from '../lib/index.ts';
-import { sweepRun } from '../launchers/index.ts';
+import { findEngine } from '../../engines/index.ts';
+import { lockHolder, sleep, systemClock } from '../../lib/index.ts';
+import { sweepOwner } from '../sweep.ts';
 
 const LOOK_MS = 1000;
 const ATTEMPTS = 60;
@@ -15,7 +15,7 @@ const SHARE = 0.9;
  * container that was never started, one that is paused, a volume. The end of stdin tells; `done` before it says that
  * all is in order.
  */
-async function main(run: string, lock: string, leaseMs: number): Promise<void> {
+async function main(owner: string, lock: string, leaseMs: number): Promise<void> {
   for (const name of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(name, () => undefined);
   if ((await text(process.stdin)).includes('done')) return;
   await nobodyFor(lock, leaseMs * SHARE);
@@ -23,7 +23,7 @@ async function main(run: string, lock: string, leaseMs: number): Promise<void> {
     try {
       const engine = await findEngine(process.env);
       // To find it may take long: whoever has come meanwhile keeps his workers.
-      if ((await lockHolder(lock)) === undefined) return void (await sweepRun(engine, run));
+      if ((await lockHolder(lock)) === undefined) return void (await sweepOwner(engine, owner));
     } catch {
       // An engine that is just being started anew is asked again.
       await sleep(LOOK_MS);
@@ -46,6 +46,6 @@ async function nobodyFor(lock: string, ms: number): Promise<void> {
 }
 
 const { values } = parseArgs({
-  options: { run: { type: 'string' }, lock: { type: 'string' }, 'lease-ms': { type: 'string' } },
+  options: { owner: { type: 'string' }, lock: { type: 'string' }, 'lease-ms': { type: 'string' } },
 });
-await main(values.run ?? '', values.lock ?? '', Number(values['lease-ms'] ?? 0));
+await main(values.owner ?? '', values.lock ?? '', Number(values['lease-ms'] ?? 0));

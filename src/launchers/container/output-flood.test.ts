@@ -4,8 +4,9 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from '../../test/support/temp-folder.ts';
-import { keepOutput } from './output.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { keepOutput } from '../../containers/index.ts';
+import { assignmentWatch } from './assignment-watch.ts';
 
 interface Printer {
   readonly stdout: PassThrough;
@@ -56,7 +57,7 @@ function assign(inbox: string, attempt: string): void {
 it('the log of a worker has what it said of each attempt, also when one of them prints without end', async () => {
   const { stdout, stderr, log } = openPrinter();
   const inbox = path.join(path.dirname(log), 'inbox');
-  const output = keepOutput({ stdout, stderr }, { log, inbox });
+  const output = keepOutput({ stdout, stderr }, { log, section: assignmentWatch(inbox) });
   const flood = Buffer.from(`${JSON.stringify({ task: 'A', attempt: 'A.1', text: 'x'.repeat(1000) })}\n`.repeat(1000));
   for (const attempt of ['A.1', 'B.1', 'C.1']) {
     assign(inbox, attempt);

@@ -3,23 +3,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import type { Engine } from '../engines/index.ts';
-import type { WorkerSpec } from '../launchers/launcher.ts';
-import { createRunParts } from './run-parts.ts';
-import type { ContainerSettings } from './settings.ts';
+import type { ContainersOptions } from './options.ts';
+import type { Owner } from './owner.ts';
+import { createOwnerParts } from './owner-parts.ts';
 
-const SPEC = { runId: 'r', feature: 'f', shared: '/nowhere', log: '/nowhere/log' } as WorkerSpec;
+const OWNER: Owner = { id: 'r', kind: 'run', labels: {}, leaseFolder: '/nowhere', egressLog: '/nowhere/log' };
 
-const settings = {
-  image: 'none',
-  repo: '/nowhere',
-  uid: 1,
-  gid: 1,
-  egress: { program: Promise.resolve({ command: [], env: {} }), env: Promise.resolve({}) },
-  caches: [],
-  runtime: null,
-} as unknown as ContainerSettings;
+const PROGRAM = Promise.resolve({ command: [], env: {} });
+const egress = { program: PROGRAM, image: 'image', uid: 1, gid: 1, runtime: null };
+const options = (engine: Engine): ContainersOptions => ({
+  engine,
+  egress,
+  volumes: [],
+  startSweeper: () => ({ close: () => undefined }),
+});
 
-it('a way out that cannot be made is told to the worker that is being started, however long that takes', async () => {
+it('a way out that cannot be made is told to the container that is being started, however long that takes', async () => {
   const engine = {
     createVolume: async () => undefined,
     listVolumes: async () => [],
@@ -27,17 +26,17 @@ it('a way out that cannot be made is told to the worker that is being started, h
     inspectImage: async () => undefined,
     createContainer: async () => Promise.reject(new Error('there is no bridge')),
   } as unknown as Engine;
-  const parts = createRunParts({ engine, settings, startSweeper: () => ({ close: () => undefined }) });
-  const { wayOut } = await parts.of(SPEC);
+  const parts = createOwnerParts(options(engine));
+  const { wayOut } = await parts.of(OWNER);
   await expect(wayOut()).rejects.toThrow('there is no bridge');
-  // A rejection that nobody hears would end the whole run.
+  // A rejection without a handler would end the whole process.
   await delay(20);
   await parts.close('r');
 });
 
-it('a way out that could not be made is made anew for the next worker, whatever has failed', async () => {
+it('a way out that could not be made is made anew for the next container, whatever has failed', async () => {
   // The first time its program is not there, the second time the engine refuses, then all is well.
-  const programs = [Promise.reject(new Error('no program')), settings.egress?.program, settings.egress?.program];
+  const programs = [Promise.reject(new Error('no program')), PROGRAM, PROGRAM];
   const refusals = [new Error('there is no bridge')];
   programs[0]?.catch(() => undefined);
   const engine = {
@@ -51,15 +50,15 @@ it('a way out that could not be made is made anew for the next worker, whatever 
     waitContainer: async () => new Promise(() => undefined),
     signalContainer: async () => Promise.reject(new Error('it is gone')),
   } as unknown as Engine;
-  const egress = {
+  const changing = {
+    ...egress,
     get program() {
-      return programs.shift();
+      return programs.shift() ?? PROGRAM;
     },
   };
-  const own = { ...settings, egress } as unknown as ContainerSettings;
-  const parts = createRunParts({ engine, settings: own, startSweeper: () => ({ close: () => undefined }) });
-  const run = { ...SPEC, log: path.join(tempFolder(), 'log') };
-  const ask = async (): Promise<void> => (await parts.of(run)).wayOut();
+  const parts = createOwnerParts({ ...options(engine), egress: changing });
+  const owner = { ...OWNER, egressLog: path.join(tempFolder(), 'log') };
+  const ask = async (): Promise<void> => (await parts.of(owner)).wayOut();
   await expect(ask()).rejects.toThrow('no program');
   await expect(ask()).rejects.toThrow('there is no bridge');
   await ask();

@@ -1,13 +1,11 @@
-import type { Engine, Mount } from '../engines/index.ts';
-import type { AgentAccess, Handover } from '../protocol/index.ts';
-import type { Identity } from './identity.ts';
+import type { CacheVolume, Egress, Identity, StartSweeper } from '../../containers/index.ts';
+import type { Engine, Mount } from '../../engines/index.ts';
+import type { AgentAccess, Handover } from '../../protocol/index.ts';
 
-/** How the workers of a run are walled in; made from the configuration, the same for all of them. */
+/** What the containers of a run's workers are like; made from the configuration, the same for all of them. */
 export interface ContainerSettings extends Identity {
   /** What workers run in; it may be the repository's own. */
   readonly image: string;
-  /** Ours, by its id: what guards the workers runs in it, and nothing of the repository is in it. */
-  readonly workerImage: string;
   /** Root of the user's repository: what is ours in the engine is labelled with it. */
   readonly repo: string;
   readonly memoryBytes: number;
@@ -18,9 +16,8 @@ export interface ContainerSettings extends Identity {
   readonly diskBytes: number;
   /** "none" with an egress proxy is the allowlist. */
   readonly network: 'none' | 'bridge';
-  readonly egress: Egress | null;
+  readonly egress: WorkerEgress | null;
   readonly mounts: readonly Mount[];
-  /** Shared caches: the name of the volume and what finds it there. */
   readonly caches: readonly CacheVolume[];
   readonly runtime: string | null;
   /** Values in the workers' environment that must not be shown. */
@@ -29,30 +26,15 @@ export interface ContainerSettings extends Identity {
   readonly access: AgentAccess;
 }
 
-/** The way out through a proxy. Containers are made meanwhile: who may be asked may take a moment to find out. */
-export interface Egress {
-  readonly program: Promise<EgressProgram>;
-  /** What those inside must be told, so that they find it. */
+export interface WorkerEgress extends Egress {
+  /** The variables by which programs inside find the way out. */
   readonly env: Promise<Readonly<Record<string, string>>>;
-}
-
-/** What the egress proxy's container runs; nothing in it is secret. */
-export interface EgressProgram {
-  readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
-
-export interface CacheVolume {
-  readonly volume: string;
-  readonly target: string;
-  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface ContainerLauncherOptions {
   readonly engine: Engine;
   readonly settings: ContainerSettings;
-  /** Starts the process that clears away what is left when the orchestrator is killed. */
-  readonly startSweeper: (runId: string) => { close(): void };
+  readonly startSweeper: StartSweeper;
   /** How long an engine may be away before a run is given up. */
   readonly outageMs?: number;
 }

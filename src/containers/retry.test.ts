@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { engineErrors } from '../engines/errors.ts';
 import type { Engine } from '../engines/index.ts';
-import { createPatience } from './outage.ts';
+import { createRetry } from './retry.ts';
 
 const gone = engineErrors.ENGINE_UNREACHABLE({ tried: ['it broke the connection off'] });
 const slow = engineErrors.ENGINE_TIMEOUT({ call: 'start container x', place: 'there', waitedMs: 20_000 });
@@ -10,12 +10,12 @@ function engine(isThere: () => boolean): Engine {
   return { info: async () => (isThere() ? {} : Promise.reject(gone)) } as unknown as Engine;
 }
 
-describe('patience with an engine', () => {
+describe('retry with an engine', () => {
   it('ends when the engine is there, but not for this one call', async () => {
     vi.useFakeTimers();
     try {
       let calls = 0;
-      const work = createPatience(engine(() => true))(async () => {
+      const work = createRetry(engine(() => true))(async () => {
         calls += 1;
         throw gone;
       });
@@ -30,7 +30,7 @@ describe('patience with an engine', () => {
 
   it('takes a call that is slow for what it is, as long as the engine answers others', async () => {
     let calls = 0;
-    const work = createPatience(engine(() => true))(async () => {
+    const work = createRetry(engine(() => true))(async () => {
       calls += 1;
       throw slow;
     });
@@ -39,7 +39,7 @@ describe('patience with an engine', () => {
   });
 
   it('takes an engine that answers nothing at all for one that is gone', async () => {
-    const work = createPatience(
+    const work = createRetry(
       engine(() => false),
       0,
     )(async () => Promise.reject(slow));
@@ -49,7 +49,7 @@ describe('patience with an engine', () => {
   it('goes on when an engine that has hung answers again', async () => {
     let looks = 0;
     const results = [async () => Promise.reject(slow), async () => 'done'];
-    const work = createPatience(engine(() => looks++ > 0))(() => results.shift()?.() ?? fail());
+    const work = createRetry(engine(() => looks++ > 0))(() => results.shift()?.() ?? fail());
     expect(await work).toBe('done');
   });
 });

@@ -1,15 +1,15 @@
 import { constants } from 'node:os';
 import type { ContainerExit } from '../engines/index.ts';
-import type { WorkerExit } from '../launchers/launcher.ts';
+import type { ContainerEnd } from './container-wish.ts';
 
 const GIB = 1024 ** 3;
 const KILLED = 128 + constants.signals.SIGKILL;
 
-/** Pure: how a worker ended, from how its container did. An init tells a signal as 128 and its number. */
-export function workerExit(
+/** Pure: how a container ended. An init tells a signal as 128 and its number. */
+export function containerEnd(
   { code, oomKilled }: ContainerExit,
   known: { readonly overLimit: string | undefined; readonly memoryBytes: number },
-): WorkerExit {
+): ContainerEnd {
   const exit = { code: signalOf(code) === null ? code : null, signal: signalOf(code) };
   if (known.overLimit !== undefined) return { ...exit, overLimit: known.overLimit };
   if (oomKilled && code === KILLED)

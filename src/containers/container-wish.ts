@@ -1,0 +1,68 @@
+import type { Attachment, ContainerSpec, Labels } from '../engines/index.ts';
+import type { Output } from './output.ts';
+import type { Owner } from './owner.ts';
+
+/** A container that is wanted. What every container of ours has, and what none may have, is not asked for. */
+export interface ContainerWish extends Pick<
+  ContainerSpec,
+  'image' | 'command' | 'uid' | 'gid' | 'workdir' | 'hostname' | 'mounts' | 'network' | 'cpus' | 'pids' | 'runtime'
+> {
+  readonly owner: Owner;
+  readonly role: string;
+  readonly session: string;
+  readonly labels: Labels;
+  /** The first that is free. */
+  readonly names: readonly [string, ...string[]];
+  /** For the first program, which gets none of the image's variables. Seen by everybody who may inspect: no secrets. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Its number among the clients of the owner's egress proxy; null for a container without a way out. */
+  readonly client: number | null;
+  readonly memoryBytes: number;
+  /** The first line of its stdin; null for none. */
+  readonly firstLine: ((known: KnownAtStart) => Promise<string>) | null;
+  readonly upkeep: Upkeep;
+}
+
+/** What is known of a container when it is made. */
+export interface KnownAtStart {
+  /** Proves to the egress proxy which client it is; null without a way out. */
+  readonly token: string | null;
+  readonly imageEnv: Readonly<Record<string, string>>;
+}
+
+/** What is kept of a container on the host, and how much of the host's disk it may take. */
+export interface Upkeep {
+  /** Folders of the host that it writes. */
+  readonly folders: readonly [string, ...string[]];
+  readonly disk: DiskLimit;
+  readonly memoryBytes: number;
+  /** Takes its output, from its start on. */
+  keep(attachment: Attachment): Output;
+  /** Takes the output of a container that another process has started. */
+  resume(id: string): Output;
+  /** Makes room after it went over its disk limit. */
+  empty(): Promise<void>;
+}
+
+export interface DiskLimit {
+  readonly bytes: number;
+  /** The setting that says so. */
+  readonly setting: string;
+}
+
+/** A container that was started, here or by another process. */
+export interface StartedContainer {
+  readonly owner: Owner;
+  readonly id: string;
+  /** Tells it from another one of the same id in a new engine. */
+  readonly createdAt: string;
+  readonly upkeep: Upkeep;
+}
+
+/** How a container ended. Code and signal are null when that could not be seen. */
+export interface ContainerEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** The limit of its own that ended it, in words. */
+  readonly overLimit?: string;
+}

@@ -1,0 +1,127 @@
+import type { ContainerInfo, Engine, Labels } from '../engines/index.ts';
+import { sleep } from '../lib/index.ts';
+import type { ContainerEnd, ContainerWish, StartedContainer } from './container-wish.ts';
+import { createWatches } from './keep-watch.ts';
+import { LABEL } from './labels.ts';
+import type { ContainersOptions } from './options.ts';
+import { createOwnerParts } from './owner-parts.ts';
+import { createPending } from './pending.ts';
+import type { Pending } from './pending.ts';
+import { removeForSure } from './removal.ts';
+import { createRetry } from './retry.ts';
+import type { RetryOutage } from './retry.ts';
+import { startContainer } from './start-container.ts';
+import { sweepOwner } from './sweep.ts';
+
+/** Between SIGKILL and removal by force, which also ends what is paused or stuck. */
+const KILL_MS = 5000;
+/** How long a sweep waits for what is just being made, so that it can go too. */
+const MAKING_MS = 5000;
+
+/** Locked-down containers, each of which has an owner. Stopping and recovering something that is gone is not an error. */
+export interface Containers {
+  /** A sweep waits for a wish that is still in the making. */
+  start(wish: Promise<ContainerWish>): Promise<ContainerInfo>;
+  /** Is it still the container that was started, and running? It is watched from now on if so. */
+  recover(container: StartedContainer): Promise<boolean>;
+  /** Resolves when it is gone; rejects with ENGINE_UNREACHABLE when that cannot be known. */
+  wait(container: StartedContainer): Promise<ContainerEnd>;
+  /** SIGTERM; after the grace it is killed. */
+  stop(container: StartedContainer, graceMs: number): Promise<ContainerEnd>;
+  /** Removes all that the owner has in the engine. Returns how many containers went. */
+  sweep(ownerId: string): Promise<number>;
+}
+
+export function createContainers(options: ContainersOptions): Containers {
+  const { engine } = options;
+  const retry = createRetry(engine, options.outageMs);
+  const pending = createPending();
+  const making: RetryOutage = (work) => pending.add(retry(work));
+  const parts = createOwnerParts(options, making);
+  const watches = createWatches(engine, retry);
+  const start = async (wish: ContainerWish, again: boolean): Promise<ContainerInfo> => {
+    if (again) await removeAll(engine, { [LABEL.session]: wish.session });
+    const { wayOut, tokenOf } = await parts.of(wish.owner);
+    const { client, owner, upkeep } = wish;
+    const { info, output } = await startContainer(engine, wish, client === null ? null : tokenOf(client));
+    void watches.begin({ owner, id: info.id, createdAt: info.createdAt, upkeep }, output);
+    // After the container, which waits for it when it needs it: both at once would only be slower.
+    if (client !== null) await orRemove(engine, info.id, wayOut());
+    return info;
+  };
+
+  return {
+    start: (wish) => {
+      let tries = 0;
+      return making(async () => start(await wish, tries++ > 0));
+    },
+    recover: async (container) => {
+      if (!(await isStillThere(engine, container))) return false;
+      // Its owner needs its sweeper and its egress proxy again. If that fails, the container works on, without a network.
+      pending.add(parts.of(container.owner).then(({ wayOut }) => wayOut())).catch(() => undefined);
+      void watches.end(container).catch(() => undefined);
+      return true;
+    },
+    wait: watches.end,
+    stop: async (container, graceMs) => {
+      const end = watches.end(container);
+      // Its end counts also while the engine does not answer.
+      await Promise.race([end, retry(() => endContainer(engine, container.id, end, graceMs))]);
+      return end;
+    },
+    sweep: async (ownerId) => {
+      await parts.close(ownerId);
+      const swept = await sweepWith(engine, ownerId, pending);
+      // What could not be swept, or is still to come, is left to the sweeper.
+      if (pending.isEmpty()) parts.forget(ownerId);
+      return swept;
+    },
+  };
+}
+
+/** What is just being made would come after the sweep. */
+async function sweepWith(engine: Engine, ownerId: string, pending: Pending): Promise<number> {
+  const swept = await sweepOwner(engine, ownerId);
+  if (pending.isEmpty()) return swept;
+  await pending.emptyWithin(MAKING_MS);
+  return swept + (await sweepOwner(engine, ownerId));
+}
+
+/** The same one, and not only its remains: those go. */
+async function isStillThere(engine: Engine, { id, createdAt }: StartedContainer): Promise<boolean> {
+  const info = await engine.inspectContainer(id);
+  if (info === undefined || info.createdAt !== createdAt) return false;
+  if (info.status === 'running' || info.status === 'paused') return true;
+  await engine.removeContainer(info.id);
+  return false;
+}
+
+/** What an engine that went away has kept of a start that it did not answer. */
+async function removeAll(engine: Engine, labels: Labels): Promise<void> {
+  for (const { id } of await engine.listContainers(labels)) await engine.removeContainer(id);
+}
+
+/** A container without what it needs is not left behind. */
+async function orRemove(engine: Engine, id: string, need: Promise<void>): Promise<void> {
+  try {
+    await need;
+  } catch (error) {
+    await removeForSure(engine, id);
+    throw error;
+  }
+}
+
+/** SIGTERM, SIGKILL after the grace, and by force what is left then. */
+async function endContainer(engine: Engine, id: string, end: Promise<unknown>, graceMs: number): Promise<void> {
+  const gone = end.then(
+    () => true,
+    () => true,
+  );
+  const within = (ms: number): Promise<boolean> => Promise.race([gone, sleep(ms).then(() => false)]);
+  if (graceMs > 0) {
+    await engine.signalContainer(id, 'SIGTERM');
+    if (await within(graceMs)) return;
+  }
+  await engine.signalContainer(id, 'SIGKILL');
+  if (!(await within(KILL_MS))) await engine.removeContainer(id);
+}

@@ -1,0 +1,78 @@
+import { engineErrors } from '../engines/errors.ts';
+import type { Engine } from '../engines/index.ts';
+import { hasCode } from '../lib/index.ts';
+import { containerEnd } from './container-end.ts';
+import type { ContainerEnd, StartedContainer } from './container-wish.ts';
+import { createDiskMeter, watchDisk } from './disk-watch.ts';
+import { createFreeSpace } from './free-space.ts';
+import type { FreeSpace } from './free-space.ts';
+import { keepToTheEnd } from './output.ts';
+import type { Output } from './output.ts';
+import { removeForSure } from './removal.ts';
+import type { RetryOutage } from './retry.ts';
+
+/** The ends of containers, each of which is waited for once. */
+export interface Watches {
+  /** Begins to watch a container whose output is kept already. */
+  begin(container: StartedContainer, output: Output): Promise<ContainerEnd>;
+  /** The end of a container; one that another process has started is watched from now on. */
+  end(container: StartedContainer): Promise<ContainerEnd>;
+}
+
+export function createWatches(engine: Engine, retry: RetryOutage): Watches {
+  const watched = new Map<string, Promise<ContainerEnd>>();
+  const freeSpace = createFreeSpace();
+  const begin = (container: StartedContainer, output: Output): Promise<ContainerEnd> => {
+    const end = keepWatch({ engine, retry, freeSpace }, container, output);
+    // A rejection is told to those who wait; it is no fault that no one waits yet.
+    end.catch(() => undefined);
+    watched.set(container.id, end);
+    return end;
+  };
+  return {
+    begin,
+    end: async (container) => watched.get(container.id) ?? begin(container, container.upkeep.resume(container.id)),
+  };
+}
+
+interface Watching {
+  readonly engine: Engine;
+  readonly retry: RetryOutage;
+  readonly freeSpace: FreeSpace;
+}
+
+/** Until it has ended and is removed. It is killed when it keeps more on the disk than it may. */
+async function keepWatch(watching: Watching, { id, upkeep }: StartedContainer, first: Output): Promise<ContainerEnd> {
+  const { engine, retry } = watching;
+  const over = new AbortController();
+  const output = keepToTheEnd(first, () => upkeep.resume(id), over.signal);
+  let overLimit: string | undefined;
+  const disk = overDisk(watching, { id, upkeep }, over.signal).then(async (problem) => {
+    overLimit = problem;
+    if (problem !== undefined) await engine.signalContainer(id, 'SIGKILL');
+  });
+  // An engine that cannot be asked to kill it is noticed below.
+  disk.catch(() => undefined);
+  try {
+    // An engine that comes back takes its containers along, or finds them again.
+    const exit = await retry(() => engine.waitContainer(id));
+    if (overLimit !== undefined) await upkeep.empty();
+    return containerEnd(exit, { overLimit, memoryBytes: upkeep.memoryBytes });
+  } catch (error) {
+    // A container whose end cannot be waited for must not live on unseen.
+    if (!hasCode(error, engineErrors.ENGINE_UNREACHABLE)) await removeForSure(engine, id);
+    throw error;
+  } finally {
+    over.abort();
+    await output;
+  }
+}
+
+function overDisk(
+  { freeSpace }: Watching,
+  { id, upkeep }: Pick<StartedContainer, 'id' | 'upkeep'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const meter = createDiskMeter(upkeep.folders, id);
+  return Promise.race([watchDisk(meter, upkeep.disk, signal), freeSpace.watch(meter, signal)]);
+}

@@ -1,0 +1,33 @@
+import type { Engine, Labels } from '../engines/index.ts';
+import type { Owner } from './owner.ts';
+
+export interface ContainersOptions {
+  readonly engine: Engine;
+  /** The way out of all containers that have one; null for none. */
+  readonly egress: Egress | null;
+  /** Volumes that outlive their owners; made before the first container. */
+  readonly volumes: readonly { readonly name: string; readonly labels: Labels }[];
+  readonly startSweeper: StartSweeper;
+  /** How long an engine may be away before it is given up. */
+  readonly outageMs?: number;
+}
+
+/** Starts the process that removes what an owner has in the engine, once the owner was killed. */
+export type StartSweeper = (owner: Owner) => { close(): void };
+
+/** The egress proxy's container. */
+export interface Egress {
+  /** Containers are made while that is being found out. */
+  readonly program: Promise<EgressProgram>;
+  /** An image of ours, by its id: nothing of a repository is in it. */
+  readonly image: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly runtime: string | null;
+}
+
+/** Nothing in it is secret. */
+export interface EgressProgram {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,26 @@
+import { sleep } from '../lib/index.ts';
+
+/** Work that may still bring something into the engine. */
+export interface Pending {
+  add<Result>(work: Promise<Result>): Promise<Result>;
+  isEmpty(): boolean;
+  /** Resolves when all of it is over, or the time is. */
+  emptyWithin(ms: number): Promise<void>;
+}
+
+export function createPending(): Pending {
+  const works = new Set<Promise<unknown>>();
+  return {
+    add: (work) => {
+      const over: Promise<unknown> = work.catch(() => undefined).then(() => works.delete(over));
+      works.add(over);
+      return work;
+    },
+    isEmpty: () => works.size === 0,
+    emptyWithin: async (ms) => {
+      const over = new AbortController();
+      await Promise.race([Promise.all(works), sleep(ms, over.signal)]);
+      over.abort();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { startDaemon } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import type { StartSweeper } from './options.ts';
+
+interface SweeperWishes {
+  /** The built program. */
+  readonly program: string;
+  /** Held by the owner as long as it lives. */
+  readonly lock: string;
+  /** How long an owner that was killed may be resumed. */
+  readonly leaseMs: number;
+  readonly env: Environment;
+}
+
+/** The sweeper lives as long as we do, and longer: it has no terminal to write to. */
+export function sweeperStarter({ program, lock, leaseMs, env }: SweeperWishes): StartSweeper {
+  return ({ id }) => {
+    const args = [program, '--owner', id, '--lock', lock, '--lease-ms', String(leaseMs)];
+    const output = openSync(devNull, 'a');
+    const child = startDaemon(process.execPath, args, { cwd: '/', env: toFindTheEngine(env), output });
+    closeSync(output);
+    child.on('error', () => undefined);
+    child.unref();
+    return { close: () => void child.stdin?.end('done\n') };
+  };
+}
+
+/** It gets nothing else of the user's. */
+function toFindTheEngine(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => /^(DOCKER_.*|HOME|PATH|XDG_.*|TMPDIR)$/.test(name)));
+}

@@ -1,0 +1,42 @@
+import type { KnownAtStart } from '../../containers/index.ts';
+import { withGitSettings } from '../../git/index.ts';
+import type { Environment } from '../../lib/index.ts';
+import type { Handover } from '../../protocol/index.ts';
+import type { WorkerSpec } from '../launcher.ts';
+import type { ContainerSettings } from './settings.ts';
+
+/** The mask of workers that share a cache as a group. */
+const SHARED_WITH_GROUP = 0o002;
+
+/** Inside, folders may belong to another number than the one that git runs as; they are ours all the same. */
+const TRUSTED_FOLDERS = ['safe.directory', '*'] as const;
+
+/** The first line of a worker's stdin: what it and its tasks are given. */
+export async function handoverLine(
+  spec: WorkerSpec,
+  settings: ContainerSettings,
+  { token, imageEnv }: KnownAtStart,
+): Promise<string> {
+  const told = settings.egress === null ? {} : await settings.egress.env;
+  const caches = settings.caches.map((cache) => cache.env);
+  const all = Object.assign({}, forTasks(imageEnv), told, defined(spec.env), ...caches) as Environment;
+  const handover: Handover = {
+    version: 2,
+    env: defined(withGitSettings(all, [TRUSTED_FOLDERS])),
+    umask: settings.apart && caches.length > 0 ? SHARED_WITH_GROUP : null,
+    secrets: settings.secrets,
+    egress: token,
+  };
+  return JSON.stringify(handover);
+}
+
+/** Without what the worker's own container sets. */
+function forTasks(imageEnv: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(imageEnv).filter(([name]) => name !== 'HOME' && !name.startsWith('MAHABHARATHA_')),
+  );
+}
+
+function defined(env: Environment): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}

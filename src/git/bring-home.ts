@@ -6,6 +6,7 @@ import type { Environment } from '../lib/index.ts';
 import { readBundleHeader } from './bundle-header.ts';
 import { gitErrors } from './errors.ts';
 import type { GitCommand } from './git-command.ts';
+import { quarantinePrefix } from './quarantine.ts';
 import { changeRefs, checkedOutIn } from './refs.ts';
 import { needRoom, needWritable } from './room.ts';
 
@@ -51,8 +52,7 @@ const FRUGAL = ['core.bigFileThreshold=16m', 'core.deltaBaseCacheLimit=16m', 'pa
 export async function bringHome(git: GitCommand, commonDir: string, { file, branch }: Bundle): Promise<string> {
   const ref = `refs/heads/${branch}`;
   const objects = path.join(commonDir, 'objects');
-  // Git's own name for such a folder: what a crash leaves, its housekeeping finds.
-  const quarantine = path.join(objects, `tmp_objdir-mahabharatha-${randomId()}`);
+  const quarantine = path.join(objects, `${quarantinePrefix(path.posix.dirname(branch))}${randomId()}`);
   const bundle = await open(file, 'r');
   try {
     const tip = await standBeforePack(bundle, file, ref);

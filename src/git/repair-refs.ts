@@ -1,5 +1,6 @@
 import { readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { removeQuarantines } from './quarantine.ts';
 import { changeRefs } from './refs.ts';
 import type { GitCommand } from './git-command.ts';
 
@@ -15,7 +16,7 @@ const WORKERS_LOCK = /\/worker-\d+\.lock$/;
 /**
  * What a loss of power, or a git that was killed, may have left of refs: locks that no process holds, files that are
  * empty, names of commits that are not there. Git can neither read nor replace them. Those whose commit is `known` and there
- * are made again, all others go. Returns what was broken. The caller is the only one who writes these refs.
+ * are made again, all others go, and so do objects that were just being examined. Returns what was broken. The caller is the only one who writes these refs.
  */
 export async function repairRefs(
   git: GitCommand,
@@ -23,6 +24,7 @@ export async function repairRefs(
   feature: string,
   known: ReadonlyMap<string, string>,
 ): Promise<string[]> {
+  await removeQuarantines(commonDir, feature);
   const prefixes = [`refs/heads/mahabharatha/${feature}`, `refs/mahabharatha/${feature}`];
   const files = (await Promise.all(prefixes.map((prefix) => looseFiles(commonDir, prefix)))).flat();
   const locks = files.filter(({ ref }) => ref.endsWith('.lock') && !WORKERS_LOCK.test(ref));

@@ -8,6 +8,16 @@ const INTEGRATION = 'refs/heads/mahabharatha/login/integration';
 const ATTEMPT = 'refs/mahabharatha/login/A/1';
 const GONE = '1234567890123456789012345678901234567890';
 
+it('objects that a killed orchestrator was just examining go, and those of another feature stay', async () => {
+  const temp = tempRepository();
+  const folderOf = (feature: string): string =>
+    path.join(temp.folder, '.git', 'objects', `tmp_objdir-mahabharatha~${feature}~0123456789abcdef`);
+  for (const feature of ['login', 'log', 'login-2']) writeFile(path.join(folderOf(feature), 'pack', 'tmp_pack_1'), 'x');
+  const repository = await openRepository(temp.folder, temp.env);
+  await repository.repairRefs('login', new Map());
+  expect(['login', 'log', 'login-2'].map((feature) => existsSync(folderOf(feature)))).toEqual([false, true, true]);
+});
+
 describe('refs of a feature after a loss of power', () => {
   it.each([
     ['are empty', ''],

@@ -1,6 +1,6 @@
 import type { EgressRule } from '../../protocol/index.ts';
 import { kindOf, permissionFor, readHost } from '../target/index.ts';
-import { NPM_PRESET, PRESET_NAMES, presetLike, PRESETS } from './presets.ts';
+import { NPM_PRESET, PRESET_NAMES, PRESETS } from './presets.ts';
 
 /** For a name without a port. */
 const WEB_PORTS = [443, 80];
@@ -11,7 +11,7 @@ export interface Allowlist {
   readonly npm: boolean;
   /** One text for each entry that says nothing we understand. */
   readonly problems: readonly string[];
-  /** Entries that can do no good. */
+  /** One text for each entry that no container can reach. */
   readonly warnings: readonly string[];
 }
 
@@ -20,24 +20,16 @@ export function parseAllowlist(entries: readonly string[]): Allowlist {
   const wanted = entries.map((entry) => entry.trim());
   const texts = wanted.flatMap((entry) => PRESETS.get(entry) ?? (entry === NPM_PRESET ? [] : [entry]));
   const read = texts.map((text) => ({ text, rule: readEntry(text) }));
-  const understood = read.flatMap(({ text, rule }) => (typeof rule === 'string' ? [] : [{ text, rule }]));
+  const rules = read.flatMap(({ rule }) => (typeof rule === 'string' ? [] : [rule]));
   return {
-    rules: understood.map(({ rule }) => rule),
+    rules,
     npm: wanted.includes(NPM_PRESET),
     problems: read.flatMap(({ text, rule }) => (typeof rule === 'string' ? [`"${text}": ${rule}`] : [])),
-    warnings: understood.flatMap(({ text, rule }) => warningOf(text, rule)),
+    warnings: rules.filter(isOwnLoopback).map(({ host }) => loopbackWarning(`"${host}" in workers.container.allow`)),
   };
 }
 
-function warningOf(text: string, rule: EgressRule): string[] {
-  if (isOwnLoopback(rule)) return [loopbackWarning(`"${rule.host}" in workers.container.allow`)];
-  if (!SINGLE_WORD.test(text)) return [];
-  return [
-    `"${text}" in workers.container.allow is no preset (${PRESET_NAMES.join(', ')}) and is taken for the name of a host; if that is what you mean, "${text}:443" says so`,
-  ];
-}
-
-/** A preset, or a host of the user's own network: with a dot or a port it can only be a host. */
+/** Either a misspelt preset or a host of the user's own network: with a dot or a port it can only be a host. */
 const SINGLE_WORD = /^[\p{L}\p{M}\p{N}_-]+$/u;
 
 /** Pure. Loopback inside a container is the container's own. */
@@ -54,15 +46,14 @@ export function loopbackWarning(what: string): string {
   );
 }
 
-const NOT_AN_ENTRY = `not a preset (${PRESET_NAMES.join(', ')}), a name ("example.org", "*.example.org", "example.org:8443") or an address with its port ("192.168.1.5:8080", "[fd12::5]:8080")`;
+const PRESETS_TEXT = PRESET_NAMES.join(', ');
+const NOT_AN_ENTRY = `not a preset (${PRESETS_TEXT}), a name ("example.org", "*.example.org", "example.org:8443") or an address with its port ("192.168.1.5:8080", "[fd12::5]:8080")`;
 
 /** A rule, or what is wrong with the entry. */
 function readEntry(text: string): EgressRule | string {
   const [, star, hostText = '', portText] = /^(\*\.)?(\[[^\]]*\]|[^:[\]]*)(?::([^:/]*))?$/.exec(text) ?? [];
   const host = readHost(hostText.startsWith('[') ? hostText : inAscii(hostText));
-  const meant = SINGLE_WORD.test(text) ? presetLike(text) : undefined;
-  if (meant !== undefined)
-    return `not a preset; did you mean "${meant}"? A host of that name is allowed with its port: "${text}:443"`;
+  if (SINGLE_WORD.test(text)) return `not a preset (${PRESETS_TEXT}); a host is allowed with its port: "${text}:443"`;
   if (host === undefined) return whyNoEntry(text);
   const port = portText === undefined ? undefined : readPort(portText);
   if (port === 'none') return 'the port must be a number from 1 to 65535';

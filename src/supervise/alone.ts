@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { kill, sleep, systemClock } from '../lib/index.ts';
 import { HANDOVER_MARK } from '../protocol/index.ts';
+import { readSystemFile } from './system-file.ts';
 
 /** The inits of engines: what they run as pid 1 reaps processes and does nothing else. */
 const INITS = new Set(['docker-init', 'tini', 'catatonit', 'podman-init']);
@@ -68,10 +69,7 @@ function isToBeAwaited(entry: string): boolean {
 }
 
 function namesOfInit(): string[] {
-  try {
-    const [program = ''] = readFileSync('/proc/1/cmdline', 'utf8').split('\0');
-    return [readFileSync('/proc/1/comm', 'utf8').trim(), path.basename(program)];
-  } catch {
-    return [];
-  }
+  // Where the system does not tell, the empty names are those of no init.
+  const [program = ''] = readSystemFile('/proc/1/cmdline').split('\0');
+  return [readSystemFile('/proc/1/comm').trim(), path.basename(program)];
 }

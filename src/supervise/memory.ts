@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Exceeded } from './exceeded.ts';
+import { readSystemFile } from './system-file.ts';
 
 /** What the container's own control group tells of its memory; what is undefined is not known. */
 export interface MemoryRecord {
@@ -15,7 +15,7 @@ export interface MemoryRecord {
 const NO_LIMIT = 2 ** 60;
 
 export function readOomKills(root = '/sys/fs/cgroup'): MemoryRecord {
-  const read = (file: string): string => textOf(path.join(root, file));
+  const read = (file: string): string => readSystemFile(path.join(root, file));
   const events = read('memory.events');
   const control = read('memory/memory.oom_control');
   const limit = numberIn(read('memory.max')) ?? numberIn(read('memory/memory.limit_in_bytes'));
@@ -44,14 +44,6 @@ const EXPENDABLE = '{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null; exec
  */
 export function expendable(file: string, args: readonly string[]): { file: string; args: readonly string[] } {
   return { file: '/bin/sh', args: ['-c', EXPENDABLE, file, ...args] };
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 function fieldOf(text: string, name: string): number | undefined {

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Exceeded } from './exceeded.ts';
+import { readSystemFile } from './system-file.ts';
 
 /** What the container's own control group tells of its processes; what is undefined is not known. */
 export interface ProcessRecord {
@@ -10,7 +10,8 @@ export interface ProcessRecord {
 }
 
 export function readProcessRecord(root = '/sys/fs/cgroup'): ProcessRecord {
-  const read = (file: string): string => textOf(path.join(root, file)) ?? textOf(path.join(root, 'pids', file)) ?? '';
+  const read = (file: string): string =>
+    readSystemFile(path.join(root, file)) || readSystemFile(path.join(root, 'pids', file));
   const refusals = /^max (\d+)$/m.exec(read('pids.events'))?.[1];
   const limit = /^\d+$/.exec(read('pids.max').trim())?.[0];
   return {
@@ -24,12 +25,4 @@ export function processesExceeded(before: ProcessRecord, after: ProcessRecord): 
   if (before.refusals === undefined || after.refusals === undefined || after.refusals <= before.refusals)
     return undefined;
   return { limit: 'processes', most: after.limit };
-}
-
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

@@ -1,16 +1,14 @@
 import { createConnection, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { joinSockets, reasonOf, sleep, systemClock, systemCode } from '../../lib/index.ts';
+import { endWithAnswer, joinSockets, reasonOf, sleep, systemClock, systemCode } from '../../lib/index.ts';
 import { egressPreamble } from '../../protocol/index.ts';
 
-/** The proxy may start after us: a connection waits so long for it. */
+/** The proxy may start after the worker: a connection waits this long for it. */
 const PATIENCE_MS = 10_000;
 const RETRY_MS = 100;
 /** Longer than the slowest silent answer of a model; the proxy has the same limit. */
 const IDLE_MS = 15 * 60_000;
-/** How long a refused client may take to read why. */
-const LINGER_MS = 5000;
-/** Not there yet, nobody listens yet, or too many knock at once. */
+/** No socket yet, no listener yet, or too many connections at once. */
 const NOT_YET = new Set(['ENOENT', 'ECONNREFUSED', 'EAGAIN']);
 
 export interface EgressDoorOptions {
@@ -45,7 +43,7 @@ export async function openEgressDoor(options: EgressDoorOptions): Promise<Egress
     server.once('error', reject);
     server.listen(options.port, '127.0.0.1', resolve);
   });
-  // What is accepted and cannot be (too many open files) is one client's trouble, not ours.
+  // An accept that fails (too many open files) concerns one client alone.
   server.on('error', () => undefined);
   return {
     port: (server.address() as AddressInfo).port,
@@ -90,9 +88,5 @@ function connect(path: string): Promise<Socket | Error> {
 function giveUp(client: Socket, error: Error): void {
   const text = `Mahabharatha's egress proxy cannot be reached (${reasonOf(error)}): no network until it is back.\n`;
   const head = `HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
-  client.setTimeout(LINGER_MS, () => client.destroy());
-  // Unread bytes at the close would reset the connection before the answer is read.
-  client.resume();
-  client.once('end', () => client.destroySoon());
-  client.end(`${head}Connection: close\r\n\r\n${text}`);
+  endWithAnswer(client, `${head}Connection: close\r\n\r\n${text}`);
 }

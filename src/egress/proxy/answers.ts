@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { endWithAnswer } from '../../lib/index.ts';
 import { reasonText, whatText } from '../target/index.ts';
 import type { Refused } from '../target/index.ts';
 import { printable } from './denial.ts';
@@ -60,9 +61,5 @@ export function answerConnect(client: Socket, answer: Answer): void {
     `Content-Length: ${Buffer.byteLength(text)}`,
     'Connection: close',
   ];
-  client.setTimeout(LINGER_MS, () => client.destroy());
-  // Unread bytes at the close would reset the connection before the answer is read.
-  client.resume();
-  client.once('end', () => client.destroySoon());
-  client.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+  endWithAnswer(client, `${head.join('\r\n')}\r\n\r\n${text}`);
 }

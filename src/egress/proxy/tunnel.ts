@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { joinSockets } from '../../lib/index.ts';
+import { endWithAnswer, joinSockets } from '../../lib/index.ts';
 import { answerConnect } from './answers.ts';
 import { looksLikeTls } from './client-hello.ts';
 import type { Answer } from './denial.ts';
@@ -7,8 +7,6 @@ import type { Opening } from './opening.ts';
 
 /** A fatal alert, "unrecognized name": what a TLS client can show of a refusal. */
 const ALERT = Buffer.from([21, 3, 1, 0, 2, 2, 112]);
-/** How long a refused client may take to read why. */
-const LINGER_MS = 5000;
 
 /** Passes on what was said in the opening, and all that follows. */
 export function joinTunnel(client: Socket, upstream: Socket, opening: Opening, idleMs: number): void {
@@ -20,8 +18,5 @@ export function joinTunnel(client: Socket, upstream: Socket, opening: Opening, i
 /** Says no in a tunnel that is open already, in the words that its client understands. */
 export function refuseTunnel(client: Socket, opening: Opening, answer: Answer): void {
   if (!looksLikeTls(opening.client)) return answerConnect(client, answer);
-  client.setTimeout(LINGER_MS, () => client.destroy());
-  client.resume();
-  client.once('end', () => client.destroySoon());
-  client.end(ALERT);
+  endWithAnswer(client, ALERT);
 }

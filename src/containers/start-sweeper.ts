@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { startDaemon } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { MARKS } from '../protocol/index.ts';
 import type { StartSweeper } from './options.ts';
 
 interface SweeperWishes {
@@ -18,8 +19,9 @@ interface SweeperWishes {
 export function sweeperStarter({ program, lock, leaseMs, env }: SweeperWishes): StartSweeper {
   return ({ id }) => {
     const args = [program, '--owner', id, '--lock', lock, '--lease-ms', String(leaseMs)];
+    const marked = { ...toFindTheEngine(env), [MARKS.sweeper]: `${id}.${process.pid}` };
     const output = openSync(devNull, 'a');
-    const child = startDaemon(process.execPath, args, { cwd: '/', env: toFindTheEngine(env), output });
+    const child = startDaemon(process.execPath, args, { cwd: '/', env: marked, output });
     closeSync(output);
     child.on('error', () => undefined);
     child.unref();

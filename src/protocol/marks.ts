@@ -9,4 +9,6 @@ export const MARKS = {
   worker: 'MAHABHARATHA_WORKER',
   /** Set for what a worker starts, not for the worker itself: one value for each command and all its descendants. */
   child: 'MAHABHARATHA_CHILD',
+  /** Set for the sweeper alone: its run and the pid of its orchestrator. */
+  sweeper: 'MAHABHARATHA_SWEEPER',
 } as const;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findByEnvironment, randomId, tryLock } from '../../src/lib/index.ts';
@@ -17,6 +17,13 @@ const stillRun = (ids: readonly string[]): boolean[] =>
 /** A worker that hears no more of its orchestrator ends after a grace: a paused one is there however long others take. */
 const pauseAll = (project: ContainerProject): void => {
   for (const { Id } of project.containers()) run('pause', Id);
+};
+const commandOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 };
 /** Broken off while a worker is at work. */
 const brokenOff = async (project: ContainerProject, ...args: string[]): Promise<void> => {
@@ -111,6 +118,25 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
     expect(states.flatMap(({ tasks }) => Object.values(tasks).map(({ attempts }) => attempts.length))).toEqual(
       Array.from({ length: 8 }, () => 1),
     );
+  });
+
+  it('leaves one sweeper to a run that was killed and resumed: the new one', async () => {
+    const project = await newProject();
+    await project.graph('login', [task('A', 1), task('B', 600)]);
+    const sweepers = async (): Promise<number[]> => {
+      const pids = await findByEnvironment('HOME', project.env['HOME'] ?? '');
+      return pids.filter((pid) => commandOf(pid).includes('sweeper.js'));
+    };
+    await brokenOff(project);
+    const old = await sweepers();
+    expect(old).toHaveLength(1);
+    const live = project.start('kurukshetra', '--resume');
+    await waitUntil('one sweeper is left, and it is a new one', async () => {
+      const now = await sweepers();
+      return now.length === 1 && now[0] !== old[0];
+    });
+    live.child.kill('SIGTERM');
+    expect((await live.end).exit).toBe(143);
   });
 
   it('lets twenty workers work at once', async () => {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { endOf, tryLock } from '../../src/lib/index.ts';
+import { MARKS } from '../../src/protocol/index.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -42,4 +43,29 @@ it('the sweeper removes nothing of a run that was taken over while it looked for
   await release?.();
   await end;
   expect(asked).toContain('GET /containers/json');
+});
+
+it('a sweeper ends when the run was resumed and has a new one, long before the resumed run is over', async () => {
+  const lock = path.join(tempFolder(), 'lock');
+  const held = await tryLock(lock);
+  const start = (run: string, orchestrator: number) => {
+    const args = [SWEEPER, '--owner', run, '--lock', lock, '--lease-ms', '600000'];
+    const env = {
+      PATH: process.env['PATH'],
+      DOCKER_HOST: 'unix:///nowhere',
+      [MARKS.sweeper]: `${run}.${orchestrator}`,
+    };
+    const sweeper = spawn(process.execPath, args, { env, stdio: ['pipe', 'ignore', 'ignore'] });
+    onTestFinished(() => void sweeper.kill('SIGKILL'));
+    return { sweeper, end: endOf(sweeper, 'the sweeper') };
+  };
+  const [old, older, other] = [start('r', 1), start('r', 2), start('s', process.pid)];
+  for (const { sweeper } of [old, older]) sweeper.stdin.end();
+  const next = start('r', process.pid);
+  expect(await Promise.all([old.end, older.end])).toEqual([
+    { code: 0, signal: null },
+    { code: 0, signal: null },
+  ]);
+  expect([next.sweeper.exitCode, other.sweeper.exitCode]).toEqual([null, null]);
+  if (held.taken) await held.release();
 });

@@ -74,6 +74,7 @@ async function repair({ project, store, feature }: Cleaning, dryRun: boolean): P
   // To take the lock makes this folder; where it is not, no run has it.
   const release = (await exists(store.paths.folder)) ? await lock(store, feature) : undefined;
   try {
+    await project.repository.removeEmptyObjects();
     await project.repository.repairRefs(feature, new Map());
   } finally {
     await release?.();

@@ -57,7 +57,7 @@ async function unmergedCommits({ git, readRef }: Repository, integration: string
   return Number(text.trim());
 }
 
-/** Leaves out what other branches and tags have. */
+/** Leaves out what other branches and tags have; those that name an object that is not there have nothing. */
 function notElsewhere(prefix: string): string[] {
-  return ['--not', `--exclude=${prefix}*`, '--branches', '--tags', '--remotes', 'HEAD'];
+  return ['--ignore-missing', '--not', `--exclude=${prefix}*`, '--branches', '--tags', '--remotes', 'HEAD'];
 }

@@ -1,10 +1,8 @@
 import { lstat, readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { sleep, systemCode } from '../lib/index.ts';
-
-/** A git of ours that is at work writes all of a record within moments: what is half for so long stays half. */
-const LOOK_AGAIN_MS = 250;
-const LOOKS = 4;
+import { systemCode } from '../lib/index.ts';
+import { lasting } from './lasting.ts';
+import type { Found } from './lasting.ts';
 
 /** Of our worktrees: git names a record after the folder and puts a number behind a name that is taken. */
 const OUR_RECORD = /^mahabharatha-worker-\d+$/;
@@ -31,20 +29,6 @@ async function removeRecords(commonDir: string, isWrong: Question): Promise<stri
   const wrong = await lasting(() => findRecords(folder, isWrong));
   for (const name of wrong) await rm(path.join(folder, name), { recursive: true, force: true });
   return wrong;
-}
-
-/** Names of what is wrong, each with what tells it from a later one of that name. */
-type Found = ReadonlyMap<string, string>;
-
-/** What is wrong at every look, and the same each time; one look is enough when nothing is. */
-async function lasting(look: () => Promise<Found>): Promise<string[]> {
-  let found = [...(await look())];
-  for (let again = 1; again < LOOKS && found.length > 0; again += 1) {
-    await sleep(LOOK_AGAIN_MS);
-    const now = await look();
-    found = found.filter(([name, identity]) => now.get(name) === identity);
-  }
-  return found.map(([name]) => name);
 }
 
 async function findRecords(folder: string, isWrong: Question): Promise<Found> {

@@ -18,6 +18,7 @@ import { mergeCommits } from './merge.ts';
 import { findMergeFault, notContained } from './merge-proof.ts';
 import type { MergeChain } from './merge-proof.ts';
 import type { MergeRequest, MergeResult } from './merge.ts';
+import { removeEmptyObjects } from './repair-objects.ts';
 import { isWhole, repairRefs } from './repair-refs.ts';
 import { remakeCommit } from './remake-commit.ts';
 import type { Remake } from './remake-commit.ts';
@@ -58,8 +59,10 @@ export interface Repository {
   remake(wish: Remake): Promise<string>;
   addWorktree(worktree: NewWorktree): Promise<void>;
   removeWorktree(folder: string): Promise<void>;
-  /** Removes what a killed git has left of worktrees of ours; returns the names of the records. */
+  /** Removes what a killed git has left of worktrees of ours and of the packed refs; returns the names. */
   repairRecords(): Promise<string[]>;
+  /** Removes objects that a loss of power has left empty, so that they can be written again; returns their ids. */
+  removeEmptyObjects(): Promise<string[]>;
   /** Folders for a worker that must not write here; what stood in them before is replaced. */
   addPrivateCheckout(checkout: NewPrivateCheckout): Promise<void>;
   /** Where objects are read from: the repository's own folder and those it borrows from. */
@@ -130,8 +133,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
         await changeRefs(git, changes);
       });
     },
-    repairRefs: (feature, known) => repairRefs(git, commonDir, feature, known),
-    isWhole: (commit, base) => isWhole(git, commit, base),
+    ...repairsOf(git, commonDir),
     moveBranch: (move) => moveBranch(git, move),
     checkNotCheckedOut: (branch) => checkNotCheckedOut(git, branch),
     commitFacts: (id) => commitFacts(git, id),
@@ -161,6 +163,14 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     },
   };
 }
+
+type Repairs = Pick<Repository, 'repairRefs' | 'removeEmptyObjects' | 'isWhole'>;
+
+const repairsOf = (git: GitCommand, commonDir: string): Repairs => ({
+  repairRefs: (feature, known) => repairRefs(git, commonDir, feature, known),
+  removeEmptyObjects: () => removeEmptyObjects(commonDir),
+  isWhole: (commit, base) => isWhole(git, commit, base),
+});
 
 /** Whoever removes the branch of a worker has ended the worker before: a lock on it is nobody's. */
 function removedWorkerBranches(changes: readonly RefChange[]): string[] {

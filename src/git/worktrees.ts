@@ -2,6 +2,7 @@ import { mkdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { removeLockDrafts, removeTree, sleep } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
+import { repairPackedRefs } from './repair-packed-refs.ts';
 import { removeHalfRecords, repairRecords } from './repair-records.ts';
 
 const LOOKS = 10;
@@ -35,12 +36,14 @@ export function worktreesOf(
   commonDir: string,
   alone: <Result>(work: () => Promise<Result>) => Promise<Result>,
 ): Worktrees {
+  const folders = async (): Promise<string[]> => (await listWorktrees(git)).map(({ folder }) => folder);
   return {
     addWorktree: (worktree) => alone(() => addWorktree(git, commonDir, worktree)),
     removeWorktree: (folder) => alone(() => removeWorktree(git, commonDir, folder)),
     repairRecords: async () => {
       await removeLockDrafts(worktreesLock(commonDir));
-      return alone(() => repairRecords(commonDir));
+      const records = await alone(() => repairRecords(commonDir));
+      return [...records, ...(await repairPackedRefs(commonDir, folders))];
     },
     listWorktrees: () => listWorktrees(git),
   };

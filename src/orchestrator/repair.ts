@@ -3,8 +3,18 @@ import type { RunState } from '../state/index.ts';
 import type { Journal } from './journal.ts';
 import type { RunContext } from './ports.ts';
 
+const SHOWN = 5;
+
 /** After a loss of power refs may be broken and objects missing: what can be is made again, the rest is done again. */
 export async function repairAfterCrash({ ports, graph }: RunContext, journal: Journal): Promise<void> {
+  const empty = await ports.repository.removeEmptyObjects();
+  if (empty.length > 0) {
+    const some = empty.slice(0, SHOWN).join(', ') + (empty.length > SHOWN ? ` and ${empty.length - SHOWN} more` : '');
+    journal.record({
+      type: 'warning',
+      text: `these objects were empty files, and are removed to be written again: ${some}`,
+    });
+  }
   const broken = await ports.repository.repairRefs(graph.feature, knownRefs(journal.state));
   if (broken.length > 0) {
     const text = `these refs were broken and have been made again, or removed where nothing is known of them: ${broken.join(', ')}`;

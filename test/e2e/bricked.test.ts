@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -46,9 +46,19 @@ describe('a repository in which a killed git has left half a worktree', () => {
   it('can be cleaned up, and lists what would go', async () => {
     expect((await project.cli('kurukshetra')).exit).toBe(0);
     await breakRecord();
-    expect((await project.cli('cleanup', '--dry-run')).exit).toBe(0);
-    await breakRecord();
+    const [mine, branch] = [inGit('refs/heads/mine'), inGit('refs/heads/mahabharatha/login/worker-7')];
+    for (const ref of [mine, branch]) await writeFile(ref, `${'1'.repeat(40)}\n`);
     await mkdir(inGit('refs/mahabharatha/login/B'), { recursive: true });
+    await writeFile(inGit('refs/mahabharatha/login/B/4'), `${'1'.repeat(40)}\n`);
+    await writeFile(inGit('packed-refs.lock'), '');
+    const dry = await project.cli('cleanup', '--dry-run');
+    expect([dry.exit, dry.stderr, dry.stdout]).toEqual([
+      0,
+      '',
+      expect.stringContaining('commits of the integration branch'),
+    ]);
+    await rm(mine);
+    await breakRecord();
     await writeFile(inGit('refs/mahabharatha/login/B/1'), '');
     await writeFile(inGit('refs/mahabharatha/login/B/2.lock'), '');
     await writeFile(inGit('refs/mahabharatha/login/B/3'), `${'1'.repeat(40)}\n`);

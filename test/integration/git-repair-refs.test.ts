@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -75,5 +77,66 @@ describe('a commit', () => {
       if (damage === 'empty') writeFileSync(file, '');
       expect(await repository.isWhole(commit, base), damage).toBe(false);
     }
+  });
+});
+
+describe('an object that a loss of power has left as an empty file', () => {
+  it('is removed, so that git writes it again; all others stay', async () => {
+    const temp = tempRepository();
+    const base = temp.git('rev-parse', 'HEAD');
+    const commit = temp.commit({ 'src/a.txt': 'a\n', 'src/b.txt': 'b\n' });
+    const repository = await openRepository(temp.folder, temp.env);
+    const id = temp.git('rev-parse', `${commit}:src/a.txt`);
+    const file = path.join(temp.folder, '.git/objects', id.slice(0, 2), id.slice(2));
+    rmSync(file);
+    writeFileSync(file, '');
+    const note = path.join(path.dirname(file), 'tmp_obj_1');
+    writeFileSync(note, '');
+    temp.git('hash-object', '-w', 'src/a.txt');
+    expect(await repository.isWhole(commit, base), 'git does not write it again').toBe(false);
+
+    expect(await repository.removeEmptyObjects()).toEqual([id]);
+    expect(existsSync(note), 'git may be about to write it').toBe(true);
+    temp.git('hash-object', '-w', 'src/a.txt');
+    expect(await repository.isWhole(commit, base)).toBe(true);
+    expect(await repository.removeEmptyObjects()).toEqual([]);
+  });
+});
+
+describe('what a git has left that was killed while it wrote packed-refs', () => {
+  const LEFT = ['packed-refs.lock', 'packed-refs.new'];
+
+  it.each([[LEFT], [LEFT.slice(0, 1)], [LEFT.slice(1)]])(
+    'is removed, and refs can be removed again: %j',
+    async (left) => {
+      const temp = tempRepository();
+      const repository = await openRepository(temp.folder, temp.env);
+      temp.git('update-ref', ATTEMPT, 'HEAD');
+      temp.git('pack-refs', '--all');
+      for (const name of left) writeFile(path.join(temp.folder, '.git', name), '');
+      await expect(repository.changeRefs([{ ref: ATTEMPT, to: null }])).rejects.toThrow('packed-refs');
+      expect(await repository.repairRecords()).toEqual(left);
+      await repository.changeRefs([{ ref: ATTEMPT, to: null }]);
+      expect(await repository.readRef(ATTEMPT)).toBe(undefined);
+    },
+  );
+
+  it('stays while a git lives that may be writing it', async () => {
+    const temp = tempRepository();
+    const repository = await openRepository(temp.folder, temp.env);
+    const lock = path.join(temp.folder, '.git/packed-refs.lock');
+    writeFile(lock, '');
+    const git = spawn('git', ['cat-file', '--batch'], {
+      cwd: temp.folder,
+      env: temp.env,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    git.stdin.write('HEAD\n');
+    await once(git.stdout, 'data');
+    expect(await repository.repairRecords()).toEqual([]);
+    expect(existsSync(lock)).toBe(true);
+    git.stdin.end();
+    await once(git, 'exit');
+    expect(await repository.repairRecords()).toEqual(['packed-refs.lock']);
   });
 });

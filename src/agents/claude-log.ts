@@ -1,3 +1,4 @@
+import { inSeconds } from '../lib/index.ts';
 import type { Block, ClaudeEvent, ClaudeResult } from './claude-stream.ts';
 import { oneLine } from './output-tail.ts';
 
@@ -26,8 +27,7 @@ type Retry = Extract<ClaudeEvent, { subtype: 'api_retry' }>;
 /** A request that was refused and is sent again. */
 export function retryWords(retry: Retry): string {
   const status = retry.error_status === null ? '' : `${retry.error_status} `;
-  const wait = (retry.retry_delay_ms / 1000).toFixed(1);
-  return `API error ${status}${retry.error}: retry ${retry.attempt} of ${retry.max_retries} in ${wait} s`;
+  return `API error ${status}${retry.error}: retry ${retry.attempt} of ${retry.max_retries} in ${inSeconds(retry.retry_delay_ms)}`;
 }
 
 /** Without an answer, or with that of a proxy in between: the egress proxy says 502 for what is refused or not reached. */

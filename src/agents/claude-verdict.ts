@@ -1,3 +1,4 @@
+import { counted } from '../lib/index.ts';
 import type { AgentEnd, AgentLimits, AgentVerdict } from './agent.ts';
 import { resultWords } from './claude-log.ts';
 import type { ClaudeResult } from './claude-stream.ts';
@@ -54,5 +55,5 @@ function failureWords({ result, plainText }: Told, end: AgentEnd): string {
 }
 
 function turns(result: ClaudeResult): string {
-  return `${result.num_turns} turn${result.num_turns === 1 ? '' : 's'}`;
+  return counted(result.num_turns, 'turn');
 }

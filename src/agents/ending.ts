@@ -1,13 +1,14 @@
+import { inSeconds } from '../lib/index.ts';
 import type { AgentEnd, AgentLimits, AgentVerdict } from './agent.ts';
 
 /** The verdict when one of our limits ended the agent; null when it ended by itself. */
 export function limitVerdict(end: AgentEnd, limits: AgentLimits, output: string): AgentVerdict | null {
   if (end.endedBy === 'total') {
-    const limit = seconds(limits.totalMs);
+    const limit = inSeconds(limits.totalMs);
     return failure('timed-out', `still at work after ${limit}, limit ${limit}`, output);
   }
   if (end.endedBy === 'idle') {
-    const limit = seconds(limits.idleMs);
+    const limit = inSeconds(limits.idleMs);
     return failure('idle', `no output for ${limit}, limit ${limit}`, output);
   }
   return null;
@@ -27,8 +28,4 @@ export function verified(detail: string): AgentVerdict {
 
 export function exitWords(code: number | null): string {
   return code === null ? 'ended by a signal' : `exit status ${code}`;
-}
-
-function seconds(ms: number): string {
-  return `${ms / 1000} s`;
 }

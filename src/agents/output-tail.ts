@@ -1,3 +1,5 @@
+import { clip } from '../lib/index.ts';
+
 const TAIL_CHARS = 8000;
 const LINE_CHARS = 1000;
 
@@ -12,7 +14,7 @@ export function outputTail(): OutputTail {
   let size = 0;
   return {
     add(line) {
-      const kept = shorten(line, LINE_CHARS);
+      const kept = clip(line, LINE_CHARS);
       lines.push(kept);
       size += kept.length + 1;
       while (size > TAIL_CHARS) size -= (lines.shift() ?? '').length + 1;
@@ -23,9 +25,5 @@ export function outputTail(): OutputTail {
 
 /** Any text as one line that fits where people look. */
 export function oneLine(text: string, max = 500): string {
-  return shorten(text.trim().replaceAll(/\s+/g, ' '), max);
-}
-
-function shorten(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+  return clip(text.trim().replaceAll(/\s+/g, ' '), max);
 }

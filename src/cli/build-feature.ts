@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { gitErrors } from '../git/errors.ts';
 import { checkoutNotes } from '../git/index.ts';
+import { listed } from '../lib/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
@@ -229,7 +230,5 @@ async function uncommittedNote(project: Project, known: RunState | undefined): P
   if (known !== undefined) return [];
   const files = (await project.repository.uncommitted()).filter((file) => !file.startsWith('.mahabharatha/'));
   if (files.length === 0) return [];
-  const some = files.slice(0, 5).join(', ');
-  const more = files.length > 5 ? ` and ${files.length - 5} more` : '';
-  return [`workers start from the last commit; not in it: ${some}${more}`];
+  return [`workers start from the last commit; not in it: ${listed(files, 5)}`];
 }

@@ -1,5 +1,6 @@
 import { START_DOCKER } from '../engines/errors.ts';
 import { defineErrors } from '../lib/app-error.ts';
+import { inSeconds } from '../lib/text/amounts.ts';
 import { bullets, counted, indented, listed } from '../lib/text/words.ts';
 
 export const cliErrors = defineErrors({
@@ -150,8 +151,7 @@ export const cliErrors = defineErrors({
   STOP_SLOW: {
     kind: 'environment',
     example: { feature: 'login', pid: 7, waitedMs: 60_000 },
-    message: (f) =>
-      `The run of "${f.feature}" (process ${f.pid}) has not ended within ${Math.round(f.waitedMs / 1000)} s.`,
+    message: (f) => `The run of "${f.feature}" (process ${f.pid}) has not ended within ${inSeconds(f.waitedMs)}.`,
     hint: (f) =>
       `Look at it with: mahabharatha status --feature ${f.feature} — or end it the hard way: kill -9 ${f.pid}; its workers then end by themselves.`,
   },

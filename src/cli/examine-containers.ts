@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts';
 import type { Engine, EngineInfo } from '../engines/index.ts';
+import { inBytes } from '../lib/index.ts';
 import { imageRequest } from './build-image.ts';
 import { checkObjects } from './check-objects.ts';
 import { engineProblem, enginePrograms } from './choose-mode.ts';
@@ -8,8 +9,6 @@ import { attempt, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
 import type { Project } from './project.ts';
 import { reasonsForContainers } from './run-mode.ts';
-
-const GIB = 1024 ** 3;
 
 interface ContainerFindings {
   readonly findings: readonly Finding[];
@@ -100,7 +99,7 @@ export function limitsFinding(
       : undefined,
     count * memory > memoryBytes
       ? [
-          `${count} workers may use ${gib(memory)} of memory each, the engine has ${gib(memoryBytes)}`,
+          `${count} workers may use ${inBytes(memory)} of memory each, the engine has ${inBytes(memoryBytes)}`,
           'Lower workers.count or workers.container.memory, or give the engine more (Docker Desktop: Settings, Resources).',
         ]
       : undefined,
@@ -109,10 +108,10 @@ export function limitsFinding(
       : undefined,
   ].filter((one) => one !== undefined);
   if (trouble.length === 0) {
-    const worker = `${gib(memory)}, ${container.cpus} CPUs, ${container.pids} processes`;
+    const worker = `${inBytes(memory)}, ${container.cpus} CPUs, ${container.pids} processes`;
     return fine(
       'limits',
-      `${count} workers with up to ${worker} each; the engine has ${gib(memoryBytes)}, ${cpus} CPUs`,
+      `${count} workers with up to ${worker} each; the engine has ${inBytes(memoryBytes)}, ${cpus} CPUs`,
     );
   }
   return {
@@ -122,5 +121,3 @@ export function limitsFinding(
     remedy: trouble.map(([, remedy]) => remedy).join(' '),
   };
 }
-
-const gib = (bytes: number): string => `${Number((bytes / GIB).toFixed(1))} GiB`;

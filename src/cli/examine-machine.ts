@@ -2,7 +2,7 @@ import { access, readdir, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../config/index.ts';
 import { findAgentCredentials } from '../credentials/index.ts';
-import { line, printableBlock, printableJson, printableLines, run } from '../lib/index.ts';
+import { counted, inBytes, line, printableBlock, printableJson, printableLines, run } from '../lib/index.ts';
 import type { Printable } from '../lib/index.ts';
 import { agentProblem, findProgram } from './check-agent.ts';
 import type { CliContext, CommandInput } from './command.ts';
@@ -106,8 +106,7 @@ async function checkSettings({ repository }: Project, { env }: CliContext): Prom
   const asked = await attempt(what, () => allowedFolders(env, repository.root));
   if ('problem' in asked) return asked.problem;
   const { file, allowed } = asked.value;
-  const count = allowed.length === 1 ? '1 folder' : `${allowed.length || 'no'} folders`;
-  return fine(what, `${file}: repositories may mount ${count}`);
+  return fine(what, `${file}: repositories may mount ${counted(allowed.length, 'folder')}`);
 }
 
 /** Worktrees are there; it may be another disk than the repository's. */
@@ -128,7 +127,7 @@ async function nearest(folder: string): Promise<string> {
 
 async function checkDisk(what: string, folder: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder);
-  const free = `${((bavail * bsize) / LOW_DISK_BYTES).toFixed(1)} GiB free`;
+  const free = `${inBytes(bavail * bsize)} free`;
   if (bavail * bsize >= LOW_DISK_BYTES) return fine(what, free);
   return { what, state: 'bad', found: free, remedy: 'Make room: every worker has a checkout of its own.' };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { containerEnd, inWords } from './container-end.ts';
+import { containerEnd } from './container-end.ts';
 
 const MEMORY = 512 * 1024 ** 2;
 const end = (code: number | null, more: { oomKilled?: boolean; overLimit?: string } = {}): unknown =>
@@ -30,24 +30,12 @@ describe('the end of a container', () => {
     expect(end(137, { oomKilled: true })).toEqual({
       code: null,
       signal: 'SIGKILL',
-      overLimit: 'killed: its memory of 512.0 MiB was used up',
+      overLimit: 'killed: its memory of 512 MiB was used up',
     });
   });
 
   it('is no such end when the kernel took something else in it, and the worker went on', () => {
     expect(end(0, { oomKilled: true })).toEqual({ code: 0, signal: null });
     expect(end(143, { oomKilled: true })).toEqual({ code: null, signal: 'SIGTERM' });
-  });
-});
-
-describe('a size in words', () => {
-  it.each([
-    [0, '0.0 MiB'],
-    [1.5 * 1024 ** 2, '1.5 MiB'],
-    [1024 ** 3 - 1, '1024.0 MiB'],
-    [1024 ** 3, '1.0 GiB'],
-    [10 * 1024 ** 3, '10.0 GiB'],
-  ])('of %s bytes is %s', (bytes, words) => {
-    expect(inWords(bytes)).toBe(words);
   });
 });

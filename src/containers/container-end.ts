@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 import type { ContainerExit } from '../engines/index.ts';
+import { inBytes } from '../lib/index.ts';
 import type { ContainerEnd } from './container-wish.ts';
 
-const GIB = 1024 ** 3;
 const KILLED = 128 + constants.signals.SIGKILL;
 
 /** Pure: how a container ended. An init tells a signal as 128 and its number. */
@@ -13,7 +13,7 @@ export function containerEnd(
   const exit = { code: signalOf(code) === null ? code : null, signal: signalOf(code) };
   if (known.overLimit !== undefined) return { ...exit, overLimit: known.overLimit };
   if (oomKilled && code === KILLED)
-    return { ...exit, overLimit: `killed: its memory of ${inWords(known.memoryBytes)} was used up` };
+    return { ...exit, overLimit: `killed: its memory of ${inBytes(known.memoryBytes)} was used up` };
   return exit;
 }
 
@@ -21,8 +21,4 @@ function signalOf(code: number | null): string | null {
   if (code === null || code <= 128) return null;
   const found = Object.entries(constants.signals).find(([, number]) => number === code - 128);
   return found?.[0] ?? null;
-}
-
-export function inWords(bytes: number): string {
-  return bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }

@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import { run, sleep, systemClock } from '../lib/index.ts';
+import { inBytes, inSeconds, run, sleep, systemClock } from '../lib/index.ts';
 import { deletedBytes } from './deleted-files.ts';
-import { inWords } from './container-end.ts';
 import type { DiskLimit } from './container-wish.ts';
 import type { DiskMeter } from './free-space.ts';
 
@@ -80,12 +79,12 @@ async function pause(folder: string, ms: number, lossBytes: number, signal: Abor
 /** Pure: what is wrong with so much on the disk, in words. */
 export function problemOf(usage: DiskUsage, limitBytes: number, hiddenMs: number): string | undefined {
   const { bytes, files, hidden, endless } = usage;
-  if (bytes > limitBytes) return `hold ${inWords(bytes)} on the disk, the limit is ${inWords(limitBytes)}`;
+  if (bytes > limitBytes) return `hold ${inBytes(bytes)} on the disk, the limit is ${inBytes(limitBytes)}`;
   const limitFiles = Math.floor(limitBytes / BYTES_PER_FILE);
   if (files > limitFiles)
-    return `hold ${files} files, the limit is ${limitFiles}: one for each 4 KiB of ${inWords(limitBytes)}`;
-  if (endless) return `hold so many files that they cannot be counted within ${MEASURE_TIMEOUT_MS / 1000} s`;
-  if (hiddenMs >= HIDDEN_MS) return `have not let us see how much they hold for ${HIDDEN_MS / 1000} s: ${hidden}`;
+    return `hold ${files} files, the limit is ${limitFiles}: one for each 4 KiB of ${inBytes(limitBytes)}`;
+  if (endless) return `hold so many files that they cannot be counted within ${inSeconds(MEASURE_TIMEOUT_MS)}`;
+  if (hiddenMs >= HIDDEN_MS) return `have not let us see how much they hold for ${inSeconds(HIDDEN_MS)}: ${hidden}`;
   return undefined;
 }
 

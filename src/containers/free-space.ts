@@ -1,6 +1,5 @@
 import { stat, statfs } from 'node:fs/promises';
-import { sleep } from '../lib/index.ts';
-import { inWords } from './container-end.ts';
+import { inBytes, sleep } from '../lib/index.ts';
 import type { Upkeep } from './container-wish.ts';
 
 /** One call of the system per disk. What reserves room instead of writing it fills a disk at once. */
@@ -86,7 +85,7 @@ export function likeliest<Grown extends { readonly bytes: number }>(
 
 function reasonFor(free: number, growth: number): string {
   return (
-    `killed: ${inWords(free)} were left on the disk of its folders, and it had grown most, by ${inWords(growth)} ` +
+    `killed: ${inBytes(free)} were left on the disk of its folders, and it had grown most, by ${inBytes(growth)} ` +
     'since it was measured last'
   );
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { hasCode, libErrors, reasonOf, systemClock, systemCode } from '../lib/index.ts';
+import { firstLine, hasCode, inSeconds, libErrors, reasonOf, systemClock, systemCode } from '../lib/index.ts';
 import type { Clock, Environment, run } from '../lib/index.ts';
 import { credentialErrors } from './errors.ts';
 import { CREDENTIALS_FILE, readLogin } from './login.ts';
@@ -70,8 +70,8 @@ async function loginOfKeychain(where: Surroundings): Promise<AgentCredentials | 
   });
   if (end === undefined || end.code === NO_SUCH_ITEM) return undefined;
   if (end.code === 0) return readLogin(source, end.stdout, now(where));
-  const [complaint = ''] = end.stderr.trim().split('\n');
-  const how = end.timedOut ? `no answer within ${KEYCHAIN_MS / 1000} s` : `exit status ${end.code ?? end.signal}`;
+  const complaint = firstLine(end.stderr.trim());
+  const how = end.timedOut ? `no answer within ${inSeconds(KEYCHAIN_MS)}` : `exit status ${end.code ?? end.signal}`;
   throw credentialErrors.CREDENTIALS_INVALID({ source, reason: `security: ${how}${complaint && `, ${complaint}`}` });
 }
 

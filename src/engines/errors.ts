@@ -1,4 +1,5 @@
 import { defineErrors } from '../lib/app-error.ts';
+import { inSeconds } from '../lib/text/amounts.ts';
 import { bullets, indented } from '../lib/text/words.ts';
 
 export const START_DOCKER =
@@ -22,7 +23,7 @@ export const engineErrors = defineErrors({
     kind: 'environment',
     example: { call: 'list containers', place: '/var/run/docker.sock', waitedMs: 15_000 },
     message: (f) =>
-      `The container engine at ${f.place} was asked to ${f.call} and has not answered within ${f.waitedMs / 1000} s.`,
+      `The container engine at ${f.place} was asked to ${f.call} and has not answered within ${inSeconds(f.waitedMs)}.`,
     hint: () => 'It hangs or is overloaded. Try: docker ps — when that hangs too, restart the engine.',
   },
   ENGINE_UNREACHABLE: {

@@ -1,3 +1,4 @@
+import { counted } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import type { Repository } from './repository.ts';
 
@@ -21,12 +22,9 @@ async function filterNotes(git: GitCommand, base: string): Promise<string[]> {
   return [...counts]
     .filter(([name], index) => name === 'lfs' || known[index])
     .map(
-      ([name, count]) => `${inWords(count)} the git filter "${name}", which containers do not have: ${seenAs(name)}`,
+      ([name, count]) =>
+        `${counted(count, 'file goes through', 'files go through')} the git filter "${name}", which containers do not have: ${seenAs(name)}`,
     );
-}
-
-function inWords(count: number): string {
-  return count === 1 ? '1 file goes through' : `${count} files go through`;
 }
 
 function seenAs(name: string): string {
@@ -51,9 +49,8 @@ async function missingNote(git: GitCommand, base: string): Promise<string[]> {
   const listed = await git.text(['rev-list', '--objects', '--missing=print', '--no-object-names', `${base}^{tree}`]);
   const missing = listed.split('\n').filter((line) => line.startsWith('?')).length;
   if (missing === 0) return ['this is a partial clone: in containers tasks see only the history that is here'];
-  const objects = missing === 1 ? '1 object' : `${missing} objects`;
   const short = base.slice(0, 12);
   return [
-    `this is a partial clone, ${objects} of ${short} ${missing === 1 ? 'is' : 'are'} not here, and containers cannot fetch: get them first with: git archive ${short} > /dev/null`,
+    `this is a partial clone, ${counted(missing, 'object')} of ${short} ${missing === 1 ? 'is' : 'are'} not here, and containers cannot fetch: get them first with: git archive ${short} > /dev/null`,
   ];
 }

@@ -1,7 +1,7 @@
 import { copyFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { hasCode, removeTree, systemCode } from '../lib/index.ts';
+import { hasCode, listed, removeTree, systemCode } from '../lib/index.ts';
 import type { AppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
@@ -44,9 +44,7 @@ export async function checkFastForward(wish: FastForward, files: readonly string
         // It names only the first file, and says something else when it is no file.
         const names = await inTheWay(git, files);
         if (names.length === 0) throw error;
-        const more = names.length > SHOWN_FILES ? ` and ${names.length - SHOWN_FILES} more` : '';
-        const some = names.slice(0, SHOWN_FILES).join(', ');
-        throw dirty(wish, `what would change is changed there, or unknown to git: ${some}${more}`);
+        throw dirty(wish, `what would change is changed there, or unknown to git: ${listed(names, SHOWN_FILES)}`);
       });
     });
   });

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { hasCode, libErrors, repeated, run } from '../lib/index.ts';
+import { hasCode, inSeconds, libErrors, repeated, run } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
 import { isHarmless, isPassingFailure, saysPassing } from './repeatable.ts';
@@ -72,7 +72,7 @@ export function gitIn(cwd: string, env: Environment): GitCommand {
     // "There is no such commit" and "I could not look" end with the same status.
     const answered = end.code === 0 || !saysPassing(end.stderr);
     if (end.code === null || !answered || !(options.answers ?? [0]).includes(end.code)) {
-      const signal = end.timedOut ? `no end within ${(options.timeoutMs ?? 0) / 1000} s` : `signal ${end.signal}`;
+      const signal = end.timedOut ? `no end within ${inSeconds(options.timeoutMs ?? 0)}` : `signal ${end.signal}`;
       const exit = end.code === null ? signal : `exit status ${end.code}`;
       throw gitErrors.GIT_FAILED({ args, cwd, exit, stderr: end.stderr });
     }

@@ -1,4 +1,4 @@
-import { hasCode } from '../lib/index.ts';
+import { firstLine, hasCode } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
 import type { GitCommand } from './git-command.ts';
 import { readChanges } from './tree-changes.ts';
@@ -29,7 +29,7 @@ export async function findMergeFault(git: GitCommand, chain: MergeChain): Promis
     return findGap(chain) ?? (await findMissing(git, chain)) ?? (await findWrongStep(git, chain));
   } catch (error) {
     if (!hasCode(error, gitErrors.GIT_FAILED)) throw error;
-    return `git cannot read all of it: ${error.facts.stderr.trim().split('\n')[0]}`;
+    return `git cannot read all of it: ${firstLine(error.facts.stderr.trim())}`;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/index.ts';
-import { readUntrusted } from '../lib/index.ts';
+import { inSeconds, readUntrusted } from '../lib/index.ts';
 import { lease as leaseSchema } from '../protocol/index.ts';
 import type { Lease } from '../protocol/index.ts';
 
@@ -54,7 +54,7 @@ export function watchLease(options: {
     const limit = (hungUp ? Math.min(GRACE_MS, leaseMs) : leaseMs) + lateMs;
     if (silentMs > limit) {
       close();
-      lost(`no sign of life from the orchestrator for ${(silentMs / 1000).toFixed(1)} s, limit ${limit / 1000} s`);
+      lost(`no sign of life from the orchestrator for ${inSeconds(silentMs)}, limit ${inSeconds(limit)}`);
     }
   };
   const timer = setInterval(() => void check(), everyMs);

@@ -1,4 +1,5 @@
 import { AppError, defineErrors, reasonOf, systemCode } from './app-error.ts';
+import { inSeconds } from './text/amounts.ts';
 
 export const libErrors = defineErrors({
   FILE_UNREADABLE: {
@@ -31,7 +32,7 @@ export const libErrors = defineErrors({
   LOCK_BUSY: {
     kind: 'environment',
     example: { file: '/x.lock', pid: 7, waitedMs: 120_000 },
-    message: (f) => `${f.file} is held by process ${f.pid}; gave up after ${Math.round(f.waitedMs / 1000)} s.`,
+    message: (f) => `${f.file} is held by process ${f.pid}; gave up after ${inSeconds(f.waitedMs)}.`,
     hint: (f) => `Wait for process ${f.pid} to finish, or end it, then try again.`,
   },
   LOCK_FOREIGN: {

@@ -35,4 +35,5 @@ export { atHome, settingsHome, stateHome } from './user-folders.ts';
 export { reserveDescriptors } from './reserve.ts';
 export { isPassing, repeated } from './transient.ts';
 export { watchFolder } from './watch-folder.ts';
-export { inBytes } from './text/amounts.ts';
+export { inBytes, inDuration, inSeconds } from './text/amounts.ts';
+export { clip, counted, firstLine, listed } from './text/words.ts';

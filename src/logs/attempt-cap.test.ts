@@ -52,7 +52,7 @@ describe('the log of several attempts', () => {
     const { written } = bench;
     expect(written.slice(0, 4)).toEqual(['A begins\n', 'A ends\n', 'B begins\n', 'flood 0\n']);
     expect(written.join('')).toMatch(
-      /… this attempt has printed 0 MiB; [^\n]*\n… 999\d\d lines of this attempt were left out here\nflood 99999\nB ends\nflood 0\nflood 1\nC ends\n$/,
+      /… this attempt has printed [\d.]+ \w+; [^\n]*\n… 999\d\d lines of this attempt were left out here\nflood 99999\nB ends\nflood 0\nflood 1\nC ends\n$/,
     );
     expect(written.length).toBeLessThan(40);
   });

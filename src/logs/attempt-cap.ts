@@ -1,3 +1,5 @@
+import { inBytes } from '../lib/index.ts';
+
 export interface AttemptCaps {
   /** What is let through of each attempt, from its beginning on. */
   readonly firstBytes: number;
@@ -38,7 +40,7 @@ export function capAttempts(write: (text: string) => void, attempt: () => string
       if (written + size > caps.firstBytes) {
         if (written <= caps.firstBytes) {
           write(
-            `… this attempt has printed ${inMegabytes(caps.firstBytes)}; of the rest the end follows when it is over\n`,
+            `… this attempt has printed ${inBytes(caps.firstBytes)}; of the rest the end follows when it is over\n`,
           );
         }
         // What is shorter does not slip in before what is kept.
@@ -80,5 +82,3 @@ function createNewest(limit: number): Newest {
     texts: () => kept.slice(from).map(({ text }) => text),
   };
 }
-
-const inMegabytes = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;

@@ -1,3 +1,4 @@
+import { firstLine } from '../lib/text/words.ts';
 import { tasksAt } from '../tasks/index.ts';
 import type { RunState, TaskState, Trial } from '../state/index.ts';
 import { findHand } from './decide-workers.ts';
@@ -135,7 +136,7 @@ function blame(state: RunState, level: number, trial: Trial, index: number): Act
     attempt: attempt?.number ?? 0,
     worker: attempt?.worker ?? 0,
     outcome: 'gate-failed',
-    detail: `the gates of level ${level} are red with its work${alone}: ${log.split('\n')[0] ?? ''}`,
+    detail: `the gates of level ${level} are red with its work${alone}: ${firstLine(log)}`,
     feedback: `Your work passed its own verification, but on the merged tree:\n${log}`,
     commit: null,
     usage: null,

@@ -1,3 +1,4 @@
+import { counted, listed } from '../lib/text/words.ts';
 import { foreignPaths, steeringPaths } from '../tasks/index.ts';
 import type { Task } from '../tasks/index.ts';
 import type { RunSettings } from '../state/index.ts';
@@ -24,8 +25,7 @@ export function trespassOf(
 }
 
 function trespass(kind: 'told' | 'refused', paths: readonly string[]): Trespass {
-  const files = paths.length === 1 ? 'file' : 'files';
-  const detail = `changed ${paths.length} ${files} that it does not own: ${shownPaths(paths)}`;
+  const detail = `changed ${counted(paths.length, 'file')} that it does not own: ${shownPaths(paths)}`;
   const advice =
     'Only the files named under "create" and "modify" may change; put everything else back as it was. ' +
     'A glob never means a file in .mahabharatha/.';
@@ -33,6 +33,5 @@ function trespass(kind: 'told' | 'refused', paths: readonly string[]): Trespass 
 }
 
 export function shownPaths(paths: readonly string[]): string {
-  const more = paths.length - SHOWN_PATHS;
-  return paths.slice(0, SHOWN_PATHS).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return listed(paths, SHOWN_PATHS);
 }

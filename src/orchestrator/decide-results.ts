@@ -1,3 +1,5 @@
+import { inSeconds } from '../lib/text/amounts.ts';
+import { firstLine } from '../lib/text/words.ts';
 import type { TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
 import { backoffMs } from './backoff.ts';
@@ -67,7 +69,7 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
 /** A task may have broken what its worker works in, or speaks with: the next one there would suffer for it. */
 function renewed({ state }: Snapshot, { attempt }: UnderWay, detail: string): Action[] {
   if (state.settings.mode !== 'container') return [];
-  const cause = `it could not work any more, or was not to be believed: ${detail.split('\n')[0]}`;
+  const cause = `it could not work any more, or was not to be believed: ${firstLine(detail)}`;
   return [{ kind: 'kill-worker', worker: attempt.worker, cause }];
 }
 
@@ -127,7 +129,7 @@ function rateLimited(snapshot: Snapshot, work: UnderWay, result: ObservedTaskRes
   const { backoffs } = work.task;
   if (backoffs >= BACKOFFS_IN_A_ROW) return [failed(work, result, 'failure')];
   const waitMs = backoffMs(snapshot.policy, backoffs);
-  const detail = `${result.detail}; waiting ${waitMs / 1000} s`;
+  const detail = `${result.detail}; waiting ${inSeconds(waitMs)}`;
   const notBefore = new Date(snapshot.now + waitMs).toISOString();
   return [failed(work, { ...result, detail }, 'backoff', { notBefore })];
 }

@@ -1,3 +1,4 @@
+import { inSeconds } from '../lib/text/amounts.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
 import { tellTrouble } from './decide-trouble.ts';
 import { record, SETTING_UP } from './plan.ts';
@@ -33,7 +34,7 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
     return [{ kind: 'kill-worker', worker: number, cause: `its status cannot be used: ${view.unreadable}` }];
   }
   if (view.silentMs > limitMs) {
-    const cause = `no heartbeat for ${Math.round(view.silentMs / 1000)} s, limit ${limitMs / 1000} s`;
+    const cause = `no heartbeat for ${inSeconds(view.silentMs)}, limit ${inSeconds(limitMs)}`;
     return [{ kind: 'kill-worker', worker: number, cause }];
   }
   return [...phaseNews(number, worker, view), ...tellTrouble(number, worker, view)];

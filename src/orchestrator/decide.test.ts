@@ -266,9 +266,9 @@ describe('workers in trouble', () => {
     const world = createWorld([{ id: 'A' }]);
     world.settle();
     world.says(0, { silentMs: 9500 });
-    expect(world.turn()).toBe('kill-worker 0: no heartbeat for 10 s, limit 5 s');
+    expect(world.turn()).toBe('kill-worker 0: no heartbeat for 9.5 s, limit 5 s');
     world.turn();
-    const detail = 'worker 0 died at work: no heartbeat for 10 s, limit 5 s';
+    const detail = 'worker 0 died at work: no heartbeat for 9.5 s, limit 5 s';
     expect(world.state.tasks['A']).toMatchObject({ losses: 1, failures: 0, attempts: [{ outcome: 'lost', detail }] });
   });
 

@@ -1,5 +1,5 @@
 import { engineErrors } from '../engines/errors.ts';
-import { asAppError, hasCode, reasonOf, repeated, reserveDescriptors, sleep } from '../lib/index.ts';
+import { asAppError, hasCode, inSeconds, reasonOf, repeated, reserveDescriptors, sleep } from '../lib/index.ts';
 import { stateErrors } from '../state/errors.ts';
 import type { RunState } from '../state/index.ts';
 import { createExecutor } from './apply.ts';
@@ -91,7 +91,7 @@ async function look({ observer, journal, merger }: LiveRun, last = false): Promi
 
 function late(snapshot: Snapshot, deadline: number | null, { ports, options }: RunContext): Snapshot {
   if (snapshot.stop !== null || deadline === null || ports.clock.monotonic() < deadline) return snapshot;
-  const cause = `the run's time limit of ${(options.deadlineMs ?? 0) / 1000} s is over`;
+  const cause = `the run's time limit of ${inSeconds(options.deadlineMs ?? 0)} is over`;
   return { ...snapshot, stop: { status: 'stopped', exit: 1, cause } };
 }
 

@@ -1,4 +1,4 @@
-import { readUntrusted, reasonOf, systemClock } from '../lib/index.ts';
+import { inSeconds, readUntrusted, reasonOf, systemClock } from '../lib/index.ts';
 import type { Clock } from '../lib/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { Phase, WorkerStatus } from '../protocol/index.ts';
@@ -219,7 +219,7 @@ function createAttemptWatch({ ports, options, graph }: RunContext): typeof overd
     if (since.get(number)?.work !== work) since.set(number, { work, at: now });
     const [spent, limit] = [now - (since.get(number)?.at ?? now), limitOf(state, task)];
     if (spent <= limit) return null;
-    return `${task} goes on for ${Math.round(spent / 1000)} s, and all its limits together are ${limit / 1000} s`;
+    return `${task} goes on for ${inSeconds(spent)}, and all its limits together are ${inSeconds(limit)}`;
   };
   return overdue;
 }

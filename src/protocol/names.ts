@@ -1,4 +1,6 @@
 /** Branches of a feature: what people see in `git branch`. */
+import { inOneLine } from '../lib/text/words.ts';
+
 export function branchNames(feature: string): {
   readonly prefix: string;
   readonly integration: string;
@@ -22,7 +24,7 @@ export const TASK_TRAILER = 'Mahabharatha-Task';
 /** What a commit of a task says; the host and the worker say the same. */
 export function commitMessage(task: { id: string; title: string }, attempt: string, runId: string): string {
   // A title may have lines that look like trailers, and git takes no NUL.
-  const title = task.title.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  const title = inOneLine(task.title);
   const trailers = [`${TASK_TRAILER}: ${task.id}`, `Mahabharatha-Attempt: ${attempt}`, `Mahabharatha-Run: ${runId}`];
   return `${task.id}: ${title}\n\n${trailers.join('\n')}\n`;
 }

@@ -1,5 +1,6 @@
+import { listed } from '../lib/text/words.ts';
 import type { Draft } from './draft.ts';
-import { MANY, place, quote, some } from './words.ts';
+import { MANY, place, quote } from './words.ts';
 
 /** A dependency that leads to another task of the graph. */
 export interface Need {
@@ -18,7 +19,7 @@ interface Links {
 
 export function linkDependencies(drafts: readonly Draft[]): Links {
   const indexOf = new Map(drafts.map((draft, index) => [draft.id, index]));
-  const known = some(drafts.map((draft) => draft.id).filter(Boolean), 10);
+  const known = listed(drafts.map((draft) => draft.id).filter(Boolean), 10);
   const problems: string[] = [];
   const warnings: string[] = [];
   const needs = drafts.map((draft, task) => {

@@ -1,5 +1,5 @@
+import { clip, counted, inOneLine, listed } from '../lib/text/words.ts';
 import type { Task, TaskGraph } from './graph.ts';
-import { clip, count, plain, some } from './words.ts';
 
 interface PlanOptions {
   readonly workers: number;
@@ -13,8 +13,8 @@ const WIDEST_CELL = 44;
 /** What a run would do, as plain text: one line for each level and each task. */
 export function formatPlan(graph: TaskGraph, options: PlanOptions): string[] {
   const { tasks, levels } = graph;
-  const size = `${count(tasks.length, 'task')} in ${count(levels.length, 'level')}`;
-  const means = `${count(options.workers, 'worker')}, ownership ${options.ownership}`;
+  const size = `${counted(tasks.length, 'task')} in ${counted(levels.length, 'level')}`;
+  const means = `${counted(options.workers, 'worker')}, ownership ${options.ownership}`;
   const rows = new Map(tasks.map((task) => [task, cells(task)]));
   const widths = columnWidths([...rows.values()]);
   const lines = [`Feature ${graph.feature}: ${size}, ${means}`];
@@ -29,17 +29,17 @@ export function formatPlan(graph: TaskGraph, options: PlanOptions): string[] {
 
 function levelLine(level: number, tasks: number, workers: number): string {
   const pace = tasks === 1 ? '' : `, ${Math.min(tasks, workers)} at a time`;
-  return `Level ${level} (${count(tasks, 'task')}${pace})`;
+  return `Level ${level} (${counted(tasks, 'task')}${pace})`;
 }
 
 function cells(task: Task): string[] {
   const writes = [...new Set([...task.files.create, ...task.files.modify])];
   return [
     task.id,
-    clip(plain(task.title), WIDEST_CELL),
-    writes.length === 0 ? 'writes nothing' : `writes ${plain(some(writes, 3))}`,
-    task.run === null ? agentCell(task.estimateMinutes) : `runs ${clip(plain(task.run), WIDEST_CELL)}`,
-    task.dependencies.length === 0 ? '' : `needs ${some(task.dependencies, 5)}`,
+    clip(inOneLine(task.title), WIDEST_CELL),
+    writes.length === 0 ? 'writes nothing' : `writes ${inOneLine(listed(writes, 3))}`,
+    task.run === null ? agentCell(task.estimateMinutes) : `runs ${clip(inOneLine(task.run), WIDEST_CELL)}`,
+    task.dependencies.length === 0 ? '' : `needs ${listed(task.dependencies, 5)}`,
   ];
 }
 
@@ -64,6 +64,6 @@ function align(row: readonly string[], widths: readonly number[]): string {
 
 function gateLine(gates: PlanOptions['gates']): string {
   if (gates.length === 0) return 'After each level: merge';
-  const names = gates.map((gate) => `${plain(gate.name)}${gate.required ? ' (required)' : ''}`);
+  const names = gates.map((gate) => `${inOneLine(gate.name)}${gate.required ? ' (required)' : ''}`);
   return `After each level: merge, then gates: ${names.join(', ')}`;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { clip, inOneLine } from '../lib/text/words.ts';
 import { readPath } from './repository-path.ts';
-import { clip, describe, plain, quote } from './words.ts';
+import { describe, quote } from './words.ts';
 
 const ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 /** No "..", and neither "." nor ".lock" at the end: git refuses these in the names of branches. */
@@ -32,7 +33,7 @@ const version = z
       issues.push({ code: 'custom', input: value, message: `${quote(String(value))} is not a version; write "2.0"` });
     } else if (!/^0*[12]$/.test(major)) {
       const age = /^0+$/.test(major) ? 'older' : 'newer';
-      const message = `version ${clip(plain(String(value)), 20)} is ${age} than this program knows; it reads versions 1 and 2`;
+      const message = `version ${clip(inOneLine(String(value)), 20)} is ${age} than this program knows; it reads versions 1 and 2`;
       issues.push({ code: 'custom', input: value, message });
     }
   });

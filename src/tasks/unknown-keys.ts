@@ -1,5 +1,5 @@
+import { counted, inOneLine } from '../lib/text/words.ts';
 import { KNOWN_KEYS } from './schema.ts';
-import { count, plain } from './words.ts';
 
 /** One warning for each key that nobody reads: often a key that is written wrong. */
 export function unknownKeys(graph: unknown): string[] {
@@ -10,14 +10,14 @@ export function unknownKeys(graph: unknown): string[] {
     note(found, 'tasks[*].files.', valueOf(task, 'files'), KNOWN_KEYS.files);
     note(found, 'tasks[*].verification.', valueOf(task, 'verification'), KNOWN_KEYS.verification);
   }
-  return [...found].map(([key, places]) => `${key}: unknown key, ignored (${count(places, 'place')})`);
+  return [...found].map(([key, places]) => `${key}: unknown key, ignored (${counted(places, 'place')})`);
 }
 
 function note(found: Map<string, number>, prefix: string, value: unknown, known: ReadonlySet<string>): void {
   if (!isObject(value)) return;
   for (const key of Object.keys(value)) {
     if (known.has(key)) continue;
-    const name = prefix + plain(key);
+    const name = prefix + inOneLine(key);
     found.set(name, (found.get(name) ?? 0) + 1);
   }
 }

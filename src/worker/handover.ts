@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { startTimer } from '../lib/index.ts';
+import { inSeconds, startTimer } from '../lib/index.ts';
 import { handover } from '../protocol/index.ts';
 import type { Handover } from '../protocol/index.ts';
 
@@ -47,7 +47,7 @@ function firstLine(stdin: Readable, limitBytes: number, timeoutMs: number): Prom
     };
     const ended = (): void => fail('stdin ended before it was whole');
     const broken = (): void => fail('stdin could not be read');
-    const timer = startTimer(timeoutMs, () => fail(`it has not come within ${timeoutMs / 1000} s`));
+    const timer = startTimer(timeoutMs, () => fail(`it has not come within ${inSeconds(timeoutMs)}`));
     const settle = (): void => {
       timer.cancel();
       stdin.pause();

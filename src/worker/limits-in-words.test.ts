@@ -5,9 +5,9 @@ import { limitsInWords } from './limits-in-words.ts';
 const bytes = 4 * 1024 ** 3;
 
 it.each<[Exceeded, string]>([
-  [{ limit: 'memory', bytes, certain: true }, "a process was killed: the worker's memory of 4.0 GiB was used up"],
+  [{ limit: 'memory', bytes, certain: true }, "a process was killed: the worker's memory of 4 GiB was used up"],
   [{ limit: 'memory', bytes: undefined, certain: true }, "a process was killed: the worker's memory was used up"],
-  [{ limit: 'memory', bytes, certain: false }, "it was killed: perhaps the worker's memory of 4.0 GiB was used up"],
+  [{ limit: 'memory', bytes, certain: false }, "it was killed: perhaps the worker's memory of 4 GiB was used up"],
   [
     { limit: 'processes', most: 64 },
     "processes could not be started: the worker's limit of 64 (workers.container.pids) was reached",

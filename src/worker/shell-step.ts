@@ -1,3 +1,4 @@
+import { inSeconds } from '../lib/index.ts';
 import { createLineSplitter, createTail } from '../logs/index.ts';
 import type { LogSource } from '../protocol/index.ts';
 import { supervise } from '../supervise/index.ts';
@@ -57,6 +58,6 @@ export async function runShell(context: WorkerContext, step: ShellStep): Promise
 }
 
 function howItEnded(end: Supervised, limitMs: number): string {
-  if (end.endedBy === 'total') return `still running after ${limitMs / 1000} s, limit ${limitMs / 1000} s`;
+  if (end.endedBy === 'total') return `still running after ${inSeconds(limitMs)}, limit ${inSeconds(limitMs)}`;
   return end.code === null ? `ended by ${end.signal}` : `exit status ${end.code}`;
 }

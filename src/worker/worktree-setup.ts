@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Leftovers } from '../git/index.ts';
+import { inSeconds } from '../lib/index.ts';
 import type { WorkerContext } from './context.ts';
 import { emptyFolders } from './remove-tree.ts';
 import { copyFiles } from './copy-files.ts';
@@ -39,7 +40,7 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
     await context.reporter.update({ phase: 'setup' });
     context.log.line('worker', `set-up: ${command}`);
     const result = await runShell(context, { source: 'setup', command, timeoutMs, log: context.log });
-    if (result.ok) return context.log.line('worker', `set-up done in ${result.durationMs / 1000} s`);
+    if (result.ok) return context.log.line('worker', `set-up done in ${inSeconds(result.durationMs)}`);
     if (!result.stopped) throw new SetupFailed(`the set-up "${command}" failed: ${result.detail}\n${result.output}`);
   };
 

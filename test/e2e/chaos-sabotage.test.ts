@@ -50,7 +50,7 @@ const OF_FILES: Sabotage[] = [
   {
     name: 'deletes its outbox',
     command: ({ outbox }) => `while [ -e '${outbox}' ]; do rm -rf '${outbox}'; done; sleep 3600`,
-    said: /no heartbeat for \d+ s/,
+    said: /no heartbeat for [\d.]+ s/,
   },
   {
     name: 'puts a link in the place of its status',

@@ -138,7 +138,7 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
       ],
       TYPES: [put(`echo '{"version":1,"pid":"x"}' > ${OUTBOX}/x`), /status cannot be used: .*expected/s],
       FOLDER: [put(`rm -rf ${STATUS}; mkdir -p ${OUTBOX}/x/x`), /status cannot be used: .*not a plain file/],
-      STOPPED: ['kill -STOP $PPID; sleep 3600', /no heartbeat for \d+ s, limit 20 s/],
+      STOPPED: ['kill -STOP $PPID; sleep 3600', /no heartbeat for [\d.]+ s, limit 20 s/],
       KILLED: ['kill -KILL $PPID; sleep 3600', /killed by SIGKILL/],
     };
     const failing = { id: 'FAILING', create: ['f.txt'], run: 'exit 1' };

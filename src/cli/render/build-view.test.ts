@@ -30,11 +30,11 @@ describe('the end of a build', () => {
   it('says in one line what was removed, and how much', () => {
     const three = ['a:1', 'b:2', `sha256:${'c'.repeat(64)}`].map((name) => superseded(name));
     expect(said((view) => view.removed(three))[0]).toBe(
-      'removed  3 superseded images  600 MB with what others share  a:1, b:2, cccccccccccc\n',
+      'removed  3 superseded images  572.2 MiB with what others share  a:1, b:2, cccccccccccc\n',
     );
     const five = [...three, superseded('d:4'), superseded('e:5')];
     expect(said((view) => view.removed(five), { terminal: true })[0]).toMatch(/ 5 superseded .* and 2 more\n$/);
-    expect(said((view) => view.removed([superseded('a:1')]))[0]).toMatch(/^removed {2}1 superseded image {2}200 MB/);
+    expect(said((view) => view.removed([superseded('a:1')]))[0]).toMatch(/^removed {2}1 superseded image {2}190.7 MiB/);
   });
 
   it('tells an image that has only lost our name apart from one that is gone', () => {
@@ -42,7 +42,7 @@ describe('the end of a build', () => {
     const line = 'unnamed  1 superseded image  still there for another name or image  b:2\n';
     expect(said((view) => view.removed([named]))[0]).toBe(line);
     expect(said((view) => view.removed([superseded('a:1'), named]))[0]).toBe(
-      `removed  1 superseded image  200 MB with what others share  a:1\n${line}`,
+      `removed  1 superseded image  190.7 MiB with what others share  a:1\n${line}`,
     );
     const [out] = said((view) => view.removed([named]), { json: true });
     const images = [{ kind: 'worker', name: 'b:2', id: 'b:2' }];

@@ -1,5 +1,16 @@
 import type { BuildProgress, BuiltImage, Removed } from '../../images/index.ts';
-import { CLEAR_LINE, line, printable, printableJson, printableLines, printableOutput } from '../../lib/index.ts';
+import {
+  CLEAR_LINE,
+  counted,
+  inBytes,
+  inSeconds,
+  line,
+  listed,
+  printable,
+  printableJson,
+  printableLines,
+  printableOutput,
+} from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { CliContext } from '../command.ts';
 import { colorsFor } from './colors.ts';
@@ -74,12 +85,10 @@ function tailView({ out, err, color }: Context): BuildView {
   };
 }
 
-const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
-
 function describe({ kind, tag, bytes, ms, cached }: BuiltImage): Printable {
   const what = kind === 'worker' ? 'worker image' : "repository's image";
-  const how = cached ? 'up to date' : `built in ${(ms / 1000).toFixed(1)} s`;
-  return line`${what}  ${tag}  ${megabytes(bytes)}  ${how}\n`;
+  const how = cached ? 'up to date' : `built in ${inSeconds(ms)}`;
+  return line`${what}  ${tag}  ${inBytes(bytes)}  ${how}\n`;
 }
 
 const NAMED = 3;
@@ -90,19 +99,17 @@ const namesOnly = (images: readonly Removed[]): Removed[] => images.filter(({ wh
 function describeRemoved(images: readonly Removed[]): Printable {
   const [gone, left] = [wholeOnes(images), namesOnly(images)];
   // Nobody but the engine knows how much of an image others share.
-  const size = `${megabytes(gone.reduce((sum, { bytes }) => sum + bytes, 0))} with what others share`;
-  const removed = `removed  ${many(gone)}  ${size}  ${listed(gone)}`;
-  const unnamed = `unnamed  ${many(left)}  still there for another name or image  ${listed(left)}`;
+  const size = `${inBytes(gone.reduce((sum, { bytes }) => sum + bytes, 0))} with what others share`;
+  const removed = `removed  ${counted(gone.length, 'superseded image')}  ${size}  ${namesOf(gone)}`;
+  const unnamed = `unnamed  ${counted(left.length, 'superseded image')}  still there for another name or image  ${namesOf(left)}`;
   const lines = [...(gone.length > 0 ? [removed] : []), ...(left.length > 0 ? [unnamed] : [])];
   return printableLines(lines.map(printable));
 }
 
-const many = ({ length }: readonly Removed[]): string => `${length} superseded image${length === 1 ? '' : 's'}`;
-
 /** An id says enough by its beginning. */
-function listed(images: readonly Removed[]): string {
-  const names = images.slice(0, NAMED).map(({ name }) => (name.startsWith('sha256:') ? name.slice(7, 19) : name));
-  return `${names.join(', ')}${images.length > NAMED ? ` and ${images.length - NAMED} more` : ''}`;
+function namesOf(images: readonly Removed[]): string {
+  const names = images.map(({ name }) => (name.startsWith('sha256:') ? name.slice(7, 19) : name));
+  return listed(names, NAMED);
 }
 
 const REMOVAL_CALLED_OFF = line`The images are built; removing what they supersede was called off.\n`;

@@ -1,4 +1,4 @@
-import { line } from '../../lib/index.ts';
+import { firstLine, line } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { RecordedEvent, RunState, TaskState } from '../../state/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
@@ -120,7 +120,7 @@ function finishLevel({ level, merging }: LevelCells, tasks: Cells['tasks'], end:
 
 const failure = (what: string, cause: string | null): End => ({
   kind: 'bad',
-  words: line`${what}: ${(cause ?? '').split('\n')[0] ?? ''}`,
+  words: line`${what}: ${firstLine(cause ?? '')}`,
 });
 
 /** The run is over: what is open now ends as the state says, or else as far as it had come. */

@@ -1,4 +1,4 @@
-import { line, printableBlock } from '../../lib/index.ts';
+import { counted, firstLine, line, printableBlock } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { GateSummary, RecordedEvent } from '../../state/index.ts';
 
@@ -16,7 +16,7 @@ export function describe(event: RecordedEvent): Line {
   switch (event.type) {
     case 'run-started':
       return plain(
-        line`run ${event.runId}: ${tasks(event.tasks)} in ${count(event.levels, 'level')}, ${count(event.settings.workers, 'worker')} (${event.settings.mode}), from ${short(event.base)}`,
+        line`run ${event.runId}: ${tasks(event.tasks)} in ${counted(event.levels, 'level')}, ${counted(event.settings.workers, 'worker')} (${event.settings.mode}), from ${short(event.base)}`,
       );
     case 'run-resumed':
       return plain(line`run ${event.runId} goes on: ${tasks(event.pending)} to do`);
@@ -93,8 +93,7 @@ function describePassed(gates: readonly GateSummary[]): Printable {
   return green.length === 0 ? line`gates passed: no required one is red` : line`gates green: ${green.join(', ')}`;
 }
 
-const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
-const tasks = (number: number): string => count(number, 'task');
+const tasks = (number: number): string => counted(number, 'task');
 
 const good = (text: Printable): Line => ({ kind: 'good', text });
 const bad = (text: Printable): Line => ({ kind: 'bad', text });
@@ -102,5 +101,3 @@ const plain = (text: Printable): Line => ({ kind: 'plain', text });
 const quiet = (text: Printable): Line => ({ kind: 'quiet', text });
 
 const short = (commit: string): string => commit.slice(0, 10);
-
-const firstLine = (text: string): string => text.split('\n')[0] ?? '';

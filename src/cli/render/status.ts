@@ -1,4 +1,4 @@
-import { joined, line, printable, printableBlock, printableLines } from '../../lib/index.ts';
+import { firstLine, inDuration, joined, line, printable, printableBlock, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { StatusView } from '../status-view.ts';
 import type { TaskState, TaskStatus } from '../../state/index.ts';
@@ -44,7 +44,7 @@ function headline(view: StatusView, now: number, colors: Colors): Printable {
   const end = view.endedAt === null ? now : Date.parse(view.endedAt);
   const who = view.orchestrator === null ? '' : `, process ${view.orchestrator.pid}`;
   const why = view.cause === null ? '' : line` — ${printableBlock(view.cause, MARGIN)}`;
-  return line`Feature ${view.feature}: ${paint(view.status)} (${ago(end - Date.parse(view.startedAt))}${who}, run ${view.runId})${why}`;
+  return line`Feature ${view.feature}: ${paint(view.status)} (${inDuration(end - Date.parse(view.startedAt))}${who}, run ${view.runId})${why}`;
 }
 
 function taskLine(id: string, task: TaskState, now: number, colors: Colors): Printable {
@@ -61,13 +61,13 @@ function taskLine(id: string, task: TaskState, now: number, colors: Colors): Pri
     verifying: colors.bold,
     pending: colors.dim,
   };
-  const shown = facts.length === 0 ? '' : colors.dim(`  (${facts.join('; ').split('\n')[0]})`);
+  const shown = facts.length === 0 ? '' : colors.dim(`  (${firstLine(facts.join('; '))})`);
   return line`  ${paint[task.status](`${SIGN[task.status]} ${id}  ${task.status.padEnd(9)}`)} ${task.title}${shown}`;
 }
 
 function timeOf(attempt: { startedAt: string; endedAt: string | null }, now: number): string {
   const end = attempt.endedAt === null ? now : Date.parse(attempt.endedAt);
-  return ago(end - Date.parse(attempt.startedAt));
+  return inDuration(end - Date.parse(attempt.startedAt));
 }
 
 function workerLines(view: StatusView, now: number, colors: Colors): Printable[] {
@@ -80,10 +80,10 @@ function workerLines(view: StatusView, now: number, colors: Colors): Printable[]
       const doing = [
         worker.task ?? '',
         worker.phase === 'setup' ? 'set-up' : '',
-        live && worker.heartbeatAt !== null ? `heartbeat ${ago(now - Date.parse(worker.heartbeatAt))} ago` : '',
+        live && worker.heartbeatAt !== null ? `heartbeat ${inDuration(now - Date.parse(worker.heartbeatAt))} ago` : '',
         live
           ? (worker.containerId?.slice(0, 12) ?? (worker.pid === null ? '' : `pid ${worker.pid}`))
-          : ((worker.cause ?? '').split('\n')[0] ?? ''),
+          : firstLine(worker.cause ?? ''),
       ].filter((part) => part !== '');
       const parts = [...doing.map(printable), ...(worker.trouble === null ? [] : [colors.yellow(worker.trouble)])];
       return line`  ${number}  ${worker.status.padEnd(8)} ${worker.mode}  ${joined(parts, '  ')}`;
@@ -109,11 +109,4 @@ function ownerlessLine({ orchestrator, workers, feature }: StatusView): Printabl
 function costOf({ cost }: StatusView): string {
   const tokens = cost.inputTokens + cost.cacheReadTokens + cost.cacheWriteTokens + cost.outputTokens;
   return tokens === 0 ? '' : ` · $${cost.costUsd.toFixed(2)}, ${tokens} tokens`;
-}
-
-export function ago(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }

@@ -1,4 +1,4 @@
-import { printable, printableBlock, printableLines } from '../../lib/index.ts';
+import { counted, firstLine, printable, printableBlock, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { RunState } from '../../state/index.ts';
 import type { NetworkTally, Tally } from '../network-tally.ts';
@@ -17,7 +17,7 @@ export function formatSummary(state: RunState, network: NetworkTally | undefined
   const head = `Feature ${state.feature}: ${state.status}${state.cause === null ? '' : ` — ${state.cause}`}`;
   const lines = [
     `  tasks    ${done} of ${tasks.length} done`,
-    ...troubled.map(([id, task]) => `${INDENT}${id} is ${task.status}: ${(task.cause ?? '').split('\n')[0]}`),
+    ...troubled.map(([id, task]) => `${INDENT}${id} is ${task.status}: ${firstLine(task.cause ?? '')}`),
     `  branch   ${state.integration} at ${state.integrationTip.slice(0, 10)}`,
     ...costLine(state),
     ...networkLines(state, network),
@@ -55,7 +55,7 @@ function tallyRow({ total, targets, unlisted }: Tally, [one, many]: readonly [st
     ...named.map(({ target, count }) => `${target} (${count})`),
     ...(rest > 0 ? [`others (${rest})`] : []),
   ];
-  return [`${total} ${total === 1 ? one : many}: ${parts.join(', ')}`];
+  return [`${counted(total, one, many)}: ${parts.join(', ')}`];
 }
 
 function nextSteps({ feature, status, tasks, resumeAt }: RunState): string[] {

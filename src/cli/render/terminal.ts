@@ -1,6 +1,6 @@
 import { Listr, ListrTaskState } from 'listr2';
 import type { ListrTask, ListrTaskWrapper, DefaultRenderer, SimpleRenderer } from 'listr2';
-import { line } from '../../lib/index.ts';
+import { counted, line } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { RecordedEvent } from '../../state/index.ts';
 import type { Task, TaskGraph } from '../../tasks/index.ts';
@@ -45,7 +45,7 @@ export function terminalRenderer(context: CliContext, graph: TaskGraph): Rendere
 
 function levelRow(level: number, graph: TaskGraph, { tasks, levels }: Cells): RowOfTask {
   const own = graph.tasks.filter((task) => task.level === level);
-  const title = line`Level ${level}: ${own.length} ${own.length === 1 ? 'task' : 'tasks'}`;
+  const title = line`Level ${level}: ${counted(own.length, 'task')}`;
   return {
     title: title.toString(),
     task: async (_, row) => {

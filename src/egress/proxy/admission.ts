@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { sleep } from '../../lib/index.ts';
+import { inSeconds, sleep } from '../../lib/index.ts';
 import type { EgressRule } from '../../protocol/index.ts';
 import { kindOf, permissionFor, readAddress } from '../target/index.ts';
 import type { AddressKind, Permission, Target } from '../target/index.ts';
@@ -19,7 +19,7 @@ export const resolveName: Resolve = async (name) => {
   try {
     const answer = lookup(name, { all: true, verbatim: true });
     const found = await Promise.race([answer, sleep(RESOLVE_MS, over.signal)]);
-    if (found === undefined) throw new Error(`no answer within ${RESOLVE_MS / 1000} s`);
+    if (found === undefined) throw new Error(`no answer within ${inSeconds(RESOLVE_MS)}`);
     // Bridge networks seldom have IPv6.
     return found.toSorted((one, other) => one.family - other.family).map(({ address }) => address);
   } finally {

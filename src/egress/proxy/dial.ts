@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import type { Socket } from 'node:net';
-import { startTimer } from '../../lib/index.ts';
+import { inSeconds, startTimer } from '../../lib/index.ts';
 
 /** Of many addresses only so many are tried. */
 const MOST = 4;
@@ -23,7 +23,7 @@ function connect(host: string, port: number, limitMs: number): Promise<Socket | 
   return new Promise((resolve) => {
     // Only addresses come here, so that nothing is looked up again.
     const socket = createConnection({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true });
-    const timer = startTimer(limitMs, () => socket.destroy(new Error(`no answer within ${limitMs / 1000} s`)));
+    const timer = startTimer(limitMs, () => socket.destroy(new Error(`no answer within ${inSeconds(limitMs)}`)));
     const fail = (error: Error): void => {
       timer.cancel();
       resolve(error);

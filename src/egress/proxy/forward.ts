@@ -1,6 +1,7 @@
 import { request as startRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { inSeconds } from '../../lib/index.ts';
 import { framingOf, headersToPassOn } from './headers.ts';
 import type { HttpTarget } from '../target/index.ts';
 
@@ -17,7 +18,7 @@ interface Forwarding {
 /** Passes one plain HTTP request on, over a connection of its own, and its answer back. */
 export function forward(request: IncomingMessage, response: ServerResponse, how: Forwarding): void {
   const { to, upstream, idleMs, headerBytes, failed } = how;
-  upstream.setTimeout(idleMs, () => upstream.destroy(new Error(`silent for ${idleMs / 1000} s`)));
+  upstream.setTimeout(idleMs, () => upstream.destroy(new Error(`silent for ${inSeconds(idleMs)}`)));
   const onward = startRequest({
     method: request.method ?? 'GET',
     path: to.path,

@@ -1,8 +1,21 @@
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** "512 bytes", "16 MiB", "1.2 GiB": as exact as people want it. */
+/** "512 bytes", "16 MiB", "1.2 GiB". */
 export function inBytes(bytes: number): string {
   let [amount, unit] = [bytes, 0];
   while (amount >= 1024 && unit < UNITS.length - 1) [amount, unit] = [amount / 1024, unit + 1];
-  return `${unit >= 3 ? amount.toFixed(1) : Math.round(amount)} ${UNITS[unit]}`;
+  return `${Number(amount.toFixed(1))} ${UNITS[unit]}`;
+}
+
+/** "60 s", "1.5 s", "0.25 s": of a limit, and of what is measured against it. */
+export function inSeconds(ms: number): string {
+  return `${Number((ms / 1000).toFixed(ms < 1000 ? 3 : 1))} s`;
+}
+
+/** "45 s", "2 min 3 s", "5 h 10 min". */
+export function inDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }

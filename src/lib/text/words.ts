@@ -13,3 +13,15 @@ export function listed(items: readonly string[], most = Infinity): string {
 /** Each in a line of its own, below what goes before. */
 export const bullets = (items: readonly string[]): string => items.map((item) => `\n  - ${item}`).join('');
 export const indented = (items: readonly string[]): string => items.map((item) => `\n  ${item}`).join('');
+
+export const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
+
+/** At most so many characters; the last one says that it was cut. */
+export function clip(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+/** White space becomes one blank, control characters go. */
+export function inOneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+}

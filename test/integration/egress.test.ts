@@ -48,7 +48,7 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
     await engine.createVolume(volume, MARK);
     // The client is there first: its door waits for the proxy.
     client = await startClient(volume, folder);
-    const list = parseAllowlist([`${gateway}:${open}`, 'localhost', 'inside.test', 'example.org']);
+    const list = parseAllowlist([`${gateway}:${open}`, 'localhost:80', 'inside.test', 'example.org']);
     const trusted: EgressRule = { host: 'trusted.test', covers: 'host', ports: [open], trustedPrivate: true };
     proxy = await startProxy(volume, folder, [...list.rules, trusted], [`${gateway} inside.test trusted.test`]);
   });

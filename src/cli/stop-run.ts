@@ -8,8 +8,8 @@ import { openProject } from './project.ts';
 import type { Project } from './project.ts';
 import { STOP_GRACE_MS, sweepRun } from './wire.ts';
 
-/** What the orchestrator needs beyond the workers' own grace to write things down. */
-const PATIENCE_MS = STOP_GRACE_MS + 20_000;
+/** What the orchestrator needs beyond the workers' own grace to write things down, also on a busy machine. */
+const PATIENCE_MS = STOP_GRACE_MS + 120_000;
 
 /** `stop`: asks the orchestrator to end, and says so only when it has; workers without one are ended as well. */
 export async function stopRun(input: CommandInput, context: CliContext): Promise<number> {

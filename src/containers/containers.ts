@@ -16,7 +16,7 @@ import { sweepOwner } from './sweep.ts';
 /** Between SIGKILL and removal by force, which also ends what is paused or stuck. */
 const KILL_MS = 5000;
 /** How long a sweep waits for what is just being made, so that it can go too. */
-const MAKING_MS = 5000;
+const MAKING_MS = 30_000;
 
 /** Locked-down containers, each of which has an owner. Stopping and recovering something that is gone is not an error. */
 export interface Containers {

@@ -5,11 +5,11 @@ import { tempFolder } from '../../test/support/temp-folder.ts';
 import { findEngine, searchEngine } from './detect.ts';
 
 /** An engine that can do no more than say which version it is. */
-async function listen(version: object): Promise<string> {
+async function listen(version: object, afterMs = 0): Promise<string> {
   const place = path.join(tempFolder(), 'docker.sock');
   const server = http.createServer((request, response) => {
     response.statusCode = request.url?.startsWith('/version') === true ? 200 : 500;
-    response.end(JSON.stringify(version));
+    setTimeout(() => response.end(JSON.stringify(version)), afterMs);
   });
   await new Promise<void>((resolve) => server.listen(place, resolve));
   onTestFinished(() => {
@@ -32,6 +32,11 @@ describe('finding the engine', () => {
     expect(endpoint).toEqual({ kind: 'socket', path: place });
     expect(lines).toEqual([`DOCKER_HOST: ${place}: ${words}`]);
     expect((await findEngine(chosen(place))).name).toBe('docker');
+  });
+
+  it('that answers after seconds, as on a busy machine', async () => {
+    const place = await listen({ Version: '28.2.2', ApiVersion: '1.50', Components: [] }, 4000);
+    expect((await searchEngine(chosen(place))).engine?.name).toBe('docker');
   });
 
   it('refuses one that is too old, and says so', async () => {

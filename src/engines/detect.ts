@@ -10,8 +10,8 @@ import { engineErrors } from './errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** An engine that is there answers this at once; one that does not is not worth waiting for. */
-const PROBE_MS = 3000;
+/** Long, because an engine on a busy machine takes seconds to answer; one that is not there is known at once. */
+const PROBE_MS = 30_000;
 
 interface EngineSearch {
   readonly engine: Engine | undefined;

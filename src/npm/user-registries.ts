@@ -5,7 +5,8 @@ import { run } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { unquoted, withoutSecrets } from './npmrc.ts';
 
-const NPM_TIMEOUT_MS = 10_000;
+/** Long, because npm on a busy machine takes long to start: without its answer workers reach no registry. */
+const NPM_TIMEOUT_MS = 60_000;
 
 export interface UserRegistries {
   /** Only hosts and ports, never a name, password or path. */

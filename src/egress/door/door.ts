@@ -4,7 +4,7 @@ import { endWithAnswer, joinSockets, reasonOf, sleep, systemClock, systemCode } 
 import { egressPreamble } from '../../protocol/index.ts';
 
 /** The proxy may start after the worker: a connection waits this long for it. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 const RETRY_MS = 100;
 /** Longer than the slowest silent answer of a model; the proxy has the same limit. */
 const IDLE_MS = 15 * 60_000;

@@ -30,7 +30,7 @@ export interface Limits {
   readonly slowMs: number;
 }
 
-export const USUAL_LIMITS: Limits = { quickMs: 20_000, slowMs: 120_000 };
+export const USUAL_LIMITS: Limits = { quickMs: 60_000, slowMs: 300_000 };
 
 interface OpenOptions {
   readonly signal?: AbortSignal | undefined;

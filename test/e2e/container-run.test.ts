@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventsSoFar, sees } from '../support/chaos.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
 describe.skipIf(docker.why !== '')(`a run in containers${whySkipped}`, () => {
@@ -35,10 +35,14 @@ describe.skipIf(docker.why !== '')(`a run in containers${whySkipped}`, () => {
   it('restarts a worker whose container is killed, and says that it crashed', async () => {
     project = await createContainerProject();
     await project.graph('login', [
-      { id: 'A', create: ['a.txt'], run: 'test -e /run/mahabharatha/shared/copies/none || sleep 2; echo a > a.txt' },
+      {
+        id: 'A',
+        create: ['a.txt'],
+        run: `if grep -q '"attempt":"A.1"' /run/mahabharatha/inbox/assignment.json; then sleep 3600; fi; echo a > a.txt`,
+      },
     ]);
     const live = project.start('kurukshetra', '--workers', '1');
-    await waitUntil('the container runs', () => project.containers().some(({ State }) => State.Running));
+    await sees(live, () => eventsSoFar(project).some(({ type }) => type === 'worker-phase'));
     const [first] = project.containers();
     execFileSync('docker', ['kill', first?.Id ?? '']);
     expect((await live.end).exit).toBe(0);

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Attachment, Engine } from '../engines/index.ts';
-import { sleep } from '../lib/index.ts';
-import { capAttempts, createByteLines, createRedactor, lastLines, missingLines, openLogFile } from '../logs/index.ts';
+import { createByteLines, sleep } from '../lib/index.ts';
+import { capAttempts, createRedactor, lastLines, missingLines, openLogFile } from '../logs/index.ts';
 
 /** What is kept of a log without sections: the newest. */
 const LOG_LIMIT_BYTES = 64 * 1024 * 1024;

@@ -121,7 +121,7 @@ async function openUntrusted(
   throw libErrors.FILE_UNREADABLE({ file, reason });
 }
 
-/** Makes a folder that git ignores as a whole, so that a run never shows up in the user's `git status`. */
+/** Makes a folder that git ignores as a whole, so that it never shows up in the user's `git status`. */
 export async function makeIgnoredFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const file = path.join(folder, '.gitignore');

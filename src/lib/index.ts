@@ -36,4 +36,6 @@ export { reserveDescriptors } from './reserve.ts';
 export { isPassing, repeated } from './transient.ts';
 export { watchFolder } from './watch-folder.ts';
 export { inBytes, inDuration, inSeconds } from './text/amounts.ts';
+export { createLineSplitter, createTail, cutLine } from './text/lines.ts';
+export { createByteLines, createWholeLines } from './text/whole-lines.ts';
 export { clip, counted, firstLine, listed } from './text/words.ts';

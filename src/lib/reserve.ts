@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 
-/** Enough to save the state and to end workers, one after the other. */
+/** Enough to save a file and to end processes, one after the other. */
 const RESERVE = 16;
 
 /** File descriptors for an orderly end: without them, the lack of others could neither be written down nor answered. */

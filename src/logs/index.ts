@@ -1,6 +1,4 @@
 export { capAttempts } from './attempt-cap.ts';
-export { createByteLines } from './byte-lines.ts';
-export { createLineSplitter, createTail, cutLine } from './lines.ts';
 export { openLogFile } from './log-file.ts';
 export type { LogFile } from './log-file.ts';
 export { missingLines } from './missing-lines.ts';

@@ -1,6 +1,6 @@
 import { open, rename } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { reasonOf, sleep } from '../lib/index.ts';
+import { createWholeLines, reasonOf, sleep } from '../lib/index.ts';
 import { olderFile } from './read-log.ts';
 
 /** What waits for a slow or full disk; beyond it lines are left out. */
@@ -26,7 +26,7 @@ export interface LogFile {
  */
 export function openLogFile(file: string, { limitBytes }: { limitBytes: number }): LogFile {
   const target = createTarget(file, Math.max(1, Math.floor(limitBytes / 2)));
-  const halves = createHalves();
+  const lines = createWholeLines(LONGEST_LINE);
   const closing = new AbortController();
   let queue: Buffer[] = [];
   let queued = 0;
@@ -75,42 +75,17 @@ export function openLogFile(file: string, { limitBytes }: { limitBytes: number }
 
   return {
     write: (chunk) => {
-      const block = halves.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+      const block = lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
       if (block.length > 0 && !closing.signal.aborted) put(block);
     },
     close: async () => {
-      const rest = halves.end();
+      const rest = lines.end();
       if (rest.length > 0 && !closing.signal.aborted) put(rest);
       closing.abort();
       await draining;
       queue = [];
       await target.close();
     },
-  };
-}
-
-/** Lets only whole lines through: nothing else may be cut off, left out or written to the next file. */
-function createHalves(): { push(chunk: Buffer): Buffer; end(): Buffer } {
-  let rest: Buffer[] = [];
-  let size = 0;
-  const end = (): Buffer => {
-    const line = size === 0 ? Buffer.alloc(0) : Buffer.concat([...rest, Buffer.of(LINE_END)]);
-    [rest, size] = [[], 0];
-    return line;
-  };
-  return {
-    push: (chunk) => {
-      const cut = chunk.lastIndexOf(LINE_END) + 1;
-      const whole = cut === 0 ? Buffer.alloc(0) : Buffer.concat([...rest, chunk.subarray(0, cut)]);
-      if (cut > 0) [rest, size] = [[], 0];
-      if (cut < chunk.length) {
-        // A copy: the piece may be a corner of a large buffer.
-        rest.push(Buffer.from(chunk.subarray(cut)));
-        size += chunk.length - cut;
-      }
-      return size > LONGEST_LINE ? Buffer.concat([whole, end()]) : whole;
-    },
-    end,
   };
 }
 

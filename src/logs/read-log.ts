@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { sleep, systemCode } from '../lib/index.ts';
-import { createByteLines } from './byte-lines.ts';
+import { createByteLines, sleep, systemCode } from '../lib/index.ts';
 
 const BLOCK = 65_536;
 const LOOK_MS = 150;

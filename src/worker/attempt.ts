@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buildPrompt, createAgent } from '../agents/index.ts';
 import type { AgentReader, AgentVerdict } from '../agents/index.ts';
-import { createLineSplitter } from '../logs/index.ts';
+import { createLineSplitter } from '../lib/index.ts';
 import { asksAgent, commitMessage, TEXT_LIMIT, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
 import { supervise } from '../supervise/index.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { sleep, startTimer } from '../lib/index.ts';
-import { createByteLines, createRedactor } from '../logs/index.ts';
+import { createByteLines, sleep, startTimer } from '../lib/index.ts';
+import { createRedactor } from '../logs/index.ts';
 import type { Redactor } from '../logs/index.ts';
 import { credentials as credentialsSchema } from '../protocol/index.ts';
 import type { Credentials } from '../protocol/index.ts';

@@ -1,6 +1,5 @@
-import { cutLine } from '../logs/index.ts';
 import type { LogLine, LogSource } from '../protocol/index.ts';
-import { inBytes } from '../lib/index.ts';
+import { cutLine, inBytes } from '../lib/index.ts';
 
 /** What one attempt (or one set-up) may print; its feedback has the end of every output in any case. */
 const LOG_LIMIT = 16 * 1024 * 1024;

@@ -1,5 +1,4 @@
-import { inSeconds } from '../lib/index.ts';
-import { createLineSplitter, createTail } from '../logs/index.ts';
+import { createLineSplitter, createTail, inSeconds } from '../lib/index.ts';
 import type { LogSource } from '../protocol/index.ts';
 import { supervise } from '../supervise/index.ts';
 import type { Supervised } from '../supervise/index.ts';

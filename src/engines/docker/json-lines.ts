@@ -1,16 +1,15 @@
 import type { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
+import { createWholeLines } from '../../lib/index.ts';
 
 /** The values of a stream that holds one JSON text per line, as they come. */
 export async function* jsonLines<Value>(source: Readable): AsyncGenerator<Value, void, undefined> {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  for await (const chunk of source) {
-    const lines = (rest + decoder.write(chunk as Buffer)).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim() !== '') yield JSON.parse(line) as Value;
-  }
-  if (rest.trim() !== '') yield JSON.parse(rest) as Value;
+  const lines = createWholeLines();
+  for await (const chunk of source) yield* valuesIn<Value>(lines.push(chunk as Buffer));
+  yield* valuesIn<Value>(lines.end());
+}
+
+function* valuesIn<Value>(lines: Buffer): Generator<Value, void, undefined> {
+  for (const line of lines.toString('utf8').split('\n')) if (line.trim() !== '') yield JSON.parse(line) as Value;
 }
 
 export async function readText(source: Readable): Promise<string> {

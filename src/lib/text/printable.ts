@@ -89,7 +89,7 @@ export function painted(text: string | Printable, open: number, close: number): 
 export const CLEAR_SCREEN: Printable = new SafeText('\u001B[2J\u001B[H');
 export const CLEAR_LINE: Printable = new SafeText('\r\u001B[2K');
 
-/** What a worker says, without what a terminal would obey. Its line ends stay: what is shown is made printable again. */
+/** A text from outside, without what a terminal would obey. Its line ends stay: what is shown is made printable again. */
 export function withoutControls(text: string): string {
   return text.replaceAll(SEQUENCE, '').replaceAll(CONTROL, '');
 }

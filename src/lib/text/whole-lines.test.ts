@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createByteLines } from './byte-lines.ts';
+import { createByteLines } from './whole-lines.ts';
 
 function cut(blocks: readonly (string | Buffer)[], longest?: number): { given: string[]; rest: string[] } {
   const given: string[] = [];

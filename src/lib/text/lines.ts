@@ -1,4 +1,4 @@
-/** Longest line that is kept whole; what a task prints beyond it is cut, with a word that says so. */
+/** Longest line that is kept whole; what comes beyond it is cut, with a word that says so. */
 export const LINE_LIMIT = 32_768;
 
 /** A line that is not longer than the limit, or its beginning with a word on what is missing. */

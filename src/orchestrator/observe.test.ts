@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { commit, createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
+import { readUntrusted } from '../lib/index.ts';
 import { BUNDLE, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
@@ -12,6 +13,8 @@ import { createObserver } from './observe.ts';
 import type { Observer } from './observe.ts';
 import type { WorkerView } from './plan.ts';
 import type { RunContext } from './ports.ts';
+
+vi.mock(import('../lib/atomic-file.ts'), { spy: true });
 
 interface Desk {
   readonly state: RunState;
@@ -263,6 +266,21 @@ describe('a result in a bundle', () => {
 });
 
 describe('work that goes on', () => {
+  it('is not said to be unreadable when this process has no descriptors left to read with', async () => {
+    const desk = openDesk({ totalMs: 1000 });
+    const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    vi.mocked(readUntrusted).mockRejectedValueOnce(error);
+    expect(await desk.look(0)).toMatchObject({ phase: null, unreadable: null });
+    desk.says(0, { phase: 'running' });
+    await desk.look(0);
+    vi.mocked(readUntrusted).mockRejectedValueOnce(new Error('it is a link'));
+    expect((await desk.look(0)).unreadable).toContain('it is a link');
+    desk.says(0, { phase: 'running' });
+    await desk.look(0);
+    vi.mocked(readUntrusted).mockRejectedValueOnce(new Error('cannot be read', { cause: error }));
+    expect(await desk.look(0)).toMatchObject({ phase: 'running', unreadable: null });
+  });
+
   it('is silent from the last new beat on', async () => {
     const desk = openDesk({ totalMs: 1000 });
     desk.says(0, { beat: 7 });

@@ -1,4 +1,4 @@
-import { inSeconds, readUntrusted, reasonOf, systemClock } from '../lib/index.ts';
+import { inSeconds, isPassing, readUntrusted, reasonOf, systemClock } from '../lib/index.ts';
 import type { Clock } from '../lib/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { Phase, WorkerStatus } from '../protocol/index.ts';
@@ -236,6 +236,8 @@ async function readStatus(
     if (before?.text === text) return before;
     return { text, status: workerStatus.parse(JSON.parse(text)), unreadable: null };
   } catch (error) {
+    // Our own want of descriptors says nothing of the worker.
+    if (isPassing(error)) return before ?? { text: undefined, status: null, unreadable: null };
     return { text: undefined, status: null, unreadable: reasonOf(error).slice(0, 500) };
   }
 }

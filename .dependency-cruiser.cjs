@@ -33,7 +33,7 @@ const RANK = {
 };
 /** Never inside a container. */
 const HOST_ONLY =
-  '^src/(cli|mcp|http|sandbox|planning|orchestrator|containers|launchers|engines|images|credentials|npm|trust|egress/rules)/';
+  '^src/(cli|mcp|http|project|sandbox|planning|orchestrator|containers|launchers|engines|images|credentials|npm|trust|egress/rules)/';
 const PURE_IN_ORCHESTRATOR = [
   'decide[a-z-]*',
   'backoff',
@@ -89,7 +89,7 @@ module.exports = {
         pathNot: '/errors[.]ts$',
         dependencyTypesNot: ['type-only'],
       },
-      'the orchestrator sees adapters as types only, and their error codes; cli/wire.ts hands it the values',
+      'the orchestrator sees adapters as types only, and their error codes; project/wire.ts hands it the values',
     ),
     no('pure', { path: PURE }, { dependencyTypes: ['core', 'npm'], pathNot: 'node_modules/zod/' }),
     no('pure-local', { path: PURE }, { path: '^src/', pathNot: PURE, dependencyTypesNot: ['type-only'] }),

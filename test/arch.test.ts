@@ -37,10 +37,12 @@ const PLANTED: readonly (readonly [what: string, file: string, line: string, rul
     'rank/git',
   ],
   ['an import sideways', 'src/git/merge.ts', "import '../state/index.ts';", 'rank/git'],
+  ['the CLI in what a server shares with it', 'src/project/wire.ts', "import '../cli/command.ts';", 'rank/project'],
+  ['a room of the project past its door', 'src/cli/program.ts', "import '../project/wire.ts';", 'door/project'],
   ['a cycle inside a folder', 'src/state/paths.ts', "import './file-store.ts';", 'no-circular'],
   ['a vendor package outside its home', 'src/orchestrator/loop.ts', "import 'yaml';", 'vendor/yaml'],
   ['a vendor package by dynamic import', 'src/orchestrator/loop.ts', "await import('listr2');", 'vendor/listr2'],
-  ['an import past the door', 'src/cli/wire.ts', "import '../git/merge.ts';", 'door/git'],
+  ['an import past the door', 'src/project/wire.ts', "import '../git/merge.ts';", 'door/git'],
   [
     'an adapter as a value in the orchestrator',
     'src/orchestrator/loop.ts',

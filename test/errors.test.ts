@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cliErrors } from '../src/cli/errors.ts';
+import { projectErrors } from '../src/project/errors.ts';
 import { configErrors } from '../src/config/errors.ts';
 import { gitErrors } from '../src/git/errors.ts';
 import { hasCode, reasonOf, systemCode } from '../src/lib/app-error.ts';
@@ -68,10 +68,10 @@ describe('the words of an error', () => {
       'has 2 problems:\n  - agent: too short\n  - gates: not a',
     ],
     [taskErrors.GRAPH_INVALID(taskErrors.GRAPH_INVALID.example), 'has 1 problem:\n  - tasks[0].id: missing'],
-    [cliErrors.FEATURE_UNKNOWN(cliErrors.FEATURE_UNKNOWN.example), 'Known: none.'],
+    [projectErrors.FEATURE_UNKNOWN(projectErrors.FEATURE_UNKNOWN.example), 'Known: none.'],
     [gitErrors.GIT_FAILED(gitErrors.GIT_FAILED.example), '(exit status 128) in /repo: no message'],
-    [cliErrors.AGENT_UNUSABLE(cliErrors.AGENT_UNUSABLE.example), '1 task needs an agent'],
-    [cliErrors.AGENT_UNUSABLE({ ...cliErrors.AGENT_UNUSABLE.example, tasks: 2 }), '2 tasks need an agent'],
+    [projectErrors.AGENT_UNUSABLE(projectErrors.AGENT_UNUSABLE.example), '1 task needs an agent'],
+    [projectErrors.AGENT_UNUSABLE({ ...projectErrors.AGENT_UNUSABLE.example, tasks: 2 }), '2 tasks need an agent'],
     [libErrors.LOCK_BUSY(libErrors.LOCK_BUSY.example), 'gave up after 120 s'],
     [gitErrors.MERGE_CONFLICT(gitErrors.MERGE_CONFLICT.example), 'both changed 1 file: src/a.ts'],
   ])('%#', (error, text) => {
@@ -80,13 +80,15 @@ describe('the words of an error', () => {
 
   it('names all that a blocked task waits for, and never says that blocked ones can be retried', () => {
     const facts = { feature: 'x', task: 'C', status: 'blocked', waitsFor: ['A', 'B'] };
-    const { message, hint } = cliErrors.TASK_NOT_RETRYABLE(facts);
+    const { message, hint } = projectErrors.TASK_NOT_RETRYABLE(facts);
     expect(message).toBe('Task C is blocked: it waits for A, B, which failed.');
     for (const id of facts.waitsFor) expect(hint).toContain(`mahabharatha retry ${id} --feature x`);
   });
 
   it('names the way on that fits the run that is there', () => {
-    const [complete, paused] = ['complete', 'paused'].map((status) => cliErrors.RUN_EXISTS({ feature: 'x', status }));
+    const [complete, paused] = ['complete', 'paused'].map((status) =>
+      projectErrors.RUN_EXISTS({ feature: 'x', status }),
+    );
     expect(complete?.hint).toContain('mahabharatha merge --feature x');
     expect(paused?.hint).toContain('kurukshetra --feature x --resume');
   });
@@ -94,7 +96,7 @@ describe('the words of an error', () => {
 
 describe('what was thrown', () => {
   it('stays what it is when it is one of ours, and is a bug when not', () => {
-    const ours = cliErrors.NO_RUN({ feature: 'x' });
+    const ours = projectErrors.NO_RUN({ feature: 'x' });
     expect(asAppError(ours)).toBe(ours);
     const cause = new TypeError('x is not a function');
     expect(asAppError(cause)).toMatchObject({ code: 'INTERNAL', cause, message: expect.stringContaining('x is not') });
@@ -103,9 +105,9 @@ describe('what was thrown', () => {
   });
 
   it('tells its code, its system code and its reason', () => {
-    expect(hasCode(cliErrors.NO_RUN({ feature: 'x' }), cliErrors.NO_RUN)).toBe(true);
-    expect(hasCode(cliErrors.NO_RUN({ feature: 'x' }), libErrors.USAGE)).toBe(false);
-    expect(hasCode(Object.assign(new Error('x'), { code: 'NO_RUN' }), cliErrors.NO_RUN)).toBe(false);
+    expect(hasCode(projectErrors.NO_RUN({ feature: 'x' }), projectErrors.NO_RUN)).toBe(true);
+    expect(hasCode(projectErrors.NO_RUN({ feature: 'x' }), libErrors.USAGE)).toBe(false);
+    expect(hasCode(Object.assign(new Error('x'), { code: 'NO_RUN' }), projectErrors.NO_RUN)).toBe(false);
     expect(systemCode(Object.assign(new Error('x'), { code: 'ENOENT' }))).toBe('ENOENT');
     expect(systemCode(Object.assign(new Error('x'), { code: 7 }))).toBeUndefined();
     expect(systemCode('ENOENT')).toBeUndefined();

@@ -6,8 +6,8 @@ import type { AppError } from '../lib/index.ts';
 import { differences, readApproved, readSteering, writeApproved } from '../trust/index.ts';
 import type { Difference, SteeringFiles } from '../trust/index.ts';
 import type { CliContext } from './command.ts';
-import { cliErrors } from './errors.ts';
-import type { Project } from './project.ts';
+import { projectErrors } from '../project/errors.ts';
+import type { Project } from '../project/index.ts';
 
 /** A log of a machine without a terminal need not hold a whole Dockerfile. */
 const SHOWN_LINES = 80;
@@ -71,7 +71,7 @@ function notTrusted(changes: readonly Difference[], shown: boolean): AppError {
   const lines = shown ? [] : textOf(changes);
   const rest = lines.length - SHOWN_LINES;
   const cut = rest > 0 ? [...lines.slice(0, SHOWN_LINES), `… and ${rest} more lines`] : lines;
-  return cliErrors.CONFIG_NOT_TRUSTED({ changes: changes.map(inWords), lines: cut });
+  return projectErrors.CONFIG_NOT_TRUSTED({ changes: changes.map(inWords), lines: cut });
 }
 
 function textOf(changes: readonly Difference[]): string[] {

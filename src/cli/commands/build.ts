@@ -19,7 +19,7 @@ export const build: Command = {
     ['mahabharatha build --base-image mahabharatha-base:bookworm', 'without a registry: see docker/air-gapped'],
   ],
   run: async (input, context) => {
-    const { buildImage } = await import('../build-image.ts');
+    const { buildImage } = await import('../images/build-image.ts');
     return buildImage(input, context);
   },
 };

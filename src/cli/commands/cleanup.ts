@@ -16,7 +16,7 @@ export const cleanup: Command = {
     ['mahabharatha cleanup --feature login --yes', 'remove it, without asking'],
   ],
   run: async (input, context) => {
-    const { cleanFeature } = await import('../clean-feature.ts');
+    const { cleanFeature } = await import('../cleanup/clean-feature.ts');
     return cleanFeature(input, context);
   },
 };

@@ -6,7 +6,7 @@ export const demo: Command = {
   options: [{ flags: '--dir <path>', summary: 'where (default: a new temporary folder)' }],
   examples: [['mahabharatha demo', 'takes a few seconds, needs only git']],
   run: async (input, context) => {
-    const { runDemo } = await import('../run-demo.ts');
+    const { runDemo } = await import('../setup/run-demo.ts');
     return runDemo(input, context);
   },
 };

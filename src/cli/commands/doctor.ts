@@ -7,7 +7,7 @@ export const doctor: Command = {
   options: [JSON_OPTION],
   examples: [['mahabharatha doctor', 'exit status 4 when something is missing']],
   run: async (input, context) => {
-    const { examine } = await import('../examine-machine.ts');
+    const { examine } = await import('../doctor/examine-machine.ts');
     return examine(input, context);
   },
 };

@@ -10,7 +10,7 @@ export const init: Command = {
     ['mahabharatha kurukshetra --feature example', 'build the example: it needs no agent'],
   ],
   run: async (input, context) => {
-    const { initProject } = await import('../init-project.ts');
+    const { initProject } = await import('../setup/init-project.ts');
     return initProject(input, context);
   },
 };

@@ -42,7 +42,7 @@ and repositories that you trust with all that you may do on this machine.`,
     ],
   ],
   run: async (input: CommandInput, context: CliContext) => {
-    const { build } = await import('../build-feature.ts');
+    const { build } = await import('../run/build-feature.ts');
     return build(input, context);
   },
 };

@@ -18,7 +18,7 @@ export const logs: Command = {
     ['mahabharatha logs --task LOGIN-L1-001 --tail all', 'everything about one task'],
   ],
   run: async (input, context) => {
-    const { showLogs } = await import('../show-logs.ts');
+    const { showLogs } = await import('../inspect/show-logs.ts');
     return showLogs(input, context);
   },
 };

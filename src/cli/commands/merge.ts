@@ -16,7 +16,7 @@ export const merge: Command = {
     ['mahabharatha merge --feature login --into main', 'bring it in'],
   ],
   run: async (input, context) => {
-    const { mergeFeature } = await import('../merge-feature.ts');
+    const { mergeFeature } = await import('../merge/merge-feature.ts');
     return mergeFeature(input, context);
   },
 };

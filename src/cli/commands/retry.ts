@@ -11,7 +11,7 @@ export const retry: Command = {
     ['mahabharatha retry', 'all failed tasks'],
   ],
   run: async (input, context) => {
-    const { retryFailed } = await import('../retry-failed.ts');
+    const { retryFailed } = await import('../run/retry-failed.ts');
     return retryFailed(input, context);
   },
 };

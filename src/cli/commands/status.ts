@@ -11,7 +11,7 @@ export const status: Command = {
     ['mahabharatha status --json | jq .tasks', 'for programs'],
   ],
   run: async (input, context) => {
-    const { showStatus } = await import('../show-status.ts');
+    const { showStatus } = await import('../inspect/show-status.ts');
     return showStatus(input, context);
   },
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentSpec } from '../../protocol/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
-import type { ModeLine } from '../choose-mode.ts';
+import type { ModeLine } from '../../project/index.ts';
 import { modeTeller, modeText, unprotectedLines } from './mode-line.ts';
 
 const container: ModeLine = { name: 'container', wished: 'auto', because: 'an engine is there' };

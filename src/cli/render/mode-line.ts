@@ -2,7 +2,7 @@ import { line, printableJson, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { AgentSpec } from '../../protocol/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
-import type { ModeLine } from '../choose-mode.ts';
+import type { ModeLine } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
 
 /** Tells the mode of a run, once: a second call says nothing. */

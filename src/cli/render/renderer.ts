@@ -1,5 +1,5 @@
 import type { RecordedEvent, RunState } from '../../state/index.ts';
-import type { NetworkTally } from '../network-tally.ts';
+import type { NetworkTally } from '../../project/index.ts';
 
 export interface RenderedEnd {
   readonly state: RunState;

@@ -1,6 +1,6 @@
 import { firstLine, inDuration, joined, line, printable, printableBlock, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
-import type { StatusView } from '../status-view.ts';
+import type { StatusView } from '../../project/index.ts';
 import type { TaskState, TaskStatus } from '../../state/index.ts';
 import type { Colors } from './colors.ts';
 import { MARGIN } from './describe.ts';

@@ -1,7 +1,7 @@
 import { counted, firstLine, printable, printableBlock, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { RunState } from '../../state/index.ts';
-import type { NetworkTally, Tally } from '../network-tally.ts';
+import type { NetworkTally, Tally } from '../../project/index.ts';
 import { MARGIN } from './describe.ts';
 
 /** So many targets are named. */

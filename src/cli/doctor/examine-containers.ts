@@ -1,0 +1,122 @@
+import type { Config } from '../../config/index.ts';
+import type { Engine, EngineInfo } from '../../engines/index.ts';
+import { inBytes } from '../../lib/index.ts';
+import { imageRequest } from '../images/build-image.ts';
+import { checkObjects, engineProblem, enginePrograms } from '../../project/index.ts';
+import type { Project } from '../../project/index.ts';
+import type { CliContext } from '../command.ts';
+import { attempt, fine } from './finding.ts';
+import type { Finding } from './finding.ts';
+import { reasonsForContainers } from '../run/run-mode.ts';
+
+interface ContainerFindings {
+  readonly findings: readonly Finding[];
+  /** Workers of a run would be in containers, or the run would be refused. */
+  readonly inside: boolean;
+  /** Where the engine listens; null when there is none. */
+  readonly endpoint: string | null;
+}
+
+/** What is missing is bad where a run would be refused for it; elsewhere workers run without containers. */
+export async function examineContainers(
+  workers: Config['workers'] | undefined,
+  context: CliContext,
+  project: Project | undefined,
+): Promise<ContainerFindings> {
+  const { searchEngine } = await import('../../engines/index.ts');
+  const { engine, lines, silent } = await searchEngine(context.env);
+  const meant = project && workers ? await reasonsForContainers(project, workers, context) : [];
+  const signs = [...meant, ...silent, ...(await enginePrograms(context.env))];
+  const inside = isInside(workers?.mode, engine !== undefined || signs.length > 0);
+  const missing = inside ? 'bad' : 'note';
+  if (engine === undefined) {
+    const remedy = `Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.${inside ? '' : ' Without one, tasks with a "run" command run with your own rights, and an agent does only with --mode subprocess.'}`;
+    return { findings: [{ what: 'engine', state: missing, found: lines.join('\n'), remedy }], inside, endpoint: null };
+  }
+  const reached = await attempt('engine', () => engine.info());
+  if ('problem' in reached) return { findings: [{ ...reached.problem, state: missing }], inside, endpoint: null };
+  const info = reached.value;
+  const findings = [engineFinding(engine.name, info, missing), await checkImage(engine, context, missing)];
+  const objects = await attempt('objects', async () => project && checkObjects(project.repository, context.env));
+  if ('problem' in objects) findings.push({ ...objects.problem, state: missing });
+  const limits = workers === undefined ? [] : [limitsFinding(workers, info, missing)];
+  return { findings: [...findings, ...limits], inside, endpoint: info.endpoint };
+}
+
+/** Pure. Without a configuration nothing can be refused. */
+function isInside(mode: Config['workers']['mode'] | undefined, anySign: boolean): boolean {
+  return mode === 'container' || (mode === 'auto' && anySign);
+}
+
+type Missing = 'bad' | 'note';
+
+export function engineFinding(name: string, info: EngineInfo, missing: Missing): Finding {
+  const found = `${name} ${info.version} at ${info.endpoint}`;
+  const problem = engineProblem(info);
+  if (problem === undefined) return fine('engine', found);
+  return {
+    what: 'engine',
+    state: missing,
+    found: `${found}: it ${problem}`,
+    remedy: 'Name another engine with DOCKER_HOST, or let workers be subprocesses.',
+  };
+}
+
+async function checkImage(engine: Engine, context: CliContext, missing: Missing): Promise<Finding> {
+  const { findRunImage } = await import('../../images/index.ts');
+  const found = await attempt('image', async () => findRunImage(engine, await imageRequest({}, context)));
+  if ('problem' in found) return { ...found.problem, state: missing };
+  const { kind, state } = found.value;
+  const remedy = 'Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build';
+  const which = kind === 'worker' ? 'the worker image' : "the repository's image";
+  switch (state.state) {
+    case 'fresh':
+      return fine('image', state.tag);
+    case 'stale': {
+      const what = `${which} is stale: ${state.reasons.join('; ')}`;
+      return { what: 'image', state: 'note', found: what, remedy: 'A run builds it anew; or: mahabharatha build' };
+    }
+    case 'missing':
+      return { what: 'image', state: missing, found: `${which} is not built`, remedy };
+  }
+}
+
+/** Pure: whether the engine can give workers what the configuration says, and hold them to it. */
+export function limitsFinding(
+  { count, container }: Pick<Config['workers'], 'count' | 'container'>,
+  { cpus, memoryBytes, limits, runtimes }: Pick<EngineInfo, 'cpus' | 'memoryBytes' | 'limits' | 'runtimes'>,
+  missing: Missing,
+): Finding {
+  const unlimited = (['memory', 'cpus', 'pids'] as const).filter((name) => !limits[name]);
+  const { runtime, memory } = container;
+  const trouble = [
+    runtime !== undefined && !runtimes.includes(runtime)
+      ? [`there is no runtime "${runtime}", but ${runtimes.join(', ')}`, 'Mend workers.container.runtime.', missing]
+      : undefined,
+    unlimited.length > 0
+      ? [`the engine cannot limit ${unlimited.join(', ')} of containers`, 'See what is missing with: docker info']
+      : undefined,
+    count * memory > memoryBytes
+      ? [
+          `${count} workers may use ${inBytes(memory)} of memory each, the engine has ${inBytes(memoryBytes)}`,
+          'Lower workers.count or workers.container.memory, or give the engine more (Docker Desktop: Settings, Resources).',
+        ]
+      : undefined,
+    container.cpus > cpus
+      ? [`a worker may use ${container.cpus} CPUs, the engine has ${cpus}`, 'Workers make do with what there is.']
+      : undefined,
+  ].filter((one) => one !== undefined);
+  if (trouble.length === 0) {
+    const worker = `${inBytes(memory)}, ${container.cpus} CPUs, ${container.pids} processes`;
+    return fine(
+      'limits',
+      `${count} workers with up to ${worker} each; the engine has ${inBytes(memoryBytes)}, ${cpus} CPUs`,
+    );
+  }
+  return {
+    what: 'limits',
+    state: trouble.some(([, , state]) => state === 'bad') ? 'bad' : 'note',
+    found: trouble.map(([found]) => found).join('\n'),
+    remedy: trouble.map(([, remedy]) => remedy).join(' '),
+  };
+}

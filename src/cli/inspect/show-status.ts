@@ -1,0 +1,39 @@
+import { CLEAR_SCREEN, line, printableJson, sleep } from '../../lib/index.ts';
+import { textOf } from '../command.ts';
+import { noRun, openProject, viewStatus, wireList } from '../../project/index.ts';
+import type { StatusView } from '../../project/index.ts';
+import type { CliContext, CommandInput } from '../command.ts';
+import { colorsFor } from '../render/colors.ts';
+import { formatStatus } from '../render/status.ts';
+
+const WATCH_MS = 1000;
+
+/** `status`: exit 0 whatever the run's own state is; it was asked, and it has answered. */
+export async function showStatus(input: CommandInput, context: CliContext): Promise<number> {
+  const project = await openProject(context);
+  const feature = await project.feature(textOf(input['feature']));
+  const store = project.store(feature);
+  const listLive = wireList(context.env);
+  const show = printer(context, input['json'] === true, input['watch'] === true);
+  for (;;) {
+    const view = await viewStatus(store, listLive);
+    if (view === undefined) throw await noRun(project, feature);
+    show(view);
+    if (input['watch'] !== true || view.status !== 'running' || context.interrupted.aborted) return 0;
+    await sleep(WATCH_MS, context.interrupted);
+  }
+}
+
+function printer(context: CliContext, json: boolean, watch: boolean): (view: StatusView) => void {
+  if (json) return (view) => context.out(line`${printableJson(view, watch ? undefined : 2)}\n`);
+  const colors = colorsFor(context.color);
+  let last = '';
+  return (view) => {
+    const text = formatStatus(view, Date.now(), colors);
+    if (watch && context.terminal) return context.out(line`${CLEAR_SCREEN}${text}`);
+    // In a log only what is new is worth a line.
+    const same = formatStatus(view, Date.parse(view.updatedAt), colors).toString();
+    if (same !== last) context.out(text);
+    last = same;
+  };
+}

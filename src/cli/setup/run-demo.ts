@@ -1,0 +1,111 @@
+import { mkdir, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { newRepository } from '../../git/index.ts';
+import { line } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
+import { findProgram, openProject } from '../../project/index.ts';
+import { build } from '../run/build-feature.ts';
+import { textOf } from '../command.ts';
+import type { CliContext, CommandInput } from '../command.ts';
+import { cliErrors } from '../errors.ts';
+import { approveOwn } from '../trust-config.ts';
+
+const write = (file: string, line: string): string => `sleep 1 && echo '${line}' > ${file}`;
+
+const GRAPH = {
+  feature: 'greeting',
+  version: '2.0',
+  tasks: [
+    {
+      id: 'GREETING-L1-001',
+      title: 'Say hello',
+      level: 1,
+      files: { create: ['hello.sh'] },
+      run: write('hello.sh', 'hello() { echo "Hello, $1!"; }'),
+      verification: { command: 'bash -n hello.sh' },
+    },
+    {
+      id: 'GREETING-L1-002',
+      title: 'Say goodbye',
+      level: 1,
+      files: { create: ['goodbye.sh'] },
+      run: write('goodbye.sh', 'goodbye() { echo "Goodbye, $1!"; }'),
+      verification: { command: 'bash -n goodbye.sh' },
+    },
+    {
+      id: 'GREETING-L1-003',
+      title: 'Know a name',
+      level: 1,
+      files: { create: ['name.txt'] },
+      run: write('name.txt', 'Arjuna'),
+      verification: { command: 'test -s name.txt' },
+    },
+    {
+      id: 'GREETING-L2-001',
+      title: 'Greet: needs all three',
+      level: 2,
+      dependencies: ['GREETING-L1-001', 'GREETING-L1-002', 'GREETING-L1-003'],
+      files: { create: ['greet.sh'] },
+      run: write('greet.sh', '. ./hello.sh; . ./goodbye.sh; hello "$(cat name.txt)"; goodbye "$(cat name.txt)"'),
+      verification: { command: 'bash greet.sh | grep -q "Goodbye, Arjuna!"' },
+    },
+  ],
+};
+
+const CONFIG = `workers:
+  count: 2
+  mode: subprocess
+gates:
+  - name: all scripts parse
+    command: for file in *.sh; do bash -n "$file" || exit 1; done
+`;
+
+/** `demo`: the real thing, in small, in a folder that may be thrown away. */
+export async function runDemo(input: CommandInput, context: CliContext): Promise<number> {
+  const folder = await demoFolder(textOf(input['dir']), context.cwd);
+  const specs = path.join(folder, '.mahabharatha', 'specs', GRAPH.feature);
+  await mkdir(specs, { recursive: true });
+  await writeFile(path.join(folder, 'README.md'), '# A throw-away repository\n');
+  await writeFile(path.join(folder, '.mahabharatha', 'config.yaml'), CONFIG);
+  await writeFile(path.join(specs, 'task-graph.json'), `${JSON.stringify(GRAPH, undefined, 2)}\n`);
+  await newRepository(folder, context.env);
+  context.out(line`A feature of 4 tasks in 2 levels, 2 workers, in ${folder}\n\n`);
+  const inside = { ...context, cwd: folder };
+  await approveOwn(await openProject(inside), 'config.yaml', inside);
+  const exit = await build({ feature: GRAPH.feature }, inside);
+  if (exit === 0) context.out(whatToLookAt(folder, await howToCall(context)));
+  return exit;
+}
+
+async function demoFolder(named: string | undefined, cwd: string): Promise<string> {
+  if (named === undefined) return realpath(await mkdtemp(path.join(tmpdir(), 'mahabharatha-demo-')));
+  const folder = path.resolve(cwd, named);
+  await mkdir(folder, { recursive: true });
+  if ((await readdir(folder)).length > 0) throw cliErrors.DEMO_FOLDER_NOT_EMPTY({ path: folder });
+  return realpath(folder);
+}
+
+/** From a fresh clone the program is not on the PATH. */
+async function howToCall({ env }: CliContext): Promise<Printable> {
+  if ((await findProgram('mahabharatha', env)) !== undefined) return line``;
+  const program = fileURLToPath(new URL('../../../bin/mahabharatha.js', import.meta.url));
+  return line`  alias mahabharatha='node ${program}'\n`;
+}
+
+function whatToLookAt(folder: string, alias: Printable): Printable {
+  const { feature } = GRAPH;
+  return line`
+Look at it:
+  cd ${folder}
+${alias}  git log --graph --oneline --all          every task is one commit, merged level by level
+  cat .mahabharatha/specs/${feature}/task-graph.json
+  mahabharatha status                      how the run stands
+  mahabharatha logs --tail all             what the workers did
+  mahabharatha merge && bash greet.sh      bring it into main and run it
+  mahabharatha cleanup                     leaves no trace but your merge
+Throw it away:
+  rm -rf ${folder}
+`;
+}

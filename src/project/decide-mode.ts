@@ -1,0 +1,53 @@
+import { engineErrors } from '../engines/errors.ts';
+import type { RunImage } from '../images/index.ts';
+import { projectErrors } from './errors.ts';
+
+/** What is known when no engine answers. */
+export interface EngineAbsence {
+  /** Why containers are meant in this repository; empty when nothing says so. */
+  readonly meant: readonly string[];
+  /** What speaks of an engine on this machine that is stopped or out of reach. */
+  readonly signs: readonly string[];
+  /** Where an engine was looked for, and what was found there. */
+  readonly tried: readonly string[];
+  readonly agent: string;
+  /** How many tasks are for the agent. */
+  readonly agentTasks: number;
+}
+
+/**
+ * Pure. Why workers may be subprocesses although no person has said so: only where containers were never in question,
+ * and no agent acts on its own. Throws what is to be done otherwise.
+ */
+export function decideWithoutEngine({ meant, signs, tried, agent, agentTasks }: EngineAbsence): string {
+  const reasons = [...meant, ...signs];
+  if (reasons.length > 0) throw projectErrors.CONTAINERS_UNAVAILABLE({ reasons, tried });
+  if (agentTasks > 0) throw projectErrors.AGENT_UNCONFINED({ agent, tasks: agentTasks });
+  return 'this machine has no container engine, and all tasks have a command of their own';
+}
+
+export type ImageDecision =
+  | { readonly do: 'take'; readonly tag: string }
+  | { readonly do: 'build'; readonly because: string };
+
+/**
+ * Pure. What is stale is built anew without a question: what the repository says of its image has been approved before.
+ * The first image of all is a person's to build.
+ */
+export function decideImage({ kind, state }: Pick<RunImage, 'kind' | 'state'>, autoBuild: boolean): ImageDecision {
+  switch (state.state) {
+    case 'fresh':
+      return { do: 'take', tag: state.tag };
+    case 'stale':
+      return { do: 'build', because: state.reasons.join('; ') };
+    case 'missing':
+      if (autoBuild) return { do: 'build', because: 'there is none, and --auto-build says so' };
+      throw engineErrors.IMAGE_MISSING({ image: kind === 'worker' ? 'of the workers' : 'of this repository' });
+  }
+}
+
+/** Pure. A resumed run keeps its mode; but what began beside the walls does not go on there unasked where walls are meant. */
+export function decideResumed(feature: string, begun: string, meant: readonly string[]): string {
+  if (begun !== 'container' && meant.length > 0) throw projectErrors.MODE_UNCLEAR({ feature, begun, reasons: meant });
+  return begun;
+}

@@ -1,0 +1,180 @@
+import { START_DOCKER } from '../engines/errors.ts';
+import { defineErrors } from '../lib/app-error.ts';
+import { inSeconds } from '../lib/text/amounts.ts';
+import { bullets, counted, indented, listed } from '../lib/text/words.ts';
+
+export const projectErrors = defineErrors({
+  AGENT_UNCONFINED: {
+    kind: 'environment',
+    example: { agent: 'claude', tasks: 2 },
+    message: (f) =>
+      `There is no container engine on this machine, and ${f.tasks} of the tasks ${f.tasks === 1 ? 'is' : 'are'} for the agent "${f.agent}", which would act with your own rights and without asking.`,
+    hint: () =>
+      `Install Docker and run: mahabharatha build — or, if you trust agent and repository with all that you may do here, say so: --mode subprocess`,
+  },
+  AGENT_UNKNOWN: {
+    kind: 'usage',
+    example: { agent: 'gpt', known: ['claude', 'mine'] },
+    message: (f) => `There is no agent called "${f.agent}".`,
+    hint: (f) => `Known agents: ${listed(f.known)}. Others are defined under "agents:" in .mahabharatha/config.yaml.`,
+  },
+  AGENT_UNUSABLE: {
+    kind: 'environment',
+    example: { agent: 'claude', tasks: 1, reason: 'it is not installed', remedy: 'Install it.' },
+    message: (f) =>
+      `The agent "${f.agent}" cannot be used: ${f.reason}. ${counted(f.tasks, 'task needs', 'tasks need')} an agent.`,
+    hint: (f) => f.remedy,
+  },
+  CLEANUP_BLIND: {
+    kind: 'environment',
+    example: { feature: 'login', folder: '/state/login', problems: ['the engine does not answer'] },
+    message: (f) =>
+      `Nothing of "${f.feature}" was removed, because ${f.problems.join('; ')}. Its containers may live and write in the folders that are to go.`,
+    hint: (f) =>
+      `Start the engine and clean up again. If that engine is gone for good: remove .mahabharatha/state/${f.feature}.json and ${f.folder} by hand, then clean up again.`,
+  },
+  CLEANUP_ELSEWHERE: {
+    kind: 'usage',
+    example: { feature: 'login', root: '/repo' },
+    message: (f) => `The run of "${f.feature}" belongs to another working tree of this repository: ${f.root}.`,
+    hint: (f) =>
+      `Clean up there: mahabharatha cleanup --feature ${f.feature} — if nothing of it is needed, remove that tree: git worktree remove --force '${f.root}'`,
+  },
+  CLEANUP_OUTDATED: {
+    kind: 'usage',
+    example: { feature: 'login' },
+    message: (f) => `Nothing was removed: what there is of "${f.feature}" has changed since it was listed.`,
+    hint: (f) => `Look at what would go now with: mahabharatha cleanup --feature ${f.feature} --dry-run`,
+  },
+  CONFIG_NOT_TRUSTED: {
+    kind: 'usage',
+    /** `lines`: the difference, as it may be shown. */
+    example: { changes: ['.mahabharatha/config.yaml is new'], lines: ['+ workers:'] },
+    message: (f) =>
+      `This repository has settings that you have not approved on this machine:${bullets(f.changes)}${f.lines.length === 0 ? '' : '\n'}${indented(f.lines)}`,
+    hint: () =>
+      'Runs obey these files: look at them first. Then answer the question at a terminal, or say so with: --trust-config',
+  },
+  CONTAINERS_UNAVAILABLE: {
+    kind: 'environment',
+    example: { reasons: ['it was so before'], tried: ['/var/run/docker.sock: nothing listens there'] },
+    message: (f) =>
+      `No container engine can be reached, and mode auto does not go without containers here, because:${bullets(f.reasons)}\nLooked for an engine:${bullets(f.tried)}`,
+    hint: () => `${START_DOCKER} To do without containers, with your own rights: --mode subprocess`,
+  },
+  FEATURE_AMBIGUOUS: {
+    kind: 'usage',
+    example: { features: ['login', 'search'] },
+    message: (f) => `There are ${f.features.length} features here: ${listed(f.features)}.`,
+    hint: () => 'Say which one with --feature NAME.',
+  },
+  FEATURE_NAME_INVALID: {
+    kind: 'usage',
+    example: { feature: '../x' },
+    message: (f) => `"${f.feature}" cannot be a feature name: it becomes part of branch and folder names.`,
+    hint: () =>
+      'Use letters, digits, dots, dashes and underscores; start with a letter or digit; 64 characters at most.',
+  },
+  FEATURE_UNKNOWN: {
+    kind: 'usage',
+    example: { feature: 'login', known: [] },
+    message: (f) => `There is no feature "${f.feature}" here. Known: ${listed(f.known)}.`,
+    hint: () =>
+      'A feature is a folder .mahabharatha/specs/<feature>/ with a task-graph.json; start with: mahabharatha init',
+  },
+  MERGE_NOT_READY: {
+    kind: 'work',
+    example: { feature: 'login', status: 'paused' },
+    message: (f) =>
+      `The run of "${f.feature}" is ${f.status}, not complete; merging now would bring in half a feature.`,
+    hint: (f) =>
+      `Finish it with: mahabharatha kurukshetra --feature ${f.feature} --resume — or take what is there with: mahabharatha merge --feature ${f.feature} --partial`,
+  },
+  MERGE_TARGET_UNCLEAR: {
+    kind: 'usage',
+    example: { reason: 'HEAD is detached' },
+    message: (f) => `It is not clear which branch to merge into: ${f.reason}.`,
+    hint: () => 'Name it with --into BRANCH.',
+  },
+  MODE_UNAVAILABLE: {
+    kind: 'environment',
+    example: { mode: 'container', reason: 'no Docker' },
+    message: (f) => `--mode ${f.mode} is not available: ${f.reason}.`,
+    hint: () => 'Use --mode subprocess; mind that workers then run with your own rights on this machine.',
+  },
+  MODE_UNCLEAR: {
+    kind: 'environment',
+    example: { feature: 'login', begun: 'subprocess', reasons: ['it was so before'] },
+    message: (f) =>
+      `The run of "${f.feature}" was begun in mode ${f.begun}, and mode auto does not go without containers here, because:${bullets(f.reasons)}`,
+    hint: () => `Say which is meant: --mode container, or, with your own rights: --mode subprocess`,
+  },
+  NOTHING_TO_RESUME: {
+    kind: 'usage',
+    example: { feature: 'login' },
+    message: (f) => `There is no run of "${f.feature}" to resume.`,
+    hint: (f) => `Start one with: mahabharatha kurukshetra --feature ${f.feature}`,
+  },
+  NO_RUN: {
+    kind: 'usage',
+    example: { feature: 'login' },
+    message: (f) => `There is no run of "${f.feature}".`,
+    hint: (f) => `Start one with: mahabharatha kurukshetra --feature ${f.feature}`,
+  },
+  RUN_EXISTS: {
+    kind: 'usage',
+    example: { feature: 'login', status: 'complete' },
+    message: (f) => `Feature "${f.feature}" already has a run (${f.status}).`,
+    hint: (f) =>
+      f.status === 'complete'
+        ? `Bring it in with: mahabharatha merge --feature ${f.feature} — or start over with: mahabharatha cleanup --feature ${f.feature}`
+        : `Go on with: mahabharatha kurukshetra --feature ${f.feature} --resume — or start over with: mahabharatha cleanup --feature ${f.feature}`,
+  },
+  RUN_LIVE: {
+    kind: 'usage',
+    example: { feature: 'login', pid: 7 },
+    message: (f) => `Feature "${f.feature}" is being built right now by process ${f.pid}.`,
+    hint: (f) => `End it first with: mahabharatha stop --feature ${f.feature}`,
+  },
+  STOP_SLOW: {
+    kind: 'environment',
+    example: { feature: 'login', pid: 7, waitedMs: 60_000 },
+    message: (f) => `The run of "${f.feature}" (process ${f.pid}) has not ended within ${inSeconds(f.waitedMs)}.`,
+    hint: (f) =>
+      `Look at it with: mahabharatha status --feature ${f.feature} — or end it the hard way: kill -9 ${f.pid}; its workers then end by themselves.`,
+  },
+  TASK_NOT_RETRYABLE: {
+    kind: 'usage',
+    /** `waitsFor`: the failed tasks that block it. */
+    example: { feature: 'login', task: 'T-1', status: 'running', waitsFor: [] },
+    message: (f) =>
+      f.waitsFor.length === 0
+        ? `Task ${f.task} is ${f.status}; only failed tasks can be retried.`
+        : `Task ${f.task} is ${f.status}: it waits for ${listed(f.waitsFor)}, which failed.`,
+    hint: (f) =>
+      f.waitsFor.length === 0
+        ? `See all tasks with: mahabharatha status --feature ${f.feature}`
+        : `New tries for ${f.waitsFor.length === 1 ? 'that one' : 'all of these'} bring this one along: ${f.waitsFor.map((id) => `mahabharatha retry ${id} --feature ${f.feature}`).join('; ')}`,
+  },
+  TASK_UNKNOWN: {
+    kind: 'usage',
+    example: { task: 'T-9', known: ['T-1'] },
+    message: (f) => `There is no task "${f.task}" in this run.`,
+    hint: (f) => `Tasks: ${listed(f.known)}`,
+  },
+  TRACES_LEFT: {
+    kind: 'usage',
+    /** `merged`: tasks whose work is in the integration branch. */
+    example: { feature: 'login', refs: ['refs/heads/mahabharatha/login/integration'], merged: ['A'] },
+    message: (f) =>
+      `The state of the run of "${f.feature}" is gone: there is no .mahabharatha/state/${f.feature}.json (git clean -x removes it). Its work is still in ${counted(f.refs.length, 'ref')}: ${listed(f.refs, 30)}.` +
+      (f.merged.length === 0
+        ? ''
+        : ` Branch mahabharatha/${f.feature}/integration has the work of ${listed(f.merged, 30)}.`) +
+      ' Without the state the run cannot go on, and starting anew would lose that work.',
+    hint: (f) =>
+      f.merged.length === 0
+        ? `Look at it with git log --all, keep what you need, then: mahabharatha cleanup --feature ${f.feature}`
+        : `Go on from what is merged with: git branch ${f.feature}-kept mahabharatha/${f.feature}/integration, then mahabharatha cleanup --feature ${f.feature}, then mahabharatha kurukshetra --feature ${f.feature} --base ${f.feature}-kept — take the tasks that are merged out of the task graph before, and keep what else you need of the refs.`,
+  },
+});

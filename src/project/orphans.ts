@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises';
+import { removeOrphans } from '../containers/index.ts';
+import type { OrphanSearch, OwnerInEngine } from '../containers/index.ts';
+import type { Engine } from '../engines/index.ts';
+import { RUN_LABEL } from '../launchers/index.ts';
+import { isFeatureName } from './project.ts';
+import type { Project } from './project.ts';
+
+/** Beyond the lease: a run that was broken off just now may be resumed, and its workers end by themselves. */
+const GRACE_MS = 30_000;
+
+interface Asking {
+  readonly project: Project;
+  /** How long workers live without an orchestrator. */
+  readonly leaseMs: number;
+  /** A feature whose lock we hold, and the run of it that goes on; null for none. */
+  readonly mine: { readonly feature: string; readonly runId: string | null } | null;
+}
+
+/** How to find what runs of this repository have left in the engine. */
+export function orphanRuns(asking: Asking): OrphanSearch {
+  const labels = { [RUN_LABEL.repo]: asking.project.repository.root };
+  return { labels, isAlive: (owner) => isAlive(owner, asking) };
+}
+
+/** Removes what runs of this repository have left there, and says which. */
+export function clearOrphans(engine: Engine, asking: Asking): Promise<string[]> {
+  return removeOrphans(engine, orphanRuns(asking));
+}
+
+/**
+ * In doubt it is. A live orchestrator is known by its lock; a wall clock that is set forward only ends the workers of a dead
+ * one sooner, and a resumed run does their tasks again.
+ */
+async function isAlive(owner: OwnerInEngine, { project, leaseMs, mine }: Asking): Promise<boolean> {
+  const feature = owner.labels[RUN_LABEL.feature] ?? '';
+  if (mine !== null && feature === mine.feature) return owner.id === mine.runId;
+  if (!isFeatureName(feature)) return true;
+  const store = project.store(feature);
+  if ((await store.holder()) !== undefined) return true;
+  const lastSign = await modifiedAt(store.paths.lease);
+  const since = Math.max(lastSign, owner.youngest === null ? 0 : Date.parse(owner.youngest));
+  return Date.now() - since < leaseMs + GRACE_MS;
+}
+
+async function modifiedAt(file: string): Promise<number> {
+  return stat(file).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+}

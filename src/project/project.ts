@@ -1,0 +1,106 @@
+import { lstat, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { loadConfig } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
+import { openRepository } from '../git/index.ts';
+import type { Repository } from '../git/index.ts';
+import { foreignLock, libErrors } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import { replay } from '../orchestrator/index.ts';
+import { configFile, featuresWithState, locateRuns, openStore, projectPaths } from '../state/index.ts';
+import type { ProjectPaths, StateStore } from '../state/index.ts';
+import { projectErrors } from './errors.ts';
+
+/** The user's repository, seen as a Mahabharatha project. */
+export interface Project {
+  readonly repository: Repository;
+  readonly paths: ProjectPaths;
+  config(): Promise<Config>;
+  /** The feature that is meant: the named one, or the only one there is. */
+  feature(name: string | undefined): Promise<string>;
+  store(feature: string): StateStore;
+}
+
+/** Where a project is looked for: in this folder or above it. */
+export interface Place {
+  readonly cwd: string;
+  readonly env: Environment;
+}
+
+export async function openProject({ cwd, env }: Place): Promise<Project> {
+  const repository = await openRepository(cwd, env);
+  const paths = await locate(repository.root, env);
+  for (const folder of [paths.top, paths.specs, paths.state, paths.logs]) await checkNoLink(folder);
+  return {
+    repository,
+    paths,
+    config: () => loadConfig(paths.config),
+    feature: (name) => chooseFeature(paths, repository, name),
+    store: (feature) => openStore(paths, feature, replay),
+  };
+}
+
+/** What steers runs, and what they write down, would be wherever the repository says. */
+async function checkNoLink(folder: string): Promise<void> {
+  const isLink = await lstat(folder).then(
+    (stat) => stat.isSymbolicLink(),
+    () => false,
+  );
+  if (!isLink) return;
+  const problem = `${folder} is a link: runs would be steered, and write, wherever it leads.`;
+  throw libErrors.USAGE({ problem, hint: 'Make it a folder of the repository again.' });
+}
+
+/** A configuration that cannot be read is reported where it is needed; the folder of a run that has begun is known without it. */
+async function locate(root: string, env: Environment): Promise<ProjectPaths> {
+  const config = await loadConfig(configFile(root)).catch(() => undefined);
+  return projectPaths(root, await locateRuns(root, env, config?.workers.folder));
+}
+
+/** What a live orchestrator works on is not to be changed under its hands. */
+export async function checkAtRest(store: StateStore, feature: string): Promise<void> {
+  const holder = await store.holder();
+  if (holder === undefined) return;
+  throw foreignLock(store.paths.lock, holder) ?? projectErrors.RUN_LIVE({ feature, pid: holder.pid });
+}
+
+/** It becomes part of refs and file names; `.json` would meet another feature's state file. */
+export function checkFeatureName(feature: string): string {
+  if (!isFeatureName(feature)) throw projectErrors.FEATURE_NAME_INVALID({ feature });
+  return feature;
+}
+
+export function isFeatureName(feature: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(feature) && !/\.\.|\.$|\.lock$|\.json$/.test(feature);
+}
+
+async function chooseFeature(paths: ProjectPaths, repository: Repository, name: string | undefined): Promise<string> {
+  const known = await knownFeatures(paths);
+  if (name !== undefined && known.includes(checkFeatureName(name))) return name;
+  // Specs and state may have been removed, by git clean -x for one; the branches are what is left then.
+  const features = name === undefined && known.length > 0 ? known : [...known, ...(await branchedFeatures(repository))];
+  if (name !== undefined) {
+    if (!features.includes(name)) throw projectErrors.FEATURE_UNKNOWN({ feature: name, known });
+    return name;
+  }
+  const [only, ...more] = features;
+  if (only === undefined) throw projectErrors.FEATURE_UNKNOWN({ feature: '(none given)', known: [] });
+  if (more.length > 0) throw projectErrors.FEATURE_AMBIGUOUS({ features });
+  return checkFeatureName(only);
+}
+
+async function branchedFeatures({ listRefs }: Repository): Promise<string[]> {
+  const refs = await listRefs('refs/heads/mahabharatha');
+  return refs.flatMap(({ ref }) => /^refs\/heads\/mahabharatha\/([^/]+)\/integration$/.exec(ref)?.[1] ?? []);
+}
+
+async function knownFeatures(paths: ProjectPaths): Promise<string[]> {
+  const entries = await readdir(paths.specs, { withFileTypes: true }).catch(() => []);
+  const specs = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return [...new Set([...specs, ...(await featuresWithState(paths))])].toSorted();
+}
+
+export function relativeTo(root: string, file: string): string {
+  const relative = path.relative(root, file);
+  return relative === '' ? '.' : relative.startsWith('..') ? file : relative;
+}

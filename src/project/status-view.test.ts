@@ -1,0 +1,87 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorld } from '../../test/support/decision-world.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import type { WorkerHandle } from '../launchers/index.ts';
+import type { RunState, StateStore } from '../state/index.ts';
+import { colorsFor } from '../cli/render/colors.ts';
+import { formatStatus } from '../cli/render/status.ts';
+import { viewStatus } from './status-view.ts';
+import type { StatusView } from './status-view.ts';
+
+const MINUTE = 60_000;
+/** The run began an hour ago, and the snapshot was last written a second later. */
+const began = Date.now() - 60 * MINUTE;
+const at = (ms: number): string => new Date(began + ms).toISOString();
+
+/** A run whose orchestrator was killed while worker 0 worked on A. */
+function killedRun(): RunState {
+  const world = createWorld([{ id: 'A' }]);
+  world.settle();
+  const { state } = world;
+  const [task, worker] = [state.tasks['A'], state.workers['0']];
+  if (task === undefined || worker === undefined) throw new Error('nothing has begun');
+  const attempts = task.attempts.map((attempt) => ({ ...attempt, startedAt: at(0) }));
+  const workers = { '0': { ...worker, session: 's-0', handle: {}, heartbeatAt: at(500) } };
+  return { ...state, tasks: { A: { ...task, attempts } }, workers, startedAt: at(0), updatedAt: at(1000) };
+}
+
+interface Circumstances {
+  /** What its worker has last written of itself. */
+  readonly heartbeatAt?: string;
+  readonly session?: string;
+  readonly alive?: boolean;
+}
+
+async function look(
+  state: RunState,
+  { heartbeatAt, session = 's-0', alive = false }: Circumstances,
+): Promise<StatusView> {
+  const folder = tempFolder();
+  const status = path.join(folder, 'outbox', 'status.json');
+  mkdirSync(path.dirname(status));
+  const said = { version: 1, session, pid: 1, phase: 'running', attempt: 'A.1', beat: 9, at: heartbeatAt };
+  const rest = { usage: null, result: null, setupFailure: null, trouble: null };
+  if (heartbeatAt !== undefined) writeFileSync(status, JSON.stringify({ ...said, ...rest }));
+  const paths = { worker: () => ({ status }) };
+  const store = { read: async () => state, holder: async () => undefined, paths } as unknown as StateStore;
+  const view = await viewStatus(store, async () => (alive ? [{ session: 's-0' } as WorkerHandle] : []));
+  if (view === undefined) throw new Error('no run');
+  return view;
+}
+
+const inWords = (view: StatusView, now = Date.now()): string => formatStatus(view, now, colorsFor(false)).toString();
+
+describe('a run whose orchestrator was killed', () => {
+  it('ended, with its task, when its worker was last heard; no time passes after that', async () => {
+    const view = await look(killedRun(), { heartbeatAt: at(6000) });
+    for (const later of [0, MINUTE]) {
+      const text = inWords(view, Date.now() + later);
+      expect(text).toMatch(/^Feature \S+: stopped \(6 s, run /);
+      expect(text).toContain('attempt 1 on worker 0, 6 s; broken off');
+    }
+    expect(view).toMatchObject({ endedAt: at(6000), workers: { '0': { status: 'CRASHED', heartbeatAt: at(6000) } } });
+  });
+
+  it.each([
+    ['was never heard', {}],
+    ['has left a word of another life', { heartbeatAt: at(9000), session: 'another' }],
+    ['says that it lives in the future', { heartbeatAt: at(999 * MINUTE) }],
+    ['says no time at all', { heartbeatAt: 'soon' }],
+  ])('ended with its last snapshot when its worker %s', async (_, circumstances) => {
+    expect(inWords(await look(killedRun(), circumstances))).toMatch(/stopped \(1 s,[^]*worker 0, 1 s; broken off/);
+  });
+
+  it('says how its workers are taken over while they live, and nothing when they do not', async () => {
+    const words =
+      '\n1 worker lives on: mahabharatha kurukshetra --feature f --resume takes it over, else it ends by itself within the lease\n';
+    expect(inWords(await look(killedRun(), { heartbeatAt: at(6000), alive: true }))).toContain(words);
+    expect(inWords(await look(killedRun(), { heartbeatAt: at(6000) }))).not.toContain('--resume');
+  });
+});
+
+it('a run that ended in order ended with its last event', async () => {
+  const view = await look({ ...killedRun(), status: 'complete' }, { heartbeatAt: at(6000) });
+  expect(inWords(view)).toMatch(/complete \(1 s,/);
+});

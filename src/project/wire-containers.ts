@@ -1,0 +1,146 @@
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../config/index.ts';
+import { credentialErrors } from '../credentials/errors.ts';
+import { makeHandover } from '../credentials/index.ts';
+import type { EngineInfo } from '../engines/index.ts';
+import { cacheVolumes, sweeperStarter } from '../containers/index.ts';
+import { createContainerLauncher } from '../launchers/index.ts';
+import type { ContainerSettings } from '../launchers/index.ts';
+import { run } from '../lib/index.ts';
+import { createRedactor } from '../logs/index.ts';
+import { checkedMounts } from './container-config.ts';
+import { networkFor } from './container-network.ts';
+import type { ContainerWishes } from './container-wishes.ts';
+import { projectErrors } from './errors.ts';
+import type { Workers } from './wire.ts';
+import { findWorkerUsers } from './worker-users.ts';
+
+const SWEEPER = fileURLToPath(new URL('../sweeper/sweeper.js', import.meta.url));
+
+/** A launcher of containers with everything that the configuration says of them; what is wrong is said here. */
+export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
+  const { mode, config, env } = wishes;
+  openMask();
+  const { info } = mode;
+  const mounts = await checkedMounts(wishes, info.endpoint);
+  const given = await handoverFor(wishes);
+  checkCredentials(wishes, given);
+  checkRuntime(config, info);
+  const way = networkFor(wishes);
+  const { handover, access } = given;
+  const repo = wishes.project.repository.root;
+  const { lock } = wishes.project.paths.feature(wishes.graph.feature);
+  const users = await findWorkerUsers();
+  const limits = limitsOf(config, info);
+  const proxy = { image: mode.workerImage, uid: users.uid, gid: users.gid, runtime: limits.runtime };
+  const settings: ContainerSettings = {
+    image: mode.image,
+    repo,
+    ...users,
+    ...limits,
+    network: way.network,
+    egress: way.egress === null ? null : { ...way.egress, ...proxy },
+    mounts,
+    caches: cacheVolumes(repo, config.workers.container.caches, users.apart ? users.gid : null),
+    secrets: handover.secrets,
+    access,
+  };
+  const unset = given.missing.map((name) => `workers were to get ${name}, which is not set`);
+  return {
+    launcher: createContainerLauncher({
+      engine: mode.engine,
+      settings,
+      startSweeper: sweeperStarter({ program: SWEEPER, lock, leaseMs: config.workers.lease, env }),
+    }),
+    env: handover.env,
+    redact: createRedactor([...handover.secrets, ...access.secrets]),
+    warnings: way.warnings.then((warnings) => [...warnings, ...unset]),
+  };
+}
+
+/** What of the configuration no run could use is refused as it would be there; returns what a run would have to say. */
+export async function checkContainers(wishes: ContainerWishes): Promise<readonly string[]> {
+  const { info } = wishes.mode;
+  await checkedMounts(wishes, info.endpoint);
+  checkRuntime(wishes.config, info);
+  return networkFor(wishes).warnings;
+}
+
+/** Root's workers are somebody else, and must read what we and our git write from now on: mail, the lease, objects. */
+function openMask(): void {
+  if (process.getuid?.() === 0) process.umask(process.umask() & 0o022);
+}
+
+/** One that is not like it is named, also when it is the engine's own choice. */
+const LIKE_RUNC: ReadonlySet<string> = new Set(['runc', 'crun', 'io.containerd.runc.v2']);
+
+type Limits = Pick<ContainerSettings, 'memoryBytes' | 'cpus' | 'pids' | 'tmpfsBytes' | 'diskBytes' | 'runtime'>;
+
+function limitsOf({ workers: { container } }: Config, info: EngineInfo): Limits {
+  const { memory, cpus, pids, tmpfs, disk, runtime } = container;
+  return {
+    memoryBytes: memory,
+    // An engine refuses a container that may use more than there is.
+    cpus: Math.min(cpus, info.cpus),
+    pids,
+    tmpfsBytes: tmpfs,
+    diskBytes: disk,
+    runtime: runtime ?? (LIKE_RUNC.has(info.defaultRuntime) ? null : info.defaultRuntime),
+  };
+}
+
+type Given = Awaited<ReturnType<typeof makeHandover>>;
+
+function handoverFor(wishes: ContainerWishes): Promise<Given> {
+  const { project, config, env } = wishes;
+  return makeHandover({
+    env,
+    platform: process.platform,
+    run,
+    configFile: project.paths.config,
+    names: config.workers.container.env,
+    agent: servedAgent(wishes),
+  });
+}
+
+/** Whose credentials are looked for: nobody's where each task is a command of its own. */
+export function servedAgent({
+  agent,
+  graph,
+  config,
+}: Pick<ContainerWishes, 'agent' | 'graph' | 'config'>): Parameters<typeof makeHandover>[0]['agent'] {
+  if (graph.tasks.every((task) => task.run !== null)) return { kind: 'shell' };
+  if (agent.kind !== 'command') return { kind: agent.kind };
+  return { kind: 'command', name: agent.name, names: config.agents[agent.name]?.env ?? [] };
+}
+
+/** Better to say before the start that no agent can work than after the first attempt. */
+function checkCredentials({ agent, graph }: ContainerWishes, given: Given): void {
+  const { credentials } = given;
+  const tasks = graph.tasks.filter((task) => task.run === null).length;
+  if (tasks === 0) return;
+  if (agent.kind === 'shell') {
+    const reason = 'it does only tasks with a "run" command';
+    const remedy = 'Give every task a "run" command, or choose another --agent.';
+    throw projectErrors.AGENT_UNUSABLE({ agent: agent.kind, tasks, reason, remedy });
+  }
+  if (agent.kind !== 'claude' || provesItselfOtherwise(given)) return;
+  const reason = credentials === undefined ? 'there is no key, no token and no login' : undefined;
+  const stale = credentials?.expired ? `the login in ${credentials.source} has expired` : undefined;
+  const problem = reason ?? stale;
+  if (problem !== undefined) throw credentialErrors.CREDENTIALS_MISSING({ reason: problem, tasks });
+}
+
+/** A cloud's own ways, and a gateway that is told by headers who is asking. */
+function provesItselfOtherwise({ handover, access }: Given): boolean {
+  const ofCloud = Object.keys(handover.env).some((name) => name.startsWith('CLAUDE_CODE_USE_'));
+  return 'ANTHROPIC_CUSTOM_HEADERS' in access.agent.env || ofCloud;
+}
+
+/** Before anything starts: no worker could. */
+function checkRuntime({ workers: { container } }: Config, { runtimes }: EngineInfo): void {
+  const { runtime } = container;
+  if (runtime === undefined || runtimes.includes(runtime)) return;
+  const reason = `the engine has no runtime "${runtime}" (workers.container.runtime); it has ${runtimes.join(', ')}`;
+  throw projectErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
+}

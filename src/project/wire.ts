@@ -1,0 +1,143 @@
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../config/index.ts';
+import { workerEnvironment } from '../git/index.ts';
+import { systemClock, watchFolder } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import { sweepOwner } from '../containers/index.ts';
+import { createSubprocessLauncher, listWorkers } from '../launchers/index.ts';
+import type { Launcher, WorkerHandle } from '../launchers/index.ts';
+import type { Ports, RunOptions } from '../orchestrator/index.ts';
+import { MARKS } from '../protocol/index.ts';
+import type { AgentSpec } from '../protocol/index.ts';
+import type { RecordedEvent, RunSettings, RunState, StateStore } from '../state/index.ts';
+import { projectErrors } from './errors.ts';
+import type { Project } from './project.ts';
+
+/** Between the polite and the final signal. */
+export const STOP_GRACE_MS = 10_000;
+/** A result was seen, and the agent's process is still there. */
+const COMPLETION_MS = 60_000;
+const LOST_WORKERS_PER_TASK = 5;
+const START_FAILURES = 3;
+/**
+ * One commit is smaller than that. What is taken stays in the user's repository, also of an attempt that failed, so a
+ * task does not get all that its own disk may hold.
+ */
+const BUNDLE_BYTES = 1024 ** 3;
+
+/** The one place where the orchestrator's ports get their real values. */
+export function wirePorts(
+  project: Project,
+  store: StateStore,
+  launcher: Launcher,
+  emit: (event: RecordedEvent) => void,
+): Ports {
+  return {
+    clock: systemClock,
+    repository: project.repository,
+    store,
+    launcher,
+    watch: watchFolder,
+    emit,
+  };
+}
+
+/** Workers with the user's own rights. */
+export function wireSubprocesses(): Launcher {
+  const workerProgram = fileURLToPath(new URL('../worker/worker.js', import.meta.url));
+  return createSubprocessLauncher({ node: process.execPath, workerProgram });
+}
+
+/** Ends what is left of a run, whatever its workers ran in. Returns how many processes or containers that were. */
+export async function sweepRun(state: RunState, env: Environment): Promise<number> {
+  if (state.settings.mode !== 'container') return wireSubprocesses().sweep(state.runId);
+  const { findEngine } = await import('../engines/index.ts');
+  return sweepOwner(await findEngine(env), state.runId);
+}
+
+/** What runs the workers of a run, and what they are given. */
+export interface Workers {
+  readonly launcher: Launcher;
+  /** What workers and all they run get of the user's environment. */
+  readonly env: Environment;
+  /** Takes secrets out of what workers say. */
+  readonly redact: (text: string) => string;
+  /** What there is to say, once it is known. */
+  readonly warnings: Promise<readonly string[]>;
+}
+
+/** Looks for the live workers of a run, in what they run in; an engine that does not answer has none. */
+export function wireList(env: Environment): (state: RunState) => Promise<WorkerHandle[]> {
+  return async ({ runId, settings }) => {
+    if (settings.mode !== 'container') return wireSubprocesses().list(runId);
+    const { engine } = await (await import('../engines/index.ts')).searchEngine(env);
+    return engine === undefined ? [] : listWorkers(engine, runId);
+  };
+}
+
+interface RunWishes {
+  readonly config: Config;
+  readonly agent: AgentSpec;
+  readonly copies: readonly string[];
+  readonly deadlineMs: number | null;
+  readonly env: Environment;
+  readonly redact: (text: string) => string;
+  readonly stop: AbortSignal;
+}
+
+export function runOptions({ config, agent, copies, deadlineMs, env, redact, stop }: RunWishes): RunOptions {
+  const { workers, retry } = config;
+  return {
+    policy: {
+      attempts: retry.attempts,
+      losses: LOST_WORKERS_PER_TASK,
+      backoffMs: retry.backoff,
+      // A worker beats five times per lease; twice the lease without a beat is no hiccup.
+      silentMs: workers.lease * 2,
+      startFailures: START_FAILURES,
+      setup: workers.setup !== undefined,
+    },
+    agent,
+    limits: { totalMs: workers.task_timeout, idleMs: workers.idle_timeout, completionMs: COMPLETION_MS },
+    leaseMs: workers.lease,
+    setup: workers.setup === undefined ? null : { command: workers.setup, timeoutMs: workers.setup_timeout },
+    copies,
+    deadlineMs,
+    env: withoutMarks(workerEnvironment(env)),
+    bundleBytes: Math.min(workers.container.disk, BUNDLE_BYTES),
+    checkoutBytes: workers.container.disk,
+    redact,
+    graceMs: STOP_GRACE_MS,
+    stop,
+  };
+}
+
+/** A run that is started within a task of another run is nobody's child. */
+function withoutMarks(env: Environment): Environment {
+  const marks = new Set<string>(Object.values(MARKS));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !marks.has(name)));
+}
+
+export function agentSpec(config: Config, name: string): AgentSpec {
+  if (name === 'shell') return { kind: 'shell' };
+  if (name === 'claude') {
+    const { command, model, args } = config.claude;
+    return { kind: 'claude', command, model: model ?? null, args };
+  }
+  const custom = config.agents[name];
+  if (custom === undefined) {
+    throw projectErrors.AGENT_UNKNOWN({ agent: name, known: ['claude', 'shell', ...Object.keys(config.agents)] });
+  }
+  const { command, prompt } = custom;
+  return { kind: 'command', name, command, prompt };
+}
+
+export function runSettings(config: Config, wishes: { workers: number; mode: string; agent: string }): RunSettings {
+  const gates = config.gates.map(({ name, command, required, timeout }) => ({
+    name,
+    command,
+    required,
+    timeoutMs: timeout,
+  }));
+  return { ...wishes, ownership: config.ownership, gates };
+}

@@ -21,7 +21,7 @@ import { createBell, runLoop } from './loop.ts';
 import type { RunEnd } from './loop.ts';
 import type { RunContext } from './ports.ts';
 import { repairAfterCrash } from './repair.ts';
-import { reopenLevel } from './reduce.ts';
+import { reopenLevel } from './reduce-levels.ts';
 import { trialChain } from './trial.ts';
 
 /** A new run of a feature, from a commit to its end. The caller holds the feature's lock. */

@@ -1,0 +1,30 @@
+import type { LevelState, RunState, WorkerState } from '../state/index.ts';
+import { EMPTY_TRIAL } from './change-state.ts';
+import type { Changes, EventOf } from './change-state.ts';
+
+/** Warnings are kept in the event log; the snapshot holds the last few, so that it does not grow. */
+const KEPT_WARNINGS = 50;
+
+export const RUN_CHANGES: Changes<'run-started' | 'run-resumed' | 'run-finished' | 'warning'> = {
+  'run-started': (state) => state,
+  'run-resumed': runResumed,
+  'run-finished': (state, { status, cause, resumeAt }) => ({ ...state, status, cause, resumeAt }),
+  warning: (state, { text }) => ({ ...state, warnings: [...state.warnings, text].slice(-KEPT_WARNINGS) }),
+};
+
+/**
+ * A worker that had not got ready when its orchestrator died is no start failure of the next one. Gates, or what they
+ * need on the machine, may have been mended meanwhile: what they said before, or are about to say, counts no more.
+ */
+function runResumed(state: RunState, { settings }: EventOf<'run-resumed'>): RunState {
+  const workers = Object.entries(state.workers).map(([key, worker]): [string, WorkerState] => [
+    key,
+    worker.status === 'STARTING' ? { ...worker, status: 'RUNNING' } : worker,
+  ]);
+  const levels = Object.entries(state.levels).map(([level, now]): [string, LevelState] => {
+    const trial = now.trial === null ? null : { ...EMPTY_TRIAL, tasks: now.trial.tasks, tips: now.trial.tips };
+    return [level, { ...now, trial, gateRun: null, gateLosses: 0 }];
+  });
+  const resumed = { status: 'running', cause: null, resumeAt: null, startFailures: 0, settings } as const;
+  return { ...state, ...resumed, workers: Object.fromEntries(workers), levels: Object.fromEntries(levels) };
+}

@@ -1,0 +1,140 @@
+import type { Usage } from '../protocol/index.ts';
+import type { AttemptState, RunState } from '../state/index.ts';
+import { changeTask, changeWorker, EMPTY_TRIAL, changeTrial, freeWorker } from './change-state.ts';
+import type { Changes, EventOf } from './change-state.ts';
+import { reopenLevel } from './reduce-levels.ts';
+
+/** Attempts are kept in the event log; the snapshot holds the last few, so that it does not grow. */
+const KEPT_ATTEMPTS = 10;
+
+type TaskEvent =
+  | 'attempt-started'
+  | 'attempt-verifying'
+  | 'attempt-accepted'
+  | 'attempt-failed'
+  | 'task-failed'
+  | 'task-blocked'
+  | 'task-reset'
+  | 'task-unmerged';
+
+export const TASK_CHANGES: Changes<TaskEvent> = {
+  'attempt-started': attemptStarted,
+  'attempt-verifying': (state, { task }) => changeTask(state, task, { status: 'verifying' }),
+  'attempt-accepted': attemptAccepted,
+  'attempt-failed': attemptFailed,
+  'task-failed': (state, { task, cause }) => changeTask(state, task, { status: 'failed', cause }),
+  'task-blocked': (state, { task, cause }) => changeTask(state, task, { status: 'blocked', cause }),
+  'task-reset': (state, { task }) => taskReset(state, task),
+  'task-unmerged': (state, { task }) =>
+    reopenLevel(changeTask(state, task, { merged: false }), state.tasks[task]?.level ?? state.level),
+};
+
+function attemptStarted(state: RunState, event: EventOf<'attempt-started'>): RunState {
+  const attempt: AttemptState = {
+    number: event.attempt,
+    worker: event.worker,
+    base: event.base,
+    begun: state.events,
+    startedAt: event.at,
+    endedAt: null,
+    outcome: null,
+    detail: null,
+    commit: null,
+    usage: null,
+  };
+  const attempts = [...(state.tasks[event.task]?.attempts ?? []), attempt].slice(-KEPT_ATTEMPTS);
+  const started = changeTask(state, event.task, { status: 'running', attempts, cause: null, notBefore: null });
+  return changeWorker(started, event.worker, { task: event.task });
+}
+
+function endAttempt(state: RunState, id: string, number: number, end: Partial<AttemptState>): AttemptState[] {
+  const attempts = state.tasks[id]?.attempts ?? [];
+  return attempts.map((attempt) => (attempt.number === number ? { ...attempt, ...end } : attempt));
+}
+
+function attemptAccepted(state: RunState, event: EventOf<'attempt-accepted'>): RunState {
+  const { task, attempt: number, commit, detail, usage } = event;
+  const attempts = endAttempt(state, task, number, { outcome: 'accepted', endedAt: event.at, commit, detail, usage });
+  const base = attempts.find((attempt) => attempt.number === number)?.base;
+  const accepted = changeTask(state, task, {
+    status: 'complete',
+    attempts,
+    commit,
+    // A check that changed nothing has nothing to merge.
+    merged: commit === base,
+    backoffs: 0,
+    cause: null,
+    feedback: null,
+  });
+  return addCost(freeWorker(accepted, event.worker, task), usage);
+}
+
+function attemptFailed(state: RunState, event: EventOf<'attempt-failed'>): RunState {
+  const { task: id, attempt: number, outcome, detail, commit, usage } = event;
+  const task = state.tasks[id];
+  if (task === undefined) return state;
+  const before = task.attempts.find((attempt) => attempt.number === number);
+  const end = {
+    outcome,
+    endedAt: event.at,
+    detail,
+    commit: commit ?? before?.commit ?? null,
+    usage: usage ?? before?.usage ?? null,
+  };
+  const failed = changeTask(state, id, {
+    status: 'pending',
+    attempts: endAttempt(state, id, number, end),
+    failures: task.failures + (event.charge === 'failure' ? 1 : 0),
+    losses: task.losses + (event.charge === 'loss' ? 1 : 0),
+    backoffs: event.charge === 'backoff' ? task.backoffs + 1 : 0,
+    commit: null,
+    merged: false,
+    cause: detail,
+    feedback: event.feedback ?? task.feedback,
+    notBefore: event.notBefore,
+  });
+  const freed = freeWorker(dropFromTrial(failed, task.level, id), event.worker, id);
+  return before?.usage === null || before === undefined ? addCost(freed, usage) : freed;
+}
+
+/** A culprit leaves the trial; what was merged before it stays, what came after is merged anew. */
+function dropFromTrial(state: RunState, level: number, task: string): RunState {
+  const trial = state.levels[level]?.trial ?? null;
+  const index = trial?.tasks.indexOf(task) ?? -1;
+  if (trial === null || index < 0) return state;
+  return changeTrial(state, level, () => ({
+    ...EMPTY_TRIAL,
+    tasks: trial.tasks.slice(0, index),
+    tips: trial.tips.slice(0, index),
+  }));
+}
+
+function taskReset(state: RunState, id: string): RunState {
+  const task = state.tasks[id];
+  if (task === undefined) return state;
+  const reset = changeTask(state, id, {
+    status: 'pending',
+    failures: 0,
+    losses: 0,
+    backoffs: 0,
+    cause: null,
+    notBefore: null,
+  });
+  const over = ['complete', 'failed'].includes(state.levels[task.level]?.status ?? '');
+  return over ? reopenLevel(reset, task.level) : reset;
+}
+
+function addCost(state: RunState, usage: Usage | null): RunState {
+  if (usage === null) return state;
+  const { cost } = state;
+  return {
+    ...state,
+    cost: {
+      inputTokens: cost.inputTokens + usage.inputTokens,
+      outputTokens: cost.outputTokens + usage.outputTokens,
+      cacheReadTokens: cost.cacheReadTokens + usage.cacheReadTokens,
+      cacheWriteTokens: cost.cacheWriteTokens + usage.cacheWriteTokens,
+      costUsd: cost.costUsd + usage.costUsd,
+    },
+  };
+}

@@ -58,14 +58,14 @@ const merge = ({ context, journal }: Bench): Promise<void> =>
   mergeTasks(context, journal, { level: 2, tasks: ['B', 'C'] });
 const typesOf = ({ told }: Bench): string[] => told.map(({ type }) => type);
 
-it('merges are told one by one, when one ref keeps them all', async () => {
+it('merges are recorded one by one, when one ref keeps them all', async () => {
   const bench = setBench();
   await merge(bench);
   expect(typesOf(bench)).toEqual(['task-merged', 'task-merged']);
   expect(bench.refs).toEqual([bench.journal.state.levels['2']?.trial?.tips.at(-1)]);
 });
 
-it('merges made while a lower level was opened again are not told: what that one publishes is not in them', async () => {
+it('merges made while a lower level was opened again are not recorded: what that one publishes is not in them', async () => {
   const bench = setBench();
   bench.onMerge = () => bench.journal.record({ type: 'task-reset', task: 'A', cause: 'asked to retry' });
   await merge(bench);
@@ -73,7 +73,7 @@ it('merges made while a lower level was opened again are not told: what that one
   expect(bench.journal.state.levels['2']?.trial).toBeNull();
 });
 
-it('what ends a merge ends the run: it is thrown at the next look, and by whoever waits', async () => {
+it('what ends a merge ends the run: it is thrown at the next look, and to what waits for the merges', async () => {
   const bench = setBench();
   const full = new Error('no space left');
   let merger = createMerger(bench.context, bench.journal, () => undefined);

@@ -16,7 +16,7 @@ type MergeEnd =
 
 /**
  * Merges accepted tasks one by one onto what the level has so far; a conflict fails the task's attempt, nothing else.
- * They are told when a ref keeps them.
+ * They are recorded once a ref keeps them.
  */
 export async function mergeTasks(
   context: RunContext,
@@ -48,7 +48,7 @@ interface OneMerge {
   readonly level: number;
   readonly id: string;
   readonly tip: string;
-  /** Those that are merged already, and not told yet. */
+  /** Those that are merged already, and not recorded yet. */
   readonly merged: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import { taskOf } from '../tasks/index.ts';
 import type { Task, TaskGraph } from '../tasks/index.ts';
 import { isLive } from './decide-workers.ts';
 import { gateAttemptId } from './decide-level.ts';
-import type { Hands } from './hands.ts';
+import type { WorkerRegister } from './worker-register.ts';
 import type { Merger } from './merger.ts';
 import type { Journal } from './journal.ts';
 import { attemptId } from './plan.ts';
@@ -29,7 +29,7 @@ export interface Executor {
 export function createExecutor(
   context: RunContext,
   journal: Journal,
-  hands: Hands,
+  register: WorkerRegister,
   { merger, folders }: { readonly merger: Merger; readonly folders: WorkerFolders },
 ): Executor {
   /** What the worker said is in the snapshot before it is removed. */
@@ -44,12 +44,12 @@ export function createExecutor(
           await recordEvent(context, journal, action.event);
           return action.event.type === 'worker-exited' ? discard(action.event.worker) : undefined;
         case 'start-worker':
-          return startWorker(context, journal, hands, action);
+          return startWorker(context, journal, register, action);
         case 'kill-worker':
-          await killWorker(context, journal, hands, action);
+          await killWorker(context, journal, register, action);
           return discard(action.worker);
         case 'assign':
-          return assign(context, journal, hands, action);
+          return assign(context, journal, register, action);
         case 'run-gates':
           return runGates(context, journal, action);
         case 'merge-tasks':
@@ -73,13 +73,13 @@ async function recordEvent({ ports, graph }: RunContext, journal: Journal, event
 type ActionOf<Kind extends Action['kind']> = Extract<Action, { kind: Kind }>;
 
 /**
- * The mailboxes are there at once, so that it can be given work; its checkout may take long, and nobody else is to wait
- * for it. How a start ends is seen at the next look, like any other end.
+ * The mailboxes are made at once, so that work can be assigned. The checkout may take long, and goes on beside the loop;
+ * a start that fails is seen at the next look, as the end of any worker is.
  */
 async function startWorker(
   context: RunContext,
   journal: Journal,
-  hands: Hands,
+  register: WorkerRegister,
   { worker, cause }: ActionOf<'start-worker'>,
 ): Promise<void> {
   const { ports, graph } = context;
@@ -91,7 +91,7 @@ async function startWorker(
   await journal.save();
   const base = journal.state.integrationTip;
   await makeMailboxes(paths, bootOf(context, journal, { worker, session, branch, ...checkoutOf(context, base) }));
-  void hands
+  void register
     .expect(session, async () => {
       const privateGit = await addCheckout(ports, paths, { branch, base });
       return ports.launcher.start(workerSpec(context, journal, { worker, session, privateGit }));
@@ -103,7 +103,7 @@ async function startWorker(
     });
 }
 
-/** What shares our objects may also share our repository; everybody else makes the checkout himself. */
+/** A worker that shares our objects gets a worktree of our repository; all others make their checkout themselves. */
 function checkoutOf({ ports }: RunContext, base: string): Pick<Boot, 'checkedOut' | 'bundles'> {
   const shared = ports.launcher.capabilities.sharesObjects;
   return { checkedOut: shared ? base : null, bundles: !shared };
@@ -146,27 +146,32 @@ function bootOf(
 }
 
 /**
- * It does not answer, so it is not asked: it goes at once. Only when it is gone, a start of it that is still under way
- * included, the next life may have its folders. When the run is to end there is none: then nobody waits for that here.
+ * Kills the worker without a grace, and waits until it is gone, with a start that is still under way: only then its
+ * folders are free for the next one of its number. When the run is to end there is no next one, and it does not wait.
  */
 async function killWorker(
   { options }: RunContext,
   journal: Journal,
-  hands: Hands,
+  register: WorkerRegister,
   { worker, cause }: ActionOf<'kill-worker'>,
 ): Promise<void> {
-  await hands.end(journal.state.workers[worker]?.session ?? '', options.stop);
+  await register.end(journal.state.workers[worker]?.session ?? '', options.stop);
   journal.record({ type: 'worker-exited', worker, expected: false, cause });
 }
 
-async function assign(context: RunContext, journal: Journal, hands: Hands, action: ActionOf<'assign'>): Promise<void> {
+async function assign(
+  context: RunContext,
+  journal: Journal,
+  register: WorkerRegister,
+  action: ActionOf<'assign'>,
+): Promise<void> {
   const { task, worker, number, base, cause } = action;
   const target = journal.state.workers[worker];
   if (target === undefined || !isLive(target)) return;
   journal.record({ type: 'attempt-started', task, attempt: number, worker, base, cause });
   await journal.save();
   const assignment = taskAssignment(context, journal, task);
-  if (asksAgent(assignment)) hands.giveCredentials(target.session, assignment.attempt);
+  if (asksAgent(assignment)) register.giveCredentials(target.session, assignment.attempt);
   await deliver(context, worker, assignment);
 }
 

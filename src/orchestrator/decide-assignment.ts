@@ -2,13 +2,13 @@ import { longestFirst } from '../tasks/index.ts';
 import type { RunState, TaskState } from '../state/index.ts';
 import { currentLevel, heldBack } from './decide-level.ts';
 import type { HeldBack } from './decide-level.ts';
-import { findHand } from './decide-workers.ts';
+import { findWorker } from './decide-workers.ts';
 import type { Action, Snapshot } from './plan.ts';
 
-/** The longest ready task to any free worker; a new worker while there is more to do than hands. */
+/** The longest ready task to any free worker; a new worker while there is more to do than free workers. */
 export function assignTasks(snapshot: Snapshot): Action[] {
   const level = currentLevel(snapshot);
-  if (level === undefined || findHand(snapshot, new Set()).worker === undefined) return [];
+  if (level === undefined || findWorker(snapshot, new Set()).worker === undefined) return [];
   const held = heldBack(snapshot, level);
   const actions: Action[] = [];
   const taken = new Set<number>();
@@ -17,10 +17,10 @@ export function assignTasks(snapshot: Snapshot): Action[] {
     if (task.level !== level || !isReady(snapshot, task.id, held)) continue;
     const asksAgent = task.run === null && snapshot.state.settings.agent !== 'shell';
     if (asksAgent && noneForAgents) continue;
-    const { worker, start } = findHand(snapshot, taken, asksAgent ? 'takes credentials' : 'any');
+    const { worker, start } = findWorker(snapshot, taken, asksAgent ? 'takes credentials' : 'any');
     if (worker === undefined) {
       if (!asksAgent) break;
-      const replaced = replaceHand(snapshot, taken);
+      const replaced = replaceWorker(snapshot, taken);
       actions.push(...replaced);
       noneForAgents = replaced.length === 0;
       continue;
@@ -33,8 +33,8 @@ export function assignTasks(snapshot: Snapshot): Action[] {
 }
 
 /** An idle worker that no agent can work on makes room for one on which it can. */
-function replaceHand(snapshot: Snapshot, taken: Set<number>): Action[] {
-  const { worker } = findHand(snapshot, taken);
+function replaceWorker(snapshot: Snapshot, taken: Set<number>): Action[] {
+  const { worker } = findWorker(snapshot, taken);
   if (worker === undefined) return [];
   taken.add(worker);
   const cause = 'it cannot be given credentials, as it was started by an orchestrator that is gone or out of reach';

@@ -21,7 +21,7 @@ it('where the base alone is over the limit, only what makes it larger is refused
   expect(tooLarge({ bytes: MIB, roomBytes: -5 * MIB, heaviest })).toContain('0 bytes may be added');
 });
 
-it('an attempt whose checkout is too large fails, and its next try is told why', () => {
+it('an attempt whose checkout is too large fails, and the feedback for its next try says why', () => {
   const world = createWorld([{ id: 'A' }]);
   world.settle();
   world.reports(0, { checkout: { bytes: 300 * MIB, roomBytes: 200 * MIB, heaviest } });

@@ -6,7 +6,7 @@ export interface CheckoutSize extends Growth {
   readonly roomBytes: number;
 }
 
-/** Why nobody may check this out, in words. */
+/** Why this may not be checked out, in words; undefined when it may. */
 export function tooLarge({ bytes, roomBytes, heaviest }: CheckoutSize): string | undefined {
   if (bytes <= Math.max(0, roomBytes)) return undefined;
   const paths = heaviest.map(({ path, bytes: own }) => `${path} (${inBytes(own)})`).join(', ');

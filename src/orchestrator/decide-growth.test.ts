@@ -75,7 +75,7 @@ describe('with more tasks', () => {
   });
 });
 
-it('whoever does not own a state gets another one, and the first is left as it was', () => {
+it('a reader that does not own a state gets another one, and the first is left as it was', () => {
   const { state } = midRun(4);
   const before = structuredClone(state);
   const frozen = freeze(state);

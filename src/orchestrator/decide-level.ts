@@ -1,7 +1,7 @@
 import { firstLine } from '../lib/text/words.ts';
 import { tasksAt } from '../tasks/index.ts';
 import type { RunState, TaskState, Trial } from '../state/index.ts';
-import { findHand } from './decide-workers.ts';
+import { findWorker } from './decide-workers.ts';
 import { attemptId, record } from './plan.ts';
 import type { Action, FinishAction, Snapshot } from './plan.ts';
 import { survey } from './survey.ts';
@@ -90,7 +90,7 @@ function tryGates(snapshot: Snapshot, level: number, trial: Trial): Action[] {
 function runGates(snapshot: Snapshot, level: number, count: number): Action[] {
   const { trial, gateLosses = 0 } = snapshot.state.levels[level] ?? {};
   if (gateLosses >= snapshot.policy.losses) return [deadlyGates(level, gateLosses)];
-  const { worker, start } = findHand(snapshot, new Set());
+  const { worker, start } = findWorker(snapshot, new Set());
   if (worker === undefined || trial == null) return [];
   const commit = count === 0 ? snapshot.state.integrationTip : (trial.tips[count - 1] ?? snapshot.state.integrationTip);
   const again = trial.reds > 0 ? 'red once: a second look tells a flake from a failure' : whatIsMerged(snapshot, level);

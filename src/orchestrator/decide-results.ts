@@ -53,7 +53,7 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
     case 'orphaned':
       return [failed(work, result, isLeftAlone(snapshot, work) ? 'nothing' : chargeOfEnd(snapshot))];
     case 'interrupted':
-      // Nobody asked it to stop: then it is one more worker that the task has cost.
+      // Unless the run is to end, it was not asked to stop: the task has cost one more worker.
       return [failed(work, result, chargeOfEnd(snapshot))];
     case 'agent-failed':
     case 'timed-out':

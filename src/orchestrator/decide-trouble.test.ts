@@ -10,7 +10,7 @@ function atWork(): World {
 }
 
 describe('trouble of an agent with its model', () => {
-  it('is told once for each cause, and so is that it is over', () => {
+  it('is shown once for each cause, and so is its end', () => {
     const world = atWork();
     world.says(0, { trouble: 'no answer' });
     expect(world.settle()).toBe('record worker-trouble 0 A no answer');
@@ -26,7 +26,7 @@ describe('trouble of an agent with its model', () => {
     }
   });
 
-  it('is told of each worker', () => {
+  it('is shown for each worker', () => {
     const world = createWorld([{ id: 'A' }, { id: 'B' }]);
     world.settle();
     for (const worker of [0, 1]) world.says(worker, { trouble: 'no answer' });
@@ -66,7 +66,7 @@ describe('trouble of an agent with its model', () => {
     expect(world.settle()).toBe('');
   });
 
-  it('is told anew in the next life of a worker', () => {
+  it('is shown anew in the next session of a worker', () => {
     const world = atWork();
     world.says(0, { trouble: 'no answer' });
     world.settle();

@@ -80,7 +80,7 @@ function tooManyStartFailures(state: RunState, limit: number): Action[] {
 }
 
 /** A worker with nothing to do, fit for what it is wanted for; or the number of one that may be started, and why. */
-export function findHand(
+export function findWorker(
   { state, workers }: Snapshot,
   taken: ReadonlySet<number>,
   fit: 'any' | 'takes credentials' = 'any',

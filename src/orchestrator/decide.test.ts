@@ -63,7 +63,7 @@ describe('handing out work', () => {
     expect(world.settle()).toMatch(/^merge-tasks A B C into level 1: accepted\npublish level 1/);
   });
 
-  it('merges many at once, and not all: what is merged is told soon', () => {
+  it('merges many at once, and not all: what is merged is recorded soon', () => {
     const ids = Array.from({ length: 20 }, (_, index) => `T${index}`);
     const world = createWorld(
       ids.map((id) => ({ id })),
@@ -228,7 +228,7 @@ function turnIn(mode: string): string {
 }
 
 describe('workers in trouble', () => {
-  it('that die are replaced and their task is tried again, charged to nobody', () => {
+  it('that die are replaced and their task is tried again at no charge', () => {
     const world = createWorld([{ id: 'A' }], { workers: 1 });
     world.settle();
     world.dies(0);
@@ -272,7 +272,7 @@ describe('workers in trouble', () => {
     expect(world.state.tasks['A']).toMatchObject({ losses: 1, failures: 0, attempts: [{ outcome: 'lost', detail }] });
   });
 
-  it('that went beyond a limit of their own have failed their task, which is told why', () => {
+  it('that went beyond a limit of their own have failed their task, and the feedback says why', () => {
     const world = createWorld([{ id: 'A' }]);
     world.settle();
     world.says(0, { alive: false, overLimit: true, exit: 'killed: its folders hold 3.0 GiB, the limit is 2.0 GiB' });
@@ -339,7 +339,7 @@ describe('workers in trouble', () => {
 });
 
 describe('attempts that end without anybody being asked', () => {
-  it('count as lost workers when nobody asked the worker to stop: that cannot go on for ever', () => {
+  it('count as lost workers when the worker was not asked to stop: that cannot go on for ever', () => {
     const world = createWorld([{ id: 'A' }], { workers: 1 });
     for (let stop = 0; stop < 3; stop++) {
       world.settle();
@@ -384,7 +384,7 @@ describe('gates', () => {
     );
   });
 
-  it('that are red once are looked at again: a flake costs nobody a try', () => {
+  it('that are red once are looked at again: a flake costs no task a try', () => {
     const world = createWorld([{ id: 'A' }], { gates: [GATE] });
     doAll(world, 1);
     world.settle();
@@ -420,7 +420,7 @@ describe('gates', () => {
     expect(['A', 'B', 'D'].map((id) => world.state.tasks[id]?.merged)).toEqual([true, true, true]);
   });
 
-  it('that are red without any work end the run: nobody is to blame', () => {
+  it('that are red without any work end the run: no task is to blame', () => {
     const world = createWorld([{ id: 'A' }], { gates: [GATE] });
     doAll(world, 1);
     world.settle();

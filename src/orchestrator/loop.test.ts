@@ -5,7 +5,7 @@ import { createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { libErrors } from '../lib/index.ts';
 import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
-import type { Hands } from './hands.ts';
+import type { WorkerRegister } from './worker-register.ts';
 import { openJournal } from './journal.ts';
 import { createBell, runLoop } from './loop.ts';
 import type { RunEnd } from './loop.ts';
@@ -13,7 +13,7 @@ import type { RunContext } from './ports.ts';
 
 interface Scene {
   readonly ended: string[];
-  /** What stands in the status file of the only worker. */
+  /** Writes the status file of the only worker. */
   says(text: string): void;
   stop(): void;
   run(): Promise<RunEnd>;
@@ -84,14 +84,14 @@ function setScene(requests: Requests = async () => []): Scene {
       tasks: ['F', 'A'].map((id) => ({ id, level: 1, dependencies: [], verification: null })),
     },
   } as unknown as RunContext;
-  const hands = {
+  const register = {
     exitOf: (session: string) => (ended.includes(session) ? { how: 'killed', overLimit: false } : undefined),
     end: async (session: string) => void ended.push(session),
     stopAll: async () => void ended.push(world.state.workers[0]?.session ?? ''),
     lastWords: async () => [],
     takesCredentials: () => true,
     outage: undefined,
-  } as unknown as Hands;
+  } as unknown as WorkerRegister;
   const journal = openJournal(context.ports, world.state);
   return {
     ended,
@@ -101,7 +101,7 @@ function setScene(requests: Requests = async () => []): Scene {
       writeFileSync(status, text);
     },
     stop: () => stop.abort({ status: 'stopped', exit: 130, cause: 'Ctrl-C' }),
-    run: () => runLoop(context, journal, hands, createBell()),
+    run: () => runLoop(context, journal, register, createBell()),
     finished: () => events.find(({ type }) => type === 'run-finished'),
   };
 }

@@ -7,7 +7,7 @@ import { proveComplete } from './apply-merge.ts';
 import { decide } from './decide.ts';
 import { settleTasks } from './decide-results.ts';
 import { isLive } from './decide-workers.ts';
-import type { Hands } from './hands.ts';
+import type { WorkerRegister } from './worker-register.ts';
 import type { Journal } from './journal.ts';
 import { createObserver } from './observe.ts';
 import { createMerger } from './merger.ts';
@@ -44,16 +44,21 @@ export function createBell(): Bell {
 }
 
 /** Observe, decide, apply, until the run is over. Then nothing that it started is left. */
-export async function runLoop(context: RunContext, journal: Journal, hands: Hands, bell: Bell): Promise<RunEnd> {
+export async function runLoop(
+  context: RunContext,
+  journal: Journal,
+  register: WorkerRegister,
+  bell: Bell,
+): Promise<RunEnd> {
   const { ports, options } = context;
   const merger = createMerger(context, journal, bell.ring);
   const folders = createWorkerFolders(ports);
-  const executor = createExecutor(context, journal, hands, { merger, folders });
-  const observer = createObserver(context, hands, bell.ring);
+  const executor = createExecutor(context, journal, register, { merger, folders });
+  const observer = createObserver(context, register, bell.ring);
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const deadline = options.deadlineMs === null ? null : ports.clock.monotonic() + options.deadlineMs;
   const reserve = reserveDescriptors();
-  const run: LiveRun = { context, journal, hands, merger, executor, observer, folders };
+  const run: LiveRun = { context, journal, register, merger, executor, observer, folders };
   try {
     for (;;) {
       const snapshot = await look(run);
@@ -102,17 +107,17 @@ function nextLook({ waits }: Snapshot): number {
 interface LiveRun {
   readonly context: RunContext;
   readonly journal: Journal;
-  readonly hands: Hands;
+  readonly register: WorkerRegister;
   readonly merger: Merger;
   readonly executor: ReturnType<typeof createExecutor>;
   readonly observer: Observer;
   readonly folders: WorkerFolders;
 }
 
-/** The end: workers are asked to stop, what they finished meanwhile still counts, and only then is it said. */
+/** Workers are asked to stop, what they finished meanwhile still counts, and only then the end is recorded. */
 async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
-  const { context, journal, hands, merger, executor, observer } = run;
-  await hands.stopAll(context.options.graceMs);
+  const { context, journal, register, merger, executor, observer } = run;
+  await register.stopAll(context.options.graceMs);
   await merger.rest();
   const snapshot = await look(run, true);
   const last = settleTasks(snapshot).filter((step) => step.kind === 'record');
@@ -138,7 +143,7 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
   return { state: journal.state, exit };
 }
 
-/** Nobody can be asked when what workers run on is gone; whoever resumes or cleans up looks again. */
+/** False when the engine cannot be asked; a resume or a clean-up looks again. */
 async function sweep({ ports }: RunContext, journal: Journal): Promise<boolean> {
   try {
     await ports.launcher.sweep(journal.state.runId);
@@ -170,7 +175,7 @@ function asInterruption(step: Extract<Action, { kind: 'record' }>): Extract<Acti
   };
 }
 
-/** What workers run on may go away in the middle of a turn: that is an end like any other, and no surprise. */
+/** The engine may go away in the middle of a turn: then the run stops in order. */
 async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
   if (!hasCode(error, engineErrors.ENGINE_UNREACHABLE) || run.journal.state.status !== 'running')
     return breakOff(run, error);
@@ -181,15 +186,15 @@ async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
   }
 }
 
-/** Something failed that no decision foresaw (a full disk, a moved branch): end in order, then let it be told. */
-async function breakOff({ context, journal, hands, merger }: LiveRun, error: unknown): Promise<never> {
-  await hands.stopAll(context.options.graceMs).catch(() => undefined);
+/** Something failed that no decision foresaw (a full disk, a moved branch): end in order, then throw it. */
+async function breakOff({ context, journal, register, merger }: LiveRun, error: unknown): Promise<never> {
+  await register.stopAll(context.options.graceMs).catch(() => undefined);
   await merger.rest().catch(() => undefined);
   // What is left is the other run's by now, and its orchestrator may have started workers.
   if (hasCode(error, stateErrors.LOCK_LOST)) throw error;
   const { launcher } = context.ports;
   await launcher.sweep(journal.state.runId).then(
-    // Results that nobody has looked at stay, for the next resume.
+    // Results that were not looked at stay, for the next resume.
     () => removeCheckouts(context.ports).catch(() => undefined),
     () => undefined,
   );

@@ -8,7 +8,7 @@ import { readUntrusted } from '../lib/index.ts';
 import { BUNDLE, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
-import type { Hands } from './hands.ts';
+import type { WorkerRegister } from './worker-register.ts';
 import { createObserver } from './observe.ts';
 import type { Observer } from './observe.ts';
 import type { WorkerView } from './plan.ts';
@@ -24,7 +24,7 @@ interface Desk {
   /** How often the loop was woken. */
   news(): number;
   look(worker: number): Promise<WorkerView>;
-  /** What stands in a worker's status file; its session is the right one, unless it is given. */
+  /** Writes a worker's status file; the session is the right one, unless it is given. */
   says(worker: number, status: { [Key in keyof WorkerStatus]?: WorkerStatus[Key] | undefined }): void;
   wait(ms: number): void;
   dies(worker: number): void;
@@ -97,14 +97,14 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
     },
   } as unknown as RunContext;
   const dead = new Set<string>();
-  const hands = {
+  const register = {
     exitOf: (session: string) => (dead.has(session) ? { how: 'killed', overLimit: false } : undefined),
     lastWords: async () => [],
     takesCredentials: () => true,
     outage: undefined,
-  } as unknown as Hands;
+  } as unknown as WorkerRegister;
   let news = 0;
-  const observer = createObserver(context, hands, () => news++);
+  const observer = createObserver(context, register, () => news++);
   return {
     state,
     observer,
@@ -207,7 +207,7 @@ async function openExamination(): Promise<Desk> {
 }
 
 describe('a result in a bundle', () => {
-  it('keeps nobody waiting: the others are looked at meanwhile, and the loop is woken at its end', async () => {
+  it('holds up no other worker: the others are looked at meanwhile, and the loop is woken at its end', async () => {
     const desk = await openExamination();
     desk.says(1, { phase: 'idle' });
     expect((await desk.look(0)).result).toBeNull();

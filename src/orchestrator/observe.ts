@@ -7,7 +7,7 @@ import { taskOf } from '../tasks/index.ts';
 import { createWaits } from './backoff.ts';
 import { isLive } from './decide-workers.ts';
 import { createExaminer } from './examine.ts';
-import type { Hands, WorkerEnd } from './hands.ts';
+import type { WorkerRegister, WorkerEnd } from './worker-register.ts';
 import { attemptId, openAttempt } from './plan.ts';
 import type { Snapshot, StopRequest, WorkerView } from './plan.ts';
 import { stopRequestOf } from './ports.ts';
@@ -62,7 +62,7 @@ interface Reading {
 }
 
 /** `onNews` is called when a look that has been made would now show more. */
-export function createObserver(context: RunContext, hands: Hands, onNews: () => void): Observer {
+export function createObserver(context: RunContext, register: WorkerRegister, onNews: () => void): Observer {
   const { ports, options, graph } = context;
   const silenceOf = createBeatWatch(ports.clock);
   const overdue = createAttemptWatch(context);
@@ -76,7 +76,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
 
   const view = async (state: RunState, number: number, worker: WorkerState, last: boolean): Promise<WorkerView> => {
     // First whether it lives, then what it says: what a dead worker has said is then its last word.
-    const exit = hands.exitOf(worker.session);
+    const exit = register.exitOf(worker.session);
     const reading = await readStatus(ports.store.paths.worker(number).status, readings.get(number), options.redact);
     readings.set(number, reading);
     const status = reading.status?.session === worker.session ? reading.status : null;
@@ -88,7 +88,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
       ...wordsOf(status),
       pastSetup: pastSetup(state, number, status),
       leftAlone: leftAlone(state, number),
-      takesCredentials: hands.takesCredentials(worker.session),
+      takesCredentials: register.takesCredentials(worker.session),
       // Its start may take long; its silence counts from then on.
       silentMs: worker.handle === null ? 0 : silenceOf(number, worker.session, status?.beat ?? -1),
       result,
@@ -98,7 +98,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
 
   const aliveOrDead = async (worker: WorkerState, exit: WorkerEnd | undefined): Promise<EndView> => {
     if (exit === undefined) return { alive: true, exit: null, overLimit: false, lastWords: [] };
-    const lastWords = await hands.lastWords(worker.session, LAST_WORDS);
+    const lastWords = await register.lastWords(worker.session, LAST_WORDS);
     return { alive: false, exit: exit.how, overLimit: exit.overLimit, lastWords };
   };
 
@@ -119,7 +119,7 @@ export function createObserver(context: RunContext, hands: Hands, onNews: () => 
         workers: new Map(views),
         waits: waitsOf(state.tasks),
         retries: await requests.retries(state),
-        stop: stopRequestOf(options.stop) ?? outageOf(hands),
+        stop: stopRequestOf(options.stop) ?? outageOf(register),
       };
     },
   };
@@ -130,16 +130,16 @@ interface Requests {
   forgetAnswered(): Promise<void>;
 }
 
-/** A request stands while its task is failed: the turn it arrives in may be about something else. */
+/** A request is open while its task is failed: the turn in which it arrives may be about something else. */
 function createRequests({ store }: Pick<Ports, 'store'>): Requests {
   const answered = new Set<string>();
   return {
     retries: async (state) => {
-      const standing = (await store.requests()).filter(({ id, task }) => {
+      const open = (await store.requests()).filter(({ id, task }) => {
         if (state.tasks[task]?.status !== 'failed') answered.add(id);
         return !answered.has(id);
       });
-      return standing.map(({ task }) => task);
+      return open.map(({ task }) => task);
     },
     forgetAnswered: async () => {
       await store.dropRequests(answered);
@@ -155,7 +155,7 @@ function wordsOf(status: WorkerStatus | null): Pick<WorkerView, 'phase' | 'attem
 }
 
 /** Without what workers run on nothing can go on; what is done is kept, and the run can be resumed. */
-function outageOf({ outage }: Hands): StopRequest | null {
+function outageOf({ outage }: WorkerRegister): StopRequest | null {
   return outage === undefined ? null : { status: 'stopped', exit: 4, cause: outage };
 }
 
@@ -171,7 +171,7 @@ function createBeatWatch(clock: Clock): (worker: number, session: string, beat: 
   };
 }
 
-/** Whether a worker's attempt was begun by an orchestrator before this one, or has lived through a standstill of ours. */
+/** Whether a worker's attempt was begun by an earlier orchestrator, or ours did not run for a while since it began. */
 function createAbsenceWatch(): (state: RunState, worker: number) => boolean {
   let inherited: ReadonlySet<string> | undefined;
   const seen = new Map<number, { readonly name: string; readonly at: number }>();

@@ -118,7 +118,7 @@ export interface FinishAction {
 
 export const record = (event: RunEvent): Action => ({ kind: 'record', event });
 
-/** Why a worker that has a task is not at it yet; stands in its state's cause meanwhile. */
+/** The cause in a worker's state while it has a task and its set-up still runs. */
 export const SETTING_UP = 'its worktree is being set up';
 
 export const attemptId = (task: string, number: number): string => `${task}.${number}`;

@@ -19,7 +19,7 @@ export function reduce(state: RunState, event: RecordedEvent): RunState {
 
 /**
  * As `reduce`, for the owner of the state alone: the lists of tasks, workers and levels are changed in place, because a
- * copy of ten thousand tasks per event would cost more than all the rest. What stands in the lists is replaced as a whole.
+ * copy of ten thousand tasks per event would cost more than all the rest. What is in the lists is replaced as a whole.
  */
 export function advance(state: RunState, event: RecordedEvent): RunState {
   return { ...change(state, event), updatedAt: event.at, events: state.events + 1 };

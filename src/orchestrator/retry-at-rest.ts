@@ -2,7 +2,7 @@ import type { RunState } from '../state/index.ts';
 import { openJournal } from './journal.ts';
 import type { Ports } from './ports.ts';
 
-/** Gives tasks of a run that nobody runs new tries. The caller holds the feature's lock. */
+/** Gives tasks of a run without an orchestrator new tries. The caller holds the feature's lock. */
 export async function retryAtRest(
   ports: Pick<Ports, 'clock' | 'store' | 'emit'>,
   state: RunState,

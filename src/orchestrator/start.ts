@@ -12,8 +12,8 @@ import { findUnmerged } from './apply-merge.ts';
 import { isGateRun } from './decide-level.ts';
 import { isLive } from './decide-workers.ts';
 import { firstLevel, firstState, firstTask } from './first-state.ts';
-import { createHands } from './hands.ts';
-import type { Hands } from './hands.ts';
+import { createWorkerRegister } from './worker-register.ts';
+import type { WorkerRegister } from './worker-register.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import { keepLease } from '../lease/index.ts';
@@ -65,7 +65,7 @@ export async function resumeRun(context: RunContext, state: RunState, settings: 
   }
   await unmergeMissing(context, journal);
   await dropUnsoundTrials(context, journal);
-  return withLease(context, journal, (hands) => takeOver(context, journal, hands));
+  return withLease(context, journal, (register) => takeOver(context, journal, register));
 }
 
 /** An earlier version has published levels without the work of a task that was tried again. */
@@ -86,24 +86,24 @@ async function dropUnsoundTrials({ ports }: RunContext, journal: Journal): Promi
 async function withLease(
   context: RunContext,
   journal: Journal,
-  prepare: (hands: Hands) => Promise<void>,
+  prepare: (register: WorkerRegister) => Promise<void>,
 ): Promise<RunEnd> {
   const { ports, options } = context;
   const lease = await keepLease(ports.store.paths.lease, options.leaseMs);
   const bell = createBell();
-  const hands = createHands(ports, bell.ring);
+  const register = createWorkerRegister(ports, bell.ring);
   try {
     await copyFiles(context);
-    await prepare(hands);
+    await prepare(register);
     await journal.save();
-    return await runLoop(context, journal, hands, bell);
+    return await runLoop(context, journal, register, bell);
   } finally {
     lease.close();
   }
 }
 
 /** Workers of the first orchestrator that still live are kept, with what they are doing; all others are ended. */
-async function takeOver(context: RunContext, journal: Journal, hands: Hands): Promise<void> {
+async function takeOver(context: RunContext, journal: Journal, register: WorkerRegister): Promise<void> {
   const { launcher } = context.ports;
   const { runId, workers } = journal.state;
   const live = await launcher.list(runId);
@@ -115,7 +115,7 @@ async function takeOver(context: RunContext, journal: Journal, hands: Hands): Pr
       await endGateRun(context, journal, Number(key), handle);
       continue;
     }
-    hands.hold(handle);
+    register.hold(handle);
     if (worker.handle === null) {
       const { session, pid, containerId } = handle;
       journal.record({ type: 'worker-started', worker: Number(key), session, pid, containerId, handle: { ...handle } });

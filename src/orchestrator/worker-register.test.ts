@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { engineErrors } from '../engines/errors.ts';
 import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
-import { createHands } from './hands.ts';
-import type { Hands } from './hands.ts';
+import { createWorkerRegister } from './worker-register.ts';
+import type { WorkerRegister } from './worker-register.ts';
 import type { Ports } from './ports.ts';
 
 const NEVER = new AbortController().signal;
@@ -12,13 +12,13 @@ const aWhile = (): Promise<void> => new Promise((resolve) => setImmediate(() => 
 const handle = (session: string): WorkerHandle => ({ session, worker: 0 }) as WorkerHandle;
 
 interface Bench {
-  readonly hands: Hands;
-  /** Whom the launcher was asked to end, and with which grace. */
+  readonly register: WorkerRegister;
+  /** The sessions that the launcher was asked to end, each with its grace. */
   readonly stopped: string[];
   /** A start that ends when `arrives` or `fails` is called. */
   pending(session: string): { arrives(): void; fails(): void; readonly told: Promise<WorkerHandle | string> };
   held(session: string): Promise<void>;
-  /** From now on nobody can be ended. */
+  /** From now on no worker can be ended. */
   breaks(): void;
 }
 
@@ -46,9 +46,9 @@ function openBench(startingMs?: number): Bench {
     watch: () => ({ close: () => undefined }),
     store: { paths: { worker: () => ({ outbox: '' }) } },
   } as unknown as Ports;
-  const hands = createHands(ports, () => undefined, startingMs);
+  const register = createWorkerRegister(ports, () => undefined, startingMs);
   return {
-    hands,
+    register,
     stopped,
     pending: (session) => {
       let [arrives, fails] = [(): void => undefined, (): void => undefined];
@@ -56,42 +56,42 @@ function openBench(startingMs?: number): Bench {
         arrives = () => resolve(handle(session));
         fails = () => reject(new Error('no such image'));
       });
-      return { arrives, fails, told: hands.expect(session, () => start) };
+      return { arrives, fails, told: register.expect(session, () => start) };
     },
-    held: async (session) => void (await hands.expect(session, async () => handle(session))),
+    held: async (session) => void (await register.expect(session, async () => handle(session))),
     breaks: () => (broken = true),
   };
 }
 
 describe('a worker that is given up while it is being started', () => {
-  it('is waited for and ended before it counts as gone, and nobody is told that it has started', async () => {
-    const { hands, stopped, pending } = openBench();
+  it('is waited for and ended before it counts as gone, and its start is not reported', async () => {
+    const { register, stopped, pending } = openBench();
     const start = pending('s');
     let isGone = false;
-    const ending = hands.end('s', NEVER).then(() => (isGone = true));
+    const ending = register.end('s', NEVER).then(() => (isGone = true));
     await aWhile();
-    expect([isGone, hands.exitOf('s')]).toEqual([false, undefined]);
+    expect([isGone, register.exitOf('s')]).toEqual([false, undefined]);
     start.arrives();
     await ending;
     expect(stopped).toEqual(['s 0']);
     expect(await start.told).toBe('it was ended while it was being started');
-    expect(hands.exitOf('s')).toMatchObject({ how: 'killed by SIGKILL' });
+    expect(register.exitOf('s')).toMatchObject({ how: 'killed by SIGKILL' });
   });
 
   it('is gone when its start fails', async () => {
-    const { hands, stopped, pending } = openBench();
+    const { register, stopped, pending } = openBench();
     const start = pending('s');
-    const ending = hands.end('s', NEVER);
+    const ending = register.end('s', NEVER);
     start.fails();
     await ending;
-    expect([stopped, hands.exitOf('s')?.how]).toEqual([[], 'it could not be started: no such image']);
+    expect([stopped, register.exitOf('s')?.how]).toEqual([[], 'it could not be started: no such image']);
   });
 
   it('is not waited for when the run is to end, and ended all the same', async () => {
-    const { hands, stopped, pending } = openBench();
+    const { register, stopped, pending } = openBench();
     const start = pending('s');
     const stop = new AbortController();
-    const ending = hands.end('s', stop.signal);
+    const ending = register.end('s', stop.signal);
     stop.abort();
     await ending;
     start.arrives();
@@ -101,20 +101,20 @@ describe('a worker that is given up while it is being started', () => {
   });
 
   it('does not count as gone when it cannot be ended', async () => {
-    const { hands, held, breaks } = openBench();
+    const { register, held, breaks } = openBench();
     await held('s');
     breaks();
-    await expect(hands.end('s', NEVER)).rejects.toThrow('it cannot be killed');
-    expect(hands.exitOf('s')).toBeUndefined();
+    await expect(register.end('s', NEVER)).rejects.toThrow('it cannot be killed');
+    expect(register.exitOf('s')).toBeUndefined();
   });
 });
 
 describe('the end of all workers', () => {
-  it('comes to those that are there at once, whoever is still being started', async () => {
-    const { hands, stopped, held, pending } = openBench();
+  it('comes to the live ones at once, while others are still being started', async () => {
+    const { register, stopped, held, pending } = openBench();
     const start = pending('late');
     await held('there');
-    const ending = hands.stopAll(7);
+    const ending = register.stopAll(7);
     await aWhile();
     expect(stopped).toEqual(['there 7']);
     start.arrives();
@@ -123,10 +123,10 @@ describe('the end of all workers', () => {
   });
 
   it('does not wait for ever for a start, and ends it whenever it comes', async () => {
-    const { hands, stopped, pending } = openBench(0);
+    const { register, stopped, pending } = openBench(0);
     const start = pending('late');
-    await hands.stopAll(0);
-    expect(hands.exitOf('late')?.how).toBe('its start took too long to wait for');
+    await register.stopAll(0);
+    expect(register.exitOf('late')?.how).toBe('its start took too long to wait for');
     start.arrives();
     expect(await start.told).toBe('it was ended while it was being started');
     await aWhile();
@@ -134,10 +134,10 @@ describe('the end of all workers', () => {
   });
 
   it('is not held up by one that cannot be ended', async () => {
-    const { hands, held, breaks } = openBench();
+    const { register, held, breaks } = openBench();
     await held('s');
     breaks();
-    await hands.stopAll(0);
-    expect(hands.exitOf('s')?.how).toContain('it cannot be killed');
+    await register.stopAll(0);
+    expect(register.exitOf('s')?.how).toContain('it cannot be killed');
   });
 });

@@ -3,13 +3,13 @@ import { hasCode, isPassing, reasonOf, repeated, sleep } from '../lib/index.ts';
 import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
 import type { Ports } from './ports.ts';
 
-/** The workers this process holds: who is there, and how those ended that are not. */
-export interface Hands {
-  /** Counts as alive while it is being started; resolves with the handle, which is then held, or with why there is none. */
+/** The workers that this process has started or taken over: which live, and how the others ended. */
+export interface WorkerRegister {
+  /** Counts as alive while it is being started; resolves with the handle, which is then registered, or with why there is none. */
   expect(session: string, start: () => Promise<WorkerHandle>): Promise<WorkerHandle | string>;
-  /** Keeps hold of a worker and listens to its outbox. */
+  /** Registers a worker: waits for its end, and watches its outbox. */
   hold(handle: WorkerHandle): void;
-  /** How the worker of this session ended; undefined while it lives. A session that is not held counts as gone. */
+  /** How the worker of this session ended; undefined while it lives. A session that is not registered counts as gone. */
   exitOf(session: string): WorkerEnd | undefined;
   /** What workers run on is gone, or the machine has run out of something: none can be started or asked about. */
   readonly outage: string | undefined;
@@ -19,14 +19,14 @@ export interface Hands {
   /** For the agent of this attempt alone; one that is being started gets it as soon as it is there. */
   giveCredentials(session: string, attempt: string): void;
   /**
-   * Ends one without asking it; resolves when it is gone, and one that is being started is waited for: it may be at work
-   * already. When the signal fires it ends all the same, but nobody waits. Rejects when it may live on.
+   * Kills one; resolves when it is gone. A start under way is waited for: the worker may be at work already. When the
+   * signal fires, it is killed all the same, but not waited for. Rejects when it may live on.
    */
   end(session: string, signal: AbortSignal): Promise<void>;
   /**
-   * Ends all that are held or being started; resolves when none of them, nor anything they started, is left. One that
-   * cannot be ended, or whose start takes too long, counts as gone: it keeps nobody from ending the others, and the sweep
-   * looks again.
+   * Ends all that are registered or being started; resolves when neither they nor what they started is left. One that
+   * cannot be ended, or whose start takes too long, counts as gone: the others are ended all the same, and the sweep
+   * removes what is left.
    */
   stopAll(graceMs: number): Promise<void>;
 }
@@ -41,21 +41,21 @@ export interface WorkerEnd {
 /** How long the end of all waits for a start that is still under way. */
 const STARTING_MS = 15_000;
 
-export function createHands(
+export function createWorkerRegister(
   ports: Pick<Ports, 'launcher' | 'watch' | 'store'>,
   onSign: () => void,
   startingMs = STARTING_MS,
-): Hands {
-  const known = createRegister();
+): WorkerRegister {
+  const known = createLives();
   const { starting, handles, exits } = known;
 
   const hold = (handle: WorkerHandle): void => {
     handles.set(handle.session, handle);
-    const ears = ports.watch(ports.store.paths.worker(handle.worker).outbox, onSign);
+    const watch = ports.watch(ports.store.paths.worker(handle.worker).outbox, onSign);
     const note = (end: WorkerEnd): void => {
       exits.set(handle.session, end);
       known.gone.add(handle.session);
-      ears.close();
+      watch.close();
       onSign();
     };
     ports.launcher.wait(handle).then(
@@ -66,10 +66,10 @@ export function createHands(
 
   const begin = async (session: string, start: () => Promise<WorkerHandle>): Promise<WorkerHandle | string> => {
     try {
-      // A start that failed has left nothing: what stands in the worker's folders is replaced.
+      // A start that failed has left nothing: the worker's folders are made anew.
       const handle = await repeated(start);
       hold(handle);
-      // Whoever ends it waits for it; to all others it has never been there.
+      // `end` waits for it and ends it; for all others it has never started.
       return known.ended.has(session) ? 'it was ended while it was being started' : handle;
     } catch (error) {
       const how = `it could not be started: ${known.failure(error).how}`;
@@ -107,20 +107,20 @@ export function createHands(
 }
 
 /** What is known of each life. */
-interface Register {
+interface Lives {
   readonly starting: Map<string, Promise<unknown>>;
   readonly handles: Map<string, WorkerHandle>;
   readonly exits: Map<string, WorkerEnd>;
-  /** Those that somebody has asked to end, also before they had begun. */
+  /** Those that were asked to end, also before they had begun. */
   readonly ended: Set<string>;
-  /** Those whose end the launcher has told of: nothing is left to be ended. */
+  /** Those whose end the launcher has reported: nothing is left of them. */
   readonly gone: Set<string>;
   readonly outage: string | undefined;
   exitOf(session: string): WorkerEnd | undefined;
   failure(error: unknown): WorkerEnd;
 }
 
-function createRegister(): Register {
+function createLives(): Lives {
   const starting = new Map<string, Promise<unknown>>();
   const handles = new Map<string, WorkerHandle>();
   const exits = new Map<string, WorkerEnd>();
@@ -147,8 +147,8 @@ function createRegister(): Register {
 
 function credentialsOf(
   launcher: Launcher,
-  { starting, handles }: Register,
-): Pick<Hands, 'takesCredentials' | 'giveCredentials'> {
+  { starting, handles }: Lives,
+): Pick<WorkerRegister, 'takesCredentials' | 'giveCredentials'> {
   return {
     takesCredentials: (session) => {
       const handle = handles.get(session);
@@ -166,8 +166,8 @@ function credentialsOf(
   };
 }
 
-/** Those that are there at once, and beside them, for as long as that may take, those that are still being started. */
-async function endAll(known: Register, end: (session: string) => Promise<void>, limitMs: number): Promise<void> {
+/** Ends the live ones at once; those that are being started within the limit. */
+async function endAll(known: Lives, end: (session: string) => Promise<void>, limitMs: number): Promise<void> {
   const { starting, handles, exits } = known;
   const one = (session: string): Promise<unknown> =>
     end(session).catch((error: unknown) => exits.set(session, known.failure(error)));
@@ -182,7 +182,7 @@ async function endAll(known: Register, end: (session: string) => Promise<void>, 
   }
 }
 
-/** As the work ends; or when the signal fires, whatever becomes of it then. */
+/** Resolves or rejects with the work; resolves also when the signal fires, and the work goes on. */
 async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const aborted = new Promise<void>((resolve) => {
@@ -207,7 +207,7 @@ async function lastWords(launcher: Launcher, handle: WorkerHandle | undefined, l
   return (await launcher.logs(handle, lines).catch(() => [])).map(wordsOf);
 }
 
-/** Log lines are JSON; what a dying program prints is not. */
+/** Log lines are JSON; what a program prints as it dies is not. */
 function wordsOf(line: string): string {
   try {
     const value: unknown = JSON.parse(line);

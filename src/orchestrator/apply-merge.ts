@@ -1,18 +1,16 @@
 import { gitErrors } from '../git/errors.ts';
 import { branchNames, trialRef } from '../protocol/index.ts';
-import type { AttemptState, RunEvent, RunState } from '../state/index.ts';
+import type { RunState } from '../state/index.ts';
+import { eventOf } from './action-events.ts';
 import { mergedSize } from './checkout-size.ts';
 import { tooLarge } from './decide-checkout.ts';
-import { currentLevel } from './decide-level.ts';
+import { branchBefore, decideMerges, tipOf } from './decide-merge.ts';
+import type { MergeEnd } from './decide-merge.ts';
 import { orchestratorErrors } from './errors.ts';
 import type { Journal } from './journal.ts';
-import type { Action, MergeAction } from './plan.ts';
+import type { ActionOf, MergeAction } from './plan.ts';
 import type { Ports, RunContext } from './ports.ts';
 import { trialChain } from './trial.ts';
-
-type MergeEnd =
-  | { readonly task: string; readonly kind: 'merged'; readonly tip: string }
-  | { readonly task: string; readonly kind: 'failed'; readonly event: RunEvent };
 
 /**
  * Merges accepted tasks one by one onto what the level has so far; a conflict fails the task's attempt, nothing else.
@@ -23,25 +21,18 @@ export async function mergeTasks(
   journal: Journal,
   { level, tasks }: Pick<MergeAction, 'level' | 'tasks'>,
 ): Promise<void> {
-  const begun = tipOf(journal.state, level);
+  const onto = tipOf(journal.state, level);
   const ends: MergeEnd[] = [];
-  let tip = begun;
+  let tip = onto;
   for (const id of tasks) {
     if (context.options.stop.aborted) break;
     const end = await mergeTask(context, journal.state, { level, id, tip, merged: ends.map(({ task }) => task) });
     if (end.kind === 'merged') tip = end.tip;
     ends.push(end);
   }
-  if (tip !== begun) await context.ports.repository.changeRefs([{ ref: trialRef(context.graph.feature), to: tip }]);
-  // A level before it may have been opened again meanwhile: then these are merged anew, on what that one publishes.
-  if (currentLevel({ state: journal.state, graph: context.graph }) !== level || tipOf(journal.state, level) !== begun)
-    return;
-  for (const end of ends)
-    journal.record(end.kind === 'failed' ? end.event : { type: 'task-merged', level, task: end.task, tip: end.tip });
-}
-
-function tipOf(state: RunState, level: number): string {
-  return state.levels[level]?.trial?.tips.at(-1) ?? state.integrationTip;
+  if (tip !== onto) await context.ports.repository.changeRefs([{ ref: trialRef(context.graph.feature), to: tip }]);
+  const recorded = decideMerges({ state: journal.state, graph: context.graph }, { level, onto, ends });
+  for (const { event } of recorded) journal.record(event);
 }
 
 interface OneMerge {
@@ -65,43 +56,16 @@ async function mergeTask(
   const { commit } = task;
   const size = await mergedSize(context, { runBase: state.base, tip, base: attempt.base, commit });
   const tooMuch = tooLarge(size);
-  if (tooMuch !== undefined) {
-    const feedback = `Your change could not be merged: with it, ${tooMuch}.`;
-    return notMerged(id, attempt, { outcome: 'too-large', detail: tooMuch, feedback });
-  }
+  if (tooMuch !== undefined) return { kind: 'too-large', task: id, tooMuch };
   const message = `Merge ${id}: ${task.title}\n\nMahabharatha-Run: ${state.runId}\n`;
   const result = await repository.merge({ tip, commit, base: attempt.base, message });
   if (result.kind === 'merged') {
     repository.checkoutGrowth.know(state.base, result.commit, size);
-    return { task: id, kind: 'merged', tip: result.commit };
+    return { kind: 'merged', task: id, tip: result.commit };
   }
-  const others = await whoChanged(
-    context,
-    state,
-    [...(state.levels[level]?.trial?.tasks ?? []), ...merged],
-    result.files,
-  );
-  const detail = `conflict with ${others.join(', ') || 'the integration branch'} in ${result.files.join(', ')}`;
-  const feedback = `Your change could not be merged: ${detail}. Do the task again on top of the tree that you find now, which has the other change in it.`;
-  return notMerged(id, attempt, { outcome: 'conflict', detail, feedback });
-}
-
-function notMerged(
-  task: string,
-  { number, worker }: AttemptState,
-  why: { outcome: 'conflict' | 'too-large'; detail: string; feedback: string },
-): MergeEnd {
-  const nothing = { commit: null, usage: null, notBefore: null };
-  const event = {
-    type: 'attempt-failed',
-    task,
-    attempt: number,
-    worker,
-    ...why,
-    ...nothing,
-    charge: 'failure',
-  } as const;
-  return { task, kind: 'failed', event };
+  const before = [...(state.levels[level]?.trial?.tasks ?? []), ...merged];
+  const others = await whoChanged(context, state, before, result.files);
+  return { kind: 'conflict', task: id, files: result.files, others };
 }
 
 /** Those of the tasks that changed one of the files. */
@@ -124,21 +88,21 @@ async function whoChanged(
 export async function publishLevel(
   { ports, graph }: RunContext,
   journal: Journal,
-  { level, tip }: Extract<Action, { kind: 'publish' }>,
+  action: ActionOf<'publish'>,
 ): Promise<void> {
   const { state } = journal;
+  const { level, tip } = action;
   const ref = `refs/heads/${branchNames(graph.feature).integration}`;
   // After a crash between the steps below the branch may be there already; the trial must be known then.
   await journal.save();
-  const { tasks = [], tips = [] } = state.levels[level]?.trial ?? {};
   const reason = await ports.repository.findMergeFault({ ...trialChain(state, level), tip });
   if (reason !== undefined) throw orchestratorErrors.MERGE_UNSOUND({ branch: state.integration, reason });
   const now = await ports.repository.readRef(ref);
   if (now !== tip) {
-    const from = now !== undefined && tips.includes(now) ? now : state.integrationTip;
+    const from = branchBefore(state, level, now);
     await ports.repository.moveBranch({ branch: state.integration, from, to: tip });
   }
-  journal.record({ type: 'level-published', level, tip, tasks });
+  journal.record(eventOf.publish(action, state));
   await journal.save();
 }
 

@@ -1,8 +1,9 @@
 import { longestFirst } from '../tasks/index.ts';
-import type { RunState, TaskState } from '../state/index.ts';
+import type { AttemptState, TaskState } from '../state/index.ts';
 import { currentLevel, heldBack } from './decide-level.ts';
 import type { HeldBack } from './decide-level.ts';
 import { findWorker } from './decide-workers.ts';
+import { attemptId } from './plan.ts';
 import type { Action, Snapshot } from './plan.ts';
 
 /** The longest ready task to any free worker; a new worker while there is more to do than free workers. */
@@ -27,7 +28,7 @@ export function assignTasks(snapshot: Snapshot): Action[] {
     }
     taken.add(worker);
     if (start !== undefined) actions.push({ kind: 'start-worker', worker, cause: start });
-    actions.push(assignment(snapshot.state, task.id, worker));
+    actions.push(assignment(snapshot, task.id, worker));
   }
   return actions;
 }
@@ -46,9 +47,43 @@ function isReady({ state, waits }: Snapshot, id: string, held: HeldBack): boolea
   return task?.status === 'pending' && !held(task) && !waits.has(id);
 }
 
-function assignment(state: RunState, task: string, worker: number): Action {
-  const known: TaskState | undefined = state.tasks[task];
+function assignment(snapshot: Snapshot, task: string, worker: number): Action {
+  const known: TaskState | undefined = snapshot.state.tasks[task];
   const number = (known?.attempts.at(-1)?.number ?? 0) + 1;
   const cause = number === 1 ? 'ready' : `again, because: ${known?.cause ?? 'asked to retry'}`;
-  return { kind: 'assign', task, worker, number, base: state.integrationTip, cause };
+  const fresh = whyFresh(snapshot, { task, worker, number });
+  return { kind: 'assign', task, worker, number, base: snapshot.state.integrationTip, fresh, cause };
+}
+
+interface AttemptOfWorker {
+  readonly task: string;
+  readonly worker: number;
+  readonly number: number;
+}
+
+/**
+ * Why an attempt needs a worktree without ignored files, and the set-up anew: what an attempt that was not accepted has
+ * left there must not reach the next one. Null when the worktree may be used as it is.
+ */
+export function whyFresh({ state, graph }: Pick<Snapshot, 'state' | 'graph'>, attempt: AttemptOfWorker): string | null {
+  const failures = state.tasks[attempt.task]?.failures ?? 0;
+  if (failures > 0) return `the task has failed ${failures === 1 ? 'once' : `${failures} times`}`;
+  const before = lastOf({ state, graph }, attempt);
+  if (before === undefined || before.outcome === 'accepted') return null;
+  return `worker ${attempt.worker} had ${before.name} before, which was not accepted`;
+}
+
+/** The worker's last attempt before this one. */
+function lastOf(
+  { state, graph }: Pick<Snapshot, 'state' | 'graph'>,
+  { task, worker, number }: AttemptOfWorker,
+): (AttemptState & { readonly name: string }) | undefined {
+  let last: (AttemptState & { readonly name: string }) | undefined;
+  for (const { id } of graph.tasks) {
+    for (const other of state.tasks[id]?.attempts ?? []) {
+      if (other.worker !== worker || (id === task && other.number === number)) continue;
+      if (last === undefined || other.begun >= last.begun) last = { ...other, name: attemptId(id, other.number) };
+    }
+  }
+  return last;
 }

@@ -1,5 +1,5 @@
 import type { GateReport, GateResult, GateSpec } from '../protocol/index.ts';
-import { endOf } from './decide-results.ts';
+import { endOf } from './decide-losses.ts';
 import { record } from './plan.ts';
 import type { Action, Snapshot } from './plan.ts';
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createWorld } from '../../test/support/decision-world.ts';
+import type { World } from '../../test/support/decision-world.ts';
+import type { WorkerExit } from '../launchers/index.ts';
+import { endOfExit } from './decide-losses.ts';
 
 describe('an attempt that says that its orchestrator was gone', () => {
   it('counts as a lost worker when this orchestrator has begun it and was there: that cannot go on for ever', () => {
@@ -47,4 +50,32 @@ describe('a worker that is lost while the run is to end', () => {
     world.settle();
     expect(world.state.tasks['A']).toMatchObject({ failures: 1, losses: 0 });
   });
+});
+
+it.each<[string, WorkerExit, string]>([
+  ['an exit status', { code: 7, signal: null }, 'ended with exit status 7'],
+  ['a signal', { code: null, signal: 'SIGKILL' }, 'killed by SIGKILL'],
+  ['an end that was not seen', { code: null, signal: null }, 'it ended, and how is not known'],
+  ['a limit, whatever the exit', { code: 137, signal: 'SIGKILL', overLimit: '9 GiB written' }, '9 GiB written'],
+])('the words for a worker that ended with %s', (_what, exit, how) => {
+  expect(endOfExit(exit)).toEqual({ how, overLimit: exit.overLimit !== undefined });
+});
+
+it.each([
+  ['died', (world: World) => world.dies(0), 'killed by SIGKILL'],
+  [
+    'was killed as it fell silent',
+    (world: World) => world.says(0, { silentMs: 6000 }),
+    'no heartbeat for 6 s, limit 5 s',
+  ],
+  [
+    'was killed for its status',
+    (world: World) => world.says(0, { unreadable: 'no JSON' }),
+    'its status cannot be used: no JSON',
+  ],
+])('the loss of a worker that %s has its reason in words', (_how, happens, reason) => {
+  const world = createWorld([{ id: 'A' }], { workers: 1 });
+  world.settle();
+  happens(world);
+  expect(world.settle()).toContain(`record attempt-failed A 1 0 lost worker 0 died at work: ${reason} loss`);
 });

@@ -4,11 +4,12 @@ import type { TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
 import { backoffMs } from './backoff.ts';
 import { tooLarge } from './decide-checkout.ts';
+import { chargeOfEnd, lost, notBegun } from './decide-losses.ts';
 import { shownPaths, trespassOf } from './decide-ownership.ts';
 import { taskOf } from '../tasks/index.ts';
 import { attemptId, record } from './plan.ts';
 import { survey } from './survey.ts';
-import type { Action, FinishAction, ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
+import type { Action, FinishAction, ObservedTaskResult, Snapshot } from './plan.ts';
 
 /** So many rate limits in a row are no passing trouble any more. */
 const BACKOFFS_IN_A_ROW = 20;
@@ -34,8 +35,7 @@ function settle(snapshot: Snapshot, work: UnderWay): Action[] {
   const view = snapshot.workers.get(attempt.worker);
   const name = attemptId(id, attempt.number);
   if (view?.result?.kind === 'task' && view.result.attempt === name) return judge(snapshot, work, view.result);
-  if (view === undefined || !view.alive)
-    return [view?.setupFailure == null ? lost(snapshot, work, view) : notBegun(work)];
+  if (view === undefined || !view.alive) return [view?.setupFailure == null ? lost(snapshot, work) : notBegun(work)];
   const verifying = view.phase === 'verifying' && view.attempt === name && task.status === 'running';
   return verifying ? [record({ type: 'attempt-verifying', task: id, attempt: attempt.number })] : [];
 }
@@ -157,53 +157,9 @@ function failed(
   });
 }
 
-/** How a worker ended: as it was just seen, or as it was written down when we ended it ourselves. */
-export function endOf({ workers, state }: Snapshot, worker: number): string {
-  return workers.get(worker)?.exit ?? state.workers[worker]?.cause ?? 'it is gone';
-}
-
 /** Where its orchestrator was there all the time, a task may have made its worker say that it was not. */
 function isLeftAlone({ workers }: Snapshot, { attempt }: UnderWay): boolean {
   return workers.get(attempt.worker)?.leftAlone ?? false;
-}
-
-/** What stops the run (a person, no descriptors left, no engine) may be why the worker is gone, or was never there. */
-function chargeOfEnd({ stop }: Snapshot): AttemptCharge {
-  return stop === null ? 'loss' : 'nothing';
-}
-
-function lost(snapshot: Snapshot, { id, attempt }: UnderWay, view: WorkerView | undefined): Action {
-  const how = endOf(snapshot, attempt.worker);
-  return record({
-    type: 'attempt-failed',
-    task: id,
-    attempt: attempt.number,
-    worker: attempt.worker,
-    outcome: 'lost',
-    detail: `worker ${attempt.worker} died at work: ${how}`,
-    feedback: view?.overLimit ? `The last attempt was ended: ${how}` : null,
-    commit: null,
-    usage: null,
-    charge: view?.overLimit ? 'failure' : chargeOfEnd(snapshot),
-    notBefore: null,
-  });
-}
-
-/** The worker could not set up its worktree: for that the run ends, and the task has nothing to do with it. */
-function notBegun({ id, attempt }: UnderWay): Action {
-  return record({
-    type: 'attempt-failed',
-    task: id,
-    attempt: attempt.number,
-    worker: attempt.worker,
-    outcome: 'interrupted',
-    detail: `the set-up of worker ${attempt.worker} failed`,
-    feedback: null,
-    commit: null,
-    usage: null,
-    charge: 'nothing',
-    notBefore: null,
-  });
 }
 
 function pause(result: TaskResult): FinishAction {

@@ -1,19 +1,20 @@
 import { engineErrors } from '../engines/errors.ts';
-import { asAppError, hasCode, inSeconds, reasonOf, repeated, reserveDescriptors, sleep } from '../lib/index.ts';
+import { asAppError, hasCode, reasonOf, repeated, reserveDescriptors, sleep } from '../lib/index.ts';
 import { stateErrors } from '../state/errors.ts';
 import type { RunState } from '../state/index.ts';
-import { createExecutor } from './apply.ts';
+import { eventOf } from './action-events.ts';
+import { createExecutor, recordEvent } from './apply.ts';
 import { proveComplete } from './apply-merge.ts';
 import { decide } from './decide.ts';
-import { settleTasks } from './decide-results.ts';
-import { isLive } from './decide-workers.ts';
+import { decideEnd } from './decide-end.ts';
+import { stopForOutage } from './decide-stop.ts';
 import type { WorkerRegister } from './worker-register.ts';
 import type { Journal } from './journal.ts';
 import { createObserver } from './observe.ts';
 import { createMerger } from './merger.ts';
 import type { Merger } from './merger.ts';
 import type { Observer } from './observe.ts';
-import type { Action, FinishAction, Snapshot } from './plan.ts';
+import type { FinishAction, Snapshot } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { createWorkerFolders, removeCheckouts } from './worker-folders.ts';
 import type { WorkerFolders } from './worker-folders.ts';
@@ -56,13 +57,12 @@ export async function runLoop(
   const executor = createExecutor(context, journal, register, { merger, folders });
   const observer = createObserver(context, register, bell.ring);
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
-  const deadline = options.deadlineMs === null ? null : ports.clock.monotonic() + options.deadlineMs;
   const reserve = reserveDescriptors();
   const run: LiveRun = { context, journal, register, merger, executor, observer, folders };
   try {
     for (;;) {
       const snapshot = await look(run);
-      const actions = decide(late(snapshot, deadline, context));
+      const actions = decide(snapshot);
       for (const action of actions) {
         if (action.kind === 'finish') {
           if (action.status === 'complete') await proveComplete(context, journal.state);
@@ -94,12 +94,6 @@ async function look({ observer, journal, merger }: LiveRun, last = false): Promi
   return { ...snapshot, state: journal.state, merging: merger.busy };
 }
 
-function late(snapshot: Snapshot, deadline: number | null, { ports, options }: RunContext): Snapshot {
-  if (snapshot.stop !== null || deadline === null || ports.clock.monotonic() < deadline) return snapshot;
-  const cause = `the run's time limit of ${inSeconds(options.deadlineMs ?? 0)} is over`;
-  return { ...snapshot, stop: { status: 'stopped', exit: 1, cause } };
-}
-
 function nextLook({ waits }: Snapshot): number {
   return Math.max(1, Math.min(TICK_MS, ...waits.values()));
 }
@@ -116,31 +110,16 @@ interface LiveRun {
 
 /** Workers are asked to stop, what they finished meanwhile still counts, and only then the end is recorded. */
 async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
-  const { context, journal, register, merger, executor, observer } = run;
+  const { context, journal, register, merger, observer } = run;
   await register.stopAll(context.options.graceMs);
   await merger.rest();
   const snapshot = await look(run, true);
-  const last = settleTasks(snapshot).filter((step) => step.kind === 'record');
-  for (const step of last) await executor.apply(asInterruption(step));
-  for (const [key, worker] of Object.entries(journal.state.workers)) {
-    if (!isLive(worker)) continue;
-    journal.record({
-      type: 'worker-exited',
-      worker: Number(key),
-      expected: true,
-      cause: `the run is ${action.status}`,
-    });
-  }
-  for (const [level, { gateRun }] of Object.entries(journal.state.levels)) {
-    if (gateRun !== null)
-      journal.record({ type: 'gates-lost', level: Number(level), attempt: gateRun.attempt, cause: action.cause });
-  }
+  for (const { event } of decideEnd(snapshot, action)) await recordEvent(context, journal, event);
   if (await sweep(context, journal)) await clearFolders(run);
-  const { status, exit, cause, resumeAt } = action;
-  journal.record({ type: 'run-finished', status, exit, cause, resumeAt });
+  journal.record(eventOf.finish(action));
   await journal.checkpoint();
   await observer.forgetAnswered();
-  return { state: journal.state, exit };
+  return { state: journal.state, exit: action.exit };
 }
 
 /** False when the engine cannot be asked; a resume or a clean-up looks again. */
@@ -165,22 +144,12 @@ async function clearFolders({ context, journal, folders }: LiveRun): Promise<voi
   }
 }
 
-/** A worker that was stopped by us has not died: its attempt costs the task nothing. */
-function asInterruption(step: Extract<Action, { kind: 'record' }>): Extract<Action, { kind: 'record' }> {
-  const { event } = step;
-  if (event.type !== 'attempt-failed' || !['lost', 'interrupted', 'orphaned'].includes(event.outcome)) return step;
-  return {
-    ...step,
-    event: { ...event, outcome: 'interrupted', charge: 'nothing', detail: 'stopped before it was done' },
-  };
-}
-
 /** The engine may go away in the middle of a turn: then the run stops in order. */
 async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
   if (!hasCode(error, engineErrors.ENGINE_UNREACHABLE) || run.journal.state.status !== 'running')
     return breakOff(run, error);
   try {
-    return await finish(run, { kind: 'finish', status: 'stopped', exit: 4, cause: reasonOf(error), resumeAt: null });
+    return await finish(run, { kind: 'finish', ...stopForOutage(reasonOf(error)), resumeAt: null });
   } catch (next) {
     return await breakOff(run, next);
   }

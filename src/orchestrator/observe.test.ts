@@ -84,6 +84,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
       limits: { totalMs: limits.totalMs, idleMs: 0, completionMs: 0 },
       setup: limits.setupMs === undefined ? null : { command: 'x', timeoutMs: limits.setupMs },
       graceMs: 0,
+      deadlineMs: null,
       bundleBytes: 1000,
       checkoutBytes: 1000,
       stop: new AbortController().signal,

@@ -5,9 +5,11 @@ import type { Phase, WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import { createWaits } from './backoff.ts';
+import type { WorkerEnd } from './decide-losses.ts';
+import { whyStop } from './decide-stop.ts';
 import { isLive } from './decide-workers.ts';
 import { createExaminer } from './examine.ts';
-import type { WorkerRegister, WorkerEnd } from './worker-register.ts';
+import type { WorkerRegister } from './worker-register.ts';
 import { attemptId, openAttempt } from './plan.ts';
 import type { Snapshot, StopRequest, WorkerView } from './plan.ts';
 import { stopRequestOf } from './ports.ts';
@@ -64,6 +66,7 @@ interface Reading {
 /** `onNews` is called when a look that has been made would now show more. */
 export function createObserver(context: RunContext, register: WorkerRegister, onNews: () => void): Observer {
   const { ports, options, graph } = context;
+  const stopOf = createStopWatch(context, register);
   const silenceOf = createBeatWatch(ports.clock);
   const overdue = createAttemptWatch(context);
   const pastSetup = createSetupWatch();
@@ -119,7 +122,7 @@ export function createObserver(context: RunContext, register: WorkerRegister, on
         workers: new Map(views),
         waits: waitsOf(state.tasks),
         retries: await requests.retries(state),
-        stop: stopRequestOf(options.stop) ?? outageOf(register),
+        stop: stopOf(),
       };
     },
   };
@@ -148,15 +151,21 @@ function createRequests({ store }: Pick<Ports, 'store'>): Requests {
   };
 }
 
+function createStopWatch({ ports, options }: RunContext, register: WorkerRegister): () => StopRequest | null {
+  const begun = ports.clock.monotonic();
+  return () =>
+    whyStop({
+      asked: stopRequestOf(options.stop),
+      outage: register.outage,
+      spentMs: ports.clock.monotonic() - begun,
+      limitMs: options.deadlineMs,
+    });
+}
+
 function wordsOf(status: WorkerStatus | null): Pick<WorkerView, 'phase' | 'attempt' | 'setupFailure' | 'trouble'> {
   if (status === null) return { phase: null, attempt: null, setupFailure: null, trouble: null };
   const { phase, attempt, setupFailure, trouble } = status;
   return { phase, attempt, setupFailure, trouble };
-}
-
-/** Without what workers run on nothing can go on; what is done is kept, and the run can be resumed. */
-function outageOf({ outage }: WorkerRegister): StopRequest | null {
-  return outage === undefined ? null : { status: 'stopped', exit: 4, cause: outage };
 }
 
 /** How long a worker has been silent, by our own clock. */

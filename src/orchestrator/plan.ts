@@ -86,6 +86,8 @@ export type Action =
       readonly worker: number;
       readonly number: number;
       readonly base: string;
+      /** Why ignored files go from the worktree, and the set-up runs again; null when they stay. */
+      readonly fresh: string | null;
       readonly cause: string;
     }
   | {
@@ -116,7 +118,9 @@ export interface FinishAction {
   readonly resumeAt: string | null;
 }
 
-export const record = (event: RunEvent): Action => ({ kind: 'record', event });
+export type ActionOf<Kind extends Action['kind']> = Extract<Action, { kind: Kind }>;
+
+export const record = (event: RunEvent): ActionOf<'record'> => ({ kind: 'record', event });
 
 /** The cause in a worker's state while it has a task and its set-up still runs. */
 export const SETTING_UP = 'its worktree is being set up';
@@ -149,7 +153,7 @@ function formatAction(action: Action): string {
     case 'kill-worker':
       return `${action.kind} ${action.worker}: ${action.cause}`;
     case 'assign':
-      return `assign ${attemptId(action.task, action.number)} to ${action.worker} on ${action.base.slice(0, 7)}: ${action.cause}`;
+      return `assign ${attemptId(action.task, action.number)} to ${action.worker} on ${action.base.slice(0, 7)}: ${action.cause}${action.fresh === null ? '' : `; afresh, as ${action.fresh}`}`;
     case 'run-gates':
       return `run-gates of level ${action.level} with ${action.count} tasks on ${action.worker} at ${action.commit.slice(0, 7)}: ${action.cause}`;
     case 'merge-tasks':

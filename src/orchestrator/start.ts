@@ -7,7 +7,7 @@ import type { RunSettings, RunState } from '../state/index.ts';
 import { taskErrors } from '../tasks/errors.ts';
 import { taskOf, tasksAt } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
-import { deliver, taskAssignment } from './apply.ts';
+import { assignAgain } from './apply-assign.ts';
 import { findUnmerged } from './apply-merge.ts';
 import { isGateRun } from './decide-level.ts';
 import { isLive } from './decide-workers.ts';
@@ -121,7 +121,7 @@ async function takeOver(context: RunContext, journal: Journal, register: WorkerR
       journal.record({ type: 'worker-started', worker: Number(key), session, pid, containerId, handle: { ...handle } });
     }
     journal.record({ type: 'worker-kept', worker: Number(key), doing: worker.task });
-    await deliverAgain(context, journal, Number(key));
+    await assignAgain(context, journal, Number(key));
   }
   const known = new Set(Object.values(workers).map(({ session }) => session));
   for (const handle of live) {
@@ -138,17 +138,6 @@ async function endGateRun(
 ): Promise<void> {
   await ports.launcher.stop(handle, { graceMs: 0 });
   journal.record({ type: 'worker-exited', worker, expected: true, cause: 'its gate run was broken off by the resume' });
-}
-
-/** What was decided may not have reached the worker; reaching it twice does no harm. */
-async function deliverAgain(context: RunContext, journal: Journal, number: number): Promise<void> {
-  const { tasks, workers } = journal.state;
-  const task = workers[number]?.task ?? null;
-  if (task === null) return;
-  const attempt = tasks[task]?.attempts.at(-1);
-  if (attempt?.outcome === null && attempt.worker === number) {
-    await deliver(context, number, taskAssignment(context, journal, task));
-  }
 }
 
 /** Workers cannot reach the user's folder: what they need of it is laid out for them. */

@@ -1,6 +1,8 @@
 import { engineErrors } from '../engines/errors.ts';
 import { hasCode, isPassing, reasonOf, repeated, sleep } from '../lib/index.ts';
-import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
+import type { Launcher, WorkerHandle } from '../launchers/index.ts';
+import { endOfExit, GONE } from './decide-losses.ts';
+import type { WorkerEnd } from './decide-losses.ts';
 import type { Ports } from './ports.ts';
 
 /** The workers that this process has started or taken over: which live, and how the others ended. */
@@ -31,13 +33,6 @@ export interface WorkerRegister {
   stopAll(graceMs: number): Promise<void>;
 }
 
-/** The end of a worker, in words. */
-export interface WorkerEnd {
-  readonly how: string;
-  /** It went beyond a limit: its task's own doing. */
-  readonly overLimit: boolean;
-}
-
 /** How long the end of all waits for a start that is still under way. */
 const STARTING_MS = 15_000;
 
@@ -59,7 +54,7 @@ export function createWorkerRegister(
       onSign();
     };
     ports.launcher.wait(handle).then(
-      (exit) => note({ how: exitInWords(exit), overLimit: exit.overLimit !== undefined }),
+      (exit) => note(endOfExit(exit)),
       (error: unknown) => note(known.failure(error)),
     );
   };
@@ -136,7 +131,7 @@ function createLives(): Lives {
     },
     exitOf: (session) => {
       if (starting.has(session)) return undefined;
-      return exits.get(session) ?? (handles.has(session) ? undefined : { how: 'it is gone', overLimit: false });
+      return exits.get(session) ?? (handles.has(session) ? undefined : GONE);
     },
     failure: (error) => {
       if (hasCode(error, engineErrors.ENGINE_UNREACHABLE) || isPassing(error)) outage ??= reasonOf(error);
@@ -194,12 +189,6 @@ async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void
   } finally {
     over.abort();
   }
-}
-
-function exitInWords({ code, signal, overLimit }: WorkerExit): string {
-  if (overLimit !== undefined) return overLimit;
-  if (signal !== null) return `killed by ${signal}`;
-  return code === null ? 'it ended, nobody saw how' : `ended with exit status ${code}`;
 }
 
 async function lastWords(launcher: Launcher, handle: WorkerHandle | undefined, lines: number): Promise<string[]> {

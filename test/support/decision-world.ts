@@ -1,7 +1,9 @@
+import { eventOf } from '../../src/orchestrator/action-events.ts';
 import { createWaits } from '../../src/orchestrator/backoff.ts';
 import type { CheckoutSize } from '../../src/orchestrator/decide-checkout.ts';
 import { decide } from '../../src/orchestrator/decide.ts';
-import { gateAttemptId, isGateRun } from '../../src/orchestrator/decide-level.ts';
+import { isGateRun } from '../../src/orchestrator/decide-level.ts';
+import { decideMerges, tipOf } from '../../src/orchestrator/decide-merge.ts';
 import { attemptId, formatActions } from '../../src/orchestrator/plan.ts';
 import type { Action, Policy, Snapshot, WorkerView } from '../../src/orchestrator/plan.ts';
 import { firstState } from '../../src/orchestrator/first-state.ts';
@@ -11,7 +13,6 @@ import type { RunEvent, RunSettings, RunState } from '../../src/state/index.ts';
 import { parseGraph } from '../../src/tasks/index.ts';
 import type { TaskGraph } from '../../src/tasks/index.ts';
 
-/** A run in which nothing is real but the decisions: actions are carried out on paper, workers say what a test makes them say. */
 interface Observed {
   readonly checkout: CheckoutSize;
   readonly changed: readonly string[];
@@ -19,6 +20,7 @@ interface Observed {
   readonly misfit: string;
 }
 
+/** A run in which only the decisions are real: actions become events and nothing else, and a test says what workers report. */
 export interface World {
   readonly state: RunState;
   /** The actions of the next turn, as text; they are carried out. */
@@ -111,47 +113,35 @@ export function createWorld(
       case 'record':
         return record(action.event);
       case 'start-worker': {
-        const { worker, cause } = action;
+        const { worker } = action;
         views.set(worker, EMPTY_VIEW);
-        return record({
-          type: 'worker-starting',
-          worker,
-          session: `s${worker}`,
-          mode: 'fake',
-          branch: 'b',
-          worktree: 'w',
-          cause,
-        });
+        const life = { session: `s${worker}`, mode: 'fake', branch: 'b', worktree: 'w' };
+        return record(eventOf['start-worker'](action, life));
       }
       case 'kill-worker':
         views.delete(action.worker);
-        return record({ type: 'worker-exited', worker: action.worker, expected: false, cause: action.cause });
+        return record(eventOf['kill-worker'](action));
       case 'assign': {
-        const { task, number, worker, base, cause } = action;
+        const { task, number, worker } = action;
         views.set(worker, { ...EMPTY_VIEW, phase: 'running', attempt: attemptId(task, number) });
-        return record({ type: 'attempt-started', task, attempt: number, worker, base, cause });
+        return record(eventOf.assign(action));
       }
       case 'run-gates': {
-        const { level, worker, commit, count, cause } = action;
-        const attempt = gateAttemptId(level, (state.levels[level]?.gateRuns ?? 0) + 1);
-        views.set(worker, { ...EMPTY_VIEW, phase: 'gating', attempt });
-        return record({ type: 'gates-started', level, attempt, worker, commit, count, cause });
+        const started = eventOf['run-gates'](action, state);
+        views.set(action.worker, { ...EMPTY_VIEW, phase: 'gating', attempt: started.attempt });
+        return record(started);
       }
-      case 'merge-tasks':
-        for (const task of action.tasks)
-          record({ type: 'task-merged', level: action.level, task, tip: commit(`+${task}`) });
+      case 'merge-tasks': {
+        const { level, tasks: merged } = action;
+        const ends = merged.map((task) => ({ kind: 'merged' as const, task, tip: commit(`+${task}`) }));
+        const recorded = decideMerges({ state, graph }, { level, onto: tipOf(state, level), ends });
+        for (const { event } of recorded) record(event);
         return;
-      case 'publish':
-        return record({
-          type: 'level-published',
-          level: action.level,
-          tip: action.tip,
-          tasks: state.levels[action.level]?.trial?.tasks ?? [],
-        });
-      case 'finish': {
-        const { status, exit, cause, resumeAt } = action;
-        return record({ type: 'run-finished', status, exit, cause, resumeAt });
       }
+      case 'publish':
+        return record(eventOf.publish(action, state));
+      case 'finish':
+        return record(eventOf.finish(action));
     }
   };
   const turn = (): readonly Action[] => {

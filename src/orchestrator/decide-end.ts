@@ -1,0 +1,31 @@
+import type { RunState } from '../state/index.ts';
+import { settleTasks } from './decide-results.ts';
+import { isLive } from './decide-workers.ts';
+import { record } from './plan.ts';
+import type { ActionOf, FinishAction, Snapshot } from './plan.ts';
+
+/** What is recorded once all workers were stopped because the run ends: what they finished before still counts. */
+export function decideEnd(snapshot: Snapshot, end: FinishAction): ActionOf<'record'>[] {
+  const settled = settleTasks(snapshot).filter((action) => action.kind === 'record');
+  return [...settled.map(asInterruption), ...stopped(snapshot.state, end), ...gatesLost(snapshot.state, end)];
+}
+
+/** A worker that was stopped by us has not died: its attempt costs the task nothing. */
+function asInterruption(action: ActionOf<'record'>): ActionOf<'record'> {
+  const { event } = action;
+  if (event.type !== 'attempt-failed' || !['lost', 'interrupted', 'orphaned'].includes(event.outcome)) return action;
+  return record({ ...event, outcome: 'interrupted', charge: 'nothing', detail: 'stopped before it was done' });
+}
+
+function stopped({ workers }: RunState, { status }: FinishAction): ActionOf<'record'>[] {
+  const live = Object.entries(workers).filter(([, worker]) => isLive(worker));
+  return live.map(([key]) =>
+    record({ type: 'worker-exited', worker: Number(key), expected: true, cause: `the run is ${status}` }),
+  );
+}
+
+function gatesLost({ levels }: RunState, { cause }: FinishAction): ActionOf<'record'>[] {
+  return Object.entries(levels).flatMap(([level, { gateRun }]) =>
+    gateRun === null ? [] : [record({ type: 'gates-lost', level: Number(level), attempt: gateRun.attempt, cause })],
+  );
+}

@@ -1,0 +1,75 @@
+import type { WorkerExit } from '../launchers/index.ts';
+import type { AttemptCharge, AttemptState } from '../state/index.ts';
+import { record } from './plan.ts';
+import type { ActionOf, Snapshot } from './plan.ts';
+
+interface UnderWay {
+  readonly id: string;
+  readonly attempt: AttemptState;
+}
+
+/** The end of a worker, in words. */
+export interface WorkerEnd {
+  readonly how: string;
+  /** It went beyond a limit: its task's own doing. */
+  readonly overLimit: boolean;
+}
+
+export const GONE: WorkerEnd = { how: 'it is gone', overLimit: false };
+
+export function endOfExit({ code, signal, overLimit }: WorkerExit): WorkerEnd {
+  if (overLimit !== undefined) return { how: overLimit, overLimit: true };
+  if (signal !== null) return { how: `killed by ${signal}`, overLimit: false };
+  const how = code === null ? 'it ended, and how is not known' : `ended with exit status ${code}`;
+  return { how, overLimit: false };
+}
+
+/** How a worker ended: as it was just seen; or, when the orchestrator killed it, why. */
+export function endOf({ workers, state }: Snapshot, worker: number): string {
+  return workers.get(worker)?.exit ?? state.workers[worker]?.cause ?? GONE.how;
+}
+
+/** What stops the run (a person, no descriptors left, no engine) may be why the worker is gone, or was never there. */
+export function chargeOfEnd({ stop }: Snapshot): AttemptCharge {
+  return stop === null ? 'loss' : 'nothing';
+}
+
+/** The worker ended, or was killed, before its attempt had a result. */
+export function lost(snapshot: Snapshot, work: UnderWay): ActionOf<'record'> {
+  const { worker } = work.attempt;
+  const how = endOf(snapshot, worker);
+  const overLimit = snapshot.workers.get(worker)?.overLimit ?? false;
+  return withoutResult(work, {
+    outcome: 'lost',
+    detail: `worker ${worker} died at work: ${how}`,
+    feedback: overLimit ? `The last attempt was ended: ${how}` : null,
+    charge: overLimit ? 'failure' : chargeOfEnd(snapshot),
+  });
+}
+
+/** The worker could not set up its worktree: for that the run ends, and the task has nothing to do with it. */
+export function notBegun(work: UnderWay): ActionOf<'record'> {
+  const detail = `the set-up of worker ${work.attempt.worker} failed`;
+  return withoutResult(work, { outcome: 'interrupted', detail, feedback: null, charge: 'nothing' });
+}
+
+function withoutResult(
+  { id, attempt }: UnderWay,
+  end: {
+    readonly outcome: 'lost' | 'interrupted';
+    readonly detail: string;
+    readonly feedback: string | null;
+    readonly charge: AttemptCharge;
+  },
+): ActionOf<'record'> {
+  return record({
+    type: 'attempt-failed',
+    task: id,
+    attempt: attempt.number,
+    worker: attempt.worker,
+    ...end,
+    commit: null,
+    usage: null,
+    notBefore: null,
+  });
+}

@@ -1,0 +1,77 @@
+import type { AttemptState, RunState } from '../state/index.ts';
+import { currentLevel } from './decide-level.ts';
+import { record } from './plan.ts';
+import type { ActionOf, Snapshot } from './plan.ts';
+
+/** How the merge of one task ended. */
+export type MergeEnd =
+  | { readonly kind: 'merged'; readonly task: string; readonly tip: string }
+  | { readonly kind: 'too-large'; readonly task: string; readonly tooMuch: string }
+  | {
+      readonly kind: 'conflict';
+      readonly task: string;
+      readonly files: readonly string[];
+      /** The merged tasks that changed one of the files. */
+      readonly others: readonly string[];
+    };
+
+export interface Merges {
+  readonly level: number;
+  /** The commit that the first of them was merged onto. */
+  readonly onto: string;
+  readonly ends: readonly MergeEnd[];
+}
+
+/** The merged commit that a level has so far. */
+export function tipOf(state: RunState, level: number): string {
+  return state.levels[level]?.trial?.tips.at(-1) ?? state.integrationTip;
+}
+
+/**
+ * What merges lead to: a task whose work did not go in has failed an attempt, and the others stay merged. When a lower
+ * level was opened again meanwhile, they do not count: they are merged anew on what that level publishes.
+ */
+export function decideMerges(
+  { state, graph }: Pick<Snapshot, 'state' | 'graph'>,
+  { level, onto, ends }: Merges,
+): ActionOf<'record'>[] {
+  if (currentLevel({ state, graph }) !== level || tipOf(state, level) !== onto) return [];
+  return ends.flatMap((end) => {
+    if (end.kind === 'merged') return [record({ type: 'task-merged', level, task: end.task, tip: end.tip })];
+    const attempt = state.tasks[end.task]?.attempts.at(-1);
+    return attempt === undefined ? [] : [notMerged(attempt, end)];
+  });
+}
+
+function notMerged(
+  { number, worker }: AttemptState,
+  end: Exclude<MergeEnd, { readonly kind: 'merged' }>,
+): ActionOf<'record'> {
+  return record({
+    type: 'attempt-failed',
+    task: end.task,
+    attempt: number,
+    worker,
+    outcome: end.kind,
+    ...reasonOf(end),
+    commit: null,
+    usage: null,
+    charge: 'failure',
+    notBefore: null,
+  });
+}
+
+function reasonOf(end: Exclude<MergeEnd, { readonly kind: 'merged' }>): { detail: string; feedback: string } {
+  if (end.kind === 'too-large') {
+    return { detail: end.tooMuch, feedback: `Your change could not be merged: with it, ${end.tooMuch}.` };
+  }
+  const detail = `conflict with ${end.others.join(', ') || 'the integration branch'} in ${end.files.join(', ')}`;
+  const again = 'Do the task again on top of the tree that you find now, which has the other change in it.';
+  return { detail, feedback: `Your change could not be merged: ${detail}. ${again}` };
+}
+
+/** Where the integration branch may be before a level is published; a crash may have left it at a tip of the level. */
+export function branchBefore(state: RunState, level: number, now: string | undefined): string {
+  const tips = state.levels[level]?.trial?.tips ?? [];
+  return now !== undefined && tips.includes(now) ? now : state.integrationTip;
+}

@@ -1,0 +1,24 @@
+import { inSeconds } from '../lib/text/amounts.ts';
+import type { StopRequest } from './plan.ts';
+
+/** What may stop a run. */
+export interface StopFacts {
+  readonly asked: StopRequest | null;
+  /** Why workers can neither be started nor asked about. */
+  readonly outage: string | undefined;
+  readonly spentMs: number;
+  /** For the whole run; none when null. */
+  readonly limitMs: number | null;
+}
+
+export function whyStop({ asked, outage, spentMs, limitMs }: StopFacts): StopRequest | null {
+  if (asked !== null) return asked;
+  if (outage !== undefined) return stopForOutage(outage);
+  if (limitMs === null || spentMs < limitMs) return null;
+  return { status: 'stopped', exit: 1, cause: `the run's time limit of ${inSeconds(limitMs)} is over` };
+}
+
+/** Without what workers run on nothing can go on; what is done is kept, and the run can be resumed. */
+export function stopForOutage(cause: string): StopRequest {
+  return { status: 'stopped', exit: 4, cause };
+}

@@ -7,7 +7,7 @@ import { engineErrors } from '../engines/errors.ts';
 import { buildImages } from './build-images.ts';
 import type { BuildRequest, BuiltImage } from './build-images.ts';
 import type { ImageBuild, ImageEngine, ImageInfo, Labels } from './image-engine.ts';
-import { findRunImage, takeRunImage } from './images.ts';
+import { findRunImage } from './images.ts';
 
 const BASE = 'base:1';
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -18,16 +18,14 @@ function fakeEngine(): {
   images: Map<string, ImageInfo>;
   builds: ImageBuild[];
   registry: Set<string>;
-  named: string[];
 } {
-  const named: string[] = [];
   const images = new Map<string, ImageInfo>();
   const builds: ImageBuild[] = [];
   const registry = new Set<string>();
   const newImage = (labels: ImageInfo['labels']): ImageInfo => {
     const id = `sha256:${builds.length}-${images.size}`;
     const at = new Date(builds.length * 1000).toISOString();
-    return { id, labels, user: '', arch: 'amd64', env: {}, bytes: 5, createdAt: at, tags: [], namedAt: at };
+    return { id, labels, user: '', arch: 'amd64', env: {}, bytes: 5, createdAt: at, tags: [] };
   };
   const engine = {
     info: async () => ({ os: 'linux', arch: 'x86_64' }),
@@ -40,7 +38,6 @@ function fakeEngine(): {
     tagImage: async (id: string, tag: string) => {
       const image = [...images.values()].find((one) => one.id === id);
       if (image !== undefined) images.set(tag, image);
-      named.push(tag);
     },
     buildImage: async (build: ImageBuild, onLine: (line: string) => void) => {
       builds.push(build);
@@ -59,7 +56,7 @@ function fakeEngine(): {
       return image.id;
     },
   };
-  return { engine: engine as unknown as ImageEngine, images, builds, registry, named };
+  return { engine: engine as unknown as ImageEngine, images, builds, registry };
 }
 
 let world = fakeEngine();
@@ -187,27 +184,6 @@ describe('building images', () => {
     const wanted = request({ project });
     await build({ ...wanted, project: other });
     expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'repository', state: { state: 'missing' } });
-  });
-
-  it('names what is chosen for a run anew, so that everybody sees that it is wanted', async () => {
-    const project = tempFolder();
-    writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\n');
-    const wanted = request({ project });
-    const tags = (await build(wanted)).map(({ tag }) => tag);
-    for (const choose of [() => takeRunImage(world.engine, wanted), () => build(wanted)]) {
-      world.named.length = 0;
-      await choose();
-      expect(world.named).toEqual(expect.arrayContaining(tags));
-    }
-    world.named.length = 0;
-    await findRunImage(world.engine, wanted);
-    expect(world.named).toEqual([]);
-  });
-
-  it('says which image lost its name to one that was built anew', async () => {
-    const [first] = await build(request());
-    const [second] = await build(request({ noCache: true }));
-    expect([first?.replaced, second?.replaced]).toEqual([null, first?.id]);
   });
 
   it('tells what it does, line by line', async () => {

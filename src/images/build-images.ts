@@ -32,8 +32,6 @@ export interface BuiltImage {
   readonly ms: number;
   /** It was there already: nothing was built. */
   readonly cached: boolean;
-  /** The image of the same content that has lost its name to this one. */
-  readonly replaced: string | null;
 }
 
 /** Builds what is missing or stale: the worker image, then the repository's own on top of it. The last one is for runs. */
@@ -45,7 +43,7 @@ export async function buildImages(engine: ImageEngine, request: BuildRequest, pr
   const own = await planRepository(request, sources, plan);
   if (own === undefined) return;
   const options = { platform, noCache: request.noCache, signal: request.signal };
-  const repository = await makeUnlessFresh(engine, {
+  const repository = await makeUnlessFresh({
     kind: 'repository',
     forced: request.noCache,
     find: () => findRepositoryImage(engine, own),
@@ -75,7 +73,7 @@ async function buildWorker(
   const first = await planWorker(engine, request, work.sources);
   const fetched = await fetchBase(engine, first, { progress: work.progress, signal: request.signal });
   const plan = fetched ? await planWorker(engine, request, work.sources) : first;
-  const worker = await makeUnlessFresh(engine, {
+  const worker = await makeUnlessFresh({
     kind: 'worker',
     forced: request.noCache,
     find: () => findPlanned(engine, plan),
@@ -137,7 +135,7 @@ interface Making {
   make(): Promise<void>;
 }
 
-async function makeUnlessFresh(engine: ImageEngine, { kind, forced, find, make }: Making): Promise<BuiltImage> {
+async function makeUnlessFresh({ kind, forced, find, make }: Making): Promise<BuiltImage> {
   const started = systemClock.monotonic();
   const before = await find();
   const cached = before.state === 'fresh' && !forced;
@@ -145,8 +143,5 @@ async function makeUnlessFresh(engine: ImageEngine, { kind, forced, find, make }
   const after = cached ? before : await find();
   if (after.state !== 'fresh') throw libErrors.INTERNAL({ what: `the ${kind} image is not there after its build` });
   const { tag, id, bytes } = after;
-  // Being named anew shows that it is wanted, as with an image that is chosen for a run.
-  if (cached) await engine.tagImage(id, tag);
-  const replaced = before.state === 'fresh' && before.id !== id ? before.id : null;
-  return { kind, tag, id, bytes, ms: Math.round(systemClock.monotonic() - started), cached, replaced };
+  return { kind, tag, id, bytes, ms: Math.round(systemClock.monotonic() - started), cached };
 }

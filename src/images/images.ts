@@ -33,34 +33,14 @@ export interface RunImage {
 
 /** What is asked before a run: the repository's image if it describes one, else the worker image. Builds nothing. */
 export async function findRunImage(engine: ImageEngine, request: ImageRequest): Promise<RunImage> {
-  const { image } = await lookFor(engine, request);
-  return image;
-}
-
-/**
- * The same for who is about to use it. Being named anew shows that it is wanted: a build elsewhere that finds it
- * superseded leaves it alone (superseded.ts). The worker image below a repository's is wanted as well.
- */
-export async function takeRunImage(engine: ImageEngine, request: ImageRequest): Promise<RunImage> {
-  const { image, worker } = await lookFor(engine, request);
-  const chosen = [...new Set([worker, image.state])].filter((state) => state.state === 'fresh');
-  await Promise.all(chosen.map(({ id, tag }) => engine.tagImage(id, tag)));
-  return image;
-}
-
-async function lookFor(
-  engine: ImageEngine,
-  request: ImageRequest,
-): Promise<{ readonly image: RunImage; readonly worker: ImageState }> {
   const sources = await readPackageSources(request.packageRoot);
   const planned = await planWorker(engine, request, sources);
   const worker = await findWorkerImage(engine, planned);
-  const workerId = worker.state === 'fresh' ? worker.id : null;
-  const alone = { image: { kind: 'worker', state: worker, workerId }, worker } as const;
-  if (worker.state !== 'fresh') return alone;
+  if (worker.state !== 'fresh') return { kind: 'worker', state: worker, workerId: null };
+  const workerId = worker.id;
   const plan = await planRepository(request, sources, { tag: worker.tag, parts: planned.parts });
-  if (plan === undefined) return alone;
-  return { image: { kind: 'repository', state: await findRepositoryImage(engine, plan), workerId }, worker };
+  if (plan === undefined) return { kind: 'worker', state: worker, workerId };
+  return { kind: 'repository', state: await findRepositoryImage(engine, plan), workerId };
 }
 
 export async function planWorker(

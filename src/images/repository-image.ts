@@ -2,6 +2,7 @@ import { libErrors } from '../lib/index.ts';
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
 import type { ImageBuild, ImageEngine, ListedImage } from './image-engine.ts';
+import { CONTENT_LABEL, VERSION_LABEL } from './labels.ts';
 import { partsLabel } from './parts.ts';
 import type { Parts } from './parts.ts';
 import {
@@ -12,7 +13,7 @@ import {
   repositoryPartsOf,
 } from './repository-parts.ts';
 import type { RepositoryParts } from './repository-parts.ts';
-import { CONTENT_LABEL, VERSION_LABEL, WORKER_IMAGE } from './worker-image.ts';
+import { WORKER_IMAGE } from './worker-image.ts';
 import type { ImageState } from './worker-image.ts';
 
 export const REPOSITORY_IMAGE = 'mahabharatha-repository';
@@ -115,7 +116,7 @@ function newestOf(images: readonly ListedImage[]): ListedImage | undefined {
 }
 
 /** The name that our build gives an image of this content. */
-export function ownTag({ labels }: Pick<ListedImage, 'labels'>): string {
+function ownTag({ labels }: Pick<ListedImage, 'labels'>): string {
   return tagOf(REPOSITORY_IMAGE, labels[CONTENT_LABEL] ?? '');
 }
 

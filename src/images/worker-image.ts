@@ -1,6 +1,7 @@
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
 import type { ImageBuild, ImageEngine, Labels } from './image-engine.ts';
+import { CONTENT_LABEL, VERSION_LABEL } from './labels.ts';
 import { differences, partsLabel, partsOf } from './parts.ts';
 import type { Parts } from './parts.ts';
 
@@ -12,8 +13,6 @@ export const CLAUDE_CODE_VERSION = '2.1.197';
 export const WORKER_DOCKERFILE = 'docker/worker.Dockerfile';
 /** The worker's program, and that of the egress proxy, which runs from the same image. */
 export const PROGRAMS = ['dist/bundle/worker/worker.js', 'dist/bundle/egress/egress.js'];
-export const CONTENT_LABEL = 'mahabharatha.content';
-export const VERSION_LABEL = 'mahabharatha.version';
 const CERTIFICATES = 'docker/worker/extra-ca.pem';
 
 /** Everything that a worker image is made of. */

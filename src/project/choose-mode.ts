@@ -86,20 +86,20 @@ export async function enginePrograms(env: Environment): Promise<string[]> {
 }
 
 async function withEngine(wish: ModeWish, engine: Engine): Promise<Mode> {
-  const { takeRunImage } = await import('../images/index.ts');
+  const { findRunImage } = await import('../images/index.ts');
   const rules = wish.rules();
   // Reported where they are used.
   rules?.catch(() => undefined);
   const [info] = await Promise.all([checkedInfo(engine), wish.check()]);
   const request = await wish.request();
-  const found = await takeRunImage(engine, request);
+  const found = await findRunImage(engine, request);
   const decision = decideImage(found, wish.autoBuild);
   const line: ModeLine = { name: 'container', wished: wish.mode, because: becauseOf(wish, decision) };
   const mode = { ...line, name: 'container', engine, info, rules } as const;
   if (decision.do === 'take') return { ...mode, ...freshImages(found) };
   if (wish.build === null) return { ...mode, image: nameOf(found), workerImage: nameOf(found) };
   await wish.build(engine, request, line);
-  return { ...mode, ...freshImages(await takeRunImage(engine, request)) };
+  return { ...mode, ...freshImages(await findRunImage(engine, request)) };
 }
 
 function becauseOf({ mode, because }: ModeWish, decision: ReturnType<typeof decideImage>): string {

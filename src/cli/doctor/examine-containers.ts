@@ -63,21 +63,26 @@ export function engineFinding(name: string, info: EngineInfo, missing: Missing):
 }
 
 async function checkImage(engine: Engine, context: CliContext, missing: Missing): Promise<Finding> {
-  const { findRunImage } = await import('../../images/index.ts');
+  const { findRunImage, PRUNE_COMMAND } = await import('../../images/index.ts');
   const found = await attempt('image', async () => findRunImage(engine, await imageRequest({}, context)));
   if ('problem' in found) return { ...found.problem, state: missing };
   const { kind, state } = found.value;
-  const remedy = 'Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build';
   const which = kind === 'worker' ? 'the worker image' : "the repository's image";
   switch (state.state) {
     case 'fresh':
       return fine('image', state.tag);
     case 'stale': {
       const what = `${which} is stale: ${state.reasons.join('; ')}`;
-      return { what: 'image', state: 'note', found: what, remedy: 'A run builds it anew; or: mahabharatha build' };
+      const remedy = `A run builds it anew; or: mahabharatha build. Images that no container uses go with: ${PRUNE_COMMAND}`;
+      return { what: 'image', state: 'note', found: what, remedy };
     }
     case 'missing':
-      return { what: 'image', state: missing, found: `${which} is not built`, remedy };
+      return {
+        what: 'image',
+        state: missing,
+        found: `${which} is not built`,
+        remedy: 'Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build',
+      };
   }
 }
 

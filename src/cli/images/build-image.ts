@@ -3,9 +3,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findEngine } from '../../engines/index.ts';
 import { gitErrors } from '../../git/errors.ts';
-import { buildImages, removeSuperseded } from '../../images/index.ts';
+import { buildImages } from '../../images/index.ts';
 import type { BuildRequest, BuiltImage, ImageEngine, ImageRequest } from '../../images/index.ts';
-import { hasCode, libErrors, systemClock } from '../../lib/index.ts';
+import { hasCode, libErrors } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
 import { textOf } from '../command.ts';
 import type { CliContext, CommandInput } from '../command.ts';
@@ -40,12 +40,9 @@ export async function buildForRun(engine: ImageEngine, request: ImageRequest, co
 }
 
 async function buildShown(engine: ImageEngine, request: BuildRequest, view: BuildView): Promise<void> {
-  const { signal } = request;
   try {
     const built = await buildTold(engine, request, view);
-    view.removed(await removeSuperseded(engine, { ...request, built, now: systemClock.now() }));
-    if (signal?.aborted === true) view.removalCalledOff();
-    signal?.throwIfAborted();
+    if (built.some(({ cached }) => !cached)) view.olderStay();
   } finally {
     view.close();
   }
@@ -59,6 +56,7 @@ async function buildTold(engine: ImageEngine, request: BuildRequest, view: Build
   };
   try {
     await buildImages(engine, request, { ...view, done });
+    request.signal?.throwIfAborted();
     return built;
   } catch (error) {
     if (request.signal?.aborted === true && error === request.signal.reason) view.calledOff(built);

@@ -14,7 +14,7 @@ export interface Engine {
   buildImage(plan: ImageBuild, onLine: (line: string) => void): Promise<string>;
   /** All images with these labels that have a name. Takes one question, and one that goes meanwhile is no error. */
   listImages(labels: Labels): Promise<ListedImage[]>;
-  /** Gives an image a name, also one that it has: `namedAt` is then now. Throws IMAGE_MISSING. */
+  /** Gives an image a name, also one that it has. Throws IMAGE_MISSING. */
   tagImage(id: string, tag: string): Promise<void>;
   /**
    * Takes one name away, and with its last name (or by its id, when it has none) the image. One that a container has
@@ -49,11 +49,6 @@ export interface Engine {
   removeContainer(id: string): Promise<void>;
   /** What it has printed, and with `follow` what it will print; stdout and stderr apart. */
   logs(id: string, options: LogOptions, sink: LogSink): Promise<void>;
-  /**
-   * Calls back for every container with these labels that starts, dies or runs out of memory, until the signal fires.
-   * Resolves when the engine is listening: what happens after that is not missed.
-   */
-  watchEvents(labels: Labels, onEvent: (event: ContainerEvent) => void, signal: AbortSignal): Promise<EventWatch>;
 }
 
 export type Labels = Readonly<Record<string, string>>;
@@ -91,8 +86,6 @@ export interface ImageInfo extends ListedImage {
   readonly arch: string;
   /** The variables that it gives its containers. */
   readonly env: Readonly<Record<string, string>>;
-  /** When it last got a name, or was made: the later of both. Engines that forget the first tell the second. */
-  readonly namedAt: string;
 }
 
 export interface ImageBuild {
@@ -200,16 +193,4 @@ export interface LogOptions {
 export interface LogSink {
   stdout(chunk: Buffer): void;
   stderr(chunk: Buffer): void;
-}
-
-export interface ContainerEvent {
-  readonly kind: 'start' | 'die' | 'oom';
-  readonly id: string;
-  readonly labels: Labels;
-  readonly exitCode: number | null;
-}
-
-export interface EventWatch {
-  /** Resolves when the signal has fired; rejects with ENGINE_UNREACHABLE when the engine goes away. */
-  readonly ended: Promise<void>;
 }

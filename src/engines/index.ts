@@ -3,13 +3,11 @@ export { createDockerEngine } from './docker/docker-engine.ts';
 export type { DockerEndpoint } from './docker/endpoint.ts';
 export type {
   Attachment,
-  ContainerEvent,
   ContainerExit,
   ContainerInfo,
   ContainerSpec,
   Engine,
   EngineInfo,
-  EventWatch,
   ImageBuild,
   ImageInfo,
   Labels,

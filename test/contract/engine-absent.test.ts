@@ -37,7 +37,6 @@ describe('an engine that is not there', () => {
       () => dead.attach('x'),
       () => dead.startContainer('x'),
       () => dead.waitContainer('x'),
-      () => dead.watchEvents({}, () => undefined, new AbortController().signal),
       () => dead.buildImage(newBuild('x', []), () => undefined),
     ];
     for (const call of calls) {
@@ -64,7 +63,6 @@ describe('an engine that is not there', () => {
       () => mute.startContainer('x'),
       () => mute.removeContainer('x'),
       () => mute.waitContainer('x'),
-      () => mute.watchEvents({}, () => undefined, new AbortController().signal),
     ];
     for (const call of calls) {
       await expect(call()).rejects.toMatchObject({ code: 'ENGINE_TIMEOUT', facts: { place }, exit: 4 });
@@ -85,8 +83,7 @@ describe('an engine that is not there', () => {
     });
     const dying = createDockerEngine({ kind: 'socket', path: place }, { quickMs: 5000, slowMs: 5000 });
     const sink = { stdout: () => undefined, stderr: () => undefined };
-    const { ended } = await dying.watchEvents({}, () => undefined, new AbortController().signal);
-    const waits = [ended, dying.waitContainer('x'), dying.info(), dying.buildImage(newBuild('x', []), () => undefined)];
+    const waits = [dying.waitContainer('x'), dying.info(), dying.buildImage(newBuild('x', []), () => undefined)];
     for (const end of await Promise.allSettled(waits)) {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'ENGINE_UNREACHABLE' } });
     }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { engineErrors } from '../../src/engines/errors.ts';
-import type { ContainerEvent, ContainerExit, ContainerInfo, ContainerSpec } from '../../src/engines/index.ts';
+import type { ContainerExit, ContainerInfo, ContainerSpec } from '../../src/engines/index.ts';
 import { randomId } from '../../src/lib/index.ts';
 import type { AppError } from '../../src/lib/index.ts';
 
@@ -13,7 +13,6 @@ interface Machine {
   readonly program: FakeProgram;
   readonly images: ReadonlyMap<string, unknown>;
   readonly containers: Map<string, FakeContainer>;
-  readonly events: EventEmitter<{ event: [ContainerEvent]; down: [] }>;
 }
 
 /** A container as its program sees it. */
@@ -84,29 +83,21 @@ function withResolvers<Value>(): { promise: Promise<Value>; resolve: (value: Val
   return { promise, resolve: (value) => resolve?.(value) };
 }
 
-export function startFakeContainer(machine: Machine, id: string, container: FakeContainer): void {
+export function startFakeContainer(machine: Pick<Machine, 'program'>, container: FakeContainer): void {
   const { spec, streams, log, printed } = container;
-  const tell = (kind: ContainerEvent['kind'], exitCode: number | null = null): void => {
-    machine.events.emit('event', { kind, id, labels: spec.labels, exitCode });
-  };
   const print = (stream: 'stdout' | 'stderr', text: string): void => {
     log.push({ stream, text });
     streams[stream].write(text);
     printed.emit('print', stream, text);
   };
   container.startedAt = new Date().toISOString();
-  printed.once('end', ({ code }: ContainerExit) => tell('die', code));
-  tell('start');
   machine.program({
     spec,
     stdin: streams.stdin,
     stdout: (text) => print('stdout', text),
     stderr: (text) => print('stderr', text),
     exit: (code) => container.end({ code, oomKilled: false }),
-    runOutOfMemory: () => {
-      tell('oom');
-      container.end({ code: 137, oomKilled: true });
-    },
+    runOutOfMemory: () => container.end({ code: 137, oomKilled: true }),
     onTerm: (listener) => {
       container.term = listener;
     },

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { engineErrors } from '../../src/engines/errors.ts';
 import type {
-  ContainerEvent,
   ContainerExit,
   ContainerInfo,
   Engine,
@@ -22,7 +21,7 @@ export interface FakeEngineMachine {
   readonly volumes: Map<string, Labels>;
   readonly containers: Map<string, FakeContainer>;
   readonly builds: Map<string, string>;
-  readonly events: EventEmitter<{ event: [ContainerEvent]; down: [] }>;
+  readonly events: EventEmitter<{ down: [] }>;
   /** False while the engine is stopped: every call then throws ENGINE_UNREACHABLE. */
   up: boolean;
 }
@@ -121,7 +120,7 @@ function containersOf(machine: FakeEngineMachine): ContainerParts {
       const container = containers.get(id);
       if (container === undefined) throw failed(`start container ${id}`, 'no such container');
       started.set(id, container.exit);
-      if (container.startedAt === null) startFakeContainer(machine, id, container);
+      if (container.startedAt === null) startFakeContainer(machine, container);
     },
     inspectContainer: async (id) => infos().find((info) => info.id === id),
     listContainers: async (labels) => infos().filter((info) => hasLabels(info.labels, labels)),
@@ -151,7 +150,7 @@ function interruption(machine: FakeEngineMachine, signal: AbortSignal | undefine
   });
 }
 
-function outputOf(machine: FakeEngineMachine): Part<'attach' | 'logs' | 'watchEvents'> {
+function outputOf(machine: FakeEngineMachine): Part<'attach' | 'logs'> {
   const find = (id: string, call: string): FakeContainer => {
     const container = machine.containers.get(id);
     if (container === undefined) throw failed(`${call} container ${id}`, 'no such container');
@@ -173,18 +172,6 @@ function outputOf(machine: FakeEngineMachine): Part<'attach' | 'logs' | 'watchEv
         signal?.addEventListener('abort', () => resolve(), { once: true });
       });
       printed.off('print', print);
-    },
-    watchEvents: async (labels, onEvent, signal) => {
-      const hear = (event: ContainerEvent): void => {
-        if (hasLabels(event.labels, labels)) onEvent(event);
-      };
-      machine.events.on('event', hear);
-      const ended = new Promise<void>((resolve, reject) => {
-        signal.addEventListener('abort', () => resolve(), { once: true });
-        machine.events.once('down', () => reject(unreachable()));
-      }).finally(() => machine.events.off('event', hear));
-      ended.catch(() => undefined);
-      return { ended };
     },
   };
 }

@@ -18,7 +18,7 @@ export const hasLabels = (own: Labels, wanted: Labels): boolean =>
 /** Its names are the machine's: an image is asked for them when it is looked at. */
 export function imageOf(id: string, labels: Labels): ImageInfo {
   const now = new Date().toISOString();
-  const common = { user: '', arch: 'amd64', env: {}, bytes: 1000, tags: [], createdAt: now, namedAt: now };
+  const common = { user: '', arch: 'amd64', env: {}, bytes: 1000, tags: [], createdAt: now };
   return { id: `sha256:${id}`, labels, ...common };
 }
 
@@ -38,8 +38,7 @@ export function imagesOf(machine: Machine): ImageParts {
     tagImage: async (id, tag) => {
       const image = findImage(machine, id);
       if (image === undefined) throw engineErrors.IMAGE_MISSING({ image: tag });
-      const named = { ...image, namedAt: new Date().toISOString() };
-      for (const name of [...image.tags, tag]) machine.images.set(name, named);
+      machine.images.set(tag, image);
     },
     removeImage: async (tag) => {
       const image = findImage(machine, tag);

@@ -86,7 +86,6 @@ export interface ImageInspect {
   readonly Size: number;
   readonly Created: string;
   readonly RepoTags?: readonly string[] | null;
-  readonly Metadata?: { readonly LastTagTime?: string };
   /** Some engines leave out what is empty. */
   readonly Config: {
     readonly Labels?: Readonly<Record<string, string>> | null;

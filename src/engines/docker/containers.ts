@@ -3,7 +3,7 @@ import { engineErrors } from '../errors.ts';
 import type { ContainerInspect, ContainerState } from './api.ts';
 import type { Connection } from './connection.ts';
 import { toCreateBody } from './container-spec.ts';
-import { labelFilter } from './events.ts';
+import { labelFilter } from './labels.ts';
 import type { Exits } from './exits.ts';
 import { inspectContainer } from './inspect-container.ts';
 import { containerPath } from './paths.ts';

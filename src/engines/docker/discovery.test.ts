@@ -136,7 +136,6 @@ describe('looking for an engine', () => {
     ['Podman', { live: ['/run/podman/podman.sock'] }, '/run/podman/podman.sock'],
     ['no Linux socket on a Mac', { platform: 'darwin', live: ['/run/podman/podman.sock'] }, undefined],
     ['the first of several', { live: ['/run/podman/podman.sock', USUAL] }, USUAL],
-    ['a pipe on Windows', { platform: 'win32', live: ['//./pipe/docker_engine'] }, '//./pipe/docker_engine'],
   ])('finds %s', async (_, world, place) => {
     expect((await look(world)).found).toBe(place);
   });

@@ -4,7 +4,6 @@ import { USUAL_LIMITS, openConnection } from './connection.ts';
 import type { Connection, Limits } from './connection.ts';
 import { containerCalls } from './containers.ts';
 import type { DockerEndpoint } from './endpoint.ts';
-import { watchEvents } from './events.ts';
 import { createExits } from './exits.ts';
 import { imageCalls } from './images.ts';
 import { streamCalls } from './streams.ts';
@@ -26,8 +25,6 @@ export function createDockerEngine(endpoint: DockerEndpoint, limits: Limits = US
     ...volumeCalls(connection),
     ...containerCalls(connection, createExits(connection)),
     ...streamCalls(connection),
-    watchEvents: (labels, onEvent, signal) =>
-      watchEvents(connection, { kinds: ['start', 'die', 'oom'], labels }, onEvent, signal),
   };
 }
 

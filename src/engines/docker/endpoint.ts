@@ -26,7 +26,7 @@ export function describeEndpoint(endpoint: DockerEndpoint): string {
 /** Reads what DOCKER_HOST and contexts hold: "unix:///run/docker.sock", "tcp://host:2375". */
 export function parseHost(text: string, tls: TlsFiles | null): ParsedHost {
   const [, scheme, rest] = /^([a-z]+):\/\/(.*)$/.exec(text) ?? [undefined, 'tcp', text];
-  if (scheme === 'unix' || scheme === 'npipe') {
+  if (scheme === 'unix') {
     return rest === undefined || rest === ''
       ? { kind: 'refused', reason: `"${text}" names no socket` }
       : { kind: 'endpoint', endpoint: { kind: 'socket', path: rest } };

@@ -7,7 +7,7 @@ import { createBuildOutput } from './build-output.ts';
 import type { BuildMessage } from './build-output.ts';
 import { whole } from './connection.ts';
 import type { Call, Connection } from './connection.ts';
-import { labelFilter } from './events.ts';
+import { labelFilter } from './labels.ts';
 import { jsonLines } from './json-lines.ts';
 import { imagePath } from './paths.ts';
 import { packTar } from './tar.ts';
@@ -53,7 +53,7 @@ function toListed({ Id, Labels, Size, Created, RepoTags }: ImageSummary): Listed
   return { id: Id, labels: Labels ?? {}, bytes: Size, createdAt, tags: namesOf(RepoTags) };
 }
 
-function toInfo({ Id, Config, Architecture, Size, Created, RepoTags, Metadata }: ImageInspect): ImageInfo {
+function toInfo({ Id, Config, Architecture, Size, Created, RepoTags }: ImageInspect): ImageInfo {
   return {
     id: Id,
     labels: Config.Labels ?? {},
@@ -63,7 +63,6 @@ function toInfo({ Id, Config, Architecture, Size, Created, RepoTags, Metadata }:
     bytes: Size,
     createdAt: Created,
     tags: namesOf(RepoTags),
-    namedAt: laterOf(Created, Metadata?.LastTagTime ?? ''),
   };
 }
 
@@ -76,9 +75,6 @@ function namesOf(tags: ImageInspect['RepoTags']): string[] {
   const named = (tags ?? []).filter((tag) => tag !== '<none>:<none>');
   return named.map((tag) => tag.replace(/^(localhost|docker\.io\/library)\//, ''));
 }
-
-/** An image without a name has got it in the year 1. */
-const laterOf = (made: string, named: string): string => (Date.parse(named) > Date.parse(made) ? named : made);
 
 async function build(connection: Connection, plan: ImageBuild, onLine: (line: string) => void): Promise<string> {
   const { tag, files, signal } = plan;

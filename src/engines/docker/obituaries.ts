@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts';
 import { watchEvents } from './events.ts';
+import type { ContainerEvent } from './events.ts';
 
 /** What the engine's events have told of one container. */
 export interface News {
@@ -41,8 +42,7 @@ export function createObituaries(connection: Connection): Obituaries {
   /** The news is an extra: an engine that tells none is waited for all the same. */
   const begin = async (signal: AbortSignal, over: () => void): Promise<boolean> => {
     try {
-      const wanted = { kinds: ['oom', 'die'] as const, labels: {} };
-      const { ended } = await watchEvents(connection, wanted, hear, signal);
+      const { ended } = await watchEvents(connection, hear, signal);
       ended.then(over, over);
       return true;
     } catch {
@@ -51,7 +51,7 @@ export function createObituaries(connection: Connection): Obituaries {
     }
   };
 
-  const hear = ({ kind, id }: { kind: string; id: string }): void => {
+  const hear = ({ kind, id }: ContainerEvent): void => {
     const entry = entries.get(id);
     if (kind === 'oom' && entry !== undefined) entry.news.ranOutOfMemory = true;
     if (kind === 'die') entry?.bury();

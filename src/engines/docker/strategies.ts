@@ -30,9 +30,7 @@ interface Strategy {
 export const STRATEGIES: readonly Strategy[] = [
   { name: 'DOCKER_HOST', isChoice: true, find: byHostVariable },
   { name: 'docker context', isChoice: true, find: byContext },
-  socket('the usual socket', ({ platform }) =>
-    platform === 'win32' ? '//./pipe/docker_engine' : '/var/run/docker.sock',
-  ),
+  socket('the usual socket', () => '/var/run/docker.sock'),
   socket('rootless Docker', ({ env }) => below(env['XDG_RUNTIME_DIR'], 'docker.sock')),
   socket('Docker Desktop', ({ home }) => path.join(home, '.docker/run/docker.sock')),
   socket('Docker Desktop on Linux', ({ home }) => path.join(home, '.docker/desktop/docker.sock')),

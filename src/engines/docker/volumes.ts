@@ -1,7 +1,7 @@
 import type { Engine, Labels } from '../engine.ts';
 import type { Connection } from './connection.ts';
 import { refusal } from './errors.ts';
-import { labelFilter } from './events.ts';
+import { labelFilter } from './labels.ts';
 import { volumePath } from './paths.ts';
 
 interface Volume {

@@ -1,13 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { engineErrors } from '../../src/engines/errors.ts';
-import type {
-  ContainerExit,
-  ContainerInfo,
-  Engine,
-  EngineInfo,
-  ImageInfo,
-  Labels,
-} from '../../src/engines/index.ts';
+import type { ContainerExit, ContainerInfo, Engine, EngineInfo, ImageInfo, Labels } from '../../src/engines/index.ts';
 import { randomId } from '../../src/lib/index.ts';
 import type { AppError } from '../../src/lib/index.ts';
 import { createFakeContainer, failed, infoOf, startFakeContainer } from './fake-container.ts';

@@ -1,13 +1,6 @@
 import { PRUNE_COMMAND } from '../../images/index.ts';
 import type { BuildProgress, BuiltImage } from '../../images/index.ts';
-import {
-  CLEAR_LINE,
-  inBytes,
-  inSeconds,
-  line,
-  printableJson,
-  printableOutput,
-} from '../../lib/index.ts';
+import { CLEAR_LINE, inBytes, inSeconds, line, printableJson, printableOutput } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { CliContext } from '../command.ts';
 import { colorsFor } from './colors.ts';

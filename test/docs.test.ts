@@ -1,0 +1,39 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** Papers that lead a reader from file to file: a path that has moved misleads. */
+const PAPERS = ['docs/dependencies.md'];
+const PATH = /`((?:bench|bin|docker|docs|schemas|scripts|src|test)\/[\w./-]*)`/g;
+const LINK = /\]\((?!https?:|#)([^)#]+)/g;
+
+const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
+const missing = (paths: readonly string[]): string[] => paths.filter((found) => !existsSync(path.join(ROOT, found)));
+
+const pathsIn = (text: string): string[] => [...text.matchAll(PATH)].map(([, found = '']) => found);
+
+function linksIn(paper: string): string[] {
+  return [...read(paper).matchAll(LINK)].map(([, target = '']) => path.join(path.dirname(paper), target));
+}
+
+/** The folders with which lines of the map begin. */
+function foldersOfMap(): string[] {
+  const map = /## Map\n```\n([\s\S]*?)```/.exec(read('AGENTS.md'))?.[1] ?? '';
+  return [...map.matchAll(/^(\w[\w./-]*\/)/gm)].map(([, found = '']) => found);
+}
+
+describe('papers', () => {
+  it.each(PAPERS)('%s names paths of the repository, and only such that are there', (paper) => {
+    expect(pathsIn(read(paper))).not.toEqual([]);
+    expect(missing([...pathsIn(read(paper)), ...linksIn(paper)])).toEqual([]);
+  });
+
+  it('the map in AGENTS.md has every folder of src, and only folders that are there', () => {
+    const folders = foldersOfMap();
+    expect(missing(folders)).toEqual([]);
+    const rooms = readdirSync(path.join(ROOT, 'src')).map((room) => `src/${room}/`);
+    expect(rooms.filter((room) => !folders.includes(room))).toEqual([]);
+  });
+});

@@ -4,6 +4,7 @@ import { eventOf } from './action-events.ts';
 import { assign, runGates } from './apply-assign.ts';
 import { publishLevel } from './apply-merge.ts';
 import { startWorker } from './apply-start.ts';
+import type { Examiner } from './examine.ts';
 import type { Journal } from './journal.ts';
 import type { Merger } from './merger.ts';
 import type { Action, ActionOf, FinishAction } from './plan.ts';
@@ -15,12 +16,18 @@ export interface Executor {
   apply(action: Exclude<Action, FinishAction>): Promise<void>;
 }
 
+interface ExecutorParts {
+  readonly merger: Merger;
+  readonly examiner: Examiner;
+  readonly folders: WorkerFolders;
+}
+
 /** Carries out what was decided. It decides nothing itself. */
 export function createExecutor(
   context: RunContext,
   journal: Journal,
   register: WorkerRegister,
-  { merger, folders }: { readonly merger: Merger; readonly folders: WorkerFolders },
+  { merger, examiner, folders }: ExecutorParts,
 ): Executor {
   /** What the worker said is in the snapshot before it is removed. */
   const discard = async (worker: number): Promise<void> => {
@@ -38,6 +45,8 @@ export function createExecutor(
         case 'kill-worker':
           await killWorker(context, journal, register, action);
           return discard(action.worker);
+        case 'take-result':
+          return examiner.begin(journal.state, action);
         case 'assign':
           return assign(context, journal, register, action);
         case 'run-gates':

@@ -1,5 +1,6 @@
 import type { Outcome } from '../protocol/index.ts';
 import { taskOf } from '../tasks/index.ts';
+import { underExamination } from './decide-examination.ts';
 import { openAttempt } from './plan.ts';
 import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 
@@ -15,10 +16,12 @@ export function credible(snapshot: Snapshot): Snapshot {
 }
 
 function credibleView(snapshot: Snapshot, worker: number, view: WorkerView): WorkerView {
+  if (view.examining) return underExamination(view);
   const forged = forgedSetup(snapshot, view);
   if (forged !== undefined) {
     const open = openAttempt(snapshot.state, worker)?.name;
-    return { ...view, setupFailure: null, unreadable: forged, result: open === undefined ? null : error(open, forged) };
+    const result = open === undefined ? null : error(open, forged);
+    return { ...view, setupFailure: null, unreadable: forged, claim: null, result };
   }
   const { result, trouble } = view;
   const task = snapshot.state.workers[worker]?.task ?? null;

@@ -1,5 +1,5 @@
 import { inSeconds } from '../lib/text/amounts.ts';
-import type { StopRequest } from './plan.ts';
+import type { Action, StopRequest } from './plan.ts';
 
 /** What may stop a run. */
 export interface StopFacts {
@@ -21,4 +21,9 @@ export function whyStop({ asked, outage, spentMs, limitMs }: StopFacts): StopReq
 /** Without what workers run on nothing can go on; what is done is kept, and the run can be resumed. */
 export function stopForOutage(cause: string): StopRequest {
   return { status: 'stopped', exit: 4, cause };
+}
+
+/** A stop that is asked for in the middle of a turn begins nothing new; what has happened is still recorded and taken. */
+export function goesOnAtStop({ kind }: Action): boolean {
+  return kind === 'record' || kind === 'kill-worker' || kind === 'take-result';
 }

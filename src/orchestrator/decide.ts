@@ -1,6 +1,7 @@
 import { closeLevel, openLevel } from './decide-level.ts';
 import { assignTasks } from './decide-assignment.ts';
 import { credible } from './decide-claims.ts';
+import { takeResults } from './decide-examination.ts';
 import { settleGates } from './decide-gates.ts';
 import { settleTasks } from './decide-results.ts';
 import { checkWorkers } from './decide-workers.ts';
@@ -17,8 +18,8 @@ import { retryable } from './retryable.ts';
 export function decide(observed: Snapshot): readonly Action[] {
   if (observed.state.status !== 'running') return [];
   const snapshot = credible(observed);
-  const questions = [settleTasks, settleGates, checkWorkers, stopIfAsked, retryTasks, giveUp, blockDependents];
-  for (const ask of [...questions, openLevel, assignTasks, closeLevel]) {
+  const ends = [takeResults, settleTasks, settleGates, checkWorkers, stopIfAsked];
+  for (const ask of [...ends, retryTasks, giveUp, blockDependents, openLevel, assignTasks, closeLevel]) {
     const actions = ask(snapshot);
     if (actions.length > 0) return actions;
   }

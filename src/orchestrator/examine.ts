@@ -3,21 +3,18 @@ import path from 'node:path';
 import { gitErrors } from '../git/errors.ts';
 import { copyUntrusted, hasCode, libErrors, reasonOf } from '../lib/index.ts';
 import { branchNames, BUNDLE, commitMessage } from '../protocol/index.ts';
-import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
+import type { TaskResult } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { checkoutSize } from './checkout-size.ts';
-import { openAttempt } from './plan.ts';
-import type { ObservedTaskResult, WorkerView } from './plan.ts';
+import type { ActionOf, ObservedTaskResult } from './plan.ts';
 import type { RunContext } from './ports.ts';
 
-interface Examiner {
-  /** `last`: there is no later look, so this one waits. */
-  resultOf(
-    state: RunState,
-    worker: number,
-    status: WorkerStatus | null,
-    last: boolean,
-  ): Promise<WorkerView['result'] | 'under examination'>;
+/** Results with what the repository says of them. */
+export interface Examiner {
+  /** A bundle may be made so that it takes minutes: it is examined beside the loop, and seen at a later look. */
+  begin(state: RunState, action: ActionOf<'take-result'>): void;
+  /** Undefined before the examination of this attempt has begun; throws what ended it. */
+  resultOf(worker: number, attempt: string): Promise<ObservedTaskResult | 'under examination' | undefined>;
   /** Resolves when nothing is being examined any more. */
   rest(): Promise<void>;
 }
@@ -25,7 +22,7 @@ interface Examiner {
 interface Examination {
   readonly attempt: string;
   readonly commit: string | null;
-  /** Never rejects: what failed is told at the next look. */
+  /** Never rejects: a failure is thrown at the next look. */
   readonly end: Promise<unknown>;
   /** Null until the end; then it gives the result or throws. */
   outcome: (() => ObservedTaskResult) | null;
@@ -38,45 +35,30 @@ interface Bases {
   readonly runId: string;
 }
 
-/**
- * Results with what the repository says of them; asked once per attempt, and the first that a worker says counts. It
- * speaks for what it was given and for nothing else: what it says of another's attempt is not even looked at.
- *
- * A bundle may be made to keep us busy for minutes, so nobody waits for it: the others go on meanwhile.
- */
+/** `onNews` is called at the end of each examination: a look that has been made would now show more. */
 export function createExaminer(context: RunContext, onNews: () => void): Examiner {
   const examinations = new Map<number, Examination>();
-  const begin = (worker: number, result: TaskResult, bases: Bases): Examination => {
-    const end = examine(context, worker, result, bases).then(
-      (observed) => (begun.outcome = () => observed),
-      (error: unknown) => {
-        begun.outcome = () => {
-          throw error;
-        };
-      },
-    );
-    const { attempt, commit } = result;
-    const begun: Examination = { attempt, commit, end, outcome: null };
-    examinations.set(worker, begun);
-    void end.then(onNews);
-    return begun;
-  };
-  const examinationOf = (state: RunState, worker: number, result: TaskResult | null): Examination | undefined => {
-    const open = openAttempt(state, worker);
-    const known = examinations.get(worker);
-    if (open !== undefined && known?.attempt === open.name) return known;
-    if (open === undefined || result?.attempt !== open.name) return undefined;
-    return begin(worker, result, { run: state.base, attempt: open.base, runId: state.runId });
-  };
   return {
-    resultOf: async (state, worker, status, last) => {
-      const said = status?.result ?? null;
-      const examination = examinationOf(state, worker, said?.kind === 'task' ? said : null);
-      if (examination === undefined) return said?.kind === 'gate' ? said : null;
+    begin: (state, { worker, result, base }) => {
+      const end = examine(context, worker, result, { run: state.base, attempt: base, runId: state.runId }).then(
+        (observed) => (begun.outcome = () => observed),
+        (error: unknown) => {
+          begun.outcome = () => {
+            throw error;
+          };
+        },
+      );
+      const { attempt, commit } = result;
+      const begun: Examination = { attempt, commit, end, outcome: null };
+      examinations.set(worker, begun);
+      void end.then(onNews);
+    },
+    resultOf: async (worker, attempt) => {
+      const known = examinations.get(worker);
+      if (known?.attempt !== attempt) return undefined;
       // Of a commit that is in our repository already, or of none, the answer comes at once.
-      const quick = context.ports.launcher.capabilities.sharesObjects || examination.commit === null;
-      if (last || quick) await examination.end;
-      return examination.outcome === null ? 'under examination' : examination.outcome();
+      if (context.ports.launcher.capabilities.sharesObjects || known.commit === null) await known.end;
+      return known.outcome === null ? 'under examination' : known.outcome();
     },
     rest: async () => {
       await Promise.all([...examinations.values()].map(({ end }) => end));

@@ -7,8 +7,11 @@ import { createExecutor, recordEvent } from './apply.ts';
 import { proveComplete } from './apply-merge.ts';
 import { decide } from './decide.ts';
 import { decideEnd } from './decide-end.ts';
-import { stopForOutage } from './decide-stop.ts';
+import { takeResults } from './decide-examination.ts';
+import { goesOnAtStop, stopForOutage } from './decide-stop.ts';
 import type { WorkerRegister } from './worker-register.ts';
+import { createExaminer } from './examine.ts';
+import type { Examiner } from './examine.ts';
 import type { Journal } from './journal.ts';
 import { createObserver } from './observe.ts';
 import { createMerger } from './merger.ts';
@@ -54,11 +57,12 @@ export async function runLoop(
   const { ports, options } = context;
   const merger = createMerger(context, journal, bell.ring);
   const folders = createWorkerFolders(ports);
-  const executor = createExecutor(context, journal, register, { merger, folders });
-  const observer = createObserver(context, register, bell.ring);
+  const examiner = createExaminer(context, bell.ring);
+  const executor = createExecutor(context, journal, register, { merger, examiner, folders });
+  const observer = createObserver(context, register, examiner);
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const reserve = reserveDescriptors();
-  const run: LiveRun = { context, journal, register, merger, executor, observer, folders };
+  const run: LiveRun = { context, journal, register, merger, examiner, executor, observer, folders };
   try {
     for (;;) {
       const snapshot = await look(run);
@@ -68,8 +72,7 @@ export async function runLoop(
           if (action.status === 'complete') await proveComplete(context, journal.state);
           return await finish(run, action);
         }
-        // Asked to stop meanwhile: facts are still written down and the dead ended, nothing new is begun.
-        if (options.stop.aborted && action.kind !== 'record' && action.kind !== 'kill-worker') break;
+        if (options.stop.aborted && !goesOnAtStop(action)) break;
         await executor.apply(action);
       }
       if (actions.length > 0) continue;
@@ -83,13 +86,13 @@ export async function runLoop(
     return await goDown(run, error);
   } finally {
     reserve.release();
-    await observer.rest();
+    await examiner.rest();
     watch.close();
   }
 }
 
-async function look({ observer, journal, merger }: LiveRun, last = false): Promise<Snapshot> {
-  const snapshot = await observer.look(journal.state, { last });
+async function look({ observer, journal, merger }: LiveRun): Promise<Snapshot> {
+  const snapshot = await observer.look(journal.state);
   for (const [worker, at] of observer.heartbeats) journal.heard(worker, at);
   return { ...snapshot, state: journal.state, merging: merger.busy };
 }
@@ -103,6 +106,7 @@ interface LiveRun {
   readonly journal: Journal;
   readonly register: WorkerRegister;
   readonly merger: Merger;
+  readonly examiner: Examiner;
   readonly executor: ReturnType<typeof createExecutor>;
   readonly observer: Observer;
   readonly folders: WorkerFolders;
@@ -110,10 +114,12 @@ interface LiveRun {
 
 /** Workers are asked to stop, what they finished meanwhile still counts, and only then the end is recorded. */
 async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
-  const { context, journal, register, merger, observer } = run;
+  const { context, journal, register, merger, examiner, executor, observer } = run;
   await register.stopAll(context.options.graceMs);
   await merger.rest();
-  const snapshot = await look(run, true);
+  for (const take of takeResults(await look(run))) await executor.apply(take);
+  await examiner.rest();
+  const snapshot = await look(run);
   for (const { event } of decideEnd(snapshot, action)) await recordEvent(context, journal, event);
   if (await sweep(context, journal)) await clearFolders(run);
   journal.record(eventOf.finish(action));

@@ -10,7 +10,9 @@ import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import type { WorkerRegister } from './worker-register.ts';
 import { createObserver } from './observe.ts';
-import type { Observer } from './observe.ts';
+import { takeResults } from './decide-examination.ts';
+import { createExaminer } from './examine.ts';
+import type { Examiner } from './examine.ts';
 import type { WorkerView } from './plan.ts';
 import type { RunContext } from './ports.ts';
 
@@ -18,11 +20,12 @@ vi.mock(import('../lib/atomic-file.ts'), { spy: true });
 
 interface Desk {
   readonly state: RunState;
-  readonly observer: Observer;
+  readonly examiner: Examiner;
   /** Bundles that are being examined: the host's answer to each is still to be given. */
   readonly bundles: { readonly taken: (tip: string) => void; readonly failed: (error: Error) => void }[];
   /** How often the loop was woken. */
   news(): number;
+  /** As the loop does it: results are taken, and then there is another look. */
   look(worker: number): Promise<WorkerView>;
   /** Writes a worker's status file; the session is the right one, unless it is given. */
   says(worker: number, status: { [Key in keyof WorkerStatus]?: WorkerStatus[Key] | undefined }): void;
@@ -105,14 +108,18 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
     outage: undefined,
   } as unknown as WorkerRegister;
   let news = 0;
-  const observer = createObserver(context, register, () => news++);
+  const examiner = createExaminer(context, () => news++);
+  const observer = createObserver(context, register, examiner);
   return {
     state,
-    observer,
+    examiner,
     bundles,
     news: () => news,
     look: async (worker) => {
-      const view = (await observer.look(state)).workers.get(worker);
+      const first = await observer.look(state);
+      const taken = takeResults(first);
+      for (const action of taken) examiner.begin(state, action);
+      const view = (taken.length > 0 ? await observer.look(state) : first).workers.get(worker);
       if (view === undefined) throw new Error(`nothing is known of worker ${worker}`);
       return view;
     },
@@ -220,14 +227,13 @@ describe('a result in a bundle', () => {
     expect(desk.bundles).toHaveLength(1);
   });
 
-  it('of a worker that died, fell silent or is overdue is weighed before the worker is', async () => {
+  it('of a worker that died is still examined, and seen with its end', async () => {
     const desk = await openExamination();
     desk.dies(0);
-    desk.wait(10_000_000);
     const meanwhile = await desk.look(0);
-    expect(meanwhile).toMatchObject({ alive: true, exit: null, silentMs: 0, unreadable: null, result: null });
+    expect(meanwhile).toMatchObject({ alive: false, examining: true, result: null });
     desk.bundles[0]?.taken(commit('good'));
-    await desk.observer.rest();
+    await desk.examiner.rest();
     expect(await desk.look(0)).toMatchObject({ alive: false, exit: 'killed', result: { outcome: 'verified' } });
   });
 
@@ -236,19 +242,11 @@ describe('a result in a bundle', () => {
     desk.says(0, { phase: 'idle', result: { ...RESULT, commit: commit('bad') } });
     await desk.look(0);
     desk.says(0, { phase: 'idle', result: null });
-    expect(await desk.look(0)).toMatchObject({ phase: null, result: null });
+    expect(await desk.look(0)).toMatchObject({ examining: true, claim: null, result: null });
     desk.bundles[0]?.taken(commit('good'));
-    await desk.observer.rest();
+    await desk.examiner.rest();
     expect((await desk.look(0)).result).toMatchObject({ commit: commit('good'), misfit: null });
     expect(desk.bundles).toHaveLength(1);
-  });
-
-  it('is waited for by the last look', async () => {
-    const desk = await openExamination();
-    desk.dies(0);
-    const last = desk.observer.look(desk.state, { last: true });
-    desk.bundles[0]?.taken(commit('good'));
-    expect((await last).workers.get(0)).toMatchObject({ alive: false, result: { attempt: 'A.1', misfit: null } });
   });
 
   it('that this machine could not examine ends the next look with the reason', async () => {
@@ -256,7 +254,7 @@ describe('a result in a bundle', () => {
     desk.bundles[0]?.failed(new Error('no room'));
     await waitUntil('the loop is woken', () => desk.news() === 1);
     await expect(desk.look(0)).rejects.toThrow('no room');
-    await desk.observer.rest();
+    await desk.examiner.rest();
   });
 
   it('without a commit is known at once', async () => {

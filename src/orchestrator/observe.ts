@@ -8,7 +8,7 @@ import { createWaits } from './backoff.ts';
 import type { WorkerEnd } from './decide-losses.ts';
 import { whyStop } from './decide-stop.ts';
 import { isLive } from './decide-workers.ts';
-import { createExaminer } from './examine.ts';
+import type { Examiner } from './examine.ts';
 import type { WorkerRegister } from './worker-register.ts';
 import { attemptId, openAttempt } from './plan.ts';
 import type { Snapshot, StopRequest, WorkerView } from './plan.ts';
@@ -21,10 +21,7 @@ const UNLIMITED_MS = 15 * 60_000;
 
 /** Looks at workers, requests and the clock; remembers between looks only what saves looking again. */
 export interface Observer {
-  /** The last look waits for results that are being examined: nobody comes back to them. */
-  look(state: RunState, options?: { readonly last: boolean }): Promise<Omit<Snapshot, 'merging'>>;
-  /** Resolves when nothing is being examined any more. */
-  rest(): Promise<void>;
+  look(state: RunState): Promise<Omit<Snapshot, 'merging'>>;
   /** Drops the requests that have had their effect; to be called when the state that shows it is saved. */
   forgetAnswered(): Promise<void>;
   /** Heartbeats of the last look. */
@@ -36,56 +33,35 @@ const AT_WORK: ReadonlySet<Phase> = new Set(['running', 'verifying', 'gating']);
 
 type EndView = Pick<WorkerView, 'alive' | 'exit' | 'overLimit' | 'lastWords'>;
 
-/**
- * A worker that has said how its work ended is not called dead, silent or overdue before that has been weighed: its
- * attempt would count as lost.
- */
-const UNDER_EXAMINATION: WorkerView = {
-  alive: true,
-  exit: null,
-  overLimit: false,
-  lastWords: [],
-  phase: null,
-  attempt: null,
-  setupFailure: null,
-  pastSetup: false,
-  trouble: null,
-  takesCredentials: false,
-  leftAlone: false,
-  silentMs: 0,
-  result: null,
-  unreadable: null,
-};
-
 interface Reading {
   readonly text: string | undefined;
   readonly status: WorkerStatus | null;
   readonly unreadable: string | null;
 }
 
-/** `onNews` is called when a look that has been made would now show more. */
-export function createObserver(context: RunContext, register: WorkerRegister, onNews: () => void): Observer {
+export function createObserver(
+  context: RunContext,
+  register: WorkerRegister,
+  examiner: Pick<Examiner, 'resultOf'>,
+): Observer {
   const { ports, options, graph } = context;
   const stopOf = createStopWatch(context, register);
   const silenceOf = createBeatWatch(ports.clock);
   const overdue = createAttemptWatch(context);
   const pastSetup = createSetupWatch();
   const leftAlone = createAbsenceWatch();
-  const examiner = createExaminer(context, onNews);
   const waitsOf = createWaits(ports.clock, options.policy, graph);
   const readings = new Map<number, Reading>();
   const heartbeats = new Map<number, string>();
   const requests = createRequests(ports);
 
-  const view = async (state: RunState, number: number, worker: WorkerState, last: boolean): Promise<WorkerView> => {
+  const view = async (state: RunState, number: number, worker: WorkerState): Promise<WorkerView> => {
     // First whether it lives, then what it says: what a dead worker has said is then its last word.
     const exit = register.exitOf(worker.session);
     const reading = await readStatus(ports.store.paths.worker(number).status, readings.get(number), options.redact);
     readings.set(number, reading);
     const status = reading.status?.session === worker.session ? reading.status : null;
     if (status !== null) heartbeats.set(number, status.at);
-    const result = await examiner.resultOf(state, number, status, last);
-    if (result === 'under examination') return UNDER_EXAMINATION;
     return {
       ...(await aliveOrDead(worker, exit)),
       ...wordsOf(status),
@@ -94,7 +70,7 @@ export function createObserver(context: RunContext, register: WorkerRegister, on
       takesCredentials: register.takesCredentials(worker.session),
       // Its start may take long; its silence counts from then on.
       silentMs: worker.handle === null ? 0 : silenceOf(number, worker.session, status?.beat ?? -1),
-      result,
+      ...(await resultOf(examiner, openAttempt(state, number)?.name, number, status)),
       unreadable: reading.unreadable ?? overdue(state, number, worker),
     };
   };
@@ -108,11 +84,10 @@ export function createObserver(context: RunContext, register: WorkerRegister, on
   return {
     heartbeats,
     forgetAnswered: requests.forgetAnswered,
-    rest: examiner.rest,
-    look: async (state, { last } = { last: false }) => {
+    look: async (state) => {
       const live = Object.entries(state.workers).filter(([, worker]) => isLive(worker));
       const views = await Promise.all(
-        live.map(async ([key, worker]) => [Number(key), await view(state, Number(key), worker, last)] as const),
+        live.map(async ([key, worker]) => [Number(key), await view(state, Number(key), worker)] as const),
       );
       return {
         now: ports.clock.now(),
@@ -160,6 +135,21 @@ function createStopWatch({ ports, options }: RunContext, register: WorkerRegiste
       spentMs: ports.clock.monotonic() - begun,
       limitMs: options.deadlineMs,
     });
+}
+
+async function resultOf(
+  examiner: Pick<Examiner, 'resultOf'>,
+  attempt: string | undefined,
+  worker: number,
+  status: WorkerStatus | null,
+): Promise<Pick<WorkerView, 'result' | 'claim' | 'examining'>> {
+  const known = attempt === undefined ? undefined : await examiner.resultOf(worker, attempt);
+  if (known === 'under examination') return { result: null, claim: null, examining: true };
+  if (known !== undefined) return { result: known, claim: null, examining: false };
+  const said = status?.result ?? null;
+  return said?.kind === 'task'
+    ? { result: null, claim: said, examining: false }
+    : { result: said, claim: null, examining: false };
 }
 
 function wordsOf(status: WorkerStatus | null): Pick<WorkerView, 'phase' | 'attempt' | 'setupFailure' | 'trouble'> {

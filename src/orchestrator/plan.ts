@@ -27,6 +27,10 @@ export interface WorkerView {
   /** Time since its last new heartbeat, or since its start. */
   readonly silentMs: number;
   readonly result: ObservedTaskResult | GateResult | null;
+  /** What it says of a task's attempt; null once that of its own attempt is under examination. */
+  readonly claim: TaskResult | null;
+  /** What it said of its attempt is being examined. */
+  readonly examining: boolean;
   readonly setupFailure: string | null;
   /** The set-up of what it has at work is known to be over. */
   readonly pastSetup: boolean;
@@ -80,6 +84,15 @@ export type Action =
   | { readonly kind: 'record'; readonly event: RunEvent }
   | { readonly kind: 'start-worker'; readonly worker: number; readonly cause: string }
   | { readonly kind: 'kill-worker'; readonly worker: number; readonly cause: string }
+  | {
+      /** Examines what a worker reports, beside the loop, and takes its commit into the repository. */
+      readonly kind: 'take-result';
+      readonly worker: number;
+      readonly result: TaskResult;
+      /** The commit that the attempt started from. */
+      readonly base: string;
+      readonly cause: string;
+    }
   | {
       readonly kind: 'assign';
       readonly task: string;
@@ -152,6 +165,8 @@ function formatAction(action: Action): string {
     case 'start-worker':
     case 'kill-worker':
       return `${action.kind} ${action.worker}: ${action.cause}`;
+    case 'take-result':
+      return `take-result of ${action.result.attempt} from ${action.worker}: ${action.cause}`;
     case 'assign':
       return `assign ${attemptId(action.task, action.number)} to ${action.worker} on ${action.base.slice(0, 7)}: ${action.cause}${action.fresh === null ? '' : `; afresh, as ${action.fresh}`}`;
     case 'run-gates':

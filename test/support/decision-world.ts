@@ -56,6 +56,8 @@ export const EMPTY_VIEW: WorkerView = {
   attempt: null,
   silentMs: 0,
   result: null,
+  claim: null,
+  examining: false,
   setupFailure: null,
   pastSetup: false,
   trouble: null,
@@ -121,6 +123,9 @@ export function createWorld(
       case 'kill-worker':
         views.delete(action.worker);
         return record(eventOf['kill-worker'](action));
+      case 'take-result':
+        views.set(action.worker, { ...(views.get(action.worker) ?? EMPTY_VIEW), claim: null, examining: true });
+        return;
       case 'assign': {
         const { task, number, worker } = action;
         views.set(worker, { ...EMPTY_VIEW, phase: 'running', attempt: attemptId(task, number) });

@@ -14,6 +14,8 @@ interface Bench {
   readonly refs: string[];
   /** Called at each merge; what it throws, the merge throws. */
   onMerge: (commit: string) => void;
+  /** Files in which every merge meets a conflict; none without a conflict. */
+  conflicts: readonly string[];
 }
 
 /** Two levels, of which A has failed in the first and B and C are done in the second. */
@@ -30,8 +32,10 @@ function setBench(): Bench {
     checkoutGrowth: growth,
     merge: async (request: { commit: string }) => {
       bench.onMerge(request.commit);
+      if (bench.conflicts.length > 0) return { kind: 'conflict', files: bench.conflicts };
       return { kind: 'merged', commit: commit(`+${request.commit}`) };
     },
+    changedFiles: async (works: unknown[]) => works.map(() => new Set(bench.conflicts)),
     changeRefs: async (changes: { to: string }[]) => void refs.push(...changes.map(({ to }) => to)),
   };
   const ports = { repository, launcher: { capabilities: { sharesObjects: true } } };
@@ -50,7 +54,7 @@ function setBench(): Bench {
   }
   journal.record({ type: 'level-finished', level: 1, status: 'failed', cause: 'A' });
   told.length = 0;
-  const bench: Bench = { context, journal, told, refs, onMerge: () => undefined };
+  const bench: Bench = { context, journal, told, refs, onMerge: () => undefined, conflicts: [] };
   return bench;
 }
 
@@ -87,4 +91,12 @@ it('what ends a merge ends the run: it is thrown at the next look, and to what w
   });
   expect(() => merger.busy).toThrow(full);
   await expect(merger.rest()).rejects.toBe(full);
+});
+
+it('a conflict is with tasks that were merged, and not with one that met a conflict before it', async () => {
+  const bench = setBench();
+  bench.conflicts = ['x'];
+  await merge(bench);
+  const details = bench.told.map((event) => ('detail' in event ? event.detail : event.type));
+  expect(details).toEqual(Array(2).fill('conflict with the integration branch in x'));
 });

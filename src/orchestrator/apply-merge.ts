@@ -26,7 +26,8 @@ export async function mergeTasks(
   let tip = onto;
   for (const id of tasks) {
     if (context.options.stop.aborted) break;
-    const end = await mergeTask(context, journal.state, { level, id, tip, merged: ends.map(({ task }) => task) });
+    const merged = ends.filter(({ kind }) => kind === 'merged').map(({ task }) => task);
+    const end = await mergeTask(context, journal.state, { level, id, tip, merged });
     if (end.kind === 'merged') tip = end.tip;
     ends.push(end);
   }

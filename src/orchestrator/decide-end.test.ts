@@ -19,7 +19,7 @@ function recorded(state: RunState, view: Partial<WorkerView>): string {
 }
 
 const EXITED = 'record worker-exited 0 true the run is stopped';
-const result = (outcome: 'interrupted' | 'orphaned' | 'idle'): Partial<WorkerView> => ({
+const result = (outcome: 'interrupted' | 'orphaned' | 'idle' | 'credentials'): Partial<WorkerView> => ({
   result: { ...NO_WORK, ...NOTHING_SEEN, attempt: 'A.1', outcome, detail: 'as it says' },
 });
 
@@ -56,4 +56,13 @@ it('gates that are under way have no answer, at no charge', () => {
   world.reports(0, {});
   world.settle();
   expect(recorded(world.state, {})).toBe(`${EXITED}\nrecord gates-lost 1 @gates-of-level-1.1 Ctrl-C`);
+});
+
+it('what a worker says of an account that was not asked is believed at the end no more than before', () => {
+  const world = createWorld(TASKS, { workers: 1, agent: 'shell' });
+  world.settle();
+  const words = 'its worker says "credentials", and no agent with an account was asked: as it says';
+  expect(recorded(world.state, result('credentials'))).toBe(
+    `record attempt-failed A 1 0 worker-error ${words} ${words} failure\n${EXITED}`,
+  );
 });

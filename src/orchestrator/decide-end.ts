@@ -1,4 +1,5 @@
 import type { RunState } from '../state/index.ts';
+import { credible } from './decide-claims.ts';
 import { settleTasks } from './decide-results.ts';
 import { isLive } from './decide-workers.ts';
 import { record } from './plan.ts';
@@ -6,7 +7,7 @@ import type { ActionOf, FinishAction, Snapshot } from './plan.ts';
 
 /** What is recorded once all workers were stopped because the run ends: what they finished before still counts. */
 export function decideEnd(snapshot: Snapshot, end: FinishAction): ActionOf<'record'>[] {
-  const settled = settleTasks(snapshot).filter((action) => action.kind === 'record');
+  const settled = settleTasks(credible(snapshot)).filter((action) => action.kind === 'record');
   return [...settled.map(asInterruption), ...stopped(snapshot.state, end), ...gatesLost(snapshot.state, end)];
 }
 

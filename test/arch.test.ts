@@ -104,14 +104,19 @@ describe('the import rules', () => {
   });
 });
 
-it('in the CLI only the entrypoint writes to stdout and stderr; all else goes through it as printable text', async () => {
-  const names = await readdir(path.join(ROOT, 'src/cli'), { recursive: true });
-  const sources = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+it('in the CLI only the entrypoint writes to stdout and stderr, and the project prints nothing', async () => {
+  const rooms = await Promise.all(
+    ['src/cli', 'src/project'].map(async (room) => {
+      const names = await readdir(path.join(ROOT, room), { recursive: true });
+      return names.map((name) => path.join(room, name));
+    }),
+  );
+  const sources = rooms.flat().filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
   const writers = await Promise.all(
     sources.map(async (name) => {
-      const text = await readFile(path.join(ROOT, 'src/cli', name), 'utf8');
+      const text = await readFile(path.join(ROOT, name), 'utf8');
       return /\b(stdout|stderr)\.write\b|\bconsole\./.test(text) ? [name] : [];
     }),
   );
-  expect(writers.flat()).toEqual(['main.ts']);
+  expect(writers.flat()).toEqual(['src/cli/main.ts']);
 });

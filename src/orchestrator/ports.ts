@@ -6,7 +6,7 @@ import type { RecordedEvent, StateStore } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { Policy, StopRequest } from './plan.ts';
 
-/** The outside world, as a run needs it. `cli/wire.ts` makes it; tests make their own. */
+/** The outside world, as a run needs it. `project/wire.ts` makes it; tests make their own. */
 export interface Ports {
   readonly clock: Clock;
   readonly repository: Repository;

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import { credentialErrors } from '../credentials/errors.ts';
 import { makeHandover } from '../credentials/index.ts';
@@ -12,10 +11,9 @@ import { checkedMounts } from './container-config.ts';
 import { networkFor } from './container-network.ts';
 import type { ContainerWishes } from './container-wishes.ts';
 import { projectErrors } from './errors.ts';
+import { programFile } from './package-files.ts';
 import type { Workers } from './wire.ts';
 import { findWorkerUsers } from './worker-users.ts';
-
-const SWEEPER = fileURLToPath(new URL('../sweeper/sweeper.js', import.meta.url));
 
 /** A launcher of containers with everything that the configuration says of them; what is wrong is said here. */
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
@@ -50,7 +48,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
     launcher: createContainerLauncher({
       engine: mode.engine,
       settings,
-      startSweeper: sweeperStarter({ program: SWEEPER, lock, leaseMs: config.workers.lease, env }),
+      startSweeper: sweeperStarter({ program: programFile('sweeper'), lock, leaseMs: config.workers.lease, env }),
     }),
     env: handover.env,
     redact: createRedactor([...handover.secrets, ...access.secrets]),

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import { workerEnvironment } from '../git/index.ts';
 import { systemClock, watchFolder } from '../lib/index.ts';
@@ -11,6 +10,7 @@ import { MARKS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import type { RecordedEvent, RunSettings, RunState, StateStore } from '../state/index.ts';
 import { projectErrors } from './errors.ts';
+import { programFile } from './package-files.ts';
 import type { Project } from './project.ts';
 
 /** Between the polite and the final signal. */
@@ -44,8 +44,7 @@ export function wirePorts(
 
 /** Workers with the user's own rights. */
 export function wireSubprocesses(): Launcher {
-  const workerProgram = fileURLToPath(new URL('../worker/worker.js', import.meta.url));
-  return createSubprocessLauncher({ node: process.execPath, workerProgram });
+  return createSubprocessLauncher({ node: process.execPath, workerProgram: programFile('worker') });
 }
 
 /** Ends what is left of a run, whatever its workers ran in. Returns how many processes or containers that were. */

@@ -41,8 +41,11 @@ export function createRunFiles(project: ProjectPaths, feature: string): RunFiles
 
   return {
     lock: async () => {
-      await makeFolders(project, paths);
-      const attempt = await tryLock(paths.lock);
+      // The end of another command may remove the folders that it leaves empty.
+      const attempt = await repeated(async () => {
+        await makeFolders(project, paths);
+        return tryLock(paths.lock);
+      }, isGone);
       if (!attempt.taken) {
         const { pid, since } = attempt.holder;
         throw foreignLock(paths.lock, attempt.holder) ?? stateErrors.ALREADY_RUNNING({ feature, pid, since });
@@ -54,13 +57,15 @@ export function createRunFiles(project: ProjectPaths, feature: string): RunFiles
       };
     },
     // What removes the files may not be through with it.
-    restore: () => repeated(makeAgain, (error) => systemCode(error) === 'ENOENT'),
+    restore: () => repeated(makeAgain, isGone),
     keepGraph: async (text) => {
       graph = text;
       await writeFileAtomic(paths.usedGraph, text, { durable: false });
     },
   };
 }
+
+const isGone = (error: unknown): boolean => systemCode(error) === 'ENOENT';
 
 /** Says which files are not there that were there before. */
 function createWatch(project: ProjectPaths, paths: FeaturePaths): () => Promise<string[]> {

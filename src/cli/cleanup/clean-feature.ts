@@ -1,9 +1,9 @@
-import { readdir, rm, rmdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { findTraces } from '../../git/index.ts';
 import type { FeatureTraces } from '../../git/index.ts';
 import { RUN_LABEL } from '../../launchers/index.ts';
-import { hasCode, line, printable, printableJson, printableLines, removeTree, systemCode } from '../../lib/index.ts';
+import { hasCode, line, printable, printableJson, printableLines, removeTree } from '../../lib/index.ts';
 import type { Environment, Printable } from '../../lib/index.ts';
 import { stateErrors } from '../../state/errors.ts';
 import { clearRun } from '../../state/index.ts';
@@ -18,6 +18,7 @@ import {
   openProject,
   otherOwner,
   relativeTo,
+  removeEmptyFolders,
   removeEngineTraces,
   runFolders,
   sweepRun,
@@ -186,8 +187,7 @@ async function remove(cleaning: Cleaning, plan: Plan): Promise<void> {
   } finally {
     await release();
   }
-  await removeIfEmpty(store.paths.folder);
-  for (const folder of [project.paths.state, project.paths.logs, ...project.paths.formerly]) await removeIfOurs(folder);
+  await removeEmptyFolders(project, store.paths);
 }
 
 /** What was confirmed is still all there is; to take the lock makes folders, so those do not count. */
@@ -205,23 +205,6 @@ async function lock(store: StateStore, feature: string): Promise<() => Promise<v
       throw projectErrors.RUN_LIVE({ feature, pid: error.facts.pid }, { cause: error });
     throw error;
   }
-}
-
-/** Whoever has taken the lock since we let it go has put it there again. */
-async function removeIfEmpty(folder: string): Promise<void> {
-  try {
-    await rmdir(folder);
-  } catch (error) {
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
-  }
-}
-
-/** The folders that hold nothing but the ignore file that we put there. */
-async function removeIfOurs(folder: string): Promise<void> {
-  const names = await readdir(folder).catch((): string[] => []);
-  if (names.length !== 1 || names[0] !== '.gitignore') return;
-  await rm(path.join(folder, '.gitignore'));
-  await removeIfEmpty(folder);
 }
 
 async function exists(file: string): Promise<boolean> {

@@ -1,13 +1,17 @@
 import type { Config } from '../../config/index.ts';
 import type { Engine, EngineInfo } from '../../engines/index.ts';
 import { inBytes } from '../../lib/index.ts';
-import { imageRequest } from '../images/build-image.ts';
-import { checkObjects, engineProblem, enginePrograms } from '../../project/index.ts';
+import {
+  checkObjects,
+  engineProblem,
+  enginePrograms,
+  imageRequest,
+  reasonsForContainers,
+} from '../../project/index.ts';
 import type { Project } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
 import { attempt, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
-import { reasonsForContainers } from '../run/run-mode.ts';
 
 interface ContainerFindings {
   readonly findings: readonly Finding[];
@@ -64,7 +68,7 @@ export function engineFinding(name: string, info: EngineInfo, missing: Missing):
 
 async function checkImage(engine: Engine, context: CliContext, missing: Missing): Promise<Finding> {
   const { findRunImage, PRUNE_COMMAND } = await import('../../images/index.ts');
-  const found = await attempt('image', async () => findRunImage(engine, await imageRequest({}, context)));
+  const found = await attempt('image', async () => findRunImage(engine, await imageRequest(context)));
   if ('problem' in found) return { ...found.problem, state: missing };
   const { kind, state } = found.value;
   const which = kind === 'worker' ? 'the worker image' : "the repository's image";

@@ -11,7 +11,9 @@ import {
   checkedMounts,
   findProgram,
   loadGraph,
+  inWords,
   openProject,
+  readSettings,
 } from '../../project/index.ts';
 import type { ConfigWishes, Project } from '../../project/index.ts';
 import type { CliContext, CommandInput } from '../command.ts';
@@ -20,7 +22,6 @@ import { attempt, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { checkRunPlace } from '../../state/index.ts';
 import { colorsFor } from '../render/colors.ts';
-import { inWords, readSettings } from '../trust-config.ts';
 
 const LOW_DISK_BYTES = 1024 ** 3;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BuiltImage } from '../../images/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { buildView } from './build-view.ts';
-import type { BuildView } from './build-view.ts';
+import type { BuildListener } from '../../project/index.ts';
 
 const WORKER: BuiltImage = {
   kind: 'worker',
@@ -13,7 +13,7 @@ const WORKER: BuiltImage = {
   cached: false,
 };
 /** What is said of it, on both streams. */
-function said(tell: (view: BuildView) => void, how: { json?: boolean; terminal?: boolean } = {}): [string, string] {
+function said(tell: (view: BuildListener) => void, how: { json?: boolean; terminal?: boolean } = {}): [string, string] {
   const said: [string, string] = ['', ''];
   const out = (text: Printable): void => void (said[0] += text.toString());
   const err = (text: Printable): void => void (said[1] += text.toString());

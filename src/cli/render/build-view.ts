@@ -1,28 +1,20 @@
 import { PRUNE_COMMAND } from '../../images/index.ts';
-import type { BuildProgress, BuiltImage } from '../../images/index.ts';
+import type { BuiltImage } from '../../images/index.ts';
 import { CLEAR_LINE, inBytes, inSeconds, line, printableJson, printableOutput } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
+import type { BuildListener } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
 import { colorsFor } from './colors.ts';
 import { columnsOf } from './columns.ts';
 
-/** How a build of images is shown. */
-export interface BuildView extends BuildProgress {
-  /** A build removes nothing: how a person does it. */
-  olderStay(): void;
-  /** With what was finished before. */
-  calledOff(finished: readonly BuiltImage[]): void;
-  close(): void;
-}
-
 type Context = Pick<CliContext, 'out' | 'err' | 'terminal' | 'color'>;
 
-export function buildView(context: Context, json: boolean): BuildView {
+export function buildView(context: Context, json: boolean): BuildListener {
   if (json) return jsonView(context);
   return context.terminal ? tailView(context) : plainView(context);
 }
 
-function jsonView({ out }: Context): BuildView {
+function jsonView({ out }: Context): BuildListener {
   const say = (value: object): void => out(line`${printableJson(value)}\n`);
   return {
     step: (text) => say({ type: 'build-step', text }),
@@ -34,7 +26,7 @@ function jsonView({ out }: Context): BuildView {
   };
 }
 
-export function plainView({ out, err }: Context): BuildView {
+export function plainView({ out, err }: Context): BuildListener {
   return {
     step: (text) => out(line`Building ${text}\n`),
     line: (text) => out(line`  ${printableOutput(text)}\n`),
@@ -46,7 +38,7 @@ export function plainView({ out, err }: Context): BuildView {
 }
 
 /** One line that always shows the last one printed; what failed is in the error, with its last lines. */
-function tailView({ out, err, color }: Context): BuildView {
+function tailView({ out, err, color }: Context): BuildListener {
   const { dim } = colorsFor(color);
   const width = Math.max(20, columnsOf(process.stdout) - 3);
   return {

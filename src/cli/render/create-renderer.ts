@@ -3,7 +3,7 @@ import type { TaskGraph } from '../../tasks/index.ts';
 import type { CliContext } from '../command.ts';
 import { jsonRenderer } from './json.ts';
 import { plainRenderer } from './plain.ts';
-import type { Renderer } from './renderer.ts';
+import type { RunListener } from '../../project/index.ts';
 
 interface RendererWishes {
   readonly context: CliContext;
@@ -12,7 +12,7 @@ interface RendererWishes {
 }
 
 /** Chosen once: for programs, for a person at a terminal, for a log. */
-export async function createRenderer({ context, graph, json }: RendererWishes): Promise<Renderer> {
+export async function createRenderer({ context, graph, json }: RendererWishes): Promise<RunListener> {
   if (json) return jsonRenderer(context);
   if (!context.terminal || !fits(graph, process.stdout)) return plainRenderer(context);
   const { terminalRenderer } = await import('./terminal.ts');

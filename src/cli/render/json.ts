@@ -1,9 +1,9 @@
 import { line, printableJson } from '../../lib/index.ts';
 import type { CliContext } from '../command.ts';
-import type { Renderer } from './renderer.ts';
+import type { RunListener } from '../../project/index.ts';
 
 /** One JSON object per line on stdout: each event, as it stands in the event log. */
-export function jsonRenderer(context: CliContext): Renderer {
+export function jsonRenderer(context: CliContext): RunListener {
   const say = (value: unknown): void => context.out(line`${printableJson(value)}\n`);
   return {
     event: say,

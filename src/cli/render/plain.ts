@@ -3,13 +3,13 @@ import type { Printable } from '../../lib/index.ts';
 import type { CliContext } from '../command.ts';
 import { describe } from './describe.ts';
 import { colorsFor } from './colors.ts';
-import type { Renderer } from './renderer.ts';
+import type { RunListener } from '../../project/index.ts';
 import { formatSummary } from './summary.ts';
 
 const SIGN = { good: '✓', bad: '✗', plain: '·', quiet: ' ' } as const;
 
 /** One line per event, for logs and pipes. */
-export function plainRenderer(context: CliContext): Renderer {
+export function plainRenderer(context: CliContext): RunListener {
   const colors = colorsFor(context.color);
   const paint = { good: colors.green, bad: colors.red, plain: (text: Printable) => text, quiet: colors.dim };
   return {

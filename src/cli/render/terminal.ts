@@ -9,14 +9,14 @@ import { createCells, endAll, moveBy, tell } from './cells.ts';
 import type { Cell, Cells, End } from './cells.ts';
 import { colorsFor } from './colors.ts';
 import { describe } from './describe.ts';
-import type { Renderer } from './renderer.ts';
+import type { RunListener } from '../../project/index.ts';
 import { formatSummary } from './summary.ts';
 
 type Row = ListrTaskWrapper<unknown, typeof DefaultRenderer, typeof SimpleRenderer>;
 type RowOfTask = ListrTask<unknown, typeof DefaultRenderer>;
 
 /** Levels and their tasks as a live tree, for a person at a terminal. */
-export function terminalRenderer(context: CliContext, graph: TaskGraph): Renderer {
+export function terminalRenderer(context: CliContext, graph: TaskGraph): RunListener {
   const colors = colorsFor(context.color);
   const cells = createCells(graph);
   const notes: string[] = [];

@@ -1,21 +1,25 @@
 import { line, printable, printableJson, printableLines } from '../../lib/index.ts';
+import { agentSpec, checkWorkers, unprotectedLines } from '../../project/index.ts';
+import type { Prepared, RunFace } from '../../project/index.ts';
 import { formatPlan } from '../../tasks/index.ts';
 import type { CliContext } from '../command.ts';
-import type { Prepared } from './prepared.ts';
-import { unprotectedLines } from '../render/mode-line.ts';
-import { agentSpec, checkWorkers } from '../../project/index.ts';
+
+interface Manner {
+  readonly json: boolean;
+  readonly tell: RunFace['mode'];
+}
 
 /** `--dry-run`: what would be done. What no run could use is refused here as it would be there. */
-export async function showPlan(prepared: Prepared, json: boolean, context: CliContext): Promise<number> {
+export async function showPlan(prepared: Prepared, manner: Manner, context: CliContext): Promise<number> {
   const agent = agentSpec(prepared.config, prepared.settings.agent);
   const notes = [...prepared.notes, ...(await checkWorkers({ ...prepared, agent, env: context.env }))];
-  printPlan({ ...prepared, notes }, json, context);
+  printPlan({ ...prepared, notes }, manner, context);
   return 0;
 }
 
 function printPlan(
-  { graph, settings, notes, mode: chosen, tell, config }: Prepared,
-  json: boolean,
+  { graph, settings, notes, mode: chosen, config }: Prepared,
+  { json, tell }: Manner,
   context: CliContext,
 ): void {
   const unprotected = unprotectedLines(chosen, agentSpec(config, settings.agent), graph);

@@ -2,8 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { line, printableJson, systemCode } from '../../lib/index.ts';
 import type { CliContext, CommandInput } from '../command.ts';
-import { openProject } from '../../project/index.ts';
-import { approveOwn } from '../trust-config.ts';
+import { approveOwn, openProject } from '../../project/index.ts';
 
 const CONFIG = `# Mahabharatha. Every key may be left out; what is written here are the defaults.
 # All keys are described in schemas/config.schema.json of the package.

@@ -5,12 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { newRepository } from '../../git/index.ts';
 import { line } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
-import { findProgram, openProject } from '../../project/index.ts';
+import { approveOwn, findProgram, openProject } from '../../project/index.ts';
 import { build } from '../run/build-feature.ts';
 import { textOf } from '../command.ts';
 import type { CliContext, CommandInput } from '../command.ts';
 import { cliErrors } from '../errors.ts';
-import { approveOwn } from '../trust-config.ts';
 
 const write = (file: string, line: string): string => `sleep 1 && echo '${line}' > ${file}`;
 

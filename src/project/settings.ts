@@ -1,18 +1,18 @@
 import { configErrors } from '../config/errors.ts';
 import { parseConfig } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
-import { line } from '../lib/index.ts';
-import type { AppError } from '../lib/index.ts';
+import type { AppError, Environment } from '../lib/index.ts';
 import { differences, readApproved, readSteering, writeApproved } from '../trust/index.ts';
 import type { Difference, SteeringFiles } from '../trust/index.ts';
-import type { CliContext } from './command.ts';
-import { projectErrors } from '../project/errors.ts';
-import type { Project } from '../project/index.ts';
+import { projectErrors } from './errors.ts';
+import type { Project } from './project.ts';
 
 /** A log of a machine without a terminal need not hold a whole Dockerfile. */
 const SHOWN_LINES = 80;
 
-type Where = Pick<CliContext, 'env'>;
+interface Where {
+  readonly env: Environment;
+}
 
 /** Settings of a repository are code, and every contributor to it can write them. */
 export interface Settings {
@@ -34,16 +34,9 @@ export function configOf({ paths }: Project, { files }: Settings): Config {
   throw configErrors.CONFIG_INVALID({ file: paths.config, problems });
 }
 
-/** Before anything of it is obeyed. What has changed is shown and asked for at a terminal, and refused elsewhere. */
-export async function checkTrust(
-  project: Project,
-  { files, changes }: Settings,
-  trusted: boolean,
-  context: CliContext,
-): Promise<void> {
-  if (changes.length === 0) return;
-  if (!trusted && !(await isConfirmed(changes, context))) throw notTrusted(changes, context.terminal);
-  await writeApproved(project.repository.root, context.env, files);
+/** From now on runs obey these settings as they are. */
+export async function approveSettings({ repository }: Project, { files }: Settings, { env }: Where): Promise<void> {
+  await writeApproved(repository.root, env, files);
 }
 
 /** What a dry run, which obeys nothing that does harm, has to say. */
@@ -60,21 +53,16 @@ export async function approveOwn(project: Project, file: string, { env }: Where)
   if (own !== undefined) await writeApproved(root, env, { ...approved, [file]: own });
 }
 
-async function isConfirmed(changes: readonly Difference[], { terminal, out, confirm }: CliContext): Promise<boolean> {
-  if (!terminal) return false;
-  out(line`Runs obey these settings of the repository, and you have not approved them on this machine:\n`);
-  for (const text of textOf(changes)) out(line`${text}\n`);
-  return confirm(line`\nObey them from now on?`);
-}
-
-function notTrusted(changes: readonly Difference[], shown: boolean): AppError {
-  const lines = shown ? [] : textOf(changes);
+/** `shown`: the user has just seen the difference. */
+export function notTrusted({ changes }: Settings, shown: boolean): AppError {
+  const lines = shown ? [] : changeLines(changes);
   const rest = lines.length - SHOWN_LINES;
   const cut = rest > 0 ? [...lines.slice(0, SHOWN_LINES), `… and ${rest} more lines`] : lines;
   return projectErrors.CONFIG_NOT_TRUSTED({ changes: changes.map(inWords), lines: cut });
 }
 
-function textOf(changes: readonly Difference[]): string[] {
+/** The difference as it may be shown, line by line. */
+export function changeLines(changes: readonly Difference[]): string[] {
   return changes.flatMap((change) => [`${inWords(change)}:`, ...change.lines.map((text) => `  ${text}`)]);
 }
 

@@ -1,41 +1,46 @@
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config } from '../../config/index.ts';
-import { systemCode } from '../../lib/index.ts';
-import type { TaskGraph } from '../../tasks/index.ts';
-import { buildForRun, imageRequest } from '../images/build-image.ts';
-import type { Wishes } from './build-wishes.ts';
-import { askRules, checkObjects, chooseMode, decideResumed, hasRunInContainers } from '../../project/index.ts';
-import type { Mode, Project } from '../../project/index.ts';
-import type { CliContext } from '../command.ts';
-import type { ModeTeller } from '../render/mode-line.ts';
+import type { Config } from '../config/index.ts';
+import { systemCode } from '../lib/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
+import { makeImages } from './build-images.ts';
+import { checkObjects } from './check-objects.ts';
+import { chooseMode } from './choose-mode.ts';
+import type { Mode } from './choose-mode.ts';
+import { hasRunInContainers } from './container-memory.ts';
+import { askRules } from './container-network.ts';
+import { decideResumed } from './decide-mode.ts';
+import { imageRequest } from './image-request.ts';
+import type { Place, Project } from './project.ts';
+import type { RunFace, RunHost } from './run-listener.ts';
+import type { RunWishes } from './run-wishes.ts';
 
 interface ModeQuestion {
   readonly project: Project;
   readonly config: Config;
   readonly graph: TaskGraph;
-  readonly wishes: Wishes;
+  readonly wishes: RunWishes;
 }
 
 /** What the workers of a run will run in; builds a stale image when that needs no question. */
-export async function modeOfRun(question: ModeQuestion, context: CliContext, tell: ModeTeller): Promise<Mode> {
+export async function modeOfRun(question: ModeQuestion, host: RunHost, face: RunFace): Promise<Mode> {
   const { project, config, graph, wishes } = question;
-  const meant = await reasonsForContainers(project, config.workers, context);
+  const meant = await reasonsForContainers(project, config.workers, host);
   const agent = wishes.agent ?? config.agent;
   const agentTasks = agent === 'shell' ? 0 : graph.tasks.filter((task) => task.run === null).length;
   return chooseMode({
     ...(await wishedMode(question, meant)),
     repository: { meant, agent, agentTasks },
-    env: context.env,
-    request: () => imageRequest({}, context),
-    check: () => checkObjects(project.repository, context.env),
-    rules: () => askRules(config.workers, context.env, project.repository.root),
+    env: host.env,
+    request: () => imageRequest(host),
+    check: () => checkObjects(project.repository, host.env),
+    rules: () => askRules(config.workers, host.env, project.repository.root),
     autoBuild: wishes.autoBuild,
     build: wishes.dryRun
       ? null
       : async (engine, request, line) => {
-          tell(line, []);
-          await buildForRun(engine, request, context);
+          face.mode(line, []);
+          await makeImages(engine, { ...request, noCache: false, signal: host.interrupted }, face.build);
         },
   });
 }
@@ -57,7 +62,7 @@ async function wishedMode(
 export async function reasonsForContainers(
   { repository, paths }: Project,
   workers: Config['workers'],
-  { env }: Pick<CliContext, 'env'>,
+  { env }: Pick<Place, 'env'>,
 ): Promise<string[]> {
   const [known, described] = await Promise.all([
     hasRunInContainers(repository.commonDir, env),

@@ -1,0 +1,23 @@
+import { line } from '../lib/index.ts';
+import { approveSettings, changeLines, notTrusted } from '../project/index.ts';
+import type { Project, Settings } from '../project/index.ts';
+import type { CliContext } from './command.ts';
+
+/** Before anything of the settings is obeyed. What has changed is shown and asked for at a terminal, and refused elsewhere. */
+export async function askTrust(
+  project: Project,
+  settings: Settings,
+  trusted: boolean,
+  context: CliContext,
+): Promise<void> {
+  if (settings.changes.length === 0) return;
+  if (!trusted && !(await isConfirmed(settings, context))) throw notTrusted(settings, context.terminal);
+  await approveSettings(project, settings, context);
+}
+
+async function isConfirmed({ changes }: Settings, { terminal, out, confirm }: CliContext): Promise<boolean> {
+  if (!terminal) return false;
+  out(line`Runs obey these settings of the repository, and you have not approved them on this machine:\n`);
+  for (const text of changeLines(changes)) out(line`${text}\n`);
+  return confirm(line`\nObey them from now on?`);
+}

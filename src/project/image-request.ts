@@ -1,0 +1,31 @@
+import { gitErrors } from '../git/errors.ts';
+import type { ImageRequest } from '../images/index.ts';
+import { hasCode } from '../lib/index.ts';
+import { packageRoot } from './package-files.ts';
+import { openProject } from './project.ts';
+import type { Place, Project } from './project.ts';
+
+/** Where a command or a request stands, and the version of this package. */
+export interface Host extends Place {
+  readonly version: string;
+}
+
+/** What images are built from and looked for by. Null is the base of the last build, and the engine's own platform. */
+export async function imageRequest(
+  host: Host,
+  { base = null, platform = null }: Partial<Pick<ImageRequest, 'base' | 'platform'>> = {},
+): Promise<ImageRequest> {
+  const { version, env } = host;
+  const project = (await projectIfAny(host))?.paths.top ?? null;
+  return { packageRoot: packageRoot(), version, env, project, base, platform };
+}
+
+/** The worker image needs no repository; only its own image does. */
+export async function projectIfAny(place: Place): Promise<Project | null> {
+  try {
+    return await openProject(place);
+  } catch (error) {
+    if (hasCode(error, gitErrors.NOT_A_REPOSITORY)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { libErrors } from '../lib/index.ts';
+
+/** Where docker/ is: some folders up, how many depends on whether this runs bundled. */
+export function packageRoot(): string {
+  const start = path.dirname(fileURLToPath(import.meta.url));
+  for (let folder = start; ; folder = path.dirname(folder)) {
+    if (existsSync(path.join(folder, 'docker', 'worker.Dockerfile'))) return folder;
+    if (folder === path.dirname(folder)) {
+      throw libErrors.FILE_UNREADABLE({
+        file: 'docker/worker.Dockerfile',
+        reason: `it is nowhere above ${start}`,
+      });
+    }
+  }
+}
+
+/** A program of ours that is started as a process of its own. */
+export function programFile(name: 'worker' | 'sweeper'): string {
+  return path.join(packageRoot(), 'dist', 'bundle', name, `${name}.js`);
+}

@@ -19,6 +19,7 @@ const RANK = {
   'egress/proxy': 3,
   'egress/door': 3,
   images: 3,
+  mail: 3,
   containers: 4,
   launchers: 5,
   orchestrator: 6,
@@ -33,7 +34,7 @@ const RANK = {
 };
 /** Never inside a container. */
 const HOST_ONLY =
-  '^src/(cli|mcp|http|project|sandbox|planning|orchestrator|containers|launchers|engines|images|credentials|npm|trust|egress/rules)/';
+  '^src/(cli|mcp|http|project|sandbox|planning|orchestrator|containers|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
 const PURE_IN_ORCHESTRATOR = [
   'decide[a-z-]*',
   'backoff',
@@ -87,7 +88,7 @@ module.exports = {
       'ports-are-types',
       { path: dir('orchestrator') },
       {
-        path: '^src/(engines|images|git|state|logs|launchers)/',
+        path: '^src/(engines|images|git|state|logs|mail|launchers)/',
         pathNot: '/errors[.]ts$',
         dependencyTypesNot: ['type-only'],
       },

@@ -1,7 +1,5 @@
-import path from 'node:path';
-import { writeFileAtomic } from '../lib/index.ts';
 import { asksAgent } from '../protocol/index.ts';
-import type { Assignment, TaskAssignment, TaskBrief } from '../protocol/index.ts';
+import type { TaskAssignment, TaskBrief } from '../protocol/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import type { Task } from '../tasks/index.ts';
 import { eventOf } from './action-events.ts';
@@ -25,7 +23,7 @@ export async function assign(
   await journal.save();
   const assignment = taskAssignment(context, journal, action.task, action.fresh !== null);
   if (asksAgent(assignment)) register.giveCredentials(target.session, assignment.attempt);
-  await deliver(context, action.worker, assignment);
+  await context.ports.mail.deliver(action.worker, assignment);
 }
 
 /** A worker that is taken over may not have received its assignment; a second delivery does no harm. */
@@ -36,7 +34,7 @@ export async function assignAgain(context: RunContext, journal: Journal, worker:
   if (task === null || attempt?.outcome !== null || attempt.worker !== worker) return;
   const { number } = attempt;
   const fresh = whyFresh({ state: journal.state, graph: context.graph }, { task, worker, number }) !== null;
-  await deliver(context, worker, taskAssignment(context, journal, task, fresh));
+  await context.ports.mail.deliver(worker, taskAssignment(context, journal, task, fresh));
 }
 
 function taskAssignment(
@@ -84,16 +82,11 @@ export async function runGates(context: RunContext, journal: Journal, action: Ac
   const started = eventOf['run-gates'](action, journal.state);
   journal.record(started);
   await journal.save();
-  await deliver(context, action.worker, {
+  await context.ports.mail.deliver(action.worker, {
     version: 1,
     kind: 'gate',
     attempt: started.attempt,
     base: action.commit,
     gates: journal.state.settings.gates,
   });
-}
-
-async function deliver({ ports }: RunContext, worker: number, assignment: Assignment): Promise<void> {
-  const file = path.join(ports.store.paths.worker(worker).inbox, 'assignment.json');
-  await writeFileAtomic(file, JSON.stringify(assignment), { durable: false });
 }

@@ -6,14 +6,14 @@ import { eventOf } from './action-events.ts';
 import type { Journal } from './journal.ts';
 import type { ActionOf } from './plan.ts';
 import type { RunContext } from './ports.ts';
-import { addCheckout, makeMailboxes } from './worker-folders.ts';
+import { addCheckout } from './worker-folders.ts';
 import type { WorkerRegister } from './worker-register.ts';
 
 /** How much sooner than its worker an agent is killed, so that the worker can still save and report. */
 const AGENT_GRACE_SHARE = 0.5;
 
 /**
- * The mailboxes are made at once, so that work can be assigned. The checkout may take long, and goes on beside the loop;
+ * The mail is opened at once, so that work can be assigned. The checkout may take long, and goes on beside the loop;
  * a start that fails is seen at the next look, as the end of any worker is.
  */
 export async function startWorker(
@@ -31,7 +31,7 @@ export async function startWorker(
   journal.record(eventOf['start-worker'](action, { session, mode: ports.launcher.name, branch, worktree }));
   await journal.save();
   const base = journal.state.integrationTip;
-  await makeMailboxes(paths, bootOf(context, journal, { worker, session, branch, ...checkoutOf(context, base) }));
+  await ports.mail.open(worker, bootOf(context, journal, { worker, session, branch, ...checkoutOf(context, base) }));
   void register
     .expect(session, async () => {
       const privateGit = await addCheckout(ports, paths, { branch, base });

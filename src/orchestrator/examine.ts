@@ -1,8 +1,6 @@
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { gitErrors } from '../git/errors.ts';
-import { copyUntrusted, hasCode, libErrors, reasonOf } from '../lib/index.ts';
-import { branchNames, BUNDLE, commitMessage } from '../protocol/index.ts';
+import { hasCode, libErrors, reasonOf } from '../lib/index.ts';
+import { branchNames, commitMessage } from '../protocol/index.ts';
 import type { TaskResult } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { checkoutSize } from './checkout-size.ts';
@@ -108,17 +106,15 @@ async function bringHome(
   worker: number,
   commit: string,
 ): Promise<string | null> {
-  const { outbox, bundle } = ports.store.paths.worker(worker);
   const branch = branchNames(graph.feature).worker(worker);
   try {
-    const copied = await copyUntrusted(path.join(outbox, BUNDLE), bundle, options.bundleBytes);
-    if (!copied) return 'came without the bundle that it should be in';
-    const tip = await ports.repository.bringHome({ file: bundle, branch });
+    const tip = await ports.mail.withBundle(worker, options.bundleBytes, async (file) =>
+      ports.repository.bringHome({ file, branch }),
+    );
+    if (tip === undefined) return 'came without the bundle that it should be in';
     return tip === commit ? null : `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
   } catch (error) {
     if (!hasCode(error, gitErrors.BUNDLE_REFUSED) && !hasCode(error, libErrors.FILE_UNREADABLE)) throw error;
     return `could not be fetched from its bundle: ${reasonOf(error)}`;
-  } finally {
-    await rm(bundle, { force: true });
   }
 }

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { libErrors } from '../lib/index.ts';
-import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
+import { createFolderMail } from '../mail/index.ts';
+import type { FeaturePaths, RecordedEvent, RunState, StateStore } from '../state/index.ts';
 import type { WorkerRegister } from './worker-register.ts';
 import { openJournal } from './journal.ts';
 import { createBell, runLoop } from './loop.ts';
@@ -63,6 +64,7 @@ function setScene(requests: Requests = async () => []): Scene {
         removeWorkers: async () => undefined,
       },
       launcher: { capabilities: { sharesObjects: true }, sweep: async () => 0 },
+      mail: createFolderMail(paths as unknown as FeaturePaths),
       watch: () => ({ close: () => undefined }),
       emit: (event: RecordedEvent) => {
         events.push(event);

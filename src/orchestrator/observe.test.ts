@@ -7,7 +7,8 @@ import { waitUntil } from '../../test/support/wait-until.ts';
 import { readUntrusted } from '../lib/index.ts';
 import { BUNDLE, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
-import type { RunState } from '../state/index.ts';
+import { createFolderMail } from '../mail/index.ts';
+import type { FeaturePaths, RunState } from '../state/index.ts';
 import type { WorkerRegister } from './worker-register.ts';
 import { createObserver } from './observe.ts';
 import { takeResults } from './decide-examination.ts';
@@ -56,6 +57,13 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
   const state: RunState = { ...world.state, workers: Object.fromEntries(up) };
   let now = 0;
   const status = (worker: number): string => path.join(folder, String(worker), 'status.json');
+  const paths = {
+    worker: (worker: number) => ({
+      status: status(worker),
+      outbox: path.dirname(status(worker)),
+      bundle: path.join(folder, `${worker}.bundle`),
+    }),
+  };
   const bundles: Desk['bundles'] = [];
   const repository = {
     bringHome: () => new Promise<string>((taken, failed) => bundles.push({ taken, failed })),
@@ -69,16 +77,8 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
   const context = {
     ports: {
       clock: { now: () => now, monotonic: () => now },
-      store: {
-        paths: {
-          worker: (worker: number) => ({
-            status: status(worker),
-            outbox: path.dirname(status(worker)),
-            bundle: path.join(folder, `${worker}.bundle`),
-          }),
-        },
-        requests: async () => [],
-      },
+      store: { requests: async () => [] },
+      mail: createFolderMail(paths as unknown as FeaturePaths),
       launcher: { capabilities: { sharesObjects } },
       repository,
     },

@@ -1,6 +1,6 @@
-import { inSeconds, isPassing, readUntrusted, reasonOf, systemClock } from '../lib/index.ts';
+import { inSeconds, isPassing, reasonOf, systemClock } from '../lib/index.ts';
 import type { Clock } from '../lib/index.ts';
-import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
+import { workerStatus } from '../protocol/index.ts';
 import type { Phase, WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
@@ -58,7 +58,7 @@ export function createObserver(
   const view = async (state: RunState, number: number, worker: WorkerState): Promise<WorkerView> => {
     // First whether it lives, then what it says: what a dead worker has said is then its last word.
     const exit = register.exitOf(worker.session);
-    const reading = await readStatus(ports.store.paths.worker(number).status, readings.get(number), options.redact);
+    const reading = await readStatus(context, number, readings.get(number));
     readings.set(number, reading);
     const status = reading.status?.session === worker.session ? reading.status : null;
     if (status !== null) heartbeats.set(number, status.at);
@@ -224,14 +224,14 @@ function createAttemptWatch({ ports, options, graph }: RunContext): typeof overd
 }
 
 async function readStatus(
-  file: string,
+  { ports, options }: RunContext,
+  worker: number,
   before: Reading | undefined,
-  redact: (text: string) => string,
 ): Promise<Reading> {
   try {
-    const raw = await readUntrusted(file, STATUS_LIMIT);
+    const raw = await ports.mail.readStatus(worker);
     if (raw === undefined) return { text: raw, status: null, unreadable: null };
-    const text = redact(raw);
+    const text = options.redact(raw);
     if (before?.text === text) return before;
     return { text, status: workerStatus.parse(JSON.parse(text)), unreadable: null };
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Repository } from '../git/index.ts';
 import type { Clock, Environment } from '../lib/index.ts';
 import type { Launcher } from '../launchers/index.ts';
+import type { Mail } from '../mail/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import type { RecordedEvent, StateStore } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
@@ -12,7 +13,8 @@ export interface Ports {
   readonly repository: Repository;
   readonly store: StateStore;
   readonly launcher: Launcher;
-  /** Calls back soon after a worker or a person has written something. */
+  readonly mail: Mail;
+  /** Calls back soon after a person has asked for something. */
   readonly watch: (folder: string, onChange: () => void) => { close(): void };
   readonly emit: (event: RecordedEvent) => void;
 }

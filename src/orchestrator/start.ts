@@ -16,7 +16,6 @@ import { createWorkerRegister } from './worker-register.ts';
 import type { WorkerRegister } from './worker-register.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
-import { keepLease } from '../lease/index.ts';
 import { createBell, runLoop } from './loop.ts';
 import type { RunEnd } from './loop.ts';
 import type { RunContext } from './ports.ts';
@@ -89,7 +88,7 @@ async function withLease(
   prepare: (register: WorkerRegister) => Promise<void>,
 ): Promise<RunEnd> {
   const { ports, options } = context;
-  const lease = await keepLease(ports.store.paths.lease, options.leaseMs);
+  const lease = await ports.mail.keepLease(options.leaseMs);
   const bell = createBell();
   const register = createWorkerRegister(ports, bell.ring);
   try {

@@ -1,9 +1,8 @@
-import { mkdir, readdir, rename } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { randomId, removeTree, systemCode, writeFileAtomic } from '../lib/index.ts';
+import { randomId, removeTree, systemCode } from '../lib/index.ts';
 import type { WorkerSpec } from '../launchers/index.ts';
 import { INSIDE } from '../protocol/index.ts';
-import type { Boot } from '../protocol/index.ts';
 import type { WorkerPaths } from '../state/index.ts';
 import type { Ports } from './ports.ts';
 
@@ -56,15 +55,6 @@ export async function removeCheckouts({ repository, store }: FolderPorts): Promi
     await repository.removeWorktree(worktree);
     await removeTree(gitDir);
   }
-}
-
-/** Nothing of an earlier life is left in them: neither an old assignment nor an old result. */
-export async function makeMailboxes(paths: WorkerPaths, boot: Boot): Promise<void> {
-  for (const folder of [paths.inbox, paths.outbox]) {
-    await removeTree(folder);
-    await mkdir(folder, { recursive: true });
-  }
-  await writeFileAtomic(path.join(paths.inbox, 'worker.json'), JSON.stringify(boot), { durable: false });
 }
 
 export async function addCheckout(

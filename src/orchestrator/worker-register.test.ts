@@ -43,8 +43,7 @@ function openBench(startingMs?: number): Bench {
   } as unknown as Launcher;
   const ports = {
     launcher,
-    watch: () => ({ close: () => undefined }),
-    store: { paths: { worker: () => ({ outbox: '' }) } },
+    mail: { watch: () => ({ close: () => undefined }) },
   } as unknown as Ports;
   const register = createWorkerRegister(ports, () => undefined, startingMs);
   return {

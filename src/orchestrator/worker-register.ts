@@ -9,7 +9,7 @@ import type { Ports } from './ports.ts';
 export interface WorkerRegister {
   /** Counts as alive while it is being started; resolves with the handle, which is then registered, or with why there is none. */
   expect(session: string, start: () => Promise<WorkerHandle>): Promise<WorkerHandle | string>;
-  /** Registers a worker: waits for its end, and watches its outbox. */
+  /** Registers a worker: waits for its end, and watches its mail. */
   hold(handle: WorkerHandle): void;
   /** How the worker of this session ended; undefined while it lives. A session that is not registered counts as gone. */
   exitOf(session: string): WorkerEnd | undefined;
@@ -37,7 +37,7 @@ export interface WorkerRegister {
 const STARTING_MS = 15_000;
 
 export function createWorkerRegister(
-  ports: Pick<Ports, 'launcher' | 'watch' | 'store'>,
+  ports: Pick<Ports, 'launcher' | 'mail'>,
   onSign: () => void,
   startingMs = STARTING_MS,
 ): WorkerRegister {
@@ -46,7 +46,7 @@ export function createWorkerRegister(
 
   const hold = (handle: WorkerHandle): void => {
     handles.set(handle.session, handle);
-    const watch = ports.watch(ports.store.paths.worker(handle.worker).outbox, onSign);
+    const watch = ports.mail.watch(handle.worker, onSign);
     const note = (end: WorkerEnd): void => {
       exits.set(handle.session, end);
       known.gone.add(handle.session);

@@ -5,6 +5,7 @@ import type { Environment } from '../lib/index.ts';
 import { sweepOwner } from '../containers/index.ts';
 import { createSubprocessLauncher, listWorkers } from '../launchers/index.ts';
 import type { Launcher, WorkerHandle } from '../launchers/index.ts';
+import { createFolderMail } from '../mail/index.ts';
 import type { Ports, RunOptions } from '../orchestrator/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
@@ -37,6 +38,7 @@ export function wirePorts(
     repository: project.repository,
     store,
     launcher,
+    mail: createFolderMail(store.paths),
     watch: watchFolder,
     emit,
   };

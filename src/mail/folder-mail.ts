@@ -1,0 +1,38 @@
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { keepLease } from '../lease/index.ts';
+import { copyUntrusted, readUntrusted, removeTree, watchFolder, writeFileAtomic } from '../lib/index.ts';
+import { BUNDLE, STATUS_LIMIT } from '../protocol/index.ts';
+import type { FeaturePaths } from '../state/index.ts';
+import type { Mail } from './mail.ts';
+
+/** Mail in folders of the host: the orchestrator writes inboxes and the lease, each worker its own outbox. */
+export function createFolderMail(paths: Pick<FeaturePaths, 'worker' | 'lease'>): Mail {
+  const write = async (worker: number, name: string, value: unknown): Promise<void> => {
+    const file = path.join(paths.worker(worker).inbox, name);
+    await writeFileAtomic(file, JSON.stringify(value), { durable: false });
+  };
+  return {
+    open: async (worker, boot) => {
+      const { inbox, outbox } = paths.worker(worker);
+      for (const folder of [inbox, outbox]) {
+        await removeTree(folder);
+        await mkdir(folder, { recursive: true });
+      }
+      await write(worker, 'worker.json', boot);
+    },
+    deliver: async (worker, assignment) => write(worker, 'assignment.json', assignment),
+    readStatus: async (worker) => readUntrusted(paths.worker(worker).status, STATUS_LIMIT),
+    watch: (worker, onNews) => watchFolder(paths.worker(worker).outbox, onNews),
+    withBundle: async (worker, maxBytes, use) => {
+      const { outbox, bundle } = paths.worker(worker);
+      try {
+        const copied = await copyUntrusted(path.join(outbox, BUNDLE), bundle, maxBytes);
+        return copied ? await use(bundle) : undefined;
+      } finally {
+        await rm(bundle, { force: true });
+      }
+    },
+    keepLease: async (leaseMs) => keepLease(paths.lease, leaseMs),
+  };
+}

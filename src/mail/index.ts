@@ -1,0 +1,2 @@
+export { createFolderMail } from './folder-mail.ts';
+export type { Mail } from './mail.ts';

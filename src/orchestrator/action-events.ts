@@ -2,7 +2,7 @@ import type { RunEvent, RunState } from '../state/index.ts';
 import { gateAttemptId } from './decide-level.ts';
 import type { ActionOf } from './plan.ts';
 
-/** What is known of a worker's session when it is started, and not decided. */
+/** What the executor knows of a worker that it starts, and no decision says. */
 export interface NewSession {
   readonly session: string;
   readonly mode: string;

@@ -69,7 +69,7 @@ async function mergeTask(
   return { kind: 'conflict', task: id, files: result.files, others };
 }
 
-/** Those of the tasks that changed one of the files. */
+/** Which of the tasks changed one of the files. */
 async function whoChanged(
   { ports }: RunContext,
   state: RunState,
@@ -85,7 +85,7 @@ async function whoChanged(
   return works.filter((_, index) => files.some((file) => changed[index]?.has(file))).map(({ id }) => id);
 }
 
-/** Moves the integration branch to the tried tip, if it still is where we left it, and the tip is what its tasks made it. */
+/** Moves the integration branch to the trial's tip, if the branch is where we left it and the tip is proved to be what the tasks made. */
 export async function publishLevel(
   { ports, graph }: RunContext,
   journal: Journal,
@@ -94,7 +94,7 @@ export async function publishLevel(
   const { state } = journal;
   const { level, tip } = action;
   const ref = `refs/heads/${branchNames(graph.feature).integration}`;
-  // After a crash between the steps below the branch may be there already; the trial must be known then.
+  // A crash below may leave the branch at the tip: the trial must be on the disk by then.
   await journal.save();
   const reason = await ports.repository.findMergeFault({ ...trialChain(state, level), tip });
   if (reason !== undefined) throw orchestratorErrors.MERGE_UNSOUND({ branch: state.integration, reason });
@@ -107,7 +107,7 @@ export async function publishLevel(
   await journal.save();
 }
 
-/** Throws unless the integration branch is where it should be, with the work of every task that is called complete. */
+/** Throws unless the integration branch is where it should be, and contains the work of every merged task. */
 export async function proveComplete({ ports }: RunContext, state: RunState): Promise<void> {
   const { integration: branch, integrationTip: tip } = state;
   if ((await ports.repository.readRef(`refs/heads/${branch}`)) !== tip)
@@ -117,7 +117,7 @@ export async function proveComplete({ ports }: RunContext, state: RunState): Pro
     throw orchestratorErrors.MERGE_UNSOUND({ branch, reason: `the work of ${lost.join(', ')} is not in it` });
 }
 
-/** Tasks that are said to be merged, and whose commits the integration branch does not contain. */
+/** Tasks that the state calls merged, and whose commits the integration branch does not contain. */
 export async function findUnmerged({ repository }: Pick<Ports, 'repository'>, state: RunState): Promise<string[]> {
   const merged = Object.entries(state.tasks).filter(([, task]) => task.merged && task.commit !== null);
   const missing = await repository.notContained(

@@ -29,7 +29,7 @@ export function createExecutor(
   register: WorkerRegister,
   { merger, examiner, folders }: ExecutorParts,
 ): Executor {
-  /** What the worker said is in the snapshot before it is removed. */
+  /** What the worker reported is on the disk before its folders are removed. */
   const discard = async (worker: number): Promise<void> => {
     await journal.save();
     await folders.discard(worker);
@@ -60,7 +60,7 @@ export function createExecutor(
   };
 }
 
-/** A commit gets its ref before anything is said of it: from then on no repack can lose it. */
+/** A commit gets its ref before its event is recorded: from then on no repack can lose it. */
 export async function recordEvent({ ports, graph }: RunContext, journal: Journal, event: RunEvent): Promise<void> {
   if ((event.type === 'attempt-accepted' || event.type === 'attempt-failed') && event.commit !== null) {
     const ref = attemptRef(graph.feature, event.task, event.attempt);

@@ -1,6 +1,6 @@
 import type { LevelState, RecordedEvent, RunState, TaskState, Trial, WorkerState } from '../state/index.ts';
 
-/** What events do to a state whose lists belong to the caller: they are changed in place, and what is in them is replaced. */
+/** What each event changes in a state whose lists belong to the caller: they are changed in place, and their entries replaced. */
 export type Changes<Type extends RecordedEvent['type']> = {
   readonly [Each in Type]: (state: RunState, event: EventOf<Each>) => RunState;
 };
@@ -19,7 +19,7 @@ export function changeWorker(state: RunState, worker: number, change: Partial<Wo
   return now === undefined ? state : withWorker(state, worker, { ...now, ...change });
 }
 
-/** The worker is free again, unless it has meanwhile been given something else. */
+/** Frees the worker, unless it has got something else meanwhile. */
 export function freeWorker(state: RunState, worker: number, task: string): RunState {
   return state.workers[worker]?.task === task ? changeWorker(state, worker, { task: null, trouble: null }) : state;
 }

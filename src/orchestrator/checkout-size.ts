@@ -20,8 +20,8 @@ export async function checkoutSize(
 }
 
 /**
- * A merge adds to the tip what the commit adds to its own base, as no two tasks of a level write one file. To sum that up
- * costs nothing, and to read each merge would.
+ * No two tasks of a level write the same file, so a merge adds to the tip what the commit adds to its own base. The sum
+ * costs nothing; to read each merged tree would.
  */
 export async function mergedSize(
   context: RunContext,

@@ -4,12 +4,12 @@ import { underExamination } from './decide-examination.ts';
 import { openAttempt } from './plan.ts';
 import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 
-/** What only an agent with an account at a model's provider can meet. */
+/** Outcomes that only an agent with an account at a model's provider can have. */
 const OF_AN_ACCOUNT: ReadonlySet<Outcome> = new Set(['rate-limited', 'usage-limit', 'credentials']);
 /** The longest usage limits are weekly. */
 const FARTHEST_RESET_MS = 8 * 24 * 60 * 60_000;
 
-/** The same, with what workers say of themselves as far as it can be true: a task may speak in its worker's name. */
+/** The snapshot without claims that cannot be true: a task may write a status in its worker's name. */
 export function credible(snapshot: Snapshot): Snapshot {
   const views = [...snapshot.workers].map(([number, view]) => [number, credibleView(snapshot, number, view)] as const);
   return { ...snapshot, workers: new Map(views) };
@@ -48,13 +48,13 @@ function credibleResult(snapshot: Snapshot, result: ObservedTaskResult): Observe
   return { ...own, outcome: 'worker-error', detail, feedback: detail };
 }
 
-/** Claude Code alone tells of its account; of a command nothing is known but its exit status. */
+/** Claude Code alone reports on its account; of any other command only the exit status is known. */
 function hasAccount({ graph, state }: Snapshot, id: string): boolean {
   const task = taskOf(graph, id);
   return task !== undefined && task.run === null && state.settings.agent === 'claude';
 }
 
-/** In our own form; null for what is no time, or too far away to be one. */
+/** The time in ISO form; null when it is none, or too far away for a usage limit. */
 function timeOf(text: string | null, now: number): string | null {
   const at = Date.parse(text ?? '');
   return at <= now + FARTHEST_RESET_MS ? new Date(at).toISOString() : null;

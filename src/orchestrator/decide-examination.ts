@@ -2,8 +2,8 @@ import { openAttempt } from './plan.ts';
 import type { ActionOf, Snapshot, WorkerView } from './plan.ts';
 
 /**
- * A worker's first word on the attempt that it was given is examined, and its commit taken into the repository. What it
- * says of any other attempt is not for it to say.
+ * The first result that a worker reports for its own attempt is examined, and its commit taken into the repository.
+ * Results for other attempts are ignored.
  */
 export function takeResults({ state, workers }: Pick<Snapshot, 'state' | 'workers'>): ActionOf<'take-result'>[] {
   return [...workers].flatMap(([worker, { claim }]) => {
@@ -15,8 +15,8 @@ export function takeResults({ state, workers }: Pick<Snapshot, 'state' | 'worker
 }
 
 /**
- * A worker that has said how its work ended is not called dead, silent or overdue before that is examined: its attempt
- * would count as lost.
+ * Until a reported result is examined, its worker does not count as dead, silent or overdue: the attempt would count as
+ * lost.
  */
 export function underExamination(view: WorkerView): WorkerView {
   return {

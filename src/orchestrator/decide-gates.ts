@@ -46,7 +46,7 @@ function judgeGates({ level, worker, count, gates }: GateWork, result: GateResul
   return [record({ type: 'gates-passed', level, attempt, count, gates: summaries }), ...warnings];
 }
 
-/** One report for each gate, in order, up to the first required one that is red; which gate is required we know. */
+/** One report for each gate, in order, up to the first red one that is required. Whether it is, our settings say, not the worker. */
 function answersTo(gates: readonly GateSpec[], reports: readonly GateReport[]): GateReport[] | undefined {
   const known = reports.map((report, index) => ({ ...report, required: gates[index]?.required ?? true }));
   const ended = known.at(-1);

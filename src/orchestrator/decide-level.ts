@@ -6,7 +6,7 @@ import { attemptId, record } from './plan.ts';
 import type { Action, FinishAction, Snapshot } from './plan.ts';
 import { survey } from './survey.ts';
 
-/** What is lost when the run is killed meanwhile: they are recorded together. */
+/** Merges of one action are recorded together: a kill loses them all. */
 const MERGES_AT_ONCE = 16;
 
 /** The lowest level that is not over; undefined when all are. */
@@ -20,8 +20,8 @@ export function currentLevel({ state, graph }: Pick<Snapshot, 'state' | 'graph'>
 export type HeldBack = (task: TaskState) => boolean;
 
 /**
- * A task whose work did not go together with the others' waits until theirs is published: then it starts from a tree
- * that has theirs in it.
+ * A task with a conflict or red gates waits until the other tasks of its level are published: its next attempt starts
+ * from a tree that contains their work.
  */
 export function heldBack(snapshot: Snapshot, level: number): HeldBack {
   let unpublished: boolean | undefined;
@@ -65,7 +65,7 @@ export function closeLevel(snapshot: Snapshot): Action[] {
 
 const TRIED = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** A trial's list is replaced with each merge, and asked about in each turn. */
+/** Each turn asks which tasks are in the trial; the set is made anew only when the list is replaced. */
 function triedIn(trial: Trial | null): ReadonlySet<string> {
   if (trial === null) return new Set();
   const tried = TRIED.get(trial.tasks) ?? new Set(trial.tasks);
@@ -99,7 +99,7 @@ function runGates(snapshot: Snapshot, level: number, count: number): Action[] {
   return start === undefined ? [gates] : [{ kind: 'start-worker', worker, cause: start }, gates];
 }
 
-/** Gates also see what is left of a level in which a task has failed, or waits for the others. */
+/** Not all tasks need be in it: some may have failed, or wait for the others. */
 function whatIsMerged(snapshot: Snapshot, level: number): string {
   const tasks = tasksOf(snapshot, level);
   const done = tasks.filter(({ task }) => task.status === 'complete').length;

@@ -11,7 +11,7 @@ interface UnderWay {
 /** The end of a worker, in words. */
 export interface WorkerEnd {
   readonly how: string;
-  /** It went beyond a limit: its task's own doing. */
+  /** It went beyond a limit: that is charged to its task. */
   readonly overLimit: boolean;
 }
 
@@ -29,7 +29,7 @@ export function endOf({ workers, state }: Snapshot, worker: number): string {
   return workers.get(worker)?.exit ?? state.workers[worker]?.cause ?? GONE.how;
 }
 
-/** What stops the run (a person, no descriptors left, no engine) may be why the worker is gone, or was never there. */
+/** What stops the run (a person, no descriptors left, no engine) may also have ended the worker, or kept it from starting. */
 export function chargeOfEnd({ stop }: Snapshot): AttemptCharge {
   return stop === null ? 'loss' : 'nothing';
 }
@@ -47,7 +47,7 @@ export function lost(snapshot: Snapshot, work: UnderWay): ActionOf<'record'> {
   });
 }
 
-/** The worker could not set up its worktree: for that the run ends, and the task has nothing to do with it. */
+/** The worker could not set up its worktree: that ends the run, and is not charged to the task. */
 export function notBegun(work: UnderWay): ActionOf<'record'> {
   const detail = `the set-up of worker ${work.attempt.worker} failed`;
   return withoutResult(work, { outcome: 'interrupted', detail, feedback: null, charge: 'nothing' });

@@ -9,7 +9,7 @@ export type Trespass =
   | { readonly kind: 'none' }
   | { readonly kind: 'told' | 'refused'; readonly detail: string; readonly feedback: string };
 
-/** What a task changed beyond its own files. What steers later runs is refused whatever the setting says. */
+/** What a task changed beyond its own files. Steering files are refused under every setting. */
 export function trespassOf(
   task: Pick<Task, 'files'>,
   changed: readonly string[],
@@ -18,7 +18,7 @@ export function trespassOf(
   const foreign = foreignPaths(task, changed);
   const steering = steeringPaths(task, changed);
   const others = foreign.filter((path) => !steering.includes(path));
-  // Shown first, whatever else is cut.
+  // Shown first: the list may be cut.
   if (ownership === 'enforce' && foreign.length > 0) return trespass('refused', [...steering, ...others]);
   if (steering.length > 0) return trespass('refused', steering);
   return ownership === 'warn' && foreign.length > 0 ? trespass('told', foreign) : { kind: 'none' };

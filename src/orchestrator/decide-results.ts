@@ -11,9 +11,9 @@ import { attemptId, record } from './plan.ts';
 import { survey } from './survey.ts';
 import type { Action, FinishAction, ObservedTaskResult, Snapshot } from './plan.ts';
 
-/** So many rate limits in a row are no passing trouble any more. */
+/** After so many rate limits in a row the next one counts as a failure. */
 const BACKOFFS_IN_A_ROW = 20;
-/** A task that is in the graph no more. */
+/** For a task that is no longer in the graph. */
 const OWNS_NOTHING = { files: { create: [], modify: [], read: [] } };
 
 /** Every attempt that is under way: has it ended, and how is that answered? */
@@ -66,7 +66,7 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
   }
 }
 
-/** A task may have broken what its worker works in, or speaks with: the next one there would suffer for it. */
+/** A task may have broken its container: the worker is replaced, so that the next task does not fail for it. */
 function renewed({ state }: Snapshot, { attempt }: UnderWay, detail: string): Action[] {
   if (state.settings.mode !== 'container') return [];
   const cause = `it could not work any more, or was not to be believed: ${firstLine(detail)}`;
@@ -85,7 +85,7 @@ function refuseCommit(snapshot: Snapshot, work: UnderWay, result: ObservedTaskRe
   return [failed(work, { ...result, detail, feedback: detail }, 'failure', { outcome: 'too-large' })];
 }
 
-/** The worker found it good; now what counts is what its commit touches. */
+/** The worker has verified it; the commit must also change what the task owns, and nothing else. */
 function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
   const { id, attempt } = work;
   const task = taskOf(snapshot.graph, id);
@@ -118,7 +118,7 @@ function noWork(
     const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
     return { detail, feedback: detail };
   }
-  // Of a repository in the repository git takes the name of a commit, and no file. Who names it in .gitmodules wants that.
+  // Git records a nested repository as a commit id, without its files. With .gitmodules that is a submodule, and meant.
   if (embedded.length === 0 || changed.includes('.gitmodules')) return undefined;
   const detail = `made a git repository of its own in ${shownPaths(embedded)}: the files in there would be lost`;
   const advice = 'Remove the .git folder in there, so that the files themselves belong to this repository.';
@@ -147,9 +147,9 @@ function failed(
     worker: attempt.worker,
     outcome: special.outcome ?? result.outcome,
     detail: result.detail,
-    // What was our doing or the provider's is no lesson for the next attempt.
+    // An attempt that is not charged has no lesson for the next one.
     feedback: charge === 'failure' ? result.feedback : null,
-    // A ref can only keep what is there.
+    // A misfit may not be in the repository: no ref can keep it.
     commit: result.misfit === null ? result.commit : null,
     usage: result.usage,
     charge,
@@ -157,7 +157,7 @@ function failed(
   });
 }
 
-/** Where its orchestrator was there all the time, a task may have made its worker say that it was not. */
+/** False when the orchestrator was there all the time: a task may have forged the report that it was not. */
 function isLeftAlone({ workers }: Snapshot, { attempt }: UnderWay): boolean {
   return workers.get(attempt.worker)?.leftAlone ?? false;
 }

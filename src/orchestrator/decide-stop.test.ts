@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { whyStop } from './decide-stop.ts';
+import { goesOnAtStop, whyStop } from './decide-stop.ts';
 import type { StopFacts } from './decide-stop.ts';
+import type { Action } from './plan.ts';
 
 const asked = { status: 'stopped', exit: 130, cause: 'Ctrl-C' } as const;
 
@@ -13,4 +14,17 @@ it.each<[string, Partial<StopFacts>, string | undefined]>([
 ])('what stops a run: %s', (_what, facts, expected) => {
   const stop = whyStop({ asked: null, outage: undefined, spentMs: 0, limitMs: null, ...facts });
   expect(stop === null ? undefined : `${stop.exit} ${stop.cause}`).toBe(expected);
+});
+
+it.each<[Action['kind'], boolean]>([
+  ['record', true],
+  ['kill-worker', true],
+  ['take-result', true],
+  ['start-worker', false],
+  ['assign', false],
+  ['run-gates', false],
+  ['merge-tasks', false],
+  ['publish', false],
+])('a stop in the middle of a turn lets go on what has happened, and begins nothing new: %s', (kind, goesOn) => {
+  expect(goesOnAtStop({ kind } as Action)).toBe(goesOn);
 });

@@ -5,7 +5,7 @@ import type { Action, WorkerView } from './plan.ts';
 /** So many causes are shown of one session: a task can make its worker report new ones without end. */
 const MOST_TOLD = 5;
 
-/** What people should hear while an agent waits for its model, each cause once. Only what is shown depends on it. */
+/** Shows why an agent waits for its model, each cause once. Nothing else is decided by it. */
 export function tellTrouble(worker: number, known: WorkerState, view: WorkerView): Action[] {
   const { task, trouble: shown, toldTroubles } = known;
   // The end of an attempt ends its trouble, and does not show whether the model answers again.

@@ -8,7 +8,7 @@ export function isLive(worker: WorkerState): boolean {
   return worker.status === 'STARTING' || worker.status === 'RUNNING' || worker.status === 'IDLE';
 }
 
-/** Are the workers that should be there there, alive and talking? */
+/** Which live workers have ended, are silent, or report a new phase? */
 export function checkWorkers({ state, workers, policy, stop }: Snapshot): Action[] {
   const actions = Object.entries(state.workers)
     .filter(([, worker]) => isLive(worker))
@@ -79,7 +79,7 @@ function tooManyStartFailures(state: RunState, limit: number): Action[] {
   return [{ kind: 'finish', status: 'failed', exit: 4, cause, resumeAt: null }];
 }
 
-/** A worker with nothing to do, fit for what it is wanted for; or the number of one that may be started, and why. */
+/** An idle worker that fits; else the number of one that may be started, and why. */
 export function findWorker(
   { state, workers }: Snapshot,
   taken: ReadonlySet<number>,

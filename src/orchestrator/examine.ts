@@ -64,7 +64,7 @@ export function createExaminer(context: RunContext, onNews: () => void): Examine
   };
 }
 
-/** What a worker reports is a claim; the commit itself is asked of the repository. */
+/** What a worker reports is a claim: the facts of its commit come from the repository. */
 async function examine(
   context: RunContext,
   worker: number,
@@ -85,7 +85,7 @@ async function examine(
   return { ...nothing, commit, changed: facts.changed, embedded: facts.embedded, checkout };
 }
 
-/** From here on the commit is ours: of the worker's nothing but its files goes on. */
+/** Makes the commit again in our own name: only its files are the worker's. */
 async function remake(
   { ports, graph }: RunContext,
   worker: number,
@@ -95,12 +95,12 @@ async function remake(
   const id = attempt.replace(/\.\d+$/, '');
   const title = graph.tasks.find((task) => task.id === id)?.title ?? '';
   const message = commitMessage({ id, title }, attempt, base.runId);
-  // What shares our repository has its branch in its worktree, and makes it new for each attempt.
+  // A worker that shares our repository moves its branch by itself.
   const branch = ports.launcher.capabilities.sharesObjects ? null : branchNames(graph.feature).worker(worker);
   return ports.repository.remake({ commit, base: base.attempt, message, at: ports.clock.now(), branch });
 }
 
-/** Takes the worker's commit out of its bundle. What is wrong with that is the worker's fault; what is wrong here ends the run. */
+/** Takes the worker's commit out of its bundle. A bad bundle is the worker's fault; any other error ends the run. */
 async function bringHome(
   { ports, options, graph }: RunContext,
   worker: number,

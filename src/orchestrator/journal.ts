@@ -7,15 +7,15 @@ import { advance, ownCopy } from './reduce.ts';
 /** How old the snapshot may get while there is news. A snapshot per event would cost each task the size of all tasks. */
 const SNAPSHOT_MS = 500;
 
-/** The run's memory: what happened goes into the log and the live view, and now and then its sum into the snapshot. */
+/** Every event goes into the log and the live view; now and then their sum goes into the snapshot. */
 export interface Journal {
   readonly state: RunState;
   record(event: RunEvent): void;
   /** Facts that are too frequent to be events. */
   heard(worker: number, at: string): void;
   /**
-   * Resolves when everything recorded so far is on the disk: in the log, and in the snapshot if that is due. What others have
-   * removed of the run's files is made again before, and told.
+   * Resolves when everything recorded so far is on the disk: in the log, and in the snapshot if that is due. Files of
+   * the run that others have removed are made again before, and a warning names them.
    */
   save(): Promise<void>;
   /** Resolves when the snapshot holds everything recorded so far. */
@@ -24,7 +24,7 @@ export interface Journal {
   readonly dueMs: number | undefined;
 }
 
-/** `redact` takes secrets out of what is recorded, whichever way it came. */
+/** `redact` takes secrets out of every event. */
 export function openJournal(
   ports: Pick<Ports, 'clock' | 'store' | 'emit'>,
   first: RunState,
@@ -32,7 +32,7 @@ export function openJournal(
 ): Journal {
   let state = ownCopy(first);
   const unsaved: NumberedEvent[] = [];
-  /** What the first state is made of may not all be in the log: it is written at the first chance. */
+  /** Undefined at first: the log may not have all that the first state is made of, so it is written at once. */
   let written: { readonly events: number; readonly at: number } | undefined;
   const dueMs = (): number | undefined => {
     if (written === undefined) return 0;
@@ -87,7 +87,7 @@ export function openJournal(
 
 type Work = () => Promise<void>;
 
-/** Work that finds the run's files there: those that others have removed are made again before, and told. */
+/** Does the work when the run's files are there: those that others have removed are made again before, and reported. */
 function onFiles(store: Ports['store'], tell: (gone: readonly string[]) => Promise<void>): (work: Work) => Work {
   return (work) => () =>
     repeated(async () => {

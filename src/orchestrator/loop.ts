@@ -22,7 +22,7 @@ import type { RunContext } from './ports.ts';
 import { createWorkerFolders, removeCheckouts } from './worker-folders.ts';
 import type { WorkerFolders } from './worker-folders.ts';
 
-/** Looked at without a sign that anything happened: the net under watches and exits. */
+/** The longest time between two looks: a watch may miss a change. */
 const TICK_MS = 1000;
 
 export interface RunEnd {
@@ -76,7 +76,7 @@ export async function runLoop(
         await executor.apply(action);
       }
       if (actions.length > 0) continue;
-      // Whatever the outside would notice has been saved before it was done; the rest is saved before we sleep.
+      // Events with an effect outside were saved before it; the others are saved before the wait.
       await journal.save();
       await observer.forgetAnswered();
       await bell.wait(options.stop, Math.min(nextLook(snapshot), journal.dueMs ?? TICK_MS));
@@ -139,7 +139,7 @@ async function sweep({ ports }: RunContext, journal: Journal): Promise<boolean> 
   }
 }
 
-/** All that workers have said is in the snapshot before their folders go. */
+/** What workers reported is on the disk before their folders go. */
 async function clearFolders({ context, journal, folders }: LiveRun): Promise<void> {
   await journal.save();
   try {
@@ -165,7 +165,7 @@ async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
 async function breakOff({ context, journal, register, merger }: LiveRun, error: unknown): Promise<never> {
   await register.stopAll(context.options.graceMs).catch(() => undefined);
   await merger.rest().catch(() => undefined);
-  // What is left is the other run's by now, and its orchestrator may have started workers.
+  // Another orchestrator has the run by now: what is left is not ours to end.
   if (hasCode(error, stateErrors.LOCK_LOST)) throw error;
   const { launcher } = context.ports;
   await launcher.sweep(journal.state.runId).then(

@@ -12,7 +12,7 @@ export interface Merger {
   rest(): Promise<void>;
 }
 
-/** `onEnd` is called when merges have ended: the journal has them then. */
+/** `onEnd` is called when merges have ended and are recorded. */
 export function createMerger(context: RunContext, journal: Journal, onEnd: () => void): Merger {
   let merging: Promise<void> | undefined;
   let failure: { readonly error: unknown } | undefined;

@@ -16,19 +16,19 @@ import { stopRequestOf } from './ports.ts';
 import type { Ports, RunContext } from './ports.ts';
 
 const LAST_WORDS = 3;
-/** What has no limit of its own: to check files out, to commit them, to wait for a slow machine. */
+/** For checkouts and commits, which have no limit of their own, and for a slow machine. */
 const UNLIMITED_MS = 15 * 60_000;
 
-/** Looks at workers, requests and the clock; remembers between looks only what saves looking again. */
+/** Reads workers, requests and the clock into a snapshot. */
 export interface Observer {
   look(state: RunState): Promise<Omit<Snapshot, 'merging'>>;
-  /** Drops the requests that have had their effect; to be called when the state that shows it is saved. */
+  /** Drops the requests that had their effect; to be called once the state that shows it is saved. */
   forgetAnswered(): Promise<void>;
   /** Heartbeats of the last look. */
   readonly heartbeats: ReadonlyMap<number, string>;
 }
 
-/** No set-up runs in these any more. */
+/** In these phases the set-up is over. */
 const AT_WORK: ReadonlySet<Phase> = new Set(['running', 'verifying', 'gating']);
 
 type EndView = Pick<WorkerView, 'alive' | 'exit' | 'overLimit' | 'lastWords'>;
@@ -56,7 +56,7 @@ export function createObserver(
   const requests = createRequests(ports);
 
   const view = async (state: RunState, number: number, worker: WorkerState): Promise<WorkerView> => {
-    // First whether it lives, then what it says: what a dead worker has said is then its last word.
+    // The exit is read before the status: then the status of a dead worker is its last one.
     const exit = register.exitOf(worker.session);
     const reading = await readStatus(context, number, readings.get(number));
     readings.set(number, reading);
@@ -182,7 +182,7 @@ function createAbsenceWatch(): (state: RunState, worker: number) => boolean {
   };
 }
 
-/** Whether a worker was seen at the work itself that it was given last. */
+/** Whether a worker was seen at work, beyond the set-up, at what it was given last. */
 function createSetupWatch(): (state: RunState, worker: number, status: WorkerStatus | null) => boolean {
   const seen = new Map<number, string>();
   return (state, worker, status) => {
@@ -196,8 +196,8 @@ function createSetupWatch(): (state: RunState, worker: number, status: WorkerSta
 }
 
 /**
- * Workers keep to the limits of their work by themselves. A task that stops its worker and goes on beating in its name
- * would never end: so nothing lasts longer here than all its limits together, and a good while more.
+ * Workers enforce the limits of their work themselves. A task may stop its worker and forge its heartbeat: so an attempt
+ * that lasts longer than all its limits together, and UNLIMITED_MS more, is overdue.
  */
 function createAttemptWatch({ ports, options, graph }: RunContext): typeof overdue {
   const since = new Map<number, { readonly work: string; readonly at: number }>();
@@ -235,7 +235,7 @@ async function readStatus(
     if (before?.text === text) return before;
     return { text, status: workerStatus.parse(JSON.parse(text)), unreadable: null };
   } catch (error) {
-    // Our own want of descriptors says nothing of the worker.
+    // A lack of descriptors in this process says nothing about the worker.
     if (isPassing(error)) return before ?? { text: undefined, status: null, unreadable: null };
     return { text: undefined, status: null, unreadable: reasonOf(error).slice(0, 500) };
   }

@@ -32,11 +32,11 @@ export interface WorkerView {
   /** What it said of its attempt is being examined. */
   readonly examining: boolean;
   readonly setupFailure: string | null;
-  /** The set-up of what it has at work is known to be over. */
+  /** The set-up for its attempt is known to be over. */
   readonly pastSetup: boolean;
-  /** Why its agent waits for the model: shown to people, and no ground for any decision. */
+  /** Why its agent waits for the model: shown to people, and nothing is decided by it. */
   readonly trouble: string | null;
-  /** Its orchestrator was gone or stood still since what it has at work was begun: it may have seen no sign of life. */
+  /** Since its attempt began, the orchestrator was gone or suspended for a while: the worker may have seen no lease. */
   readonly leftAlone: boolean;
   /** It may be given an attempt that asks an agent. */
   readonly takesCredentials: boolean;
@@ -46,7 +46,7 @@ export interface WorkerView {
   readonly lastWords: readonly string[];
 }
 
-/** How patient the run is. */
+/** The limits of tries and waits. */
 export interface Policy {
   readonly attempts: number;
   readonly losses: number;
@@ -140,7 +140,7 @@ export const SETTING_UP = 'its worktree is being set up';
 
 export const attemptId = (task: string, number: number): string => `${task}.${number}`;
 
-/** What a worker is at; undefined when that is no task. */
+/** The attempt that a worker has; undefined when it has none, or gates. */
 export function openAttempt(
   { tasks, workers }: RunState,
   worker: number,

@@ -1,6 +1,6 @@
 import type { RunEvent } from '../state/index.ts';
 
-/** What is ours: names, ids, times and settings, from which the state is made. A field that is not here is a text. */
+/** Names, ids, times and settings, which are not redacted: the state is made of them. All other fields are texts. */
 const OURS: ReadonlySet<string> = new Set(
   [
     'type at feature runId session task tasks by doing attempt outcome charge status phase mode',
@@ -8,7 +8,7 @@ const OURS: ReadonlySet<string> = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** Without secrets: they may also come as names of files, which no worker's words have passed. */
+/** The event without secrets. They may also be in names of files, which were never part of a status. */
 export function redactEvent<Event extends RunEvent>(event: Event, redact: (text: string) => string): Event {
   return redacted(event, redact) as Event;
 }

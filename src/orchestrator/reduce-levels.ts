@@ -32,7 +32,7 @@ export const LEVEL_CHANGES: Changes<LevelEvent> = {
   'level-finished': (state, { level, status, at }) => changeLevel(state, level, { status, completedAt: at }),
 };
 
-/** What later levels have merged does not contain what this one will publish: it is merged anew when their turn comes. */
+/** The trials of later levels do not contain what this level will publish: they are dropped, and merged anew later. */
 export function reopenLevel(state: RunState, level: number): RunState {
   const levels = Object.entries(state.levels).map(([key, now]): [string, LevelState] => {
     if (Number(key) === level) return [key, { ...now, status: 'pending', completedAt: null }];

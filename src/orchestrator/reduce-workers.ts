@@ -52,7 +52,7 @@ function workerStarting(state: RunState, event: EventOf<'worker-starting'>): Run
   });
 }
 
-/** Of a life that is over already it says nothing about the one that came after it. */
+/** A start that ends after its session is over says nothing about the next session. */
 function workerStarted(state: RunState, event: EventOf<'worker-started'>): RunState {
   const { worker, session, pid, containerId, handle } = event;
   return state.workers[worker]?.session === session ? changeWorker(state, worker, { pid, containerId, handle }) : state;

@@ -25,7 +25,7 @@ export async function repairAfterCrash({ ports, graph }: RunContext, journal: Jo
     if (status !== 'complete' || merged || commit === null || attempt === undefined) continue;
     if (await ports.repository.isWhole(commit, attempt.base)) continue;
     const { number, worker } = attempt;
-    // Half a commit under a ref would be an error for every git that looks through the repository.
+    // A ref to half a commit would make every git fsck and gc of the repository fail.
     await ports.repository.changeRefs([{ ref: attemptRef(graph.feature, id, number), to: null }]);
     journal.record({
       type: 'attempt-failed',

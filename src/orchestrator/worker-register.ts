@@ -101,7 +101,7 @@ export function createWorkerRegister(
   };
 }
 
-/** What is known of each life. */
+/** What is known of each session. */
 interface Lives {
   readonly starting: Map<string, Promise<unknown>>;
   readonly handles: Map<string, WorkerHandle>;

@@ -10,7 +10,7 @@ export const stop: Command = {
     ['mahabharatha kurukshetra --feature login --resume', 'go on later'],
   ],
   run: async (input, context) => {
-    const { stopRun } = await import('../run/stop-run.ts');
-    return stopRun(input, context);
+    const handler = await import('../run/stop-run.ts');
+    return handler.stop(input, context);
   },
 };

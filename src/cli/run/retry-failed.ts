@@ -1,88 +1,22 @@
-import { hasCode, line, printableJson, systemClock } from '../../lib/index.ts';
-import { retryable, retryAtRest } from '../../orchestrator/index.ts';
-import { stateErrors } from '../../state/errors.ts';
-import type { RunState, StateStore } from '../../state/index.ts';
-import { dependentsOf } from '../../tasks/index.ts';
-import type { TaskGraph } from '../../tasks/index.ts';
+import { line, printableJson } from '../../lib/index.ts';
+import { openProject, retryTasks } from '../../project/index.ts';
 import { textOf } from '../command.ts';
 import type { CliContext, CommandInput } from '../command.ts';
-import { projectErrors } from '../../project/errors.ts';
-import { loadGraph, noRun, openProject } from '../../project/index.ts';
-import type { Project } from '../../project/index.ts';
 
-/** `retry`: a live run is asked; a run at rest is changed, to be resumed. */
+/** `retry`: says which tasks get new tries, and what to do next. */
 export async function retryFailed(input: CommandInput, context: CliContext): Promise<number> {
   const project = await openProject(context);
   const feature = await project.feature(textOf(input['feature']));
-  const store = project.store(feature);
-  const choose = (): Promise<Choice> => chooseTasks(project, feature, textOf(input['argument']));
-  const { live, asked } = await retryInPlace(store, await choose(), choose);
-  if (asked.length === 0) return say(context, input, { feature, tasks: [], text: 'No task has failed.' });
-  const tasks = asked.join(', ');
-  const text = live
-    ? `Asked the running orchestrator to retry ${tasks}.`
-    : `${tasks}: new tries. Go on with: mahabharatha kurukshetra --feature ${feature} --resume`;
-  return say(context, input, { feature, tasks: asked, text });
-}
-
-interface Choice {
-  readonly state: RunState;
-  readonly asked: readonly string[];
-}
-
-async function chooseTasks(project: Project, feature: string, named: string | undefined): Promise<Choice> {
-  const store = project.store(feature);
-  const state = await store.read();
-  if (state === undefined) throw await noRun(project, feature);
-  const failed = Object.keys(state.tasks).filter((id) => state.tasks[id]?.status === 'failed');
-  if (named === undefined) return { state, asked: failed };
-  const status = state.tasks[named]?.status;
-  if (status === undefined) throw projectErrors.TASK_UNKNOWN({ task: named, known: Object.keys(state.tasks) });
-  if (status === 'failed') return { state, asked: [named] };
-  const waitsFor = status === 'blocked' ? blockers(await usedGraph(store), failed, named) : [];
-  throw projectErrors.TASK_NOT_RETRYABLE({ feature, task: named, status, waitsFor });
-}
-
-/** Which of the failed tasks it waits for, directly or through others. */
-function blockers(graph: TaskGraph, failed: readonly string[], task: string): string[] {
-  return failed.filter((id) => dependentsOf(graph, id).includes(task));
-}
-
-async function usedGraph(store: StateStore): Promise<TaskGraph> {
-  return (await loadGraph(store.paths.usedGraph)).graph;
-}
-
-/** Says whether a live orchestrator was asked instead, and for which tasks. */
-async function retryInPlace(
-  store: StateStore,
-  { asked }: Choice,
-  choose: () => Promise<Choice>,
-): Promise<{ live: boolean; asked: readonly string[] }> {
-  if (asked.length === 0) return { live: false, asked };
-  let release;
-  try {
-    release = await store.lock();
-  } catch (error) {
-    if (!hasCode(error, stateErrors.ALREADY_RUNNING)) throw error;
-    for (const task of asked) await store.ask({ kind: 'retry', task });
-    return { live: true, asked };
-  }
-  try {
-    // A run that has ended since the first look has changed the state: what is written must come from this one.
-    const now = await choose();
-    const tasks = retryable(now.state, await usedGraph(store), now.asked);
-    await retryAtRest({ clock: systemClock, store, emit: () => undefined }, now.state, tasks);
-    return { live: false, asked: now.asked };
-  } finally {
-    await release();
-  }
-}
-
-function say(
-  context: CliContext,
-  input: CommandInput,
-  facts: { feature: string; tasks: readonly string[]; text: string },
-): number {
-  context.out(line`${input['json'] === true ? printableJson({ type: 'retry', ...facts }) : facts.text}\n`);
+  const { live, asked: tasks } = await retryTasks(project, feature, textOf(input['argument']));
+  const text = inWords(feature, tasks, live);
+  const facts = { type: 'retry', feature, tasks, text };
+  context.out(line`${input['json'] === true ? printableJson(facts) : text}\n`);
   return 0;
+}
+
+function inWords(feature: string, asked: readonly string[], live: boolean): string {
+  if (asked.length === 0) return 'No task has failed.';
+  const tasks = asked.join(', ');
+  if (live) return `Asked the running orchestrator to retry ${tasks}.`;
+  return `${tasks}: new tries. Go on with: mahabharatha kurukshetra --feature ${feature} --resume`;
 }

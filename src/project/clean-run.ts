@@ -1,0 +1,149 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { findTraces } from '../git/index.ts';
+import type { FeatureTraces } from '../git/index.ts';
+import { hasCode, removeTree } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
+import { stateErrors } from '../state/errors.ts';
+import { clearRun } from '../state/index.ts';
+import type { RunState, StateStore } from '../state/index.ts';
+import { removeEmptyFolders } from './empty-folders.ts';
+import { NO_TRACES, findEngineTraces, removeEngineTraces } from './engine-traces.ts';
+import type { EngineTraces } from './engine-traces.ts';
+import { projectErrors } from './errors.ts';
+import { checkAtRest, relativeTo } from './project.ts';
+import type { Project } from './project.ts';
+import { otherOwner, runFolders } from './run-folders.ts';
+import { sweepRun } from './wire.ts';
+
+export interface CleaningPlan extends FeatureTraces {
+  /** Files and folders of ours, relative to the repository. */
+  readonly paths: readonly string[];
+  readonly runId: string | null;
+  readonly engine: EngineTraces;
+}
+
+/** What is to be cleaned, and how. */
+export interface Cleaning {
+  readonly project: Project;
+  readonly store: StateStore;
+  readonly feature: string;
+  readonly caches: boolean;
+  readonly env: Environment;
+}
+
+/** What goes. Deterministic, by exact names, and nothing that is not ours; a dry run changes nothing at all. */
+export async function planCleaning(cleaning: Cleaning, dryRun: boolean): Promise<CleaningPlan> {
+  await repair(cleaning, dryRun);
+  return { ...(await makePlan(cleaning)), engine: await lookIntoEngine(cleaning) };
+}
+
+/** Throws when the run goes on, or when what it has left in the engine cannot be seen. */
+export async function checkCleaning({ store, feature }: Cleaning, { engine }: CleaningPlan): Promise<void> {
+  await checkAtRest(store, feature);
+  if (!(await hasEnded(store))) checkNoProblem(store, feature, engine);
+}
+
+/** Git could neither list nor remove what a killed git has left half written. */
+async function repair({ project, store, feature }: Cleaning, dryRun: boolean): Promise<void> {
+  await project.repository.repairRecords();
+  if (dryRun || (await store.holder()) !== undefined) return;
+  // To take the lock makes this folder; where it is not, no run has it.
+  const release = (await exists(store.paths.folder)) ? await lock(store, feature) : undefined;
+  try {
+    await project.repository.removeEmptyObjects();
+    await project.repository.repairRefs(feature, new Map());
+  } finally {
+    await release?.();
+  }
+}
+
+/** In order, and with nothing left: it has seen to that itself. */
+async function hasEnded(store: StateStore): Promise<boolean> {
+  const status = (await readIfWhole(store))?.status;
+  return status === 'complete' || status === 'failed';
+}
+
+/**
+ * A container that nobody can see may live, and write in the folders that are to go; and without the state nobody would
+ * look for it again.
+ */
+function checkNoProblem({ paths }: StateStore, feature: string, { problems }: EngineTraces): void {
+  if (problems.length > 0) throw projectErrors.CLEANUP_BLIND({ feature, folder: paths.workers, problems });
+}
+
+/** A state that cannot be read must not keep anybody from cleaning up. */
+async function readIfWhole(store: StateStore): Promise<RunState | undefined> {
+  try {
+    return await store.read();
+  } catch (error) {
+    if (hasCode(error, stateErrors.STATE_INVALID) || hasCode(error, stateErrors.STATE_VERSION)) return undefined;
+    throw error;
+  }
+}
+
+/** Only a run in containers has left something there: for all others no engine is looked for. */
+async function lookIntoEngine(cleaning: Cleaning): Promise<EngineTraces> {
+  const { store, caches } = cleaning;
+  const contained = (await readIfWhole(store))?.settings.mode === 'container' || (await exists(store.paths.workers));
+  return contained || caches ? findEngineTraces(cleaning) : NO_TRACES;
+}
+
+async function makePlan({ project, store, feature }: Cleaning): Promise<Omit<CleaningPlan, 'engine'>> {
+  const { state, folder, logs } = store.paths;
+  const ours = runFolders(store.paths);
+  const traces = await findTraces(project.repository, feature, ours);
+  const root = await otherOwner(project, feature);
+  if (root !== undefined) throw projectErrors.CLEANUP_ELSEWHERE({ feature, root });
+  const there = await Promise.all(
+    [state, folder, logs, ...ours].map(async (file) => ((await exists(file)) ? [file] : [])),
+  );
+  const known = await readIfWhole(store);
+  return {
+    ...traces,
+    paths: there.flat().map((file) => relativeTo(project.repository.root, file)),
+    runId: known?.runId ?? null,
+  };
+}
+
+/** Removes what was shown; throws CLEANUP_OUTDATED when that is not all there is by now. */
+export async function removeRun(cleaning: Cleaning, plan: CleaningPlan): Promise<void> {
+  const { project, store, feature, env } = cleaning;
+  const release = await lock(store, feature);
+  try {
+    if (!isSame(plan, await makePlan(cleaning))) throw projectErrors.CLEANUP_OUTDATED({ feature });
+    const state = await readIfWhole(store);
+    if (state !== undefined && state.settings.mode !== 'container') await sweepRun(state, env);
+    checkNoProblem(store, feature, await removeEngineTraces(plan.engine, cleaning));
+    for (const folder of plan.worktrees) await project.repository.removeWorktree(folder);
+    for (const folder of store.paths.formerly) await removeTree(folder);
+    await store.removeWorkers();
+    await project.repository.changeRefs(plan.refs.map(({ ref, commit }) => ({ ref, to: null, from: commit })));
+    await clearRun(store.paths);
+  } finally {
+    await release();
+  }
+  await removeEmptyFolders(project, store.paths);
+}
+
+/** What was confirmed is still all there is; to take the lock makes folders, so those do not count. */
+function isSame(shown: CleaningPlan, now: Omit<CleaningPlan, 'engine'>): boolean {
+  const facts = ({ worktrees, refs, checkedOut, unmerged, runId }: Omit<CleaningPlan, 'engine'>): string =>
+    JSON.stringify({ worktrees, refs, checkedOut, unmerged, runId });
+  return facts(shown) === facts(now);
+}
+
+async function lock(store: StateStore, feature: string): Promise<() => Promise<void>> {
+  try {
+    return await store.lock();
+  } catch (error) {
+    if (hasCode(error, stateErrors.ALREADY_RUNNING))
+      throw projectErrors.RUN_LIVE({ feature, pid: error.facts.pid }, { cause: error });
+    throw error;
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  const names = await readdir(path.dirname(file)).catch((): string[] => []);
+  return names.includes(path.basename(file));
+}

@@ -1,0 +1,82 @@
+import { gitErrors } from '../git/errors.ts';
+import { blobText, bringIn } from '../git/index.ts';
+import type { BroughtIn } from '../git/index.ts';
+import type { Environment } from '../lib/index.ts';
+import type { RunState } from '../state/index.ts';
+import { projectErrors } from './errors.ts';
+import { noRun } from './left-work.ts';
+import { checkAtRest } from './project.ts';
+import type { Project } from './project.ts';
+import { changedParts, isPackageFile, steeringChanges } from './steering-changes.ts';
+import type { SteeringChange } from './steering-changes.ts';
+
+/** Of so many packages it is read what has changed in them; the others are told of as not read. */
+const READ_PACKAGES = 50;
+const PACKAGE_BYTES = 1024 * 1024;
+
+interface MergeWishes {
+  readonly feature: string;
+  /** The branch that takes it; the one that is checked out when undefined. */
+  readonly into: string | undefined;
+  /** Also of a run that is not complete. */
+  readonly partial: boolean;
+  readonly dryRun: boolean;
+  readonly env: Environment;
+}
+
+export interface MergedRun extends BroughtIn {
+  readonly from: string;
+  readonly into: string;
+  /** What tools, or later runs, obey of what has changed. */
+  readonly steering: readonly SteeringChange[];
+}
+
+/** The one place where a branch of the user's is moved. */
+export async function mergeRun(project: Project, wishes: MergeWishes): Promise<MergedRun> {
+  const { feature, partial, dryRun, env } = wishes;
+  const state = await finishedState(project, feature, partial);
+  const into = await targetBranch(project, wishes.into);
+  const done = Object.values(state.tasks).filter((task) => task.merged).length;
+  const result = await bringIn(project.repository, {
+    from: state.integration,
+    into,
+    message: `Merge feature ${feature}\n\n${done} of ${Object.keys(state.tasks).length} tasks.\n\nMahabharatha-Run: ${state.runId}\n`,
+    dryRun,
+    env,
+  });
+  return { from: state.integration, into, ...result, steering: await steeringOf(project, result) };
+}
+
+async function steeringOf({ repository }: Project, { files, before, commit }: BroughtIn): Promise<SteeringChange[]> {
+  const packages = new Map<string, string>();
+  for (const file of files.filter(isPackageFile).slice(0, READ_PACKAGES)) {
+    const [old, now] = await Promise.all(
+      [before, commit].map((at) => blobText(repository.git, { commit: at, file, maxBytes: PACKAGE_BYTES })),
+    );
+    packages.set(file, changedParts(old, now));
+  }
+  return steeringChanges(files, packages);
+}
+
+async function finishedState(project: Project, feature: string, partial: boolean): Promise<RunState> {
+  const store = project.store(feature);
+  const state = await store.read();
+  if (state === undefined) throw await noRun(project, feature);
+  await checkAtRest(store, feature);
+  if (state.status !== 'complete' && !partial) {
+    throw projectErrors.MERGE_NOT_READY({
+      feature,
+      status: state.status === 'running' ? 'broken off' : state.status,
+    });
+  }
+  return state;
+}
+
+async function targetBranch(project: Project, named: string | undefined): Promise<string> {
+  const branch = named ?? (await project.repository.currentBranch());
+  if (branch === undefined)
+    throw projectErrors.MERGE_TARGET_UNCLEAR({ reason: 'no branch is checked out (detached HEAD)' });
+  if ((await project.repository.readRef(`refs/heads/${branch}`)) === undefined)
+    throw gitErrors.REF_UNKNOWN({ ref: branch });
+  return branch;
+}

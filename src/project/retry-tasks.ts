@@ -1,0 +1,71 @@
+import { hasCode, systemClock } from '../lib/index.ts';
+import { retryable, retryAtRest } from '../orchestrator/index.ts';
+import { stateErrors } from '../state/errors.ts';
+import type { RunState, StateStore } from '../state/index.ts';
+import { dependentsOf } from '../tasks/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
+import { projectErrors } from './errors.ts';
+import { noRun } from './left-work.ts';
+import { loadGraph } from './load-graph.ts';
+import type { Project } from './project.ts';
+
+interface Retried {
+  /** A live orchestrator was asked; else the run at rest was changed. */
+  readonly live: boolean;
+  /** Empty when no task has failed. */
+  readonly asked: readonly string[];
+}
+
+/** New tries for the named failed task, or for all: a live run is asked; a run at rest is changed, to be resumed. */
+export async function retryTasks(project: Project, feature: string, named: string | undefined): Promise<Retried> {
+  const choose = (): Promise<Choice> => chooseTasks(project, feature, named);
+  return retryInPlace(project.store(feature), await choose(), choose);
+}
+
+interface Choice {
+  readonly state: RunState;
+  readonly asked: readonly string[];
+}
+
+async function chooseTasks(project: Project, feature: string, named: string | undefined): Promise<Choice> {
+  const store = project.store(feature);
+  const state = await store.read();
+  if (state === undefined) throw await noRun(project, feature);
+  const failed = Object.keys(state.tasks).filter((id) => state.tasks[id]?.status === 'failed');
+  if (named === undefined) return { state, asked: failed };
+  const status = state.tasks[named]?.status;
+  if (status === undefined) throw projectErrors.TASK_UNKNOWN({ task: named, known: Object.keys(state.tasks) });
+  if (status === 'failed') return { state, asked: [named] };
+  const waitsFor = status === 'blocked' ? blockers(await usedGraph(store), failed, named) : [];
+  throw projectErrors.TASK_NOT_RETRYABLE({ feature, task: named, status, waitsFor });
+}
+
+/** Which of the failed tasks it waits for, directly or through others. */
+function blockers(graph: TaskGraph, failed: readonly string[], task: string): string[] {
+  return failed.filter((id) => dependentsOf(graph, id).includes(task));
+}
+
+async function usedGraph(store: StateStore): Promise<TaskGraph> {
+  return (await loadGraph(store.paths.usedGraph)).graph;
+}
+
+async function retryInPlace(store: StateStore, { asked }: Choice, choose: () => Promise<Choice>): Promise<Retried> {
+  if (asked.length === 0) return { live: false, asked };
+  let release;
+  try {
+    release = await store.lock();
+  } catch (error) {
+    if (!hasCode(error, stateErrors.ALREADY_RUNNING)) throw error;
+    for (const task of asked) await store.ask({ kind: 'retry', task });
+    return { live: true, asked };
+  }
+  try {
+    // A run that has ended since the first look has changed the state: what is written must come from this one.
+    const now = await choose();
+    const tasks = retryable(now.state, await usedGraph(store), now.asked);
+    await retryAtRest({ clock: systemClock, store, emit: () => undefined }, now.state, tasks);
+    return { live: false, asked: now.asked };
+  } finally {
+    await release();
+  }
+}

@@ -1,0 +1,57 @@
+import { foreignLock, kill, sleep, systemClock } from '../lib/index.ts';
+import { removeCheckouts } from '../orchestrator/index.ts';
+import type { RunState, StateStore } from '../state/index.ts';
+import { projectErrors } from './errors.ts';
+import type { Project } from './project.ts';
+import type { RunHost } from './run-listener.ts';
+import { STOP_GRACE_MS, sweepRun } from './wire.ts';
+
+/** What the orchestrator needs beyond the workers' own grace to write things down, also on a busy machine. */
+const PATIENCE_MS = STOP_GRACE_MS + 120_000;
+
+type Asked = Pick<RunHost, 'env' | 'interrupted'>;
+
+export type Stopped =
+  | { readonly kind: 'nothing-to-stop' }
+  /** The orchestrator was gone, and had left these. */
+  | { readonly kind: 'swept'; readonly count: number; readonly what: 'containers' | 'processes' }
+  | { readonly kind: 'stopped'; readonly state: RunState | undefined };
+
+/** Asks the orchestrator to end, and returns only when it has; workers without one are ended as well. */
+export async function stopRun(project: Project, feature: string, asked: Asked): Promise<Stopped> {
+  const store = project.store(feature);
+  const holder = await store.holder();
+  if (holder === undefined) return sweepOrphans(project, store, asked);
+  // The same number is another process here.
+  const foreign = foreignLock(store.paths.lock, holder);
+  if (foreign !== undefined) throw foreign;
+  kill(holder.pid, 'SIGTERM');
+  if (!(await ended(store, holder.token, asked.interrupted))) {
+    throw projectErrors.STOP_SLOW({ feature, pid: holder.pid, waitedMs: PATIENCE_MS });
+  }
+  return { kind: 'stopped', state: await store.read() };
+}
+
+async function ended(store: StateStore, token: string, interrupted: AbortSignal): Promise<boolean> {
+  const deadline = systemClock.monotonic() + PATIENCE_MS;
+  while (systemClock.monotonic() < deadline && !interrupted.aborted) {
+    if ((await store.holder())?.token !== token) return true;
+    await sleep(50, interrupted);
+  }
+  return false;
+}
+
+/** With the lock: a run that is resumed meanwhile would lose its new workers. */
+async function sweepOrphans({ repository }: Project, store: StateStore, { env }: Asked): Promise<Stopped> {
+  const state = await store.read();
+  if (state === undefined) return { kind: 'nothing-to-stop' };
+  const release = await store.lock();
+  try {
+    const count = await sweepRun(state, env);
+    await removeCheckouts({ repository, store });
+    if (count === 0) return { kind: 'nothing-to-stop' };
+    return { kind: 'swept', count, what: state.settings.mode === 'container' ? 'containers' : 'processes' };
+  } finally {
+    await release();
+  }
+}

@@ -33,7 +33,7 @@ export function retryWords(retry: Retry): string {
 /** Without an answer, or with that of a proxy in between: the egress proxy says 502 for what is refused or not reached. */
 const NOT_THE_MODEL: readonly (number | null)[] = [null, 502, 504];
 
-/** The same for each try, so that it is told once. */
+/** The same for each try, so that it is shown once. */
 export function retryTrouble({ error, error_status: status }: Retry): string {
   const what = NOT_THE_MODEL.includes(status) ? 'the model cannot be reached' : 'requests to the model fail';
   const kind = oneLine(`${status ?? ''} ${error === 'unknown' ? '' : error}`, SHORT);

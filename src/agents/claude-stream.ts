@@ -47,7 +47,7 @@ const apiRetry = z.object({
   error: text,
 });
 
-/** A message is told block by block: several lines carry the same id and the same usage. */
+/** A message comes block by block: several lines carry the same id and the same usage. */
 const assistant = z.object({
   type: z.literal('assistant'),
   message: z.object({ id: text, content: blocks, usage: usageFields.optional().catch(undefined) }),

@@ -6,7 +6,7 @@ const RULES = `## Rules
 - Do not commit, and do not change anything with git: what you leave in the files is committed for you.
 - Nobody can answer questions. Decide for yourself, and finish the task in this one session.`;
 
-/** What an agent is told: the task, its limits, and what went wrong the last time. */
+/** An agent's prompt: the task, its limits, and what went wrong the last time. */
 export function buildPrompt(task: TaskBrief, feedback: string | null): string {
   const sections = [
     `# Task ${task.id}: ${task.title}`,

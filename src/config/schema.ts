@@ -61,7 +61,7 @@ const container = z.strictObject({
     .default('allowlist')
     .describe('"allowlist": only the hosts under "allow"; "none": nothing; "open": everything, this machine included.'),
   allow: z
-    // Which texts are entries says who reads them, of all at once; editors are told that an empty one is none.
+    // The allowlist's own parser says which texts are entries, of all at once; editors learn here that an empty one is none.
     .array(z.string().meta({ minLength: 1 }))
     .default(['anthropic', 'npm'])
     .describe(

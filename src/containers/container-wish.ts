@@ -13,7 +13,7 @@ export interface ContainerWish extends Pick<
   readonly labels: Labels;
   /** The first that is free. */
   readonly names: readonly [string, ...string[]];
-  /** For the first program, which gets none of the image's variables. Seen by everybody who may inspect: no secrets. */
+  /** For the first program, which gets none of the image's variables. `inspect` shows it: no secrets. */
   readonly env: Readonly<Record<string, string>>;
   /** Its number among the clients of the owner's egress proxy; null for a container without a way out. */
   readonly client: number | null;

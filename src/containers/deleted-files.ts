@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** More than that nobody looks through: what is left of the disk is watched too. */
+/** More are not looked through: what is left of the disk is watched too. */
 const MOST_FILES = 50_000;
 const BLOCK_BYTES = 512;
 

@@ -5,12 +5,12 @@ import type { DiskLimit } from './container-wish.ts';
 import type { DiskMeter } from './free-space.ts';
 
 const FASTEST_MS = 1000;
-/** What fills a disk does it faster the longer nobody looks. */
+/** A disk may fill up between two looks: they are never further apart. */
 const SLOWEST_MS = 30_000;
 /** Of the time at most so much goes into measuring. */
 const SHARE = 0.05;
 const MEASURE_TIMEOUT_MS = 120_000;
-/** Tests forbid folders for a moment; who forbids one for longer has something in it. */
+/** Tests forbid folders for a moment; one that is forbidden for longer hides something. */
 const HIDDEN_MS = 60_000;
 /** What a file counts at least: an empty one takes no room, but a disk has only so many. */
 const BYTES_PER_FILE = 4096;

@@ -37,7 +37,7 @@ const PRIVATE = [
   '.ssh .aws .config .claude .claude.json .gnupg .kube .docker .azure .netrc .npmrc .git-credentials .pypirc',
   '.password-store .mozilla .local/share/keyrings Library/Keychains',
 ].flatMap((names) => names.split(' '));
-/** The machine itself; who may write there, or talk to an engine, is its master. */
+/** The machine itself; a worker that may write there, or talk to an engine, is its master. */
 const SYSTEM = ['/proc', '/sys', '/dev', '/run', '/var/run', '/var/lib/docker', '/etc', '/boot'];
 /** Ours, and the system's own. */
 const TAKEN = [
@@ -124,7 +124,7 @@ function clashWith(
 ): string | undefined {
   const there = before.find((other) => other !== undefined && touches(mount.target, other.target));
   if (there !== undefined) return `${mount.target} is not free inside: ${there.target} is another mount`;
-  // Whoever may write the folder around it may put a link to anywhere in its place, and the next container follows that.
+  // A worker that may write the folder around it may put a link to anywhere in its place, and the next container follows that.
   const around = all.find(
     (other) =>
       other !== undefined && !other.readOnly && other.source !== mount.source && within(mount.source, other.source),
@@ -143,7 +143,7 @@ async function forbiddenPlaces({ homes, commonDir, root, objects, engine, own }:
     ...objects,
     path.join(root, '.mahabharatha'),
     ...(engine !== null && path.isAbsolute(engine) ? [engine] : []),
-    // Of another user than the one who asks.
+    // Of another user than the one that asks.
     ...(homes.some((home) => within(home, '/root')) ? [] : ['/root']),
   ];
   const real = await Promise.all(all.map((one) => realpath(one).catch(() => one)));

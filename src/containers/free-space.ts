@@ -6,7 +6,7 @@ import type { Upkeep } from './container-wish.ts';
 const LOOK_MS = 250;
 /** A disk that had less than twice that at the start is not called full at once. */
 const FLOOR_BYTES = 1024 ** 3;
-/** Of the floor: who grew less has not filled the disk. */
+/** Of the floor: a container that grew less has not filled the disk. */
 const LEAST_GROWTH = 1 / 16;
 
 /** Measures what a container keeps on the disk. */

@@ -24,7 +24,7 @@ export function createWatches(engine: Engine, retry: RetryOutage): Watches {
   const freeSpace = createFreeSpace();
   const begin = (container: StartedContainer, output: Output): Promise<ContainerEnd> => {
     const end = keepWatch({ engine, retry, freeSpace }, container, output);
-    // A rejection is told to those who wait; it is no fault that no one waits yet.
+    // A rejection goes to those who wait; without this it would count as unhandled before they do.
     end.catch(() => undefined);
     watched.set(container.id, end);
     return end;

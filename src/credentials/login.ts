@@ -27,7 +27,7 @@ const MAX_TIME = 8.64e15;
 /**
  * A login as Claude Code stores it, made fit for workers. Without its refresh token, since that is good for one use: the
  * first worker to use it would log out all others and the user himself. Only the login: the file may hold the tokens of
- * other servers too. Undefined when nobody is logged in.
+ * other servers too. Undefined without a login.
  */
 export function readLogin(source: string, text: string, now: number): AgentCredentials | undefined {
   const parsed = storedLogin.safeParse(parseJson(source, text));

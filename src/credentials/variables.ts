@@ -19,7 +19,7 @@ const PASSED =
 
 const COMMITTER = /^GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$/;
 
-/** Never, whoever asks for it. */
+/** Never given, even when the configuration names it. */
 const REFUSED: readonly (readonly [RegExp, string])[] = [
   [
     /^(PATH|HOME|USER|LOGNAME|SHELL|HOSTNAME|PWD|OLDPWD|SHLVL|_|TMPDIR|TMP|TEMP|XDG_.*|CLAUDE_CONFIG_DIR|IS_SANDBOX|MAHABHARATHA_.*)$/,

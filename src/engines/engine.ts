@@ -29,7 +29,7 @@ export interface Engine {
   /** Throws IMAGE_MISSING, CONTAINER_NAME_TAKEN or ENGINE_FAILED. */
   createContainer(spec: ContainerSpec): Promise<string>;
   /**
-   * Attaches before the start, so that no output is lost; holding stdin open keeps the lease of who waits for its end.
+   * Attaches before the start, so that no output is lost; holding stdin open keeps the lease of a program that waits for its end.
    * Both outputs must be read (or destroyed): one that is left alone holds up the other.
    */
   attach(id: string): Promise<Attachment>;
@@ -38,8 +38,8 @@ export interface Engine {
   inspectContainer(id: string): Promise<ContainerInfo | undefined>;
   listContainers(labels: Labels): Promise<ContainerInfo[]>;
   /**
-   * Resolves when it has ended and is removed, or was gone already. Whoever has started it here is told how it ended,
-   * however late he asks. Rejects with the signal's reason when that fires, and with ENGINE_UNREACHABLE when the engine
+   * Resolves when it has ended and is removed, or was gone already. The process that has started it learns how it ended,
+   * however late it asks. Rejects with the signal's reason when that fires, and with ENGINE_UNREACHABLE when the engine
    * goes away: the container may live on, ask again.
    */
   waitContainer(id: string, signal?: AbortSignal): Promise<ContainerExit>;
@@ -127,7 +127,7 @@ export interface ContainerSpec {
   readonly image: string;
   /** The whole command, in place of the image's entrypoint too; empty for what the image brings. */
   readonly command: readonly string[];
-  /** Seen by everybody who may inspect: no secrets. Null takes away a variable of the image. */
+  /** `inspect` shows it: no secrets. Null takes away a variable of the image. */
   readonly env: Readonly<Record<string, string | null>>;
   /** Never 0. */
   readonly uid: number;
@@ -168,7 +168,7 @@ export interface ContainerExit {
   readonly code: number | null;
   /**
    * Some process in it was killed because its memory was used up. Engines lose this news now and then: a code of 137
-   * that nobody has asked for may mean the same.
+   * that was not asked for may mean the same.
    */
   readonly oomKilled: boolean;
 }

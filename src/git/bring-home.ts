@@ -11,7 +11,7 @@ import { changeRefs, checkedOutIn } from './refs.ts';
 import { needRoom, needWritable } from './room.ts';
 
 export interface Bundle {
-  /** A copy of ours: nobody changes it under our hands. */
+  /** A copy of ours, which no worker can change meanwhile. */
   readonly file: string;
   /** The branch in it, and here. */
   readonly branch: string;
@@ -19,7 +19,7 @@ export interface Bundle {
 
 /** A few bytes may unpack to very much, and few objects may stand for very many paths: what that may cost ends here. */
 const LIMITS = {
-  /** Larger files are streamed; a tree, a commit or a delta that needs more at once is nobody's work. */
+  /** Larger files are streamed; a tree, a commit or a delta that needs more at once is no task's work. */
   unpackBytes: 512 * 1024 ** 2,
   /** Git keeps a list of all paths: this is where the list gets too long for it, at more than a million. */
   listBytes: 16 * 1024 ** 2,
@@ -46,7 +46,7 @@ const FRUGAL = ['core.bigFileThreshold=16m', 'core.deltaBaseCacheLimit=16m', 'pa
  * repository.
  *
  * Not `git fetch`: that takes a file that names another repository for that repository, and checks the objects of a
- * bundle only since 2.46. As when somebody pushes, they come into a folder of their own, and join the others when they
+ * bundle only since 2.46. As with a push, they come into a folder of their own, and join the others when they
  * are found good.
  */
 export async function bringHome(git: GitCommand, commonDir: string, { file, branch }: Bundle): Promise<string> {
@@ -130,7 +130,7 @@ async function checkWhole(git: GitCommand, tip: string, quarantine: string): Pro
 }
 
 function inQuarantine(quarantine: string, allocLimit: number): Environment {
-  // What is missing is missing: nothing is fetched from a partial clone's origin because a stranger names it.
+  // What is missing is missing: nothing is fetched from a partial clone's origin because a worker's bundle names it.
   return { GIT_OBJECT_DIRECTORY: quarantine, GIT_ALLOC_LIMIT: String(allocLimit), GIT_NO_LAZY_FETCH: '1' };
 }
 

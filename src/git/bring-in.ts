@@ -55,7 +55,7 @@ async function isAncestor({ git }: Repository, older: string, newer: string): Pr
   return code === 0;
 }
 
-/** It is the user's merge, so it has the user's name; only who has none set gets ours. */
+/** It is the user's merge, so it has the user's name; ours where none is set. */
 async function authorOf({ git }: Repository): Promise<'ours' | 'user'> {
   const { code } = await git.result(['var', 'GIT_COMMITTER_IDENT'], { answers: [0, 1, 128] });
   return code === 0 ? 'user' : 'ours';

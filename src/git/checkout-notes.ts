@@ -8,7 +8,7 @@ export async function checkoutNotes({ git }: Repository, base: string): Promise<
   return [...filters, ...missing];
 }
 
-/** Files that are stored in another form than the user sees: a filter of his makes the one from the other. */
+/** Files that are stored in another form than the user sees: a filter of the user's makes the one from the other. */
 async function filterNotes(git: GitCommand, base: string): Promise<string[]> {
   const files = await git.text(['ls-tree', '-r', '-z', '--name-only', '--full-tree', base]);
   const attributes = await git.text(['check-attr', '-z', '--stdin', 'filter'], { input: files });
@@ -40,7 +40,7 @@ async function isKnown(git: GitCommand, name: string): Promise<boolean> {
   return (await Promise.all(ways)).some(({ code, stdout }) => code === 0 && stdout.trim() !== '');
 }
 
-/** In a partial clone git fetches what is missing when it is needed; who has no remote cannot. */
+/** In a partial clone git fetches what is missing when it is needed; a worker has no remote. */
 async function missingNote(git: GitCommand, base: string): Promise<string[]> {
   const { code } = await git.result(['config', '--get-regexp', String.raw`^remote\..*\.promisor$`], {
     answers: [0, 1],

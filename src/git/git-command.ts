@@ -4,7 +4,7 @@ import type { Environment } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
 import { isHarmless, isPassingFailure, saysPassing } from './repeatable.ts';
 
-/** Who makes our commits; given to each command, never written into anybody's git config. */
+/** The author of our commits; given to each command, never written into a git config. */
 export const OUR_IDENTITY = { name: 'Mahabharatha', email: 'mahabharatha@localhost' } as const;
 
 /**

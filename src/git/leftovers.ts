@@ -24,7 +24,7 @@ export async function findLeftovers(git: GitCommand, at: Environment): Promise<L
 }
 
 /**
- * Stages everything but the leftovers. A folder among them may have files in it by now that are somebody's work: what
+ * Stages everything but the leftovers. A folder among them may have files in it by now that are the task's work: what
  * git knows there, and what is new and owned, is staged as well.
  */
 export async function addBeside(git: GitCommand, at: Environment, left: Leftovers, owned: OwnedAmong): Promise<void> {

@@ -6,13 +6,13 @@ import { readIfThere } from './object-folders.ts';
 import { settingsFor } from './private-settings.ts';
 import type { PrivateSettings } from './private-settings.ts';
 
-/** A checkout for somebody who must not write the user's repository: an empty folder, and a git directory of its own. */
+/** A checkout for a worker that must not write the user's repository: an empty folder, and a git directory of its own. */
 export interface NewPrivateCheckout {
   readonly folder: string;
   readonly gitDir: string;
   readonly branch: string;
   readonly base: string;
-  /** Where the two and the object folders are for whoever works in it. */
+  /** Where the two and the object folders are for the worker. */
   readonly inside: { readonly worktree: string; readonly gitDir: string; readonly objects: readonly string[] };
 }
 

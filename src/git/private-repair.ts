@@ -6,7 +6,7 @@ import type { WorkspacePlace } from './workspace-repair.ts';
 /** What in a git directory says how git works there; all else are objects, names and the index. */
 const RULING_FILES = ['config', 'shallow', path.join('objects', 'info', 'alternates')];
 const RULING_FOLDERS = ['info', 'hooks', path.join('objects', 'info')];
-/** Not there where nobody has put them. */
+/** They are not always there. */
 const FOREIGN = ['config.worktree', 'commondir', path.join('refs', 'replace')];
 
 /** A git directory that a worker has for itself, as it was before any task. */

@@ -66,7 +66,7 @@ function formatSetting([key, value]: Setting): string {
   return `[${section}]\n\t${name} = "${quoted}"\n`;
 }
 
-/** A file for all of a user's repositories: the one he has named, else the one where git looks by itself. */
+/** A file for all of a user's repositories: the one that the user has named, else the one that git finds by itself. */
 async function usersFile(git: GitCommand, key: string, name: string): Promise<Buffer | undefined> {
   const { code, stdout } = await git.result(['config', '--type=path', '--get', '-z', key], { answers: [0, 1] });
   const { HOME: home = '', XDG_CONFIG_HOME: xdg = '' } = git.env;

@@ -144,7 +144,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     bringHome: (bundle) => bringHome(git, commonDir, bundle),
     changedFiles: (pairs) => readChanges(git, pairs),
     changedPaths: async (from, to) =>
-      // A .gitmodules file may ask to overlook a submodule: who owns what is checked here, so nothing is overlooked.
+      // A .gitmodules file may ask to overlook a submodule: ownership is checked here, so nothing is overlooked.
       fields(
         await git.text(['diff-tree', '-r', '-z', '--no-renames', '--ignore-submodules=none', '--name-only', from, to]),
       ),
@@ -172,7 +172,7 @@ const repairsOf = (git: GitCommand, commonDir: string): Repairs => ({
   isWhole: (commit, base) => isWhole(git, commit, base),
 });
 
-/** Whoever removes the branch of a worker has ended the worker before: a lock on it is nobody's. */
+/** The caller has ended the worker before: a lock on its branch has no holder. */
 function removedWorkerBranches(changes: readonly RefChange[]): string[] {
   return changes
     .filter(({ ref, to }) => to === null && /^refs\/heads\/mahabharatha\/[^/]+\/worker-\d+$/.test(ref))

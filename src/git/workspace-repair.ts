@@ -15,7 +15,7 @@ export interface WorkspacePlace {
 /** What a broken-off git command of a task leaves in the git directory, and the next one must not see. */
 const LEFTOVERS = /^(.*[.]lock|rebase-merge|rebase-apply|sequencer|BISECT_LOG|AUTO_MERGE)$/;
 
-/** Whoever held a lock is gone: the task has ended, and all that it started. */
+/** The holder of a lock is gone: the task has ended, and all that it started. */
 export async function unlock({ gitDir, commonDir }: WorkspacePlace, branch: string): Promise<void> {
   const names = (await readdir(gitDir)).filter((name) => LEFTOVERS.test(name));
   await Promise.all(names.map((name) => rm(path.join(gitDir, name), { recursive: true, force: true })));
@@ -63,7 +63,7 @@ export async function restorePointer({ folder, pointer }: WorkspacePlace): Promi
   await writeFile(file, pointer);
 }
 
-/** A link does not count: what we tidy up in it would be somebody else's. */
+/** A link does not count: what we tidied up in it would be another's. */
 export async function isRealFolder(folder: string): Promise<boolean> {
   const stat = await lstat(folder).catch(() => undefined);
   return stat?.isDirectory() ?? false;

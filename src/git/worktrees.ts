@@ -73,7 +73,7 @@ async function removeWorktree(git: GitCommand, commonDir: string, folder: string
   }
 }
 
-/** A worker that was killed in the middle of a git command leaves it; who calls this knows that the worker is gone. */
+/** A worker that was killed in the middle of a git command leaves it; the caller knows that the worker is gone. */
 export async function removeBranchLock(commonDir: string, branch: string): Promise<void> {
   await rm(path.join(commonDir, 'refs', 'heads', `${branch}.lock`), { force: true });
 }

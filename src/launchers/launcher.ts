@@ -36,7 +36,7 @@ export interface WorkerHandle {
   readonly facts: Readonly<Record<string, string | number>>;
 }
 
-/** How a worker ended. Code and signal are null when nobody was there to see it. */
+/** How a worker ended. Code and signal are null when it could not be seen. */
 export interface WorkerExit {
   readonly code: number | null;
   readonly signal: string | null;
@@ -51,7 +51,7 @@ export interface Launcher {
   start(spec: WorkerSpec): Promise<WorkerHandle>;
   /** Is it still the worker that was started, and running? Takes hold of it again if so. */
   recover(handle: WorkerHandle): Promise<boolean>;
-  /** Resolves when the worker is gone, with everything it started; rejects with ENGINE_UNREACHABLE when nobody can tell. */
+  /** Resolves when the worker is gone, with everything it started; rejects with ENGINE_UNREACHABLE when that cannot be known. */
   wait(handle: WorkerHandle): Promise<WorkerExit>;
   /**
    * May it be given an attempt that asks an agent? Not one that another process has started: its stdin has ended. Always,
@@ -64,7 +64,7 @@ export interface Launcher {
   stop(handle: WorkerHandle, options: { graceMs: number }): Promise<WorkerExit>;
   /** The last lines that the worker printed. */
   logs(handle: WorkerHandle, lines: number): Promise<string[]>;
-  /** Every live worker of a run, also those nobody remembers. */
+  /** Every live worker of a run, also those without a handle. */
   list(runId: string): Promise<WorkerHandle[]>;
   /** Kills what is left of a run that has no orchestrator. Returns how many processes or containers went. */
   sweep(runId: string): Promise<number>;

@@ -13,7 +13,7 @@ export interface LeaseWatch {
 }
 
 /**
- * Calls `lost` once nobody has renewed the lease for `leaseMs`, or for a short grace after the orchestrator hung up.
+ * Calls `lost` once the lease was not renewed for `leaseMs`, or for a short grace after the orchestrator hung up.
  * Only our own clock counts, and only time in which we ran: neither a changed wall clock nor a closed laptop lid
  * makes an orphan of us.
  */
@@ -29,7 +29,7 @@ export function watchLease(options: {
   const everyMs = Math.max(20, Math.min(1000, leaseMs / 5));
   let seen: Lease | undefined;
   let hungUp = false;
-  /** We have looked since: who renews from now on lives, for a dead one may have done so last before we looked. */
+  /** We have looked since then: a renewal from now on is a live owner's; one before may have been a dead one's last. */
   let looked = false;
   let over = false;
   let silentMs = 0;

@@ -1,4 +1,4 @@
-/** Who can mend it: the user's input, the machine, the work itself, or us. */
+/** What has to change: the user's input, the machine, the work itself, or us. */
 type ErrorKind = 'usage' | 'environment' | 'work' | 'bug';
 
 const EXIT_BY_KIND: Record<ErrorKind, number> = { usage: 2, environment: 4, work: 1, bug: 1 };

@@ -45,7 +45,7 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Reads a file that somebody we do not trust may have put there: no link is followed, nothing that is not a plain
+ * Reads a file that a hostile task may have put there: no link is followed, nothing that is not a plain
  * file is opened, and no more than `maxBytes` are read. Returns undefined when there is no such file.
  */
 export async function readUntrusted(file: string, maxBytes: number): Promise<string | undefined> {

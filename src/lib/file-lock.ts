@@ -22,7 +22,7 @@ export type LockAttempt =
 
 /**
  * Takes the lock at once or says who holds it. A lock whose process is gone is taken over. The token tells one taking of
- * the lock from another; who makes a lock again that was removed gives the old one.
+ * the lock from another; a lock that was removed and is made again keeps its token.
  */
 export async function tryLock(file: string, token: string = randomId()): Promise<LockAttempt> {
   const identity = await ownIdentity();
@@ -47,7 +47,7 @@ export async function hasToken(file: string, token: string): Promise<boolean> {
   return (await readHolder(file))?.token === token;
 }
 
-/** Who holds the lock now; undefined when nobody does. */
+/** Who holds the lock now; undefined when it is free. */
 export async function lockHolder(file: string): Promise<LockHolder | undefined> {
   const holder = await readHolder(file);
   return holder !== undefined && (await isHeld(holder)) ? holder : undefined;
@@ -112,7 +112,7 @@ function holderOf(text: string): LockHolder {
     const value: unknown = JSON.parse(text);
     return isHolder(value) ? value : dead;
   } catch {
-    // Links are made whole, so a file that does not parse was never a lock of ours: it counts as nobody's.
+    // Links are made whole, so a file that does not parse was never a lock of ours: it has no holder.
     return dead;
   }
 }

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 export function joinSockets(one: Socket, other: Socket, idleMs: number): void {
   carry(one, other, idleMs);
   carry(other, one, idleMs);
-  // Whoever went away before we listened will not say so again.
+  // A side that closed before we listened makes no event any more.
   if (one.destroyed) other.destroy();
   if (other.destroyed) one.destroy();
 }

@@ -36,7 +36,7 @@ interface RunResult extends ProcessEnd {
   readonly timedOut: boolean;
 }
 
-/** How long a pipe may be silent after its program has ended, before whoever still holds it is given up on. */
+/** How long a pipe may be silent after its program has ended, before it is closed though a process still holds it. */
 const DRAIN_MS = 300;
 /** How many such spans we read on at most: what has left the group may chatter for ever. */
 const DRAIN_ROUNDS = 10;
@@ -196,7 +196,7 @@ function collect(stream: Readable | null | undefined, onText: ((text: string) =>
   stream.on('data', (text: string) => {
     chunks += 1;
     onText?.(text);
-    // One piece in each turn of the loop: who floods us must not keep timers and all else from having theirs.
+    // One piece in each turn of the loop: a flood must not starve timers and all else.
     stream.pause();
     setImmediate(() => stream.resume());
   });

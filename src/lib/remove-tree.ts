@@ -3,10 +3,10 @@ import path from 'node:path';
 import { systemCode } from './app-error.ts';
 import { run } from './process.ts';
 
-/** Somebody may have a file open still, or a network file system may keep one for a moment. */
+/** A process may have a file open still, or a network file system may keep one for a moment. */
 const PATIENT = { recursive: true, force: true, maxRetries: 8, retryDelay: 250 } as const;
 
-/** Removes a tree, also one whose owner has taken away his own rights in it. Nobody else may be at work there. */
+/** Removes a tree, also one whose owner has taken away the own rights in it. Nothing else may be at work there. */
 export async function removeTree(entry: string): Promise<void> {
   const steps = [removePlain, removeClosed, removeDeep];
   for (const [index, step] of steps.entries()) {
@@ -37,7 +37,7 @@ async function removeDeep(entry: string): Promise<void> {
   await rm(entry, PATIENT);
 }
 
-/** Gives the owner of all folders of a tree his rights back. No link is followed. */
+/** Gives the owner of all folders of a tree the rights back. No link is followed. */
 export async function openFolders(entry: string): Promise<void> {
   const stat = await lstat(entry).catch(() => undefined);
   if (stat === undefined || !stat.isDirectory()) return;

@@ -8,7 +8,7 @@ import { watch } from 'node:fs';
 export function watchFolder(folder: string, onChange: () => void): { close(): void } {
   try {
     const watcher = watch(folder, { persistent: false }, (_, name) => {
-      // The draft of an atomic write is nobody's news; its rename is.
+      // The draft of an atomic write is no news; its rename is.
       if (name?.endsWith('.tmp') !== true) onChange();
     });
     watcher.on('error', () => watcher.close());

@@ -55,7 +55,7 @@ export function openLogFile(file: string, { limitBytes }: { limitBytes: number }
   };
   const drain = async (): Promise<void> => {
     while (queue.length > 0) {
-      // All at once: a write for each line would be slower than who prints them.
+      // All at once: a write for each line would be slower than the program that prints them.
       const block = Buffer.concat(queue);
       queue = [block];
       try {

@@ -3,7 +3,7 @@
  * for, and where there are several such places, the last one counts. Without any all of `printed` is missing.
  */
 export function missingLines(kept: readonly string[], printed: readonly string[]): readonly string[] {
-  // Notes on lines that were left out, and half a line of a writer that was killed, have been printed by nobody.
+  // Notes on lines that were left out, and half a line of a writer that was killed, were never printed.
   const known = new Set(printed);
   const end = kept.filter((line) => known.has(line)).toReversed();
   // Read backwards, an end of `kept` is a beginning: then one pass tells for every place how much of it is there.

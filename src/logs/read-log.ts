@@ -84,7 +84,7 @@ export async function followLines(
         await reader.readOn();
         const next = await successor(file, reader, onLine);
         if (next !== undefined) {
-          // Nobody writes to a file that has been renamed; what came before that is all there.
+          // A file that has been renamed is not written any more; what came before that is all there.
           await reader.readOn();
           await reader.handle.close();
           reader = next;

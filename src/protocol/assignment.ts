@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What an agent is told of a task. */
+/** What an agent learns of a task. */
 export const taskBrief = z.strictObject({
   id: z.string(),
   title: z.string(),

@@ -6,7 +6,7 @@ export const boot = z.strictObject({
   runId: z.string(),
   feature: z.string(),
   worker: z.number().int().nonnegative(),
-  /** One life of one worker: a status of another session is somebody else's. */
+  /** One life of one worker: a status of another session is another worker's life. */
   session: z.string(),
   /** The branch that the worktree is on. */
   branch: z.string(),

@@ -6,7 +6,7 @@ export const logLine = z.object({
   worker: z.number(),
   task: z.string().optional(),
   attempt: z.string().optional(),
-  /** Who speaks: the worker itself, or what it runs. */
+  /** What speaks: the worker itself, or what it runs. */
   source: z.enum(['worker', 'setup', 'agent', 'verify', 'gate', 'egress']),
   text: z.string(),
 });

@@ -22,7 +22,7 @@ const reportedUsage = z.strictObject({
 /**
  * How an attempt ended, kept apart because each is answered differently:
  * `verified` goes on to be merged; `rate-limited` waits; `usage-limit` pauses the run; `credentials` stops it;
- * `interrupted` was asked for by somebody, `orphaned` had no orchestrator any more; all others are failures of the task and come back with feedback.
+ * `interrupted` was asked for, `orphaned` had no orchestrator any more; all others are failures of the task and come back with feedback.
  */
 export const outcome = z.enum([
   'verified',
@@ -110,7 +110,7 @@ export const phase = z.enum([
 ]);
 export type Phase = z.infer<typeof phase>;
 
-/** The worker's own file, `outbox/status.json`; nobody else writes it. Read as something untrusted. */
+/** The worker's own file, `outbox/status.json`; only the worker writes it. Read as something untrusted. */
 export const workerStatus = z.strictObject({
   version: z.literal(1),
   session: z.string().max(64),

@@ -80,7 +80,7 @@ function createWatch(project: ProjectPaths, paths: FeaturePaths): () => Promise<
   };
 }
 
-/** With the same token: who waits for the end of this run knows it by that. */
+/** With the same token: a command that waits for the end of this run knows it by that. */
 async function takeAgain(feature: string, { folder, lock }: FeaturePaths, token: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const attempt = await tryLock(lock, token);

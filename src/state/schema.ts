@@ -83,7 +83,7 @@ const workerState = z.strictObject({
   cause: z.string().nullable(),
   /** Why its agent waits for the model, as it was told last; null when it does not. Files of earlier versions have neither. */
   trouble: z.string().nullable().default(null),
-  /** All that was told of this life, so that nothing is told twice. */
+  /** All that was reported of this life, so that nothing is reported twice. */
   toldTroubles: z.array(z.string()).default([]),
 });
 export type WorkerState = z.infer<typeof workerState>;
@@ -155,7 +155,7 @@ export const runState = z.strictObject({
   cause: z.string().nullable(),
   base: commitId,
   integration: z.string(),
-  /** Where we last put the integration branch: if it is elsewhere, somebody else moved it. */
+  /** Where we last put the integration branch: if it is elsewhere, it was moved by hand. */
   integrationTip: commitId,
   level: z.int(),
   settings: runSettings,

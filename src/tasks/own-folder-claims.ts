@@ -5,7 +5,7 @@ import { isInOwnFolder, literalPath, OWN_FOLDER } from './own-folder.ts';
 import { readPath } from './repository-path.ts';
 import { MANY, place, quote } from './words.ts';
 
-/** What tasks claim in the folder that steers runs: globs are refused, each file that is named outright is told of. */
+/** What tasks claim in the folder that steers runs: globs are refused, each file that is named outright is reported. */
 export function ownFolderClaims(drafts: readonly Draft[]): { problems: string[]; warnings: string[] } {
   const problems: string[] = [];
   const warnings: string[] = [];

@@ -6,7 +6,7 @@ import type { AppError } from '../lib/index.ts';
 
 /** In `.mahabharatha/`: settings, the recipe of the repository's image, and the folder that the recipe copies from. */
 const STEERING = ['config.yaml', 'Dockerfile', 'docker'];
-/** What is longer is told of by its size and digest. */
+/** Of longer ones size and digest stand for the content. */
 const SHOWN_BYTES = 256 * 1024;
 /** Far beyond what an image's companions may have together; more is not even read. */
 const READ_BYTES = 64 * 1024 * 1024;

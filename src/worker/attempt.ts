@@ -156,7 +156,7 @@ async function commitWork(context: WorkerContext, setup: WorktreeSetup, assignme
 }
 
 /**
- * The work was taken before this runs: what a verification writes (coverage, snapshots) is nobody's change. A task that
+ * The work was taken before this runs: what a verification writes (coverage, snapshots) is no change of the task. A task that
  * declares no files is a check, and may leave everything as it was.
  */
 async function check(
@@ -192,7 +192,7 @@ function withoutCredentials(context: WorkerContext): Judgement {
   return { outcome: 'orphaned', detail: 'the credentials for its agent did not come', feedback: '' };
 }
 
-/** Asked to end, or left alone: the first may be the task's own doing, the second is nobody's at the task. */
+/** Asked to end, or left alone: the first may be the task's own doing, the second never is. */
 function brokenOff({ stop }: WorkerContext): Judgement {
   const outcome = stop.reason === LEASE_LOST ? 'orphaned' : 'interrupted';
   return { outcome, detail: 'stopped before it was done', feedback: '' };

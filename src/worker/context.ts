@@ -6,7 +6,7 @@ import type { CredentialsInbox } from './credentials-inbox.ts';
 import type { WorkerLog } from './log.ts';
 import type { Reporter } from './reporter.ts';
 
-/** Why a worker ends when nobody has asked it to. */
+/** Why a worker ends without being asked to. */
 export const LEASE_LOST = 'the lease is lost';
 
 /** What everything in a worker works with. */

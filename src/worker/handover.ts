@@ -14,7 +14,7 @@ class HandoverUnreadable extends Error {
 
 /**
  * Reads the first line of stdin, and no more: what follows it, beginning with its line end, and the end of the stream are
- * there for whoever listens and resumes it next.
+ * there for the next reader that resumes it.
  */
 export async function readHandover(stdin: Readable, limitBytes: number, timeoutMs: number): Promise<Handover> {
   const line = await firstLine(stdin, limitBytes, timeoutMs);
@@ -41,7 +41,7 @@ function firstLine(stdin: Readable, limitBytes: number, timeoutMs: number): Prom
       if (bytes > limitBytes) return fail(`it has more than ${limitBytes} bytes`);
       if (cut === -1) return void chunks.push(chunk);
       settle();
-      // At least the line end: a stream that is empty would tell its end also while it is paused, and nobody listens yet.
+      // At least the line end: a stream that is empty would tell its end also while it is paused, and nothing listens yet.
       stdin.unshift(chunk.subarray(cut));
       resolve(Buffer.concat([...chunks, chunk.subarray(0, cut)]).toString('utf8'));
     };

@@ -4,12 +4,12 @@ import { cutLine, inBytes } from '../lib/index.ts';
 /** What one attempt (or one set-up) may print; its feedback has the end of every output in any case. */
 const LOG_LIMIT = 16 * 1024 * 1024;
 /**
- * What may wait in our memory until somebody reads our stdout. Beyond it lines are left out: to let the job wait instead
- * would make its work depend on whoever reads a log.
+ * What may wait in our memory until our stdout is read. Beyond it lines are left out: to let the job wait instead
+ * would make its work depend on the reader of a log.
  */
 const WAITING_LIMIT = 16 * 1024 * 1024;
 
-/** Prints JSON lines; whoever started the worker keeps them. */
+/** Prints JSON lines; the launcher keeps them. */
 export interface WorkerLog {
   /** What the worker itself says is always printed, what it runs has limits. */
   line(source: LogSource, text: string): void;
@@ -21,7 +21,7 @@ export interface WorkerLog {
 
 type About = Pick<LogLine, 'task' | 'attempt'>;
 
-/** `waiting` tells how much of what was printed nobody has read yet. */
+/** `waiting` tells how much of what was printed is not read yet. */
 export function createLog(
   worker: number,
   write: (text: string) => void,

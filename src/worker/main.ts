@@ -25,7 +25,7 @@ interface Folders {
   readonly shared: string;
 }
 
-/** A worker: takes assignments one after the other until it is told to end, or nobody is there to tell it anything. */
+/** A worker: takes assignments one after the other until it is asked to end, or its orchestrator is gone. */
 async function main(folders: Folders): Promise<void> {
   // Node would open its debugger for it, through which a task could run code in here. No task runs yet.
   process.on('SIGUSR1', () => undefined);
@@ -92,7 +92,7 @@ async function work(context: WorkerContext, inboxFolder: string): Promise<void> 
     }
   } finally {
     inbox.close();
-    // Who is killed in the middle of a git command leaves locks: it ends before we do.
+    // A git command that is killed leaves locks: it ends before we do.
     await setup.settled();
   }
 }
@@ -183,6 +183,6 @@ if (worktree === undefined || inbox === undefined || outbox === undefined || sha
   await main({ worktree, inbox, outbox, shared });
   // What was said last still waits when the reader is slow.
   await Promise.race([new Promise((done) => process.stdout.write('', done)), sleep(LAST_WORDS_MS)]);
-  // Nothing of ours may keep the process: what is left now is a handle that nobody needs.
+  // Nothing of ours may keep the process: what is left now is a handle without use.
   process.exit(0);
 }

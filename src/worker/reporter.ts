@@ -48,7 +48,7 @@ function cleared(change: Partial<WorkerStatus>, redact: Redactor): Partial<Worke
   return JSON.parse(text) as Partial<WorkerStatus>;
 }
 
-/** Never longer than the text was: whoever reads the status insists on a limit. */
+/** Never longer than the text was: the reader of the status has a limit. */
 function redacted(text: string, redact: Redactor): string {
   return withoutControls(redact(text)).slice(0, text.length);
 }

@@ -11,7 +11,7 @@ import { readHandover } from './handover.ts';
 
 const HANDOVER_LIMIT = 4 * 1024 * 1024;
 const HANDOVER_TIMEOUT_MS = 60_000;
-/** By which an agent that shares its user's environment gets at his account. */
+/** By which an agent that shares its user's environment gets at the user's account. */
 const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'];
 
 /** What a worker and all it runs live in. */
@@ -20,7 +20,7 @@ export interface Surroundings {
   /** What the agent alone has; undefined where it has what its user has. */
   readonly agentHome: AgentHome | undefined;
   readonly credentials: CredentialsInbox | undefined;
-  /** Folders in memory that nobody else has. */
+  /** Folders in memory, of this container alone. */
   readonly scratch: readonly string[];
   readonly redact: Redactor;
 }

@@ -14,7 +14,7 @@ export class SetupFailed extends Error {
 export interface WorktreeSetup {
   /** Makes the worktree exactly `base`, and usable: copied files are there and the set-up has run. */
   prepare(options: { base: string; fresh: boolean }): Promise<void>;
-  /** Makes it clean again while nobody waits: the next task most likely starts from the same base. */
+  /** Makes it clean again while nothing waits: the next task most likely starts from the same base. */
   tidyUp(base: string): void;
   /** Resolves when no tidying is under way any more. */
   settled(): Promise<void>;

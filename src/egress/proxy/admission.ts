@@ -28,7 +28,7 @@ export const resolveName: Resolve = async (name) => {
 };
 
 /**
- * May this target be reached, and at which addresses? The name is resolved here, once: who dials must use these
+ * May this target be reached, and at which addresses? The name is resolved here, once: the dialler must use these
  * addresses and no others, or the second answer of a name server could be another one.
  */
 export async function admit(rules: readonly EgressRule[], target: Target, resolve: Resolve): Promise<Admission> {

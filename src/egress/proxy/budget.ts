@@ -5,7 +5,7 @@ export interface BudgetLimits {
   readonly perSecond: number;
 }
 
-/** What each worker may cost: who asks for what is refused waits longer and longer, and no one else does. */
+/** What each worker may cost: a worker that asks for what is refused waits longer and longer, and the others do not. */
 export interface Budget {
   /** Calls back when one more connection of the worker may be examined: at once, or in its turn. */
   enter(worker: number, examine: () => void): void;

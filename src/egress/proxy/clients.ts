@@ -5,7 +5,7 @@ import { keyedDigest } from '../../lib/index.ts';
 import { egressIdentity } from '../../protocol/index.ts';
 import { createBudget } from './budget.ts';
 import type { BudgetLimits } from './budget.ts';
-import { createCrowd, createStrangers } from './crowd.ts';
+import { createConnectionLimits, createUnnamed } from './connection-limits.ts';
 import { awaitPreamble } from './preamble.ts';
 import type { Target } from '../target/index.ts';
 
@@ -36,7 +36,7 @@ export interface Clients {
 
 interface ClientLimits {
   readonly preambleMs: number;
-  readonly strangers: number;
+  readonly unnamed: number;
   readonly perWorker: number;
   readonly all: number;
   readonly refusals: BudgetLimits;
@@ -45,21 +45,21 @@ interface ClientLimits {
 /** Each connection says first whose it is, is counted from the beginning, and waits when its worker has cost too much. */
 export function receive(server: Server, key: string, limits: ClientLimits): Clients {
   const clients = new WeakMap<Socket, Client>();
-  const crowd = createCrowd(limits.perWorker, limits.all);
-  const strangers = createStrangers(limits.strangers);
+  const connections = createConnectionLimits(limits.perWorker, limits.all);
+  const unnamed = createUnnamed(limits.unnamed);
   const budget = createBudget(limits.refusals);
   // The parser gets a connection only after its first line, which is ours.
   const [parse] = server.listeners('connection') as [(socket: Socket) => void];
   server.removeAllListeners('connection');
   server.on('connection', (socket) => {
-    strangers.enter(socket);
+    unnamed.enter(socket);
     awaitPreamble(socket, limits.preambleMs, ({ worker, token }, goOn) => {
-      strangers.leave(socket);
+      unnamed.leave(socket);
       if (!isTokenOf(key, worker, token)) return void socket.destroy();
-      const place = crowd.enter(worker);
+      const place = connections.enter(worker);
       if (place === 'none') return void socket.destroy();
-      socket.once('close', () => crowd.leave(worker));
-      clients.set(socket, newClient(worker, place === 'standing'));
+      socket.once('close', () => connections.leave(worker));
+      clients.set(socket, newClient(worker, place === 'reason-only'));
       budget.enter(worker, () => {
         if (socket.destroyed) return;
         parse.call(server, socket);

@@ -57,7 +57,7 @@ function entryFor(target: Target): string {
   return target.isAddress || ![443, 80].includes(target.port) ? targetText(target) : target.host;
 }
 
-/** What a client is told, and the log. */
+/** What the client gets, and the log. */
 export interface Answer extends Reply {
   readonly refused: Refused;
 }

@@ -11,7 +11,7 @@ import { createRefusalLog } from './refusal-log.ts';
 /** A worker looks at the lease once a second; one that ends without a way out would say that its task has failed. */
 const LATE_MS = 3000;
 
-/** The egress proxy: passes on what the rules allow, until it is told to end or nobody is there to tell it anything. */
+/** The egress proxy: passes on what the rules allow, until it is asked to end or its owner is gone. */
 async function main(socket: string, shared: string): Promise<void> {
   const { rules, leaseMs } = egressOrders.parse(JSON.parse(process.env[EGRESS_ORDERS] ?? ''));
   const key = process.env[EGRESS_KEY] ?? '';

@@ -4,7 +4,7 @@ import { readEgressPreamble } from '../../protocol/index.ts';
 import { startTimer } from '../../lib/index.ts';
 
 /**
- * Reads the first line of a connection and leaves the rest as if it had not looked; who says something else is cut off.
+ * Reads the first line of a connection and leaves the rest as if it had not looked; a connection that begins otherwise is closed.
  * Nothing more is read until `goOn` is called.
  */
 export function awaitPreamble(

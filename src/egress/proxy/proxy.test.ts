@@ -401,7 +401,7 @@ describe('many connections', () => {
 
   it('that do not say whose they are keep nobody out', async () => {
     const target = await listening(createServer((socket) => void socket.on('error', () => undefined)));
-    const limits = { strangers: 5, preambleMs: 600_000 };
+    const limits = { unnamed: 5, preambleMs: 600_000 };
     const { port, socket, proxy } = await egressWorld({ allow: [`127.0.0.1:${target}`], limits });
     const silent = Array.from({ length: 30 }, () => wire(socket));
     const forged = Array.from({ length: 16 }, (_, worker) => wire(socket, preambleOf(99).replace('99', `${worker}`)));

@@ -25,7 +25,7 @@ export interface ProxyLimits {
   /** For the line that says whose a connection is. A door sends it at once. */
   readonly preambleMs: number;
   /** Connections that have not said it yet. */
-  readonly strangers: number;
+  readonly unnamed: number;
   /** For a request's head. */
   readonly headMs: number;
   readonly headerBytes: number;
@@ -44,8 +44,8 @@ export interface ProxyLimits {
 
 export const LIMITS: ProxyLimits = {
   preambleMs: 2000,
-  // More than the system takes in at one go: who is here by right has spoken before the room is full again.
-  strangers: 1024,
+  // More than the system accepts at one go: a client of ours has sent its first line before there are as many again.
+  unnamed: 1024,
   headMs: 30_000,
   headerBytes: 32 * 1024,
   keepAliveMs: 60_000,
@@ -59,7 +59,7 @@ export const LIMITS: ProxyLimits = {
 
 export interface ProxyOptions {
   readonly rules: readonly EgressRule[];
-  /** Who has it knows the token of each worker. */
+  /** From it the token of each worker is made. */
   readonly key: string;
   readonly resolve: Resolve;
   readonly dial: Dial;
@@ -74,7 +74,7 @@ interface Proxy {
   readonly lookUp: ReturnType<typeof createTurns>;
 }
 
-/** An HTTP server that is no web server but a proxy; who talks to it says first which worker it is. */
+/** An HTTP server that is no web server but a proxy; a client says first which worker it is. */
 export function createProxy(options: ProxyOptions): Server {
   const limits = { ...LIMITS, ...options.limits };
   const server = createServer({
@@ -87,8 +87,8 @@ export function createProxy(options: ProxyOptions): Server {
     connectionsCheckingInterval: Math.min(5000, limits.headMs),
   });
   server.timeout = limits.idleMs;
-  // Twice the strangers: some have been sent away and are not gone yet.
-  server.maxConnections = limits.all + 2 * limits.strangers;
+  // Twice the unnamed: some have been sent away and are not gone yet.
+  server.maxConnections = limits.all + 2 * limits.unnamed;
   const proxy: Proxy = {
     options,
     limits,

@@ -5,7 +5,7 @@ import type { Refused } from '../target/index.ts';
 const ROUND_MS = 5000;
 /** A target that was quiet for so many rounds is news again. */
 const FORGET_ROUNDS = 12;
-/** So much of one worker is told in one round, and remembered; the rest is only counted. */
+/** So much of one worker is logged in one round, and remembered; the rest is only counted. */
 const NEWS = 20;
 const REMEMBERED = 64;
 

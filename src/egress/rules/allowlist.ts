@@ -7,7 +7,7 @@ const WEB_PORTS = [443, 80];
 
 export interface Allowlist {
   readonly rules: readonly EgressRule[];
-  /** The hosts of npm are wanted: who has the user's configuration knows them. */
+  /** The hosts of npm are wanted: they are read from the user's configuration. */
   readonly npm: boolean;
   /** One text for each entry that says nothing we understand. */
   readonly problems: readonly string[];

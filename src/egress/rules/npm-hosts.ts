@@ -4,9 +4,9 @@ import { askUserRegistries, readProjectRegistries } from '../../npm/index.ts';
 export interface NpmHosts {
   /** The addresses of the user's registries; only their hosts and ports, never a name, password or path. */
   readonly registries: readonly URL[];
-  /** Those that only the repository's own .npmrc names: anybody who has written to the repository may have written them. */
+  /** Those that only the repository's own .npmrc names: a task may have written them. */
   readonly project: readonly URL[];
-  /** What npm is told inside, where it has no configuration of the user's; without a password. */
+  /** What npm gets inside, where it has no configuration of the user's; without a password. */
   readonly registry?: string;
   readonly warnings: readonly string[];
 }

@@ -23,12 +23,12 @@ export interface EgressWishes {
   readonly repository: string;
 }
 
-/** Pure. One text for each entry that says nothing we understand, as it is told to the user. */
+/** Pure. One text for each entry that says nothing we understand, as the user reads it. */
 export function allowlistProblems(allow: readonly string[]): string[] {
   return parseAllowlist(allow).problems.map((problem) => `workers.container.allow: ${problem}`);
 }
 
-/** What workers may reach: the user's list, his registries when he wants npm, and the model server that he has set. */
+/** What workers may reach: the user's list, the registries of the user's npm when npm is listed, and the model server that is set. */
 export async function egressRules({ allow, env, repository }: EgressWishes): Promise<EgressRules> {
   const problems = allowlistProblems(allow);
   if (problems.length > 0) throw configErrors.CONFIG_INVALID({ file: '.mahabharatha/config.yaml', problems });
@@ -53,7 +53,7 @@ export async function egressRules({ allow, env, repository }: EgressWishes): Pro
   };
 }
 
-/** An address that the user has set for another tool is listed by himself, wherever in his network it leads. */
+/** An address that the user has set for another tool counts as listed, wherever in the user's network it leads. */
 function ruleOf(url: URL, from: string): { rule: EgressRule; from: string }[] {
   const host = readHost(url.hostname)?.host;
   if (host === undefined) return [];
@@ -61,7 +61,7 @@ function ruleOf(url: URL, from: string): { rule: EgressRule; from: string }[] {
   return [{ rule: { host, covers: 'host', ports: [port], trustedPrivate: true }, from }];
 }
 
-/** Whoever has written to the repository has not been asked in by the user: an address must be one of the whole world. */
+/** What stands in the repository is not the user's word: an address must be a public one. */
 function mayBeForeign(host: string): boolean {
   const address = readAddress(host);
   return address === undefined || kindOf(address) === 'public';

@@ -17,7 +17,7 @@ export type AddressKind =
  */
 export function readAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
-  // A zone ("fe80::1%eth0") names a network card of ours, which is nobody's business.
+  // A zone ("fe80::1%eth0") names a network card of ours, which does not concern workers.
   if (!isIPv6(text) || text.includes('%')) return undefined;
   const bits = bitsOf(text);
   return bits >> 32n === 0xffffn ? v4At(bits, 96) : compressed(text);
@@ -72,7 +72,7 @@ const RANGES_V6 = ranges([
   ['::/0', 'reserved'],
 ]);
 
-/** Nobody serves anything at the other end of these old tunnels; what they hide keeps its kind. */
+/** Old tunnels into IPv4: an address in one has the kind of the address that it hides. */
 const OLD_TUNNELS = ['::/96', '::ffff:0:0:0/96', '2002::/16'];
 
 /** Pure, for what `readAddress` has returned. */

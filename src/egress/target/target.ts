@@ -41,7 +41,7 @@ export function readAuthority(text: string, defaultPort?: number): Target | unde
   return { ...host, port };
 }
 
-/** Pure. `http://host[:port]/path`: the form in which plain HTTP asks a proxy. Nobody's name and password are in it. */
+/** Pure. `http://host[:port]/path`: the form in which plain HTTP asks a proxy. No name and password are in it. */
 export function readAbsoluteUri(text: string): HttpTarget | undefined {
   const [, authority = '', rest = ''] = ABSOLUTE_URI.exec(text) ?? [];
   const target = readAuthority(authority, 80);

@@ -147,7 +147,7 @@ function requestOf({ method, path, query = {}, body }: Call, signal: AbortSignal
   return { method, path: wishes.size === 0 ? path : `${path}?${wishes.toString()}`, body, signal };
 }
 
-/** 304: it was so already. An engine does not send us elsewhere; whoever does is none. */
+/** 304: it was so already. An engine does not send us elsewhere: what does so is none. */
 const isRefusal = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 300 && statusCode !== 304;
 const isFine = ({ fine }: Call, { statusCode = 0 }: IncomingMessage): boolean => fine?.includes(statusCode) === true;
 

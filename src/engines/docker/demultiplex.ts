@@ -50,7 +50,7 @@ function streamOf(header: Buffer): Piece['stream'] {
   return stream;
 }
 
-/** Writes each part where it belongs, no faster than both are read. A side that nobody wants any more is skipped. */
+/** Writes each part where it belongs, no faster than both are read. A side that is not wanted any more is skipped. */
 export async function demultiplex(source: Readable, stdout: Writable, stderr: Writable): Promise<void> {
   const read = createFrameReader();
   for await (const chunk of source) {

@@ -28,7 +28,7 @@ export function createDial(endpoint: DockerEndpoint): Dial {
     ask: ({ body, upload, ...rest }) =>
       new Promise((resolve, reject) => {
         const request = begin({ ...rest, headers: headersOf(body, upload) });
-        // Also when it breaks later: then the answer tells whoever reads it.
+        // Also when it breaks later: then the answer tells its reader.
         request.on('error', reject);
         request.once('response', resolve);
         if (upload === undefined) request.end(body === undefined ? undefined : JSON.stringify(body));

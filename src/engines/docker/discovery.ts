@@ -22,7 +22,7 @@ export interface Discovery {
 
 /**
  * Looks for an engine as the `docker` command would: what the user has chosen is final, whether it works or not, for
- * containers must not turn up on another engine than the one he looks at. Without a choice, the usual sockets in order.
+ * containers must not turn up on another engine than the one that the user looks at. Without a choice, the usual sockets in order.
  */
 export async function discover(machine: Machine, probe: Probe): Promise<Discovery> {
   const lines: string[] = [];

@@ -28,7 +28,7 @@ export function createDockerEngine(endpoint: DockerEndpoint, limits: Limits = US
   };
 }
 
-/** Says who answers: "Docker 20.10.24". Throws when nobody does, or one that is too old. */
+/** Says who answers: "Docker 20.10.24". Throws when none does, or one that is too old. */
 export async function greet(endpoint: DockerEndpoint, limits: Limits): Promise<string> {
   const connection = openConnection(endpoint, limits);
   const call = { what: 'tell its version', method: 'GET', path: '/version' } as const;

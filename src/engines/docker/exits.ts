@@ -6,11 +6,11 @@ import { whole } from './connection.ts';
 import type { Call, Connection } from './connection.ts';
 import { inspectContainer } from './inspect-container.ts';
 import { readText } from './json-lines.ts';
-import { createObituaries } from './obituaries.ts';
-import type { News } from './obituaries.ts';
+import { createContainerNews } from './container-news.ts';
+import type { News } from './container-news.ts';
 import { containerPath } from './paths.ts';
 
-/** More than ever live at once; how older ones ended nobody asks. */
+/** More than ever live at once; how older ones ended is not asked any more. */
 const REMEMBERED = 1000;
 /** How much later than the end itself its news may come. */
 const NEWS_MS = 500;
@@ -22,15 +22,15 @@ export interface Exits {
   exitOf(id: string, signal: AbortSignal | undefined): Promise<ContainerExit>;
 }
 
-interface Vigil {
+interface Wait {
   /** The engine knows that we wait. */
   readonly begun: Promise<unknown>;
   readonly exit: Promise<ContainerExit>;
 }
 
 export function createExits(connection: Connection): Exits {
-  const vigils = new Map<string, Vigil>();
-  const obituaries = createObituaries(connection);
+  const waits = new Map<string, Wait>();
+  const containerNews = createContainerNews(connection);
 
   const follow = async (
     id: string,
@@ -42,32 +42,32 @@ export function createExits(connection: Connection): Exits {
     try {
       return await judge(await readCode(connection, id, await begun), news, alreadyShort);
     } finally {
-      obituaries.release(id, news);
+      containerNews.release(id, news);
     }
   };
 
-  const keepVigil = (id: string, alreadyShort: boolean): Vigil => {
-    const holding = obituaries.hold(id);
+  const beginWait = (id: string, alreadyShort: boolean): Wait => {
+    const holding = containerNews.hold(id);
     const begun = holding.then(() => connection.open(waitCall(id)));
     const exit = follow(id, begun, holding, alreadyShort);
-    const vigil = { begun, exit };
-    vigils.set(id, vigil);
-    exit.catch(() => vigils.get(id) === vigil && vigils.delete(id));
-    const [oldest] = vigils.keys();
-    if (vigils.size > REMEMBERED && oldest !== undefined) vigils.delete(oldest);
-    return vigil;
+    const wait = { begun, exit };
+    waits.set(id, wait);
+    exit.catch(() => waits.get(id) === wait && waits.delete(id));
+    const [oldest] = waits.keys();
+    if (waits.size > REMEMBERED && oldest !== undefined) waits.delete(oldest);
+    return wait;
   };
 
-  /** One that somebody else has started may have run out of memory before we listen. */
+  /** One that another process has started may have run out of memory before we listen. */
   const wasShort = async (id: string): Promise<boolean> =>
     (await inspectContainer(connection, id))?.State.OOMKilled ?? false;
 
   return {
-    expect: async (id) => void (await (vigils.get(id) ?? keepVigil(id, false)).begun),
-    forget: (id) => void vigils.delete(id),
+    expect: async (id) => void (await (waits.get(id) ?? beginWait(id, false)).begun),
+    forget: (id) => void waits.delete(id),
     exitOf: async (id, signal) => {
-      const vigil = vigils.get(id) ?? keepVigil(id, await wasShort(id));
-      return signal === undefined ? vigil.exit : orAborted(vigil.exit, signal);
+      const wait = waits.get(id) ?? beginWait(id, await wasShort(id));
+      return signal === undefined ? wait.exit : orAborted(wait.exit, signal);
     },
   };
 }

@@ -45,7 +45,7 @@ async function attach(connection: Connection, id: string): Promise<Attachment> {
   const what = `attach to container ${id}`;
   const socket = await connection.upgrade({ what, method: 'POST', path: containerPath(id, '/attach'), query });
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  // A connection that breaks ends the output like any other end: whoever waits for the container hears why.
+  // A connection that breaks ends the output like any other end: `waitContainer` tells why.
   socket.on('error', () => undefined);
   const end = (): void => {
     stdout.end();

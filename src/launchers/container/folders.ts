@@ -11,7 +11,7 @@ import type { Places } from './labels.ts';
 
 const STATUS = 'status.json';
 
-/** Before the start, when nobody is in there yet: later no code of the host goes through these folders. */
+/** Before the start, when no worker is in there yet: later no code of the host goes through these folders. */
 export async function giveFolders(spec: WorkerSpec, identity: Identity): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const [uid, gid] = [uidOf(identity, spec.worker), identity.gid];
@@ -24,7 +24,7 @@ export async function giveFolders(spec: WorkerSpec, identity: Identity): Promise
 }
 
 /**
- * The first file or folder among objects that such a user may not read: his worker could not check anything out. What
+ * The first file or folder among objects that such a user may not read: such a worker could not check anything out. What
  * git is still writing does not count.
  */
 export async function closedObjects(

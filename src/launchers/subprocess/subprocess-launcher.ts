@@ -18,7 +18,7 @@ import type { Launcher, WorkerExit, WorkerHandle, WorkerSpec } from '../launcher
 
 const NAME = 'subprocess';
 
-/** Nobody tells us when a process ends that is not our child. */
+/** The system says nothing when a process ends that is not our child. */
 const WATCH_MS = 100;
 
 /** Workers as plain processes with the user's own rights: no walls, no engine needed. */

@@ -13,17 +13,17 @@ export interface News {
 
 interface Entry {
   readonly news: { ranOutOfMemory: boolean; isHeard: boolean; death: AbortSignal };
-  readonly bury: () => void;
+  readonly dies: () => void;
 }
 
-export interface Obituaries {
+export interface ContainerNews {
   /** Listens from now on; one stream of events serves all containers that are held. */
   hold(id: string): Promise<News>;
   release(id: string, news: News): void;
 }
 
 /** An engine forgets a container that removes itself, and with it that it ran out of memory: so we listen. */
-export function createObituaries(connection: Connection): Obituaries {
+export function createContainerNews(connection: Connection): ContainerNews {
   const entries = new Map<string, Entry>();
   let listening: { readonly controller: AbortController; readonly begun: Promise<boolean> } | undefined;
 
@@ -32,7 +32,7 @@ export function createObituaries(connection: Connection): Obituaries {
     const over = (): void => {
       if (listening !== own) return;
       listening = undefined;
-      // Who ends from now on is not heard of: silence has no meaning any more.
+      // The end of a container makes no event from now on: silence has no meaning any more.
       for (const { news } of entries.values()) news.isHeard = false;
     };
     const own = { controller, begun: begin(controller.signal, over) };
@@ -54,7 +54,7 @@ export function createObituaries(connection: Connection): Obituaries {
   const hear = ({ kind, id }: ContainerEvent): void => {
     const entry = entries.get(id);
     if (kind === 'oom' && entry !== undefined) entry.news.ranOutOfMemory = true;
-    if (kind === 'die') entry?.bury();
+    if (kind === 'die') entry?.dies();
   };
 
   return {
@@ -79,6 +79,6 @@ function createEntry(): Entry {
   const death = new AbortController();
   return {
     news: { ranOutOfMemory: false, isHeard: false, death: death.signal },
-    bury: () => death.abort(),
+    dies: () => death.abort(),
   };
 }

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import type { Connection } from './connection.ts';
-import { createObituaries } from './obituaries.ts';
+import { createContainerNews } from './container-news.ts';
 
 /** An engine whose events are what a test writes; one stream for each time that somebody listens. */
 function newsroom(): { connection: Connection; streams: PassThrough[] } {
@@ -16,18 +16,18 @@ function newsroom(): { connection: Connection; streams: PassThrough[] } {
 
 it('silence about a container means nothing any more when the engine has stopped telling events', async () => {
   const { connection, streams } = newsroom();
-  const obituaries = createObituaries(connection);
-  const early = await obituaries.hold('early');
+  const news = createContainerNews(connection);
+  const early = await news.hold('early');
   expect(early.isHeard).toBe(true);
   streams[0]?.end();
   await expect.poll(() => early.isHeard).toBe(false);
-  const late = await obituaries.hold('late');
+  const late = await news.hold('late');
   expect([late.isHeard, early.isHeard, streams.length]).toEqual([true, false, 2]);
 });
 
 it('what is told of a container before the stream ends still counts', async () => {
   const { connection, streams } = newsroom();
-  const news = await createObituaries(connection).hold('c');
+  const news = await createContainerNews(connection).hold('c');
   for (const Action of ['oom', 'die']) streams[0]?.write(`${JSON.stringify({ Action, Actor: { ID: 'c' } })}\n`);
   await expect.poll(() => news.death.aborted).toBe(true);
   streams[0]?.end();

@@ -2,15 +2,15 @@ import type { Socket } from 'node:net';
 
 const FEW = 8;
 
-export interface Crowd {
-  /** "seat": welcome; "standing": one too many, told so; "none": not even that. */
-  enter(worker: number): 'seat' | 'standing' | 'none';
-  /** For everybody who got in. */
+export interface ConnectionLimits {
+  /** "full": it is served; "reason-only": one too many, and gets only that answer; "none": it is closed. */
+  enter(worker: number): 'full' | 'reason-only' | 'none';
+  /** For each connection that was not closed at once. */
   leave(worker: number): void;
 }
 
-/** Counts connections. There is room to tell some that they are too many. */
-export function createCrowd(perWorker: number, all: number): Crowd {
+/** Counts connections. Some that are too many still get an answer that says so. */
+export function createConnectionLimits(perWorker: number, all: number): ConnectionLimits {
   const counts = new Map<number, number>();
   let total = 0;
   return {
@@ -20,7 +20,7 @@ export function createCrowd(perWorker: number, all: number): Crowd {
       if (own >= perWorker * 2 || (total >= all && own >= FEW)) return 'none';
       counts.set(worker, own + 1);
       total += 1;
-      return own >= perWorker ? 'standing' : 'seat';
+      return own >= perWorker ? 'reason-only' : 'full';
     },
     leave: (worker) => {
       const own = (counts.get(worker) ?? 0) - 1;
@@ -31,14 +31,14 @@ export function createCrowd(perWorker: number, all: number): Crowd {
   };
 }
 
-export interface Strangers {
+export interface Unnamed {
   enter(socket: Socket): void;
-  /** It is no stranger any more. */
+  /** It has said whose it is. */
   leave(socket: Socket): void;
 }
 
-/** Connections that have not said whose they are. For one too many goes the one that has been silent for longest. */
-export function createStrangers(most: number): Strangers {
+/** Connections that have not said whose they are. When there are too many, the one that was silent for longest is closed. */
+export function createUnnamed(most: number): Unnamed {
   const waiting = new Set<Socket>();
   return {
     enter: (socket) => {

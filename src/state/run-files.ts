@@ -50,6 +50,11 @@ export function createRunFiles(project: ProjectPaths, feature: string): RunFiles
         const { pid, since } = attempt.holder;
         throw foreignLock(paths.lock, attempt.holder) ?? stateErrors.ALREADY_RUNNING({ feature, pid, since });
       }
+      // Folders that were removed before the lock was in them; from now on they stay.
+      await makeFolders(project, paths).catch(async (error: unknown) => {
+        await attempt.release();
+        throw error;
+      });
       ({ token } = attempt);
       return async () => {
         token = undefined;

@@ -20,7 +20,9 @@ const everything = (): Record<string, string> => fingerprint(path.dirname(projec
 /** Refused with this status: the message is whole, also as JSON, and nothing at all has changed. */
 async function refused(args: readonly string[], exit: number, message: RegExp, where = project): Promise<void> {
   const before = everything();
-  const [plain, json] = await Promise.all([where.cli(...args), where.cli(...args, '--json')]);
+  // One after the other: a start is planned under the lock, and a second one at that moment is told of the first.
+  const plain = await where.cli(...args);
+  const json = await where.cli(...args, '--json');
   expect([args, plain.exit, plain.stdout]).toEqual([args, exit, '']);
   expect(plain.stderr).toMatch(message);
   expect(plain.stderr).toMatch(/^error: .+\n\n.+\n$/s);

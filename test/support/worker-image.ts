@@ -18,6 +18,7 @@ export const whySkipped = docker.why === '' ? '' : ` (${docker.why})`;
 export async function buildWorkerImage(): Promise<void> {
   if (docker.why !== '') return;
   await withLock(LOCK, WAIT_LIMIT_MS, async () => {
-    execFileSync(process.execPath, [PROGRAM, 'build', '--base-image', docker.image], { stdio: 'pipe' });
+    // Outside every repository: this project's own settings would have to be approved.
+    execFileSync(process.execPath, [PROGRAM, 'build', '--base-image', docker.image], { stdio: 'pipe', cwd: tmpdir() });
   });
 }

@@ -7,7 +7,7 @@ import { engineErrors } from '../engines/errors.ts';
 import { buildImages } from './build-images.ts';
 import type { BuildRequest, BuiltImage } from './build-images.ts';
 import type { ImageBuild, ImageEngine, ImageInfo, Labels } from './image-engine.ts';
-import { findRunImage } from './images.ts';
+import { findRunImage } from './find-images.ts';
 
 const BASE = 'base:1';
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -217,5 +217,5 @@ it('has the sources that it lists', async () => {
   const sources = await readPackageSources(ROOT).catch((error: unknown) => error);
   // Without a build there are no programs; everything else is in the repository.
   if (sources instanceof Error) expect(sources.message).toMatch(/dist\/bundle\/(worker\/worker|egress\/egress)\.js/);
-  else expect(sources).toMatchObject({ dockerfile: expect.stringContaining('# What makes it a worker') });
+  else expect(sources).toMatchObject({ recipe: { length: 5 }, programs: { length: 2 } });
 });

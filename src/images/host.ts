@@ -3,7 +3,7 @@ import { libErrors, reasonOf } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { askUserRegistries } from '../npm/index.ts';
 import { contextFile } from './content.ts';
-import type { BuildRoute } from './worker-image.ts';
+import type { BuildRoute } from './kind.ts';
 
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
 
@@ -22,7 +22,14 @@ export async function readCertificates(env: Environment): Promise<Uint8Array | n
 export async function readBuildRoute(env: Environment): Promise<BuildRoute> {
   const { registry } = await askUserRegistries(env);
   const npmrc = registry === undefined ? [] : [contextFile('docker/worker/npmrc', `registry=${registry}\n`)];
-  return { files: npmrc, buildArgs: proxiesFor(env) };
+  return { files: npmrc, buildArgs: proxiesFor(env), notes: [] };
+}
+
+/** The same for a Dockerfile that somebody else may have written: no registry, and no logins. */
+export async function readCarefulRoute(env: Environment): Promise<BuildRoute> {
+  const { proxies, withheld } = proxiesWithoutPasswords(env);
+  const note = `the name and password in ${withheld.join(' and ')} are not given to the repository's Dockerfile`;
+  return { files: [], buildArgs: proxies, notes: withheld.length > 0 ? [note] : [] };
 }
 
 const LOOPBACK = /(^|[/@])(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/i;
@@ -41,7 +48,7 @@ export function proxiesFor(env: Environment): Record<string, string> {
 /** Scheme, then all that stands before the host. */
 const LOGIN = /^([a-z][a-z0-9+.-]*:\/\/)?.*@/i;
 
-/** Pure. For a Dockerfile that somebody else may have written: it could print them, or send them away. */
+/** Pure. A Dockerfile could print them, or send them away. */
 export function proxiesWithoutPasswords(env: Environment): {
   readonly proxies: Record<string, string>;
   /** Names of variables whose login is left out. */

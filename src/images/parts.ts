@@ -38,6 +38,9 @@ export function partsOf(labels: Labels): Parts | undefined {
   }
 }
 
+/** The reason when nothing else tells two images apart. */
+export const NOT_OURS = 'it was not built by this "mahabharatha build"';
+
 const platformName = (platform: string): string => (platform === '' ? "the engine's own platform" : platform);
 
 const IN_WORDS: { readonly [Name in keyof Parts]: (wanted: string, found: string) => string } = {

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { IMAGE_PARTS } from '../../test/support/image-parts.ts';
 import { contextFile } from './content.ts';
+import { buildOf } from './build-images.ts';
+import { findImage } from './find-images.ts';
 import type { ImageEngine, ListedImage } from './image-engine.ts';
-import { findRepositoryImage, planRepositoryImage, repositoryBuild } from './repository-image.ts';
+import type { ImagePlan, ImageState } from './kind.ts';
+import { planRepositoryImage } from './repository-image.ts';
 import type { RepositoryIngredients } from './repository-image.ts';
+import { repositoryKind } from './repository-kind.ts';
 
 const WORKER_DOCKERFILE =
   'FROM base\nRUN x\n# What makes it a worker: and so on\nUSER 1000:1000\nENTRYPOINT ["work"]\n\nCOPY work /work\n';
@@ -15,6 +19,7 @@ const INGREDIENTS: RepositoryIngredients = {
   workerParts: IMAGE_PARTS,
   folder: '/home/me/project/.mahabharatha',
   workerDockerfile: WORKER_DOCKERFILE,
+  platform: null,
 };
 const plan = (change: Partial<RepositoryIngredients> = {}): ReturnType<typeof planRepositoryImage> =>
   planRepositoryImage({ ...INGREDIENTS, ...change });
@@ -59,7 +64,7 @@ describe("a repository's own image", () => {
 });
 
 const built = (change: Partial<RepositoryIngredients>, createdAt = '2026-01-01T00:00:00Z'): ListedImage => {
-  const { tag, labels } = repositoryBuild(plan(change), {}, { platform: null, noCache: false });
+  const { tag, labels } = buildOf(plan(change), { files: [], buildArgs: {} }, { noCache: false });
   return { id: `id of ${tag}`, labels, bytes: 1, createdAt, tags: [tag] };
 };
 const engineWith = (...images: readonly ListedImage[]): ImageEngine =>
@@ -69,18 +74,21 @@ const engineWith = (...images: readonly ListedImage[]): ImageEngine =>
       images.filter((own) => Object.entries(labels).every(([name, value]) => own.labels[name] === value)),
   }) as ImageEngine;
 
+const findRepository = (engine: ImageEngine, wanted: ImagePlan): Promise<ImageState> =>
+  findImage(engine, repositoryKind, wanted);
+
 describe("finding a repository's own image", () => {
   const OLD = { dockerfile: 'FROM mahabharatha-worker\n' };
 
   it('says that there is none, also when another repository has one', async () => {
-    expect(await findRepositoryImage(engineWith(), plan())).toEqual({ state: 'missing' });
+    expect(await findRepository(engineWith(), plan())).toEqual({ state: 'missing' });
     const others = engineWith(built({ ...OLD, folder: '/home/me/other/.mahabharatha' }));
-    expect(await findRepositoryImage(others, plan())).toEqual({ state: 'missing' });
+    expect(await findRepository(others, plan())).toEqual({ state: 'missing' });
   });
 
   it('takes the image of this content, whichever checkout it was built for', async () => {
     const engine = engineWith(built({ folder: '/home/me/clone/.mahabharatha' }), built(OLD));
-    expect(await findRepositoryImage(engine, plan())).toMatchObject({ state: 'fresh', tag: plan().tag });
+    expect(await findRepository(engine, plan())).toMatchObject({ state: 'fresh', tag: plan().tag });
   });
 
   it.each<[string, Partial<RepositoryIngredients>, string[]]>([
@@ -98,7 +106,7 @@ describe("finding a repository's own image", () => {
     ],
   ])('calls an older one stale, and says what is different: %s', async (_, old, reasons) => {
     const { id, tags } = built(old);
-    const found = await findRepositoryImage(engineWith(built(old)), plan());
+    const found = await findRepository(engineWith(built(old)), plan());
     expect(found).toEqual({ state: 'stale', tag: tags[0], id, reasons });
   });
 
@@ -109,7 +117,7 @@ describe("finding a repository's own image", () => {
       built(files, '2026-01-02T00:00:00+01:00'),
       built({ ...OLD, ...files }, '2025-12-31T00:00:00Z'),
     );
-    expect(await findRepositoryImage(engine, plan())).toMatchObject({ state: 'stale', tag: plan(files).tag });
+    expect(await findRepository(engine, plan())).toMatchObject({ state: 'stale', tag: plan(files).tag });
   });
 
   it('says itself what it is made of: a Dockerfile that says something else does not count', () => {

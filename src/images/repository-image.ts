@@ -1,7 +1,8 @@
 import { libErrors } from '../lib/index.ts';
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
-import type { ImageBuild, ImageEngine, ListedImage } from './image-engine.ts';
+import type { ListedImage } from './image-engine.ts';
+import type { ImagePlan, ImageState } from './kind.ts';
 import { CONTENT_LABEL, VERSION_LABEL } from './labels.ts';
 import { partsLabel } from './parts.ts';
 import type { Parts } from './parts.ts';
@@ -14,7 +15,6 @@ import {
 } from './repository-parts.ts';
 import type { RepositoryParts } from './repository-parts.ts';
 import { WORKER_IMAGE } from './worker-image.ts';
-import type { ImageState } from './worker-image.ts';
 
 export const REPOSITORY_IMAGE = 'mahabharatha-repository';
 /** In the user's repository; its companions are in the folder beside it. */
@@ -37,22 +37,15 @@ export interface RepositoryIngredients {
   readonly folder: string;
   /** The worker's own Dockerfile. */
   readonly workerDockerfile: string;
-}
-
-export interface RepositoryImagePlan {
-  readonly tag: string;
-  readonly content: string;
-  readonly version: string;
-  readonly checkout: string;
-  readonly parts: RepositoryParts;
-  readonly files: readonly ContextFile[];
+  /** That of the worker image. */
+  readonly platform: string | null;
 }
 
 /**
  * Pure: the repository's own toolchain on top of one exact worker image. What makes an image a worker is said again at
  * the end, so that a USER or an ENTRYPOINT in between does not undo it.
  */
-export function planRepositoryImage(from: RepositoryIngredients): RepositoryImagePlan {
+export function planRepositoryImage(from: RepositoryIngredients): ImagePlan {
   const text = `${pinWorker(from.dockerfile, from.worker)}\n${tailOf(from.workerDockerfile)}`;
   const files = [contextFile(REPOSITORY_DOCKERFILE, text), ...from.companions];
   const content = hashValues({ version: from.version, files: hashFiles(files) });
@@ -60,56 +53,36 @@ export function planRepositoryImage(from: RepositoryIngredients): RepositoryImag
     dockerfile: hashFiles([contextFile(REPOSITORY_DOCKERFILE, from.dockerfile)]),
     companions: hashFiles(from.companions),
   };
+  const parts: RepositoryParts = { own, worker: from.workerParts };
+  const tag = tagOf(REPOSITORY_IMAGE, content);
   return {
-    tag: tagOf(REPOSITORY_IMAGE, content),
+    tag,
     content,
-    version: from.version,
-    checkout: checkoutKey(from.folder),
-    parts: { own, worker: from.workerParts },
-    files,
-  };
-}
-
-export function repositoryBuild(
-  plan: RepositoryImagePlan,
-  buildArgs: ImageBuild['buildArgs'],
-  options: { readonly platform: string | null; readonly noCache: boolean; readonly signal?: AbortSignal | undefined },
-): ImageBuild {
-  const { platform, noCache, signal } = options;
-  return {
-    tag: plan.tag,
-    files: plan.files,
+    step: `the repository's own image ${tag}, on ${from.worker}`,
+    base: null,
     dockerfile: REPOSITORY_DOCKERFILE,
-    buildArgs,
+    files,
+    buildArgs: {},
     // All that we read again: a label that a Dockerfile sets, or the worker image brings, does not count.
     labels: {
-      [CONTENT_LABEL]: plan.content,
-      [VERSION_LABEL]: plan.version,
-      [CHECKOUT_LABEL]: plan.checkout,
-      ...partsLabel(plan.parts.worker),
-      ...ownPartsLabel(plan.parts),
+      [VERSION_LABEL]: from.version,
+      [CHECKOUT_LABEL]: checkoutKey(from.folder),
+      ...partsLabel(parts.worker),
+      ...ownPartsLabel(parts),
     },
-    platform,
-    noCache,
-    ...(signal === undefined ? {} : { signal }),
+    platform: from.platform,
+    judge: (older) => judge(parts, older),
   };
 }
 
-/** The planned image, whichever checkout it was built for; else the newest that was built for this one. */
-export async function findRepositoryImage(engine: ImageEngine, plan: RepositoryImagePlan): Promise<ImageState> {
-  const found = await engine.inspectImage(plan.tag);
-  if (found?.labels[CONTENT_LABEL] === plan.content) {
-    return { state: 'fresh', tag: plan.tag, id: found.id, bytes: found.bytes };
-  }
-  const older = newestOf(await engine.listImages({ [CHECKOUT_LABEL]: plan.checkout }));
-  const parts = older && repositoryPartsOf(older.labels);
-  if (older === undefined || parts === undefined) return { state: 'missing' };
-  const tag = ownTag(older);
-  return { state: 'stale', tag, id: older.id, reasons: repositoryDifferences(plan.parts, parts) };
+function judge(wanted: RepositoryParts, older: ListedImage): ImageState {
+  const parts = repositoryPartsOf(older.labels);
+  if (parts === undefined) return { state: 'missing' };
+  return { state: 'stale', tag: ownTag(older), id: older.id, reasons: repositoryDifferences(wanted, parts) };
 }
 
 /** What has lost its name is none that anybody could have used; what has another one is somebody else's. */
-function newestOf(images: readonly ListedImage[]): ListedImage | undefined {
+export function newestOf(images: readonly ListedImage[]): ListedImage | undefined {
   return images
     .filter((image) => image.tags.includes(ownTag(image)))
     .toSorted((one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt))[0];

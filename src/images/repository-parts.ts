@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Labels } from './image-engine.ts';
-import { differences, partsOf } from './parts.ts';
+import { NOT_OURS, differences, partsOf } from './parts.ts';
 import type { Parts } from './parts.ts';
 
 /** For which checkout it was built: a digest, because images go around and nobody else needs to know paths of this machine. */
@@ -41,5 +41,5 @@ export function repositoryDifferences(wanted: RepositoryParts, found: Repository
   const reasons = differences(wanted.worker, found.worker);
   if (wanted.own.dockerfile !== found.own.dockerfile) reasons.push('.mahabharatha/Dockerfile has changed');
   if (wanted.own.companions !== found.own.companions) reasons.push('a file in .mahabharatha/docker has changed');
-  return reasons.length > 0 ? reasons : ['it was not built by this "mahabharatha build"'];
+  return reasons.length > 0 ? reasons : [NOT_OURS];
 }

@@ -13,11 +13,9 @@ const SCRIPTS = ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'health
 /** A toolchain is described, not shipped: more than this is a mistake, say node_modules. */
 const CONTEXT_LIMIT_BYTES = 50 * 1024 * 1024;
 
-export interface PackageSources {
+interface PackageSources {
   readonly recipe: readonly ContextFile[];
   readonly programs: readonly ContextFile[];
-  /** The text of the worker's Dockerfile. */
-  readonly dockerfile: string;
 }
 
 /** What this package brings for the worker image. */
@@ -25,11 +23,10 @@ export async function readPackageSources(root: string): Promise<PackageSources> 
   const read = async (file: string): Promise<ContextFile> => contextFile(file, await readOrTell(path.join(root, file)));
   const recipe = await Promise.all([WORKER_DOCKERFILE, ...SCRIPTS].map(read));
   const programs = await Promise.all(PROGRAMS.map(read));
-  const dockerfile = Buffer.from(recipe[0]?.content ?? []).toString('utf8');
-  return { recipe, programs, dockerfile };
+  return { recipe, programs };
 }
 
-export interface RepositorySources {
+interface RepositorySources {
   readonly dockerfile: string;
   readonly companions: readonly ContextFile[];
 }

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { contextFile } from './content.ts';
+import { buildOf } from './build-images.ts';
+import { findImage } from './find-images.ts';
 import type { ImageEngine, ImageInfo } from './image-engine.ts';
-import { WORKER_LATEST, findWorkerImage, planWorkerImage, workerBuild } from './worker-image.ts';
+import type { ImagePlan, ImageState } from './kind.ts';
+import { WORKER_LATEST, planWorkerImage } from './worker-image.ts';
 import type { WorkerIngredients } from './worker-image.ts';
+import { workerKind } from './worker-kind.ts';
 
 const PROGRAM = contextFile('dist/bundle/worker/worker.js', 'work()');
 const INGREDIENTS: WorkerIngredients = {
@@ -28,9 +32,12 @@ function engineWith(images: Record<string, Partial<ImageInfo>>): ImageEngine {
   } as ImageEngine;
 }
 
+const findWorker = (engine: ImageEngine, wanted: ImagePlan): Promise<ImageState> =>
+  findImage(engine, workerKind, wanted);
+
 const builtFrom = (change: Partial<WorkerIngredients>): Partial<ImageInfo> => ({
   id: 'sha256:2',
-  labels: workerBuild(plan(change), NOTHING, { noCache: false }).labels,
+  labels: buildOf(plan(change), NOTHING, { noCache: false }).labels,
 });
 
 describe('the tag of the worker image', () => {
@@ -59,7 +66,7 @@ describe('the tag of the worker image', () => {
       files: [contextFile('docker/worker/npmrc', 'registry=x')],
       buildArgs: { HTTP_PROXY: 'http://p:1' },
     };
-    const build = workerBuild(plan(), route, { noCache: false });
+    const build = buildOf(plan(), route, { noCache: false });
     expect(build.tag).toBe(plan().tag);
     expect(build.files.map(({ path }) => path)).toContain('docker/worker/npmrc');
     expect(JSON.stringify(build.labels)).not.toContain('http://p:1');
@@ -74,7 +81,7 @@ describe('the build of the worker image', () => {
 
   it('lets nothing of the route replace an argument of the plan', () => {
     const route = { files: [], buildArgs: { BASE_IMAGE: 'other' } };
-    expect(workerBuild(plan(), route, { noCache: true })).toMatchObject({
+    expect(buildOf(plan(), route, { noCache: true })).toMatchObject({
       noCache: true,
       dockerfile: 'docker/worker.Dockerfile',
       buildArgs: { BASE_IMAGE: 'node:24', CLAUDE_CODE_VERSION: '2.1.197' },
@@ -90,23 +97,23 @@ describe('the build of the worker image', () => {
 
 describe('finding the worker image', () => {
   it('says that there is none', async () => {
-    expect(await findWorkerImage(engineWith({}), plan())).toEqual({ state: 'missing' });
+    expect(await findWorker(engineWith({}), plan())).toEqual({ state: 'missing' });
   });
 
   it('takes the image with the planned content, also when a newer one has the name', async () => {
     const engine = engineWith({ [plan().tag]: builtFrom({}), [WORKER_LATEST]: builtFrom({ version: '9.9.9' }) });
-    expect(await findWorkerImage(engine, plan())).toMatchObject({ state: 'fresh', tag: plan().tag, id: 'sha256:2' });
+    expect(await findWorker(engine, plan())).toMatchObject({ state: 'fresh', tag: plan().tag, id: 'sha256:2' });
   });
 
   it('is not taken in by a tag that somebody has put on another image', async () => {
     const engine = engineWith({ [plan().tag]: { labels: {} } });
-    expect(await findWorkerImage(engine, plan())).toEqual({ state: 'missing' });
+    expect(await findWorker(engine, plan())).toEqual({ state: 'missing' });
   });
 
   it('names each difference of a stale image', async () => {
     const old = { version: '1.0.0', claudeVersion: '2.0.0', baseId: 'sha256:old', certificates: Buffer.from('PEM') };
     const engine = engineWith({ [WORKER_LATEST]: builtFrom(old) });
-    expect(await findWorkerImage(engine, plan())).toMatchObject({
+    expect(await findWorker(engine, plan())).toMatchObject({
       state: 'stale',
       tag: plan(old).tag,
       reasons: [
@@ -124,20 +131,20 @@ describe('finding the worker image', () => {
     ['base', { base: 'node:22', baseId: 'sha256:old' }, 'its base is node:22, wanted is node:24'],
     ['platform', { platform: 'linux/arm64' }, "it is for linux/arm64, wanted is the engine's own platform"],
   ])('names a changed %s', async (_, old, reason) => {
-    const found = await findWorkerImage(engineWith({ [WORKER_LATEST]: builtFrom(old) }), plan());
+    const found = await findWorker(engineWith({ [WORKER_LATEST]: builtFrom(old) }), plan());
     expect(found).toMatchObject({ state: 'stale', reasons: [reason] });
   });
 
   it('takes an image whose base has been removed since: nothing says that it is another', async () => {
     const engine = engineWith({ [WORKER_LATEST]: builtFrom({}) });
-    const found = await findWorkerImage(engine, plan({ baseId: null }));
+    const found = await findWorker(engine, plan({ baseId: null }));
     expect(found).toMatchObject({ state: 'fresh', tag: plan().tag });
   });
 
   it('calls an image stale that somebody else has given the name', async () => {
     const forged = { ...builtFrom({ version: '9.9.9' }).labels, 'mahabharatha.content': '\u001B[2J\nfine' };
     for (const labels of [{}, forged]) {
-      const found = await findWorkerImage(engineWith({ [WORKER_LATEST]: { labels } }), plan());
+      const found = await findWorker(engineWith({ [WORKER_LATEST]: { labels } }), plan());
       const reasons = ['it was not built by this "mahabharatha build"'];
       expect(found).toMatchObject({ state: 'stale', tag: WORKER_LATEST, reasons });
     }

@@ -1,8 +1,9 @@
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
-import type { ImageBuild, ImageEngine, Labels } from './image-engine.ts';
+import type { Labels, ListedImage } from './image-engine.ts';
+import type { ImagePlan, ImageState } from './kind.ts';
 import { CONTENT_LABEL, VERSION_LABEL } from './labels.ts';
-import { differences, partsLabel, partsOf } from './parts.ts';
+import { NOT_OURS, differences, partsLabel, partsOf } from './parts.ts';
 import type { Parts } from './parts.ts';
 
 export const WORKER_IMAGE = 'mahabharatha-worker';
@@ -32,17 +33,8 @@ export interface WorkerIngredients {
   readonly platform: string | null;
 }
 
-export interface WorkerImagePlan {
-  readonly tag: string;
-  readonly content: string;
-  readonly parts: Parts;
-  readonly files: readonly ContextFile[];
-  readonly buildArgs: Readonly<Record<string, string>>;
-  readonly platform: string | null;
-}
-
 /** Pure: the same ingredients give the same plan and the same tag. */
-export function planWorkerImage(from: WorkerIngredients): WorkerImagePlan {
+export function planWorkerImage(from: WorkerIngredients): ImagePlan {
   const trust = from.certificates === null ? [] : [contextFile(CERTIFICATES, from.certificates)];
   const parts: Parts = {
     version: from.version,
@@ -55,46 +47,23 @@ export function planWorkerImage(from: WorkerIngredients): WorkerImagePlan {
     platform: from.platform ?? '',
   };
   const content = hashValues(parts);
+  const tag = tagOf(WORKER_IMAGE, content);
   return {
-    tag: tagOf(WORKER_IMAGE, content),
+    tag,
     content,
-    parts,
+    step: `the worker image ${tag}, on ${from.base}`,
+    base: from.base,
+    dockerfile: WORKER_DOCKERFILE,
     files: [...from.recipe, ...from.programs, ...trust],
     buildArgs: { BASE_IMAGE: from.base, CLAUDE_CODE_VERSION: from.claudeVersion },
+    labels: labelsOf(parts),
     platform: from.platform,
+    judge: (older) => judge(parts, older),
   };
 }
 
-/** What is not part of the image's content: how this machine reaches the world while it builds. */
-export interface BuildRoute {
-  /** Beside the plan's files: they are used in a stage that is thrown away. */
-  readonly files: readonly ContextFile[];
-  /** Proxies: names that Docker knows and keeps out of an image's history. */
-  readonly buildArgs: Readonly<Record<string, string>>;
-}
-
-interface BuildOptions {
-  readonly noCache: boolean;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Pure. */
-export function workerBuild(plan: WorkerImagePlan, route: BuildRoute, { noCache, signal }: BuildOptions): ImageBuild {
+function labelsOf(parts: Parts): Labels {
   return {
-    tag: plan.tag,
-    files: [...plan.files, ...route.files],
-    dockerfile: WORKER_DOCKERFILE,
-    buildArgs: { ...route.buildArgs, ...plan.buildArgs },
-    labels: labelsOf(plan),
-    platform: plan.platform,
-    noCache,
-    ...(signal === undefined ? {} : { signal }),
-  };
-}
-
-function labelsOf({ content, parts }: WorkerImagePlan): Labels {
-  return {
-    [CONTENT_LABEL]: content,
     [VERSION_LABEL]: parts.version,
     ...partsLabel(parts),
     'org.opencontainers.image.version': parts.version,
@@ -102,32 +71,20 @@ function labelsOf({ content, parts }: WorkerImagePlan): Labels {
   };
 }
 
+/** What cannot be known now is no difference: then the older image is as good, by its own tag. */
+function judge(wanted: Parts, { id, bytes, labels }: ListedImage): ImageState {
+  const content = contentOf(labels);
+  const parts = partsOf(labels);
+  if (content === undefined || parts === undefined) {
+    return { state: 'stale', tag: WORKER_LATEST, id, reasons: [NOT_OURS] };
+  }
+  const tag = tagOf(WORKER_IMAGE, content);
+  const reasons = differences(wanted, parts);
+  return reasons.length > 0 ? { state: 'stale', tag, id, reasons } : { state: 'fresh', tag, id, bytes };
+}
+
 /** Undefined when it is no content hash: anybody can write a label, and the tag that is made of it is printed. */
 function contentOf(labels: Labels): string | undefined {
   const content = labels[CONTENT_LABEL] ?? '';
   return /^[0-9a-f]{64}$/.test(content) ? content : undefined;
-}
-
-export type ImageState =
-  | { readonly state: 'missing' }
-  | { readonly state: 'stale'; readonly tag: string; readonly id: string; readonly reasons: readonly string[] }
-  | { readonly state: 'fresh'; readonly tag: string; readonly id: string; readonly bytes: number };
-
-/** Is the planned image there, or an older one, and what is different about it? */
-export async function findWorkerImage(engine: ImageEngine, plan: WorkerImagePlan): Promise<ImageState> {
-  const exact = await engine.inspectImage(plan.tag);
-  if (exact?.labels[CONTENT_LABEL] === plan.content) {
-    return { state: 'fresh', tag: plan.tag, id: exact.id, bytes: exact.bytes };
-  }
-  const latest = await engine.inspectImage(WORKER_LATEST);
-  if (latest === undefined) return { state: 'missing' };
-  const { id, bytes } = latest;
-  const content = contentOf(latest.labels);
-  const parts = partsOf(latest.labels);
-  if (content === undefined || parts === undefined) {
-    return { state: 'stale', tag: WORKER_LATEST, id, reasons: ['it was not built by this "mahabharatha build"'] };
-  }
-  const tag = tagOf(WORKER_IMAGE, content);
-  const reasons = differences(plan.parts, parts);
-  return reasons.length > 0 ? { state: 'stale', tag, id, reasons } : { state: 'fresh', tag, id, bytes };
 }

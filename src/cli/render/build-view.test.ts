@@ -6,6 +6,7 @@ import type { BuildListener } from '../../project/index.ts';
 
 const WORKER: BuiltImage = {
   kind: 'worker',
+  title: 'worker image',
   tag: 'mahabharatha-worker:abc',
   id: 'sha256:1',
   bytes: 556_000_000,

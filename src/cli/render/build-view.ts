@@ -19,7 +19,7 @@ function jsonView({ out }: Context): BuildListener {
   return {
     step: (text) => say({ type: 'build-step', text }),
     line: (text) => say({ type: 'build-line', text }),
-    done: (image) => say({ type: 'image', ...image }),
+    done: ({ title: _title, ...image }) => say({ type: 'image', ...image }),
     olderStay: () => undefined,
     calledOff: (finished) => say({ type: 'build-called-off', built: newOnes(finished) }),
     close: () => undefined,
@@ -55,10 +55,9 @@ function tailView({ out, err, color }: Context): BuildListener {
   };
 }
 
-function describe({ kind, tag, bytes, ms, cached }: BuiltImage): Printable {
-  const what = kind === 'worker' ? 'worker image' : "repository's image";
+function describe({ title, tag, bytes, ms, cached }: BuiltImage): Printable {
   const how = cached ? 'up to date' : `built in ${inSeconds(ms)}`;
-  return line`${what}  ${tag}  ${inBytes(bytes)}  ${how}\n`;
+  return line`${title}  ${tag}  ${inBytes(bytes)}  ${how}\n`;
 }
 
 const OLDER_STAY = line`Older images stay. This removes all of Mahabharatha's that no container uses, the new ones too: ${PRUNE_COMMAND}\n`;

@@ -78,7 +78,9 @@ describe(`when the disk is full (${MOMENTS_TRIED})`, () => {
       }
       const end = await live.end;
       expect([1, 4]).toContain(end.exit);
-      expect(end.stdout + end.stderr).toMatch(/ENOSPC|No space left|Out of diskspace|unable to write file|couldn't write/);
+      expect(end.stdout + end.stderr).toMatch(
+        /ENOSPC|No space left|Out of diskspace|unable to write file|couldn't write/,
+      );
       expect(end.stderr).not.toContain('This is a bug');
       if (stateSoFar(project) !== undefined) expect(await project.processes()).toEqual([]);
       filled?.free();

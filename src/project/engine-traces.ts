@@ -1,15 +1,22 @@
 import type { Engine } from '../engines/index.ts';
 import { cachesInEngine, findOrphans, sweepOwner } from '../containers/index.ts';
 import type { OwnerInEngine } from '../containers/index.ts';
+import { RUN_LABEL } from '../launchers/index.ts';
 import { asAppError, reasonOf } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { orphanRuns } from './orphans.ts';
 import type { Project } from './project.ts';
 
+/** A run that has left something in the engine. Scripts read it from `cleanup --json`. */
+interface LeftRun extends Omit<OwnerInEngine, 'id' | 'labels'> {
+  readonly runId: string;
+  readonly feature: string;
+}
+
 /** What a cleanup takes out of the container engine. */
 export interface EngineTraces {
-  /** Runs of this feature, and others of this repository that nobody owns any more. */
-  readonly runs: readonly OwnerInEngine[];
+  /** Runs of this feature, and others of this repository that have no owner any more. */
+  readonly runs: readonly LeftRun[];
   /** Cache volumes of this repository, when they are to go too. */
   readonly caches: readonly string[];
   /** What could not be seen or removed, and why. */
@@ -25,20 +32,20 @@ interface Asking {
   readonly env: Environment;
 }
 
-/** Looks into the engine; one that cannot be asked is told of, and keeps nobody from cleaning up the rest. */
+/** Looks into the engine; one that cannot be asked is a problem in the answer, and the rest is cleaned up all the same. */
 export async function findEngineTraces(asking: Asking): Promise<EngineTraces> {
   return orProblem('what containers have left could not be seen', async () => look(await open(asking), asking));
 }
 
-/** Removes what was shown, as far as it is nobody's still. The caller holds the feature's lock. */
+/** Removes what was shown, as far as it still has no owner. The caller holds the feature's lock. */
 export async function removeEngineTraces(shown: EngineTraces, asking: Asking): Promise<EngineTraces> {
   if (shown.runs.length === 0 && shown.caches.length === 0) return NO_TRACES;
   return orProblem('what containers have left could not be removed', async () => {
     const engine = await open(asking);
     const now = await look(engine, { ...asking, held: true });
-    const still = now.runs.filter(({ id }) => shown.runs.some((run) => run.id === id));
+    const still = now.runs.filter(({ runId }) => shown.runs.some((run) => run.runId === runId));
     const tries = [
-      ...still.map(({ id }) => removing(`run ${id}`, () => sweepOwner(engine, id))),
+      ...still.map(({ runId }) => removing(`run ${runId}`, () => sweepOwner(engine, runId))),
       ...shown.caches.map((name) => removing(`cache ${name}`, () => engine.removeVolume(name))),
     ];
     return { ...now, runs: still, problems: (await Promise.all(tries)).flat() };
@@ -55,14 +62,16 @@ async function look(
   { project, feature, caches, held = false }: Asking & { readonly held?: boolean },
 ): Promise<EngineTraces> {
   const live = !held && (await project.store(feature).holder()) !== undefined;
-  // Without a configuration nobody knows how long workers live by themselves: all that is not this feature's stays.
+  // Without a configuration it is not known how long workers live by themselves: all that is not this feature's stays.
   const config = await project.config().catch(() => undefined);
   const leaseMs = config?.workers.lease ?? Infinity;
-  const runs = await findOrphans(
-    engine,
-    orphanRuns({ project, leaseMs, mine: live ? null : { feature, runId: null } }),
-  );
+  const search = orphanRuns({ project, leaseMs, mine: live ? null : { feature, runId: null } });
+  const runs = (await findOrphans(engine, search)).map(asRun);
   return { runs, caches: caches ? await cachesInEngine(engine, project.repository.root) : [], problems: [] };
+}
+
+function asRun({ id: runId, labels, containers, volumes, youngest }: OwnerInEngine): LeftRun {
+  return { runId, feature: labels[RUN_LABEL.feature] ?? '', containers, volumes, youngest };
 }
 
 async function removing(what: string, remove: () => Promise<unknown>): Promise<string[]> {

@@ -1,4 +1,3 @@
-import { RUN_LABEL } from '../../launchers/index.ts';
 import { line, printable, printableJson, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { checkCleaning, clearGoneRuns, openProject, planCleaning, removeRun } from '../../project/index.ts';
@@ -61,9 +60,8 @@ function formatPlan(feature: string, plan: CleaningPlan): Printable {
 }
 
 function engineLines(feature: string, { runs, caches }: EngineTraces): string[] {
-  const lines = runs.flatMap(({ id, labels, containers, volumes }) => {
-    const other = labels[RUN_LABEL.feature];
-    const whose = other === feature ? '' : `, left by run ${id} of "${other}"`;
+  const lines = runs.flatMap(({ runId, feature: other, containers, volumes }) => {
+    const whose = other === feature ? '' : `, left by run ${runId} of "${other}"`;
     return [
       ...containers.map((name) => `  container ${name}${whose}`),
       ...volumes.map((name) => `  volume   ${name}${whose}`),

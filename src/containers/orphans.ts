@@ -1,5 +1,6 @@
 import type { Engine, Labels } from '../engines/index.ts';
 import { reasonOf } from '../lib/index.ts';
+import { LABEL } from './labels.ts';
 import { ownersInEngine } from './owners.ts';
 import type { OwnerInEngine } from './owners.ts';
 import { sweepOwner } from './sweep.ts';
@@ -20,13 +21,14 @@ export async function findOrphans(engine: Engine, { labels, isAlive }: OrphanSea
 /** Removes them, and says which they were. One that cannot be removed does no harm. */
 export async function removeOrphans(engine: Engine, search: OrphanSearch): Promise<string[]> {
   const notes: string[] = [];
-  for (const { id, containers, volumes } of await findOrphans(engine, search)) {
+  for (const { id, labels, containers, volumes } of await findOrphans(engine, search)) {
+    const owner = `${labels[LABEL.kind] ?? 'owner'} ${id}`;
     const names = [...containers, ...volumes].join(', ');
     try {
       await sweepOwner(engine, id);
-      notes.push(`removed what run ${id} had left behind: ${names}`);
+      notes.push(`removed what ${owner} had left behind: ${names}`);
     } catch (error) {
-      notes.push(`what run ${id} has left behind could not be removed (${names}): ${reasonOf(error)}`);
+      notes.push(`what ${owner} has left behind could not be removed (${names}): ${reasonOf(error)}`);
     }
   }
   return notes;

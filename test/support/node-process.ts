@@ -9,7 +9,7 @@ import { afterAll, onTestFinished } from 'vitest';
 import { waitUntil } from './wait-until.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const FOLDERS = ['lib', 'protocol', 'git', 'state', 'logs', 'launchers'];
+const FOLDERS = ['lib', 'protocol', 'engines', 'git', 'state', 'logs', 'containers', 'launchers'];
 
 let compiled: string | undefined;
 
@@ -39,15 +39,25 @@ export function startNode(code: string, env: Readonly<Record<string, string>> = 
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  let hasEnded = false;
+  const end: NodeProcess['end'] = new Promise((resolve) => {
+    child.once('close', (code, signal) => {
+      hasEnded = true;
+      resolve({ code, signal, output });
+    });
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   return {
     pid: child.pid ?? 0,
     child,
     output: () => output,
-    printed: (text) => waitUntil(`process ${child.pid} prints "${text}"`, () => output.includes(text)),
-    end: new Promise((resolve) => {
-      child.once('close', (code, signal) => resolve({ code, signal, output }));
-    }),
+    printed: (text) =>
+      waitUntil(`process ${child.pid} prints "${text}"`, () => {
+        if (output.includes(text)) return true;
+        if (hasEnded) throw new Error(`the process has ended without printing "${text}":\n${output}`);
+        return false;
+      }),
+    end,
   };
 }
 

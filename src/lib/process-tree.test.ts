@@ -135,6 +135,8 @@ it('reads the environment of a process, and none of one that is gone', async () 
   const mark = `${randomId()} = with = signs`;
   const pid = startMarked('exec sleep 1000', mark);
   await waitForCount(mark, 1);
-  expect(await environmentOf(pid)).toMatchObject({ [MARK]: mark, PATH: process.env['PATH'] });
+  // It has none for a moment while the shell becomes another program.
+  const wanted = { [MARK]: mark, PATH: process.env['PATH'] };
+  await expect.poll(() => environmentOf(pid), { timeout: 60_000 }).toMatchObject(wanted);
   expect(await environmentOf(99_999_999)).toEqual({});
 });

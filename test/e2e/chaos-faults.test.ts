@@ -37,13 +37,14 @@ async function expectOrderlyStop(
   chaos: Chaos,
   live: LiveRun,
   tasks: readonly string[],
-  wanted: { exit: number; says: RegExp },
+  wanted: { exit: number; says: RegExp; leaves?: 'worktrees' },
 ): Promise<void> {
   const end = await live.end;
   expect([end.exit, end.signal], end.stdout + end.stderr).toEqual([wanted.exit, null]);
   expect(end.stdout + end.stderr).toMatch(wanted.says);
   expect(stateSoFar(chaos.project)?.status).toBe('stopped');
-  expectSound(chaos.project, `stopped with exit ${wanted.exit}`);
+  // Without descriptors no git can be started that would remove a worktree: it goes with the resume, which is checked below.
+  if (wanted.leaves === undefined) expectSound(chaos.project, `stopped with exit ${wanted.exit}`);
   const failures = Object.values(stateSoFar(chaos.project)?.tasks ?? {}).map((task) => task.failures);
   expect(failures, 'trouble of the machine is not the fault of a task').toEqual(tasks.map(() => 0));
   await expectBuilt(chaos, await chaos.project.cli('kurukshetra', '--resume'), tasks);
@@ -75,7 +76,7 @@ describe('the orchestrator ends in order, and the run can be resumed,', () => {
       execFileSync('prlimit', ['--pid', String(live.pid), '--nofile=256']);
       writeFileSync(chaos.order, 'take all descriptors');
       const says = /too many (open files|files are open)/;
-      await expectOrderlyStop(chaos, live, tasks, { exit: 4, says });
+      await expectOrderlyStop(chaos, live, tasks, { exit: 4, says, leaves: 'worktrees' });
     } finally {
       await chaos.remove();
     }

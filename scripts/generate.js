@@ -26,24 +26,19 @@ function asJson(value) {
 
 function commandReference() {
   const head = '# Commands\n\nMade from the source by `npm run generate`; do not edit.\n';
-  return [head, ...COMMANDS.map(describeCommand)].join('\n');
+  return [head, ...COMMANDS.map(({ definition }) => describeCommand(definition))].join('\n');
 }
 
 function describeCommand({ name, alias, argument, summary, options, details = [], examples }) {
-  const usage = ['mahabharatha', name, ...(argument === undefined ? [] : [argument.name]), '[options]'].join(' ');
-  const rows = [...(argument === undefined ? [] : [{ flags: argument.name, summary: argument.summary }]), ...options];
+  const usage = ['mahabharatha', name, ...(argument === undefined ? [] : [argument[0]]), '[options]'].join(' ');
+  const rows = [...(argument === undefined ? [] : [argument]), ...Object.values(options)];
   return [
     `## ${name}\n`,
     `${summary[0].toUpperCase()}${summary.slice(1)}.${alias === undefined ? '' : ` Short: \`${alias}\`.`}\n`,
     `\`\`\`\n${usage}\n\`\`\`\n`,
     ...(rows.length === 0
       ? []
-      : [
-          '| option | meaning |',
-          '|---|---|',
-          ...rows.map(({ flags, summary }) => `| \`${flags}\` | ${summary} |`),
-          '',
-        ]),
+      : ['| option | meaning |', '|---|---|', ...rows.map(([flags, summary]) => `| \`${flags}\` | ${summary} |`), '']),
     ...details.map((text) => `${text.replaceAll('\n', ' ')}\n`),
     '```sh',
     ...examples.map(([command, meaning]) => `${command}   # ${meaning}`),

@@ -18,40 +18,33 @@ export interface CliContext {
   readonly version: string;
 }
 
-interface OptionDefinition {
-  /** As commander reads it: "-w, --workers <n>". */
-  readonly flags: string;
-  readonly summary: string;
-}
+/** The flags as commander reads them: "-w, --workers <n>". */
+type OptionDefinition = readonly [flags: string, summary: string];
 
-export type CommandInput = Readonly<Record<string, string | boolean | undefined>>;
-
-/** A command is data; help, errors and the reference are made from it. Heavy modules are loaded when it runs. */
-export interface Command {
+/** A command is data; help, errors and the reference are made from it. */
+export interface CommandDefinition {
   readonly name: string;
   readonly alias?: string;
   /** Positional argument, say "[task]". */
-  readonly argument?: { readonly name: string; readonly summary: string };
+  readonly argument?: readonly [name: string, summary: string];
   readonly summary: string;
-  readonly options: readonly OptionDefinition[];
+  readonly options: Readonly<Record<string, OptionDefinition>>;
   /** Paragraphs that stand below the options, for what must be known before the command is used. */
   readonly details?: readonly string[];
   readonly examples: readonly (readonly [command: string, meaning: string])[];
-  /** The positional argument is in `input.argument`. Returns the exit status. */
-  run(input: CommandInput, context: CliContext): Promise<number>;
 }
 
-export const JSON_OPTION: OptionDefinition = { flags: '--json', summary: 'machine-readable output' };
-export const FEATURE_OPTION: OptionDefinition = {
-  flags: '-f, --feature <name>',
-  summary: 'the feature; may be left out when there is only one',
-};
+/** What a command line says: a text for each option with a value, true or false for all others. */
+export type InputOf<Definition extends CommandDefinition> = {
+  readonly [Name in keyof Definition['options']]: Definition['options'][Name][0] extends `${string}<${string}`
+    ? string | undefined
+    : boolean;
+} & { readonly argument: string | undefined };
 
-export const TRUST_OPTION: OptionDefinition = {
-  flags: '--trust-config',
-  summary: 'approve the settings in .mahabharatha/ as they are now, without being asked',
-};
+export const JSON_OPTION = ['--json', 'machine-readable output'] as const;
+export const FEATURE_OPTION = ['-f, --feature <name>', 'the feature; may be left out when there is only one'] as const;
 
-export function textOf(value: string | boolean | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
+export const TRUST_OPTION = [
+  '--trust-config',
+  'approve the settings in .mahabharatha/ as they are now, without being asked',
+] as const;

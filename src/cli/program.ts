@@ -1,4 +1,4 @@
-import { Command as Commander, CommanderError } from 'commander';
+import { Command as Commander, CommanderError, Option } from 'commander';
 import { build } from './commands/build.ts';
 import { cleanup } from './commands/cleanup.ts';
 import { demo } from './commands/demo.ts';
@@ -12,21 +12,35 @@ import { status } from './commands/status.ts';
 import { stop } from './commands/stop.ts';
 import { libErrors, printableBlock } from '../lib/index.ts';
 import type { AppError } from '../lib/index.ts';
-import type { CliContext, Command, CommandInput } from './command.ts';
+import type { CliContext, CommandDefinition, InputOf } from './command.ts';
 
+interface Command {
+  readonly definition: CommandDefinition;
+  run(this: void, input: object, context: CliContext): Promise<number>;
+}
+
+/** What carries a command out is loaded when it runs: it is most of the program. */
 export const COMMANDS: readonly Command[] = [
-  init,
-  kurukshetra,
-  status,
-  logs,
-  stop,
-  retry,
-  merge,
-  cleanup,
-  build,
-  doctor,
-  demo,
+  command(init, async (...given) => (await import('./setup/init-project.ts')).initProject(...given)),
+  command(kurukshetra, async (...given) => (await import('./run/build-feature.ts')).buildFeature(...given)),
+  command(status, async (...given) => (await import('./inspect/show-status.ts')).showStatus(...given)),
+  command(logs, async (...given) => (await import('./inspect/show-logs.ts')).showLogs(...given)),
+  command(stop, async (...given) => (await import('./run/stop-run.ts')).stopFeature(...given)),
+  command(retry, async (...given) => (await import('./run/retry-failed.ts')).retryFailed(...given)),
+  command(merge, async (...given) => (await import('./merge/merge-feature.ts')).mergeFeature(...given)),
+  command(cleanup, async (...given) => (await import('./cleanup/clean-feature.ts')).cleanFeature(...given)),
+  command(build, async (...given) => (await import('./images/build-image.ts')).buildImage(...given)),
+  command(doctor, async (...given) => (await import('./doctor/examine-machine.ts')).examine(...given)),
+  command(demo, async (...given) => (await import('./setup/run-demo.ts')).runDemo(...given)),
 ];
+
+/** The parser keeps to the definition, so what it gives is of the definition's type. */
+export function command<Definition extends CommandDefinition>(
+  definition: Definition,
+  run: (input: InputOf<Definition>, context: CliContext) => Promise<number>,
+): Command {
+  return { definition, run: (input, context) => run(input as InputOf<Definition>, context) };
+}
 
 const SUMMARY = 'Hand a feature to many workers at once; get one merged and gated branch back.';
 
@@ -37,7 +51,11 @@ A first look:  mahabharatha demo
 `;
 
 /** Runs one command line and returns its exit status. Errors of the command itself are thrown. */
-export async function runProgram(argv: readonly string[], context: CliContext): Promise<number> {
+export async function runProgram(
+  argv: readonly string[],
+  context: CliContext,
+  commands: readonly Command[] = COMMANDS,
+): Promise<number> {
   let exit = 0;
   const program = new Commander('mahabharatha')
     .description(SUMMARY)
@@ -45,9 +63,9 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
     .option('--debug', 'show the stack of errors')
     .addHelpText('after', EXIT_HELP)
     .showSuggestionAfterError();
-  for (const command of COMMANDS) {
-    addCommand(program, command, async (input) => {
-      exit = await command.run(input, context);
+  for (const { definition, run } of commands) {
+    addCommand(program, definition, async (input) => {
+      exit = await run(input, context);
     });
   }
   prepareOutput(program, context);
@@ -72,20 +90,24 @@ function wrongUse(error: CommanderError, program: Commander, argv: readonly stri
   return libErrors.USAGE({ problem, hint: `See: ${name} --help` });
 }
 
-function addCommand(program: Commander, definition: Command, run: (input: CommandInput) => Promise<void>): void {
+function addCommand(program: Commander, definition: CommandDefinition, run: (input: object) => Promise<void>): void {
   const command = program.command(definition.name).description(definition.summary);
   if (definition.alias !== undefined) command.alias(definition.alias);
-  const { argument } = definition;
-  if (argument !== undefined) command.argument(argument.name, argument.summary);
-  for (const { flags, summary } of definition.options) command.option(flags, summary);
+  if (definition.argument !== undefined) command.argument(...definition.argument);
+  const options = Object.entries(definition.options).map(([name, given]) => [name, new Option(...given)] as const);
+  for (const [, option] of options) command.addOption(option);
   command.addHelpText('after', examplesText(definition));
-  command.action(async (...given: unknown[]) => {
-    const value = argument === undefined ? undefined : given[0];
-    await run({ ...command.opts<CommandInput>(), ...(typeof value === 'string' ? { argument: value } : {}) });
+  command.action(async () => {
+    const given = command.opts<Record<string, string | boolean>>();
+    const values = options.map(([name, option]) => {
+      const value = given[option.attributeName()];
+      return [name, option.isBoolean() ? value === true : value];
+    });
+    await run({ ...Object.fromEntries(values), argument: command.args[0] });
   });
 }
 
-function examplesText({ examples, details = [] }: Command): string {
+function examplesText({ examples, details = [] }: CommandDefinition): string {
   const width = Math.max(...examples.map(([command]) => command.length));
   const paragraphs = details.map((text) => `\n${text}\n`).join('');
   return `${paragraphs}\nExamples:\n${examples.map(([command, meaning]) => `  $ ${command.padEnd(width)}   ${meaning}`).join('\n')}\n`;

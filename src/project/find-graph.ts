@@ -13,7 +13,7 @@ export async function findGraph(project: Project, wishes: RunWishes): Promise<Lo
   const named = wishes.feature;
   if (wishes.graphFile === undefined) {
     const feature = await project.feature(named);
-    const loaded = await featureGraph(project, feature, wishes.resume);
+    const loaded = await featureGraph(project, feature, wishes);
     if (loaded.graph.feature === feature) return loaded;
     throw usage(
       `The task graph of feature "${feature}" says that it is for "${loaded.graph.feature}".`,
@@ -29,12 +29,12 @@ export async function findGraph(project: Project, wishes: RunWishes): Promise<Lo
 }
 
 /** A resumed run that was started from a file elsewhere goes on with the graph it had. */
-async function featureGraph(project: Project, feature: string, resume: boolean): Promise<LoadedGraph> {
+async function featureGraph(project: Project, feature: string, { resume }: RunWishes): Promise<LoadedGraph> {
   const { graph, usedGraph } = project.paths.feature(feature);
   try {
     return await loadGraph(graph);
   } catch (error) {
-    if (!resume || !hasCode(error, taskErrors.GRAPH_MISSING)) throw error;
+    if (resume !== true || !hasCode(error, taskErrors.GRAPH_MISSING)) throw error;
     if ((await project.store(feature).read()) === undefined) throw (await leftWork(project, feature)) ?? error;
     return loadGraph(usedGraph);
   }

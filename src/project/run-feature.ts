@@ -60,7 +60,7 @@ async function runLocked(locked: Locked, host: RunHost, face: RunFace): Promise<
   const run: RunContext = {
     graph,
     ports: wirePorts(project, locked.store, workers.launcher, listener.event),
-    options: runOptions({ config, agent, copies, deadlineMs: wishes.deadlineMs, ...workers, stop }),
+    options: runOptions({ config, agent, copies, deadlineMs: wishes.deadlineMs ?? null, ...workers, stop }),
   };
   for (const note of notes) listener.note(note);
   const warned = workers.warnings.then((warnings) => warnings.forEach((warning) => listener.note(warning)));

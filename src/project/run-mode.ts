@@ -35,7 +35,7 @@ export async function modeOfRun(question: ModeQuestion, host: RunHost, face: Run
     request: () => imageRequest(host),
     check: () => checkObjects(project.repository, host.env),
     rules: () => askRules(config.workers, host.env, project.repository.root),
-    autoBuild: wishes.autoBuild,
+    autoBuild: wishes.autoBuild ?? false,
     build: wishes.dryRun
       ? null
       : async (engine, request, line) => {

@@ -16,19 +16,6 @@ import { createProject, simpleTask } from '../support/project.ts';
 import type { TestProject } from '../support/project.ts';
 import { fingerprint } from '../support/temp-repository.ts';
 
-const WISHES: RunWishes = {
-  feature: undefined,
-  graphFile: undefined,
-  workers: undefined,
-  mode: 'subprocess',
-  agent: undefined,
-  base: undefined,
-  deadlineMs: null,
-  resume: false,
-  dryRun: false,
-  autoBuild: false,
-};
-
 const ignore = (): void => undefined;
 
 /** What a server would do with all that a run says: here it is kept. */
@@ -53,7 +40,7 @@ function keepingFace(): { face: RunFace; heard: string[]; ends: (EndOfRun | unde
 }
 
 /** A project with a feature of two tasks, as a server would open and prepare it. */
-async function prepared(wishes: Partial<RunWishes> = {}): Promise<{
+async function prepared(wishes: RunWishes = {}): Promise<{
   test: TestProject;
   host: RunHost;
   project: Project;
@@ -69,7 +56,7 @@ async function prepared(wishes: Partial<RunWishes> = {}): Promise<{
   const project = await openProject(host);
   const settings = await readSettings(project, host);
   await approveSettings(project, settings, host);
-  const asked = { ...WISHES, ...wishes };
+  const asked: RunWishes = { mode: 'subprocess', ...wishes };
   const known = {
     project,
     config: configOf(project, settings),

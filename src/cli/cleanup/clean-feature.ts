@@ -2,30 +2,30 @@ import { line, printable, printableJson, printableLines } from '../../lib/index.
 import type { Printable } from '../../lib/index.ts';
 import { checkCleaning, clearGoneRuns, openProject, planCleaning, removeRun } from '../../project/index.ts';
 import type { CleaningPlan, EngineTraces } from '../../project/index.ts';
-import { textOf } from '../command.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { cleanup } from '../commands/cleanup.ts';
 import { cliErrors } from '../errors.ts';
 
 /** `cleanup`: says what goes, asks, removes it. */
-export async function cleanFeature(input: CommandInput, context: CliContext): Promise<number> {
+export async function cleanFeature(input: InputOf<typeof cleanup>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(textOf(input['feature']));
+  const feature = await project.feature(input.feature);
   const store = project.store(feature);
-  const cleaning = { project, store, feature, caches: input['caches'] === true, env: context.env };
-  const plan = await planCleaning(cleaning, input['dryRun'] === true);
-  const json = input['json'] === true;
+  const cleaning = { project, store, feature, caches: input.caches, env: context.env };
+  const plan = await planCleaning(cleaning, input.dryRun);
+  const json = input.json;
   for (const problem of plan.engine.problems) if (!json) context.err(line`note: ${problem}\n`);
   if (isEmpty(plan)) {
     context.out(json ? inJson(feature, plan, false) : line`There is nothing of "${feature}" to clean up.\n`);
     return 0;
   }
   if (!json) context.out(formatPlan(feature, plan));
-  if (input['dryRun'] === true) {
+  if (input.dryRun) {
     if (json) context.out(inJson(feature, plan, false));
     return 0;
   }
   await checkCleaning(cleaning, plan);
-  if (input['yes'] !== true && !(context.terminal && (await context.confirm(line`Remove all this?`)))) {
+  if (!input.yes && !(context.terminal && (await context.confirm(line`Remove all this?`)))) {
     throw cliErrors.CLEANUP_UNCONFIRMED({ feature });
   }
   await removeRun(cleaning, plan);

@@ -1,22 +1,18 @@
-import type { Command } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
 
-export const cleanup: Command = {
+export const cleanup = {
   name: 'cleanup',
   summary: "remove a run's worktrees, branches, containers, state and logs; never specs",
-  options: [
-    FEATURE_OPTION,
-    { flags: '--dry-run', summary: 'list what would go, remove nothing' },
-    { flags: '--caches', summary: "also remove the package caches that this repository's containers share" },
-    { flags: '-y, --yes', summary: 'do not ask' },
-    JSON_OPTION,
-  ],
+  options: {
+    feature: FEATURE_OPTION,
+    dryRun: ['--dry-run', 'list what would go, remove nothing'],
+    caches: ['--caches', "also remove the package caches that this repository's containers share"],
+    yes: ['-y, --yes', 'do not ask'],
+    json: JSON_OPTION,
+  },
   examples: [
     ['mahabharatha cleanup --dry-run', 'what would go?'],
     ['mahabharatha cleanup --feature login --yes', 'remove it, without asking'],
   ],
-  run: async (input, context) => {
-    const { cleanFeature } = await import('../cleanup/clean-feature.ts');
-    return cleanFeature(input, context);
-  },
-};
+} as const satisfies CommandDefinition;

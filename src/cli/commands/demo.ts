@@ -1,12 +1,8 @@
-import type { Command } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 
-export const demo: Command = {
+export const demo = {
   name: 'demo',
   summary: 'build a small feature with two workers in a throw-away repository, before your eyes',
-  options: [{ flags: '--dir <path>', summary: 'where (default: a new temporary folder)' }],
+  options: { dir: ['--dir <path>', 'where (default: a new temporary folder)'] },
   examples: [['mahabharatha demo', 'takes a few seconds, needs only git']],
-  run: async (input, context) => {
-    const { runDemo } = await import('../setup/run-demo.ts');
-    return runDemo(input, context);
-  },
-};
+} as const satisfies CommandDefinition;

@@ -1,27 +1,27 @@
-import type { CliContext, Command, CommandInput } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 import { FEATURE_OPTION, JSON_OPTION, TRUST_OPTION } from '../command.ts';
 
-export const kurukshetra: Command = {
+export const kurukshetra = {
   name: 'kurukshetra',
   alias: 'run',
   summary: 'build a feature with parallel workers, level by level',
-  options: [
-    FEATURE_OPTION,
-    { flags: '-w, --workers <n>', summary: 'how many workers at a time (default: workers.count of the config, 4)' },
-    {
-      flags: '-m, --mode <mode>',
-      summary: 'where workers run: container, subprocess (with your own rights), or auto (default: workers.mode)',
-    },
-    { flags: '--auto-build', summary: 'build the image first if there is none; a stale one is built anew in any case' },
-    { flags: '--dry-run', summary: 'show the plan, start nothing' },
-    { flags: '--resume', summary: 'go on with a run that was stopped, paused or killed' },
-    { flags: '-g, --task-graph <path>', summary: 'another file than .mahabharatha/specs/<feature>/task-graph.json' },
-    { flags: '--base <ref>', summary: 'the commit to start from (default: HEAD)' },
-    { flags: '--agent <name>', summary: 'who does tasks without a "run" command: claude, shell, or one of the config' },
-    TRUST_OPTION,
-    { flags: '--timeout <duration>', summary: 'stop the whole run after this time, say 90m' },
-    JSON_OPTION,
-  ],
+  options: {
+    feature: FEATURE_OPTION,
+    workers: ['-w, --workers <n>', 'how many workers at a time (default: workers.count of the config, 4)'],
+    mode: [
+      '-m, --mode <mode>',
+      'where workers run: container, subprocess (with your own rights), or auto (default: workers.mode)',
+    ],
+    autoBuild: ['--auto-build', 'build the image first if there is none; a stale one is built anew in any case'],
+    dryRun: ['--dry-run', 'show the plan, start nothing'],
+    resume: ['--resume', 'go on with a run that was stopped, paused or killed'],
+    graphFile: ['-g, --task-graph <path>', 'another file than .mahabharatha/specs/<feature>/task-graph.json'],
+    base: ['--base <ref>', 'the commit to start from (default: HEAD)'],
+    agent: ['--agent <name>', 'who does tasks without a "run" command: claude, shell, or one of the config'],
+    trustConfig: TRUST_OPTION,
+    timeout: ['--timeout <duration>', 'stop the whole run after this time, say 90m'],
+    json: JSON_OPTION,
+  },
   details: [
     `--mode auto takes containers where an engine is on this machine, builds a stale image anew, and refuses when containers
 are meant and cannot be had. Only where there has never been an engine, and every task has a "run" command, it takes
@@ -41,8 +41,4 @@ and repositories that you trust with all that you may do on this machine.`,
       'in CI: the settings of the repository are approved without a question',
     ],
   ],
-  run: async (input: CommandInput, context: CliContext) => {
-    const { build } = await import('../run/build-feature.ts');
-    return build(input, context);
-  },
-};
+} as const satisfies CommandDefinition;

@@ -1,17 +1,13 @@
-import type { Command } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
 
-export const retry: Command = {
+export const retry = {
   name: 'retry',
-  argument: { name: '[task]', summary: 'the failed task; all failed tasks when left out' },
+  argument: ['[task]', 'the failed task; all failed tasks when left out'],
   summary: 'give failed tasks new tries, and what they block with them',
-  options: [FEATURE_OPTION, JSON_OPTION],
+  options: { feature: FEATURE_OPTION, json: JSON_OPTION },
   examples: [
     ['mahabharatha retry LOGIN-L1-001', 'one task'],
     ['mahabharatha retry', 'all failed tasks'],
   ],
-  run: async (input, context) => {
-    const { retryFailed } = await import('../run/retry-failed.ts');
-    return retryFailed(input, context);
-  },
-};
+} as const satisfies CommandDefinition;

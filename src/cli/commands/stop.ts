@@ -1,16 +1,12 @@
-import type { Command } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
 import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
 
-export const stop: Command = {
+export const stop = {
   name: 'stop',
   summary: 'end a live run in order; it can be resumed',
-  options: [FEATURE_OPTION, JSON_OPTION],
+  options: { feature: FEATURE_OPTION, json: JSON_OPTION },
   examples: [
     ['mahabharatha stop --feature login', 'workers get 10 s to save their work'],
     ['mahabharatha kurukshetra --feature login --resume', 'go on later'],
   ],
-  run: async (input, context) => {
-    const handler = await import('../run/stop-run.ts');
-    return handler.stop(input, context);
-  },
-};
+} as const satisfies CommandDefinition;

@@ -16,7 +16,8 @@ import {
   readSettings,
 } from '../../project/index.ts';
 import type { ConfigWishes, Project } from '../../project/index.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { doctor } from '../commands/doctor.ts';
 import { examineContainers } from './examine-containers.ts';
 import { attempt, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
@@ -26,7 +27,7 @@ import { colorsFor } from '../render/colors.ts';
 const LOW_DISK_BYTES = 1024 ** 3;
 
 /** `doctor`: every check answers, also when another has failed. */
-export async function examine(input: CommandInput, context: CliContext): Promise<number> {
+export async function examine(input: InputOf<typeof doctor>, context: CliContext): Promise<number> {
   const opened = await attempt('git and repository', async () => openProject(context));
   const findings = [
     checkNode(),
@@ -37,9 +38,7 @@ export async function examine(input: CommandInput, context: CliContext): Promise
   ];
   const bad = findings.some((finding) => finding.state === 'bad');
   context.out(
-    input['json'] === true
-      ? line`${printableJson({ type: 'doctor', ok: !bad, findings })}\n`
-      : format(findings, context.color),
+    input.json ? line`${printableJson({ type: 'doctor', ok: !bad, findings })}\n` : format(findings, context.color),
   );
   return bad ? 4 : 0;
 }

@@ -2,17 +2,17 @@ import { findEngine } from '../../engines/index.ts';
 import { libErrors } from '../../lib/index.ts';
 import { makeImages, imageRequest, projectIfAny, readSettings } from '../../project/index.ts';
 import { askTrust } from '../ask-trust.ts';
-import { textOf } from '../command.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { build } from '../commands/build.ts';
 import { buildView } from '../render/build-view.ts';
 
 /** `build`: makes the images that are missing or stale, and says which ones they are. */
-export async function buildImage(input: CommandInput, context: CliContext): Promise<number> {
-  await checkRecipe(input['trustConfig'] === true, context);
-  const base = textOf(input['baseImage']) ?? null;
-  const request = await imageRequest(context, { base, platform: platformOf(textOf(input['platform'])) });
-  const build = { ...request, noCache: input['cache'] === false, signal: context.interrupted };
-  await makeImages(await findEngine(context.env), build, buildView(context, input['json'] === true));
+export async function buildImage(input: InputOf<typeof build>, context: CliContext): Promise<number> {
+  await checkRecipe(input.trustConfig, context);
+  const base = input.baseImage ?? null;
+  const request = await imageRequest(context, { base, platform: platformOf(input.platform) });
+  const whole = { ...request, noCache: !input.cache, signal: context.interrupted };
+  await makeImages(await findEngine(context.env), whole, buildView(context, input.json));
   return 0;
 }
 

@@ -6,10 +6,10 @@ import { followLines, lastLines } from '../../logs/index.ts';
 import { EGRESS_LOG, readLogLine, readRefusal } from '../../protocol/index.ts';
 import type { LogLine } from '../../protocol/index.ts';
 import type { RecordedEvent, RunState, StateStore } from '../../state/index.ts';
-import { textOf } from '../command.ts';
 import { projectErrors } from '../../project/errors.ts';
 import { noRun, openProject } from '../../project/index.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { logs } from '../commands/logs.ts';
 import { colorsFor } from '../render/colors.ts';
 import type { Colors } from '../render/colors.ts';
 import { describe } from '../render/describe.ts';
@@ -29,9 +29,9 @@ interface Source {
   parse(line: string): Entry;
 }
 
-export async function showLogs(input: CommandInput, context: CliContext): Promise<number> {
+export async function showLogs(input: InputOf<typeof logs>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(textOf(input['feature']));
+  const feature = await project.feature(input.feature);
   const store = project.store(feature);
   const state = await store.read();
   if (state === undefined) throw await noRun(project, feature);
@@ -43,7 +43,7 @@ export async function showLogs(input: CommandInput, context: CliContext): Promis
   const matches = ({ task, worker }: Entry): boolean =>
     (wanted.task === undefined || task === wanted.task) &&
     (wanted.all || (worker !== undefined && wanted.workers.includes(worker)));
-  const print = (entry: Entry): void => context.out(words`${input['json'] === true ? entry.json : entry.text}\n`);
+  const print = (entry: Entry): void => context.out(words`${input.json ? entry.json : entry.text}\n`);
 
   const ends = await Promise.all(
     sources.map(async (source) => {
@@ -53,9 +53,8 @@ export async function showLogs(input: CommandInput, context: CliContext): Promis
   );
   const entries = ends.flatMap(({ source, lines }) => lines.map(source.parse)).toSorted(byTime);
   for (const entry of Number.isFinite(wanted.tail) ? entries.slice(-wanted.tail) : entries) print(entry);
-  if (entries.length === 0 && input['follow'] !== true && input['json'] !== true)
-    context.err(words`There are no lines yet.\n`);
-  if (input['follow'] === true) {
+  if (entries.length === 0 && !input.follow && !input.json) context.err(words`There are no lines yet.\n`);
+  if (input.follow) {
     const over = untilOver(store, context.interrupted);
     await Promise.all(
       ends.map(({ source, place }) =>
@@ -81,10 +80,10 @@ interface Wishes {
   readonly task: string | undefined;
 }
 
-function readWishes(input: CommandInput, state: RunState): Wishes {
-  const named = textOf(input['argument']);
-  const tail = textOf(input['tail']) ?? '100';
-  const task = textOf(input['task']);
+function readWishes(input: InputOf<typeof logs>, state: RunState): Wishes {
+  const named = input.argument;
+  const tail = input.tail ?? '100';
+  const task = input.task;
   const count = Math.max(state.settings.workers, ...Object.keys(state.workers).map((key) => Number(key) + 1));
   if (named !== undefined && !/^\d+$/.test(named)) {
     throw libErrors.USAGE({

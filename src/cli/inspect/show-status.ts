@@ -1,25 +1,25 @@
 import { CLEAR_SCREEN, line, printableJson, sleep } from '../../lib/index.ts';
-import { textOf } from '../command.ts';
 import { noRun, openProject, viewStatus, wireList } from '../../project/index.ts';
 import type { StatusView } from '../../project/index.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { status } from '../commands/status.ts';
 import { colorsFor } from '../render/colors.ts';
 import { formatStatus } from '../render/status.ts';
 
 const WATCH_MS = 1000;
 
 /** `status`: exit 0 whatever the run's own state is; it was asked, and it has answered. */
-export async function showStatus(input: CommandInput, context: CliContext): Promise<number> {
+export async function showStatus(input: InputOf<typeof status>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(textOf(input['feature']));
+  const feature = await project.feature(input.feature);
   const store = project.store(feature);
   const listLive = wireList(context.env);
-  const show = printer(context, input['json'] === true, input['watch'] === true);
+  const show = printer(context, input.json, input.watch);
   for (;;) {
     const view = await viewStatus(store, listLive);
     if (view === undefined) throw await noRun(project, feature);
     show(view);
-    if (input['watch'] !== true || view.status !== 'running' || context.interrupted.aborted) return 0;
+    if (!input.watch || view.status !== 'running' || context.interrupted.aborted) return 0;
     await sleep(WATCH_MS, context.interrupted);
   }
 }

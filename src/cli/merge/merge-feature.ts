@@ -1,23 +1,23 @@
 import { line, printableJson } from '../../lib/index.ts';
 import { mergeRun, openProject } from '../../project/index.ts';
 import type { MergedRun, SteeringChange } from '../../project/index.ts';
-import { textOf } from '../command.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { merge } from '../commands/merge.ts';
 
 const SHOWN_FILES = 30;
 
 /** `merge`: says what has changed, what steers tools first. */
-export async function mergeFeature(input: CommandInput, context: CliContext): Promise<number> {
+export async function mergeFeature(input: InputOf<typeof merge>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(textOf(input['feature']));
+  const feature = await project.feature(input.feature);
   const merged = await mergeRun(project, {
     feature,
-    into: textOf(input['into']),
-    partial: input['partial'] === true,
-    dryRun: input['dryRun'] === true,
+    into: input.into,
+    partial: input.partial,
+    dryRun: input.dryRun,
     env: context.env,
   });
-  if (input['json'] === true) {
+  if (input.json) {
     context.out(line`${printableJson({ type: 'merge', feature, ...merged })}\n`);
     return 0;
   }

@@ -1,3 +1,6 @@
+import { parseDuration } from '../../config/index.ts';
+import { libErrors } from '../../lib/index.ts';
+import type { AppError } from '../../lib/index.ts';
 import {
   configOf,
   findGraph,
@@ -7,18 +10,26 @@ import {
   runFeature,
   trustNotes,
 } from '../../project/index.ts';
-import type { RunFace } from '../../project/index.ts';
+import type { RunFace, RunWishes } from '../../project/index.ts';
 import { askTrust } from '../ask-trust.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { kurukshetra } from '../commands/kurukshetra.ts';
 import { plainView } from '../render/build-view.ts';
 import { createRenderer } from '../render/create-renderer.ts';
 import { modeTeller } from '../render/mode-line.ts';
-import { readWishes } from './build-wishes.ts';
 import { showPlan } from './show-plan.ts';
 
+interface Manner {
+  readonly json: boolean;
+  readonly trustConfig: boolean;
+}
+
 /** `kurukshetra`: from the command line to a merged branch. */
-export async function build(input: CommandInput, context: CliContext): Promise<number> {
-  const { trustConfig, json, ...wishes } = readWishes(input);
+export async function buildFeature(input: InputOf<typeof kurukshetra>, context: CliContext): Promise<number> {
+  return build(readWishes(input), input, context);
+}
+
+export async function build(wishes: RunWishes, { json, trustConfig }: Manner, context: CliContext): Promise<number> {
   const project = await openProject(context);
   const settings = await readSettings(project, context);
   const config = configOf(project, settings);
@@ -29,6 +40,29 @@ export async function build(input: CommandInput, context: CliContext): Promise<n
   if (!wishes.dryRun) return (await runFeature(prepared, context, face)).exit;
   const notes = [...trustNotes(settings), ...prepared.notes];
   return showPlan({ ...prepared, notes }, { json, tell: face.mode }, context);
+}
+
+/** What the command line says, as far as it can be right. */
+function readWishes(input: InputOf<typeof kurukshetra>): RunWishes {
+  const { timeout, workers } = input;
+  const deadlineMs = timeout === undefined ? undefined : parseDuration(timeout);
+  if (timeout !== undefined && deadlineMs === undefined)
+    throw usage(`--timeout ${timeout} is not a duration.`, 'Use seconds (5400), or a text such as 90m or 2h.');
+  if (input.resume && input.base !== undefined) {
+    throw usage(
+      '--resume and --base do not go together.',
+      'A resumed run keeps its base; for another one: mahabharatha cleanup, then start anew.',
+    );
+  }
+  const count = workers === undefined ? undefined : Number(workers);
+  if (count !== undefined && (!Number.isInteger(count) || count < 1 || count > 64)) {
+    throw usage(`--workers ${workers} is not a number of workers.`, 'Use a whole number from 1 to 64.');
+  }
+  return { ...input, workers: count, deadlineMs };
+}
+
+function usage(problem: string, hint: string): AppError {
+  return libErrors.USAGE({ problem, hint });
 }
 
 function faceOf(context: CliContext, json: boolean): RunFace {

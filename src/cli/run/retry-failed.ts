@@ -1,16 +1,16 @@
 import { line, printableJson } from '../../lib/index.ts';
 import { openProject, retryTasks } from '../../project/index.ts';
-import { textOf } from '../command.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { retry } from '../commands/retry.ts';
 
 /** `retry`: says which tasks get new tries, and what to do next. */
-export async function retryFailed(input: CommandInput, context: CliContext): Promise<number> {
+export async function retryFailed(input: InputOf<typeof retry>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(textOf(input['feature']));
-  const { live, asked: tasks } = await retryTasks(project, feature, textOf(input['argument']));
+  const feature = await project.feature(input.feature);
+  const { live, asked: tasks } = await retryTasks(project, feature, input.argument);
   const text = inWords(feature, tasks, live);
   const facts = { type: 'retry', feature, tasks, text };
-  context.out(line`${input['json'] === true ? printableJson(facts) : text}\n`);
+  context.out(line`${input.json ? printableJson(facts) : text}\n`);
   return 0;
 }
 

@@ -1,17 +1,17 @@
 import { line, printableJson } from '../../lib/index.ts';
 import { openProject, stopRun } from '../../project/index.ts';
 import type { Stopped } from '../../project/index.ts';
-import { textOf } from '../command.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { stop } from '../commands/stop.ts';
 
 /** `stop`: says what has ended. */
-export async function stop(input: CommandInput, context: CliContext): Promise<number> {
+export async function stopFeature(input: InputOf<typeof stop>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(textOf(input['feature']));
+  const feature = await project.feature(input.feature);
   const stopped = await stopRun(project, feature, context);
   const { kind } = stopped;
   const text = inWords(feature, stopped);
-  context.out(line`${input['json'] === true ? printableJson({ type: kind, feature, text }) : text}\n`);
+  context.out(line`${input.json ? printableJson({ type: kind, feature, text }) : text}\n`);
   return 0;
 }
 

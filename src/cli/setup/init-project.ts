@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { line, printableJson, systemCode } from '../../lib/index.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { init } from '../commands/init.ts';
 import { approveOwn, openProject } from '../../project/index.ts';
 
 const CONFIG = `# Mahabharatha. Every key may be left out; what is written here are the defaults.
@@ -78,7 +79,7 @@ const EXAMPLE = {
 };
 
 /** `init`: writes what is missing and leaves what is there. */
-export async function initProject(input: CommandInput, context: CliContext): Promise<number> {
+export async function initProject(input: InputOf<typeof init>, context: CliContext): Promise<number> {
   const project = await openProject(context);
   const files = [
     { file: project.paths.config, text: CONFIG },
@@ -90,7 +91,7 @@ export async function initProject(input: CommandInput, context: CliContext): Pro
     results.push({ file: path.relative(project.repository.root, file), written: await writeIfMissing(file, text) });
   }
   if (results[0]?.written === true) await approveOwn(project, 'config.yaml', context);
-  if (input['json'] === true) {
+  if (input.json) {
     context.out(line`${printableJson({ type: 'init', files: results })}\n`);
     return 0;
   }

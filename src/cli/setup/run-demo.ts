@@ -7,8 +7,8 @@ import { line } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { approveOwn, findProgram, openProject } from '../../project/index.ts';
 import { build } from '../run/build-feature.ts';
-import { textOf } from '../command.ts';
-import type { CliContext, CommandInput } from '../command.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { demo } from '../commands/demo.ts';
 import { cliErrors } from '../errors.ts';
 
 const write = (file: string, line: string): string => `sleep 1 && echo '${line}' > ${file}`;
@@ -62,8 +62,8 @@ gates:
 `;
 
 /** `demo`: the real thing, in small, in a folder that may be thrown away. */
-export async function runDemo(input: CommandInput, context: CliContext): Promise<number> {
-  const folder = await demoFolder(textOf(input['dir']), context.cwd);
+export async function runDemo(input: InputOf<typeof demo>, context: CliContext): Promise<number> {
+  const folder = await demoFolder(input.dir, context.cwd);
   const specs = path.join(folder, '.mahabharatha', 'specs', GRAPH.feature);
   await mkdir(specs, { recursive: true });
   await writeFile(path.join(folder, 'README.md'), '# A throw-away repository\n');
@@ -73,7 +73,7 @@ export async function runDemo(input: CommandInput, context: CliContext): Promise
   context.out(line`A feature of 4 tasks in 2 levels, 2 workers, in ${folder}\n\n`);
   const inside = { ...context, cwd: folder };
   await approveOwn(await openProject(inside), 'config.yaml', inside);
-  const exit = await build({ feature: GRAPH.feature }, inside);
+  const exit = await build({ feature: GRAPH.feature }, { json: false, trustConfig: false }, inside);
   if (exit === 0) context.out(whatToLookAt(folder, await howToCall(context)));
   return exit;
 }

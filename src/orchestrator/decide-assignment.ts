@@ -1,10 +1,9 @@
 import { longestFirst } from '../tasks/index.ts';
 import type { AttemptState, TaskState } from '../state/index.ts';
-import { currentLevel, heldBack } from './decide-level.ts';
-import type { HeldBack } from './decide-level.ts';
-import { findWorker } from './decide-workers.ts';
-import { attemptId } from './plan.ts';
+import { attemptId, isLive } from './plan.ts';
 import type { Action, Snapshot } from './plan.ts';
+import { currentLevel, heldBack } from './survey.ts';
+import type { HeldBack } from './survey.ts';
 
 /** The longest ready task to any free worker; a new worker while there is more to do than free workers. */
 export function assignTasks(snapshot: Snapshot): Action[] {
@@ -31,6 +30,34 @@ export function assignTasks(snapshot: Snapshot): Action[] {
     actions.push(assignment(snapshot, task.id, worker));
   }
   return actions;
+}
+
+/** An idle worker that fits; else the number of one that may be started, and why. */
+export function findWorker(
+  { state, workers }: Snapshot,
+  taken: ReadonlySet<number>,
+  fit: 'any' | 'takes credentials' = 'any',
+): { worker: number | undefined; start?: string } {
+  const numbers = Array.from({ length: state.settings.workers }, (_, index) => index).filter(
+    (number) => !taken.has(number),
+  );
+  const free = (number: number): boolean => {
+    const worker = state.workers[number];
+    if (worker === undefined || !isLive(worker) || worker.task !== null) return false;
+    const view = workers.get(number);
+    if (fit === 'takes credentials' && view?.takesCredentials !== true) return false;
+    return view !== undefined && view.alive && view.phase !== 'stopping' && view.phase !== 'stopped';
+  };
+  const idle = numbers.find((number) => free(number) && state.workers[number]?.status === 'IDLE') ?? numbers.find(free);
+  if (idle !== undefined) return { worker: idle };
+  const startable = numbers.find((number) => {
+    const worker = state.workers[number];
+    return worker === undefined || !isLive(worker);
+  });
+  if (startable === undefined) return { worker: undefined };
+  const before = state.workers[startable];
+  const again = before === undefined ? '' : `; its last life: ${before.cause ?? before.status}`;
+  return { worker: startable, start: `more ready work than free workers${again}` };
 }
 
 /** An idle worker that no agent can work on makes room for one on which it can. */

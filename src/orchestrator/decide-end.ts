@@ -1,8 +1,7 @@
 import type { RunState } from '../state/index.ts';
 import { credible } from './decide-claims.ts';
 import { settleTasks } from './decide-results.ts';
-import { isLive } from './decide-workers.ts';
-import { record } from './plan.ts';
+import { isLive, record } from './plan.ts';
 import type { ActionOf, FinishAction, Snapshot } from './plan.ts';
 
 /** What is recorded once all workers were stopped because the run ends: what they finished before still counts. */

@@ -1,7 +1,11 @@
+import { firstLine } from '../lib/text/words.ts';
 import type { GateReport, GateResult, GateSpec } from '../protocol/index.ts';
+import type { RunState, Trial } from '../state/index.ts';
+import { findWorker } from './decide-assignment.ts';
 import { endOf } from './decide-losses.ts';
-import { record } from './plan.ts';
-import type { Action, Snapshot } from './plan.ts';
+import { attemptFailed, finishWith, record } from './plan.ts';
+import type { Action, FinishAction, Snapshot } from './plan.ts';
+import { tasksOf } from './survey.ts';
 
 interface GateWork {
   readonly level: number;
@@ -52,4 +56,60 @@ function answersTo(gates: readonly GateSpec[], reports: readonly GateReport[]): 
   const ended = known.at(-1);
   const complete = known.length === gates.length || (ended !== undefined && ended.required && !ended.ok);
   return complete && known.every(({ name }, index) => name === gates[index]?.name) ? known : undefined;
+}
+
+/** Green or red? Red twice: halve the batch until the first task is found with which it turns red. */
+export function runTrialGates(snapshot: Snapshot, level: number, trial: Trial): Action[] {
+  const { tasks, search } = trial;
+  if (search === null) return runGates(snapshot, level, trial, tasks.length);
+  if (search.bad === 0) return [redBase(trial)];
+  if (search.good < 0) return runGates(snapshot, level, trial, 0);
+  if (search.bad - search.good > 1) return runGates(snapshot, level, trial, Math.floor((search.good + search.bad) / 2));
+  return blame(snapshot.state, level, trial, search.bad - 1);
+}
+
+function runGates(snapshot: Snapshot, level: number, trial: Trial, count: number): Action[] {
+  const { gateLosses = 0 } = snapshot.state.levels[level] ?? {};
+  if (gateLosses >= snapshot.policy.losses) return [gatesNeverEnd(level, gateLosses)];
+  const { worker, start } = findWorker(snapshot, new Set());
+  if (worker === undefined) return [];
+  const commit = trial.tips[count - 1] ?? snapshot.state.integrationTip;
+  const gates: Action = { kind: 'run-gates', level, worker, count, commit, cause: whyGates(snapshot, level, trial) };
+  return start === undefined ? [gates] : [{ kind: 'start-worker', worker, cause: start }, gates];
+}
+
+/** Not all tasks need be in the trial: some may have failed, or wait for the others. */
+function whyGates(snapshot: Snapshot, level: number, { tasks, search, reds }: Trial): string {
+  if (search !== null) return `looking for the culprit among ${tasks.length} tasks`;
+  if (reds > 0) return 'red once: a second look tells a flake from a failure';
+  const all = tasksOf(snapshot, level);
+  const done = all.filter(({ task }) => task.status === 'complete').length;
+  if (done === all.length) return 'all tasks of the level are merged';
+  return `what is done in the level is merged: ${done} of ${all.length} tasks`;
+}
+
+function gatesNeverEnd(level: number, losses: number): FinishAction {
+  const cause = `the gates of level ${level} have not come to an end ${losses} times: their worker died each time`;
+  return finishWith('failed', 1, cause);
+}
+
+function redBase({ redLog }: Trial): FinishAction {
+  const cause = `the gates are red already without any task's work: mend the base or the gates first. ${redLog ?? ''}`;
+  return finishWith('failed', 1, cause.trim());
+}
+
+/** The culprit's attempt fails with the gate's log; the others are tried again without it. */
+function blame(state: RunState, level: number, { tasks, redLog }: Trial, index: number): Action[] {
+  const id = tasks[index] ?? '';
+  const attempt = state.tasks[id]?.attempts.at(-1);
+  if (attempt === undefined) return [];
+  const alone = tasks.length === 1 ? '' : `; green with ${index} of ${tasks.length} tasks, red with this one on top`;
+  const log = redLog ?? '';
+  const end = attemptFailed(id, attempt, {
+    outcome: 'gate-failed',
+    detail: `the gates of level ${level} are red with its work${alone}: ${firstLine(log)}`,
+    feedback: `Your work passed its own verification, but on the merged tree:\n${log}`,
+    charge: 'failure',
+  });
+  return [end];
 }

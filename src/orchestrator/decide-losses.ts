@@ -1,6 +1,6 @@
 import type { WorkerExit } from '../launchers/index.ts';
 import type { AttemptCharge, AttemptState } from '../state/index.ts';
-import { record } from './plan.ts';
+import { attemptFailed } from './plan.ts';
 import type { ActionOf, Snapshot } from './plan.ts';
 
 interface UnderWay {
@@ -39,7 +39,7 @@ export function lost(snapshot: Snapshot, work: UnderWay): ActionOf<'record'> {
   const { worker } = work.attempt;
   const how = endOf(snapshot, worker);
   const overLimit = snapshot.workers.get(worker)?.overLimit ?? false;
-  return withoutResult(work, {
+  return attemptFailed(work.id, work.attempt, {
     outcome: 'lost',
     detail: `worker ${worker} died at work: ${how}`,
     feedback: overLimit ? `The last attempt was ended: ${how}` : null,
@@ -48,28 +48,13 @@ export function lost(snapshot: Snapshot, work: UnderWay): ActionOf<'record'> {
 }
 
 /** The worker could not set up its worktree: that ends the run, and is not charged to the task. */
-export function notBegun(work: UnderWay): ActionOf<'record'> {
-  const detail = `the set-up of worker ${work.attempt.worker} failed`;
-  return withoutResult(work, { outcome: 'interrupted', detail, feedback: null, charge: 'nothing' });
+export function notBegun({ id, attempt }: UnderWay): ActionOf<'record'> {
+  const detail = `the set-up of worker ${attempt.worker} failed`;
+  return attemptFailed(id, attempt, { outcome: 'interrupted', detail, charge: 'nothing' });
 }
 
-function withoutResult(
-  { id, attempt }: UnderWay,
-  end: {
-    readonly outcome: 'lost' | 'interrupted';
-    readonly detail: string;
-    readonly feedback: string | null;
-    readonly charge: AttemptCharge;
-  },
-): ActionOf<'record'> {
-  return record({
-    type: 'attempt-failed',
-    task: id,
-    attempt: attempt.number,
-    worker: attempt.worker,
-    ...end,
-    commit: null,
-    usage: null,
-    notBefore: null,
-  });
+/** After a crash of the machine. */
+export function commitLost({ id, attempt }: UnderWay, commit: string): ActionOf<'record'> {
+  const detail = `the repository has not all of its commit ${commit.slice(0, 12)} any more: the task is done again`;
+  return attemptFailed(id, attempt, { outcome: 'lost', detail, charge: 'nothing' });
 }

@@ -1,7 +1,7 @@
-import type { AttemptState, RunState } from '../state/index.ts';
-import { currentLevel } from './decide-level.ts';
-import { record } from './plan.ts';
+import type { RunState } from '../state/index.ts';
+import { attemptFailed, record } from './plan.ts';
 import type { ActionOf, Snapshot } from './plan.ts';
+import { currentLevel } from './survey.ts';
 
 /** How the merge of one task ended. */
 export type MergeEnd =
@@ -39,25 +39,8 @@ export function decideMerges(
   return ends.flatMap((end) => {
     if (end.kind === 'merged') return [record({ type: 'task-merged', level, task: end.task, tip: end.tip })];
     const attempt = state.tasks[end.task]?.attempts.at(-1);
-    return attempt === undefined ? [] : [notMerged(attempt, end)];
-  });
-}
-
-function notMerged(
-  { number, worker }: AttemptState,
-  end: Exclude<MergeEnd, { readonly kind: 'merged' }>,
-): ActionOf<'record'> {
-  return record({
-    type: 'attempt-failed',
-    task: end.task,
-    attempt: number,
-    worker,
-    outcome: end.kind,
-    ...reasonOf(end),
-    commit: null,
-    usage: null,
-    charge: 'failure',
-    notBefore: null,
+    if (attempt === undefined) return [];
+    return [attemptFailed(end.task, attempt, { outcome: end.kind, ...reasonOf(end), charge: 'failure' })];
   });
 }
 

@@ -7,9 +7,9 @@ import { tooLarge } from './decide-checkout.ts';
 import { chargeOfEnd, lost, notBegun } from './decide-losses.ts';
 import { shownPaths, trespassOf } from './decide-ownership.ts';
 import { taskOf } from '../tasks/index.ts';
-import { attemptId, record } from './plan.ts';
-import { survey } from './survey.ts';
+import { attemptFailed, attemptId, finishWith, record } from './plan.ts';
 import type { Action, FinishAction, ObservedTaskResult, Snapshot } from './plan.ts';
+import { survey } from './survey.ts';
 
 /** After so many rate limits in a row the next one counts as a failure. */
 const BACKOFFS_IN_A_ROW = 20;
@@ -140,11 +140,7 @@ function failed(
   charge: AttemptCharge,
   special: { readonly outcome?: AttemptOutcome; readonly notBefore?: string } = {},
 ): Action {
-  return record({
-    type: 'attempt-failed',
-    task: id,
-    attempt: attempt.number,
-    worker: attempt.worker,
+  return attemptFailed(id, attempt, {
     outcome: special.outcome ?? result.outcome,
     detail: result.detail,
     // An attempt that is not charged has no lesson for the next one.
@@ -164,21 +160,10 @@ function isLeftAlone({ workers }: Snapshot, { attempt }: UnderWay): boolean {
 
 function pause(result: TaskResult): FinishAction {
   const until = result.resetAt === null ? '' : ` It ends at ${result.resetAt}.`;
-  return {
-    kind: 'finish',
-    status: 'paused',
-    exit: 3,
-    cause: `usage limit of the account: ${result.detail}.${until} No attempt was charged`,
-    resumeAt: result.resetAt,
-  };
+  const cause = `usage limit of the account: ${result.detail}.${until} No attempt was charged`;
+  return finishWith('paused', 3, cause, result.resetAt);
 }
 
 function stopForCredentials(result: TaskResult): FinishAction {
-  return {
-    kind: 'finish',
-    status: 'stopped',
-    exit: 4,
-    cause: `the agent's credentials were refused: ${result.detail}`,
-    resumeAt: null,
-  };
+  return finishWith('stopped', 4, `the agent's credentials were refused: ${result.detail}`);
 }

@@ -1,12 +1,8 @@
 import { inSeconds } from '../lib/text/amounts.ts';
+import type { Phase } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
-import { tellTrouble } from './decide-trouble.ts';
-import { record, SETTING_UP } from './plan.ts';
+import { finishWith, isLive, record, SETTING_UP } from './plan.ts';
 import type { Action, Snapshot, WorkerView } from './plan.ts';
-
-export function isLive(worker: WorkerState): boolean {
-  return worker.status === 'STARTING' || worker.status === 'RUNNING' || worker.status === 'IDLE';
-}
 
 /** Which live workers have ended, are silent, or report a new phase? */
 export function checkWorkers({ state, workers, policy, stop }: Snapshot): Action[] {
@@ -20,13 +16,11 @@ export function checkWorkers({ state, workers, policy, stop }: Snapshot): Action
 
 function checkWorker(number: number, worker: WorkerState, view: WorkerView | undefined, limitMs: number): Action[] {
   if (view?.setupFailure != null) {
-    return [
-      { kind: 'finish', status: 'failed', exit: 1, cause: `worker ${number}: ${view.setupFailure}`, resumeAt: null },
-    ];
+    return [finishWith('failed', 1, `worker ${number}: ${view.setupFailure}`)];
   }
   if (view === undefined || !view.alive) {
     // One that got ready and died before we looked has not failed to start.
-    const unseen = worker.status === 'STARTING' && view !== undefined ? phaseOf(view) : undefined;
+    const unseen = worker.status === 'STARTING' && view !== undefined ? shownPhase(view) : undefined;
     const ready = unseen === undefined ? [] : [record({ type: 'worker-phase', worker: number, phase: unseen })];
     return [...ready, exited(number, view)];
   }
@@ -41,7 +35,7 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
 }
 
 function phaseNews(number: number, worker: WorkerState, view: WorkerView): Action[] {
-  const phase = phaseOf(view);
+  const phase = shownPhase(view);
   const shown = { STARTING: 'starting', RUNNING: 'busy', IDLE: 'idle', STOPPED: '', CRASHED: '' }[worker.status];
   const known = worker.cause === SETTING_UP ? 'setup' : shown;
   if (phase === undefined || phase === known) return [];
@@ -53,56 +47,40 @@ function exited(worker: number, view: WorkerView | undefined): Action {
   return record({ type: 'worker-exited', worker, expected: false, cause: `${view?.exit ?? 'it is gone'}${words}` });
 }
 
-function phaseOf(view: WorkerView): 'setup' | 'idle' | 'busy' | undefined {
-  switch (view.phase) {
-    case null:
-    case 'starting':
-    case 'stopping':
-    case 'stopped':
-      return undefined;
-    case 'setup':
-      return 'setup';
-    case 'idle':
-      return 'idle';
-    case 'preparing':
-    case 'running':
-    case 'verifying':
-    case 'gating':
-      return 'busy';
-  }
+/** What is shown of a phase; undefined for the phases in which a worker comes and goes. */
+const SHOWN_PHASE: Readonly<Record<Phase, 'setup' | 'idle' | 'busy' | undefined>> = {
+  starting: undefined,
+  stopping: undefined,
+  stopped: undefined,
+  setup: 'setup',
+  idle: 'idle',
+  preparing: 'busy',
+  running: 'busy',
+  verifying: 'busy',
+  gating: 'busy',
+};
+
+function shownPhase({ phase }: WorkerView): 'setup' | 'idle' | 'busy' | undefined {
+  return phase === null ? undefined : SHOWN_PHASE[phase];
 }
 
 function tooManyStartFailures(state: RunState, limit: number): Action[] {
   if (state.startFailures < limit) return [];
   const last = Object.values(state.workers).findLast((worker) => worker.status === 'CRASHED');
   const cause = `workers end before they are ready, ${state.startFailures} times in a row; last: ${last?.cause ?? 'no reason known'}`;
-  return [{ kind: 'finish', status: 'failed', exit: 4, cause, resumeAt: null }];
+  return [finishWith('failed', 4, cause)];
 }
 
-/** An idle worker that fits; else the number of one that may be started, and why. */
-export function findWorker(
-  { state, workers }: Snapshot,
-  taken: ReadonlySet<number>,
-  fit: 'any' | 'takes credentials' = 'any',
-): { worker: number | undefined; start?: string } {
-  const numbers = Array.from({ length: state.settings.workers }, (_, index) => index).filter(
-    (number) => !taken.has(number),
-  );
-  const free = (number: number): boolean => {
-    const worker = state.workers[number];
-    if (worker === undefined || !isLive(worker) || worker.task !== null) return false;
-    const view = workers.get(number);
-    if (fit === 'takes credentials' && view?.takesCredentials !== true) return false;
-    return view !== undefined && view.alive && view.phase !== 'stopping' && view.phase !== 'stopped';
-  };
-  const idle = numbers.find((number) => free(number) && state.workers[number]?.status === 'IDLE') ?? numbers.find(free);
-  if (idle !== undefined) return { worker: idle };
-  const startable = numbers.find((number) => {
-    const worker = state.workers[number];
-    return worker === undefined || !isLive(worker);
-  });
-  if (startable === undefined) return { worker: undefined };
-  const before = state.workers[startable];
-  const again = before === undefined ? '' : `; its last life: ${before.cause ?? before.status}`;
-  return { worker: startable, start: `more ready work than free workers${again}` };
+/** So many causes are shown of one session: a task can make its worker report new ones without end. */
+const MOST_TOLD = 5;
+
+/** Shows why an agent waits for its model, each cause once. Nothing else is decided by it. */
+function tellTrouble(worker: number, known: WorkerState, view: WorkerView): Action[] {
+  const { task, trouble: shown, toldTroubles } = known;
+  // The end of an attempt ends its trouble, and does not show whether the model answers again.
+  if (task === null || view.phase !== 'running') return [];
+  const { trouble } = view;
+  if (trouble === null) return shown === null ? [] : [record({ type: 'worker-recovered', worker, task })];
+  if (toldTroubles.includes(trouble) || toldTroubles.length >= MOST_TOLD) return [];
+  return [record({ type: 'worker-trouble', worker, task, text: trouble })];
 }

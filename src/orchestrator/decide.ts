@@ -6,7 +6,7 @@ import { settleGates } from './decide-gates.ts';
 import { settleTasks } from './decide-results.ts';
 import { checkWorkers } from './decide-workers.ts';
 import type { Action, Snapshot } from './plan.ts';
-import { record } from './plan.ts';
+import { finishWith, record } from './plan.ts';
 import { survey } from './survey.ts';
 import { retryable } from './retryable.ts';
 
@@ -27,7 +27,7 @@ export function decide(observed: Snapshot): readonly Action[] {
 }
 
 function stopIfAsked({ stop }: Snapshot): Action[] {
-  return stop === null ? [] : [{ kind: 'finish', ...stop, resumeAt: null }];
+  return stop === null ? [] : [finishWith(stop.status, stop.exit, stop.cause)];
 }
 
 function retryTasks({ retries, state, graph }: Snapshot): Action[] {

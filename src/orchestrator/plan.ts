@@ -1,7 +1,7 @@
 import type { CheckoutSize } from './decide-checkout.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { GateResult, Phase, TaskResult } from '../protocol/index.ts';
-import type { RunEvent, RunState } from '../state/index.ts';
+import type { AttemptState, RunEvent, RunState, WorkerState } from '../state/index.ts';
 
 /** A worker's result with what the repository says about its commit. */
 export interface ObservedTaskResult extends TaskResult {
@@ -135,10 +135,53 @@ export type ActionOf<Kind extends Action['kind']> = Extract<Action, { kind: Kind
 
 export const record = (event: RunEvent): ActionOf<'record'> => ({ kind: 'record', event });
 
+export function finishWith(
+  status: FinishAction['status'],
+  exit: number,
+  cause: string,
+  resumeAt: string | null = null,
+): FinishAction {
+  return { kind: 'finish', status, exit, cause, resumeAt };
+}
+
+export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
+
+type FailedAttempt = Pick<EventOf<'attempt-failed'>, 'outcome' | 'detail' | 'charge'> &
+  Partial<Pick<EventOf<'attempt-failed'>, 'feedback' | 'commit' | 'usage' | 'notBefore'>>;
+
+export function attemptFailed(
+  task: string,
+  { number, worker }: Pick<AttemptState, 'number' | 'worker'>,
+  { outcome, detail, charge, feedback = null, commit = null, usage = null, notBefore = null }: FailedAttempt,
+): ActionOf<'record'> {
+  return record({
+    type: 'attempt-failed',
+    task,
+    attempt: number,
+    worker,
+    outcome,
+    detail,
+    feedback,
+    commit,
+    usage,
+    charge,
+    notBefore,
+  });
+}
+
+export function isLive({ status }: WorkerState): boolean {
+  return status === 'STARTING' || status === 'RUNNING' || status === 'IDLE';
+}
+
 /** The cause in a worker's state while it has a task and its set-up still runs. */
 export const SETTING_UP = 'its worktree is being set up';
 
 export const attemptId = (task: string, number: number): string => `${task}.${number}`;
+
+/** No task has such an id: theirs begin with a letter. */
+const GATES = '@gates-of-level-';
+export const gateAttemptId = (level: number, run: number): string => attemptId(`${GATES}${level}`, run);
+export const isGateRun = (work: string | null): boolean => work?.startsWith(GATES) ?? false;
 
 /** The attempt that a worker has; undefined when it has none, or gates. */
 export function openAttempt(

@@ -1,5 +1,6 @@
 import { attemptRef, trialRef } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
+import { commitLost } from './decide-losses.ts';
 import type { Journal } from './journal.ts';
 import type { RunContext } from './ports.ts';
 
@@ -24,22 +25,9 @@ export async function repairAfterCrash({ ports, graph }: RunContext, journal: Jo
     const attempt = attempts.at(-1);
     if (status !== 'complete' || merged || commit === null || attempt === undefined) continue;
     if (await ports.repository.isWhole(commit, attempt.base)) continue;
-    const { number, worker } = attempt;
     // A ref to half a commit would make every git fsck and gc of the repository fail.
-    await ports.repository.changeRefs([{ ref: attemptRef(graph.feature, id, number), to: null }]);
-    journal.record({
-      type: 'attempt-failed',
-      task: id,
-      attempt: number,
-      worker,
-      outcome: 'lost',
-      detail: `the repository has not all of its commit ${commit.slice(0, 12)} any more: the task is done again`,
-      feedback: null,
-      commit: null,
-      usage: null,
-      charge: 'nothing',
-      notBefore: null,
-    });
+    await ports.repository.changeRefs([{ ref: attemptRef(graph.feature, id, attempt.number), to: null }]);
+    journal.record(commitLost({ id, attempt }, commit).event);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { TaskState } from '../state/index.ts';
+import { tasksAt } from '../tasks/index.ts';
 import type { Task } from '../tasks/index.ts';
 import type { Snapshot } from './plan.ts';
 
@@ -34,4 +35,33 @@ export function survey(snapshot: Snapshot): Survey {
   const surveyed = { pending, underWay, unpublished };
   SURVEYED.set(snapshot, surveyed);
   return surveyed;
+}
+
+/** The lowest level that is not over; undefined when all are. */
+export function currentLevel({ state, graph }: Pick<Snapshot, 'state' | 'graph'>): number | undefined {
+  return graph.levels.find((level) => {
+    const status = state.levels[level]?.status;
+    return status !== 'complete' && status !== 'failed';
+  });
+}
+
+export function tasksOf({ state, graph }: Snapshot, level: number): { id: string; task: TaskState }[] {
+  return tasksAt(graph, level).flatMap(({ id }) => {
+    const task = state.tasks[id];
+    return task === undefined ? [] : [{ id, task }];
+  });
+}
+
+export type HeldBack = (task: TaskState) => boolean;
+
+/**
+ * A task with a conflict or red gates waits until the other tasks of its level are published: its next attempt starts
+ * from a tree that contains their work.
+ */
+export function heldBack(snapshot: Snapshot, level: number): HeldBack {
+  const unpublished = survey(snapshot).unpublished.some(({ task }) => task.level === level);
+  return ({ status, attempts }) => {
+    const outcome = attempts.at(-1)?.outcome;
+    return unpublished && status === 'pending' && (outcome === 'conflict' || outcome === 'gate-failed');
+  };
 }

@@ -63,6 +63,17 @@ export async function notContained(
   return new Set(text.split('\n').filter((line) => line !== ''));
 }
 
+/** The commits that merges on top of `from` have brought, up to `to`; undefined where there is anything but merges. */
+export async function mergedOnTop(git: GitCommand, from: string, to: string): Promise<string[] | undefined> {
+  const text = await git.text(['rev-list', '--first-parent', '--parents', to, `^${from}`]);
+  const merges = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split(' '));
+  const isChain = merges.at(-1)?.[1] === from && merges.every(({ length }) => length === 3);
+  return isChain ? merges.map(([, , brought = '']) => brought) : undefined;
+}
+
 async function findWrongStep(git: GitCommand, { steps }: MergeChain): Promise<string | undefined> {
   const strays = await findStrays(git, steps);
   const index = strays.findIndex((files) => files.length > 0);

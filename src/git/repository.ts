@@ -15,7 +15,7 @@ import { checkoutGrowth, growthOf } from './checkout-growth.ts';
 import type { CheckoutGrowth, Growth } from './checkout-growth.ts';
 import { GITLINK, rawChanges } from './raw-changes.ts';
 import { mergeCommits } from './merge.ts';
-import { findMergeFault, notContained } from './merge-proof.ts';
+import { findMergeFault, mergedOnTop, notContained } from './merge-proof.ts';
 import type { MergeChain } from './merge-proof.ts';
 import type { MergeRequest, MergeResult } from './merge.ts';
 import { removeEmptyObjects } from './repair-objects.ts';
@@ -80,6 +80,8 @@ export interface Repository {
   findMergeFault(chain: MergeChain): Promise<string | undefined>;
   /** Those of the commits, and of their ancestors, that a tip does not contain. */
   notContained(tip: string, commits: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The commits that merges on top of `from` have brought, up to `to`; undefined where there is anything but merges. */
+  mergedOnTop(from: string, to: string): Promise<string[] | undefined>;
   /** Files of the user's working tree that are changed, staged or new. */
   uncommitted(): Promise<string[]>;
   /** Files that git does not track and that match one of the globs, as paths from the root. */
@@ -152,6 +154,7 @@ export async function openRepository(cwd: string, env: Environment): Promise<Rep
     merge: (request) => mergeCommits(git, request),
     findMergeFault: (chain) => findMergeFault(git, chain),
     notContained: (tip, commits) => notContained(git, tip, commits),
+    mergedOnTop: (from, to) => mergedOnTop(git, from, to),
     uncommitted: async () =>
       fields(await git.text(['status', '--porcelain', '-z', '--no-renames', '--untracked-files=normal'])).map((entry) =>
         entry.slice(3),

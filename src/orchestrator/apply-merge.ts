@@ -1,10 +1,10 @@
 import { gitErrors } from '../git/errors.ts';
-import { branchNames, trialRef } from '../protocol/index.ts';
+import { trialRef } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { eventOf } from './action-events.ts';
 import { mergedSize } from './checkout-size.ts';
 import { tooLarge } from './decide-checkout.ts';
-import { branchBefore, decideMerges, tipOf } from './decide-merge.ts';
+import { decideMerges, tipOf } from './decide-merge.ts';
 import type { MergeEnd } from './decide-merge.ts';
 import { orchestratorErrors } from './errors.ts';
 import type { Journal } from './journal.ts';
@@ -87,22 +87,17 @@ async function whoChanged(
 
 /** Moves the integration branch to the trial's tip, if the branch is where we left it and the tip is proved to be what the tasks made. */
 export async function publishLevel(
-  { ports, graph }: RunContext,
+  { ports }: RunContext,
   journal: Journal,
   action: ActionOf<'publish'>,
 ): Promise<void> {
   const { state } = journal;
   const { level, tip } = action;
-  const ref = `refs/heads/${branchNames(graph.feature).integration}`;
-  // A crash below may leave the branch at the tip: the trial must be on the disk by then.
+  // A kill below leaves the branch at the tip: a resume knows whose work that is by what is on the disk by then.
   await journal.save();
   const reason = await ports.repository.findMergeFault({ ...trialChain(state, level), tip });
   if (reason !== undefined) throw orchestratorErrors.MERGE_UNSOUND({ branch: state.integration, reason });
-  const now = await ports.repository.readRef(ref);
-  if (now !== tip) {
-    const from = branchBefore(state, level, now);
-    await ports.repository.moveBranch({ branch: state.integration, from, to: tip });
-  }
+  await ports.repository.moveBranch({ branch: state.integration, from: state.integrationTip, to: tip });
   journal.record(eventOf.publish(action, state));
   await journal.save();
 }

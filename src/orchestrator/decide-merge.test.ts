@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { commit, createWorld, graphOf } from '../../test/support/decision-world.ts';
 import type { RunState } from '../state/index.ts';
-import { branchBefore, decideMerges, tipOf } from './decide-merge.ts';
+import { decideMerges, tipOf } from './decide-merge.ts';
 import type { MergeEnd } from './decide-merge.ts';
 import { formatActions } from './plan.ts';
 
@@ -49,18 +49,4 @@ it('merges onto what is no longer the tip of the current level do not count', ()
   const ends = [conflict(['A'])];
   expect(decideMerges({ state, graph }, { level: 1, onto: commit('another'), ends })).toEqual([]);
   expect(decideMerges({ state, graph }, { level: 2, onto: tipOf(state, 2), ends })).toEqual([]);
-});
-
-it('the branch may be at a tip of the level that a crash kept from being recorded as published, and nowhere else', () => {
-  const world = createWorld(TASKS);
-  world.settle();
-  world.reports(0, {});
-  expect(world.turn()).toContain('attempt-accepted');
-  world.settle();
-  const { state } = world;
-  const tip = tipOf(state, 1);
-  expect(tip).not.toBe(state.integrationTip);
-  expect(branchBefore(state, 1, tip)).toBe(tip);
-  for (const now of [state.integrationTip, commit('moved by hand'), undefined])
-    expect(branchBefore(state, 1, now)).toBe(state.integrationTip);
 });

@@ -52,9 +52,3 @@ function reasonOf(end: Exclude<MergeEnd, { readonly kind: 'merged' }>): { detail
   const again = 'Do the task again on top of the tree that you find now, which has the other change in it.';
   return { detail, feedback: `Your change could not be merged: ${detail}. ${again}` };
 }
-
-/** Where the integration branch may be before a level is published; a crash may have left it at a tip of the level. */
-export function branchBefore(state: RunState, level: number, now: string | undefined): string {
-  const tips = state.levels[level]?.trial?.tips ?? [];
-  return now !== undefined && tips.includes(now) ? now : state.integrationTip;
-}

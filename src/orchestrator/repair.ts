@@ -31,6 +31,22 @@ export async function repairAfterCrash({ ports, graph }: RunContext, journal: Jo
   }
 }
 
+/**
+ * A kill between the move of the integration branch and its event leaves the branch ahead of the state. It goes back: what
+ * it had gained is still merged, and is published after today's gates. Commits of a person stay where they are.
+ */
+export async function takeBackUnrecorded({ ports }: RunContext, journal: Journal): Promise<void> {
+  const { integration: branch, integrationTip: tip, tasks } = journal.state;
+  const now = await ports.repository.readRef(`refs/heads/${branch}`);
+  if (now === undefined || now === tip) return;
+  const ours = new Set(Object.values(tasks).flatMap(({ attempts }) => attempts.map(({ commit }) => commit)));
+  const brought = await ports.repository.mergedOnTop(tip, now);
+  if (brought?.every((commit) => ours.has(commit)) !== true) return;
+  await ports.repository.moveBranch({ branch, from: now, to: tip });
+  const text = `${branch} had been moved to ${now.slice(0, 12)} just before the run was killed, and is back at ${tip.slice(0, 12)} until its gates have run again`;
+  journal.record({ type: 'warning', text });
+}
+
 function knownRefs({ feature, integration, integrationTip, tasks, levels }: RunState): ReadonlyMap<string, string> {
   const attempts = Object.entries(tasks).flatMap(([id, task]) =>
     task.attempts.flatMap(({ number, commit }) =>

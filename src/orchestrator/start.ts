@@ -18,7 +18,7 @@ import { createBell, runLoop } from './loop.ts';
 import type { RunEnd } from './loop.ts';
 import { isGateRun, isLive } from './plan.ts';
 import type { RunContext } from './ports.ts';
-import { repairAfterCrash } from './repair.ts';
+import { repairAfterCrash, takeBackUnrecorded } from './repair.ts';
 import { reopenLevel } from './reduce-levels.ts';
 import { trialChain } from './trial.ts';
 
@@ -61,6 +61,7 @@ export async function resumeRun(context: RunContext, state: RunState, settings: 
   if ((await context.ports.repository.readRef(ref)) === undefined) {
     await context.ports.repository.changeRefs([{ ref, to: state.integrationTip }]);
   }
+  await takeBackUnrecorded(context, journal);
   await unmergeMissing(context, journal);
   await dropUnsoundTrials(context, journal);
   return withLease(context, journal, (register) => takeOver(context, journal, register));

@@ -2,9 +2,9 @@ import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode, libErrors, randomId, syncFolder } from '../lib/index.ts';
-import type { Environment } from '../lib/index.ts';
 import { readBundleHeader } from './bundle-header.ts';
 import { gitErrors } from './errors.ts';
+import { entriesOf, gitIn, withGitSettings } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { quarantinePrefix } from './quarantine.ts';
 import { changeRefs, checkedOutIn } from './refs.ts';
@@ -35,10 +35,11 @@ const LIMITS = {
 const ROOM_PER_BYTE = 3;
 
 /** No object is unpacked into memory as a whole when it can be avoided. */
-const FRUGAL = ['core.bigFileThreshold=16m', 'core.deltaBaseCacheLimit=16m', 'pack.threads=1'].flatMap((setting) => [
-  '-c',
-  setting,
-]);
+const FRUGAL = [
+  ['core.bigFileThreshold', '16m'],
+  ['core.deltaBaseCacheLimit', '16m'],
+  ['pack.threads', '1'],
+] as const;
 
 /**
  * Takes a branch out of a bundle and tells its commit; whatever else is in the bundle stays there. Throws BUNDLE_REFUSED
@@ -61,9 +62,10 @@ export async function bringHome(git: GitCommand, commonDir: string, { file, bran
     await mkdir(path.join(quarantine, 'pack'), { recursive: true });
     await mkdir(path.join(quarantine, 'info'));
     await writeFile(path.join(quarantine, 'info', 'alternates'), '..\n');
+    const inside = gitInQuarantine(git, quarantine);
     await asRefusal(quarantine, size, async () => {
-      await unpack(git, { bundle, size }, quarantine);
-      await checkWhole(git, tip, quarantine);
+      await unpack(inside, bundle.fd, size);
+      await checkWhole(inside, tip);
     });
     await release(path.join(quarantine, 'pack'), path.join(objects, 'pack'));
     // A working tree that has the branch checked out would not fit it any more.
@@ -101,37 +103,32 @@ async function asRefusal(quarantine: string, size: number, work: () => Promise<v
   }
 }
 
-async function unpack(
-  git: GitCommand,
-  { bundle, size }: { bundle: FileHandle; size: number },
-  quarantine: string,
-): Promise<void> {
-  const args = [...FRUGAL, 'index-pack', '--stdin', '--fix-thin', '--strict'];
-  const env = inQuarantine(quarantine, LIMITS.unpackBytes);
+/** What is missing is missing: nothing is fetched from a partial clone's origin because a worker's bundle names it. */
+function gitInQuarantine({ cwd, env }: GitCommand, quarantine: string): GitCommand {
+  const own = { GIT_OBJECT_DIRECTORY: quarantine, ...allocating(LIMITS.unpackBytes), GIT_NO_LAZY_FETCH: '1' };
+  return gitIn(cwd, withGitSettings(env, FRUGAL), own);
+}
+
+const allocating = (bytes: number): { GIT_ALLOC_LIMIT: string } => ({ GIT_ALLOC_LIMIT: String(bytes) });
+
+async function unpack(git: GitCommand, bundle: number, size: number): Promise<void> {
   const timeoutMs = LIMITS.unpackMs + Math.round(size / 1e6) * LIMITS.unpackMsPerMegabyte;
-  await git.text(args, { input: bundle.fd, env, timeoutMs });
+  await git.text(['index-pack', '--stdin', '--fix-thin', '--strict'], { input: bundle, timeoutMs });
 }
 
 /** It is a commit; everything that it stands for is there, and can be listed and written to a disk. */
-async function checkWhole(git: GitCommand, tip: string, quarantine: string): Promise<void> {
-  const env = inQuarantine(quarantine, LIMITS.unpackBytes);
-  const options = { env, timeoutMs: LIMITS.walkMs };
-  // All that follows would look through a tag, but for the branch: that cannot be at one.
-  const type = (await git.text([...FRUGAL, 'cat-file', '-t', tip], options)).trim();
+async function checkWhole(git: GitCommand, tip: string): Promise<void> {
+  const limit = { timeoutMs: LIMITS.walkMs };
+  // A tag would pass all that follows, and no branch may point to one.
+  const type = (await git.text(['cat-file', '-t', tip], limit)).trim();
   if (type !== 'commit') throw gitErrors.BUNDLE_REFUSED({ reason: `${tip} is a ${type}, not a commit` });
-  await git.text([...FRUGAL, 'rev-list', '--objects', '--quiet', tip, '--not', '--all'], options);
+  await git.text(['rev-list', '--objects', '--quiet', tip, '--not', '--all'], limit);
   const list = ['diff-tree', '-r', '-z', '--root', '--no-renames', '--name-only', '--no-commit-id', tip];
-  const listEnv = inQuarantine(quarantine, LIMITS.listBytes);
-  const text = await git.text([...FRUGAL, ...list], { env: listEnv, timeoutMs: LIMITS.walkMs });
-  const tooLong = text.split('\0').find((name) => Buffer.byteLength(name) > LIMITS.pathBytes);
+  const names = entriesOf(await git.text(list, { ...limit, env: allocating(LIMITS.listBytes) }));
+  const tooLong = names.find((name) => Buffer.byteLength(name) > LIMITS.pathBytes);
   if (tooLong === undefined) return;
   const reason = `a path in ${tip} is longer than ${LIMITS.pathBytes} bytes: ${tooLong.slice(0, 100)}…`;
   throw gitErrors.BUNDLE_REFUSED({ reason });
-}
-
-function inQuarantine(quarantine: string, allocLimit: number): Environment {
-  // What is missing is missing: nothing is fetched from a partial clone's origin because a worker's bundle names it.
-  return { GIT_OBJECT_DIRECTORY: quarantine, GIT_ALLOC_LIMIT: String(allocLimit), GIT_NO_LAZY_FETCH: '1' };
 }
 
 /** A pack counts as there when its index is, so that comes last. */

@@ -60,8 +60,10 @@ export interface GitCommand {
   result(args: readonly string[], options: GitOptions): Promise<GitResult>;
 }
 
-export function gitIn(cwd: string, env: Environment): GitCommand {
-  const base = { ...withoutRedirections(env), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
+/** `own`: variables of ours, which may redirect git. */
+export function gitIn(cwd: string, env: Environment, own: Environment = {}): GitCommand {
+  const quiet = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
+  const base = { ...withoutRedirections(env), ...quiet, ...own };
   const once = async (args: readonly string[], options: GitOptions): Promise<GitResult> => {
     const end = await runGit(args, {
       cwd,
@@ -134,4 +136,9 @@ async function runGit(args: readonly string[], options: Parameters<typeof run>[2
     const facts = { args, cwd: options.cwd, exit: 'not started', stderr: 'there is no such folder' };
     throw gitErrors.GIT_FAILED(facts, { cause: error });
   }
+}
+
+/** What git prints with `-z`: entries that end with a NUL. */
+export function entriesOf(text: string): string[] {
+  return text.split('\0').filter((entry) => entry !== '');
 }

@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { gitErrors } from './errors.ts';
+import { entriesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 
 /** What stands at a path of a working tree. */
@@ -24,7 +25,7 @@ export async function checkIgnored(
   { worktree, branch }: Place,
   files: readonly string[],
 ): Promise<void> {
-  const tracked = fields(await git.text(['ls-files', '-z']));
+  const tracked = entriesOf(await git.text(['ls-files', '-z']));
   const found = await look(worktree, files, tracked);
   const clashing = clashes(files, tracked, found);
   const inside = await untrackedBelow(git, clashing.folders);
@@ -95,16 +96,12 @@ async function untrackedBelow(git: GitCommand, folders: readonly string[]): Prom
   const magic = stdout.trim() === 'true' ? 'top,literal,icase' : 'top,literal';
   const found: string[] = [];
   for (const folder of folders)
-    found.push(...fields(await git.text(['ls-files', '-z', '--others', '--', `:(${magic})${folder}`])));
+    found.push(...entriesOf(await git.text(['ls-files', '-z', '--others', '--', `:(${magic})${folder}`])));
   return found;
 }
 
 async function ignoredAmong(git: GitCommand, names: readonly string[]): Promise<string[]> {
   if (names.length === 0) return [];
   const input = names.map((name) => `${name}\0`).join('');
-  return fields((await git.result(['check-ignore', '-z', '--stdin'], { input, answers: [0, 1] })).stdout);
-}
-
-function fields(text: string): string[] {
-  return text.split('\0').filter((field) => field !== '');
+  return entriesOf((await git.result(['check-ignore', '-z', '--stdin'], { input, answers: [0, 1] })).stdout);
 }

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Environment } from '../lib/index.ts';
+import { entriesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 
 /** What a set-up has left in a worktree: untracked, and no ignore rule covers it. */
@@ -16,10 +16,10 @@ export type OwnedAmong = (files: readonly string[]) => readonly string[];
 
 const UNTRACKED = ['ls-files', '-z', '--others', '--exclude-standard'];
 
-export async function findLeftovers(git: GitCommand, at: Environment): Promise<Leftovers> {
-  const paths = fields(await git.text([...UNTRACKED, '--directory', '--no-empty-directory'], { env: at }));
+export async function findLeftovers(git: GitCommand): Promise<Leftovers> {
+  const paths = entriesOf(await git.text([...UNTRACKED, '--directory', '--no-empty-directory']));
   // Without a folder among them the paths are the files.
-  const files = paths.some((entry) => entry.endsWith('/')) ? fields(await git.text(UNTRACKED, { env: at })) : paths;
+  const files = paths.some((entry) => entry.endsWith('/')) ? entriesOf(await git.text(UNTRACKED)) : paths;
   return { paths, files: new Set(files) };
 }
 
@@ -27,33 +27,28 @@ export async function findLeftovers(git: GitCommand, at: Environment): Promise<L
  * Stages everything but the leftovers. A folder among them may have files in it by now that are the task's work: what
  * git knows there, and what is new and owned, is staged as well.
  */
-export async function addBeside(git: GitCommand, at: Environment, left: Leftovers, owned: OwnedAmong): Promise<void> {
+export async function addBeside(git: GitCommand, left: Leftovers, owned: OwnedAmong): Promise<void> {
   const places = left.paths.map((entry) => entry.replace(/\/$/, ''));
   const excluded = places.map((place) => `:(top,exclude,literal)${place}`);
-  await git.text(['add', '--all', '--', ...(excluded.length > 0 ? [':/', ...excluded] : [])], { env: at });
+  await git.text(['add', '--all', '--', ...(excluded.length > 0 ? [':/', ...excluded] : [])]);
   if (places.length === 0) return;
   const inPlaces = ['--', ...places.map((place) => `:(top,literal)${place}`)];
-  const changed = fields(await git.text(['ls-files', '-z', '--modified', ...inPlaces], { env: at }));
-  const others = fields(await git.text([...UNTRACKED, ...inPlaces], { env: at }));
+  const changed = entriesOf(await git.text(['ls-files', '-z', '--modified', ...inPlaces]));
+  const others = entriesOf(await git.text([...UNTRACKED, ...inPlaces]));
   const work = [...changed, ...owned(others.filter((file) => !left.files.has(file)))];
   if (work.length === 0) return;
   const fromInput = ['--literal-pathspecs', 'add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'];
-  await git.text(fromInput, { env: at, input: work.join('\0') });
+  await git.text(fromInput, { input: work.join('\0') });
 }
 
 /** Which of these files are there, but not in the tree: an ignore rule covers them. */
-export async function leftOut(
-  git: GitCommand,
-  at: Environment,
-  tree: string,
-  files: readonly string[],
-): Promise<string[]> {
+export async function leftOut(git: GitCommand, tree: string, files: readonly string[]): Promise<string[]> {
   const names = files.map((file) => path.normalize(file));
   const there = await Promise.all(names.map((name) => isFile(path.join(git.cwd, name))));
   const asked = names.filter((_, index) => there[index]);
   if (asked.length === 0) return [];
   const args = ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', '--name-only', tree, '--', ...asked];
-  const taken = new Set(fields(await git.text(args, { env: at })));
+  const taken = new Set(entriesOf(await git.text(args)));
   return asked.filter((name) => !taken.has(name));
 }
 
@@ -61,8 +56,4 @@ export async function leftOut(
 async function isFile(file: string): Promise<boolean> {
   const stat = await lstat(file).catch(() => undefined);
   return stat !== undefined && !stat.isDirectory();
-}
-
-function fields(text: string): string[] {
-  return text.split('\0').filter((field) => field !== '');
 }

@@ -1,5 +1,5 @@
 import { gitErrors } from './errors.ts';
-import { identityEnvironment } from './git-command.ts';
+import { entriesOf, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { findStrays } from './merge-proof.ts';
 
@@ -50,7 +50,7 @@ async function standIn(git: GitCommand, tip: string, base: string): Promise<stri
 async function previewMerge(git: GitCommand, tip: string, commit: string): Promise<MergePreview> {
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', tip, commit];
   const { code, stdout } = await git.result(args, { answers: [0, 1] });
-  const [tree, ...files] = stdout.split('\0').filter((field) => field !== '');
+  const [tree, ...files] = entriesOf(stdout);
   // A commit that is not there also ends with 1, but no tree comes out: that is no conflict.
   if (tree === undefined) {
     throw gitErrors.GIT_FAILED({ args, cwd: git.cwd, exit: `exit status ${code}`, stderr: 'nothing to merge' });

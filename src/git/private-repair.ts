@@ -10,7 +10,7 @@ const RULING_FOLDERS = ['info', 'hooks', path.join('objects', 'info')];
 const FOREIGN = ['config.worktree', 'commondir', path.join('refs', 'replace')];
 
 /** A git directory that a worker has for itself, as it was before any task. */
-interface PrivateRules {
+export interface PrivateRules {
   /** For our own git there: what a task has put into its home does not count. */
   readonly env: Environment;
   restore(): Promise<void>;

@@ -1,6 +1,5 @@
 import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Environment } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import { removeBranchLock } from './worktrees.ts';
 
@@ -23,33 +22,28 @@ export async function unlock({ gitDir, commonDir }: WorkspacePlace, branch: stri
 }
 
 /** Whatever the task has checked out: HEAD is our branch. Without a HEAD git takes the folder for no repository at all. */
-export async function mendHead(git: GitCommand, at: Environment, place: WorkspacePlace, branch: string): Promise<void> {
+export async function mendHead(git: GitCommand, place: WorkspacePlace, branch: string): Promise<void> {
   const file = path.join(place.gitDir, 'HEAD');
   const wanted = `ref: refs/heads/${branch}\n`;
   const text = await readFile(file, 'utf8').catch(() => '');
   if (text === wanted) return;
   if (!/^(ref: refs\/\S+|[0-9a-f]{40,64})\s*$/.test(text)) await writeFile(file, wanted);
-  await git.text(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { env: at });
+  await git.text(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
 }
 
 /** An index that cannot be read, or that was told to overlook files (a small letter or S), goes: git makes it anew. */
-export async function mendIndex(git: GitCommand, at: Environment, { gitDir }: WorkspacePlace): Promise<void> {
-  const { code, stdout } = await git.result(['ls-files', '-v', '-z'], { env: at, answers: [0, 128] });
+export async function mendIndex(git: GitCommand, { gitDir }: WorkspacePlace): Promise<void> {
+  const { code, stdout } = await git.result(['ls-files', '-v', '-z'], { answers: [0, 128] });
   const overlooks = stdout.split('\0').some((entry) => /^[a-zS] /.test(entry));
   if (code !== 0 || overlooks) await rm(path.join(gitDir, 'index'), { recursive: true, force: true });
 }
 
 /** Not just empty: files that git tracks although they are ignored would be gone from it. */
-export async function rebuildIndex(
-  git: GitCommand,
-  at: Environment,
-  { gitDir }: WorkspacePlace,
-  base: string,
-): Promise<void> {
-  const { code } = await git.result(['ls-files', '-z', '--', ':/.no-such-file'], { env: at, answers: [0, 128] });
+export async function rebuildIndex(git: GitCommand, { gitDir }: WorkspacePlace, base: string): Promise<void> {
+  const { code } = await git.result(['ls-files', '-z', '--', ':/.no-such-file'], { answers: [0, 128] });
   if (code === 0) return;
   await rm(path.join(gitDir, 'index'), { recursive: true, force: true });
-  await git.text(['read-tree', base], { env: at });
+  await git.text(['read-tree', base]);
 }
 
 /** Makes the folder a worktree again, whatever a task has put in the place of it or of its `.git` file. */

@@ -7,6 +7,7 @@ import type { GitCommand } from './git-command.ts';
 import { addBeside, findLeftovers, leftOut } from './leftovers.ts';
 import type { Leftovers, OwnedAmong } from './leftovers.ts';
 import { rememberRules } from './private-repair.ts';
+import type { PrivateRules } from './private-repair.ts';
 import { isRealFolder, mendHead, mendIndex, rebuildIndex, restorePointer, unlock } from './workspace-repair.ts';
 import type { WorkspacePlace } from './workspace-repair.ts';
 
@@ -50,7 +51,7 @@ interface StageRequest {
   readonly owned: OwnedAmong;
 }
 
-export interface CommitRequest {
+interface CommitRequest {
   readonly base: string;
   readonly tree: string;
   readonly message: string;
@@ -58,100 +59,95 @@ export interface CommitRequest {
 }
 
 /** The worktree as its worker uses it; the only place where git runs inside a folder that tasks write. */
-export interface Workspace {
-  readonly folder: string;
-  /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
-  reset(request: ResetRequest): Promise<void>;
-  /** Takes everything there is now and returns it as a tree; at the leftovers' places only what is new and owned. */
-  stage(request: StageRequest): Promise<string>;
-  /** Which of these files are there, but not in the tree. */
-  leftOut(tree: string, files: readonly string[]): Promise<string[]>;
-  treeOf(commit: string): Promise<string>;
-  /** One commit on `base`, whatever commits the task made on the way; the branch points to it. */
-  commit(request: CommitRequest): Promise<string>;
-  /** Writes what the branch has beyond `base` to a file that another repository can fetch from. */
-  bundle(request: { branch: string; base: string; file: string }): Promise<void>;
-  /** What git does not know and no ignore rule covers. */
-  leftovers(): Promise<Leftovers>;
-  /** Changes when a lock file of a package manager changes. */
-  lockSignature(): Promise<string>;
-}
+export type Workspace = Awaited<ReturnType<typeof openWorkspace>>;
 
-export async function openWorkspace(folder: string, env: Environment): Promise<Workspace> {
-  const git = gitIn(folder, env);
-  const place = { folder, ...(await locate(git)), pointer: await readFile(path.join(folder, '.git'), 'utf8') };
-  // Named outright, so that a task that removes or rewrites `.git` does not send our git elsewhere.
+export async function openWorkspace(folder: string, env: Environment) {
+  const pointer = await readFile(path.join(folder, '.git'), 'utf8');
+  const place = { folder, pointer, ...(await locate(gitIn(folder, env))) };
   const rules = await rememberRules(place);
-  const at: Environment = { ...rules.env, GIT_DIR: place.gitDir, GIT_WORK_TREE: folder };
-  const text = (args: readonly string[]): Promise<string> => git.text(args, { env: at });
+  // Named outright, so that a task that removes or rewrites `.git` does not send our git elsewhere.
+  const git = gitIn(folder, env, { ...rules.env, GIT_DIR: place.gitDir, GIT_WORK_TREE: folder });
   const trees = new Map<string, string>();
   return {
     folder,
-    reset: async (request) => {
-      const reset = async (): Promise<void> => {
-        // What a task has planted must not change the next one's files or its commit.
-        await rules.restore();
-        await resetAll(git, at, place, request);
-      };
-      try {
-        await reset();
-      } catch {
-        // A task may have closed folders to its own user; then nothing in them could be removed.
-        for (const closed of [folder, place.gitDir]) await openFolders(closed);
-        await reset();
-      }
-    },
-    stage: async (request) => {
+    /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
+    reset: (request: ResetRequest): Promise<void> => resetWorkspace(git, place, rules, request),
+    /** Takes everything there is now and returns it as a tree; at the leftovers' places only what is new and owned. */
+    stage: async (request: StageRequest): Promise<string> => {
       if (!(await isRealFolder(folder))) throw new Error(`the worktree is gone: there is no folder ${folder} any more`);
-      await addAll(git, at, place, request);
-      return (await text(['write-tree'])).trim();
+      await addAll(git, place, request);
+      return (await git.text(['write-tree'])).trim();
     },
-    treeOf: async (commit) => {
-      const tree = trees.get(commit) ?? (await text(['rev-parse', '--verify', `${commit}^{tree}`])).trim();
+    /** Which of these files are there, but not in the tree. */
+    leftOut: (tree: string, files: readonly string[]): Promise<string[]> => leftOut(git, tree, files),
+    treeOf: async (commit: string): Promise<string> => {
+      const tree = trees.get(commit) ?? (await git.text(['rev-parse', '--verify', `${commit}^{tree}`])).trim();
       trees.set(commit, tree);
       return tree;
     },
-    commit: (request) => commitTree(git, at, request),
-    bundle: async ({ branch, base, file }) => {
+    /** One commit on `base`, whatever commits the task made on the way; the branch points to it. */
+    commit: (request: CommitRequest): Promise<string> => commitTree(git, request),
+    /** Writes what the branch has beyond `base` to a file that another repository can fetch from. */
+    bundle: async ({ branch, base, file }: { branch: string; base: string; file: string }): Promise<void> => {
       const draft = `${file}.new`;
-      await text(['bundle', 'create', '--quiet', draft, `refs/heads/${branch}`, `^${base}`]);
+      await git.text(['bundle', 'create', '--quiet', draft, `refs/heads/${branch}`, `^${base}`]);
       await rename(draft, file);
     },
-    leftovers: () => findLeftovers(git, at),
-    leftOut: (tree, files) => leftOut(git, at, tree, files),
-    lockSignature: () => text(['ls-files', '-s', '--', ...LOCK_FILES.map((name) => `:(top,glob)**/${name}`)]),
+    /** What git does not know and no ignore rule covers. */
+    leftovers: (): Promise<Leftovers> => findLeftovers(git),
+    /** Changes when a lock file of a package manager changes. */
+    lockSignature: (): Promise<string> =>
+      git.text(['ls-files', '-s', '--', ...LOCK_FILES.map((name) => `:(top,glob)**/${name}`)]),
   };
+}
+
+async function resetWorkspace(
+  git: GitCommand,
+  place: WorkspacePlace,
+  rules: PrivateRules,
+  request: ResetRequest,
+): Promise<void> {
+  const reset = async (): Promise<void> => {
+    // What a task has planted must not change the next one's files or its commit.
+    await rules.restore();
+    await resetAll(git, place, request);
+  };
+  try {
+    await reset();
+  } catch {
+    // A task may have closed folders to its own user; then nothing in them could be removed.
+    for (const closed of [place.folder, place.gitDir]) await openFolders(closed);
+    await reset();
+  }
 }
 
 async function resetAll(
   git: GitCommand,
-  at: Environment,
   place: WorkspacePlace,
   { base, branch, ignoredToo, keep }: ResetRequest,
 ): Promise<void> {
   await restorePointer(place);
   await unlock(place, branch);
-  await mendHead(git, at, place, branch);
-  await mendIndex(git, at, place);
-  await git.text(['reset', '--quiet', '--hard', base], { env: at });
+  await mendHead(git, place, branch);
+  await mendIndex(git, place);
+  await git.text(['reset', '--quiet', '--hard', base]);
   const kept = keep.flatMap((entry) => ['-e', `/${escapePattern(entry)}`]);
-  await git.text(['clean', '--quiet', '-ffd', ...(ignoredToo ? ['-x'] : kept)], { env: at });
+  await git.text(['clean', '--quiet', '-ffd', ...(ignoredToo ? ['-x'] : kept)]);
 }
 
 /** When it fails, the task may have left a lock, a broken index or no HEAD: that is mended, and it is tried once more. */
 async function addAll(
   git: GitCommand,
-  at: Environment,
   place: WorkspacePlace,
   { base, branch, left, owned }: StageRequest,
 ): Promise<void> {
   try {
-    await addBeside(git, at, left, owned);
+    await addBeside(git, left, owned);
   } catch {
     await unlock(place, branch);
-    await mendHead(git, at, place, branch);
-    await rebuildIndex(git, at, place, base);
-    await addBeside(git, at, left, owned);
+    await mendHead(git, place, branch);
+    await rebuildIndex(git, place, base);
+    await addBeside(git, left, owned);
   }
 }
 
@@ -161,11 +157,10 @@ async function locate(git: GitCommand): Promise<{ gitDir: string; commonDir: str
   return { gitDir, commonDir };
 }
 
-async function commitTree(git: GitCommand, at: Environment, request: CommitRequest): Promise<string> {
-  const args = ['commit-tree', request.tree, '-p', request.base, '-F', '-'];
-  const env = { ...at, ...identityEnvironment() };
-  const commit = (await git.text(args, { input: request.message, env })).trim();
-  await git.text(['update-ref', `refs/heads/${request.branch}`, commit], { env: at });
+async function commitTree(git: GitCommand, { tree, base, message, branch }: CommitRequest): Promise<string> {
+  const args = ['commit-tree', tree, '-p', base, '-F', '-'];
+  const commit = (await git.text(args, { input: message, env: identityEnvironment() })).trim();
+  await git.text(['update-ref', `refs/heads/${branch}`, commit]);
   return commit;
 }
 

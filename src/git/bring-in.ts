@@ -35,7 +35,8 @@ export async function bringIn(repository: Repository, wish: BringIn): Promise<Br
   if (merged.kind === 'conflict') {
     throw gitErrors.MERGE_CONFLICT({ branch: wish.from, into: wish.into, files: merged.files });
   }
-  const files = await repository.changedPaths(tip, merged.commit);
+  const [changes] = await repository.changedFiles([{ from: tip, to: merged.commit }]);
+  const files = [...(changes?.keys() ?? [])];
   const holder = (await repository.listWorktrees()).find((worktree) => worktree.branch === wish.into);
   const worktree = holder?.folder ?? null;
   const move = { branch: wish.into, from: tip, to: merged.commit };

@@ -1,5 +1,5 @@
 import type { GitCommand } from './git-command.ts';
-import { GITLINK, rawChanges } from './raw-changes.ts';
+import { GITLINK, RAW_CHANGES, rawChanges } from './raw-changes.ts';
 import type { RawChange, Side } from './raw-changes.ts';
 
 /** What a file takes on a disk at least, and a folder: an empty one too. */
@@ -37,8 +37,7 @@ export function checkoutGrowth(git: GitCommand): CheckoutGrowth {
 
 async function measure(git: GitCommand, from: string | null, to: string): Promise<Growth> {
   if (from === to) return { bytes: 0, heaviest: [] };
-  const how = ['-r', '-z', '--raw', '--no-renames', '--ignore-submodules=none'];
-  const text = await git.text(['diff-tree', ...how, from ?? (await emptyTree(git)), to]);
+  const text = await git.text(['diff-tree', ...RAW_CHANGES, from ?? (await emptyTree(git)), to]);
   return growthOf(git, rawChanges(text.split('\0')));
 }
 

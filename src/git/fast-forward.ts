@@ -5,9 +5,10 @@ import { hasCode, listed, removeTree, systemCode } from '../lib/index.ts';
 import type { AppError } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
-import { entriesOf, gitIn } from './git-command.ts';
+import { gitIn } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { checkIgnored } from './ignored-files.ts';
+import { uncommitted } from './working-tree.ts';
 
 interface FastForward {
   /** Where the branch is checked out. */
@@ -56,8 +57,7 @@ async function checkConcluded(git: GitCommand, wish: FastForward, ref: string): 
 }
 
 async function inTheWay(git: GitCommand, files: readonly string[]): Promise<string[]> {
-  const text = await git.text(['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all']);
-  const local = entriesOf(text).map((entry) => entry.slice(3));
+  const local = await uncommitted(git, 'all');
   return local.filter((name) => files.some((file) => touches(name, file)));
 }
 

@@ -1,6 +1,12 @@
 const NOTHING = '000000';
 export const GITLINK = '160000';
 
+/**
+ * How `git diff-tree` is asked for what `rawChanges` reads. A .gitmodules file may ask to overlook a submodule; ownership
+ * is checked by this list, so nothing is overlooked.
+ */
+export const RAW_CHANGES = ['-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--ignore-submodules=none'];
+
 export interface Side {
   readonly mode: string;
   readonly id: string;

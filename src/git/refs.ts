@@ -1,6 +1,9 @@
 import { repeated } from '../lib/index.ts';
+import { gitErrors } from './errors.ts';
 import type { GitCommand } from './git-command.ts';
 import { isPassingFailure } from './repeatable.ts';
+import { removeBranchLock } from './worktrees.ts';
+import type { Alone } from './worktrees.ts';
 
 export interface RefChange {
   readonly ref: string;
@@ -8,6 +11,72 @@ export interface RefChange {
   readonly to: string | null;
   /** What it must be now: an object, null for "must not exist"; left out for "whatever it is". */
   readonly from?: string | null;
+}
+
+interface BranchMove {
+  readonly branch: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export const refsOf = (git: GitCommand, commonDir: string, alone: Alone) => ({
+  /** The commit that a ref names; throws REF_UNKNOWN. */
+  resolve: async (ref: string): Promise<string> => {
+    const commit = await readRef(git, `${ref}^{commit}`);
+    if (commit === undefined) throw gitErrors.REF_UNKNOWN({ ref });
+    return commit;
+  },
+  readRef: (ref: string) => readRef(git, ref),
+  /** Refs below a prefix. */
+  listRefs: async (prefix: string): Promise<{ ref: string; commit: string }[]> => {
+    const text = await git.text(['for-each-ref', '--format=%(refname) %(objectname)', prefix]);
+    const lines = text.split('\n').filter((line) => line !== '');
+    return lines.map((line) => {
+      const [ref = '', commit = ''] = line.split(' ');
+      return { ref, commit };
+    });
+  },
+  changeRefs: async (changes: readonly RefChange[]): Promise<void> => {
+    const branches = removedWorkerBranches(changes);
+    if (branches.length === 0) return changeRefs(git, changes);
+    return alone(async () => {
+      await Promise.all(branches.map((branch) => removeBranchLock(commonDir, branch)));
+      await changeRefs(git, changes);
+    });
+  },
+  /**
+   * Moves a branch that no working tree has checked out. Throws INTEGRATION_MOVED when it is not where it should be, and
+   * INTEGRATION_CHECKED_OUT.
+   */
+  moveBranch: async ({ branch, from, to }: BranchMove): Promise<void> => {
+    const ref = `refs/heads/${branch}`;
+    await checkNotCheckedOut(git, branch);
+    try {
+      await changeRefs(git, [{ ref, to, from }]);
+    } catch (error) {
+      if ((await readRef(git, ref)) === from) throw error;
+      throw gitErrors.INTEGRATION_MOVED({ branch, expected: from }, { cause: error });
+    }
+  },
+  /** Throws INTEGRATION_CHECKED_OUT when a working tree has the branch. */
+  checkNotCheckedOut: (branch: string) => checkNotCheckedOut(git, branch),
+  /** The checked-out branch; undefined with a detached HEAD. */
+  currentBranch: async (): Promise<string | undefined> => {
+    const { code, stdout } = await git.result(['symbolic-ref', '--quiet', '--short', 'HEAD'], { answers: [0, 1] });
+    return code === 0 ? stdout.trim() : undefined;
+  },
+});
+
+/** The caller has ended their workers before: a lock on such a branch has no holder. */
+function removedWorkerBranches(changes: readonly RefChange[]): string[] {
+  return changes
+    .filter(({ ref, to }) => to === null && /^refs\/heads\/mahabharatha\/[^/]+\/worker-\d+$/.test(ref))
+    .map(({ ref }) => ref.slice('refs/heads/'.length));
+}
+
+async function checkNotCheckedOut(git: GitCommand, branch: string): Promise<void> {
+  const worktree = await checkedOutIn(git, `refs/heads/${branch}`);
+  if (worktree !== undefined) throw gitErrors.INTEGRATION_CHECKED_OUT({ branch, worktree });
 }
 
 /** All changes or none. After trouble that passes the rest of them is tried again: some may be made already. */
@@ -42,16 +111,4 @@ export async function readRef(git: GitCommand, ref: string): Promise<string | un
 export async function checkedOutIn(git: GitCommand, ref: string): Promise<string | undefined> {
   const folder = (await git.text(['for-each-ref', '--format=%(worktreepath)', ref])).replace(/\n$/, '');
   return folder === '' ? undefined : folder;
-}
-
-/** Refs below a prefix, as name and object. */
-export async function listRefs(git: GitCommand, prefix: string): Promise<{ ref: string; commit: string }[]> {
-  const text = await git.text(['for-each-ref', '--format=%(refname) %(objectname)', prefix]);
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [ref = '', commit = ''] = line.split(' ');
-      return { ref, commit };
-    });
 }

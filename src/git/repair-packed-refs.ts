@@ -11,9 +11,14 @@ const HALF = ['packed-refs.lock', 'packed-refs.new'];
  * Removes what a git that was killed has left while it wrote `packed-refs`. All gits of the repository write that file, the
  * user's too: what changes, or may be of a git that lives, stays. Returns the names.
  */
-export async function repairPackedRefs(commonDir: string, worktrees: () => Promise<string[]>): Promise<string[]> {
+export async function repairPackedRefs(
+  commonDir: string,
+  worktrees: () => Promise<{ folder: string }[]>,
+): Promise<string[]> {
   const left = await lasting(() => findHalf(commonDir));
-  if (left.length === 0 || (await mayGitWorkIn([commonDir, ...(await worktrees())]))) return [];
+  if (left.length === 0) return [];
+  const folders = (await worktrees()).map(({ folder }) => folder);
+  if (await mayGitWorkIn([commonDir, ...folders])) return [];
   for (const name of left) await rm(path.join(commonDir, name), { force: true });
   return left;
 }

@@ -1,5 +1,5 @@
 import type { GitCommand } from './git-command.ts';
-import { rawChanges } from './raw-changes.ts';
+import { RAW_CHANGES, rawChanges } from './raw-changes.ts';
 import type { Side } from './raw-changes.ts';
 
 /** What stands at a path before and after, as mode and object in one text; empty where nothing does. */
@@ -21,8 +21,7 @@ export async function readChanges(git: GitCommand, pairs: readonly Pair[]): Prom
   if (pairs.length === 0) return [];
   // A commit and one other: git compares it with that one in place of its parents.
   const input = pairs.map(({ from, to }) => `${to} ${from}\n`).join('');
-  const how = ['-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--ignore-submodules=none'];
-  const fields = (await git.text(['diff-tree', '--stdin', ...how], { input })).split('\0').slice(0, -1);
+  const fields = (await git.text(['diff-tree', '--stdin', ...RAW_CHANGES], { input })).split('\0').slice(0, -1);
   return groupsOf(fields, pairs).map((group) => {
     const entries = rawChanges(group).map(({ path, before, after }): [string, Change] => [
       path,

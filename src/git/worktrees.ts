@@ -1,12 +1,13 @@
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { removeLockDrafts, removeTree, sleep } from '../lib/index.ts';
+import { removeLockDrafts, removeTree, sleep, withLock } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import { repairPackedRefs } from './repair-packed-refs.ts';
 import { removeHalfRecords, repairRecords } from './repair-records.ts';
 
 const LOOKS = 10;
 const LOOK_AGAIN_MS = 50;
+const LOCK_WAIT_MS = 120_000;
 
 export interface NewWorktree {
   readonly folder: string;
@@ -20,34 +21,35 @@ export interface Worktree {
   readonly branch: string | undefined;
 }
 
-/** One change of worktrees at a time, in all processes of ours. */
-export const worktreesLock = (commonDir: string): string => path.join(commonDir, 'mahabharatha-worktrees.lock');
+/** Does work while no other process of ours, and nothing else in this one, changes worktrees. */
+export type Alone = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-interface Worktrees {
-  addWorktree(worktree: NewWorktree): Promise<void>;
-  removeWorktree(folder: string): Promise<void>;
-  repairRecords(): Promise<string[]>;
-  listWorktrees(): Promise<Worktree[]>;
-}
+const worktreesLock = (commonDir: string): string => path.join(commonDir, 'mahabharatha-worktrees.lock');
 
-/** `alone` does one change of them at a time, in all processes of ours. */
-export function worktreesOf(
-  git: GitCommand,
-  commonDir: string,
-  alone: <Result>(work: () => Promise<Result>) => Promise<Result>,
-): Worktrees {
-  const folders = async (): Promise<string[]> => (await listWorktrees(git)).map(({ folder }) => folder);
-  return {
-    addWorktree: (worktree) => alone(() => addWorktree(git, commonDir, worktree)),
-    removeWorktree: (folder) => alone(() => removeWorktree(git, commonDir, folder)),
-    repairRecords: async () => {
-      await removeLockDrafts(worktreesLock(commonDir));
-      const records = await alone(() => repairRecords(commonDir));
-      return [...records, ...(await repairPackedRefs(commonDir, folders))];
-    },
-    listWorktrees: () => listWorktrees(git),
+/**
+ * Two `git worktree add` at once fail now and then, in one process or in two. Within this process they queue, because a
+ * lock that another process holds is asked for only now and then.
+ */
+export function oneAtATime(commonDir: string): Alone {
+  let queue: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = queue.then(() => withLock(worktreesLock(commonDir), LOCK_WAIT_MS, work));
+    queue = mine.catch(() => undefined);
+    return mine;
   };
 }
+
+export const worktreesOf = (git: GitCommand, commonDir: string, alone: Alone) => ({
+  addWorktree: (worktree: NewWorktree) => alone(() => addWorktree(git, commonDir, worktree)),
+  removeWorktree: (folder: string) => alone(() => removeWorktree(git, commonDir, folder)),
+  /** Removes what a killed git has left of worktrees of ours and of the packed refs; returns the names. */
+  repairRecords: async (): Promise<string[]> => {
+    await removeLockDrafts(worktreesLock(commonDir));
+    const records = await alone(() => repairRecords(commonDir));
+    return [...records, ...(await repairPackedRefs(commonDir, () => listWorktrees(git)))];
+  },
+  listWorktrees: () => listWorktrees(git),
+});
 
 /** A locked worktree on a branch of its own; what stood in the folder before is replaced. Call it one at a time. */
 async function addWorktree(git: GitCommand, commonDir: string, worktree: NewWorktree): Promise<void> {
@@ -96,7 +98,7 @@ async function readList(git: GitCommand): Promise<string> {
   }
 }
 
-export async function listWorktrees(git: GitCommand): Promise<Worktree[]> {
+async function listWorktrees(git: GitCommand): Promise<Worktree[]> {
   const text = await readList(git);
   return text
     .split('\0\0')

@@ -45,7 +45,7 @@ async function openBench(files: Readonly<Record<string, string>> = {}): Promise<
         owned: () => [],
       });
       const commit = await workspace.commit({ base, tree, message: 'T-1: do it\n\nBy an agent.', branch: BRANCH });
-      return { commit, changed: (await repository.changedPaths(base, commit)).toSorted() };
+      return { commit, changed: [...((await repository.commitFacts(commit))?.changed ?? [])].toSorted() };
     },
   };
 }

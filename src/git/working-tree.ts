@@ -1,0 +1,17 @@
+import { entriesOf } from './git-command.ts';
+import type { GitCommand } from './git-command.ts';
+
+/** Our own folders, which no glob of the user's is meant for. */
+const OURS = ['state', 'logs', 'worktrees', 'git'].map((name) => `:(top,exclude).mahabharatha/${name}`);
+
+export async function uncommitted(git: GitCommand, how: 'normal' | 'all' = 'normal'): Promise<string[]> {
+  const text = await git.text(['status', '--porcelain', '-z', '--no-renames', `--untracked-files=${how}`]);
+  // Two letters and a blank stand before each name.
+  return entriesOf(text).map((entry) => entry.slice(3));
+}
+
+export async function untrackedFiles(git: GitCommand, globs: readonly string[]): Promise<string[]> {
+  if (globs.length === 0) return [];
+  const wanted = globs.map((glob) => `:(top,glob)${glob.replace(/\/$/, '/**')}`);
+  return entriesOf(await git.text(['ls-files', '-z', '--others', '--', ...wanted, ...OURS]));
+}

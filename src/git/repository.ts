@@ -21,7 +21,7 @@ import { removeEmptyObjects } from './repair-objects.ts';
 import { isWhole, repairRefs } from './repair-refs.ts';
 import { readChanges } from './tree-changes.ts';
 import type { Pair } from './tree-changes.ts';
-import { uncommitted, untrackedFiles } from './working-tree.ts';
+import { trackedFiles, uncommitted, untrackedFiles } from './working-tree.ts';
 import { oneAtATime, worktreesOf } from './worktrees.ts';
 
 const NEEDED = '2.38';
@@ -50,6 +50,8 @@ export async function openRepository(cwd: string, env: Environment) {
     addPrivateCheckout: privateCheckouts(git, commonDir),
     /** Where objects are read from: the repository's own folder and those it borrows from. */
     objectFolders: () => objectFolders(commonDir),
+    /** Files that git tracks at this path and below, in letters of any case. */
+    trackedFiles: (path: string) => trackedFiles(git, path),
     /** Files of the user's working tree that are changed, staged or new. */
     uncommitted: () => uncommitted(git),
     /** Files that git does not track and that match one of the globs, as paths from the root. */

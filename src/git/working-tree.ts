@@ -10,6 +10,10 @@ export async function uncommitted(git: GitCommand, how: 'normal' | 'all' = 'norm
   return entriesOf(text).map((entry) => entry.slice(3));
 }
 
+export async function trackedFiles(git: GitCommand, path: string): Promise<string[]> {
+  return entriesOf(await git.text(['ls-files', '-z', '--', `:(top,icase,literal)${path}`]));
+}
+
 export async function untrackedFiles(git: GitCommand, globs: readonly string[]): Promise<string[]> {
   if (globs.length === 0) return [];
   const wanted = globs.map((glob) => `:(top,glob)${glob.replace(/\/$/, '/**')}`);

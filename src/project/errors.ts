@@ -130,6 +130,16 @@ export const projectErrors = defineErrors({
         ? `Bring it in with: mahabharatha merge --feature ${f.feature} — or start over with: mahabharatha cleanup --feature ${f.feature}`
         : `Go on with: mahabharatha kurukshetra --feature ${f.feature} --resume — or start over with: mahabharatha cleanup --feature ${f.feature}`,
   },
+  RUN_FILES_COMMITTED: {
+    kind: 'usage',
+    example: { files: ['.mahabharatha/state/login.json'] },
+    message: (f) =>
+      `This repository has ${counted(f.files.length, 'committed file')} where runs write what is for this machine alone: ${listed(f.files, 5)}. Such a file could steer a run, or lead it or a clean-up to files outside the repository.`,
+    hint: (f) => {
+      const places = new Set(f.files.map((file) => `'${file.split('/').slice(0, 2).join('/')}'`));
+      return `Look at who has committed them, then remove them: git rm -r ${[...places].join(' ')}`;
+    },
+  },
   RUN_LIVE: {
     kind: 'usage',
     example: { feature: 'login', pid: 7 },

@@ -18,7 +18,7 @@ export type { MergedRun } from './merge-run.ts';
 export type { NetworkTally, Tally } from './network-tally.ts';
 export { prepareRun } from './prepare-run.ts';
 export type { Prepared } from './prepare-run.ts';
-export { openProject } from './project.ts';
+export { openProject, placeWorkers } from './project.ts';
 export type { Project } from './project.ts';
 export { retryTasks } from './retry-tasks.ts';
 export { runFeature } from './run-feature.ts';

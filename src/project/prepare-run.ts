@@ -3,6 +3,7 @@ import type { RunSettings } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { Mode } from './choose-mode.ts';
 import type { LoadedGraph } from './load-graph.ts';
+import { placeWorkers } from './project.ts';
 import type { Project } from './project.ts';
 import type { RunFace, RunHost } from './run-listener.ts';
 import { modeOfRun } from './run-mode.ts';
@@ -31,7 +32,8 @@ interface Known {
 
 /** Finds out what workers run in, and builds what they need for it; starts nothing. */
 export async function prepareRun(known: Known, host: RunHost, face: RunFace): Promise<Prepared> {
-  const { project, config, wishes } = known;
+  const { config, wishes } = known;
+  const project = await placeWorkers(known.project, config, host.env);
   const { graph, text, warnings } = known.loaded;
   const mode = await modeOfRun({ project, config, graph, wishes }, host, face);
   const workers = wishes.workers ?? config.workers.count;

@@ -7,8 +7,9 @@ import type { Repository } from '../git/index.ts';
 import { foreignLock, libErrors } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { replay } from '../orchestrator/index.ts';
-import { configFile, featuresWithState, locateRuns, openStore, projectPaths } from '../state/index.ts';
+import { featuresWithState, locateRuns, openStore, projectPaths } from '../state/index.ts';
 import type { ProjectPaths, StateStore } from '../state/index.ts';
+import { isWrittenByRuns, OWN_FOLDER } from '../tasks/index.ts';
 import { projectErrors } from './errors.ts';
 
 /** The user's repository, seen as a Mahabharatha project. */
@@ -29,8 +30,22 @@ export interface Place {
 
 export async function openProject({ cwd, env }: Place): Promise<Project> {
   const repository = await openRepository(cwd, env);
-  const paths = await locate(repository.root, env);
+  const paths = projectPaths(repository.root, await locateRuns(repository.root, env));
   for (const folder of [paths.top, paths.specs, paths.state, paths.logs]) await checkNoLink(folder);
+  await checkNothingCommitted(repository);
+  return projectAt(repository, paths);
+}
+
+/**
+ * The same project, for a run: its workers write where the approved configuration says. All other commands go by the
+ * record of the run alone, so that no text of the repository names a folder that they clean up.
+ */
+export async function placeWorkers({ repository }: Project, { workers }: Config, env: Environment): Promise<Project> {
+  const placeOf = await locateRuns(repository.root, env, workers.folder);
+  return projectAt(repository, projectPaths(repository.root, placeOf));
+}
+
+function projectAt(repository: Repository, paths: ProjectPaths): Project {
   return {
     repository,
     paths,
@@ -51,10 +66,12 @@ async function checkNoLink(folder: string): Promise<void> {
   throw libErrors.USAGE({ problem, hint: 'Make it a folder of the repository again.' });
 }
 
-/** A configuration that cannot be read is reported where it is needed; the folder of a run that has begun is known without it. */
-async function locate(root: string, env: Environment): Promise<ProjectPaths> {
-  const config = await loadConfig(configFile(root)).catch(() => undefined);
-  return projectPaths(root, await locateRuns(root, env, config?.workers.folder));
+/** A state that comes with the repository would steer runs, and a link would lead a log, or a clean-up, to other files of the user. */
+async function checkNothingCommitted({ trackedFiles }: Repository): Promise<void> {
+  const tracked = await trackedFiles(OWN_FOLDER);
+  // The folder itself can be a submodule, whose files git does not list here.
+  const files = tracked.filter((file) => isWrittenByRuns(file) || !file.includes('/'));
+  if (files.length > 0) throw projectErrors.RUN_FILES_COMMITTED({ files });
 }
 
 /** What a live orchestrator works on is not to be changed under its hands. */

@@ -10,15 +10,13 @@ export type WorkerPaths = ReturnType<FeaturePaths['worker']>;
 /** Git names the record of a worktree after its folder: this name is never one of the user's own. */
 const WORKTREE_NAME = 'mahabharatha-worker-';
 
-export const configFile = (root: string): string => path.join(root, '.mahabharatha', 'config.yaml');
-
 export function projectPaths(root: string, placeOf: PlaceOf) {
   const top = path.join(root, '.mahabharatha');
   const [state, logs, specs] = [path.join(top, 'state'), path.join(top, 'logs'), path.join(top, 'specs')];
   const formerly = [path.join(top, 'worktrees'), path.join(top, 'git')];
   return {
     top,
-    config: configFile(root),
+    config: path.join(top, 'config.yaml'),
     specs,
     state,
     logs,

@@ -78,7 +78,7 @@ export async function makeRunFolder(root: string, feature: string, { top, folder
     await makePrivateFolder(one);
   }
   await makePrivateFolder(path.dirname(record));
-  await writeFileAtomic(record, JSON.stringify({ version: 1, root, feature, top }), { durable: false });
+  await writeFileAtomic(record, JSON.stringify({ version: 1, root, feature, top }), { durable: true });
   for (const one of [path.dirname(folder), folder]) await makePrivateFolder(one);
 }
 

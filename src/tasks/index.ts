@@ -2,7 +2,7 @@ export { taskOf, tasksAt } from './find.ts';
 export { formatPlan } from './format-plan.ts';
 export type { Task, TaskGraph } from './graph.ts';
 export { dependentsOf, longestFirst } from './order.ts';
-export { isInOwnFolder } from './own-folder.ts';
+export { isInOwnFolder, isWrittenByRuns, OWN_FOLDER } from './own-folder.ts';
 export { foreignPaths, steeringPaths } from './ownership.ts';
 export { parseGraph } from './parse-graph.ts';
 export type { ParsedGraph } from './parse-graph.ts';

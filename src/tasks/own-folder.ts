@@ -1,4 +1,6 @@
 export const OWN_FOLDER = '.mahabharatha';
+/** In it; the last two are of earlier versions. */
+const WRITTEN_BY_RUNS: ReadonlySet<string> = new Set(['state', 'logs', 'worktrees', 'git']);
 /** Characters that HFS+ overlooks in a name; git refuses `.git` written with them for the same reason. */
 const IGNORED = /[\u200C-\u200F\u202A-\u202E\u206A-\u206F\uFEFF]/gu;
 
@@ -18,6 +20,12 @@ export function foldName(name: string): string {
 export function isInOwnFolder(path: string): boolean {
   const top = foldName(withoutEmptyNames(path).split(/[/\\]/)[0] ?? '');
   return top === OWN_FOLDER || /^mahabh~\d+$/.test(top);
+}
+
+/** What runs write; no task and no commit of the repository may. */
+export function isWrittenByRuns(path: string): boolean {
+  const [, inner = ''] = withoutEmptyNames(path).split('/');
+  return isInOwnFolder(path) && WRITTEN_BY_RUNS.has(foldName(inner));
 }
 
 /** Names of a path as it is written, without what means nothing; undefined when it reads like a glob. */

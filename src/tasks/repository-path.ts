@@ -1,5 +1,5 @@
 import { expandBraces, MOST_ALTERNATIVES } from './braces.ts';
-import { foldName, isInOwnFolder } from './own-folder.ts';
+import { foldName, isWrittenByRuns } from './own-folder.ts';
 import { parsePattern } from './pattern.ts';
 import type { Pattern } from './pattern.ts';
 
@@ -8,8 +8,6 @@ type PathReading =
   | { readonly ok: false; readonly problem: string };
 
 const LONGEST = 1024;
-/** Ours, in `.mahabharatha/`: what a task wrote there could steer the run that it is part of. */
-const RESERVED = new Set(['state', 'logs', 'worktrees', 'git']);
 
 /** Reads a path or glob of a task. A problem is worded to follow the quoted path. */
 export function readPath(text: string): PathReading {
@@ -36,9 +34,7 @@ export function pathProblem(path: string): string | undefined {
   if (written.includes('..')) return 'holds ".."; name it from the root of the repository, without a way up';
   const names = written.map(foldName);
   if (names.includes('.git') || names.includes('git~1')) return "is part of git's own files; no task may name them";
-  if (isInOwnFolder(path) && RESERVED.has(names[1] ?? '')) {
-    return "is part of mahabharatha's own files; no task may name them";
-  }
+  if (isWrittenByRuns(path)) return "is part of mahabharatha's own files; no task may name them";
   return undefined;
 }
 

@@ -13,6 +13,7 @@ import {
   loadGraph,
   inWords,
   openProject,
+  placeWorkers,
   readSettings,
 } from '../../project/index.ts';
 import type { ConfigWishes, Project } from '../../project/index.ts';
@@ -62,6 +63,7 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
   const version = (await project.repository.git.text(['version'])).trim().replace('git version ', '');
   const loaded = await attempt('config', () => project.config());
   const config = 'problem' in loaded ? undefined : loaded.value;
+  const placed = config === undefined ? project : await placeWorkers(project, config, context.env);
   const [containers, graphs] = await Promise.all([
     examineContainers(config?.workers, context, project),
     checkGraphs(project),
@@ -72,10 +74,10 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
     fine('git', version),
     fine('repository', project.repository.root),
     await checkDisk('disk', project.repository.root),
-    ...(await checkWorkersFolder(project)),
+    ...(await checkWorkersFolder(placed)),
     'problem' in loaded
       ? loaded.problem
-      : await checkConfig({ project, config: loaded.value, env: context.env }, containers.endpoint, inside),
+      : await checkConfig({ project: placed, config: loaded.value, env: context.env }, containers.endpoint, inside),
     await checkApproval(project, context),
     await checkSettings(project, context),
     ...(config === undefined ? [] : [await checkAgent(config, inside, context)]),

@@ -15,6 +15,10 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 const out = (text: Printable): void => void process.stdout.write(text.toString());
 const err = (text: Printable): void => void process.stderr.write(text.toString());
 
+/** Node would print these itself, with what a parser quotes of a file in them. */
+process.removeAllListeners('warning');
+process.on('warning', ({ name, message }) => err(line`${name}: ${message}\n`));
+
 /** An orderly end that takes longer does not come: what was to lead to it is broken. */
 const CRASH_MS = 60_000;
 

@@ -251,6 +251,20 @@ describe.skipIf(whyNoTerminal !== '')(
   },
 );
 
+it('a parser that warns by way of Node says nothing that a terminal obeys', async () => {
+  const project = await createProject();
+  try {
+    await project.config(`? [${JSON.stringify(HOSTILE)}]\n: x\n`);
+    for (const command of ['doctor', 'kurukshetra']) {
+      const { stdout, stderr } = await project.cli(command);
+      expect(stderr).toContain('Keys with collection values');
+      expectHarmless(command, stdout + stderr, /^FORGED/m);
+    }
+  } finally {
+    await project.remove();
+  }
+});
+
 it('a forged set-up failure shows its words in one line', async () => {
   const project = await hostileProject();
   await project.config(CONFIG.replace('{ count: 4 }', '{ count: 1, setup: "true" }'));

@@ -59,7 +59,7 @@ export async function runLoop(
   const folders = createWorkerFolders(ports);
   const examiner = createExaminer(context, bell.ring);
   const executor = createExecutor(context, journal, register, { merger, examiner, folders });
-  const observer = createObserver(context, register, examiner);
+  const observer = createObserver({ context, register, examiner });
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const reserve = reserveDescriptors();
   const run: LiveRun = { context, journal, register, merger, examiner, executor, observer, folders };
@@ -93,7 +93,8 @@ export async function runLoop(
 
 async function look({ observer, journal, merger }: LiveRun): Promise<Snapshot> {
   const snapshot = await observer.look(journal.state);
-  for (const [worker, at] of observer.heartbeats) journal.heard(worker, at);
+  for (const [worker, { heartbeatAt }] of snapshot.workers)
+    if (heartbeatAt !== null) journal.heard(worker, heartbeatAt);
   return { ...snapshot, state: journal.state, merging: merger.busy };
 }
 

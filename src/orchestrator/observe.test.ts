@@ -109,7 +109,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
   } as unknown as WorkerRegister;
   let news = 0;
   const examiner = createExaminer(context, () => news++);
-  const observer = createObserver(context, register, examiner);
+  const observer = createObserver({ context, register, examiner });
   return {
     state,
     examiner,

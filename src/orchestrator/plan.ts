@@ -24,6 +24,8 @@ export interface WorkerView {
   readonly overLimit: boolean;
   readonly phase: Phase | null;
   readonly attempt: string | null;
+  /** As the worker wrote it: shown to people. */
+  readonly heartbeatAt: string | null;
   /** Time since its last new heartbeat, or since its start. */
   readonly silentMs: number;
   readonly result: ObservedTaskResult | GateResult | null;

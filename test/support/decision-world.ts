@@ -53,6 +53,7 @@ export const EMPTY_VIEW: WorkerView = {
   overLimit: false,
   phase: 'idle',
   attempt: null,
+  heartbeatAt: null,
   silentMs: 0,
   result: null,
   claim: null,

@@ -1,0 +1,171 @@
+import { inSeconds, isPassing, reasonOf, systemClock } from '../lib/index.ts';
+import { workerStatus } from '../protocol/index.ts';
+import type { Phase, WorkerStatus } from '../protocol/index.ts';
+import type { RunState, WorkerState } from '../state/index.ts';
+import { taskOf } from '../tasks/index.ts';
+import type { Examiner } from './examine.ts';
+import { attemptId, isLive, openAttempt } from './plan.ts';
+import type { WorkerView } from './plan.ts';
+import type { RunContext } from './ports.ts';
+import type { WorkerRegister } from './worker-register.ts';
+
+const LAST_WORDS = 3;
+/** For checkouts and commits, which have no limit of their own, and for a slow machine. */
+const UNLIMITED_MS = 15 * 60_000;
+/** In these phases the set-up is over. */
+const AT_WORK: ReadonlySet<Phase> = new Set(['running', 'verifying', 'gating']);
+
+export interface ViewSources {
+  readonly context: RunContext;
+  readonly register: WorkerRegister;
+  readonly examiner: Pick<Examiner, 'resultOf'>;
+}
+
+interface Reading {
+  readonly text?: string;
+  readonly status: WorkerStatus | null;
+  readonly unreadable: string | null;
+}
+
+/** What the looks so far have seen in one session of a worker. */
+interface Memory {
+  readonly number: number;
+  readonly session: string;
+  reading: Reading;
+  beat: number;
+  beatSince: number;
+  work: Work;
+}
+
+/** The attempt or gate run that a worker has; null for nothing. */
+interface Work {
+  readonly id: string | null;
+  readonly since: number;
+  /** The same, by the clock that knows when the machine has stood still. */
+  readonly systemSince: number;
+  /** An earlier orchestrator has given it to the worker. */
+  readonly inherited: boolean;
+  /** The worker was seen at it, beyond the set-up. */
+  pastSetup: boolean;
+}
+
+/** Looks at each live worker: its process or container, its status, and what is known of its result. */
+export function createWorkerViews(sources: ViewSources): (state: RunState) => Promise<ReadonlyMap<number, WorkerView>> {
+  const memories = new Map<number, Memory>();
+  let isFirst = true;
+  return async (state) => {
+    const live = Object.entries(state.workers).filter(([, worker]) => isLive(worker));
+    const views = live.map(async ([key, worker]) => {
+      const number = Number(key);
+      const work = workOf(sources, state, worker, isFirst);
+      const memory = remember(memories.get(number), { number, session: worker.session, work });
+      memories.set(number, memory);
+      return [number, await viewOf(sources, state, worker, memory)] as const;
+    });
+    isFirst = false;
+    return new Map(await Promise.all(views));
+  };
+}
+
+function workOf({ context }: ViewSources, state: RunState, { task }: WorkerState, inherited: boolean): Work {
+  const attempt = state.tasks[task ?? '']?.attempts.at(-1);
+  return {
+    id: task === null || attempt === undefined ? task : attemptId(task, attempt.number),
+    since: context.ports.clock.monotonic(),
+    systemSince: systemClock.monotonic(),
+    inherited,
+    pastSetup: false,
+  };
+}
+
+function remember(known: Memory | undefined, now: Pick<Memory, 'number' | 'session' | 'work'>): Memory {
+  if (known?.session !== now.session)
+    return { ...now, reading: { status: null, unreadable: null }, beat: -1, beatSince: now.work.since };
+  if (known.work.id !== now.work.id) known.work = now.work;
+  return known;
+}
+
+const NO_STATUS = { phase: null, attempt: null, setupFailure: null, trouble: null, at: null };
+
+async function viewOf(
+  { context, register, examiner }: ViewSources,
+  state: RunState,
+  worker: WorkerState,
+  memory: Memory,
+): Promise<WorkerView> {
+  const { number, session, work } = memory;
+  // The exit is read before the status: then the status of a dead worker is its last one.
+  const exit = register.exitOf(session);
+  memory.reading = await readStatus(context, number, memory.reading);
+  const status = memory.reading.status?.session === session ? memory.reading.status : null;
+  if (status !== null && status.attempt === work.id && AT_WORK.has(status.phase)) work.pastSetup = true;
+  const { phase, attempt, setupFailure, trouble, at: heartbeatAt } = status ?? NO_STATUS;
+  return {
+    alive: exit === undefined,
+    exit: exit?.how ?? null,
+    overLimit: exit?.overLimit ?? false,
+    lastWords: exit === undefined ? [] : await register.lastWords(session, LAST_WORDS),
+    phase,
+    attempt,
+    setupFailure,
+    trouble,
+    heartbeatAt,
+    silentMs: silenceOf(context, worker, status, memory),
+    pastSetup: work.pastSetup,
+    leftAlone: work.inherited || systemClock.wokeAt() > work.systemSince,
+    takesCredentials: register.takesCredentials(session),
+    ...(await resultOf(examiner, openAttempt(state, number)?.name, number, status)),
+    unreadable: memory.reading.unreadable ?? overdue(context, state, worker.task, work),
+  };
+}
+
+/** By our own clock, from the last new beat on. A start may take long: silence counts from its end on. */
+function silenceOf({ ports }: RunContext, worker: WorkerState, status: WorkerStatus | null, memory: Memory): number {
+  const now = ports.clock.monotonic();
+  const beat = status?.beat ?? -1;
+  if (worker.handle === null || beat !== memory.beat) [memory.beat, memory.beatSince] = [beat, now];
+  return now - memory.beatSince;
+}
+
+/**
+ * Workers enforce the limits of their work themselves. A task may stop its worker and forge its heartbeat: so an attempt
+ * that lasts longer than all its limits together, and UNLIMITED_MS more, is overdue.
+ */
+function overdue({ ports, options, graph }: RunContext, state: RunState, id: string | null, work: Work): string | null {
+  if (id === null) return null;
+  const { limits, setup, graceMs } = options;
+  const task = taskOf(graph, id);
+  const gatesMs = state.settings.gates.reduce((sum, { timeoutMs }) => sum + timeoutMs + graceMs, 0);
+  const taskMs = limits.totalMs + limits.completionMs + (task?.verification?.timeoutMs ?? 0) + graceMs;
+  const limit = (task === undefined ? gatesMs : taskMs) + (setup?.timeoutMs ?? 0) + UNLIMITED_MS;
+  const spent = ports.clock.monotonic() - work.since;
+  if (spent <= limit) return null;
+  return `${id} goes on for ${inSeconds(spent)}, and all its limits together are ${inSeconds(limit)}`;
+}
+
+async function resultOf(
+  examiner: Pick<Examiner, 'resultOf'>,
+  attempt: string | undefined,
+  worker: number,
+  status: WorkerStatus | null,
+): Promise<Pick<WorkerView, 'result' | 'claim' | 'examining'>> {
+  const nothing = { result: null, claim: null, examining: false };
+  const known = attempt === undefined ? undefined : await examiner.resultOf(worker, attempt);
+  if (known === 'under examination') return { ...nothing, examining: true };
+  if (known !== undefined) return { ...nothing, result: known };
+  const said = status?.result ?? null;
+  return said?.kind === 'task' ? { ...nothing, claim: said } : { ...nothing, result: said };
+}
+
+async function readStatus({ ports, options }: RunContext, worker: number, before: Reading): Promise<Reading> {
+  try {
+    const raw = await ports.mail.readStatus(worker);
+    if (raw === undefined) return { status: null, unreadable: null };
+    const text = options.redact(raw);
+    if (before.text === text) return before;
+    return { text, status: workerStatus.parse(JSON.parse(text)), unreadable: null };
+  } catch (error) {
+    // A lack of descriptors in this process says nothing about the worker.
+    return isPassing(error) ? before : { status: null, unreadable: reasonOf(error).slice(0, 500) };
+  }
+}

@@ -60,3 +60,18 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener('abort', done, { once: true });
   });
 }
+
+/** The work's result; undefined when it takes longer, or the signal fires before: then the work goes on. Rejects as the work does. */
+export async function within<Result>(
+  ms: number,
+  work: Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result | undefined> {
+  const over = new AbortController();
+  const stop = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
+  try {
+    return await Promise.race([work, sleep(ms, stop).then(() => undefined)]);
+  } finally {
+    over.abort();
+  }
+}

@@ -24,80 +24,78 @@ export interface Journal {
   readonly dueMs: number | undefined;
 }
 
+interface Book {
+  readonly ports: Pick<Ports, 'clock' | 'store' | 'emit'>;
+  readonly redact: (text: string) => string;
+  state: RunState;
+  readonly unsaved: NumberedEvent[];
+  /** Undefined at first: the log may not have all that the first state is made of, so it is written at once. */
+  snapshot: { readonly events: number; readonly at: number } | undefined;
+}
+
 /** `redact` takes secrets out of every event. */
 export function openJournal(
   ports: Pick<Ports, 'clock' | 'store' | 'emit'>,
   first: RunState,
   redact: (text: string) => string = (text) => text,
 ): Journal {
-  let state = ownCopy(first);
-  const unsaved: NumberedEvent[] = [];
-  /** Undefined at first: the log may not have all that the first state is made of, so it is written at once. */
-  let written: { readonly events: number; readonly at: number } | undefined;
-  const dueMs = (): number | undefined => {
-    if (written === undefined) return 0;
-    // Heartbeats alone are not worth a write: readers find them where the workers write them.
-    if (written.events === state.events) return undefined;
-    return Math.max(0, written.at + SNAPSHOT_MS - ports.clock.monotonic());
-  };
-  const append = async (): Promise<void> => {
-    const events = [...unsaved];
-    await ports.store.append(events);
-    unsaved.splice(0, events.length);
-  };
-  const write = async (): Promise<void> => {
-    const { events } = state;
-    await ports.store.write(state);
-    written = { events, at: ports.clock.monotonic() };
-  };
-  const record = (event: RunEvent): void => {
-    const at = new Date(ports.clock.now()).toISOString();
-    const recorded: NumberedEvent = { seq: state.events + 1, at, ...redactEvent(event, redact) };
-    state = advance(state, recorded);
-    unsaved.push(recorded);
-    ports.emit(recorded);
-  };
-  const saving = onFiles(ports.store, async (gone) => {
-    record({ type: 'warning', text: goneInWords(gone) });
-    // The log begins anew: all that it said before is in the snapshot by then.
-    await write();
-  });
+  const book: Book = { ports, redact, state: ownCopy(first), unsaved: [], snapshot: undefined };
   return {
     get state() {
-      return state;
+      return book.state;
     },
     get dueMs() {
-      return dueMs();
+      return dueMs(book);
     },
-    record,
+    record: (event) => record(book, event),
     heard: (worker, at) => {
-      const known = state.workers[worker];
-      if (known !== undefined && known.heartbeatAt !== at) state.workers[worker] = { ...known, heartbeatAt: at };
+      const { workers } = book.state;
+      const known = workers[worker];
+      if (known !== undefined && known.heartbeatAt !== at) workers[worker] = { ...known, heartbeatAt: at };
     },
-    save: saving(async () => {
-      await append();
-      if (dueMs() === 0) await write();
-    }),
-    checkpoint: saving(async () => {
-      await append();
-      if (written?.events !== state.events) await write();
-    }),
+    save: () => save(book, () => dueMs(book) === 0),
+    checkpoint: () => save(book, () => dueMs(book) !== undefined),
   };
 }
 
-type Work = () => Promise<void>;
-
-/** Does the work when the run's files are there: those that others have removed are made again before, and reported. */
-function onFiles(store: Ports['store'], tell: (gone: readonly string[]) => Promise<void>): (work: Work) => Work {
-  return (work) => () =>
-    repeated(async () => {
-      const gone = await store.restore();
-      if (gone.length > 0) await tell(gone);
-      await work();
-    }, isRemoved);
+function dueMs({ ports, state, snapshot }: Book): number | undefined {
+  if (snapshot === undefined) return 0;
+  // Heartbeats alone are not worth a write: readers find them where the workers write them.
+  if (snapshot.events === state.events) return undefined;
+  return Math.max(0, snapshot.at + SNAPSHOT_MS - ports.clock.monotonic());
 }
 
-/** Its folder was removed between the look and the write. */
+function record(book: Book, event: RunEvent): void {
+  const at = new Date(book.ports.clock.now()).toISOString();
+  const recorded: NumberedEvent = { seq: book.state.events + 1, at, ...redactEvent(event, book.redact) };
+  book.state = advance(book.state, recorded);
+  book.unsaved.push(recorded);
+  book.ports.emit(recorded);
+}
+
+/** Files that others have removed are made again before. One may go between the look and the write: then both are repeated. */
+function save(book: Book, isSnapshotDue: () => boolean): Promise<void> {
+  const { store } = book.ports;
+  return repeated(async () => {
+    const gone = await store.restore();
+    if (gone.length > 0) {
+      record(book, { type: 'warning', text: goneInWords(gone) });
+      // The log begins anew: all that it said before is in the snapshot by then.
+      await writeSnapshot(book);
+    }
+    const events = [...book.unsaved];
+    await store.append(events);
+    book.unsaved.splice(0, events.length);
+    if (isSnapshotDue()) await writeSnapshot(book);
+  }, isRemoved);
+}
+
+async function writeSnapshot(book: Book): Promise<void> {
+  const { events } = book.state;
+  await book.ports.store.write(book.state);
+  book.snapshot = { events, at: book.ports.clock.monotonic() };
+}
+
 function isRemoved(error: unknown): boolean {
   return systemCode(error instanceof Error ? error.cause : undefined) === 'ENOENT';
 }

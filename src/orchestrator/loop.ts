@@ -3,7 +3,7 @@ import { asAppError, hasCode, reasonOf, repeated, reserveDescriptors, sleep } fr
 import { stateErrors } from '../state/errors.ts';
 import type { RunState } from '../state/index.ts';
 import { eventOf } from './action-events.ts';
-import { createExecutor, recordEvent } from './apply.ts';
+import { apply, recordEvent } from './apply.ts';
 import { proveComplete } from './apply-merge.ts';
 import { decide } from './decide.ts';
 import { decideEnd } from './decide-end.ts';
@@ -11,16 +11,13 @@ import { takeResults } from './decide-examination.ts';
 import { goesOnAtStop, stopForOutage } from './decide-stop.ts';
 import type { WorkerRegister } from './worker-register.ts';
 import { createExaminer } from './examine.ts';
-import type { Examiner } from './examine.ts';
 import type { Journal } from './journal.ts';
+import type { LiveRun } from './live-run.ts';
 import { createObserver } from './observe.ts';
 import { createMerger } from './merger.ts';
-import type { Merger } from './merger.ts';
-import type { Observer } from './observe.ts';
 import type { FinishAction, Snapshot } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { createWorkerFolders, removeCheckouts } from './worker-folders.ts';
-import type { WorkerFolders } from './worker-folders.ts';
 
 /** The longest time between two looks: a watch may miss a change. */
 const TICK_MS = 1000;
@@ -54,33 +51,21 @@ export async function runLoop(
   register: WorkerRegister,
   bell: Bell,
 ): Promise<RunEnd> {
-  const { ports, options } = context;
-  const merger = createMerger(context, journal, bell.ring);
-  const folders = createWorkerFolders(ports);
+  const { ports } = context;
   const examiner = createExaminer(context, bell.ring);
-  const executor = createExecutor(context, journal, register, { merger, examiner, folders });
-  const observer = createObserver({ context, register, examiner });
+  const run: LiveRun = {
+    context,
+    journal,
+    register,
+    observer: createObserver({ context, register, examiner }),
+    merger: createMerger(context, journal, bell.ring),
+    examiner,
+    folders: createWorkerFolders(ports),
+  };
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const reserve = reserveDescriptors();
-  const run: LiveRun = { context, journal, register, merger, examiner, executor, observer, folders };
   try {
-    for (;;) {
-      const snapshot = await look(run);
-      const actions = decide(snapshot);
-      for (const action of actions) {
-        if (action.kind === 'finish') {
-          if (action.status === 'complete') await proveComplete(context, journal.state);
-          return await finish(run, action);
-        }
-        if (options.stop.aborted && !goesOnAtStop(action)) break;
-        await executor.apply(action);
-      }
-      if (actions.length > 0) continue;
-      // Events with an effect outside were saved before it; the others are saved before the wait.
-      await journal.save();
-      await observer.forgetAnswered();
-      await bell.wait(options.stop, Math.min(nextLook(snapshot), journal.dueMs ?? TICK_MS));
-    }
+    return await finish(run, await takeTurns(run, bell));
   } catch (error) {
     reserve.release();
     return await goDown(run, error);
@@ -88,6 +73,26 @@ export async function runLoop(
     reserve.release();
     await examiner.rest();
     watch.close();
+  }
+}
+
+/** Resolves with how the run is to end. */
+async function takeTurns(run: LiveRun, bell: Bell): Promise<FinishAction> {
+  const { context, journal, observer } = run;
+  const { stop } = context.options;
+  for (;;) {
+    const snapshot = await look(run);
+    const actions = decide(snapshot);
+    for (const action of actions) {
+      if (action.kind === 'finish') return action;
+      if (stop.aborted && !goesOnAtStop(action)) break;
+      await apply(run, action);
+    }
+    if (actions.length > 0) continue;
+    // Events with an effect outside were saved before it; the others are saved before the wait.
+    await journal.save();
+    await observer.forgetAnswered();
+    await bell.wait(stop, Math.min(nextLook(snapshot), journal.dueMs ?? TICK_MS));
   }
 }
 
@@ -102,27 +107,17 @@ function nextLook({ waits }: Snapshot): number {
   return Math.max(1, Math.min(TICK_MS, ...waits.values()));
 }
 
-interface LiveRun {
-  readonly context: RunContext;
-  readonly journal: Journal;
-  readonly register: WorkerRegister;
-  readonly merger: Merger;
-  readonly examiner: Examiner;
-  readonly executor: ReturnType<typeof createExecutor>;
-  readonly observer: Observer;
-  readonly folders: WorkerFolders;
-}
-
 /** Workers are asked to stop, what they finished meanwhile still counts, and only then the end is recorded. */
 async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
-  const { context, journal, register, merger, examiner, executor, observer } = run;
+  const { context, journal, register, merger, examiner, observer } = run;
+  if (action.status === 'complete') await proveComplete(context, journal.state);
   await register.stopAll(context.options.graceMs);
   await merger.rest();
-  for (const take of takeResults(await look(run))) await executor.apply(take);
+  for (const take of takeResults(await look(run))) await apply(run, take);
   await examiner.rest();
   const snapshot = await look(run);
-  for (const { event } of decideEnd(snapshot, action)) await recordEvent(context, journal, event);
-  if (await sweep(context, journal)) await clearFolders(run);
+  for (const { event } of decideEnd(snapshot, action)) await recordEvent(run, event);
+  if (await sweep(run)) await clearFolders(run);
   journal.record(eventOf.finish(action));
   await journal.checkpoint();
   await observer.forgetAnswered();
@@ -130,9 +125,9 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
 }
 
 /** False when the engine cannot be asked; a resume or a clean-up looks again. */
-async function sweep({ ports }: RunContext, journal: Journal): Promise<boolean> {
+async function sweep({ context, journal }: LiveRun): Promise<boolean> {
   try {
-    await ports.launcher.sweep(journal.state.runId);
+    await context.ports.launcher.sweep(journal.state.runId);
     return true;
   } catch (error) {
     journal.record({ type: 'warning', text: `what is left of the workers could not be seen: ${reasonOf(error)}` });

@@ -7,7 +7,7 @@ import type { RunSettings, RunState } from '../state/index.ts';
 import { taskErrors } from '../tasks/errors.ts';
 import { taskOf, tasksAt } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
-import { assignAgain } from './apply-assign.ts';
+import { assignAgain } from './apply-workers.ts';
 import { findUnmerged } from './apply-merge.ts';
 import { firstLevel, firstState, firstTask } from './first-state.ts';
 import { createWorkerRegister } from './worker-register.ts';
@@ -120,7 +120,7 @@ async function takeOver(context: RunContext, journal: Journal, register: WorkerR
       journal.record({ type: 'worker-started', worker: Number(key), session, pid, containerId, handle: { ...handle } });
     }
     journal.record({ type: 'worker-kept', worker: Number(key), doing: worker.task });
-    await assignAgain(context, journal, Number(key));
+    await assignAgain(context, journal.state, Number(key));
   }
   const known = new Set(Object.values(workers).map(({ session }) => session));
   for (const handle of live) {

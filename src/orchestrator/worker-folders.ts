@@ -1,9 +1,6 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { randomId, removeTree, systemCode } from '../lib/index.ts';
-import type { WorkerSpec } from '../launchers/index.ts';
-import { INSIDE } from '../protocol/index.ts';
-import type { WorkerPaths } from '../state/index.ts';
 import type { Ports } from './ports.ts';
 
 type FolderPorts = Pick<Ports, 'repository' | 'store'>;
@@ -55,25 +52,6 @@ export async function removeCheckouts({ repository, store }: FolderPorts): Promi
     await repository.removeWorktree(worktree);
     await removeTree(gitDir);
   }
-}
-
-export async function addCheckout(
-  { launcher, repository }: Pick<Ports, 'launcher' | 'repository'>,
-  { worktree: folder, gitDir }: WorkerPaths,
-  { branch, base }: { branch: string; base: string },
-): Promise<WorkerSpec['privateGit']> {
-  if (launcher.capabilities.sharesObjects) {
-    await repository.addWorktree({ folder, branch, base });
-    return null;
-  }
-  const objects = await repository.objectFolders();
-  const inside = {
-    worktree: INSIDE.worktree,
-    gitDir: INSIDE.gitDir,
-    objects: objects.map((_, index) => `${INSIDE.objects}/${index}`),
-  };
-  await repository.addPrivateCheckout({ folder, gitDir, branch, base, inside });
-  return { gitDir, objects };
 }
 
 async function moved(from: string, to: string): Promise<boolean> {

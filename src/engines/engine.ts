@@ -155,11 +155,8 @@ export interface ContainerInfo {
   readonly id: string;
   readonly name: string;
   readonly labels: Labels;
-  readonly image: string;
   readonly status: 'created' | 'running' | 'paused' | 'exited' | 'other';
-  readonly exitCode: number | null;
-  readonly oomKilled: boolean;
-  readonly startedAt: string | null;
+  /** To the nanosecond, where the engine has it: it tells two containers of one name apart. */
   readonly createdAt: string;
 }
 

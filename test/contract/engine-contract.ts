@@ -214,12 +214,12 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
     it('describes a container before and during its life', async () => {
       const wanted = spec('sleeper', { labels: { ...MARK, worker: '7' } });
       const id = await engine.createContainer(wanted);
-      const { name, labels, image } = wanted;
-      const created = { id, name, labels, image, status: 'created', exitCode: null, oomKilled: false, startedAt: null };
+      const { name, labels } = wanted;
+      const created = { id, name, labels, status: 'created', createdAt: expect.any(String) };
       expect(await engine.inspectContainer(id)).toMatchObject(created);
       await engine.startContainer(id);
       const running = await engine.inspectContainer(id);
-      expect(running).toMatchObject({ ...created, status: 'running', startedAt: expect.stringMatching(/^20\d\d-/) });
+      expect(running).toMatchObject({ ...created, status: 'running' });
       expect(Date.parse(running?.createdAt ?? '')).toBeGreaterThan(Date.now() - 600_000);
       await engine.removeContainer(id);
       expect(await engine.inspectContainer(id)).toBeUndefined();

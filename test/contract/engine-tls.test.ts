@@ -10,7 +10,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 const HOST = '127.0.0.1';
 const REFUSAL = JSON.stringify({ message: 'no such thing' });
 
-/** Says no to everything, in the engine's way, but to those who want to talk to a container. */
+/** Refuses every request as an engine does, except the upgrade of an attachment. */
 async function startEngine(ours: Certificate, asksForOurs: boolean): Promise<number> {
   const options = { key: ours.key, cert: ours.certificate, ca: ours.certificate, requestCert: asksForOurs };
   const server = createServer(options, (_, response) => void response.writeHead(500).end(REFUSAL));
@@ -26,7 +26,7 @@ async function startEngine(ours: Certificate, asksForOurs: boolean): Promise<num
 const engineAt = (port: number, tls: { ca?: string; cert?: string; key?: string }): Engine =>
   createDockerEngine({ kind: 'tcp', host: HOST, port, tls: { verify: true, ...tls } });
 
-it('an engine behind TLS is talked to when its certificate is one we trust, also to its containers', async () => {
+it('an engine behind TLS answers when its certificate is trusted, and attaches to its containers', async () => {
   const own = certify(HOST, tempFolder());
   const port = await startEngine(own, true);
   const engine = engineAt(port, { ca: own.certificate, cert: own.certificate, key: own.key });
@@ -39,9 +39,9 @@ it('an engine behind TLS is talked to when its certificate is one we trust, also
 });
 
 it.each([
-  ['that nobody we know has signed', {}, 'signed by nobody we know'],
-  ['of which we have the authority but no certificate for ourselves', { ca: 'own' }, 'client certificate'],
-])('an engine behind TLS %s cannot be reached, and why is said in words', async (_, wishes, words) => {
+  ['whose certificate no known authority has signed', {}, 'no known authority'],
+  ['that wants a client certificate, when there is none', { ca: 'own' }, 'client certificate'],
+])('an engine behind TLS %s cannot be reached, and the message says why', async (_, wishes, words) => {
   const own = certify(HOST, tempFolder());
   const port = await startEngine(own, true);
   const engine = engineAt(port, 'ca' in wishes ? { ca: own.certificate } : {});

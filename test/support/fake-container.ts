@@ -105,9 +105,8 @@ export function startFakeContainer(machine: Pick<Machine, 'program'>, container:
 }
 
 export function infoOf(id: string, { spec, startedAt, createdAt }: FakeContainer): ContainerInfo {
-  const { name, labels, image } = spec;
-  const status = startedAt === null ? 'created' : 'running';
-  return { id, name, labels, image, status, exitCode: null, oomKilled: false, startedAt, createdAt };
+  const { name, labels } = spec;
+  return { id, name, labels, status: startedAt === null ? 'created' : 'running', createdAt };
 }
 
 export const failed = (call: string, reason: string): AppError => engineErrors.ENGINE_FAILED({ call, reason });

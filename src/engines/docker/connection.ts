@@ -1,13 +1,15 @@
-import { IncomingMessage } from 'node:http';
-import type { Readable, Duplex } from 'node:stream';
-import type { AppError, Timer } from '../../lib/index.ts';
+import http, { IncomingMessage } from 'node:http';
+import type { ClientRequest, RequestOptions } from 'node:http';
+import https from 'node:https';
+import { pipeline } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { AppError } from '../../lib/index.ts';
 import { startTimer } from '../../lib/index.ts';
-import { createDial } from './dial.ts';
-import type { Dial } from './dial.ts';
+import { engineErrors } from '../errors.ts';
 import { describeEndpoint } from './endpoint.ts';
 import type { DockerEndpoint } from './endpoint.ts';
-import { brokenOff, connectionError, reasonIn, refusal, timeoutError } from './errors.ts';
-import { readText } from './json-lines.ts';
+import { connectionError, reasonIn, refusal } from './errors.ts';
 
 /** One request, and what its answers mean. */
 export interface Call {
@@ -17,9 +19,9 @@ export interface Call {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: object;
-  /** Answers that are as good as done: what is to be removed is gone. */
+  /** Statuses that count as success although they are errors: what is to be removed is gone. */
   readonly fine?: readonly number[];
-  /** Answers that have an error of their own. */
+  /** Statuses that have an error of their own. */
   readonly errors?: Readonly<Record<number, (reason: string) => AppError>>;
   /** Starting and removing take longer than looking. */
   readonly slow?: boolean;
@@ -34,6 +36,7 @@ export const USUAL_LIMITS: Limits = { quickMs: 60_000, slowMs: 300_000 };
 
 interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
+  /** A tar archive, as large as it is. */
   readonly upload?: Readable;
 }
 
@@ -43,125 +46,144 @@ export interface Connection {
   ask<Answer>(call: Call): Promise<Answer>;
   /** The same; undefined when there is no such thing. */
   find<Answer>(call: Call): Promise<Answer | undefined>;
-  /** For calls whose answer says nothing. */
+  /** For calls whose answer has no content. */
   tell(call: Call): Promise<void>;
-  /** An answer that takes as long as it takes; only its beginning has a limit, and with an upload not even that. */
+  /** A stream of any length: only its beginning has a time limit, and with an upload not even that. */
   open(call: Call, options?: OpenOptions): Promise<IncomingMessage>;
   /** A connection that is no longer HTTP. */
   upgrade(call: Call): Promise<Duplex>;
 }
 
-/** Everything that goes to the engine goes through here: limits, refusals and broken connections are seen to once. */
+/** HTTP to one engine: time limits, refusals and broken connections of every request are handled here. */
 export function openConnection(endpoint: DockerEndpoint, limits: Limits): Connection {
-  const line: Line = {
-    limits,
-    place: describeEndpoint(endpoint),
-    dial: createDial(endpoint),
-  };
+  const place = describeEndpoint(endpoint);
+  const target = { place, limits, request: requestsTo(endpoint) };
   return {
-    place: line.place,
-    ask: async <Answer>(call: Call) => (await exchange(line, call)) as Answer,
-    find: async <Answer>(call: Call) => (await exchange(line, { ...call, fine: [404] })) as Answer | undefined,
-    tell: async (call) => void (await exchange(line, call)),
-    open: (call, options = {}) => open(line, call, options),
-    upgrade: (call) => upgrade(line, call),
+    place,
+    ask: async <Answer>(call: Call) => (await exchange(target, call)) as Answer,
+    find: async <Answer>(call: Call) => (await exchange(target, { ...call, fine: [404] })) as Answer | undefined,
+    tell: async (call) => void (await exchange(target, call)),
+    open: (call, options = {}) => open(target, call, options),
+    upgrade: (call) => upgrade(target, call),
   };
 }
 
-interface Line {
-  readonly limits: Limits;
+interface Target {
   readonly place: string;
-  readonly dial: Dial;
+  readonly limits: Limits;
+  readonly request: (options: RequestOptions) => ClientRequest;
 }
 
-/** The parsed answer; undefined when it is one of those that are as good as done. */
-function exchange(line: Line, call: Call): Promise<unknown> {
-  const controller = new AbortController();
-  return within(line, call, controller, async () => {
-    const response = await line.dial.ask(requestOf(call, controller.signal));
-    const text = await readText(response);
-    if (isFine(call, response)) return undefined;
-    if (isRefusal(response)) throw refusalOf(line, call, response, text);
-    return text.trim() === '' ? undefined : (JSON.parse(text) as unknown);
+/** The parsed answer; undefined when its status is one of the call's `fine` ones. */
+function exchange(target: Target, call: Call): Promise<unknown> {
+  return within(target, call, async (signal) => {
+    const answer = await send(target, call, signal);
+    const body = await text(answer);
+    if (isFine(call, answer)) return undefined;
+    if (isRefusal(answer)) throw refusalOf(target, call, answer, body);
+    return body.trim() === '' ? undefined : (JSON.parse(body) as unknown);
   });
 }
 
-/** Aborting goes on to work after this has returned: the answer is still being read then. */
-async function open(line: Line, call: Call, { signal, upload }: OpenOptions): Promise<IncomingMessage> {
+/** The signal also ends the answer while it is read, after this has returned. */
+async function open(target: Target, call: Call, { signal, upload }: OpenOptions): Promise<IncomingMessage> {
   signal?.throwIfAborted();
-  const controller = new AbortController();
-  const abort = (): void => controller.abort();
-  signal?.addEventListener('abort', abort, { once: true });
-  const begin = async (): Promise<IncomingMessage> => {
-    const response = await line.dial.ask({ ...requestOf(call, controller.signal), upload });
-    if (!isRefusal(response) || isFine(call, response)) return response;
-    throw refusalOf(line, call, response, await readText(response));
+  const begin = async (limit?: AbortSignal): Promise<IncomingMessage> => {
+    const either = AbortSignal.any([signal, limit].filter((one) => one !== undefined));
+    const answer = await send(target, call, either, upload);
+    if (!isRefusal(answer) || isFine(call, answer)) return answer;
+    throw refusalOf(target, call, answer, await text(answer));
   };
   try {
-    const response = await (upload === undefined ? within(line, call, controller, begin) : begin());
-    response.once('close', () => signal?.removeEventListener('abort', abort));
-    return response;
+    return await (upload === undefined ? within(target, call, begin) : begin());
   } catch (error) {
-    signal?.removeEventListener('abort', abort);
     signal?.throwIfAborted();
-    throw connectionError(error, { what: call.what, place: line.place });
+    throw connectionError(error, { what: call.what, place: target.place });
   }
 }
 
-function upgrade(line: Line, call: Call): Promise<Duplex> {
-  const controller = new AbortController();
-  return within(line, call, controller, async () => {
-    const answer = await line.dial.upgrade(requestOf(call, controller.signal));
+function upgrade(target: Target, call: Call): Promise<Duplex> {
+  return within(target, call, async (signal) => {
+    const answer = await sendUpgrade(target, call, signal);
     if (!(answer instanceof IncomingMessage)) return answer;
-    throw refusalOf(line, call, answer, await readText(answer));
+    throw refusalOf(target, call, answer, await text(answer));
   });
 }
 
+/** Does the work under the time limit of the call, which the signal stands for. */
 async function within<Result>(
-  { limits, place }: Line,
+  { limits, place }: Target,
   { what, slow }: Call,
-  controller: AbortController,
-  work: () => Promise<Result>,
+  work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const limitMs = slow === true ? limits.slowMs : limits.quickMs;
-  let timer: Timer | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = startTimer(limitMs, () => {
-      reject(timeoutError({ what, place }, limitMs));
-      controller.abort();
-    });
-  });
+  const waitedMs = slow === true ? limits.slowMs : limits.quickMs;
+  const limit = new AbortController();
+  const timer = startTimer(waitedMs, () => limit.abort(engineErrors.ENGINE_TIMEOUT({ call: what, place, waitedMs })));
   try {
-    return await Promise.race([work(), timeout]);
+    return await work(limit.signal);
   } catch (error) {
+    limit.signal.throwIfAborted();
     throw connectionError(error, { what, place });
   } finally {
-    timer?.cancel();
+    timer.cancel();
   }
 }
 
-function requestOf({ method, path, query = {}, body }: Call, signal: AbortSignal): Parameters<Dial['ask']>[0] {
-  const wishes = new URLSearchParams(
-    Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),
-  );
-  return { method, path: wishes.size === 0 ? path : `${path}?${wishes.toString()}`, body, signal };
+/** Resolves with the beginning of the answer. */
+function send({ request }: Target, call: Call, signal: AbortSignal, upload?: Readable): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const type = upload === undefined ? 'application/json' : 'application/x-tar';
+    const headers = call.body === undefined && upload === undefined ? {} : { 'Content-Type': type };
+    const sent = request({ method: call.method, path: addressOf(call), headers, signal });
+    // The listener stays: when the connection breaks later, the reader of the answer is told.
+    sent.on('error', reject);
+    sent.once('response', resolve);
+    if (upload === undefined) sent.end(call.body === undefined ? undefined : JSON.stringify(call.body));
+    else pipeline(upload, sent, (error) => void (error && sent.destroy(error)));
+  });
 }
 
-/** 304: it was so already. An engine does not send us elsewhere: what does so is none. */
+/** Resolves with the connection, or with an answer when the engine does not upgrade it. */
+function sendUpgrade({ request }: Target, call: Call, signal: AbortSignal): Promise<IncomingMessage | Duplex> {
+  return new Promise((resolve, reject) => {
+    const headers = { Connection: 'Upgrade', Upgrade: 'tcp' };
+    const sent = request({ method: call.method, path: addressOf(call), headers, signal });
+    sent.on('error', reject);
+    sent.once('response', resolve);
+    sent.once('upgrade', (_, socket, head) => {
+      socket.unshift(head);
+      resolve(socket);
+    });
+    // Without a body: what follows one could be taken for the container's stdin.
+    sent.end();
+  });
+}
+
+/** Makes requests over connections that are used again. */
+function requestsTo(endpoint: DockerEndpoint): Target['request'] {
+  if (endpoint.kind === 'tcp' && endpoint.tls !== null) {
+    const { host, port } = endpoint;
+    const { verify, ...files } = endpoint.tls;
+    const agent = new https.Agent({ ...files, keepAlive: true, rejectUnauthorized: verify });
+    return (options) => https.request({ ...options, host, port, agent });
+  }
+  const agent = new http.Agent({ keepAlive: true });
+  const place = endpoint.kind === 'tcp' ? { host: endpoint.host, port: endpoint.port } : { socketPath: endpoint.path };
+  return (options) => http.request({ ...options, ...place, agent });
+}
+
+function addressOf({ path, query = {} }: Call): string {
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return search.size === 0 ? path : `${path}?${search.toString()}`;
+}
+
+/** 304 is success: it was so already. An engine never redirects, so whatever does is no engine. */
 const isRefusal = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 300 && statusCode !== 304;
 const isFine = ({ fine }: Call, { statusCode = 0 }: IncomingMessage): boolean => fine?.includes(statusCode) === true;
 
-function refusalOf({ place }: Line, call: Call, { statusCode = 0 }: IncomingMessage, text: string): AppError {
-  const reason = reasonIn(text, statusCode);
+function refusalOf({ place }: Target, call: Call, { statusCode = 0 }: IncomingMessage, body: string): AppError {
+  const reason = reasonIn(body, statusCode);
   return call.errors?.[statusCode]?.(reason) ?? refusal({ what: call.what, place }, reason);
-}
-
-/** What is left to say when an answer ends before it is complete. */
-export async function whole<Result>(asked: { what: string; place: string }, read: Promise<Result>): Promise<Result> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof SyntaxError) throw brokenOff(asked);
-    throw connectionError(error, asked);
-  }
 }

@@ -1,84 +1,65 @@
 import type { Connection } from './connection.ts';
-import { watchEvents } from './events.ts';
-import type { ContainerEvent } from './events.ts';
+import { openEvents } from './events.ts';
+import type { ContainerEvent, EventStream } from './events.ts';
 
 /** What the engine's events have told of one container. */
 export interface News {
   readonly ranOutOfMemory: boolean;
-  /** False when the engine tells no events: then silence means nothing. */
+  /** False while the engine reports no events: then silence means nothing. */
   readonly isHeard: boolean;
-  /** Fires with the news of its death. */
+  /** Fires when the container has died. */
   readonly death: AbortSignal;
 }
 
-interface Entry {
-  readonly news: { ranOutOfMemory: boolean; isHeard: boolean; death: AbortSignal };
-  readonly dies: () => void;
-}
-
 export interface ContainerNews {
-  /** Listens from now on; one stream of events serves all containers that are held. */
+  /** Resolves when events of the container are heard, or cannot be; one stream of events serves all held containers. */
   hold(id: string): Promise<News>;
   release(id: string, news: News): void;
 }
 
-/** An engine forgets a container that removes itself, and with it that it ran out of memory: so we listen. */
+interface Entry {
+  readonly news: { ranOutOfMemory: boolean; isHeard: boolean; readonly death: AbortSignal };
+  readonly death: AbortController;
+}
+
+/** An engine forgets a container that removes itself, and whether it ran out of memory: only its events tell. */
 export function createContainerNews(connection: Connection): ContainerNews {
   const entries = new Map<string, Entry>();
-  let listening: { readonly controller: AbortController; readonly begun: Promise<boolean> } | undefined;
-
-  const startListening = (): NonNullable<typeof listening> => {
-    const controller = new AbortController();
-    const over = (): void => {
-      if (listening !== own) return;
-      listening = undefined;
-      // The end of a container makes no event from now on: silence has no meaning any more.
-      for (const { news } of entries.values()) news.isHeard = false;
-    };
-    const own = { controller, begun: begin(controller.signal, over) };
-    return own;
-  };
-
-  /** The news is an extra: an engine that tells none is waited for all the same. */
-  const begin = async (signal: AbortSignal, over: () => void): Promise<boolean> => {
-    try {
-      const { ended } = await watchEvents(connection, hear, signal);
-      ended.then(over, over);
-      return true;
-    } catch {
-      over();
-      return false;
-    }
-  };
+  let events: EventStream | undefined;
 
   const hear = ({ kind, id }: ContainerEvent): void => {
     const entry = entries.get(id);
-    if (kind === 'oom' && entry !== undefined) entry.news.ranOutOfMemory = true;
-    if (kind === 'die') entry?.dies();
+    if (kind === 'die') entry?.death.abort();
+    else if (entry !== undefined) entry.news.ranOutOfMemory = true;
+  };
+  const open = (): EventStream => {
+    const own = openEvents(connection, hear, () => {
+      if (events !== own) return;
+      events = undefined;
+      for (const { news } of entries.values()) news.isHeard = false;
+    });
+    return own;
   };
 
   return {
     hold: async (id) => {
       const entry = createEntry();
       entries.set(id, entry);
-      const own = (listening ??= startListening());
-      // It may have ended again by the time that we hear of its beginning.
-      entry.news.isHeard = (await own.begun) && listening === own;
+      const own = (events ??= open());
+      // The stream may have ended by the time that its beginning is known here.
+      entry.news.isHeard = (await own.begun) && events === own;
       return entry.news;
     },
     release: (id, news) => {
       if (entries.get(id)?.news === news) entries.delete(id);
       if (entries.size > 0) return;
-      listening?.controller.abort();
-      listening = undefined;
+      events?.close();
+      events = undefined;
     },
   };
 }
 
 function createEntry(): Entry {
   const death = new AbortController();
-  return {
-    news: { ranOutOfMemory: false, isHeard: false, death: death.signal },
-    dies: () => death.abort(),
-  };
+  return { news: { ranOutOfMemory: false, isHeard: false, death: death.signal }, death };
 }

@@ -1,13 +1,12 @@
 import { libErrors } from '../../lib/index.ts';
 import type { ContainerSpec, Mount } from '../engine.ts';
-import type { ContainerCreate, HostConfig, LogConfig, MountSettings } from './api.ts';
 import { SECCOMP_PROFILE } from './seccomp.ts';
 
 /** A machine has 4096 for all its containers. */
 const TERMINALS = 16;
 
 /** The engine's words for a container of ours. What locks it down is said here, for every container alike. */
-export function toCreateBody(spec: ContainerSpec): ContainerCreate {
+export function toCreateBody(spec: ContainerSpec) {
   return {
     Image: spec.image,
     // The whole command: an entrypoint of the image could do anything before it, and its health check asks for another program.
@@ -32,7 +31,7 @@ export function toCreateBody(spec: ContainerSpec): ContainerCreate {
   };
 }
 
-function toHostConfig(spec: ContainerSpec): HostConfig {
+function toHostConfig(spec: ContainerSpec) {
   return {
     Init: true,
     AutoRemove: true,
@@ -65,7 +64,7 @@ function toHostConfig(spec: ContainerSpec): HostConfig {
 const SHARED_LIMITS = { sigpending: 4096, msgqueue: 204_800 } as const;
 
 /** In the place of the engine's own, which has no limit. A volume without a name goes with its container. */
-const TERMINAL_MOUNT: MountSettings = {
+const TERMINAL_MOUNT = {
   Type: 'volume',
   Target: '/dev/pts',
   ReadOnly: false,
@@ -92,7 +91,7 @@ function userOf({ name, uid, gid }: ContainerSpec): string {
 }
 
 /** Two files, of which the older one is dropped: what was printed last is always there. */
-function toLogConfig(bytes: number | null): LogConfig {
+function toLogConfig(bytes: number | null) {
   if (bytes === null) return { Type: 'none', Config: {} };
   return { Type: 'json-file', Config: { 'max-size': String(Math.ceil(bytes / 2)), 'max-file': '2' } };
 }
@@ -103,10 +102,10 @@ function toTmpfs({ target, bytes, mode, uid, gid, exec }: Mount & { kind: 'tmpfs
 }
 
 /** As `Mounts`, not as `Binds`: there a source that is missing would be made, by root. */
-function toMount(mount: Mount & { kind: 'bind' | 'volume' }): MountSettings {
+function toMount(mount: Mount & { kind: 'bind' | 'volume' }) {
   const { target: Target, readOnly: ReadOnly } = mount;
   if (mount.kind === 'volume') return { Type: 'volume', Source: mount.name, Target, ReadOnly };
   // Older engines leave file systems below a read-only bind writable: they are left out.
-  const options = { Propagation: 'rprivate' as const, CreateMountpoint: false, NonRecursive: ReadOnly };
+  const options = { Propagation: 'rprivate', CreateMountpoint: false, NonRecursive: ReadOnly };
   return { Type: 'bind', Source: mount.source, Target, ReadOnly, BindOptions: options };
 }

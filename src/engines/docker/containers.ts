@@ -1,12 +1,10 @@
 import type { ContainerInfo, ContainerSpec, Engine, Labels } from '../engine.ts';
 import { engineErrors } from '../errors.ts';
-import type { ContainerInspect, ContainerState } from './api.ts';
+import type { ContainerInspect } from './api.ts';
 import type { Connection } from './connection.ts';
 import { toCreateBody } from './container-spec.ts';
-import { labelFilter } from './labels.ts';
 import type { Exits } from './exits.ts';
-import { inspectContainer } from './inspect-container.ts';
-import { containerPath } from './paths.ts';
+import { containerPath, inspectContainer, withLabels } from './requests.ts';
 
 type ContainerCalls = Pick<
   Engine,
@@ -20,8 +18,6 @@ type ContainerCalls = Pick<
 >;
 
 const STATUSES: readonly ContainerInfo['status'][] = ['created', 'running', 'paused', 'exited'];
-/** The engine's way to say "never". */
-const NEVER = /^0001-/;
 
 export function containerCalls(connection: Connection, exits: Exits): ContainerCalls {
   const inspect = async (id: string): Promise<ContainerInfo | undefined> => {
@@ -77,13 +73,13 @@ async function start(connection: Connection, exits: Exits, id: string): Promise<
   }
 }
 
-/** The list knows neither exit codes nor times: each one is looked at. One that goes meanwhile is not listed. */
+/** The list has creation times in seconds only, so each container is inspected; one that goes meanwhile is left out. */
 async function listIds(connection: Connection, labels: Labels): Promise<string[]> {
   const found = await connection.ask<{ Id: string }[]>({
     what: 'list containers',
     method: 'GET',
     path: '/containers/json',
-    query: { all: true, filters: JSON.stringify({ label: labelFilter(labels) }) },
+    query: { all: true, ...withLabels(labels) },
   });
   return found.map(({ Id }) => Id);
 }
@@ -100,17 +96,5 @@ async function remove(connection: Connection, id: string): Promise<void> {
 
 function toInfo({ Id, Name, Config, State, Created }: ContainerInspect): ContainerInfo {
   const status = STATUSES.find((known) => known === State.Status) ?? 'other';
-  return {
-    id: Id,
-    name: Name.replace(/^\//, ''),
-    labels: Config.Labels,
-    image: Config.Image,
-    status,
-    exitCode: hasEnded(State) ? State.ExitCode : null,
-    oomKilled: State.OOMKilled,
-    startedAt: NEVER.test(State.StartedAt) ? null : State.StartedAt,
-    createdAt: Created,
-  };
+  return { id: Id, name: Name.replace(/^\//, ''), labels: Config.Labels, status, createdAt: Created };
 }
-
-const hasEnded = ({ Running, FinishedAt }: ContainerState): boolean => !Running && !NEVER.test(FinishedAt);

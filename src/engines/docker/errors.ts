@@ -8,7 +8,7 @@ interface Asked {
   readonly place: string;
 }
 
-const UNKNOWN_SIGNER = 'its certificate is signed by nobody we know; is ca.pem of that engine there?';
+const UNKNOWN_SIGNER = 'no known authority has signed its certificate; is ca.pem of that engine there?';
 
 const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
@@ -45,18 +45,18 @@ export function connectionError(error: unknown, { what, place }: Asked): AppErro
   return engineErrors.ENGINE_UNREACHABLE({ tried: [`${place}: ${reason}`] }, { cause: error });
 }
 
-/** The connection ended in the middle of an answer. */
-export function brokenOff({ what, place }: Asked): AppError {
-  return engineErrors.ENGINE_UNREACHABLE({
-    tried: [`${place}: it broke the connection off while asked to ${what}`],
-  });
+/** The result of reading an answer; an answer that ends before it is complete is a broken connection. */
+export async function whole<Result>({ what, place }: Asked, reading: Promise<Result>): Promise<Result> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw connectionError(error, { what, place });
+    const tried = [`${place}: it broke the connection off while asked to ${what}`];
+    throw engineErrors.ENGINE_UNREACHABLE({ tried }, { cause: error });
+  }
 }
 
-export function timeoutError({ what, place }: Asked, limitMs: number): AppError {
-  return engineErrors.ENGINE_TIMEOUT({ call: what, place, waitedMs: limitMs });
-}
-
-/** What an engine says that has closed its list of volumes and answers still: it is about to be gone. */
+/** While it shuts down, an engine closes its list of volumes first and still answers. */
 const SHUTTING_DOWN = /\bdatabase not open$/;
 
 /** The engine has answered, and the answer is no. */

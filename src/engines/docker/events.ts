@@ -1,5 +1,4 @@
-import { brokenOff } from './errors.ts';
-import { whole } from './connection.ts';
+import type { Readable } from 'node:stream';
 import type { Connection } from './connection.ts';
 import { jsonLines } from './json-lines.ts';
 
@@ -9,36 +8,40 @@ export interface ContainerEvent {
   readonly id: string;
 }
 
+export interface EventStream {
+  /** Resolves with true when the engine reports events: from then on none is missed. */
+  readonly begun: Promise<boolean>;
+  close(): void;
+}
+
 interface EventMessage {
   readonly Action?: string;
   readonly Actor?: { readonly ID?: string };
 }
 
 const KINDS = ['die', 'oom'] as const;
-const WHAT = { what: 'report events' };
 
-/**
- * Resolves when the engine is listening; what happens from then on is not missed. `ended` resolves when the signal has
- * fired, and rejects with ENGINE_UNREACHABLE when the engine goes away.
- */
-export async function watchEvents(
+/** `onEnd` is called when no more events come, for whatever reason. */
+export function openEvents(
   connection: Connection,
   onEvent: (event: ContainerEvent) => void,
-  signal: AbortSignal,
-): Promise<{ readonly ended: Promise<void> }> {
-  const filters = JSON.stringify({ type: ['container'], event: KINDS });
-  const asked = { ...WHAT, place: connection.place };
-  const stream = await connection.open({ ...WHAT, method: 'GET', path: '/events', query: { filters } }, { signal });
-  const follow = async (): Promise<void> => {
-    for await (const { Action, Actor } of jsonLines<EventMessage>(stream)) {
-      const kind = KINDS.find((known) => known === Action);
-      if (kind !== undefined && Actor?.ID !== undefined) onEvent({ kind, id: Actor.ID });
-    }
-    throw brokenOff(asked);
-  };
-  const ended = whole(asked, follow()).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
-  ended.catch(() => undefined);
-  return { ended };
+  onEnd: () => void,
+): EventStream {
+  const controller = new AbortController();
+  const query = { filters: JSON.stringify({ type: ['container'], event: KINDS }) };
+  const call = { what: 'report events', method: 'GET', path: '/events', query } as const;
+  const stream = connection.open(call, { signal: controller.signal });
+  stream.then((source) => readEvents(source, onEvent)).then(onEnd, onEnd);
+  const begun = stream.then(
+    () => true,
+    () => false,
+  );
+  return { begun, close: () => controller.abort() };
+}
+
+async function readEvents(source: Readable, onEvent: (event: ContainerEvent) => void): Promise<void> {
+  for await (const { Action, Actor } of jsonLines<EventMessage>(source)) {
+    const kind = KINDS.find((known) => known === Action);
+    if (kind !== undefined && Actor?.ID !== undefined) onEvent({ kind, id: Actor.ID });
+  }
 }

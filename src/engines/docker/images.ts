@@ -5,11 +5,10 @@ import { engineErrors } from '../errors.ts';
 import type { ImageInspect } from './api.ts';
 import { createBuildOutput } from './build-output.ts';
 import type { BuildMessage } from './build-output.ts';
-import { whole } from './connection.ts';
 import type { Call, Connection } from './connection.ts';
-import { labelFilter } from './labels.ts';
+import { whole } from './errors.ts';
 import { jsonLines } from './json-lines.ts';
-import { imagePath } from './paths.ts';
+import { imagePath, withLabels } from './requests.ts';
 import { packTar } from './tar.ts';
 
 type ImageCalls = Pick<Engine, 'inspectImage' | 'listImages' | 'buildImage' | 'tagImage' | 'removeImage'>;
@@ -42,8 +41,7 @@ interface ImageSummary extends Pick<ImageInspect, 'Id' | 'Size' | 'RepoTags'> {
 
 /** Only what the list itself says: to look at an image that is being removed is an error, not a missing image. */
 async function list(connection: Connection, labels: Labels): Promise<ListedImage[]> {
-  const query = { filters: JSON.stringify({ label: labelFilter(labels) }) };
-  const call = { what: 'list images', method: 'GET', path: '/images/json', query } as const;
+  const call = { what: 'list images', method: 'GET', path: '/images/json', query: withLabels(labels) } as const;
   const found = await connection.ask<ImageSummary[]>(call);
   return found.map(toListed).filter(({ tags }) => tags.length > 0);
 }

@@ -11,9 +11,3 @@ export async function* jsonLines<Value>(source: Readable): AsyncGenerator<Value,
 function* valuesIn<Value>(lines: Buffer): Generator<Value, void, undefined> {
   for (const line of lines.toString('utf8').split('\n')) if (line.trim() !== '') yield JSON.parse(line) as Value;
 }
-
-export async function readText(source: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of source) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}

@@ -1,10 +1,9 @@
 import { PassThrough } from 'node:stream';
 import type { Attachment, Engine, LogSink } from '../engine.ts';
-import { whole } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { createFrameReader, demultiplex } from './demultiplex.ts';
-import { refusal } from './errors.ts';
-import { containerPath } from './paths.ts';
+import { refusal, whole } from './errors.ts';
+import { containerPath } from './requests.ts';
 
 /** What containers print, live and from the engine's log. */
 export function streamCalls(connection: Connection): Pick<Engine, 'attach' | 'logs'> {

@@ -1,8 +1,7 @@
 import type { Engine, Labels } from '../engine.ts';
 import type { Connection } from './connection.ts';
 import { refusal } from './errors.ts';
-import { labelFilter } from './labels.ts';
-import { volumePath } from './paths.ts';
+import { withLabels } from './requests.ts';
 
 interface Volume {
   readonly Name: string;
@@ -19,11 +18,12 @@ export function volumeCalls(connection: Connection): Pick<Engine, 'createVolume'
       const foreign = Object.entries(labels).filter(([label, value]) => made.Labels?.[label] !== value);
       if (foreign.length > 0) throw refusal(asked, 'there is a volume of that name with other labels');
     },
-    removeVolume: (name) =>
-      connection.tell({ what: `remove volume ${name}`, method: 'DELETE', path: volumePath(name), fine: [404] }),
+    removeVolume: (name) => {
+      const path = `/volumes/${encodeURIComponent(name)}`;
+      return connection.tell({ what: `remove volume ${name}`, method: 'DELETE', path, fine: [404] });
+    },
     listVolumes: async (labels) => {
-      const filters = JSON.stringify({ label: labelFilter(labels) });
-      const call = { what: 'list volumes', method: 'GET', path: '/volumes', query: { filters } } as const;
+      const call = { what: 'list volumes', method: 'GET', path: '/volumes', query: withLabels(labels) } as const;
       const { Volumes } = await connection.ask<{ Volumes: Volume[] | null }>(call);
       return (Volumes ?? []).map(({ Name, Labels }) => ({ name: Name, labels: Labels ?? {} }));
     },

@@ -11,15 +11,6 @@ export interface BuildListener extends BuildProgress {
 
 /** Builds what is missing or stale, and says so. */
 export async function makeImages(engine: ImageEngine, request: BuildRequest, listener: BuildListener): Promise<void> {
-  try {
-    const built = await buildAll(engine, request, listener);
-    if (built.some(({ cached }) => !cached)) listener.olderStay();
-  } finally {
-    listener.close();
-  }
-}
-
-async function buildAll(engine: ImageEngine, request: BuildRequest, listener: BuildListener): Promise<BuiltImage[]> {
   const { buildImages } = await import('../images/index.ts');
   const built: BuiltImage[] = [];
   const done = (image: BuiltImage): void => {
@@ -29,9 +20,11 @@ async function buildAll(engine: ImageEngine, request: BuildRequest, listener: Bu
   try {
     await buildImages(engine, request, { ...listener, done });
     request.signal?.throwIfAborted();
-    return built;
+    if (built.some(({ cached }) => !cached)) listener.olderStay();
   } catch (error) {
     if (request.signal?.aborted === true && error === request.signal.reason) listener.calledOff(built);
     throw error;
+  } finally {
+    listener.close();
   }
 }

@@ -1,67 +1,46 @@
 import { engineErrors } from '../engines/errors.ts';
 import type { Engine, EngineInfo } from '../engines/index.ts';
-import type { EgressRules } from '../egress/rules/index.ts';
-import type { ImageRequest, RunImage } from '../images/index.ts';
+import type { RunImage } from '../images/index.ts';
 import { libErrors } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import type { RunState } from '../state/index.ts';
+import { makeImages } from './build-images.ts';
 import { findProgram } from './check-agent.ts';
-import { decideImage, decideWithoutEngine } from './decide-mode.ts';
-import type { EngineAbsence } from './decide-mode.ts';
+import { askRules } from './container-network.ts';
+import { decideImage, decideResumed, decideWithoutEngine, engineProblem } from './decide-mode.ts';
+import type { ImageDecision, Mode, ModeLine, ModeReason } from './decide-mode.ts';
 import { projectErrors } from './errors.ts';
+import { imageRequest } from './image-request.ts';
+import { reasonsForContainers } from './reasons-for-containers.ts';
+import type { RunFace, RunHost } from './run-face.ts';
+import type { RunRequest } from './run-request.ts';
+import { checkObjects } from './worker-users.ts';
 
-/** What workers will run in, and why. */
-export type Mode = ModeReason &
-  (
-    | { readonly name: 'subprocess' }
-    | {
-        readonly name: 'container';
-        readonly engine: Engine;
-        readonly info: EngineInfo;
-        /** What workers run in. */
-        readonly image: string;
-        /** The worker image by its id, which nothing of the repository is in. */
-        readonly workerImage: string;
-        /** What workers may reach; the user's npm is asked for it while the image is looked for. Null without a proxy. */
-        readonly rules: Promise<EgressRules> | null;
-      }
-  );
-
-export interface ModeReason {
-  /** "auto", when the choice was ours. */
-  readonly wished: string;
-  readonly because: string;
+/** What has a say in the choice. */
+interface ModeWish extends RunRequest, ModeReason {
+  /** Why containers are meant in this repository. */
+  readonly meant: readonly string[];
 }
 
-export interface ModeWish {
-  readonly mode: string;
-  /** Who says so, in words: "--mode says so". */
-  readonly because: string;
-  /** What the choice depends on when no engine answers. */
-  readonly repository: Pick<EngineAbsence, 'meant' | 'agent' | 'agentTasks'>;
-  readonly env: Environment;
-  readonly request: () => Promise<ImageRequest>;
-  /** Throws when something of the repository speaks against containers. */
-  readonly check: () => Promise<void>;
-  /** Begins to find out what workers may reach. */
-  readonly rules: () => Promise<EgressRules> | null;
-  /** `--auto-build`: also the first image of all. */
-  readonly autoBuild: boolean;
-  /** Null in a dry run. The mode is told before anything is built. */
-  readonly build: ((engine: Engine, request: ImageRequest, mode: ModeLine) => Promise<void>) | null;
-}
-
-/** The first line that a run prints. */
-export type ModeLine = ModeReason & Pick<Mode, 'name'>;
-
-/** `container` insists; `auto` never goes without containers where they could be had, or are meant. */
-export async function chooseMode(wish: ModeWish): Promise<Mode> {
-  const { mode: wished, because } = wish;
+/**
+ * What the workers of a run will run in; builds a stale image. `container` insists; `auto` never goes without containers
+ * where they could be had, or are meant.
+ */
+export async function chooseMode(
+  request: RunRequest,
+  known: RunState | undefined,
+  host: RunHost,
+  face: RunFace,
+): Promise<Mode> {
+  const meant = await reasonsForContainers(request.project, request.config.workers, host);
+  const wish = { ...request, meant, ...wishedMode(request, meant, known) };
+  const { wished, because } = wish;
   switch (wished) {
     case 'subprocess':
       return { name: 'subprocess', wished, because };
     case 'container':
     case 'auto':
-      return findContainers(wish);
+      return findContainers(wish, host, face);
     default:
       throw libErrors.USAGE({
         problem: `--mode ${wished} is not known.`,
@@ -70,13 +49,33 @@ export async function chooseMode(wish: ModeWish): Promise<Mode> {
   }
 }
 
-async function findContainers(wish: ModeWish): Promise<Mode> {
+/** A resumed run keeps its mode, also when the engine is gone today. */
+function wishedMode(
+  { config, graph, wishes }: RunRequest,
+  meant: readonly string[],
+  known: RunState | undefined,
+): ModeReason {
+  if (wishes.mode !== undefined && wishes.mode !== 'auto') return { wished: wishes.mode, because: '--mode says so' };
+  const wished = wishes.mode ?? config.workers.mode;
+  if (wished !== 'auto') return { wished, because: 'workers.mode in .mahabharatha/config.yaml says so' };
+  if (known === undefined) return { wished, because: '' };
+  return { wished: decideResumed(graph.feature, known.settings.mode, meant), because: 'the run was begun so' };
+}
+
+async function findContainers(wish: ModeWish, host: RunHost, face: RunFace): Promise<Mode> {
   const { searchEngine } = await import('../engines/index.ts');
-  const { engine, tried, silent } = await searchEngine(wish.env);
-  if (engine !== undefined) return withEngine(wish, engine);
-  if (wish.mode !== 'auto') throw engineErrors.ENGINE_UNREACHABLE({ tried });
-  const signs = [...silent, ...(await enginePrograms(wish.env))];
-  return { name: 'subprocess', wished: 'auto', because: decideWithoutEngine({ ...wish.repository, signs, tried }) };
+  const { engine, tried, silent } = await searchEngine(host.env);
+  if (engine !== undefined) return withEngine(wish, engine, host, face);
+  if (wish.wished !== 'auto') throw engineErrors.ENGINE_UNREACHABLE({ tried });
+  const { meant, wishes, config, graph } = wish;
+  const agent = wishes.agent ?? config.agent;
+  const agentTasks = agent === 'shell' ? 0 : graph.tasks.filter((task) => task.run === null).length;
+  const signs = [...silent, ...(await enginePrograms(host.env))];
+  return {
+    name: 'subprocess',
+    wished: 'auto',
+    because: decideWithoutEngine({ meant, agent, agentTasks, signs, tried }),
+  };
 }
 
 /** Who has one of these has, or had, an engine. */
@@ -85,26 +84,28 @@ export async function enginePrograms(env: Environment): Promise<string[]> {
   return found.flatMap((file) => (file === undefined ? [] : [`${file} is on this machine`]));
 }
 
-async function withEngine(wish: ModeWish, engine: Engine): Promise<Mode> {
+async function withEngine(wish: ModeWish, engine: Engine, host: RunHost, face: RunFace): Promise<Mode> {
+  const { project, config, wishes } = wish;
   const { findRunImage } = await import('../images/index.ts');
-  const rules = wish.rules();
+  const rules = askRules(config.workers, host.env, project.repository.root);
   // Reported where they are used.
   rules?.catch(() => undefined);
-  const [info] = await Promise.all([checkedInfo(engine), wish.check()]);
-  const request = await wish.request();
+  const [info] = await Promise.all([checkedInfo(engine), checkObjects(project.repository, host.env)]);
+  const request = await imageRequest(host);
   const found = await findRunImage(engine, request);
-  const decision = decideImage(found, wish.autoBuild);
-  const line: ModeLine = { name: 'container', wished: wish.mode, because: becauseOf(wish, decision) };
+  const decision = decideImage(found, wishes.autoBuild ?? false);
+  const line: ModeLine = { name: 'container', wished: wish.wished, because: becauseOf(wish, decision) };
   const mode = { ...line, name: 'container', engine, info, rules } as const;
   if (decision.do === 'take') return { ...mode, ...freshImages(found) };
-  if (wish.build === null) return { ...mode, image: nameOf(found), workerImage: nameOf(found) };
-  await wish.build(engine, request, line);
+  if (wishes.dryRun) return { ...mode, image: nameOf(found), workerImage: nameOf(found) };
+  face.mode(line, []);
+  await makeImages(engine, { ...request, noCache: false, signal: host.interrupted }, face.build);
   return { ...mode, ...freshImages(await findRunImage(engine, request)) };
 }
 
-function becauseOf({ mode, because }: ModeWish, decision: ReturnType<typeof decideImage>): string {
+function becauseOf({ wished, because }: ModeReason, decision: ImageDecision): string {
   const anew = decision.do === 'build' ? `the image is built anew: ${decision.because}` : undefined;
-  if (mode === 'auto')
+  if (wished === 'auto')
     return anew === undefined ? 'an engine and a fresh image are there' : `an engine is there; ${anew}`;
   return anew === undefined ? because : `${because}; ${anew}`;
 }
@@ -124,16 +125,4 @@ async function checkedInfo(engine: Engine): Promise<EngineInfo> {
   if (problem === undefined) return info;
   const reason = `the engine at ${info.endpoint} ${problem}`;
   throw projectErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
-}
-
-/** Pure: why an engine is none for workers. */
-export function engineProblem({
-  mapsUsers,
-  takesSeccomp,
-}: Pick<EngineInfo, 'mapsUsers' | 'takesSeccomp'>): string | undefined {
-  if (mapsUsers)
-    return 'maps users (it is rootless, or uses userns-remap): what workers write would belong to users that you are not';
-  if (!takesSeccomp)
-    return 'takes no list of system calls with a container (Podman wants a file for it; docker info shows no seccomp where the kernel has none): workers could make calls that reach the whole machine';
-  return undefined;
 }

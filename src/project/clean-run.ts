@@ -7,13 +7,12 @@ import type { Environment } from '../lib/index.ts';
 import { stateErrors } from '../state/errors.ts';
 import { clearRun } from '../state/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
-import { removeEmptyFolders } from './empty-folders.ts';
 import { NO_TRACES, findEngineTraces, removeEngineTraces } from './engine-traces.ts';
 import type { EngineTraces } from './engine-traces.ts';
 import { projectErrors } from './errors.ts';
 import { checkAtRest, relativeTo } from './project.ts';
 import type { Project } from './project.ts';
-import { otherOwner, runFolders } from './run-folders.ts';
+import { otherOwner, removeEmptyFolders, runFolders } from './left-work.ts';
 import { sweepRun } from './wire.ts';
 
 export interface CleaningPlan extends FeatureTraces {

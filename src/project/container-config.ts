@@ -9,7 +9,7 @@ import { allowlistProblems } from '../egress/rules/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import { settingsHome, stateHome } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
-import type { ContainerWishes } from './container-wishes.ts';
+import type { ContainerWishes } from './run-workers.ts';
 
 export type ConfigWishes = Pick<ContainerWishes, 'project' | 'config' | 'env'>;
 

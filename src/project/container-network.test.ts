@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EgressRule } from '../protocol/index.ts';
 import { networkFor } from './container-network.ts';
-import type { ContainerWishes } from './container-wishes.ts';
+import type { ContainerWishes } from './run-workers.ts';
 
 /** What is said of the network when workers get these variables of the user, and may reach these hosts. */
 function warningsOf(env: Record<string, string>, names: readonly string[], hosts: readonly string[]): Promise<unknown> {

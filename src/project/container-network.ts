@@ -5,7 +5,7 @@ import type { ContainerSettings } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { INSIDE } from '../protocol/index.ts';
 import type { EgressRule } from '../protocol/index.ts';
-import type { ContainerWishes } from './container-wishes.ts';
+import type { ContainerWishes } from './run-workers.ts';
 
 /** The way out of a run's containers, and what there is to say of it: the user's npm is asked meanwhile. */
 export interface Network extends Pick<ContainerSettings, 'network'> {

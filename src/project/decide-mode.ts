@@ -1,6 +1,36 @@
+import type { EgressRules } from '../egress/rules/index.ts';
 import { engineErrors } from '../engines/errors.ts';
+import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { RunImage } from '../images/index.ts';
+import type { AgentSpec } from '../protocol/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
 import { projectErrors } from './errors.ts';
+
+/** What workers will run in, and why. */
+export type Mode = ModeReason &
+  (
+    | { readonly name: 'subprocess' }
+    | {
+        readonly name: 'container';
+        readonly engine: Engine;
+        readonly info: EngineInfo;
+        /** What workers run in. */
+        readonly image: string;
+        /** The worker image by its id, which nothing of the repository is in. */
+        readonly workerImage: string;
+        /** What workers may reach; the user's npm is asked for it while the image is looked for. Null without a proxy. */
+        readonly rules: Promise<EgressRules> | null;
+      }
+  );
+
+export interface ModeReason {
+  /** "auto", when the choice was ours. */
+  readonly wished: string;
+  readonly because: string;
+}
+
+/** The first line that a run prints. */
+export type ModeLine = ModeReason & Pick<Mode, 'name'>;
 
 /** What is known when no engine answers. */
 export interface EngineAbsence {
@@ -50,4 +80,27 @@ export function decideImage({ kind, state }: Pick<RunImage, 'kind' | 'state'>, a
 export function decideResumed(feature: string, begun: string, meant: readonly string[]): string {
   if (begun !== 'container' && meant.length > 0) throw projectErrors.MODE_UNCLEAR({ feature, begun, reasons: meant });
   return begun;
+}
+
+/** Pure: why an engine is none for workers. */
+export function engineProblem({
+  mapsUsers,
+  takesSeccomp,
+}: Pick<EngineInfo, 'mapsUsers' | 'takesSeccomp'>): string | undefined {
+  if (mapsUsers)
+    return 'maps users (it is rootless, or uses userns-remap): what workers write would belong to users that you are not';
+  if (!takesSeccomp)
+    return 'takes no list of system calls with a container (Podman wants a file for it; docker info shows no seccomp where the kernel has none): workers could make calls that reach the whole machine';
+  return undefined;
+}
+
+/** Pure. What a run without containers does not protect from; nothing for one with them. */
+export function unprotectedLines({ name }: ModeLine, agent: AgentSpec, { tasks }: TaskGraph): string[] {
+  if (name === 'container') return [];
+  return [
+    'Not protected: what tasks run has your own rights. It can read your keys and logins, change every file of yours, and use your network; ownership and gates only judge what it hands in.',
+    ...(agent.kind === 'claude' && tasks.some((task) => task.run === null)
+      ? ['Claude Code is started with --dangerously-skip-permissions: it asks before nothing that it does.']
+      : []),
+  ];
 }

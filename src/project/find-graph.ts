@@ -1,12 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { hasCode, libErrors } from '../lib/index.ts';
+import { hasCode, libErrors, reasonOf, systemCode } from '../lib/index.ts';
 import type { AppError } from '../lib/index.ts';
 import { taskErrors } from '../tasks/errors.ts';
+import { parseGraph } from '../tasks/index.ts';
 import { leftWork } from './left-work.ts';
-import { loadGraph } from './load-graph.ts';
-import type { LoadedGraph } from './load-graph.ts';
+import { checkFeatureName } from './project.ts';
 import type { Project } from './project.ts';
-import type { RunWishes } from './run-wishes.ts';
+import type { LoadedGraph, RunWishes } from './run-request.ts';
 
 /** The task graph that is meant: of the named feature, of the only one there is, or of the named file. */
 export async function findGraph(project: Project, wishes: RunWishes): Promise<LoadedGraph> {
@@ -42,4 +43,40 @@ async function featureGraph(project: Project, feature: string, { resume }: RunWi
 
 function usage(problem: string, hint: string): AppError {
   return libErrors.USAGE({ problem, hint });
+}
+
+/** Reads and checks a task graph; throws with all its problems at once. */
+export async function loadGraph(file: string): Promise<LoadedGraph> {
+  const text = await readText(file);
+  const value = parseJson(file, text);
+  const parsed = parseGraph(value);
+  if (!parsed.ok) throw taskErrors.GRAPH_INVALID({ file, problems: parsed.problems });
+  checkFeatureName(parsed.graph.feature);
+  return { graphText: text, graph: parsed.graph, warnings: parsed.warnings };
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') throw taskErrors.GRAPH_MISSING({ file });
+    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
+  }
+}
+
+function parseJson(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const problem = `it is not JSON: ${reasonOf(error)}${lineOf(reasonOf(error), text)}`;
+    throw taskErrors.GRAPH_INVALID({ file, problems: [problem] }, { cause: error });
+  }
+}
+
+/** Newer versions of Node name line and column themselves; older ones only a position. */
+function lineOf(message: string, text: string): string {
+  const position = /at position (\d+)(?!.*line)/.exec(message)?.[1];
+  if (position === undefined) return '';
+  const lines = text.slice(0, Number(position)).split('\n');
+  return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
 }

@@ -1,12 +1,19 @@
+import { existsSync } from 'node:fs';
+import { readdir, rm, rmdir } from 'node:fs/promises';
+import path from 'node:path';
 import { findTraces, mergedTasks } from '../git/index.ts';
-import type { AppError } from '../lib/index.ts';
+import { systemCode } from '../lib/index.ts';
+import type { AppError, Environment } from '../lib/index.ts';
+import { removeGoneRuns } from '../state/index.ts';
+import type { FeaturePaths, RunState } from '../state/index.ts';
 import { projectErrors } from './errors.ts';
 import type { Project } from './project.ts';
-import { runFolders } from './run-folders.ts';
 
-/** Why there is no state of a run: none was started, or the state was removed and the work is still there. */
-export async function noRun(project: Project, feature: string): Promise<AppError> {
-  return (await leftWork(project, feature)) ?? projectErrors.NO_RUN({ feature });
+/** The state of a feature's run. Without one: none was started, or the state was removed and the work is still there. */
+export async function readRun(project: Project, feature: string): Promise<RunState> {
+  const state = await project.store(feature).read();
+  if (state !== undefined) return state;
+  throw (await leftWork(project, feature)) ?? projectErrors.NO_RUN({ feature });
 }
 
 /** What to say of refs of a run that has no state; undefined when there are none. */
@@ -17,4 +24,46 @@ export async function leftWork({ repository, paths, store }: Project, feature: s
   if (refs.length === 0 || (await store(feature).read()) !== undefined) return undefined;
   const merged = await mergedTasks(repository, feature);
   return projectErrors.TRACES_LEFT({ feature, refs, merged });
+}
+
+/** All folders in which worktrees of a feature's workers may be, those of earlier versions included. */
+export function runFolders({ workers, formerly }: FeaturePaths): readonly string[] {
+  return [workers, ...formerly];
+}
+
+/** Says which repositories are gone whose runs have left folders. One that cannot be removed is in no run's way. */
+export async function clearGoneRuns(env: Environment): Promise<string[]> {
+  const roots = await removeGoneRuns(env, Date.now()).catch((): string[] => []);
+  return [...new Set(roots)].map((root) => `removed what workers of ${root} had left: that repository is gone`);
+}
+
+/** Locks and states belong to a working tree, branches and refs to the repository: another one may have the run. */
+export async function otherOwner({ repository }: Project, feature: string): Promise<string | undefined> {
+  const others = (await repository.listWorktrees()).map(({ folder }) => folder);
+  return others.find(
+    (root) => root !== repository.root && existsSync(path.join(root, '.mahabharatha', 'state', `${feature}.json`)),
+  );
+}
+
+/** Removes the folders that a run has in the repository, as far as they hold nothing. The lock has been released. */
+export async function removeEmptyFolders({ paths }: Project, run: FeaturePaths): Promise<void> {
+  for (const folder of [run.requests, run.logs, run.folder]) await removeIfEmpty(folder);
+  for (const folder of [paths.state, paths.logs, ...paths.formerly]) await removeIfOurs(folder);
+}
+
+/** Who has taken the lock since it was released has put it there again. */
+async function removeIfEmpty(folder: string): Promise<void> {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
+  }
+}
+
+/** The folders that hold nothing but the ignore file that we put there. */
+async function removeIfOurs(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((): string[] => []);
+  if (names.length !== 1 || names[0] !== '.gitignore') return;
+  await rm(path.join(folder, '.gitignore'), { force: true });
+  await removeIfEmpty(folder);
 }

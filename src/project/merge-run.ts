@@ -4,7 +4,7 @@ import type { BroughtIn } from '../git/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { projectErrors } from './errors.ts';
-import { noRun } from './left-work.ts';
+import { readRun } from './left-work.ts';
 import { checkAtRest } from './project.ts';
 import type { Project } from './project.ts';
 import { changedParts, isPackageFile, steeringChanges } from './steering-changes.ts';
@@ -60,8 +60,7 @@ async function steeringOf({ repository }: Project, { files, before, commit }: Br
 
 async function finishedState(project: Project, feature: string, partial: boolean): Promise<RunState> {
   const store = project.store(feature);
-  const state = await store.read();
-  if (state === undefined) throw await noRun(project, feature);
+  const state = await readRun(project, feature);
   await checkAtRest(store, feature);
   if (state.status !== 'complete' && !partial) {
     throw projectErrors.MERGE_NOT_READY({

@@ -1,7 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { removeOrphans } from '../containers/index.ts';
 import type { OrphanSearch, OwnerInEngine } from '../containers/index.ts';
-import type { Engine } from '../engines/index.ts';
 import { RUN_LABEL } from '../launchers/index.ts';
 import { isFeatureName } from './project.ts';
 import type { Project } from './project.ts';
@@ -21,11 +19,6 @@ interface Asking {
 export function orphanRuns(asking: Asking): OrphanSearch {
   const labels = { [RUN_LABEL.repo]: asking.project.repository.root };
   return { labels, isAlive: (owner) => isAlive(owner, asking) };
-}
-
-/** Removes what runs of this repository have left there, and says which. */
-export function clearOrphans(engine: Engine, asking: Asking): Promise<string[]> {
-  return removeOrphans(engine, orphanRuns(asking));
 }
 
 /**

@@ -5,8 +5,8 @@ import type { RunState, StateStore } from '../state/index.ts';
 import { dependentsOf } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { projectErrors } from './errors.ts';
-import { noRun } from './left-work.ts';
-import { loadGraph } from './load-graph.ts';
+import { readRun } from './left-work.ts';
+import { loadGraph } from './find-graph.ts';
 import type { Project } from './project.ts';
 
 interface Retried {
@@ -29,8 +29,7 @@ interface Choice {
 
 async function chooseTasks(project: Project, feature: string, named: string | undefined): Promise<Choice> {
   const store = project.store(feature);
-  const state = await store.read();
-  if (state === undefined) throw await noRun(project, feature);
+  const state = await readRun(project, feature);
   const failed = Object.keys(state.tasks).filter((id) => state.tasks[id]?.status === 'failed');
   if (named === undefined) return { state, asked: failed };
   const status = state.tasks[named]?.status;

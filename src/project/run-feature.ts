@@ -1,107 +1,109 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { removeOrphans } from '../containers/index.ts';
 import { checkoutNotes } from '../git/index.ts';
 import { listed } from '../lib/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
 import { EGRESS_LOG } from '../protocol/index.ts';
-import type { RunState, StateStore } from '../state/index.ts';
-import { rememberContainers } from './container-memory.ts';
-import { removeEmptyFolders } from './empty-folders.ts';
+import type { StateStore } from '../state/index.ts';
+import { unprotectedLines } from './decide-mode.ts';
+import { clearGoneRuns, removeEmptyFolders } from './left-work.ts';
 import { tallyNetwork } from './network-tally.ts';
 import type { NetworkTally } from './network-tally.ts';
-import { clearOrphans } from './orphans.ts';
-import { planStart } from './plan-start.ts';
-import type { Start } from './plan-start.ts';
-import type { Prepared } from './prepare-run.ts';
+import { orphanRuns } from './orphans.ts';
+import { planRun } from './plan-run.ts';
+import type { RunPlan } from './plan-run.ts';
+import { rememberContainers } from './reasons-for-containers.ts';
+import type { RunFace, RunHost, RunListener } from './run-face.ts';
+import { placeWorkers } from './project.ts';
 import type { Project } from './project.ts';
-import { clearGoneRuns } from './run-folders.ts';
-import type { RunFace, RunHost, RunListener } from './run-listener.ts';
-import { stopSignal } from './stop-signal.ts';
-import { unprotectedLines } from './unprotected.ts';
+import type { RunRequest } from './run-request.ts';
 import { runOptions, sweepRun, wirePorts } from './wire.ts';
 
-/** From a prepared run to its end. Planned under the lock, so no other process changes what the plan is made from. */
-export async function runFeature(prepared: Prepared, host: RunHost, face: RunFace): Promise<RunEnd> {
-  const { project, graph } = prepared;
+/** Builds a feature, from the lock to the end of its run. */
+export async function runFeature(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunEnd> {
+  const project = await placeWorkers(asked.project, asked.config, host.env);
+  const { graph } = asked;
   const store = project.store(graph.feature);
   await project.repository.repairRecords();
   const isNew = !existsSync(store.paths.folder);
   const release = await store.lock();
   let planned = false;
   try {
-    const start = await planStart(prepared, host.env);
+    const plan = await planRun({ ...asked, project }, host, face);
     planned = true;
-    return await runLocked({ prepared, start, store }, host, face);
+    return await carryOut(plan, store, host, face);
   } finally {
     await release();
     if (isNew && !planned) await removeEmptyFolders(project, store.paths);
   }
 }
 
-interface Locked {
-  readonly prepared: Prepared;
-  readonly start: Start;
-  /** Holds the feature's lock. */
-  readonly store: StateStore;
-}
-
-async function runLocked(locked: Locked, host: RunHost, face: RunFace): Promise<RunEnd> {
-  const { project, graph, config, mode, wishes } = locked.prepared;
-  const { agent, workers } = locked.start;
+async function carryOut(plan: RunPlan, store: StateStore, host: RunHost, face: RunFace): Promise<RunEnd> {
+  const { project, graph, mode, agent, config, wishes, workers } = plan;
   const [copies, notes] = await Promise.all([
     project.repository.untrackedFiles(config.workers.copy),
-    notesOnStart(locked),
+    notesOnStart(plan),
   ]);
-  await makeReady(locked, host);
+  await store.makeWorkers();
+  await store.keepGraph(plan.graphText);
+  if (mode.name === 'container') await rememberContainers(project.repository.commonDir, host.env);
   face.mode(mode, unprotectedLines(mode, agent, graph));
   const listener = await face.open(graph);
   const stop = stopSignal(host.interrupted);
+  const deadlineMs = wishes.deadlineMs ?? null;
   const run: RunContext = {
     graph,
-    ports: wirePorts(project, locked.store, workers.launcher, listener.event),
-    options: runOptions({ config, agent, copies, deadlineMs: wishes.deadlineMs ?? null, ...workers, stop }),
+    ports: wirePorts(project, store, workers.launcher, listener.event),
+    options: runOptions({ config, agent, copies, deadlineMs, ...workers, stop }),
   };
   for (const note of notes) listener.note(note);
   const warned = workers.warnings.then((warnings) => warnings.forEach((warning) => listener.note(warning)));
-  for (const note of await clearLeftovers(locked, host)) listener.note(note);
+  for (const note of await clearLeftovers(plan, host)) listener.note(note);
   host.onForce(async () => {
-    const state = await run.ports.store.read();
-    if (state !== undefined) await run.ports.launcher.sweep(state.runId);
+    const state = await store.read();
+    if (state !== undefined) await workers.launcher.sweep(state.runId);
   });
-  return await finishedRun(run, { ...locked.start, listener, warned });
+  return await finishedRun(run, plan, listener, warned);
 }
 
-async function notesOnStart({ prepared, start }: Locked): Promise<readonly string[]> {
-  const { project, mode } = prepared;
+async function notesOnStart({ project, mode, known, base, warnings }: RunPlan): Promise<readonly string[]> {
   const found = await Promise.all([
-    uncommittedNote(project, start.known),
-    mode.name === 'container' ? checkoutNotes(project.repository, start.base) : [],
+    known === undefined ? uncommittedNote(project) : [],
+    mode.name === 'container' ? checkoutNotes(project.repository, base) : [],
   ]);
-  return [...prepared.notes, ...found.flat()];
+  return [...warnings, ...found.flat()];
 }
 
-async function makeReady({ prepared, store }: Locked, { env }: RunHost): Promise<void> {
-  await store.makeWorkers();
-  await store.keepGraph(prepared.graphText);
-  if (prepared.mode.name === 'container') await rememberContainers(prepared.project.repository.commonDir, env);
+async function uncommittedNote({ repository }: Project): Promise<string[]> {
+  const files = (await repository.uncommitted()).filter((file) => !file.startsWith('.mahabharatha/'));
+  if (files.length === 0) return [];
+  return [`workers start from the last commit; not in it: ${listed(files, 5)}`];
 }
 
-/** What earlier runs have left running or lying about. Returns what there is to say of it. */
-async function clearLeftovers({ prepared, start }: Locked, { env }: RunHost): Promise<readonly string[]> {
-  const { known, settings } = start;
+/** Ends and removes what earlier runs have left. Returns what there is to say of it. */
+async function clearLeftovers(plan: RunPlan, { env }: RunHost): Promise<readonly string[]> {
+  const { known, settings } = plan;
   // Workers of another kind would go on under the same numbers.
   if (known !== undefined && known.settings.mode !== settings.mode) await sweepRun(known, env);
-  return [...(await clearLeftRuns(prepared, known)), ...(await clearGoneRuns(env))];
+  return [...(await clearOrphans(plan)), ...(await clearGoneRuns(env))];
 }
 
-interface Going extends Start {
-  readonly listener: RunListener;
+/** We hold the feature's lock: what its other runs have left has no owner, and what lives of a resumed one is ours. */
+async function clearOrphans({ project, graph, config, mode, known }: RunPlan): Promise<string[]> {
+  if (mode.name === 'subprocess') return [];
+  const mine = { feature: graph.feature, runId: known?.runId ?? null };
+  return removeOrphans(mode.engine, orphanRuns({ project, leaseMs: config.workers.lease, mine }));
+}
+
+async function finishedRun(
+  run: RunContext,
+  { known, settings, base }: RunPlan,
+  listener: RunListener,
   /** All warnings have been passed on. */
-  readonly warned: Promise<void>;
-}
-
-async function finishedRun(run: RunContext, { known, settings, base, listener, warned }: Going): Promise<RunEnd> {
+  warned: Promise<void>,
+): Promise<RunEnd> {
   let end: RunEnd | undefined;
   try {
     end = known === undefined ? await startRun(run, settings, base) : await resumeRun(run, known, settings);
@@ -118,19 +120,24 @@ function networkOf({ ports }: RunContext, { state }: RunEnd): Promise<NetworkTal
   return tallyNetwork(file, state.startedAt).catch(() => undefined);
 }
 
-/** We hold the feature's lock: what its other runs have left has no owner, and what lives of a resumed one is ours. */
-async function clearLeftRuns(
-  { project, graph, config, mode }: Prepared,
-  known: RunState | undefined,
-): Promise<string[]> {
-  if (mode.name === 'subprocess') return [];
-  const mine = { feature: graph.feature, runId: known?.runId ?? null };
-  return clearOrphans(mode.engine, { project, leaseMs: config.workers.lease, mine });
-}
+const STOP_CAUSES: Readonly<Record<number, string>> = {
+  129: 'the terminal is gone (SIGHUP)',
+  130: 'interrupted (SIGINT)',
+  143: 'asked to stop (SIGTERM)',
+};
 
-async function uncommittedNote(project: Project, known: RunState | undefined): Promise<string[]> {
-  if (known !== undefined) return [];
-  const files = (await project.repository.uncommitted()).filter((file) => !file.startsWith('.mahabharatha/'));
-  if (files.length === 0) return [];
-  return [`workers start from the last commit; not in it: ${listed(files, 5)}`];
+/** The end that is asked of a run, with its cause in words; the reason of the other signal is the exit status. */
+function stopSignal(interrupted: AbortSignal): AbortSignal {
+  const controller = new AbortController();
+  const stop = (): void => {
+    const exit = Number(interrupted.reason);
+    controller.abort({
+      status: 'stopped',
+      exit,
+      cause: STOP_CAUSES[exit] ?? 'the orchestrator met an error that it could not answer',
+    });
+  };
+  if (interrupted.aborted) stop();
+  interrupted.addEventListener('abort', stop, { once: true });
+  return controller.signal;
 }

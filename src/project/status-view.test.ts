@@ -7,7 +7,7 @@ import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { colorsFor } from '../cli/render/colors.ts';
 import { formatStatus } from '../cli/render/status.ts';
-import { viewStatus } from './status-view.ts';
+import { viewRun } from './status-view.ts';
 import type { StatusView } from './status-view.ts';
 
 const MINUTE = 60_000;
@@ -46,9 +46,7 @@ async function look(
   if (heartbeatAt !== undefined) writeFileSync(status, JSON.stringify({ ...said, ...rest }));
   const paths = { worker: () => ({ status }) };
   const store = { read: async () => state, holder: async () => undefined, paths } as unknown as StateStore;
-  const view = await viewStatus(store, async () => (alive ? [{ session: 's-0' } as WorkerHandle] : []));
-  if (view === undefined) throw new Error('no run');
-  return view;
+  return viewRun(store, state, async () => (alive ? [{ session: 's-0' } as WorkerHandle] : []));
 }
 
 const inWords = (view: StatusView, now = Date.now()): string => formatStatus(view, now, colorsFor(false)).toString();

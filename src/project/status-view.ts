@@ -1,8 +1,12 @@
 import { readUntrusted } from '../lib/index.ts';
+import type { Environment } from '../lib/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { Phase } from '../protocol/index.ts';
 import type { RunState, StateStore, TaskState, WorkerState } from '../state/index.ts';
+import { readRun } from './left-work.ts';
+import type { Project } from './project.ts';
+import { wireList } from './wire.ts';
 
 /** A run as it is, not as it was last written down: what is dead is not shown as alive. */
 export interface StatusView extends Omit<RunState, 'workers'> {
@@ -13,12 +17,15 @@ export interface StatusView extends Omit<RunState, 'workers'> {
   readonly workers: Record<string, WorkerState & { readonly phase: Phase | null }>;
 }
 
-export async function viewStatus(
+export async function viewStatus(project: Project, feature: string, env: Environment): Promise<StatusView> {
+  return viewRun(project.store(feature), await readRun(project, feature), wireList(env));
+}
+
+export async function viewRun(
   store: StateStore,
+  before: RunState,
   listLive: (state: RunState) => Promise<readonly WorkerHandle[]>,
-): Promise<StatusView | undefined> {
-  const before = await store.read();
-  if (before === undefined) return undefined;
+): Promise<StatusView> {
   const holder = await store.holder();
   const live = new Set((await listLive(before)).map((handle) => handle.session));
   // Who has ended in order since then has been written down by now.

@@ -3,7 +3,7 @@ import { removeCheckouts } from '../orchestrator/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { projectErrors } from './errors.ts';
 import type { Project } from './project.ts';
-import type { RunHost } from './run-listener.ts';
+import type { RunHost } from './run-face.ts';
 import { STOP_GRACE_MS, sweepRun } from './wire.ts';
 
 /** What the orchestrator needs beyond the workers' own grace to write things down, also on a busy machine. */

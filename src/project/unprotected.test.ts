@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentSpec } from '../protocol/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
-import type { ModeLine } from './choose-mode.ts';
-import { unprotectedLines } from './unprotected.ts';
+import type { ModeLine } from './decide-mode.ts';
+import { unprotectedLines } from './decide-mode.ts';
 
 const container: ModeLine = { name: 'container', wished: 'auto', because: 'an engine is there' };
 const subprocess: ModeLine = { name: 'subprocess', wished: 'subprocess', because: '--mode says so' };

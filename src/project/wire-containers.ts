@@ -9,10 +9,9 @@ import { run } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
 import { checkedMounts } from './container-config.ts';
 import { networkFor } from './container-network.ts';
-import type { ContainerWishes } from './container-wishes.ts';
+import type { ContainerWishes, Workers } from './run-workers.ts';
 import { projectErrors } from './errors.ts';
 import { programFile } from './package-files.ts';
-import type { Workers } from './wire.ts';
 import { findWorkerUsers } from './worker-users.ts';
 
 /** A launcher of containers with everything that the configuration says of them; what is wrong is said here. */

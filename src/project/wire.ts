@@ -13,6 +13,7 @@ import type { RecordedEvent, RunSettings, RunState, StateStore } from '../state/
 import { projectErrors } from './errors.ts';
 import { programFile } from './package-files.ts';
 import type { Project } from './project.ts';
+import type { WorkerWishes, Workers } from './run-workers.ts';
 
 /** Between the polite and the final signal. */
 export const STOP_GRACE_MS = 10_000;
@@ -49,22 +50,28 @@ export function wireSubprocesses(): Launcher {
   return createSubprocessLauncher({ node: process.execPath, workerProgram: programFile('worker') });
 }
 
+/** Workers as the mode wants them. What containers need is loaded only for them. */
+export async function wireWorkers(wishes: WorkerWishes): Promise<Workers> {
+  const { mode, env } = wishes;
+  if (mode.name === 'subprocess')
+    return { launcher: wireSubprocesses(), env, redact: (text) => text, warnings: Promise.resolve([]) };
+  const { wireContainers } = await import('./wire-containers.ts');
+  return wireContainers({ ...wishes, mode });
+}
+
+/** What a run with these workers would have to say before its start; what it could not use is refused here as there. */
+export async function checkWorkers(wishes: WorkerWishes): Promise<readonly string[]> {
+  const { mode } = wishes;
+  if (mode.name !== 'container') return [];
+  const { checkContainers } = await import('./wire-containers.ts');
+  return checkContainers({ ...wishes, mode });
+}
+
 /** Ends what is left of a run, whatever its workers ran in. Returns how many processes or containers that were. */
 export async function sweepRun(state: RunState, env: Environment): Promise<number> {
   if (state.settings.mode !== 'container') return wireSubprocesses().sweep(state.runId);
   const { findEngine } = await import('../engines/index.ts');
   return sweepOwner(await findEngine(env), state.runId);
-}
-
-/** What runs the workers of a run, and what they are given. */
-export interface Workers {
-  readonly launcher: Launcher;
-  /** What workers and all they run get of the user's environment. */
-  readonly env: Environment;
-  /** Takes secrets out of what workers say. */
-  readonly redact: (text: string) => string;
-  /** What there is to say, once it is known. */
-  readonly warnings: Promise<readonly string[]>;
 }
 
 /** Looks for the live workers of a run, in what they run in; an engine that does not answer has none. */

@@ -69,7 +69,7 @@ describe.skipIf(docker.why !== '')(`nothing sends workers from containers to the
     ],
     [
       'an earlier run in containers, of which the repository knows nothing any more',
-      `node -e 'import("/package/dist/project/container-memory.js").then((it) => it.rememberContainers("/tmp/project/.git", process.env))'`,
+      `node -e 'import("/package/dist/project/reasons-for-containers.js").then((it) => it.rememberContainers("/tmp/project/.git", process.env))'`,
       'this repository has run in containers on this machine',
     ],
   ])('there, %s makes mode auto refuse', (_, change, reason) => {

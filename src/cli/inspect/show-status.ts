@@ -1,5 +1,5 @@
 import { CLEAR_SCREEN, line, printableJson, sleep } from '../../lib/index.ts';
-import { noRun, openProject, viewStatus, wireList } from '../../project/index.ts';
+import { openProject, viewStatus } from '../../project/index.ts';
 import type { StatusView } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { status } from '../commands/status.ts';
@@ -12,12 +12,9 @@ const WATCH_MS = 1000;
 export async function showStatus(input: InputOf<typeof status>, context: CliContext): Promise<number> {
   const project = await openProject(context);
   const feature = await project.feature(input.feature);
-  const store = project.store(feature);
-  const listLive = wireList(context.env);
   const show = printer(context, input.json, input.watch);
   for (;;) {
-    const view = await viewStatus(store, listLive);
-    if (view === undefined) throw await noRun(project, feature);
+    const view = await viewStatus(project, feature, context.env);
     show(view);
     if (!input.watch || view.status !== 'running' || context.interrupted.aborted) return 0;
     await sleep(WATCH_MS, context.interrupted);

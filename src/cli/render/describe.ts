@@ -10,90 +10,68 @@ interface Line {
 /** Before the lines of what a task or a set-up printed: no line of ours begins so. */
 export const MARGIN = '           │ ';
 
+type EventOf<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { type: Type }>;
+
+const LINES: { readonly [Type in RecordedEvent['type']]: (event: EventOf<Type>) => Line } = {
+  'run-started': ({ runId, tasks, levels, settings, base }) =>
+    plain(
+      line`run ${runId}: ${inTasks(tasks)} in ${counted(levels, 'level')}, ${counted(settings.workers, 'worker')} (${settings.mode}), from ${short(base)}`,
+    ),
+  'run-resumed': ({ runId, pending }) => plain(line`run ${runId} goes on: ${inTasks(pending)} to do`),
+  'run-finished': ({ status, cause }) =>
+    status === 'complete'
+      ? good(line`run complete: ${cause}`)
+      : bad(line`run ${status}: ${printableBlock(cause, MARGIN)}`),
+  warning: ({ text }) => bad(line`warning: ${text}`),
+
+  'worker-starting': ({ worker, cause }) => quiet(line`worker ${worker} starts: ${cause}`),
+  'worker-started': ({ worker, containerId, pid }) =>
+    quiet(line`worker ${worker} is up (${containerId?.slice(0, 12) ?? `pid ${pid}`})`),
+  'worker-phase': ({ worker, phase }) =>
+    quiet(line`worker ${worker} is ${phase === 'setup' ? 'setting up its worktree' : phase}`),
+  'worker-kept': ({ worker, doing }) =>
+    plain(line`worker ${worker} is taken over${doing === null ? '' : `, at work on ${doing}`}`),
+  'worker-trouble': ({ worker, task, text }) => bad(line`${task} waits, says worker ${worker}: ${text}`),
+  'worker-recovered': ({ worker, task }) => plain(line`${task} goes on, says worker ${worker}: the model answers`),
+  'worker-exited': ({ worker, expected, cause }) =>
+    expected ? quiet(line`worker ${worker} has ended`) : bad(line`worker ${worker} is gone: ${cause}`),
+
+  'attempt-started': ({ task, worker, attempt, cause }) =>
+    plain(line`${task} → worker ${worker} (attempt ${attempt}: ${firstLine(cause)})`),
+  'attempt-verifying': ({ task }) => quiet(line`${task} is being verified`),
+  'attempt-accepted': ({ task, detail }) => good(line`${task} done: ${detail}`),
+  'attempt-failed': ({ task, attempt, outcome, detail }) =>
+    bad(line`${task} attempt ${attempt} failed (${outcome}): ${firstLine(detail)}`),
+  'task-failed': ({ task, cause }) => bad(line`${task} FAILED: ${firstLine(cause)}`),
+  'task-blocked': ({ task, cause }) => bad(line`${task} blocked: ${cause}`),
+  'task-reset': ({ task, cause }) => plain(line`${task} gets new tries: ${cause}`),
+  'task-merged': ({ task, tip }) => quiet(line`${task} merged: ${short(tip)}`),
+  'task-unmerged': ({ task, cause }) => bad(line`${task} is merged anew: ${cause}`),
+
+  'level-started': ({ level, tasks, base }) => plain(line`level ${level} starts: ${inTasks(tasks)} on ${short(base)}`),
+  'trial-dropped': ({ level, cause }) => bad(line`level ${level} is merged anew: ${cause}`),
+  'gates-started': ({ level, commit, cause }) => plain(line`gates of level ${level} on ${short(commit)} (${cause})`),
+  'gates-passed': ({ gates }) => good(describePassed(gates)),
+  'gates-failed': ({ log }) => bad(line`gates red: ${firstLine(log)}`),
+  'gates-lost': ({ cause }) => bad(line`gates broken off: ${cause}`),
+  'level-published': ({ level, tasks, tip }) =>
+    good(line`level ${level}: ${inTasks(tasks.length)} merged, integration branch at ${short(tip)}`),
+  'level-finished': ({ level, status, cause }) =>
+    status === 'complete' ? good(line`level ${level} complete`) : bad(line`level ${level} failed: ${cause}`),
+};
+
 /** An event in words; the same in plain output and in `logs`. */
-// oxlint-disable-next-line complexity, max-lines-per-function -- one case per event, each a line
-export function describe(event: RecordedEvent): Line {
-  switch (event.type) {
-    case 'run-started':
-      return plain(
-        line`run ${event.runId}: ${tasks(event.tasks)} in ${counted(event.levels, 'level')}, ${counted(event.settings.workers, 'worker')} (${event.settings.mode}), from ${short(event.base)}`,
-      );
-    case 'run-resumed':
-      return plain(line`run ${event.runId} goes on: ${tasks(event.pending)} to do`);
-    case 'warning':
-      return bad(line`warning: ${event.text}`);
-    case 'worker-starting':
-      return quiet(line`worker ${event.worker} starts: ${event.cause}`);
-    case 'worker-started':
-      return quiet(line`worker ${event.worker} is up (${event.containerId?.slice(0, 12) ?? `pid ${event.pid}`})`);
-    case 'worker-phase':
-      return quiet(
-        line`worker ${event.worker} is ${event.phase === 'setup' ? 'setting up its worktree' : event.phase}`,
-      );
-    case 'worker-kept':
-      return plain(
-        line`worker ${event.worker} is taken over${event.doing === null ? '' : `, at work on ${event.doing}`}`,
-      );
-    case 'worker-trouble':
-      return bad(line`${event.task} waits, says worker ${event.worker}: ${event.text}`);
-    case 'worker-recovered':
-      return plain(line`${event.task} goes on, says worker ${event.worker}: the model answers`);
-    case 'worker-exited':
-      return event.expected
-        ? quiet(line`worker ${event.worker} has ended`)
-        : bad(line`worker ${event.worker} is gone: ${event.cause}`);
-    case 'level-started':
-      return plain(line`level ${event.level} starts: ${tasks(event.tasks)} on ${short(event.base)}`);
-    case 'attempt-started':
-      return plain(line`${event.task} → worker ${event.worker} (attempt ${event.attempt}: ${firstLine(event.cause)})`);
-    case 'attempt-verifying':
-      return quiet(line`${event.task} is being verified`);
-    case 'attempt-accepted':
-      return good(line`${event.task} done: ${event.detail}`);
-    case 'attempt-failed':
-      return bad(line`${event.task} attempt ${event.attempt} failed (${event.outcome}): ${firstLine(event.detail)}`);
-    case 'task-failed':
-      return bad(line`${event.task} FAILED: ${firstLine(event.cause)}`);
-    case 'task-blocked':
-      return bad(line`${event.task} blocked: ${event.cause}`);
-    case 'task-reset':
-      return plain(line`${event.task} gets new tries: ${event.cause}`);
-    case 'task-merged':
-      return quiet(line`${event.task} merged: ${short(event.tip)}`);
-    case 'task-unmerged':
-      return bad(line`${event.task} is merged anew: ${event.cause}`);
-    case 'trial-dropped':
-      return bad(line`level ${event.level} is merged anew: ${event.cause}`);
-    case 'gates-started':
-      return plain(line`gates of level ${event.level} on ${short(event.commit)} (${event.cause})`);
-    case 'gates-passed':
-      return good(describePassed(event.gates));
-    case 'gates-failed':
-      return bad(line`gates red: ${firstLine(event.log)}`);
-    case 'gates-lost':
-      return bad(line`gates broken off: ${event.cause}`);
-    case 'level-published':
-      return good(
-        line`level ${event.level}: ${tasks(event.tasks.length)} merged, integration branch at ${short(event.tip)}`,
-      );
-    case 'level-finished':
-      return event.status === 'complete'
-        ? good(line`level ${event.level} complete`)
-        : bad(line`level ${event.level} failed: ${event.cause}`);
-    case 'run-finished':
-      return event.status === 'complete'
-        ? good(line`run complete: ${event.cause}`)
-        : bad(line`run ${event.status}: ${printableBlock(event.cause, MARGIN)}`);
-  }
+export function describe<Type extends RecordedEvent['type']>(event: EventOf<Type>): Line {
+  return LINES[event.type](event);
 }
 
-/** A red one that is not required stops nothing, and is no green one for that; the warning after it tells of it. */
+/** A red gate that is not required stops nothing and is not listed; a warning follows. */
 function describePassed(gates: readonly GateSummary[]): Printable {
   const green = gates.filter((gate) => gate.ok).map((gate) => gate.name);
   return green.length === 0 ? line`gates passed: no required one is red` : line`gates green: ${green.join(', ')}`;
 }
 
-const tasks = (number: number): string => counted(number, 'task');
+const inTasks = (number: number): string => counted(number, 'task');
 
 const good = (text: Printable): Line => ({ kind: 'good', text });
 const bad = (text: Printable): Line => ({ kind: 'bad', text });

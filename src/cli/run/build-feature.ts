@@ -5,7 +5,7 @@ import {
   configOf,
   findGraph,
   openProject,
-  prepareRun,
+  previewRun,
   readSettings,
   runFeature,
   trustNotes,
@@ -33,13 +33,16 @@ export async function build(wishes: RunWishes, { json, trustConfig }: Manner, co
   const project = await openProject(context);
   const settings = await readSettings(project, context);
   const config = configOf(project, settings);
-  const loaded = await findGraph(project, wishes);
-  if (!wishes.dryRun) await askTrust(project, settings, trustConfig, context);
+  const request = { project, config, wishes, ...(await findGraph(project, wishes)) };
   const face = faceOf(context, json);
-  const prepared = await prepareRun({ project, config, loaded, wishes }, context, face);
-  if (!wishes.dryRun) return (await runFeature(prepared, context, face)).exit;
-  const notes = [...trustNotes(settings), ...prepared.notes];
-  return showPlan({ ...prepared, notes }, { json, tell: face.mode }, context);
+  if (wishes.dryRun === true) {
+    const preview = await previewRun(request, context, face);
+    const notes = [...trustNotes(settings), ...preview.warnings];
+    showPlan(preview, notes, json ? undefined : face.mode, context);
+    return 0;
+  }
+  await askTrust(project, settings, trustConfig, context);
+  return (await runFeature(request, context, face)).exit;
 }
 
 /** What the command line says, as far as it can be right. */

@@ -1,16 +1,39 @@
 import { createHash } from 'node:crypto';
 import { lstat, mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import type { Config } from '../config/index.ts';
 import { stateHome, systemCode, writeFileAtomic } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import type { Place, Project } from './project.ts';
+
+/** Why workers of this repository are meant to be in containers, in words; without a reason, empty. */
+export async function reasonsForContainers(
+  { repository, paths }: Project,
+  workers: Config['workers'],
+  { env }: Pick<Place, 'env'>,
+): Promise<string[]> {
+  const [known, described] = await Promise.all([
+    hasRunInContainers(repository.commonDir, env),
+    mayBeThere(path.join(paths.top, 'Dockerfile')),
+  ]);
+  return [
+    ...(known ? ['this repository has run in containers on this machine'] : []),
+    ...(workers.asksForContainers ? ['its configuration sets workers.container, or workers.mode to container'] : []),
+    ...(described ? ['it describes an image of its own: .mahabharatha/Dockerfile'] : []),
+  ];
+}
 
 /**
  * Remembers that a repository has run in containers on this machine, in the user's state folder: neither clean-up nor a
  * task in a container can take that back. What cannot be looked at counts as remembered.
  */
 export async function hasRunInContainers(commonDir: string, env: Environment): Promise<boolean> {
+  return mayBeThere(memoryFile(commonDir, env));
+}
+
+async function mayBeThere(file: string): Promise<boolean> {
   try {
-    await lstat(memoryFile(commonDir, env));
+    await lstat(file);
     return true;
   } catch (error) {
     return systemCode(error) !== 'ENOENT';

@@ -1,7 +1,7 @@
 import type { RecordedEvent, RunState } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { BuildListener } from './build-images.ts';
-import type { ModeLine } from './choose-mode.ts';
+import type { ModeLine } from './decide-mode.ts';
 import type { Host } from './image-request.ts';
 import type { NetworkTally } from './network-tally.ts';
 

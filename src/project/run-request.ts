@@ -1,3 +1,7 @@
+import type { Config } from '../config/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
+import type { Project } from './project.ts';
+
 /** What is asked of a run. What is left out is as the configuration says, or as it is usual. */
 export interface RunWishes {
   readonly feature?: string | undefined;
@@ -12,4 +16,18 @@ export interface RunWishes {
   readonly dryRun?: boolean;
   /** Also the first image of all. */
   readonly autoBuild?: boolean;
+}
+
+export interface LoadedGraph {
+  readonly graphText: string;
+  readonly graph: TaskGraph;
+  readonly warnings: readonly string[];
+}
+
+/** A feature that is to be built. */
+export interface RunRequest extends LoadedGraph {
+  readonly project: Project;
+  /** From settings that the user has approved. */
+  readonly config: Config;
+  readonly wishes: RunWishes;
 }

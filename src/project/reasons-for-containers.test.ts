@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { hasRunInContainers, rememberContainers } from './container-memory.ts';
+import { hasRunInContainers, rememberContainers } from './reasons-for-containers.ts';
 
 it('remembers in the state folder of the user which repositories have run in containers', async () => {
   const home = tempFolder();

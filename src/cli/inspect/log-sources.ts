@@ -1,0 +1,100 @@
+import path from 'node:path';
+import { refusalText } from '../../egress/target/index.ts';
+import { line as words, printableJson, printableOutput } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
+import { EGRESS_LOG, readLogLine, readRefusal } from '../../protocol/index.ts';
+import type { LogLine } from '../../protocol/index.ts';
+import type { RecordedEvent, StateStore } from '../../state/index.ts';
+import { colorsFor } from '../render/colors.ts';
+import type { Colors } from '../render/colors.ts';
+import { describe } from '../render/describe.ts';
+
+/** A line of a log file, as text to show and as text for programs. */
+export interface Entry {
+  readonly at: string;
+  readonly task: string | undefined;
+  /** Undefined for what is about the whole run. */
+  readonly worker: number | undefined;
+  readonly json: Printable;
+  readonly text: Printable;
+}
+
+export interface Source {
+  readonly file: string;
+  parse(line: string): Entry;
+}
+
+export function workerSource(store: StateStore, worker: number, color: boolean): Source {
+  return {
+    file: store.paths.worker(worker).log,
+    parse: (json) => {
+      const line = readLogLine(json);
+      // A worker that starts or crashes prints lines that are not JSON.
+      if (line === undefined) return unreadable(json, { worker });
+      // Whose log it is, is known by its file; a task may have forged the line.
+      return entryOf({ ...line, worker }, printableOutput(line.text, color), colorsFor(color));
+    },
+  };
+}
+
+/** What the egress proxy has refused to any worker, or could not reach for it. */
+export function egressSource(store: StateStore, color: boolean): Source {
+  const colors = colorsFor(color);
+  return {
+    file: path.join(store.paths.logs, EGRESS_LOG),
+    parse: (json) => {
+      const refusal = readRefusal(json);
+      const line = refusal === undefined ? readLogLine(json) : { ...refusal, text: refusalText(refusal) };
+      if (line === undefined) return unreadable(json, { source: 'egress' });
+      // It stands out, since it may be the reason for all that follows; a task has chosen the names in it.
+      return entryOf(line, colors.yellow(printableOutput(line.text)), colors);
+    },
+  };
+}
+
+function entryOf(line: LogLine, shown: Printable, colors: Colors): Entry {
+  const { at, worker, task, source } = line;
+  const who = `${at.slice(11, 19)} ${worker}${task === undefined ? '' : ` ${task}`} ${source.padEnd(6)}`;
+  return { at, task, worker, json: printableJson(line), text: words`${colors.dim(who)} ${shown}` };
+}
+
+function unreadable(text: string, from: { worker: number } | { source: string }): Entry {
+  const worker = 'worker' in from ? from.worker : undefined;
+  const who = 'worker' in from ? from.worker : from.source;
+  const shown = words`         ${who}  ${printableOutput(text)}`;
+  return { at: '', task: undefined, worker, json: printableJson({ ...from, text }), text: shown };
+}
+
+export function eventSource(store: StateStore, color: boolean): Source {
+  const { dim } = colorsFor(color);
+  return {
+    file: store.paths.events,
+    parse: (json) => {
+      const value = parseJson(json);
+      if (!isEvent(value)) return unreadable(json, { source: 'run' });
+      const task = 'task' in value ? value.task : undefined;
+      return {
+        at: value.at,
+        task,
+        worker: undefined,
+        json: printableJson(value),
+        text: words`${dim(`${value.at.slice(11, 19)} run`)} ${describe(value).text}`,
+      };
+    },
+  };
+}
+
+/** Our own file, written by this or an earlier version of us. */
+function isEvent(value: unknown): value is RecordedEvent {
+  return (
+    typeof value === 'object' && value !== null && 'type' in value && 'at' in value && typeof value.at === 'string'
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import { gitErrors } from '../git/errors.ts';
+import type { AgentSpec } from '../protocol/index.ts';
+import { branchNames } from '../protocol/index.ts';
+import type { RunSettings, RunState } from '../state/index.ts';
+import { checkAgent } from './check-agent.ts';
+import { chooseMode } from './choose-mode.ts';
+import type { Mode } from './decide-mode.ts';
+import { projectErrors } from './errors.ts';
+import { leftWork } from './left-work.ts';
+import { placeWorkers } from './project.ts';
+import type { Project } from './project.ts';
+import type { RunFace, RunHost } from './run-face.ts';
+import type { RunRequest } from './run-request.ts';
+import type { Workers } from './run-workers.ts';
+import { agentSpec, checkWorkers, runSettings, wireWorkers } from './wire.ts';
+
+/** What a dry run shows. */
+export interface RunPreview extends RunRequest {
+  readonly mode: Mode;
+  readonly settings: RunSettings;
+  readonly agent: AgentSpec;
+}
+
+/** What a run starts with. */
+export interface RunPlan extends RunPreview {
+  /** The run that is resumed. */
+  readonly known: RunState | undefined;
+  readonly workers: Workers;
+  readonly base: string;
+}
+
+/** What would be done; starts and builds nothing. What no run could use is refused here as it would be there. */
+export async function previewRun(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunPreview> {
+  const project = await placeWorkers(asked.project, asked.config, host.env);
+  const request = { ...asked, project };
+  const { graph, wishes } = asked;
+  const known = wishes.resume === true ? await project.store(graph.feature).read() : undefined;
+  const preview = await chooseAll(request, known, host, face);
+  return { ...preview, warnings: [...request.warnings, ...(await checkWorkers({ ...preview, env: host.env }))] };
+}
+
+/**
+ * What is wrong with a start is said here, before anything but images is changed. The caller holds the feature's lock, so
+ * no other process changes what the plan is made from.
+ */
+export async function planRun(request: RunRequest, host: RunHost, face: RunFace): Promise<RunPlan> {
+  const { project, graph, wishes } = request;
+  const known = await knownRun(request);
+  const preview = await chooseAll(request, known, host, face);
+  const { mode, agent } = preview;
+  if (mode.name === 'subprocess' && graph.tasks.some((task) => task.run === null))
+    await checkAgent(agent, graph, host.env);
+  const workers = await wireWorkers({ ...preview, env: host.env });
+  const base = known?.base ?? (await project.repository.resolve(wishes.base ?? 'HEAD'));
+  return { ...preview, known, workers, base };
+}
+
+/** The run that is resumed; undefined when a new one may begin. */
+async function knownRun({ project, graph, wishes }: RunRequest): Promise<RunState | undefined> {
+  const { feature } = graph;
+  const known = await project.store(feature).read();
+  if (known === undefined && wishes.resume === true)
+    throw (await leftWork(project, feature)) ?? projectErrors.NOTHING_TO_RESUME({ feature });
+  if (known === undefined) await checkNothingLeft(project, feature);
+  else if (wishes.resume !== true) {
+    const status = known.status === 'running' ? 'broken off' : known.status;
+    throw projectErrors.RUN_EXISTS({ feature, status });
+  }
+  return known;
+}
+
+/** Work of a run whose state is gone must not be lost; and git keeps no branch below another branch. */
+async function checkNothingLeft(project: Project, feature: string): Promise<void> {
+  const { integration } = branchNames(feature);
+  const above = ['mahabharatha', `mahabharatha/${feature}`];
+  const inTheWay = await Promise.all(above.map((branch) => project.repository.readRef(`refs/heads/${branch}`)));
+  const branch = above.find((_, index) => inTheWay[index] !== undefined);
+  if (branch !== undefined) throw gitErrors.BRANCH_BLOCKS_NAMESPACE({ branch, wanted: integration });
+  const left = await leftWork(project, feature);
+  if (left !== undefined) throw left;
+}
+
+/** A resumed run takes today's configuration (gates may have been mended), but keeps workers and agent unless they are named anew. */
+async function chooseAll(
+  request: RunRequest,
+  known: RunState | undefined,
+  host: RunHost,
+  face: RunFace,
+): Promise<RunPreview> {
+  const { config, wishes } = request;
+  const mode = await chooseMode(request, known, host, face);
+  const settings = runSettings(config, {
+    workers: wishes.workers ?? known?.settings.workers ?? config.workers.count,
+    mode: mode.name,
+    agent: wishes.agent ?? known?.settings.agent ?? config.agent,
+  });
+  return { ...request, mode, settings, agent: agentSpec(config, settings.agent) };
+}

@@ -1,0 +1,32 @@
+import type { Config } from '../config/index.ts';
+import type { Launcher } from '../launchers/index.ts';
+import type { Environment } from '../lib/index.ts';
+import type { AgentSpec } from '../protocol/index.ts';
+import type { TaskGraph } from '../tasks/index.ts';
+import type { Mode } from './decide-mode.ts';
+import type { Project } from './project.ts';
+
+/** What the workers of a run are made from, whatever they run in. */
+export interface WorkerWishes {
+  readonly project: Project;
+  readonly config: Config;
+  readonly graph: TaskGraph;
+  readonly mode: Mode;
+  readonly agent: AgentSpec;
+  readonly env: Environment;
+}
+
+export interface ContainerWishes extends WorkerWishes {
+  readonly mode: Mode & { name: 'container' };
+}
+
+/** What runs the workers of a run, and what they are given. */
+export interface Workers {
+  readonly launcher: Launcher;
+  /** What workers and all they run get of the user's environment. */
+  readonly env: Environment;
+  /** Takes secrets out of what workers say. */
+  readonly redact: (text: string) => string;
+  /** What there is to say, once it is known. */
+  readonly warnings: Promise<readonly string[]>;
+}

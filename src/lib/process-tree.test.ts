@@ -107,7 +107,7 @@ it('finds and kills a whole tree: children, what left the session, and what lost
 
 it('kills what goes on starting others', async () => {
   const mark = randomId();
-  startMarked('f() { sleep 0.05; f & sleep 1000 & }; f; wait', mark);
+  startMarked('f() { sleep 0.01; f & sleep 1000 & }; f; wait', mark);
   await waitUntil('it has grown', async () => (await findByEnvironment(MARK, mark)).length > 8);
   await killByEnvironment(MARK, mark);
   expect(await findByEnvironment(MARK, mark)).toEqual([]);

@@ -33,24 +33,31 @@ export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
  * a whole tree, also what has left its session and lost its parents.
  */
 export async function findByEnvironment(name: string, value: string): Promise<number[]> {
-  const wanted = `${name}=${value}`;
-  const found = LINUX ? await repeated(async () => linuxEnvironments(wanted)) : await psEnvironments(wanted);
-  return found.filter((pid) => pid !== process.pid);
+  const found = new Set<number>();
+  await eachWithEnvironment(`${name}=${value}`, (pid) => found.add(pid));
+  return [...found];
 }
 
 /** Kills everything that carries the mark, and what it starts meanwhile. Returns how many were killed. */
 export async function killByEnvironment(name: string, value: string): Promise<number> {
   const killed = new Map<number, string | undefined>();
   for (let round = 0; round < 20; round++) {
-    const found = await findByEnvironment(name, value);
-    for (const pid of found) {
-      const started = await processStart(pid);
-      if (kill(pid, 'SIGKILL')) killed.set(pid, started);
-    }
+    const found: number[] = [];
+    // Killed as soon as it is found: it may start processes as fast as the others are read.
+    await eachWithEnvironment(`${name}=${value}`, (pid) => kill(pid, 'SIGKILL') && found.push(pid));
+    for (const pid of found) killed.set(pid, await processStart(pid));
     if (found.length === 0 && (await areGone(killed))) break;
     await sleep(5 * (round + 1));
   }
   return killed.size;
+}
+
+async function eachWithEnvironment(wanted: string, use: (pid: number) => void): Promise<void> {
+  const others = (pid: number): void => {
+    if (pid !== process.pid) use(pid);
+  };
+  if (LINUX) await repeated(async () => eachLinuxEnvironment(wanted, others));
+  else (await psEnvironments(wanted)).forEach(others);
 }
 
 /** A process that is being ended has no environment any more for a moment before it is gone. */
@@ -78,11 +85,21 @@ async function linuxStart(pid: number): Promise<string | undefined> {
   }
 }
 
-function linuxEnvironments(wanted: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => environEntries(pid).includes(wanted));
+/** How often the list of processes is read again in one search, on a machine where processes are started without end. */
+const READINGS = 20;
+
+/** Reads the list of processes again until it has no new one: what is started while the others are read is found too. */
+function eachLinuxEnvironment(wanted: string, use: (pid: number) => void): void {
+  const seen = new Set<string>();
+  for (let reading = 0; reading < READINGS; reading++) {
+    const fresh = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && !seen.has(name));
+    if (fresh.length === 0) return;
+    for (const name of fresh) {
+      seen.add(name);
+      const pid = Number(name);
+      if (environEntries(pid).includes(wanted)) use(pid);
+    }
+  }
 }
 
 /** The environment a process was started with; empty when it is gone, not ours, or the system does not tell. */

@@ -10,7 +10,7 @@ export type { MergeRequest, MergeResult } from './merge.ts';
 export type { MergeChain, MergeStep } from './merge-proof.ts';
 export type { Leftovers } from './leftovers.ts';
 export { newRepository } from './new-repository.ts';
-export { isOutOfRoom } from './repeatable.ts';
+export { isOutOfRoom, isVanished } from './repeatable.ts';
 export { openRepository } from './repository.ts';
 export type { Repository } from './repository.ts';
 export { openWorkspace } from './workspace.ts';

@@ -45,6 +45,9 @@ const PASSING = [
 /** No room on the disk, or no more of it for this user. Git says it in the words of the system and in its own. */
 const NO_ROOM = /No space left on device|Out of diskspace|Disk quota exceeded/;
 
+/** What a `git prune` beside us says of what was added and is in no commit yet. */
+const VANISHED = /invalid object|not a valid (object|tree)|unable to read (tree|sha1 file|[0-9a-f]{40})|bad object/i;
+
 export function isHarmless(args: readonly string[]): boolean {
   const verb = args.findIndex((arg, index) => arg !== '-c' && args[index - 1] !== '-c');
   return HARMLESS.has(args[verb] ?? '');
@@ -53,6 +56,11 @@ export function isHarmless(args: readonly string[]): boolean {
 export function isOutOfRoom(error: unknown): boolean {
   if (hasCode(error, gitErrors.GIT_FAILED)) return NO_ROOM.test(error.facts.stderr);
   return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '');
+}
+
+/** An object that was just written is gone: all of the work has to be added again. */
+export function isVanished(error: unknown): boolean {
+  return hasCode(error, gitErrors.GIT_FAILED) && VANISHED.test(error.facts.stderr);
 }
 
 export function saysPassing(stderr: string): boolean {

@@ -38,10 +38,13 @@ export async function mendIndex(git: GitCommand, { gitDir }: WorkspacePlace): Pr
   if (code !== 0 || overlooks) await rm(path.join(gitDir, 'index'), { recursive: true, force: true });
 }
 
-/** Not just empty: files that git tracks although they are ignored would be gone from it. */
-export async function rebuildIndex(git: GitCommand, { gitDir }: WorkspacePlace, base: string): Promise<void> {
+export async function hasReadableIndex(git: GitCommand): Promise<boolean> {
   const { code } = await git.result(['ls-files', '-z', '--', ':/.no-such-file'], { answers: [0, 128] });
-  if (code === 0) return;
+  return code === 0;
+}
+
+/** Not just empty: files that git tracks although they are ignored would be gone from it. */
+export async function newIndex(git: GitCommand, { gitDir }: WorkspacePlace, base: string): Promise<void> {
   await rm(path.join(gitDir, 'index'), { recursive: true, force: true });
   await git.text(['read-tree', base]);
 }

@@ -8,7 +8,15 @@ import { addBeside, findLeftovers, leftOut } from './leftovers.ts';
 import type { Leftovers, OwnedAmong } from './leftovers.ts';
 import { rememberRules } from './private-repair.ts';
 import type { PrivateRules } from './private-repair.ts';
-import { isRealFolder, mendHead, mendIndex, rebuildIndex, restorePointer, unlock } from './workspace-repair.ts';
+import {
+  hasReadableIndex,
+  isRealFolder,
+  mendHead,
+  mendIndex,
+  newIndex,
+  restorePointer,
+  unlock,
+} from './workspace-repair.ts';
 import type { WorkspacePlace } from './workspace-repair.ts';
 
 /** Files that say what is installed: when a merge changes one, the set-up has to run again. */
@@ -49,6 +57,8 @@ interface StageRequest {
   readonly branch: string;
   readonly left: Leftovers;
   readonly owned: OwnedAmong;
+  /** Adds each file again, whatever the index says: objects that it names are gone. */
+  readonly afresh?: boolean;
 }
 
 interface CommitRequest {
@@ -139,14 +149,15 @@ async function resetAll(
 async function addAll(
   git: GitCommand,
   place: WorkspacePlace,
-  { base, branch, left, owned }: StageRequest,
+  { base, branch, left, owned, afresh = false }: StageRequest,
 ): Promise<void> {
   try {
+    if (afresh) await newIndex(git, place, base);
     await addBeside(git, left, owned);
   } catch {
     await unlock(place, branch);
     await mendHead(git, place, branch);
-    await rebuildIndex(git, place, base);
+    if (!(await hasReadableIndex(git))) await newIndex(git, place, base);
     await addBeside(git, left, owned);
   }
 }

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buildPrompt, createAgent } from '../agents/index.ts';
 import type { AgentReader, AgentVerdict } from '../agents/index.ts';
-import { createLineSplitter } from '../lib/index.ts';
+import { isVanished } from '../git/index.ts';
+import { createLineSplitter, repeated } from '../lib/index.ts';
 import { asksAgent, commitMessage, TEXT_LIMIT, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
 import { supervise } from '../supervise/index.ts';
@@ -133,7 +134,17 @@ interface Work {
 }
 
 /** The attempt's work as one commit, also when it failed or was stopped: nothing that was paid for is thrown away. */
-async function commitWork(context: WorkerContext, setup: WorktreeSetup, assignment: TaskAssignment): Promise<Work> {
+function commitWork(context: WorkerContext, setup: WorktreeSetup, assignment: TaskAssignment): Promise<Work> {
+  // A `git prune` in the repository removes objects that are in no commit yet.
+  return repeated((attempt) => commitOnce(context, setup, assignment, attempt > 1), isVanished);
+}
+
+async function commitOnce(
+  context: WorkerContext,
+  setup: WorktreeSetup,
+  assignment: TaskAssignment,
+  afresh: boolean,
+): Promise<Work> {
   const { workspace, boot } = context;
   const { create, modify } = assignment.task;
   const declared = new Set([...create, ...modify].map((file) => path.normalize(file)));
@@ -146,7 +157,7 @@ async function commitWork(context: WorkerContext, setup: WorktreeSetup, assignme
   };
   const { branch } = boot;
   const { base } = assignment;
-  const tree = await workspace.stage({ base, branch, left: { paths, files: others }, owned });
+  const tree = await workspace.stage({ base, branch, left: { paths, files: others }, owned, afresh });
   const leftOut = await workspace.leftOut(tree, create);
   if (tree === (await workspace.treeOf(base))) return { commit: null, leftOut };
   const message = commitMessage(assignment.task, assignment.attempt, boot.runId);

@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openRepository, openWorkspace } from '../../src/git/index.ts';
+import { isVanished, openRepository, openWorkspace } from '../../src/git/index.ts';
 import type { Repository, Workspace } from '../../src/git/index.ts';
 import { tempRepository, writeFile } from '../support/temp-repository.ts';
 import type { TempRepository } from '../support/temp-repository.ts';
@@ -182,6 +182,22 @@ describe('staging beside what a set-up left', () => {
     });
 
     expect(bench.git('diff-tree', '-r', '--name-only', `${bench.base}^{tree}`, tree)).toBe('a.txt');
+  });
+
+  it('adds all again when what the index names was pruned', async () => {
+    const bench = await openBench();
+    bench.write('new.txt', 'new\n');
+    // Of a file that is older than the index git does not look at the content again.
+    utimesSync(path.join(bench.folder, 'new.txt'), 1, 1);
+    bench.git('add', 'new.txt');
+    const blob = bench.git('rev-parse', ':new.txt').trim();
+    rmSync(path.join(bench.temp.folder, '.git/objects', blob.slice(0, 2), blob.slice(2)));
+    const request = { base: bench.base, branch: BRANCH, left: NOTHING_LEFT, owned: () => [] };
+    const pruned = await bench.workspace.stage(request).catch((error: unknown) => error);
+    expect(isVanished(pruned)).toBe(true);
+    const tree = await bench.workspace.stage({ ...request, afresh: true });
+    expect(bench.git('ls-tree', '--name-only', tree).split('\n')).toContain('new.txt');
+    expect(bench.git('cat-file', '-t', blob)).toBe('blob');
   });
 
   it('tells which files are there, but not in what was staged', async () => {

@@ -133,8 +133,8 @@ describe.skipIf(why !== '')(`a worker that has a container for itself${why === '
   });
 
   it('gives signs of life under a flood of output, and keeps neither all of it nor the rest of its memory', async () => {
-    const { detail, silentMs, durationMs, rssBytes, stdout } = await runJob('timeout 3 yes', 120_000);
-    expect(detail).toBe('exit status 124');
+    const { detail, silentMs, durationMs, rssBytes, stdout } = await runJob('yes | head -c 40000000', 600_000);
+    expect(detail).toBe('exit status 0');
     expect(stdout.length / MEGABYTE).toBeLessThan(17);
     expect(stdout).toMatch(/"[\d,]+ lines \([\d.]+ MiB\) were left out: an attempt may print 16 MiB"/);
     expect(silentMs / durationMs).toBeLessThan(0.75);

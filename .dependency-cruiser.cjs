@@ -47,7 +47,7 @@ const PURE_IN_ORCHESTRATOR = [
   'survey',
   'trial',
 ];
-const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|config/schema[.]ts$|lib/(app-error|text/(amounts|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
+const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|config/schema[.]ts$|lib/(app-error|text/(amounts|json|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
   yaml: 'config/',

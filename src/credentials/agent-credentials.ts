@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { firstLine, hasCode, inSeconds, libErrors, reasonOf, systemClock, systemCode } from '../lib/index.ts';
+import { firstLine, hasCode, inSeconds, libErrors, readIfThere, reasonOf, systemClock } from '../lib/index.ts';
 import type { Clock, Environment, run } from '../lib/index.ts';
 import { credentialErrors } from './errors.ts';
 import { CREDENTIALS_FILE, readLogin } from './login.ts';
@@ -48,14 +47,10 @@ async function loginOfFile(where: Surroundings): Promise<AgentCredentials | unde
   const home = given(where.env['HOME']) ?? homedir();
   const folder = given(where.env['CLAUDE_CONFIG_DIR']) ?? path.join(home, '.claude');
   const file = path.join(folder, CREDENTIALS_FILE);
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
+  const text = await readIfThere(file).catch((error: unknown) => {
     throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
-  }
-  return readLogin(file, text, now(where));
+  });
+  return text === undefined ? undefined : readLogin(file, text.toString(), now(where));
 }
 
 async function loginOfKeychain(where: Surroundings): Promise<AgentCredentials | undefined> {

@@ -1,6 +1,6 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { systemCode } from '../lib/index.ts';
+import { isMissing, readIfThere, systemCode } from '../lib/index.ts';
 
 /** The repository's object folder and all that it borrows from, each once; what is not there git overlooks as well. */
 export async function objectFolders(commonDir: string): Promise<string[]> {
@@ -43,16 +43,7 @@ async function realIfThere(folder: string): Promise<string | undefined> {
   try {
     return await realpath(folder);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(systemCode(error) ?? '')) return undefined;
-    throw error;
-  }
-}
-
-export async function readIfThere(file: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
+    if (isMissing(error) || systemCode(error) === 'ENAMETOOLONG') return undefined;
     throw error;
   }
 }

@@ -1,8 +1,7 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { removeTree } from '../lib/index.ts';
+import { readIfThere, removeTree } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
-import { readIfThere } from './object-folders.ts';
 import { settingsFor } from './private-settings.ts';
 import type { PrivateSettings } from './private-settings.ts';
 

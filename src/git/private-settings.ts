@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { readIfThere } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
-import { readIfThere } from './object-folders.ts';
 
 /** What of the user's settings changes the content of files and commits; nothing that runs a program. */
 const KEPT =

@@ -1,6 +1,6 @@
 import { lstat, readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { systemCode } from '../lib/index.ts';
+import { isThere } from '../lib/index.ts';
 import { lasting } from './lasting.ts';
 import type { Found } from './lasting.ts';
 
@@ -48,30 +48,23 @@ async function findRecords(folder: string, isWrong: Question): Promise<Found> {
 async function isOurs(record: string, name: string): Promise<boolean> {
   if (OUR_RECORD.test(name)) return true;
   if (!FORMER_RECORD.test(name)) return false;
-  return (await readIfThere(path.join(record, 'locked'))).trim() === LOCK_REASON;
+  return (await textOf(path.join(record, 'locked'))).trim() === LOCK_REASON;
 }
 
 async function isHalf(record: string): Promise<boolean> {
-  const read = (name: string): Promise<string> => readIfThere(path.join(record, name));
+  const read = (name: string): Promise<string> => textOf(path.join(record, name));
   const [gitdir = '', commondir = '', head = ''] = await Promise.all(['gitdir', 'commondir', 'HEAD'].map(read));
   return !isWhole(gitdir) || !isWhole(commondir) || !/^(ref: refs\/\S+|[0-9a-f]{40,64})\n$/.test(head);
 }
 
 async function isAlone(record: string): Promise<boolean> {
-  const gitdir = (await readIfThere(path.join(record, 'gitdir'))).trim();
+  const gitdir = (await textOf(path.join(record, 'gitdir'))).trim();
   return !(await isThere(path.dirname(path.resolve(record, gitdir))));
 }
 
 /** Git ends each of these files with a line end. */
 const isWhole = (text: string): boolean => /\S\n$/.test(text);
 
-async function readIfThere(file: string): Promise<string> {
+async function textOf(file: string): Promise<string> {
   return readFile(file, 'utf8').catch(() => '');
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return lstat(file).then(
-    () => true,
-    (error: unknown) => !['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? ''),
-  );
 }

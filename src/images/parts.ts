@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readJson } from '../lib/index.ts';
 import type { Labels } from './image-engine.ts';
 
 /** One label for all parts: each label is a step of its own in a build. */
@@ -31,11 +32,7 @@ export function partsLabel(parts: Parts): Labels {
 
 /** Undefined when it is not one of our images, or one of a version that told it differently. */
 export function partsOf(labels: Labels): Parts | undefined {
-  try {
-    return partsSchema.parse(JSON.parse(labels[PARTS_LABEL] ?? ''));
-  } catch {
-    return undefined;
-  }
+  return readJson(partsSchema, labels[PARTS_LABEL]);
 }
 
 /** The reason when nothing else tells two images apart. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { readJson } from '../lib/index.ts';
 import type { Labels } from './image-engine.ts';
 import { NOT_OURS, differences, partsOf } from './parts.ts';
 import type { Parts } from './parts.ts';
@@ -28,12 +29,8 @@ export function ownPartsLabel({ own }: RepositoryParts): Labels {
 /** Undefined when it is no finished image of a repository, or one of a version that told it differently. */
 export function repositoryPartsOf(labels: Labels): RepositoryParts | undefined {
   const worker = partsOf(labels);
-  if (worker === undefined) return undefined;
-  try {
-    return { own: ownPartsSchema.parse(JSON.parse(labels[OWN_PARTS_LABEL] ?? '')), worker };
-  } catch {
-    return undefined;
-  }
+  const own = readJson(ownPartsSchema, labels[OWN_PARTS_LABEL]);
+  return own === undefined || worker === undefined ? undefined : { own, worker };
 }
 
 /** Pure. What is different about an image of other content, in words. */

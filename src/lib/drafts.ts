@@ -14,7 +14,7 @@ export async function removeDrafts(folder: string, own: readonly string[] = []):
   for (const name of await readdir(folder).catch((): string[] => [])) {
     const target = ATOMIC.exec(name)?.[1];
     const file = path.join(folder, name);
-    if (target !== undefined && (own.includes(target) || (await isOld(file)))) await rm(file, { force: true });
+    if (target !== undefined && (own.includes(target) || (await isOldDraft(file)))) await rm(file, { force: true });
   }
 }
 
@@ -28,13 +28,13 @@ export async function removeLockDrafts(lock: string): Promise<void> {
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text === undefined) continue;
     // It may be just being written.
-    const dead = text === '' ? await isOld(file) : !(await isHeldBy(text));
+    const dead = text === '' ? await isOldDraft(file) : !(await isHeldBy(text));
     if (dead) await rm(file, { force: true });
   }
 }
 
 /** A wall clock that is set forward in these moments makes a young draft look old: its writer then fails, says so, and loses nothing. */
-async function isOld(file: string): Promise<boolean> {
+export async function isOldDraft(file: string): Promise<boolean> {
   const stats = await stat(file).catch(() => undefined);
   return stats !== undefined && Date.now() - stats.mtimeMs > DRAFT_MS;
 }

@@ -1,4 +1,4 @@
-import { readUntrusted } from '../lib/index.ts';
+import { readJson, readUntrusted } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
@@ -93,10 +93,5 @@ async function lookAtWorker(
 }
 
 async function readStatus(file: string): Promise<ReturnType<typeof workerStatus.parse> | undefined> {
-  try {
-    const text = await readUntrusted(file, STATUS_LIMIT);
-    return text === undefined ? undefined : workerStatus.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  return readJson(workerStatus, await readUntrusted(file, STATUS_LIMIT).catch(() => undefined));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readJson } from '../lib/text/json.ts';
 
 /** One line of a worker's log. The worker prints them to stdout; the launcher keeps them. */
 export const logLine = z.object({
@@ -15,9 +16,5 @@ export type LogSource = LogLine['source'];
 
 /** Undefined for what is none, as what a worker prints when it breaks. */
 export function readLogLine(text: string): LogLine | undefined {
-  try {
-    return logLine.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return readJson(logLine, text);
 }

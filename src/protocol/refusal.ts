@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readJson } from '../lib/text/json.ts';
 import { egressRule } from './egress.ts';
 
 /** Why a worker did not reach what it asked for. With the last two the allowlist lets it through. */
@@ -45,9 +46,5 @@ export type Refusal = Readonly<z.infer<typeof refusal>>;
 
 /** Undefined for what is none. The line has passed through a container: what it says may be made up. */
 export function readRefusal(line: string): Refusal | undefined {
-  try {
-    return refusal.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
+  return readJson(refusal, line);
 }

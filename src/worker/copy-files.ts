@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { cp, lstat } from 'node:fs/promises';
-import { systemCode } from '../lib/index.ts';
+import { isMissing } from '../lib/index.ts';
 
 /**
  * Brings the copied files into a worktree: those that are missing there, and those that a task has changed, so that
@@ -36,7 +36,7 @@ async function statIfThere(file: string): Promise<Stats | undefined> {
   try {
     return await lstat(file);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

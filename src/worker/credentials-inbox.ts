@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { createByteLines, sleep, startTimer } from '../lib/index.ts';
+import { createByteLines, readJson, sleep, startTimer } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
 import type { Redactor } from '../logs/index.ts';
-import { credentials as credentialsSchema } from '../protocol/index.ts';
+import { credentials } from '../protocol/index.ts';
 import type { Credentials } from '../protocol/index.ts';
 
 /** Long: they come when the worker's start is over, and that may have to wait for the run's way out. */
@@ -35,7 +35,8 @@ export function openCredentialsInbox(
     redact = createRedactor([...secrets, ...(value?.secrets ?? [])]);
   };
   const lines = createByteLines((text) => {
-    for (const line of text.split('\n')) hold(readCredentials(line) ?? held);
+    // What is no such line is passed over: to say what is wrong with it might quote it.
+    for (const line of text.split('\n')) hold(readJson(credentials, line) ?? held);
     news.abort();
   }, limitBytes);
   const end = (): void => {
@@ -69,13 +70,4 @@ export function openCredentialsInbox(
     },
     redact: (text) => redact(text),
   };
-}
-
-/** What is no such line is passed over: to say what is wrong with it might quote it. */
-function readCredentials(line: string): Credentials | undefined {
-  try {
-    return credentialsSchema.parse(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
+import { readJson } from '../../lib/index.ts';
 import { parseHost } from './endpoint.ts';
 import type { DockerEndpoint, TlsFiles } from './endpoint.ts';
 
@@ -74,12 +75,12 @@ const Context = z.object({
 
 async function byContext(machine: Machine): Promise<Finding> {
   const folder = configFolder(machine);
-  const config = parse(Config, await machine.read(path.join(folder, 'config.json')));
+  const config = readJson(Config, await machine.read(path.join(folder, 'config.json')));
   const name = machine.env['DOCKER_CONTEXT'] || config?.currentContext || 'default';
   if (name === 'default') return NOT_SET;
   const id = createHash('sha256').update(name).digest('hex');
   const meta = path.join(folder, 'contexts/meta', id, 'meta.json');
-  const endpoint = parse(Context, await machine.read(meta))?.Endpoints.docker;
+  const endpoint = readJson(Context, await machine.read(meta))?.Endpoints.docker;
   const host = endpoint?.Host ?? '';
   if (host === '') return { kind: 'refused', reason: `"${name}" is chosen, but ${meta} names no engine` };
   const tls = await readTls(machine, path.join(folder, 'contexts/tls', id, 'docker'), endpoint?.SkipTLSVerify !== true);
@@ -98,12 +99,4 @@ async function readTls({ read }: Machine, folder: string, verify: boolean): Prom
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   };
-}
-
-function parse<Value>(schema: z.ZodType<Value>, text: string | undefined): Value | undefined {
-  try {
-    return text === undefined ? undefined : schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }

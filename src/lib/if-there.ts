@@ -1,0 +1,23 @@
+import { lstat, readFile } from 'node:fs/promises';
+import { systemCode } from './app-error.ts';
+
+/** Does the error say that there is nothing at the path? */
+export function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '');
+}
+
+/** A path that cannot be examined counts as there. */
+export async function isThere(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => true,
+    (error: unknown) => !isMissing(error),
+  );
+}
+
+/** Undefined when there is no such file. */
+export async function readIfThere(file: string): Promise<Buffer | undefined> {
+  return readFile(file).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+}

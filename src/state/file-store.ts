@@ -1,9 +1,12 @@
-import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { z } from 'zod';
 import {
+  isOldDraft,
   libErrors,
   lockHolder,
   randomId,
+  readJson,
   reasonOf,
   removeDrafts,
   removeLockDrafts,
@@ -21,88 +24,59 @@ import { makeRunFolder, removeRunFolder } from './run-place.ts';
 import { STATE_VERSION, runState } from './schema.ts';
 import type { RunState } from './schema.ts';
 
-const DRAFT_MS = 60_000;
-
 /** What people ask of a running orchestrator. */
-export interface RunRequest {
-  readonly kind: 'retry';
-  readonly task: string;
-}
-
-interface StandingRequest extends RunRequest {
-  readonly id: string;
-}
-
-/** The state of one feature's run on disk. Only the holder of the lock writes. */
-export interface StateStore {
-  readonly paths: FeaturePaths;
-  /** The snapshot and what has happened since; undefined when there is no run. Refuses what it does not understand. */
-  read(): Promise<RunState | undefined>;
-  write(state: RunState): Promise<void>;
-  /** Resolves when the events are on the disk. */
-  append(events: readonly NumberedEvent[]): Promise<void>;
-  /** Takes the run for this process, or throws ALREADY_RUNNING; LOCK_FOREIGN when it is another host's. */
-  lock(): Promise<() => Promise<void>>;
-  /**
-   * Makes again what others have removed of the run's files, the lock first, and returns what that was; the snapshot and the
-   * log are for the caller to write. Throws LOCK_LOST when another process has the lock by now. Does nothing without the lock.
-   */
-  restore(): Promise<readonly string[]>;
-  /** Keeps the task graph as the run uses it. */
-  keepGraph(text: string): Promise<void>;
-  /** Makes the folder of the workers, for its user alone; throws FOLDER_UNSAFE. The caller holds the lock. */
-  makeWorkers(): Promise<void>;
-  /** Removes it; all workers have ended. */
-  removeWorkers(): Promise<void>;
-  /** The live orchestrator, if there is one. */
-  holder(): Promise<LockHolder | undefined>;
-  ask(request: RunRequest): Promise<void>;
-  /** Each stands until it is dropped. */
-  requests(): Promise<StandingRequest[]>;
-  /** What follows from them must be saved before: a crash in between must not lose them. */
-  dropRequests(ids: Iterable<string>): Promise<void>;
-}
+const runRequest = z.object({ kind: z.literal('retry'), task: z.string() });
+type RunRequest = z.infer<typeof runRequest>;
 
 /** What a state becomes by events that happened after it. */
 type Replay = (state: RunState, events: readonly NumberedEvent[]) => RunState;
 
-export function openStore(project: ProjectPaths, feature: string, replay: Replay): StateStore {
+/** The state of one feature's run on disk. Only the holder of the lock writes. */
+export type StateStore = ReturnType<typeof openStore>;
+
+export function openStore(project: ProjectPaths, feature: string, replay: Replay) {
   const paths = project.feature(feature);
   const place = project.placeOf(feature);
   const files = createRunFiles(project, feature);
   return {
     paths,
-    read: () => readState(paths, replay),
-    write: (state) =>
+    /** The snapshot and what has happened since; undefined when there is no run. Refuses what it does not understand. */
+    read: (): Promise<RunState | undefined> => readState(paths, replay),
+    write: (state: RunState): Promise<void> =>
       writing(paths.state, () => writeFileAtomic(paths.state, `${JSON.stringify(state)}\n`, { durable: true })),
-    append: (events) => writing(paths.events, () => appendEvents(paths.events, events)),
-    lock: async () => {
+    /** Resolves when the events are on the disk. */
+    append: (events: readonly NumberedEvent[]): Promise<void> =>
+      writing(paths.events, () => appendEvents(paths.events, events)),
+    /** Takes the run for this process, or throws ALREADY_RUNNING; LOCK_FOREIGN when it is another host's. */
+    lock: async (): Promise<() => Promise<void>> => {
       const release = await files.lock();
       await clearDrafts(project, paths);
       return release;
     },
     restore: files.restore,
     keepGraph: files.keepGraph,
-    makeWorkers: () => makeRunFolder(path.dirname(project.top), feature, place),
-    removeWorkers: () => removeRunFolder(place),
-    holder: () => lockHolder(paths.lock),
-    ask: async (request) => {
+    /** Makes the folder of the workers, for its user alone; throws FOLDER_UNSAFE. The caller holds the lock. */
+    makeWorkers: (): Promise<void> => makeRunFolder(path.dirname(project.top), feature, place),
+    /** Removes it; all workers have ended. */
+    removeWorkers: (): Promise<void> => removeRunFolder(place),
+    /** The live orchestrator, if there is one. */
+    holder: (): Promise<LockHolder | undefined> => lockHolder(paths.lock),
+    ask: async (request: RunRequest): Promise<void> => {
+      const file = path.join(paths.requests, `${randomId()}.json`);
       await mkdir(paths.requests, { recursive: true });
-      await writeFileAtomic(path.join(paths.requests, `${randomId()}.json`), JSON.stringify(request), {
-        durable: true,
-      });
+      await writeFileAtomic(file, JSON.stringify(request), { durable: true });
     },
-    requests: () => readRequests(paths.requests),
-    dropRequests: (ids) => dropRequests(paths.requests, ids),
+    /** Each stays until it is dropped. */
+    requests: (): Promise<(RunRequest & { id: string })[]> => readRequests(paths.requests),
+    /** What follows from them must be saved before: a crash in between must not lose them. */
+    dropRequests: (ids: Iterable<string>): Promise<void> => dropRequests(paths.requests, ids),
   };
 }
 
 /** Features that have a run, by their snapshots. */
 export async function featuresWithState(project: ProjectPaths): Promise<string[]> {
-  const names = await readdir(project.state).catch(() => []);
-  return names
-    .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-    .map((name) => name.slice(0, -'.json'.length));
+  const names = jsonFiles(await readdir(project.state).catch(() => []));
+  return names.map((name) => path.basename(name, '.json'));
 }
 
 /** Removes all of a run but its lock; the caller holds that. The snapshot goes last: until then it can be repeated. */
@@ -110,19 +84,12 @@ export async function clearRun(paths: FeaturePaths): Promise<void> {
   await rm(paths.logs, { recursive: true, force: true });
   for (const name of await readdir(paths.folder).catch(() => [])) {
     const file = path.join(paths.folder, name);
-    if (file === paths.lock || (await isFreshDraft(paths.lock, file))) continue;
+    // Others who ask for the lock write theirs beside it first.
+    const isFreshDraft = file.startsWith(`${paths.lock}.`) && !(await isOldDraft(file));
+    if (file === paths.lock || isFreshDraft) continue;
     await removeTree(file);
   }
   await rm(paths.state, { force: true });
-}
-
-/**
- * Others who ask for the lock write theirs beside it first; only what has lain there for long is a dead process's. After a jump of the wall clock a live one's may go: its writer then fails and says so.
- */
-async function isFreshDraft(lock: string, file: string): Promise<boolean> {
-  if (!file.startsWith(`${lock}.`)) return false;
-  const stats = await stat(file).catch(() => undefined);
-  return stats !== undefined && Date.now() - stats.mtimeMs < DRAFT_MS;
 }
 
 /** What killed processes have left half written. The caller holds the lock. */
@@ -200,13 +167,10 @@ function parseJson(file: string, text: string): unknown {
   }
 }
 
-async function readRequests(folder: string): Promise<StandingRequest[]> {
-  const names = (await readdir(folder).catch(() => [])).filter(
-    (name) => name.endsWith('.json') && !name.startsWith('.'),
-  );
-  const requests: StandingRequest[] = [];
-  for (const id of names.toSorted()) {
-    const request = asRequest(await readFile(path.join(folder, id), 'utf8').catch(() => ''));
+async function readRequests(folder: string): Promise<(RunRequest & { id: string })[]> {
+  const requests = [];
+  for (const id of jsonFiles(await readdir(folder).catch(() => [])).toSorted()) {
+    const request = readJson(runRequest, await readFile(path.join(folder, id), 'utf8').catch(() => undefined));
     if (request === undefined) await dropRequests(folder, [id]);
     else requests.push({ id, ...request });
   }
@@ -217,13 +181,6 @@ async function dropRequests(folder: string, ids: Iterable<string>): Promise<void
   for (const id of ids) await rm(path.join(folder, id), { force: true });
 }
 
-function asRequest(text: string): RunRequest | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || !('task' in value) || typeof value.task !== 'string')
-      return undefined;
-    return { kind: 'retry', task: value.task };
-  } catch {
-    return undefined;
-  }
-}
+/** Without drafts. */
+const jsonFiles = (names: readonly string[]): string[] =>
+  names.filter((name) => name.endsWith('.json') && !name.startsWith('.'));

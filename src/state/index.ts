@@ -1,6 +1,6 @@
 export type { AttemptCharge, NumberedEvent, RecordedEvent, RunEvent } from './events.ts';
 export { clearRun, featuresWithState, openStore } from './file-store.ts';
-export type { RunRequest, StateStore } from './file-store.ts';
+export type { StateStore } from './file-store.ts';
 export { projectPaths } from './paths.ts';
 export type { FeaturePaths, ProjectPaths, WorkerPaths } from './paths.ts';
 export { checkRunPlace, locateRuns, removeGoneRuns } from './run-place.ts';

@@ -1,26 +1,21 @@
-import { lstat, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import {
   foreignLock,
   hasToken,
+  isThere,
   makeIgnoredFolder,
   repeated,
   systemCode,
   tryLock,
   writeFileAtomic,
 } from '../lib/index.ts';
+import type { LockAttempt } from '../lib/index.ts';
 import { stateErrors } from './errors.ts';
 import type { FeaturePaths, ProjectPaths } from './paths.ts';
 
 /** The files of a run in the repository, where `git clean -x` removes them even while the run goes on. */
-interface RunFiles {
-  /** Takes the run for this process and makes its folders. */
-  lock(): Promise<() => Promise<void>>;
-  restore(): Promise<readonly string[]>;
-  keepGraph(text: string): Promise<void>;
-}
-
-export function createRunFiles(project: ProjectPaths, feature: string): RunFiles {
+export function createRunFiles(project: ProjectPaths, feature: string) {
   const paths = project.feature(feature);
   const missing = createWatch(project, paths);
   let token: string | undefined;
@@ -40,34 +35,50 @@ export function createRunFiles(project: ProjectPaths, feature: string): RunFiles
   };
 
   return {
-    lock: async () => {
-      // The end of another command may remove the folders that it leaves empty.
-      const attempt = await repeated(async () => {
-        await makeFolders(project, paths);
-        return tryLock(paths.lock);
-      }, isGone);
-      if (!attempt.taken) {
-        const { pid, since } = attempt.holder;
-        throw foreignLock(paths.lock, attempt.holder) ?? stateErrors.ALREADY_RUNNING({ feature, pid, since });
-      }
-      // Folders that were removed before the lock was in them; from now on they stay.
-      await makeFolders(project, paths).catch(async (error: unknown) => {
-        await attempt.release();
-        throw error;
-      });
-      ({ token } = attempt);
+    /** Takes the run for this process and makes its folders. */
+    lock: async (): Promise<() => Promise<void>> => {
+      const taken = await take(feature, project, paths);
+      ({ token } = taken);
       return async () => {
         token = undefined;
-        await attempt.release();
+        await taken.release();
       };
     },
-    // What removes the files may not be through with it.
-    restore: () => repeated(makeAgain, isGone),
-    keepGraph: async (text) => {
+    /**
+     * Makes again what others have removed of the run's files, the lock first, and returns what that was; the snapshot and the
+     * log are for the caller to write. Throws LOCK_LOST when another process has the lock by now. Does nothing without the lock.
+     */
+    restore: (): Promise<readonly string[]> =>
+      // The command that removes the files may still be at work.
+      repeated(makeAgain, isGone),
+    /** Keeps the task graph as the run uses it. */
+    keepGraph: async (text: string): Promise<void> => {
       graph = text;
       await writeFileAtomic(paths.usedGraph, text, { durable: false });
     },
   };
+}
+
+async function take(
+  feature: string,
+  project: ProjectPaths,
+  paths: FeaturePaths,
+): Promise<Extract<LockAttempt, { taken: true }>> {
+  // The end of another command may remove the folders that it leaves empty.
+  const attempt = await repeated(async () => {
+    await makeFolders(project, paths);
+    return tryLock(paths.lock);
+  }, isGone);
+  if (!attempt.taken) {
+    const { pid, since } = attempt.holder;
+    throw foreignLock(paths.lock, attempt.holder) ?? stateErrors.ALREADY_RUNNING({ feature, pid, since });
+  }
+  // Folders that were removed before the lock was in them; from now on they stay.
+  await makeFolders(project, paths).catch(async (error: unknown) => {
+    await attempt.release();
+    throw error;
+  });
+  return attempt;
 }
 
 const isGone = (error: unknown): boolean => systemCode(error) === 'ENOENT';
@@ -97,12 +108,4 @@ async function takeAgain(feature: string, { folder, lock }: FeaturePaths, token:
 async function makeFolders(project: ProjectPaths, paths: FeaturePaths): Promise<void> {
   for (const folder of [project.state, project.logs]) await makeIgnoredFolder(folder);
   for (const folder of [paths.folder, paths.requests, paths.logs]) await mkdir(folder, { recursive: true });
-}
-
-/** What cannot be looked at may be there. */
-async function isThere(file: string): Promise<boolean> {
-  return lstat(file).then(
-    () => true,
-    (error: unknown) => !['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? ''),
-  );
 }

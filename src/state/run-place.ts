@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { z } from 'zod';
 import {
   atHome,
   checkPrivateFolder,
+  isThere,
   libErrors,
   makePrivateFolder,
+  readJson,
   realPathOf,
   removeTree,
   stateHome,
@@ -35,27 +38,28 @@ export interface RunPlace {
 export type PlaceOf = (feature: string) => RunPlace;
 
 /** What a record says: which run a folder belongs to. */
-export interface RunRecord {
-  readonly root: string;
-  readonly feature: string;
-  readonly top: string;
-}
+const runRecord = z.object({
+  root: z.string(),
+  feature: z.string(),
+  top: z.string().refine((folder) => path.isAbsolute(folder)),
+});
+type RunRecord = z.infer<typeof runRecord>;
 
 /** The user's own folder for all of this. */
-export function runsHome(env: Environment): string {
-  return path.join(stateHome(env), 'runs');
+const runsHome = (env: Environment): Promise<string> => realPathOf(path.join(stateHome(env), 'runs'));
+
+function placeIn(home: string, { root, feature, top }: RunRecord): RunPlace {
+  const key = repositoryKey(root);
+  return { top, folder: path.join(top, key, feature), record: path.join(home, key, `${feature}.json`) };
 }
 
 /** `wished`: the folder of the configuration. A run that was begun elsewhere stays there. */
 export async function locateRuns(root: string, env: Environment, wished?: string): Promise<PlaceOf> {
-  const home = await realPathOf(runsHome(env));
+  const home = await runsHome(env);
   const top = wished === undefined ? home : await realPathOf(path.join(atHome(wished, env), ownName()));
-  const key = repositoryKey(root);
-  const begun = new Map((await readRecords(home, key)).map((record) => [record.feature, record.top]));
-  return (feature) => {
-    const own = begun.get(feature) ?? top;
-    return { top: own, folder: path.join(own, key, feature), record: path.join(home, key, `${feature}.json`) };
-  };
+  const records = await readRecords(home, repositoryKey(root));
+  const begun = new Map(records.map((record) => [record.feature, record.top]));
+  return (feature) => placeIn(home, { root, feature, top: begun.get(feature) ?? top });
 }
 
 const ownName = (): string => `mahabharatha-${process.getuid?.() ?? 0}`;
@@ -101,36 +105,22 @@ export async function removeRunFolder({ folder, record }: RunPlace): Promise<voi
   for (const one of new Set([path.dirname(folder), path.dirname(record)])) await removeIfEmpty(one);
 }
 
-/** All runs of this user that have a folder, in whatever repository. */
-export async function allRuns(env: Environment): Promise<RunRecord[]> {
-  const home = await realPathOf(runsHome(env));
-  const keys = await readdir(home).catch((): string[] => []);
-  return (await Promise.all(keys.map((key) => readRecords(home, key)))).flat();
-}
-
 /**
  * Removes folders of runs whose repository has been moved or removed, when they have not been used for a day. Returns
  * which repositories those were.
  */
 export async function removeGoneRuns(env: Environment, now: number): Promise<string[]> {
-  const home = await realPathOf(runsHome(env));
+  const home = await runsHome(env);
+  const keys = await readdir(home).catch((): string[] => []);
+  const records = (await Promise.all(keys.map((key) => readRecords(home, key)))).flat();
   const removed: string[] = [];
-  for (const { root, feature, top } of await allRuns(env)) {
-    const key = repositoryKey(root);
-    const place = { top, folder: path.join(top, key, feature), record: path.join(home, key, `${feature}.json`) };
-    if (!(await isGone(path.join(root, '.git'))) || now - (await lastUse(place)) < GONE_MS) continue;
+  for (const record of records) {
+    const place = placeIn(home, record);
+    if ((await isThere(path.join(record.root, '.git'))) || now - (await lastUse(place)) < GONE_MS) continue;
     await removeRunFolder(place);
-    removed.push(root);
+    removed.push(record.root);
   }
   return removed;
-}
-
-/** What cannot be looked at may be there. */
-async function isGone(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => false,
-    (error: unknown) => ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? ''),
-  );
 }
 
 async function lastUse({ folder, record }: RunPlace): Promise<number> {
@@ -145,26 +135,15 @@ async function lastUse({ folder, record }: RunPlace): Promise<number> {
 
 async function readRecords(home: string, key: string): Promise<RunRecord[]> {
   const folder = path.join(home, key);
-  const names = (await readdir(folder).catch((): string[] => [])).filter((name) => /^[^.].*\.json$/.test(name));
-  const records = await Promise.all(names.map((name) => readFile(path.join(folder, name), 'utf8').catch(() => '')));
-  // A record is believed only when it stands where a record of its run would stand.
-  return records
-    .map(parseRecord)
-    .filter(
-      (record, index) =>
-        record !== undefined && repositoryKey(record.root) === key && `${record.feature}.json` === names[index],
-    ) as RunRecord[];
-}
-
-function parseRecord(text: string): RunRecord | undefined {
-  try {
-    const value = JSON.parse(text) as Partial<RunRecord> | null;
-    const [root, feature, top] = [value?.root, value?.feature, value?.top];
-    if (typeof root !== 'string' || typeof feature !== 'string' || typeof top !== 'string') return undefined;
-    return path.isAbsolute(top) ? { root, feature, top } : undefined;
-  } catch {
-    return undefined;
-  }
+  const files = (await readdir(folder).catch((): string[] => [])).map((name) => path.join(folder, name));
+  const records = await Promise.all(
+    files.map(async (file) => {
+      const record = readJson(runRecord, await readFile(file, 'utf8').catch(() => undefined));
+      // A record is believed only when it stands where a record of its run would stand.
+      return record !== undefined && placeIn(home, record).record === file ? [record] : [];
+    }),
+  );
+  return records.flat();
 }
 
 async function removeIfEmpty(folder: string): Promise<void> {

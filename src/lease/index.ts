@@ -1,3 +1,2 @@
 export { watchLease } from './watch-lease.ts';
-export type { LeaseWatch } from './watch-lease.ts';
 export { keepLease } from './keep-lease.ts';

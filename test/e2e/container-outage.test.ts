@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/lib/index.ts';
 import { eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
@@ -12,18 +10,16 @@ import type { SecondEngine } from '../support/second-engine.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildWorkerImage, docker } from '../support/worker-image.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 const why = docker.why === '' ? whyNoSecondEngine() : docker.why;
 
 describe.skipIf(why !== '')(`an engine that goes away in the middle of a run${why === '' ? '' : ` (${why})`}`, () => {
   let engine: SecondEngine;
   let project: ContainerProject;
   beforeAll(async () => {
-    await buildWorkerImage();
+    // What the run's image was made from is part of its name.
+    const tag = await buildWorkerImage();
     engine = createSecondEngine();
     await engine.start();
-    // What the run's image was made from is part of its name.
-    const tag = workerTag();
     await copyImages([tag, docker.image], engine);
     engine.docker('tag', tag, 'mahabharatha-worker:latest');
   });
@@ -82,11 +78,3 @@ describe.skipIf(why !== '')(`an engine that goes away in the middle of a run${wh
     await waitUntil('no process of it is left', async () => (await processes()).length === 0);
   });
 });
-
-/** The program says which image its workers run in. */
-function workerTag(): string {
-  const args = [PROGRAM, 'build', '--base-image', docker.image, '--json'];
-  const lines = execFileSync(process.execPath, args, { encoding: 'utf8' }).trim().split('\n');
-  const images = lines.map((line) => JSON.parse(line) as { kind?: string; tag?: string });
-  return images.findLast(({ kind }) => kind === 'worker')?.tag ?? '';
-}

@@ -14,11 +14,14 @@ export const docker = await dockerForTests();
 /** For the name of what is skipped. */
 export const whySkipped = docker.why === '' ? '' : ` (${docker.why})`;
 
-/** The image of this checkout, built by the program itself; one test file at a time, and quick when it is there. */
-export async function buildWorkerImage(): Promise<void> {
-  if (docker.why !== '') return;
-  await withLock(LOCK, WAIT_LIMIT_MS, async () => {
+/** The tag of this checkout's image, built by the program itself; one test file at a time, and quick when it is there. */
+export async function buildWorkerImage(): Promise<string> {
+  if (docker.why !== '') return '';
+  const args = [PROGRAM, 'build', '--base-image', docker.image, '--json'];
+  return withLock(LOCK, WAIT_LIMIT_MS, async () => {
     // Outside every repository: this project's own settings would have to be approved.
-    execFileSync(process.execPath, [PROGRAM, 'build', '--base-image', docker.image], { stdio: 'pipe', cwd: tmpdir() });
+    const lines = execFileSync(process.execPath, args, { encoding: 'utf8', cwd: tmpdir() }).trim().split('\n');
+    const images = lines.map((line) => JSON.parse(line) as { kind?: string; tag?: string });
+    return images.findLast(({ kind }) => kind === 'worker')?.tag ?? '';
   });
 }

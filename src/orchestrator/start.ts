@@ -4,12 +4,9 @@ import { timeId } from '../lib/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
-import { taskErrors } from '../tasks/errors.ts';
-import { taskOf, tasksAt } from '../tasks/index.ts';
-import type { TaskGraph } from '../tasks/index.ts';
 import { assignAgain } from './apply-workers.ts';
 import { findUnmerged } from './apply-merge.ts';
-import { firstLevel, firstState, firstTask } from './first-state.ts';
+import { firstState } from './first-state.ts';
 import { createWorkerRegister } from './worker-register.ts';
 import type { WorkerRegister } from './worker-register.ts';
 import { openJournal } from './journal.ts';
@@ -19,8 +16,8 @@ import type { RunEnd } from './loop.ts';
 import { isGateRun, isLive } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { repairAfterCrash, takeBackUnrecorded } from './repair.ts';
-import { reopenLevel } from './reduce-levels.ts';
 import { trialChain } from './trial.ts';
+import { withGraph } from './with-graph.ts';
 
 /** A new run of a feature, from a commit to its end. The caller holds the feature's lock. */
 export async function startRun(context: RunContext, settings: RunSettings, base: string): Promise<RunEnd> {
@@ -156,34 +153,4 @@ async function copyFiles({ ports, options }: RunContext): Promise<void> {
   }
   await rm(copies, { recursive: true, force: true });
   if (options.copies.length > 0) await rename(draft, copies);
-}
-
-/** The graph may have been edited meanwhile: finished tasks stay finished, new ones join, removed ones go if not begun. */
-function withGraph(state: RunState, graph: TaskGraph): RunState {
-  const removed = Object.keys(state.tasks).filter((id) => taskOf(graph, id) === undefined);
-  const begun = removed.filter((id) => (state.tasks[id]?.attempts.length ?? 0) > 0);
-  const moved = graph.tasks.filter((task) => {
-    const known = state.tasks[task.id];
-    return known !== undefined && known.level !== task.level && known.attempts.length > 0;
-  });
-  if (begun.length > 0 || moved.length > 0) {
-    const problems = [
-      ...begun.map((id) => `task ${id} has been begun in this run and is gone from the graph`),
-      ...moved.map(
-        (task) =>
-          `task ${task.id} has been begun in level ${state.tasks[task.id]?.level} and is now in level ${task.level}`,
-      ),
-    ];
-    throw taskErrors.GRAPH_INVALID({ file: 'the task graph', problems });
-  }
-  const tasks = graph.tasks.map((task) => [
-    task.id,
-    { ...(state.tasks[task.id] ?? firstTask(task)), title: task.title, level: task.level },
-  ]);
-  const levels = graph.levels.map((level) => [level, state.levels[level] ?? firstLevel()]);
-  const whole = { ...state, tasks: Object.fromEntries(tasks), levels: Object.fromEntries(levels) };
-  const reopened = graph.levels.filter((level) =>
-    tasksAt(graph, level).some((task) => state.tasks[task.id] === undefined),
-  );
-  return reopened.reduce(reopenLevel, whole);
 }

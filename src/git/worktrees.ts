@@ -2,7 +2,7 @@ import { mkdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { removeLockDrafts, removeTree, sleep, withLock } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
-import { repairPackedRefs } from './repair-packed-refs.ts';
+import { removeHalves } from './repair-halves.ts';
 import { removeHalfRecords, repairRecords } from './repair-records.ts';
 
 const LOOKS = 10;
@@ -42,11 +42,11 @@ export function oneAtATime(commonDir: string): Alone {
 export const worktreesOf = (git: GitCommand, commonDir: string, alone: Alone) => ({
   addWorktree: (worktree: NewWorktree) => alone(() => addWorktree(git, commonDir, worktree)),
   removeWorktree: (folder: string) => alone(() => removeWorktree(git, commonDir, folder)),
-  /** Removes what a killed git has left of worktrees of ours and of the packed refs; returns the names. */
+  /** Removes what a killed git has left of worktrees of ours, of the packed refs and of new objects; returns the names. */
   repairRecords: async (): Promise<string[]> => {
     await removeLockDrafts(worktreesLock(commonDir));
     const records = await alone(() => repairRecords(commonDir));
-    return [...records, ...(await repairPackedRefs(commonDir, () => listWorktrees(git)))];
+    return [...records, ...(await removeHalves(commonDir, () => listWorktrees(git)))];
   },
   listWorktrees: () => listWorktrees(git),
 });

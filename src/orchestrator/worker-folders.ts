@@ -39,8 +39,9 @@ export function createWorkerFolders({ repository, store }: FolderPorts): WorkerF
 }
 
 /**
- * Removes worktrees and git directories of workers that have ended, and the files that were copied for them. Their outboxes stay: a run that is resumed takes
- * the results from there. The caller holds the feature's lock.
+ * Removes worktrees and git directories of workers that have ended, the files that were copied for them, and what a git of
+ * theirs has left half written. Their outboxes stay: a run that is resumed takes the results from there. The caller holds
+ * the feature's lock.
  */
 export async function removeCheckouts({ repository, store }: FolderPorts): Promise<void> {
   await removeTree(store.paths.copies);
@@ -52,6 +53,7 @@ export async function removeCheckouts({ repository, store }: FolderPorts): Promi
     await repository.removeWorktree(worktree);
     await removeTree(gitDir);
   }
+  await repository.repairRecords();
 }
 
 async function moved(from: string, to: string): Promise<boolean> {

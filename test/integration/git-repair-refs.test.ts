@@ -103,6 +103,29 @@ describe('an object that a loss of power has left as an empty file', () => {
   });
 });
 
+describe('new objects that a killed git has left before their place', () => {
+  const DRAFTS = 'objects/tmp_objdir-bulk-fsync-E1D8tu';
+
+  it('are removed when a run begins, and when it ends', async () => {
+    const temp = tempRepository();
+    const repository = await openRepository(temp.folder, temp.env);
+    writeFile(path.join(temp.folder, '.git', DRAFTS, '6f/tmp_obj_D58YVE'), 'half');
+    expect(await repository.repairRecords()).toEqual([DRAFTS]);
+    expect(existsSync(path.join(temp.folder, '.git', DRAFTS))).toBe(false);
+  });
+
+  it('stay while they become more', async () => {
+    const temp = tempRepository();
+    const repository = await openRepository(temp.folder, temp.env);
+    const add = (): void => writeFile(path.join(temp.folder, '.git', DRAFTS, `tmp_obj_${performance.now()}`), 'half');
+    add();
+    const adding = setInterval(add, 20);
+    expect(await repository.repairRecords()).toEqual([]);
+    clearInterval(adding);
+    expect(existsSync(path.join(temp.folder, '.git', DRAFTS))).toBe(true);
+  });
+});
+
 describe('what a git has left that was killed while it wrote packed-refs', () => {
   const LEFT = ['packed-refs.lock', 'packed-refs.new'];
 

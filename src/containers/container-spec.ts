@@ -2,7 +2,8 @@ import type { ContainerSpec, Mount } from '../engines/index.ts';
 import { INSIDE } from '../protocol/index.ts';
 import type { ContainerWish } from './container-wish.ts';
 import { egressVolume } from './egress-key.ts';
-import { cleared } from './image-variables.ts';
+import { withoutVariables, withoutVolumes } from './image-defaults.ts';
+import type { ImageDefaults } from './image-defaults.ts';
 import { LABEL } from './labels.ts';
 import { ownerLabels } from './owner.ts';
 
@@ -13,17 +14,13 @@ const ENGINE_LOG_BYTES = 20 * 1024 * 1024;
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Pure. */
-export function containerSpec(
-  name: string,
-  wish: ContainerWish,
-  imageEnv: Readonly<Record<string, string>>,
-): ContainerSpec {
+export function containerSpec(name: string, wish: ContainerWish, defaults: ImageDefaults): ContainerSpec {
   const { image, command, uid, gid, workdir, network, memoryBytes, cpus, pids, runtime, upkeep } = wish;
   return {
     name,
     image,
     command,
-    env: { ...cleared(imageEnv), PATH: SYSTEM_PATH, ...wish.env },
+    env: { ...withoutVariables(defaults), PATH: SYSTEM_PATH, ...wish.env },
     uid,
     gid,
     workdir,
@@ -34,7 +31,11 @@ export function containerSpec(
       [LABEL.role]: wish.role,
       [LABEL.session]: wish.session,
     },
-    mounts: [...wish.mounts, ...(wish.client === null ? [] : [egressMount(wish)])],
+    mounts: withoutVolumes(defaults, [...wish.mounts, ...(wish.client === null ? [] : [egressMount(wish)])], {
+      bytes: memoryBytes,
+      uid,
+      gid,
+    }),
     network,
     memoryBytes,
     cpus,
@@ -48,15 +49,6 @@ export function containerSpec(
 
 function egressMount({ owner }: ContainerWish): Mount {
   return { kind: 'volume', name: egressVolume(owner.id), target: INSIDE.egress, readOnly: true };
-}
-
-/** A private folder in memory. Programs may run from it: they may run from the worktree anyway, and builds unpack tools there. */
-export function tmpfs(
-  target: string,
-  mode: number,
-  { bytes, uid, gid }: { readonly bytes: number; readonly uid: number; readonly gid: number },
-): Mount {
-  return { kind: 'tmpfs', target, bytes, mode, uid, gid, exec: true };
 }
 
 export function bind(source: string, target: string, readOnly: boolean): Mount {

@@ -1,6 +1,7 @@
 export { cacheVolumes } from './caches.ts';
 export type { CacheVolume } from './caches.ts';
-export { bind, tmpfs } from './container-spec.ts';
+export { bind } from './container-spec.ts';
+export { tmpfs } from './tmpfs.ts';
 export type { ContainerEnd, ContainerWish, KnownAtStart, StartedContainer, Upkeep } from './container-wish.ts';
 export { createContainers } from './containers.ts';
 export type { Containers } from './containers.ts';

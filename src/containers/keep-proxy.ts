@@ -4,7 +4,8 @@ import { hasCode, reasonOf, sleep } from '../lib/index.ts';
 import { openLogFile } from '../logs/index.ts';
 import { EGRESS_KEY, INSIDE } from '../protocol/index.ts';
 import type { LogLine } from '../protocol/index.ts';
-import { withoutVariables } from './image-variables.ts';
+import { defaultsOf, withoutVariables, withoutVolumes } from './image-defaults.ts';
+import type { ImageDefaults } from './image-defaults.ts';
 import { egressVolume } from './egress-key.ts';
 import { EGRESS_ROLE, LABEL } from './labels.ts';
 import { keepOutput, resumeOutput } from './output.ts';
@@ -147,7 +148,7 @@ async function findOrStart(engine: Engine, wishes: ProxyWishes): Promise<Proxy> 
   const live = there.find(({ status }) => status === 'running');
   if (live !== undefined) return { id: live.id, output: resumeOutput(engine, live.id, { log }) };
   for (const { id } of there) await engine.removeContainer(id);
-  const id = await create(engine, proxySpec(wishes, await withoutVariables(engine, wishes.egress.image)));
+  const id = await create(engine, proxySpec(wishes, await defaultsOf(engine, wishes.egress.image)));
   try {
     const attachment = await engine.attach(id);
     attachment.stdin.on('error', () => undefined);
@@ -172,20 +173,24 @@ async function create(engine: Engine, spec: ContainerSpec): Promise<string> {
   }
 }
 
-function proxySpec({ egress, program, owner, key }: ProxyWishes, cleared: ContainerSpec['env']): ContainerSpec {
+function proxySpec({ egress, program, owner, key }: ProxyWishes, defaults: ImageDefaults): ContainerSpec {
   return {
     name: egressVolume(owner.id),
     image: egress.image,
     command: program.command,
-    env: { ...cleared, ...program.env, [EGRESS_KEY]: key },
+    env: { ...withoutVariables(defaults), ...program.env, [EGRESS_KEY]: key },
     uid: egress.uid,
     gid: egress.gid,
     workdir: '/',
     labels: { ...ownerLabels(owner), [LABEL.role]: EGRESS_ROLE },
-    mounts: [
-      { kind: 'volume', name: egressVolume(owner.id), target: INSIDE.egress, readOnly: false },
-      { kind: 'bind', source: owner.leaseFolder, target: INSIDE.shared, readOnly: true },
-    ],
+    mounts: withoutVolumes(
+      defaults,
+      [
+        { kind: 'volume', name: egressVolume(owner.id), target: INSIDE.egress, readOnly: false },
+        { kind: 'bind', source: owner.leaseFolder, target: INSIDE.shared, readOnly: true },
+      ],
+      { bytes: MEMORY_BYTES, uid: egress.uid, gid: egress.gid },
+    ),
     network: 'bridge',
     memoryBytes: MEMORY_BYTES,
     cpus: 1,

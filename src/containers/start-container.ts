@@ -3,7 +3,7 @@ import type { ContainerInfo, ContainerSpec, Engine } from '../engines/index.ts';
 import { hasCode, libErrors } from '../lib/index.ts';
 import { containerSpec } from './container-spec.ts';
 import type { ContainerWish } from './container-wish.ts';
-import { variablesOf } from './image-variables.ts';
+import { defaultsOf } from './image-defaults.ts';
 import type { Output } from './output.ts';
 import { removeForSure } from './removal.ts';
 
@@ -13,15 +13,15 @@ export async function startContainer(
   wish: ContainerWish,
   token: string | null,
 ): Promise<{ info: ContainerInfo; output: Output }> {
-  const imageEnv = await variablesOf(engine, wish.image);
-  const id = await createUnderFreeName(engine, wish.names, (name) => containerSpec(name, wish, imageEnv));
+  const defaults = await defaultsOf(engine, wish.image);
+  const id = await createUnderFreeName(engine, wish.names, (name) => containerSpec(name, wish, defaults));
   try {
     const [info, attachment] = await Promise.all([engine.inspectContainer(id), engine.attach(id)]);
     if (info === undefined) throw libErrors.INTERNAL({ what: `container ${id} is gone before its start` });
     const output = wish.upkeep.keep(attachment);
     attachment.stdin.on('error', () => undefined);
     const tell = async (): Promise<void> => {
-      const line = await wish.firstLine?.({ token, imageEnv });
+      const line = await wish.firstLine?.({ token, imageEnv: defaults.env });
       if (line !== undefined) attachment.stdin.write(`${line}\n`);
     };
     await Promise.all([tell(), engine.startContainer(id)]);

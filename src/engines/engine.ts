@@ -86,6 +86,8 @@ export interface ImageInfo extends ListedImage {
   readonly arch: string;
   /** The variables that it gives its containers. */
   readonly env: Readonly<Record<string, string>>;
+  /** Folders that its containers would have on the disk of the engine, each with nothing else mounted there. */
+  readonly volumes: readonly string[];
 }
 
 export interface ImageBuild {

@@ -25,7 +25,7 @@ function fakeEngine(): {
   const newImage = (labels: ImageInfo['labels']): ImageInfo => {
     const id = `sha256:${builds.length}-${images.size}`;
     const at = new Date(builds.length * 1000).toISOString();
-    return { id, labels, user: '', arch: 'amd64', env: {}, bytes: 5, createdAt: at, tags: [] };
+    return { id, labels, user: '', arch: 'amd64', env: {}, volumes: [], bytes: 5, createdAt: at, tags: [] };
   };
   const engine = {
     info: async () => ({ os: 'linux', arch: 'x86_64' }),

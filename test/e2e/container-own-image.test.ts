@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import { simpleTask } from '../support/project.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
 /** Loaded by every Node that obeys the image's NODE_OPTIONS; says in which program it runs. */
@@ -15,6 +18,9 @@ const DOCKERFILE = [
   // A program of the repository in the place of the proxy's.
   'COPY docker/planted.cjs /opt/mahabharatha/egress.mjs',
   'ENV NODE_OPTIONS=--require=/planted.cjs LD_PRELOAD=/no/such.so SET_BY_IMAGE=yes PATH=/opt/more:$PATH',
+  // Each would be a folder on the disk of the engine, which no limit counts.
+  'RUN mkdir --mode=777 /kept',
+  'VOLUME ["/kept", "relative", "/dev/pts", "/workspace", "/run"]',
   'ENTRYPOINT ["node", "/planted.cjs"]',
 ].join('\n');
 
@@ -62,6 +68,33 @@ describe.skipIf(docker.why !== '')(`a repository's own image that sets what ever
       'MAHABHARATHA_EGRESS_KEY',
       'UV_THREADPOOL_SIZE',
     ]);
+  });
+
+  it('gives its tasks no place to write on the disk of the engine', async () => {
+    const look = 'echo x > /kept/x; echo x > /relative/x; stat --file-system --format %T /kept /relative /run';
+    const stay = 'until test -e /run/mahabharatha/inbox/go; do sleep 0.05; done';
+    await project.graph('login', [
+      simpleTask('A', {
+        create: ['a.txt'],
+        run: `{ ${look}; } > a.txt; touch /run/mahabharatha/outbox/here; ${stay}`,
+      }),
+    ]);
+    const live = project.start('kurukshetra', '--workers', '1');
+    await waitUntil('the task has looked', async () => {
+      if (live.child.exitCode !== null) throw new Error(live.output());
+      return existsSync(project.inWorkers('login', '0', 'outbox', 'here'));
+    });
+    const worker = project.containers().find(({ Config }) => Config.Labels['mahabharatha.role'] === 'worker');
+    const written = worker?.Mounts.filter(({ RW, Type }) => RW && Type === 'volume').map(
+      ({ Destination }) => Destination,
+    );
+    await writeFile(project.inWorkers('login', '0', 'inbox', 'go'), '');
+    const { exit, stdout, stderr } = await live.end;
+
+    expect(exit, stdout + stderr).toBe(0);
+    expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe('tmpfs\n'.repeat(3));
+    // Of a relative one the engine makes a volume all the same, and mounts it nowhere.
+    expect(written?.filter((folder) => folder.startsWith('/'))).toEqual(['/dev/pts']);
   });
 });
 

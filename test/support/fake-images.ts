@@ -18,7 +18,7 @@ export const hasLabels = (own: Labels, wanted: Labels): boolean =>
 /** Its names are the machine's: an image is asked for them when it is looked at. */
 export function imageOf(id: string, labels: Labels): ImageInfo {
   const now = new Date().toISOString();
-  const common = { user: '', arch: 'amd64', env: {}, bytes: 1000, tags: [], createdAt: now };
+  const common = { user: '', arch: 'amd64', env: {}, volumes: [], bytes: 1000, tags: [], createdAt: now };
   return { id: `sha256:${id}`, labels, ...common };
 }
 

@@ -19,5 +19,6 @@ export interface ImageInspect {
     readonly Labels?: Readonly<Record<string, string>> | null;
     readonly User?: string;
     readonly Env?: readonly string[] | null;
+    readonly Volumes?: Readonly<Record<string, unknown>> | null;
   };
 }

@@ -32,6 +32,10 @@ export function toCreateBody(spec: ContainerSpec) {
 }
 
 function toHostConfig(spec: ContainerSpec) {
+  // Another runtime has terminals of its own.
+  const terminals = spec.runtime === null ? [TERMINAL_MOUNT] : [];
+  const isFree = ({ target }: Mount): boolean => terminals.every(({ Target }) => Target !== target);
+  const inMemory = spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' && isFree(mount) ? [mount] : []));
   return {
     Init: true,
     AutoRemove: true,
@@ -50,12 +54,8 @@ function toHostConfig(spec: ContainerSpec) {
     ],
     NanoCpus: Math.round(spec.cpus * 1e9),
     LogConfig: toLogConfig(spec.logBytes),
-    Tmpfs: Object.fromEntries(spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' ? [toTmpfs(mount)] : []))),
-    Mounts: [
-      // Another runtime has terminals of its own.
-      ...(spec.runtime === null ? [TERMINAL_MOUNT] : []),
-      ...spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' ? [] : [toMount(mount)])),
-    ],
+    Tmpfs: Object.fromEntries(inMemory.map(toTmpfs)),
+    Mounts: [...terminals, ...spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' ? [] : [toMount(mount)]))],
     ...(spec.runtime === null ? {} : { Runtime: spec.runtime }),
   };
 }

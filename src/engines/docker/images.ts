@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { AppError } from '../../lib/index.ts';
 import type { Engine, ImageBuild, ImageInfo, Labels, ListedImage } from '../engine.ts';
@@ -58,6 +59,7 @@ function toInfo({ Id, Config, Architecture, Size, Created, RepoTags }: ImageInsp
     user: Config.User ?? '',
     arch: Architecture,
     env: variablesOf(Config.Env ?? []),
+    volumes: Object.keys(Config.Volumes ?? {}).map((folder) => path.posix.resolve('/', folder)),
     bytes: Size,
     createdAt: Created,
     tags: namesOf(RepoTags),

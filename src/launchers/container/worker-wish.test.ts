@@ -52,11 +52,10 @@ const specOf = (
   masked: readonly number[] = [],
   imageEnv: Readonly<Record<string, string>> = {},
 ): ContainerSpec =>
-  containerSpec(
-    'name',
-    workerWish(SPEC, { engine: {} as Engine, settings, masked, attached: () => undefined }),
-    imageEnv,
-  );
+  containerSpec('name', workerWish(SPEC, { engine: {} as Engine, settings, masked, attached: () => undefined }), {
+    env: imageEnv,
+    volumes: [],
+  });
 
 const mountsOf = (settings: ContainerSettings, masked: readonly number[] = []): string[] =>
   specOf(settings, masked).mounts.map((mount) => {

@@ -20,6 +20,8 @@ import { checkObjects } from './worker-users.ts';
 interface ModeWish extends RunRequest, ModeReason {
   /** Why containers are meant in this repository. */
   readonly meant: readonly string[];
+  /** Who does the tasks without a command. */
+  readonly agent: string;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function chooseMode(
   face: RunFace,
 ): Promise<Mode> {
   const meant = await reasonsForContainers(request.project, request.config.workers, host);
-  const wish = { ...request, meant, ...wishedMode(request, meant, known) };
+  const wish = { ...request, meant, agent: agentOf(request, known), ...wishedMode(request, meant, known) };
   const { wished, because } = wish;
   switch (wished) {
     case 'subprocess':
@@ -49,6 +51,11 @@ export async function chooseMode(
   }
 }
 
+/** A resumed run keeps its agent unless another one is named. */
+export function agentOf({ config, wishes }: RunRequest, known: RunState | undefined): string {
+  return wishes.agent ?? known?.settings.agent ?? config.agent;
+}
+
 /** A resumed run keeps its mode, also when the engine is gone today. */
 function wishedMode(
   { config, graph, wishes }: RunRequest,
@@ -59,7 +66,7 @@ function wishedMode(
   const wished = wishes.mode ?? config.workers.mode;
   if (wished !== 'auto') return { wished, because: 'workers.mode in .mahabharatha/config.yaml says so' };
   if (known === undefined) return { wished, because: '' };
-  return { wished: decideResumed(graph.feature, known.settings.mode, meant), because: 'the run was begun so' };
+  return { wished: decideResumed(graph.feature, known.settings, meant), because: 'the run was begun so' };
 }
 
 async function findContainers(wish: ModeWish, host: RunHost, face: RunFace): Promise<Mode> {
@@ -67,8 +74,7 @@ async function findContainers(wish: ModeWish, host: RunHost, face: RunFace): Pro
   const { engine, tried, silent } = await searchEngine(host.env);
   if (engine !== undefined) return withEngine(wish, engine, host, face);
   if (wish.wished !== 'auto') throw engineErrors.ENGINE_UNREACHABLE({ tried });
-  const { meant, wishes, config, graph } = wish;
-  const agent = wishes.agent ?? config.agent;
+  const { meant, agent, graph } = wish;
   const agentTasks = agent === 'shell' ? 0 : graph.tasks.filter((task) => task.run === null).length;
   const signs = [...silent, ...(await enginePrograms(host.env))];
   return {

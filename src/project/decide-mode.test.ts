@@ -74,12 +74,17 @@ describe('the image of a run', () => {
 
 describe('a resumed run', () => {
   it('keeps the mode that it was begun in', () => {
-    expect(decideResumed('login', 'container', ['a reason'])).toBe('container');
-    expect(decideResumed('login', 'subprocess', [])).toBe('subprocess');
+    for (const modeByAuto of [true, false])
+      expect(decideResumed('login', { mode: 'container', modeByAuto }, ['a reason'])).toBe('container');
+    expect(decideResumed('login', { mode: 'subprocess', modeByAuto: false }, [])).toBe('subprocess');
+  });
+
+  it('that auto has begun as subprocesses is a new choice for auto', () => {
+    expect(decideResumed('login', { mode: 'subprocess', modeByAuto: true }, [])).toBe('auto');
   });
 
   it('that was begun as subprocesses asks for a word where containers are meant', () => {
-    expect(() => decideResumed('login', 'subprocess', ['a reason'])).toThrow(
+    expect(() => decideResumed('login', { mode: 'subprocess', modeByAuto: false }, ['a reason'])).toThrow(
       expect.objectContaining({ code: 'MODE_UNCLEAR', exit: 4, hint: expect.stringContaining('--mode subprocess') }),
     );
   });

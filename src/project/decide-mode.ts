@@ -3,6 +3,7 @@ import { engineErrors } from '../engines/errors.ts';
 import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { RunImage } from '../images/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
+import type { RunSettings } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { projectErrors } from './errors.ts';
 
@@ -76,10 +77,18 @@ export function decideImage({ kind, state }: Pick<RunImage, 'kind' | 'state'>, a
   }
 }
 
-/** Pure. A resumed run keeps its mode; but what began beside the walls does not go on there unasked where walls are meant. */
-export function decideResumed(feature: string, begun: string, meant: readonly string[]): string {
-  if (begun !== 'container' && meant.length > 0) throw projectErrors.MODE_UNCLEAR({ feature, begun, reasons: meant });
-  return begun;
+/**
+ * Pure. A resumed run keeps its mode; but what began without containers does not go on so unasked where containers are
+ * meant. That auto chose subprocesses was for the tasks and the machine of that day: auto chooses again.
+ */
+export function decideResumed(
+  feature: string,
+  { mode, modeByAuto }: Pick<RunSettings, 'mode' | 'modeByAuto'>,
+  meant: readonly string[],
+): string {
+  if (mode === 'container') return mode;
+  if (meant.length > 0) throw projectErrors.MODE_UNCLEAR({ feature, begun: mode, reasons: meant });
+  return modeByAuto ? 'auto' : mode;
 }
 
 /** Pure: why an engine is none for workers. */

@@ -3,7 +3,7 @@ import type { AgentSpec } from '../protocol/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
 import { checkAgent } from './check-agent.ts';
-import { chooseMode } from './choose-mode.ts';
+import { agentOf, chooseMode } from './choose-mode.ts';
 import type { Mode } from './decide-mode.ts';
 import { projectErrors } from './errors.ts';
 import { leftWork } from './left-work.ts';
@@ -92,7 +92,8 @@ async function chooseAll(
   const settings = runSettings(config, {
     workers: wishes.workers ?? known?.settings.workers ?? config.workers.count,
     mode: mode.name,
-    agent: wishes.agent ?? known?.settings.agent ?? config.agent,
+    modeByAuto: mode.wished === 'auto',
+    agent: agentOf(request, known),
   });
   return { ...request, mode, settings, agent: agentSpec(config, settings.agent) };
 }

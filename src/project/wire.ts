@@ -140,7 +140,10 @@ export function agentSpec(config: Config, name: string): AgentSpec {
   return { kind: 'command', name, command, prompt };
 }
 
-export function runSettings(config: Config, wishes: { workers: number; mode: string; agent: string }): RunSettings {
+export function runSettings(
+  config: Config,
+  wishes: Pick<RunSettings, 'workers' | 'mode' | 'modeByAuto' | 'agent'>,
+): RunSettings {
   const gates = config.gates.map(({ name, command, required, timeout }) => ({
     name,
     command,

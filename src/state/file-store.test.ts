@@ -40,6 +40,7 @@ const STATE: RunState = {
   settings: {
     workers: 2,
     mode: 'subprocess',
+    modeByAuto: false,
     agent: 'claude',
     ownership: 'enforce',
     gates: [{ name: 'build', command: 'npm run build', required: true, timeoutMs: 1000 }],

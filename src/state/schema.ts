@@ -140,6 +140,8 @@ export type LevelState = z.infer<typeof levelState>;
 export const runSettings = z.strictObject({
   workers: z.int().positive(),
   mode: z.string(),
+  /** Mode auto has chosen the mode, and no person. */
+  modeByAuto: z.boolean().default(false),
   agent: z.string(),
   ownership: z.enum(['enforce', 'warn', 'off']),
   gates: z.array(gateSpec),

@@ -32,6 +32,24 @@ function withoutEngine(script: string): string {
   return execFileSync('docker', [...args, '-c', `${PREPARE}${script}`], { encoding: 'utf8' });
 }
 
+const COMMAND = '{"id":"A","title":"A","files":{"create":["a"]},"run":"test -e /tmp/go && echo a > a"}';
+const FOR_AGENT = '{"id":"B","title":"B","files":{"create":["b"]}}';
+const writeGraph = (...tasks: string[]): string =>
+  `echo '{"feature":"login","tasks":[${tasks.join()}]}' > .mahabharatha/specs/login/task-graph.json`;
+const STAND_IN = `printf '#!/bin/sh\\ntouch /tmp/ran\\n' > /tmp/bin/claude; chmod +x /tmp/bin/claude`;
+
+/** A run of one command that fails, and is resumed when that would succeed, and when something else has changed. */
+function resumed(named: string, change: string): string {
+  return withoutEngine(
+    [
+      `mkdir -p .mahabharatha/specs/login; ${writeGraph(COMMAND)}; attempt --feature login ${named} | head -1`,
+      'mkdir /tmp/bin; PATH=/tmp/bin:$PATH; touch /tmp/go; mahabharatha retry A --feature login > /tmp/out',
+      change,
+      'attempt --feature login --resume; ls /tmp',
+    ].join('\n'),
+  );
+}
+
 describe.skipIf(docker.why !== '')(`nothing sends workers from containers to the host${whySkipped}`, () => {
   let project: ContainerProject | undefined;
   beforeAll(buildWorkerImage);
@@ -91,6 +109,22 @@ describe.skipIf(docker.why !== '')(`nothing sends workers from containers to the
     );
     expect(said).toMatch(/exit 0\nmode subprocess, because --mode says so\n/);
     expect(said).toContain('Claude Code is started with --dangerously-skip-permissions');
+  });
+
+  it('there, a run that auto has begun is not resumed with an agent that was not in it', () => {
+    const said = resumed('', `${STAND_IN}; ${writeGraph(COMMAND, FOR_AGENT)}`);
+    expect(said).toMatch(/exit 4\nerror: There is no container engine on this machine, and 1 of the tasks is for/);
+    expect(said).not.toMatch(/^ran$/m);
+  });
+
+  it('there, a run that auto has begun is not resumed beside an engine that has come meanwhile', () => {
+    const said = resumed('', 'cp /bin/true /tmp/bin/docker');
+    expect(said).toMatch(/exit 4\nerror: No container engine can be reached[^]*\/tmp\/bin\/docker is on this machine/);
+  });
+
+  it('there, a run that a person has begun as subprocesses goes on so', () => {
+    const said = resumed('--mode subprocess', 'cp /bin/true /tmp/bin/docker');
+    expect(said).toMatch(/^exit 1\nexit 0\nmode subprocess, because the run was begun so\n/);
   });
 
   it('a repository that has run in containers stays there when its state, its configuration and the engine are gone', async () => {

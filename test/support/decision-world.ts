@@ -88,6 +88,7 @@ export function createWorld(
   const settings: RunSettings = {
     workers: 2,
     mode: 'fake',
+    modeByAuto: false,
     agent: 'claude',
     ownership: 'enforce',
     gates: [],

@@ -1,11 +1,12 @@
-import { inSeconds } from '../lib/index.ts';
+import { clip, inOneLine, inSeconds } from '../lib/index.ts';
 import type { Block, ClaudeEvent, ClaudeResult } from './claude-stream.ts';
-import { oneLine } from './output-tail.ts';
 
 const SHORT = 120;
 
 /** The part of a tool's input that tells a reader what it is about; the first one that is there. */
 const TELLING = ['file_path', 'notebook_path', 'command', 'pattern', 'url', 'query', 'skill', 'description', 'subject'];
+
+export const oneLine = (text: string, most = 500): string => clip(inOneLine(text), most);
 
 /** What people see of an event: the agent's words, its tools, errors. */
 export function logLines(event: ClaudeEvent, cwd: string): readonly string[] {

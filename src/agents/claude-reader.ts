@@ -1,26 +1,22 @@
 import type { AgentLimits, AgentReader } from './agent.ts';
-import { logLines, resultWords, retryTrouble, retryWords } from './claude-log.ts';
+import { logLines, oneLine, resultWords, retryTrouble, retryWords } from './claude-log.ts';
 import { parseLine } from './claude-stream.ts';
 import type { ClaudeEvent } from './claude-stream.ts';
 import { resetAt } from './claude-trouble.ts';
 import { usageMeter } from './claude-usage.ts';
 import { judge } from './claude-verdict.ts';
 import type { Told } from './claude-verdict.ts';
-import { oneLine, outputTail } from './output-tail.ts';
+import { outputTail } from './output-tail.ts';
 
 export function readClaude(limits: AgentLimits): AgentReader {
   const usage = usageMeter();
   const shown = outputTail();
   let told: Told = { cwd: '', complaint: null, retrying: null, accountLimit: null, result: null, plainText: '' };
 
-  const show = (lines: readonly string[]): readonly string[] => {
-    lines.forEach((line) => shown.add(line));
-    return lines;
-  };
   const plain = (line: string): readonly string[] => {
     if (line.trim() === '') return [];
     told = { ...told, plainText: oneLine(line) };
-    return show([line]);
+    return shown.add([line]);
   };
   return {
     stdout(line) {
@@ -29,7 +25,7 @@ export function readClaude(limits: AgentLimits): AgentReader {
       if (typeof event === 'string') return plain(event);
       told = learn(told, event);
       usage.add(event);
-      return show(logLines(event, told.cwd));
+      return shown.add(logLines(event, told.cwd));
     },
     stderr: plain,
     report: () => ({ usage: usage.total(), finished: told.result !== null, trouble: told.retrying }),

@@ -1,3 +1,4 @@
+import { addUsage, NO_USAGE } from '../protocol/index.ts';
 import type { Usage } from '../protocol/index.ts';
 import type { ClaudeEvent, ClaudeResult, TokenCounts } from './claude-stream.ts';
 
@@ -5,8 +6,6 @@ interface UsageMeter {
   add(event: ClaudeEvent): void;
   total(): Usage | null;
 }
-
-const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0 };
 
 /**
  * Adds up what an attempt used. Each message counts once, by its id; the final result replaces the sum, since only it
@@ -48,15 +47,4 @@ function fromCounts(counts: TokenCounts): Usage {
   };
 }
 
-function sum(parts: readonly Usage[]): Usage {
-  return parts.reduce(
-    (total, part) => ({
-      inputTokens: total.inputTokens + part.inputTokens,
-      outputTokens: total.outputTokens + part.outputTokens,
-      cacheReadTokens: total.cacheReadTokens + part.cacheReadTokens,
-      cacheWriteTokens: total.cacheWriteTokens + part.cacheWriteTokens,
-      costUsd: total.costUsd + part.costUsd,
-    }),
-    NOTHING,
-  );
-}
+const sum = (parts: readonly Usage[]): Usage => parts.reduce(addUsage, NO_USAGE);

@@ -5,10 +5,7 @@ import { outputTail } from './output-tail.ts';
 /** For programs that say nothing of themselves but their exit status: all their output is for people. */
 export function readByExit(program: string, limits: AgentLimits): AgentReader {
   const tail = outputTail();
-  const show = (line: string): readonly string[] => {
-    tail.add(line);
-    return [line];
-  };
+  const show = (line: string): readonly string[] => tail.add([line]);
   return {
     stdout: show,
     stderr: show,

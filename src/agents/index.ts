@@ -1,3 +1,3 @@
-export type { Agent, AgentEnd, AgentReader, AgentVerdict } from './agent.ts';
+export type { Agent, AgentReader, AgentVerdict } from './agent.ts';
 export { createAgent } from './create-agent.ts';
 export { buildPrompt } from './prompt.ts';

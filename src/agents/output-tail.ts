@@ -1,29 +1,22 @@
-import { clip } from '../lib/index.ts';
+import { clip, createTail } from '../lib/index.ts';
 
 const TAIL_CHARS = 8000;
 const LINE_CHARS = 1000;
 
 interface OutputTail {
-  add(line: string): void;
+  /** Returns the lines. */
+  add(lines: readonly string[]): readonly string[];
   text(): string;
 }
 
-/** The end of an output: what the next attempt needs to see of it. */
+/** The end of what an agent has shown, for the prompt of the next attempt. */
 export function outputTail(): OutputTail {
-  const lines: string[] = [];
-  let size = 0;
+  const tail = createTail(TAIL_CHARS);
   return {
-    add(line) {
-      const kept = clip(line, LINE_CHARS);
-      lines.push(kept);
-      size += kept.length + 1;
-      while (size > TAIL_CHARS) size -= (lines.shift() ?? '').length + 1;
+    add: (lines) => {
+      for (const line of lines) tail.push(`${clip(line, LINE_CHARS)}\n`);
+      return lines;
     },
-    text: () => lines.join('\n').trim(),
+    text: () => tail.text().trim(),
   };
-}
-
-/** Any text as one line that fits where people look. */
-export function oneLine(text: string, max = 500): string {
-  return clip(text.trim().replaceAll(/\s+/g, ' '), max);
 }

@@ -6,7 +6,6 @@ export { checkoutNotes } from './checkout-notes.ts';
 export { findTraces, mergedTasks } from './feature-traces.ts';
 export type { FeatureTraces } from './feature-traces.ts';
 export { withGitSettings, workerEnvironment } from './git-command.ts';
-export type { MergeRequest, MergeResult } from './merge.ts';
 export type { MergeChain, MergeStep } from './merge-proof.ts';
 export type { Leftovers } from './leftovers.ts';
 export { newRepository } from './new-repository.ts';

@@ -40,4 +40,4 @@ export { inBytes, inDuration, inSeconds } from './text/amounts.ts';
 export { createLineSplitter, createTail, cutLine } from './text/lines.ts';
 export { readJson } from './text/json.ts';
 export { createByteLines, createWholeLines } from './text/whole-lines.ts';
-export { clip, counted, firstLine, listed } from './text/words.ts';
+export { clip, counted, firstLine, inOneLine, listed } from './text/words.ts';

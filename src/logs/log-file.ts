@@ -13,57 +13,28 @@ const RETRY_MS = 500;
 const LINE_END = 10;
 const SLOW = 'the disk was too slow';
 
-export interface LogFile {
-  /** Takes any piece of the output; never throws. */
-  write(chunk: Buffer | string): void;
-  /** Resolves when all is written, or cannot be. */
-  close(): Promise<void>;
-}
-
 /**
  * Keeps what something prints: the newest half to whole of `limitBytes`, in `file` and the one before it (`<file>.1`).
  * Where the disk is full it waits in memory, and beyond what fits there it leaves lines out and says how many.
  */
-export function openLogFile(file: string, { limitBytes }: { limitBytes: number }): LogFile {
+export function openLogFile(file: string, { limitBytes }: { limitBytes: number }) {
   const target = createTarget(file, Math.max(1, Math.floor(limitBytes / 2)));
   const lines = createWholeLines(LONGEST_LINE);
+  const queue = createQueue();
   const closing = new AbortController();
-  let queue: Buffer[] = [];
-  let queued = 0;
-  let leftOut = 0;
   let trouble = SLOW;
-  let cause = SLOW;
   let draining: Promise<void> | undefined;
 
   const put = (block: Buffer): void => {
-    if (queued + queue.length * PIECE_COST + block.length > QUEUE_LIMIT) {
-      [leftOut, cause] = [leftOut + countLines(block), trouble];
-      return;
-    }
-    // Said where they are missing, so before the first line that has room again.
-    noteLeftOut();
-    queue.push(block);
-    queued += block.length;
+    if (block.length === 0 || closing.signal.aborted) return;
+    queue.add(block, trouble);
     draining ??= drain();
   };
-  const noteLeftOut = (): void => {
-    if (leftOut === 0) return;
-    const note = Buffer.from(`… ${leftOut} lines were left out here: ${cause}\n`);
-    queue.push(note);
-    queued += note.length;
-    leftOut = 0;
-  };
   const drain = async (): Promise<void> => {
-    while (queue.length > 0) {
-      // All at once: a write for each line would be slower than the program that prints them.
-      const block = Buffer.concat(queue);
-      queue = [block];
+    for (let block = queue.all(); block.length > 0; block = queue.all()) {
       try {
-        const written = await target.append(block);
-        queued -= written;
+        queue.drop(await target.append(block));
         trouble = SLOW;
-        queue.splice(0, 1, ...(written < block.length ? [block.subarray(written)] : []));
-        if (queue.length === 0) noteLeftOut();
       } catch (error) {
         trouble = reasonOf(error);
         if (closing.signal.aborted) break;
@@ -72,69 +43,105 @@ export function openLogFile(file: string, { limitBytes }: { limitBytes: number }
     }
     draining = undefined;
   };
-
   return {
-    write: (chunk) => {
-      const block = lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-      if (block.length > 0 && !closing.signal.aborted) put(block);
-    },
-    close: async () => {
-      const rest = lines.end();
-      if (rest.length > 0 && !closing.signal.aborted) put(rest);
+    /** Takes any piece of the output; never throws. */
+    write: (chunk: Buffer | string): void => put(lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)),
+    /** Resolves when all is written, or cannot be. */
+    close: async (): Promise<void> => {
+      put(lines.end());
       closing.abort();
       await draining;
-      queue = [];
       await target.close();
     },
   };
 }
 
-interface Target {
-  /** Writes the beginning of the block, and tells how much of it; when it throws, none. */
-  append(block: Buffer): Promise<number>;
-  close(): Promise<void>;
+/** What waits for the disk. Where lines are left out because there are too many, a note says so. */
+function createQueue() {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  let [leftOut, cause] = [0, ''];
+  const push = (block: Buffer): void => {
+    pieces.push(block);
+    bytes += block.length;
+  };
+  const noteLeftOut = (): void => {
+    if (leftOut > 0) push(Buffer.from(`… ${leftOut} lines were left out here: ${cause}\n`));
+    leftOut = 0;
+  };
+  return {
+    /** `trouble`: why it has to wait. */
+    add: (block: Buffer, trouble: string): void => {
+      if (bytes + pieces.length * PIECE_COST + block.length > QUEUE_LIMIT) {
+        [leftOut, cause] = [leftOut + countLines(block), trouble];
+        return;
+      }
+      noteLeftOut();
+      push(block);
+    },
+    /** In one piece: a write for each line would be slower than the program that prints them. */
+    all: (): Buffer => {
+      const all = Buffer.concat(pieces);
+      pieces = all.length > 0 ? [all] : [];
+      return all;
+    },
+    /** Takes away the beginning of what `all` has given. */
+    drop: (length: number): void => {
+      const rest = pieces.shift()?.subarray(length);
+      if (rest !== undefined && rest.length > 0) pieces.unshift(rest);
+      bytes -= length;
+      if (pieces.length === 0) noteLeftOut();
+    },
+  };
 }
 
-function createTarget(file: string, halfBytes: number): Target {
-  let current: { readonly handle: FileHandle; size: number } | undefined;
+interface OpenFile {
+  readonly handle: FileHandle;
+  size: number;
+}
+
+function createTarget(file: string, halfBytes: number) {
+  let current: OpenFile | undefined;
   const close = async (): Promise<void> => {
     const handle = current?.handle;
     current = undefined;
     await handle?.close().catch(() => undefined);
   };
-  /** What is written to a file that has lost its name is written for no reader. */
-  const openNamed = async (): Promise<{ readonly handle: FileHandle; size: number }> => {
-    if (current !== undefined && (await current.handle.stat()).nlink === 0) await close();
-    return (current ??= await openToAppend(file));
-  };
-  const write = async (bytes: Buffer): Promise<number> => {
-    const { handle, size } = (current ??= await openToAppend(file));
-    try {
-      await handle.appendFile(bytes);
-      current.size = size + bytes.length;
-      return bytes.length;
-    } catch (error) {
-      // The beginning of it may be there. It comes again as a whole, so it goes; also from a full disk.
-      await handle.truncate(size).catch(() => undefined);
-      // What is wrong may be this handle alone: the folder may be a new one.
-      await close();
-      throw error;
-    }
-  };
   return {
-    append: async (block) => {
-      const { size } = await openNamed();
-      const fits = wholeLinesIn(block, halfBytes - size);
-      if (fits > 0) return write(block.subarray(0, fits));
-      if (size > 0) {
+    /** Writes the beginning of the block, and returns the length of that; when it throws, nothing is written. */
+    append: async (block: Buffer): Promise<number> => {
+      // No reader would find what is written to a file that has been removed.
+      if (current !== undefined && (await current.handle.stat()).nlink === 0) await close();
+      const { size } = (current ??= await openToAppend(file));
+      let length = wholeLinesIn(block, halfBytes - size);
+      if (length === 0 && size > 0) {
         await close();
         await rename(file, olderFile(file));
       }
-      // A single line that is too long for any file is in one all the same.
-      return write(block.subarray(0, wholeLinesIn(block, halfBytes) || block.indexOf(LINE_END) + 1));
+      // A single line that is too long for any file is written all the same.
+      length ||= wholeLinesIn(block, halfBytes) || block.indexOf(LINE_END) + 1;
+      try {
+        await appendWhole((current ??= await openToAppend(file)), block.subarray(0, length));
+      } catch (error) {
+        // What is wrong may be this handle alone: the folder may be a new one.
+        await close();
+        throw error;
+      }
+      return length;
     },
     close,
   };
+}
+
+/** All or nothing: what is written again after a failure must not be there twice. */
+async function appendWhole(file: OpenFile, bytes: Buffer): Promise<void> {
+  try {
+    await file.handle.appendFile(bytes);
+    file.size += bytes.length;
+  } catch (error) {
+    await file.handle.truncate(file.size).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** How much of it fits, cut at a line end. */
@@ -144,7 +151,7 @@ function wholeLinesIn(block: Buffer, room: number): number {
 }
 
 /** A writer that was killed may have left half a line: what comes now must not be its other half. */
-async function openToAppend(file: string): Promise<{ handle: FileHandle; size: number }> {
+async function openToAppend(file: string): Promise<OpenFile> {
   const handle = await open(file, 'a+');
   try {
     const { size } = await handle.stat();

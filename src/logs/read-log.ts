@@ -1,9 +1,11 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { createByteLines, sleep, systemCode } from '../lib/index.ts';
 
 const BLOCK = 65_536;
 const LOOK_MS = 150;
+/** Inodes have 64 bits, more than a number holds. */
+const BIG = { bigint: true } as const;
 
 /** Where in a log: also after the file that it is in was renamed, and a new one begun. */
 export interface LogPlace {
@@ -11,6 +13,8 @@ export interface LogPlace {
   readonly inode: bigint | undefined;
   readonly offset: number;
 }
+
+const BEGINNING: LogPlace = { inode: undefined, offset: 0 };
 
 interface LogEnd {
   readonly lines: string[];
@@ -31,7 +35,7 @@ export async function lastLines(file: string, count: number, matches: (line: str
   const newest = await lastOf(file, count, matches);
   const missing = count - (newest?.lines.length ?? 0);
   const older = missing > 0 || newest === undefined ? await lastOf(olderFile(file), missing, matches) : undefined;
-  if (newest === undefined) return older ?? { lines: [], place: { inode: undefined, offset: 0 } };
+  if (newest === undefined) return older ?? { lines: [], place: BEGINNING };
   // What was the newest a moment ago may be the older one by now.
   if (older === undefined || older.place.inode === newest.place.inode) return newest;
   return { lines: [...older.lines, ...newest.lines], place: newest.place };
@@ -80,18 +84,16 @@ export async function followLines(
   try {
     while (!signal.aborted) {
       reader ??= await openPlace(file, from, onLine);
-      if (reader !== undefined) {
-        await reader.readOn();
-        const next = await successor(file, reader, onLine);
-        if (next !== undefined) {
-          // A file that has been renamed is not written any more; what came before that is all there.
-          await reader.readOn();
-          await reader.handle.close();
-          reader = next;
-          continue;
-        }
+      await reader?.readOn();
+      const next = reader && (await openSuccessor(file, reader, onLine));
+      if (reader === undefined || next === undefined) {
+        await sleep(LOOK_MS, signal);
+        continue;
       }
-      await sleep(LOOK_MS, signal);
+      // A file that has been renamed is not written any more: now all of it is there.
+      await reader.readOn();
+      await reader.handle.close();
+      reader = next;
     }
   } finally {
     await reader?.handle.close();
@@ -101,13 +103,8 @@ export async function followLines(
 /** Holds its file open: it can be read to its end also when it has lost its name. */
 interface Reader {
   readonly handle: FileHandle;
-  readonly inode: bigint;
   /** Reads what is there and was not read yet. */
   readOn(): Promise<void>;
-}
-
-async function openReader(file: string, onLine: (line: string) => void): Promise<Reader | undefined> {
-  return openAt(file, { inode: undefined, offset: 0 }, onLine);
 }
 
 /** Undefined when there is no such file, or another one than the place is in. */
@@ -131,36 +128,32 @@ async function openAt(file: string, from: LogPlace, onLine: (line: string) => vo
       lines.push(block);
     }
   };
-  return { handle, inode: ino, readOn };
+  return { handle, readOn };
 }
 
 async function openPlace(file: string, from: LogPlace, onLine: (line: string) => void): Promise<Reader | undefined> {
-  // Where there was none, both are new.
-  const order = from.inode === undefined ? [olderFile(file), file] : [file, olderFile(file)];
-  for (const each of order) {
-    const reader = await openAt(each, from, onLine);
-    if (reader !== undefined) return reader;
-  }
-  return from.inode === undefined ? undefined : openReader(file, onLine);
+  const older = olderFile(file);
+  // Where there was no file, both are new and the older one comes first.
+  if (from.inode === undefined) return (await openAt(older, from, onLine)) ?? openAt(file, from, onLine);
+  return (await openAt(file, from, onLine)) ?? (await openAt(older, from, onLine)) ?? openAt(file, BEGINNING, onLine);
 }
 
-/** What is to be read when a file has been renamed or removed; undefined while it is the newest. */
-async function successor(file: string, reader: Reader, onLine: (line: string) => void): Promise<Reader | undefined> {
-  const newest = await openReader(file, onLine);
-  if (newest === undefined) return undefined;
-  if (newest.inode === reader.inode) {
-    await newest.handle.close();
-    return undefined;
-  }
-  const older = await openReader(olderFile(file), onLine);
-  if (older === undefined) return newest;
-  // There was a whole file between the two, if what is before the newest one was written to after ours.
-  const between =
-    older.inode !== reader.inode &&
-    older.inode !== newest.inode &&
-    (await measure(older.handle)).mtimeNs > (await measure(reader.handle)).mtimeNs;
-  await (between ? newest : older).handle.close();
-  return between ? older : newest;
+/** The next file when the one that is read has been renamed or removed; undefined while it is the newest. */
+async function openSuccessor(
+  file: string,
+  reader: Reader,
+  onLine: (line: string) => void,
+): Promise<Reader | undefined> {
+  const own = await measure(reader.handle);
+  const [newest, older] = await Promise.all(
+    [file, olderFile(file)].map((name) => stat(name, BIG).catch(() => undefined)),
+  );
+  if (newest === undefined || newest.ino === own.ino) return undefined;
+  // A whole file came between the two when the older one is not ours and was written to after ours.
+  const isBetween = older !== undefined && older.ino !== own.ino && older.mtimeNs > own.mtimeNs;
+  const [name, { ino }] = isBetween ? [olderFile(file), older] : [file, newest];
+  // Renamed since then, it is no longer there: the next look finds it.
+  return openAt(name, { inode: ino, offset: 0 }, onLine);
 }
 
 /** Half a line at the end of the file waits for the rest of it. */
@@ -170,9 +163,8 @@ function createLineCutter(onLine: (line: string) => void): ReturnType<typeof cre
   });
 }
 
-/** Inodes have 64 bits, more than a number holds. */
 async function measure(handle: FileHandle): Promise<{ ino: bigint; mtimeNs: bigint; size: number }> {
-  const { ino, mtimeNs, size } = await handle.stat({ bigint: true });
+  const { ino, mtimeNs, size } = await handle.stat(BIG);
   return { ino, mtimeNs, size: Number(size) };
 }
 

@@ -1,3 +1,4 @@
+import { NO_USAGE } from '../protocol/index.ts';
 import type { LevelState, RunSettings, RunState, TaskState } from '../state/index.ts';
 import type { Task, TaskGraph } from '../tasks/index.ts';
 
@@ -24,7 +25,7 @@ export function firstState(graph: TaskGraph, { settings, base, integration, runI
     tasks: Object.fromEntries(graph.tasks.map((task) => [task.id, firstTask(task)])),
     workers: {},
     levels: Object.fromEntries(graph.levels.map((level) => [level, firstLevel()])),
-    cost: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0 },
+    cost: NO_USAGE,
     warnings: [],
     startFailures: 0,
     resumeAt: null,

@@ -1,3 +1,4 @@
+import { addUsage } from '../protocol/index.ts';
 import type { Usage } from '../protocol/index.ts';
 import type { AttemptState, RunState } from '../state/index.ts';
 import { changeTask, changeWorker, EMPTY_TRIAL, changeTrial, freeWorker } from './change-state.ts';
@@ -125,16 +126,5 @@ function taskReset(state: RunState, id: string): RunState {
 }
 
 function addCost(state: RunState, usage: Usage | null): RunState {
-  if (usage === null) return state;
-  const { cost } = state;
-  return {
-    ...state,
-    cost: {
-      inputTokens: cost.inputTokens + usage.inputTokens,
-      outputTokens: cost.outputTokens + usage.outputTokens,
-      cacheReadTokens: cost.cacheReadTokens + usage.cacheReadTokens,
-      cacheWriteTokens: cost.cacheWriteTokens + usage.cacheWriteTokens,
-      costUsd: cost.costUsd + usage.costUsd,
-    },
-  };
+  return usage === null ? state : { ...state, cost: addUsage(state.cost, usage) };
 }

@@ -38,5 +38,5 @@ export {
 } from './names.ts';
 export { readRefusal } from './refusal.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
-export { outcome, STATUS_LIMIT, TEXT_LIMIT, TROUBLE_LIMIT, usage, workerStatus } from './status.ts';
+export { addUsage, NO_USAGE, outcome, STATUS_LIMIT, TEXT_LIMIT, TROUBLE_LIMIT, usage, workerStatus } from './status.ts';
 export type { GateReport, GateResult, Outcome, Phase, TaskResult, Usage, WorkerStatus } from './status.ts';

@@ -9,6 +9,24 @@ export const usage = z.strictObject({
 });
 export type Usage = z.infer<typeof usage>;
 
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  costUsd: 0,
+};
+
+export function addUsage(one: Usage, other: Usage): Usage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    costUsd: one.costUsd + other.costUsd,
+  };
+}
+
 /** A worker says what it likes; the sum of all that must stay a number. */
 const amount = z.number().nonnegative().max(1e12);
 const reportedUsage = z.strictObject({

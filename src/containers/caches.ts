@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Labels } from '../engines/index.ts';
+import type { Engine, Labels } from '../engines/index.ts';
 import { INSIDE } from '../protocol/index.ts';
-import { LABEL } from './labels.ts';
+import { LABEL } from './owner.ts';
 
 /** How each package manager is told where its downloads are. */
 const VARIABLES = {
@@ -35,4 +35,9 @@ export function cacheVolumes(repo: string, names: readonly CacheName[], group: n
     const volume = `mahabharatha-cache-${id}-${name}${group === null ? '' : `-${group}`}`;
     return { volume, labels: { [LABEL.cache]: repo }, target, env: { [VARIABLES[name]]: target } };
   });
+}
+
+/** Names of the cache volumes of a repository, which no owner takes along. */
+export async function cachesInEngine(engine: Engine, repo: string): Promise<string[]> {
+  return (await engine.listVolumes({ [LABEL.cache]: repo })).map(({ name }) => name);
 }

@@ -1,23 +1,18 @@
-import type { Attachment, ContainerSpec, Labels } from '../engines/index.ts';
+import type { Attachment, ContainerSpec, Mount } from '../engines/index.ts';
 import type { Output } from './output.ts';
 import type { Owner } from './owner.ts';
 
 /** A container that is wanted. What every container of ours has, and what none may have, is not asked for. */
-export interface ContainerWish extends Pick<
-  ContainerSpec,
-  'image' | 'command' | 'uid' | 'gid' | 'workdir' | 'hostname' | 'mounts' | 'network' | 'cpus' | 'pids' | 'runtime'
-> {
+export interface ContainerWish extends Omit<ContainerSpec, 'name' | 'env' | 'stdin' | 'logBytes'> {
   readonly owner: Owner;
   readonly role: string;
   readonly session: string;
-  readonly labels: Labels;
   /** The first that is free. */
   readonly names: readonly [string, ...string[]];
   /** For the first program, which gets none of the image's variables. `inspect` shows it: no secrets. */
   readonly env: Readonly<Record<string, string>>;
   /** Its number among the clients of the owner's egress proxy; null for a container without a way out. */
   readonly client: number | null;
-  readonly memoryBytes: number;
   /** The first line of its stdin; null for none. */
   readonly firstLine: ((known: KnownAtStart) => Promise<string>) | null;
   readonly upkeep: Upkeep;
@@ -65,4 +60,17 @@ export interface ContainerEnd {
   readonly signal: string | null;
   /** The limit of its own that ended it, in words. */
   readonly overLimit?: string;
+}
+
+/** A private folder in memory. Programs may run from it: they may run from the worktree anyway, and builds unpack tools there. */
+export function tmpfs(
+  target: string,
+  mode: number,
+  { bytes, uid, gid }: { readonly bytes: number; readonly uid: number; readonly gid: number },
+): Mount {
+  return { kind: 'tmpfs', target, bytes, mode, uid, gid, exec: true };
+}
+
+export function bind(source: string, target: string, readOnly: boolean): Mount {
+  return { kind: 'bind', source, target, readOnly };
 }

@@ -1,10 +1,12 @@
 import type { ContainerInfo, Engine, Labels } from '../engines/index.ts';
-import { sleep } from '../lib/index.ts';
+import { within } from '../lib/index.ts';
 import type { ContainerEnd, ContainerWish, StartedContainer } from './container-wish.ts';
 import { createWatches } from './keep-watch.ts';
-import { LABEL } from './labels.ts';
+import type { Watches } from './keep-watch.ts';
 import type { ContainersOptions } from './options.ts';
 import { createOwnerParts } from './owner-parts.ts';
+import type { OwnerParts } from './owner-parts.ts';
+import { LABEL } from './owner.ts';
 import { createPending } from './pending.ts';
 import type { Pending } from './pending.ts';
 import { removeForSure } from './removal.ts';
@@ -32,51 +34,62 @@ export interface Containers {
   sweep(ownerId: string): Promise<number>;
 }
 
+interface Parts {
+  readonly engine: Engine;
+  readonly retry: RetryOutage;
+  readonly pending: Pending;
+  readonly owners: OwnerParts;
+  readonly watches: Watches;
+}
+
 export function createContainers(options: ContainersOptions): Containers {
   const { engine } = options;
   const retry = createRetry(engine, options.outageMs);
   const pending = createPending();
   const making: RetryOutage = (work) => pending.add(retry(work));
-  const parts = createOwnerParts(options, making);
-  const watches = createWatches(engine, retry);
-  const start = async (wish: ContainerWish, again: boolean): Promise<ContainerInfo> => {
-    if (again) await removeAll(engine, { [LABEL.session]: wish.session });
-    const { wayOut, tokenOf } = await parts.of(wish.owner);
-    const { client, owner, upkeep } = wish;
-    const { info, output } = await startContainer(engine, wish, client === null ? null : tokenOf(client));
-    void watches.begin({ owner, id: info.id, createdAt: info.createdAt, upkeep }, output);
-    // After the container, which waits for it when it needs it: both at once would only be slower.
-    if (client !== null) await orRemove(engine, info.id, wayOut());
-    return info;
-  };
-
+  const owners = createOwnerParts(options, making);
+  const parts: Parts = { engine, retry, pending, owners, watches: createWatches(engine, retry) };
   return {
     start: (wish) => {
       let tries = 0;
-      return making(async () => start(await wish, tries++ > 0));
+      return making(async () => start(parts, await wish, tries++ > 0));
     },
-    recover: async (container) => {
-      if (!(await isStillThere(engine, container))) return false;
-      // Its owner needs its sweeper and its egress proxy again. If that fails, the container works on, without a network.
-      pending.add(parts.of(container.owner).then(({ wayOut }) => wayOut())).catch(() => undefined);
-      void watches.end(container).catch(() => undefined);
-      return true;
-    },
-    wait: watches.end,
+    recover: (container) => recover(parts, container),
+    wait: parts.watches.end,
     stop: async (container, graceMs) => {
-      const end = watches.end(container);
+      const end = parts.watches.end(container);
       // Its end counts also while the engine does not answer.
       await Promise.race([end, retry(() => endContainer(engine, container.id, end, graceMs))]);
       return end;
     },
     sweep: async (ownerId) => {
-      await parts.close(ownerId);
+      await owners.close(ownerId);
       const swept = await sweepWith(engine, ownerId, pending);
       // What could not be swept, or is still to come, is left to the sweeper.
-      if (pending.isEmpty()) parts.forget(ownerId);
+      if (pending.isEmpty()) owners.forget(ownerId);
       return swept;
     },
   };
+}
+
+async function start({ engine, owners, watches }: Parts, wish: ContainerWish, again: boolean): Promise<ContainerInfo> {
+  const { client, owner, upkeep } = wish;
+  if (again) await removeAll(engine, { [LABEL.session]: wish.session });
+  const { wayOut, tokenOf } = await owners.of(owner);
+  const token = client === null ? null : tokenOf(client);
+  const { info, output } = await startContainer(engine, wish, { keep: upkeep.keep, token });
+  void watches.begin({ owner, id: info.id, createdAt: info.createdAt, upkeep }, output);
+  // After the container, which waits for it when it needs it: both at once would only be slower.
+  if (client !== null) await orRemove(engine, info.id, wayOut());
+  return info;
+}
+
+async function recover({ engine, pending, owners, watches }: Parts, container: StartedContainer): Promise<boolean> {
+  if (!(await isStillThere(engine, container))) return false;
+  // Its owner needs its sweeper and its egress proxy again. If that fails, the container works on, without a network.
+  pending.add(owners.of(container.owner).then(({ wayOut }) => wayOut())).catch(() => undefined);
+  void watches.end(container).catch(() => undefined);
+  return true;
 }
 
 /** What is just being made would come after the sweep. */
@@ -117,11 +130,10 @@ async function endContainer(engine: Engine, id: string, end: Promise<unknown>, g
     () => true,
     () => true,
   );
-  const within = (ms: number): Promise<boolean> => Promise.race([gone, sleep(ms).then(() => false)]);
   if (graceMs > 0) {
     await engine.signalContainer(id, 'SIGTERM');
-    if (await within(graceMs)) return;
+    if (await within(graceMs, gone)) return;
   }
   await engine.signalContainer(id, 'SIGKILL');
-  if (!(await within(KILL_MS))) await engine.removeContainer(id);
+  if (!(await within(KILL_MS, gone))) await engine.removeContainer(id);
 }

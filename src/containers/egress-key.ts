@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Engine } from '../engines/index.ts';
 import { keyedDigest } from '../lib/index.ts';
 import { egressIdentity } from '../protocol/index.ts';
-import { EGRESS_ROLE, LABEL } from './labels.ts';
 import type { Owner } from './owner.ts';
-import { ownerLabels } from './owner.ts';
+import { EGRESS_ROLE, LABEL, ownerLabels } from './owner.ts';
 
 /** The volume with the socket of an owner's egress proxy, and the name of that proxy. */
 export function egressVolume(ownerId: string): string {

@@ -35,25 +35,11 @@ export function createFreeSpace(freeBytes: typeof freeBytesOf = freeBytesOf): Fr
   const watched = new Set<Watched>();
   const floors = new Map<number, number>();
   let looking = false;
-  const look = async (): Promise<void> => {
-    for (const [disk, { folder, containers }] of await byDisk(watched)) {
-      const free = await freeBytes(folder);
-      const floor = floors.get(disk) ?? Math.min(FLOOR_BYTES, free / 2);
-      floors.set(disk, floor);
-      if (free >= floor) {
-        for (const one of containers) one.before = one.meter.last();
-        continue;
-      }
-      const grown = await Promise.all(containers.map(async (one) => ({ one, bytes: await growthOf(one) })));
-      const culprit = likeliest(grown, floor);
-      culprit?.one.end(reasonFor(free, culprit.bytes));
-    }
-  };
   const lookOn = async (): Promise<void> => {
     if (looking) return;
     looking = true;
     try {
-      for (; watched.size > 0; await sleep(LOOK_MS)) await look();
+      for (; watched.size > 0; await sleep(LOOK_MS)) await look(watched, floors, freeBytes);
     } finally {
       looking = false;
     }
@@ -72,6 +58,26 @@ export function createFreeSpace(freeBytes: typeof freeBytesOf = freeBytesOf): Fr
         void lookOn();
       }),
   };
+}
+
+/** `floors`: below so many free bytes a disk is nearly full. */
+async function look(
+  watched: ReadonlySet<Watched>,
+  floors: Map<number, number>,
+  freeBytes: typeof freeBytesOf,
+): Promise<void> {
+  for (const [disk, { folder, containers }] of await byDisk(watched)) {
+    const free = await freeBytes(folder);
+    const floor = floors.get(disk) ?? Math.min(FLOOR_BYTES, free / 2);
+    floors.set(disk, floor);
+    if (free >= floor) {
+      for (const one of containers) one.before = one.meter.last();
+      continue;
+    }
+    const grown = await Promise.all(containers.map(async (one) => ({ one, bytes: await growthOf(one) })));
+    const culprit = likeliest(grown, floor);
+    culprit?.one.end(reasonFor(free, culprit.bytes));
+  }
 }
 
 /** Pure: the one that may have filled the disk; undefined when none of them has. */

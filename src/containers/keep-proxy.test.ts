@@ -24,8 +24,7 @@ async function keep(does: FakeProgram): Promise<{ log: string; starts: () => num
   );
   const shared = tempFolder();
   const proxy = keepEgressProxy(createFakeEngine(machine), {
-    egress: { image: 'image', uid: 1, gid: 1, runtime: null },
-    program: { command: [], env: {} },
+    egress: { program: Promise.resolve({ command: [], env: {} }), image: 'image', uid: 1, gid: 1, runtime: null },
     owner: { ...OWNER, leaseFolder: shared, egressLog: path.join(shared, 'egress.jsonl') },
     key: 'key',
     retry: (work) => work(),

@@ -1,29 +1,26 @@
-import { engineErrors } from '../engines/errors.ts';
-import type { ContainerSpec, Engine } from '../engines/index.ts';
-import { hasCode, reasonOf, sleep } from '../lib/index.ts';
+import type { Engine } from '../engines/index.ts';
+import { randomId, reasonOf, sleep, within } from '../lib/index.ts';
 import { openLogFile } from '../logs/index.ts';
 import { EGRESS_KEY, INSIDE } from '../protocol/index.ts';
 import type { LogLine } from '../protocol/index.ts';
-import { defaultsOf, withoutVariables, withoutVolumes } from './image-defaults.ts';
-import type { ImageDefaults } from './image-defaults.ts';
+import { bind } from './container-wish.ts';
+import type { Upkeep } from './container-wish.ts';
 import { egressVolume } from './egress-key.ts';
-import { EGRESS_ROLE, LABEL } from './labels.ts';
+import type { Egress, EgressProgram } from './options.ts';
 import { keepOutput, resumeOutput } from './output.ts';
 import type { Output } from './output.ts';
-import type { Egress, EgressProgram } from './options.ts';
+import { EGRESS_ROLE, LABEL } from './owner.ts';
 import type { Owner } from './owner.ts';
-import { ownerLabels } from './owner.ts';
 import type { RetryOutage } from './retry.ts';
+import { startContainer } from './start-container.ts';
+import type { StartWish } from './start-container.ts';
 
 const MEMORY_BYTES = 512 * 1024 * 1024;
 const PIDS = 64;
 /** It writes none. */
 const FILE_BYTES = 1024 * 1024;
-const LOG_BYTES = 10 * 1024 * 1024;
 /** One that ends again and again is no passing trouble: then it gets a rest, and its clients have no network meanwhile. */
 const STARTS: Starts = { most: 10, withinMs: 5 * 60_000, againMs: 500 };
-const NAME_TRIES = 10;
-const NAME_AGAIN_MS = 500;
 /** Of what it says, on the host. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 const MINUTE_MS = 60_000;
@@ -49,8 +46,7 @@ interface Starts {
 }
 
 interface ProxyWishes {
-  readonly egress: Omit<Egress, 'program'>;
-  readonly program: EgressProgram;
+  readonly egress: Egress;
   readonly owner: Owner;
   /** By which it knows its clients. */
   readonly key: string;
@@ -87,15 +83,11 @@ export function keepEgressProxy(engine: Engine, wishes: ProxyWishes): EgressProx
     started: first.then(() => undefined),
     close: async () => {
       closing.abort();
-      const asked = new AbortController();
-      await Promise.race([
-        end().then(
-          () => over,
-          () => undefined,
-        ),
-        sleep(FAREWELL_MS, asked.signal),
-      ]);
-      asked.abort();
+      const ended = end().then(
+        () => over,
+        () => undefined,
+      );
+      await within(FAREWELL_MS, ended);
     },
   };
 }
@@ -142,62 +134,45 @@ async function tellOfRest(
 
 /** A resumed owner finds its earlier proxy, which lives as long as the lease. */
 async function findOrStart(engine: Engine, wishes: ProxyWishes): Promise<Proxy> {
-  const { owner } = wishes;
+  const { owner, egress } = wishes;
   const log = owner.egressLog;
+  const program = await egress.program;
   const there = await engine.listContainers({ [LABEL.owner]: owner.id, [LABEL.role]: EGRESS_ROLE });
   const live = there.find(({ status }) => status === 'running');
   if (live !== undefined) return { id: live.id, output: resumeOutput(engine, live.id, { log }) };
   for (const { id } of there) await engine.removeContainer(id);
-  const id = await create(engine, proxySpec(wishes, await defaultsOf(engine, wishes.egress.image)));
-  try {
-    const attachment = await engine.attach(id);
-    attachment.stdin.on('error', () => undefined);
-    const output = keepOutput(attachment, { log });
-    await engine.startContainer(id);
-    return { id, output };
-  } catch (error) {
-    await engine.removeContainer(id).catch(() => undefined);
-    throw error;
-  }
+  const keep: Upkeep['keep'] = (attachment) => keepOutput(attachment, { log });
+  const { info, output } = await startContainer(engine, proxyWish(wishes, program), { keep, token: null });
+  return { id: info.id, output };
 }
 
-/** One that has just ended has its name for a moment longer. */
-async function create(engine: Engine, spec: ContainerSpec): Promise<string> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await engine.createContainer(spec);
-    } catch (error) {
-      if (!hasCode(error, engineErrors.CONTAINER_NAME_TAKEN) || attempt === NAME_TRIES) throw error;
-      await sleep(NAME_AGAIN_MS);
-    }
-  }
-}
-
-function proxySpec({ egress, program, owner, key }: ProxyWishes, defaults: ImageDefaults): ContainerSpec {
+function proxyWish({ egress, owner, key }: ProxyWishes, program: EgressProgram): StartWish {
+  const session = randomId();
+  const name = egressVolume(owner.id);
   return {
-    name: egressVolume(owner.id),
+    owner,
+    role: EGRESS_ROLE,
+    session,
+    labels: {},
+    // One that has just ended has its name for a moment longer.
+    names: [name, `${name}-${session}`],
     image: egress.image,
     command: program.command,
-    env: { ...withoutVariables(defaults), ...program.env, [EGRESS_KEY]: key },
+    env: { ...program.env, [EGRESS_KEY]: key },
     uid: egress.uid,
     gid: egress.gid,
     workdir: '/',
-    labels: { ...ownerLabels(owner), [LABEL.role]: EGRESS_ROLE },
-    mounts: withoutVolumes(
-      defaults,
-      [
-        { kind: 'volume', name: egressVolume(owner.id), target: INSIDE.egress, readOnly: false },
-        { kind: 'bind', source: owner.leaseFolder, target: INSIDE.shared, readOnly: true },
-      ],
-      { bytes: MEMORY_BYTES, uid: egress.uid, gid: egress.gid },
-    ),
+    mounts: [
+      { kind: 'volume', name, target: INSIDE.egress, readOnly: false },
+      bind(owner.leaseFolder, INSIDE.shared, true),
+    ],
     network: 'bridge',
+    client: null,
     memoryBytes: MEMORY_BYTES,
     cpus: 1,
     pids: PIDS,
     fileBytes: FILE_BYTES,
-    stdin: true,
     runtime: egress.runtime,
-    logBytes: LOG_BYTES,
+    firstLine: null,
   };
 }

@@ -1,9 +1,18 @@
 import type { Engine, Labels } from '../engines/index.ts';
 import { reasonOf } from '../lib/index.ts';
-import { LABEL } from './labels.ts';
-import { ownersInEngine } from './owners.ts';
-import type { OwnerInEngine } from './owners.ts';
+import { LABEL } from './owner.ts';
 import { sweepOwner } from './sweep.ts';
+
+/** An owner that has something in the engine. */
+export interface OwnerInEngine {
+  readonly id: string;
+  readonly labels: Labels;
+  /** Names. */
+  readonly containers: readonly string[];
+  readonly volumes: readonly string[];
+  /** When the youngest of its containers was made; null when it has none. */
+  readonly youngest: string | null;
+}
 
 /** What to look for, and how to tell that an owner lives. In doubt it lives. */
 export interface OrphanSearch {
@@ -32,4 +41,24 @@ export async function removeOrphans(engine: Engine, search: OrphanSearch): Promi
     }
   }
   return notes;
+}
+
+/** Every owner with these labels that has containers or volumes, whether it lives or not. */
+async function ownersInEngine(engine: Engine, labels: Labels): Promise<OwnerInEngine[]> {
+  const [containers, volumes] = await Promise.all([engine.listContainers(labels), engine.listVolumes(labels)]);
+  const owners = new Map<string, OwnerInEngine>();
+  const change = (own: Labels, changed: (owner: OwnerInEngine) => Partial<OwnerInEngine>): void => {
+    const id = own[LABEL.owner];
+    if (id === undefined) return;
+    const known = owners.get(id) ?? { id, labels: own, containers: [], volumes: [], youngest: null };
+    owners.set(id, { ...known, ...changed(known) });
+  };
+  for (const { labels: own, name, createdAt } of containers) {
+    change(own, ({ containers: names, youngest }) => ({
+      containers: [...names, name],
+      youngest: youngest !== null && youngest > createdAt ? youngest : createdAt,
+    }));
+  }
+  for (const { labels: own, name } of volumes) change(own, (owner) => ({ volumes: [...owner.volumes, name] }));
+  return [...owners.values()];
 }

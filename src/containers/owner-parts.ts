@@ -7,7 +7,7 @@ import { createRetry } from './retry.ts';
 import type { RetryOutage } from './retry.ts';
 
 /** What an owner has once, beside its containers: its sweeper, its volumes, its egress proxy. */
-interface OwnerParts {
+export interface OwnerParts {
   /** Resolves when a container can be made. */
   of(owner: Owner): Promise<Ready>;
   /** Ends the egress proxy; resolves when its last words are in the log, or cannot be waited for. */
@@ -25,37 +25,29 @@ interface Ready {
 
 interface Parts {
   readonly sweeper: { close(): void };
-  made: Made | undefined;
+  /** Resolves when the owner's volumes are made, with the key of its egress proxy; null where there is no proxy. */
+  key: Promise<string | null> | undefined;
+  proxy: EgressProxy | undefined;
 }
 
-interface Made {
-  /** With the key of the egress proxy, where there is one. */
-  readonly volumes: Promise<string | null>;
-  proxy: Promise<EgressProxy | null> | undefined;
-}
-
+/** What could not be made is made anew with the next container. */
 export function createOwnerParts(options: ContainersOptions, retry = createRetry(options.engine)): OwnerParts {
   const owners = new Map<string, Parts>();
   return {
     of: async (owner) => {
-      const known = owners.get(owner.id);
-      const parts = known ?? { sweeper: options.startSweeper(owner), made: undefined };
-      if (known === undefined) owners.set(owner.id, parts);
-      const made = (parts.made ??= make(options, owner));
-      const key = await made.volumes.catch((error: unknown) => {
-        // What could not be made is tried again with the next container.
-        if (parts.made === made) parts.made = undefined;
+      const parts = owners.get(owner.id) ?? { sweeper: options.startSweeper(owner), key: undefined, proxy: undefined };
+      owners.set(owner.id, parts);
+      const making = (parts.key ??= makeVolumes(options, owner));
+      const key = await making.catch((error: unknown) => {
+        if (parts.key === making) parts.key = undefined;
         throw error;
       });
       return {
         tokenOf: (client) => (key === null ? null : egressToken(key, client)),
-        wayOut: () => startProxy(made, () => makeProxy(options, { owner, key, retry })),
+        wayOut: () => startProxy(options, parts, { owner, key, retry }),
       };
     },
-    close: async (ownerId) => {
-      const proxy = await owners.get(ownerId)?.made?.proxy?.catch(() => null);
-      await proxy?.close();
-    },
+    close: async (ownerId) => owners.get(ownerId)?.proxy?.close(),
     forget: (ownerId) => {
       owners.get(ownerId)?.sweeper.close();
       owners.delete(ownerId);
@@ -63,30 +55,23 @@ export function createOwnerParts(options: ContainersOptions, retry = createRetry
   };
 }
 
-async function startProxy(made: Made, make: () => Promise<EgressProxy | null>): Promise<void> {
-  const making = (made.proxy ??= make());
+async function makeVolumes({ engine, egress, volumes }: ContainersOptions, owner: Owner): Promise<string | null> {
+  const making = volumes.map(({ name, labels }) => engine.createVolume(name, labels));
+  const [key] = await Promise.all([egress === null ? null : egressKey(engine, owner), ...making]);
+  return key;
+}
+
+async function startProxy(
+  { engine, egress }: ContainersOptions,
+  parts: Parts,
+  { owner, key, retry }: { owner: Owner; key: string | null; retry: RetryOutage },
+): Promise<void> {
+  if (egress === null || key === null) return;
+  const proxy = (parts.proxy ??= keepEgressProxy(engine, { egress, owner, key, retry }));
   try {
-    const proxy = await making;
-    await proxy?.started;
+    await proxy.started;
   } catch (error) {
-    // As with the volumes.
-    if (made.proxy === making) made.proxy = undefined;
+    if (parts.proxy === proxy) parts.proxy = undefined;
     throw error;
   }
-}
-
-function make({ engine, egress, volumes }: ContainersOptions, owner: Owner): Made {
-  const made = Promise.all([
-    egress === null ? null : egressKey(engine, owner),
-    ...volumes.map(({ name, labels }) => engine.createVolume(name, labels)),
-  ]).then(([key]) => key);
-  return { volumes: made, proxy: undefined };
-}
-
-async function makeProxy(
-  { engine, egress }: ContainersOptions,
-  { owner, key, retry }: { owner: Owner; key: string | null; retry: RetryOutage },
-): Promise<EgressProxy | null> {
-  if (egress === null || key === null) return null;
-  return keepEgressProxy(engine, { egress, program: await egress.program, owner, key, retry });
 }

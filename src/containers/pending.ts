@@ -1,4 +1,4 @@
-import { sleep } from '../lib/index.ts';
+import { within } from '../lib/index.ts';
 
 /** Work that may still bring something into the engine. */
 export interface Pending {
@@ -18,9 +18,7 @@ export function createPending(): Pending {
     },
     isEmpty: () => works.size === 0,
     emptyWithin: async (ms) => {
-      const over = new AbortController();
-      await Promise.race([Promise.all(works), sleep(ms, over.signal)]);
-      over.abort();
+      await within(ms, Promise.all(works));
     },
   };
 }

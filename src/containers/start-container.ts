@@ -1,24 +1,37 @@
 import { engineErrors } from '../engines/errors.ts';
-import type { ContainerInfo, ContainerSpec, Engine } from '../engines/index.ts';
+import type { ContainerInfo, ContainerSpec, Engine, ImageInfo, Mount } from '../engines/index.ts';
 import { hasCode, libErrors } from '../lib/index.ts';
-import { containerSpec } from './container-spec.ts';
-import type { ContainerWish } from './container-wish.ts';
-import { defaultsOf } from './image-defaults.ts';
+import { INSIDE } from '../protocol/index.ts';
+import { tmpfs } from './container-wish.ts';
+import type { ContainerWish, Upkeep } from './container-wish.ts';
+import { egressVolume } from './egress-key.ts';
 import type { Output } from './output.ts';
+import { LABEL, ownerLabels } from './owner.ts';
 import { removeForSure } from './removal.ts';
+
+/** What `docker logs` keeps of one container. */
+const ENGINE_LOG_BYTES = 20 * 1024 * 1024;
+
+/** For the first program, and for a person with `docker exec`. */
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** What an image gives its containers unasked. */
+type ImageDefaults = Pick<ImageInfo, 'env' | 'volumes'>;
+
+export type StartWish = Omit<ContainerWish, 'upkeep'>;
 
 /** Made, listened to, started, and given its first line: in this order nothing of its output is missed. */
 export async function startContainer(
   engine: Engine,
-  wish: ContainerWish,
-  token: string | null,
+  wish: StartWish,
+  { keep, token }: { readonly keep: Upkeep['keep']; readonly token: string | null },
 ): Promise<{ info: ContainerInfo; output: Output }> {
-  const defaults = await defaultsOf(engine, wish.image);
+  const defaults = (await engine.inspectImage(wish.image)) ?? { env: {}, volumes: [] };
   const id = await createUnderFreeName(engine, wish.names, (name) => containerSpec(name, wish, defaults));
   try {
     const [info, attachment] = await Promise.all([engine.inspectContainer(id), engine.attach(id)]);
     if (info === undefined) throw libErrors.INTERNAL({ what: `container ${id} is gone before its start` });
-    const output = wish.upkeep.keep(attachment);
+    const output = keep(attachment);
     attachment.stdin.on('error', () => undefined);
     const tell = async (): Promise<void> => {
       const line = await wish.firstLine?.({ token, imageEnv: defaults.env });
@@ -47,4 +60,36 @@ async function createUnderFreeName(
     }
   }
   throw taken;
+}
+
+/** Pure. */
+export function containerSpec(name: string, wish: StartWish, defaults: ImageDefaults): ContainerSpec {
+  const { image, command, uid, gid, workdir, hostname, network, memoryBytes, cpus, pids, fileBytes, runtime } = wish;
+  const egress: Mount = { kind: 'volume', name: egressVolume(wish.owner.id), target: INSIDE.egress, readOnly: true };
+  const mounts = wish.client === null ? wish.mounts : [...wish.mounts, egress];
+  // NODE_OPTIONS and its kin would run the image's code in our programs.
+  const withoutImages = Object.fromEntries(Object.keys(defaults.env).map((variable) => [variable, null]));
+  // What is written to an image's volumes is on the disk, and counts nowhere: memory takes their place.
+  const volumes = defaults.volumes.filter((folder) => mounts.every(({ target }) => target !== folder));
+  const inMemory = volumes.map((folder) => tmpfs(folder, 0o700, { bytes: memoryBytes, uid, gid }));
+  return {
+    name,
+    image,
+    command,
+    env: { ...withoutImages, PATH: SYSTEM_PATH, ...wish.env },
+    uid,
+    gid,
+    workdir,
+    ...(hostname === undefined ? {} : { hostname }),
+    labels: { ...ownerLabels(wish.owner), ...wish.labels, [LABEL.role]: wish.role, [LABEL.session]: wish.session },
+    mounts: [...mounts, ...inMemory],
+    network,
+    memoryBytes,
+    cpus,
+    pids,
+    fileBytes,
+    stdin: true,
+    runtime,
+    logBytes: ENGINE_LOG_BYTES,
+  };
 }

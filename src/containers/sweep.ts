@@ -1,5 +1,5 @@
 import type { ContainerInfo, Engine } from '../engines/index.ts';
-import { EGRESS_ROLE, LABEL } from './labels.ts';
+import { EGRESS_ROLE, LABEL } from './owner.ts';
 
 const isProxy = ({ labels }: ContainerInfo): boolean => labels[LABEL.role] === EGRESS_ROLE;
 

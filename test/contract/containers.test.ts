@@ -105,6 +105,7 @@ function wishFor(owner: Owner, { shell, log, work, ...more }: Asked): ContainerW
     pids: 50,
     runtime: null,
     memoryBytes: upkeep.memoryBytes,
+    fileBytes: upkeep.disk.bytes,
     firstLine: null,
     upkeep,
     ...more,

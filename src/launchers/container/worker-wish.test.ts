@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { WorkerSpec } from '../launcher.ts';
-import { containerSpec } from '../../containers/container-spec.ts';
+import { containerSpec } from '../../containers/start-container.ts';
 import { egressVolume } from '../../containers/egress-key.ts';
 import type { ContainerSpec, Engine } from '../../engines/index.ts';
 import { namesOf, workerWish } from './worker-wish.ts';

@@ -57,6 +57,7 @@ export function workerWish(spec: WorkerSpec, { engine, settings, masked, attache
     memoryBytes,
     cpus,
     pids,
+    fileBytes: settings.diskBytes,
     runtime,
     firstLine: (known: KnownAtStart) => handoverLine(spec, settings, known),
     upkeep: {

@@ -1,26 +1,39 @@
+import path from 'node:path';
 import type { Writable } from 'node:stream';
-import { LABEL as OWNED, createContainers } from '../../containers/index.ts';
-import type { ContainerWish, StartedContainer } from '../../containers/index.ts';
-import type { Engine } from '../../engines/index.ts';
+import {
+  bind,
+  createContainers,
+  keepOutput,
+  LABEL as OWNED,
+  resumeOutput,
+  tmpfs,
+  uidOf,
+} from '../../containers/index.ts';
+import type { ContainerWish, StartedContainer, Upkeep } from '../../containers/index.ts';
+import type { Engine, Mount } from '../../engines/index.ts';
 import { lastLines } from '../../logs/index.ts';
+import { HANDOVER_MARK, INSIDE, MARKS } from '../../protocol/index.ts';
 import type { Launcher, WorkerHandle, WorkerSpec } from '../launcher.ts';
-import { giveFolders, maskedObjects, writeHosts } from './folders.ts';
-import { CONTAINER, LABEL, WORKER_ROLE, handleOf, placesOf, runOwner } from './labels.ts';
-import type { ContainerLauncherOptions } from './settings.ts';
-import { createStdins } from './stdins.ts';
-import { workerUpkeep, workerWish } from './worker-wish.ts';
+import { assignmentWatch } from './assignment-watch.ts';
+import { emptyFile, emptyFolders, giveFolders, hostnameOf, hostsFile, maskedObjects, writeHosts } from './folders.ts';
+import { CONTAINER, LABEL, WORKER_ROLE, handleOf, placesOf, placesOfSpec, runOwner, workerLabels } from './labels.ts';
+import type { Places } from './labels.ts';
+import { secretsOf } from './settings.ts';
+import type { ContainerLauncherOptions, ContainerSettings } from './settings.ts';
+import { credentialsLine, handoverLine } from './stdin-lines.ts';
 
 /** Workers as locked-down containers: they see their own folders, and of the network what the user allows. */
 export function createContainerLauncher(options: ContainerLauncherOptions): Launcher {
   const { engine, settings } = options;
   const volumes = settings.caches.map(({ volume: name, labels }) => ({ name, labels }));
   const containers = createContainers({ ...options, egress: settings.egress, volumes });
-  const stdins = createStdins();
+  /** Of the workers that this process has started; of others they have ended with the process that had them. */
+  const stdins = new Map<string, Writable>();
   const prepare = async (spec: WorkerSpec): Promise<ContainerWish> => {
     await giveFolders(spec, settings);
     if (settings.network === 'none') await writeHosts(spec);
     const masked = await maskedObjects(spec);
-    const attached = (stdin: Writable): void => stdins.hold(spec.session, stdin);
+    const attached = (stdin: Writable): void => void stdins.set(spec.session, stdin);
     return workerWish(spec, { engine, settings, masked, attached });
   };
   const started = (handle: WorkerHandle): StartedContainer => startedContainer(handle, options);
@@ -29,19 +42,115 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     capabilities: { sharesObjects: false },
     start: async (spec) => {
       const handle = handleOf(await containers.start(prepare(spec)));
-      const drop = (): void => stdins.drop(handle.session);
+      const drop = (): void => void stdins.delete(handle.session);
       containers.wait(started(handle)).then(drop, drop);
       return handle;
     },
     recover: (handle) => containers.recover(started(handle)),
-    takesCredentials: ({ session }) => stdins.isOpen(session),
-    giveCredentials: ({ session }, attempt) => stdins.giveCredentials(session, attempt, settings.access),
+    takesCredentials: ({ session }) => stdins.get(session)?.writable ?? false,
+    giveCredentials: ({ session }, attempt) => {
+      const stdin = stdins.get(session);
+      // A worker whose stdin has ended knows that it gets none.
+      if (stdin?.writable) stdin.write(`${credentialsLine(attempt, settings.access)}\n`);
+    },
     wait: (handle) => containers.wait(started(handle)),
     stop: (handle, { graceMs }) => containers.stop(started(handle), graceMs),
     logs: async (handle, lines) => (await lastLines(placesOf(handle.facts).log, lines, () => true)).lines,
     list: (runId) => listWorkers(engine, runId),
     sweep: (runId) => containers.sweep(runId),
   };
+}
+
+/** The name people see first; the others are for when it is taken: by another run, or by an earlier life of this worker. */
+export function namesOf(spec: Pick<WorkerSpec, 'worker' | 'runId' | 'session'>): readonly [string, ...string[]] {
+  const name = `mahabharatha-worker-${spec.worker}`;
+  return [name, `${name}-${spec.runId}`, `${name}-${spec.runId}-${spec.session.slice(0, 8)}`];
+}
+
+interface Making {
+  readonly engine: Engine;
+  readonly settings: ContainerSettings;
+  /** Object folders whose own list of alternates must not be seen inside. */
+  readonly masked: readonly number[];
+  /** Gets the worker's stdin, when there is one. */
+  readonly attached: (stdin: Writable) => void;
+}
+
+/** The container of one worker. */
+export function workerWish(spec: WorkerSpec, { engine, settings, masked, attached }: Making): ContainerWish {
+  const upkeep = workerUpkeep(placesOfSpec(spec), engine, settings);
+  const { image, gid, memoryBytes, cpus, pids, runtime, network, egress } = settings;
+  return {
+    owner: runOwner({ ...spec, repo: settings.repo }),
+    role: WORKER_ROLE,
+    session: spec.session,
+    labels: workerLabels(spec),
+    names: namesOf(spec),
+    image,
+    command: [],
+    env: {
+      HOME: INSIDE.home,
+      [HANDOVER_MARK]: 'stdin',
+      [MARKS.run]: spec.runId,
+      [MARKS.session]: spec.session,
+      [MARKS.worker]: String(spec.worker),
+    },
+    uid: uidOf(settings, spec.worker),
+    gid,
+    workdir: INSIDE.worktree,
+    hostname: hostnameOf(spec),
+    mounts: mountsOf(spec, settings, masked),
+    network,
+    client: egress === null ? null : spec.worker,
+    memoryBytes,
+    cpus,
+    pids,
+    fileBytes: settings.diskBytes,
+    runtime,
+    firstLine: (known) => handoverLine(spec, settings, known),
+    upkeep: {
+      ...upkeep,
+      keep: (attachment) => {
+        attached(attachment.stdin);
+        return upkeep.keep(attachment);
+      },
+    },
+  };
+}
+
+/** What the host keeps of a worker; `settings` are those of this process, also for a worker of an earlier one. */
+export function workerUpkeep(places: Places, engine: Engine, settings: ContainerSettings): Upkeep {
+  const keeping = { log: places.log, secrets: secretsOf(settings), section: assignmentWatch(places.inbox) };
+  return {
+    folders: [places.worktree, places.gitDir, places.outbox],
+    disk: { bytes: settings.diskBytes, setting: 'workers.container.disk' },
+    memoryBytes: settings.memoryBytes,
+    keep: (attachment) => keepOutput(attachment, keeping),
+    resume: (id) => resumeOutput(engine, id, keeping),
+    empty: () => emptyFolders(places),
+  };
+}
+
+function mountsOf(spec: WorkerSpec, settings: ContainerSettings, masked: readonly number[]): Mount[] {
+  const objects = spec.privateGit?.objects ?? [];
+  const { tmpfsBytes: bytes, gid } = settings;
+  const memory = { bytes, uid: uidOf(settings, spec.worker), gid };
+  return [
+    bind(spec.worktree, INSIDE.worktree, false),
+    ...(spec.privateGit === null ? [] : [bind(spec.privateGit.gitDir, INSIDE.gitDir, false)]),
+    ...objects.map((folder, index) => bind(folder, `${INSIDE.objects}/${index}`, true)),
+    ...masked.map((index) =>
+      bind(emptyFile(spec), path.posix.join(INSIDE.objects, String(index), 'info', 'alternates'), true),
+    ),
+    bind(spec.inbox, INSIDE.inbox, true),
+    bind(spec.outbox, INSIDE.outbox, false),
+    bind(spec.shared, INSIDE.shared, true),
+    ...(settings.network === 'none' ? [bind(hostsFile(spec), '/etc/hosts', true)] : []),
+    tmpfs('/tmp', 0o1777, memory),
+    tmpfs(INSIDE.home, 0o700, memory),
+    ...settings.caches.map(({ volume, target }): Mount => ({ kind: 'volume', name: volume, target, readOnly: false })),
+    ...settings.mounts,
+  ];
 }
 
 /** Every live worker of a run. One that is paused is alive: it may be let go on. */

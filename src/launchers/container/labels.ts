@@ -1,8 +1,8 @@
-import type { ContainerInfo, Labels } from '../../engines/index.ts';
+import path from 'node:path';
 import { LABEL as OWNED } from '../../containers/index.ts';
 import type { Owner } from '../../containers/index.ts';
+import type { ContainerInfo, Labels } from '../../engines/index.ts';
 import { EGRESS_LOG } from '../../protocol/index.ts';
-import path from 'node:path';
 import type { WorkerHandle, WorkerSpec } from '../launcher.ts';
 
 export const CONTAINER = 'container';
@@ -20,16 +20,10 @@ export const LABEL = {
 
 export const WORKER_ROLE = 'worker';
 
-/** Host paths of a worker. */
-export interface Places {
-  readonly log: string;
-  readonly worktree: string;
-  readonly gitDir: string;
-  readonly outbox: string;
-  readonly inbox: string;
-  /** Of all workers of its run. */
-  readonly shared: string;
-}
+/** Host paths of a worker. `shared` is of all workers of its run. */
+const PLACES = ['log', 'worktree', 'gitDir', 'outbox', 'inbox', 'shared'] as const;
+
+export type Places = Readonly<Record<(typeof PLACES)[number], string>>;
 
 export function runOwner(run: { runId: string; feature: string; repo: string; shared: string; log: string }): Owner {
   const { runId, feature, repo, shared, log } = run;
@@ -51,9 +45,7 @@ export function workerLabels(spec: WorkerSpec): Labels {
 }
 
 export function placesOf(facts: WorkerHandle['facts']): Places {
-  const text = (name: keyof Places): string => String(facts[name]);
-  const [log, worktree, gitDir] = [text('log'), text('worktree'), text('gitDir')];
-  return { log, worktree, gitDir, outbox: text('outbox'), shared: text('shared'), inbox: text('inbox') };
+  return Object.fromEntries(PLACES.map((name) => [name, String(facts[name])])) as Places;
 }
 
 export function handleOf({ id, name, labels, createdAt }: ContainerInfo): WorkerHandle {

@@ -10,26 +10,30 @@ import {
   processStart,
   sleep,
   startDaemon,
+  within,
 } from '../../lib/index.ts';
-import type { Environment, ProcessIdentity } from '../../lib/index.ts';
+import type { ProcessIdentity } from '../../lib/index.ts';
 import { MARKS } from '../../protocol/index.ts';
 import { lastLines } from '../../logs/index.ts';
 import type { Launcher, WorkerExit, WorkerHandle, WorkerSpec } from '../launcher.ts';
 
 const NAME = 'subprocess';
 
-/** The system says nothing when a process ends that is not our child. */
 const WATCH_MS = 100;
+const UNSEEN: WorkerExit = { code: null, signal: null };
+
+interface SubprocessOptions {
+  readonly node: string;
+  readonly workerProgram: string;
+}
 
 /** Workers as plain processes with the user's own rights: no walls, no engine needed. */
-export function createSubprocessLauncher(options: { node: string; workerProgram: string }): Launcher {
+export function createSubprocessLauncher(options: SubprocessOptions): Launcher {
   const exits = new Map<string, Promise<WorkerExit>>();
-  const watch = (handle: WorkerHandle): Promise<WorkerExit> => {
-    const known = exits.get(handle.session);
-    if (known !== undefined) return known;
-    const watched = waitForStranger(identityOf(handle)).then((exit) => swept(handle, exit));
-    exits.set(handle.session, watched);
-    return watched;
+  const wait = (handle: WorkerHandle): Promise<WorkerExit> => {
+    const exit = exits.get(handle.session) ?? exitOfAnother(handle);
+    exits.set(handle.session, exit);
+    return exit;
   };
   return {
     name: NAME,
@@ -40,70 +44,56 @@ export function createSubprocessLauncher(options: { node: string; workerProgram:
       return handle;
     },
     recover: async (handle) => {
-      if (!(await isAlive(identityOf(handle)))) {
-        await swept(handle, { code: null, signal: null });
-        return false;
-      }
-      void watch(handle);
-      return true;
+      const lives = await isAlive(identityOf(handle));
+      if (lives) void wait(handle);
+      else await swept(handle, UNSEEN);
+      return lives;
     },
-    wait: watch,
+    wait,
     takesCredentials: () => true,
     giveCredentials: () => undefined,
-    stop: async (handle, { graceMs }) => {
-      const exit = watch(handle);
-      if (await isAlive(identityOf(handle))) kill(identityOf(handle).pid, 'SIGTERM');
-      const over = await Promise.race([exit.then(() => true), sleep(graceMs).then(() => false)]);
-      if (!over && (await isAlive(identityOf(handle)))) killGroup(identityOf(handle).pid, 'SIGKILL');
-      return exit;
-    },
-    logs: async (handle, lines) => {
-      const { log } = handle.facts;
+    stop: (handle, { graceMs }) => stop(identityOf(handle), wait(handle), graceMs),
+    logs: async ({ facts: { log } }, lines) =>
       // A worker that was found by its marks alone does not tell where its log is.
-      return typeof log === 'string' ? (await lastLines(log, lines, () => true)).lines : [];
-    },
+      typeof log === 'string' ? (await lastLines(log, lines, () => true)).lines : [],
     list: listRun,
     sweep: (runId) => killByEnvironment(MARKS.run, runId),
   };
 }
 
 async function startWorker(
-  options: { node: string; workerProgram: string },
+  { node, workerProgram }: SubprocessOptions,
   spec: WorkerSpec,
 ): Promise<{ handle: WorkerHandle; exit: Promise<WorkerExit> }> {
+  const { worktree, inbox, outbox, shared, runId, worker, session } = spec;
   const log = await open(spec.log, 'a');
   try {
-    const folders = [
-      '--worktree',
-      spec.worktree,
-      '--inbox',
-      spec.inbox,
-      '--outbox',
-      spec.outbox,
-      '--shared',
-      spec.shared,
-    ];
-    const child = startDaemon(options.node, [options.workerProgram, ...folders], {
-      cwd: spec.worktree,
-      env: { ...spec.env, ...marksOf(spec) },
+    const folders = Object.entries({ worktree, inbox, outbox, shared }).flatMap(([name, folder]) => [
+      `--${name}`,
+      folder,
+    ]);
+    const marks = { [MARKS.run]: runId, [MARKS.session]: session, [MARKS.worker]: String(worker) };
+    const child = startDaemon(node, [workerProgram, ...folders], {
+      cwd: worktree,
+      env: { ...spec.env, ...marks },
       output: log.fd,
     });
-    const end = endOf(child, options.node);
+    const end = endOf(child, node);
     if (child.pid === undefined) await end;
     const pid = child.pid ?? 0;
-    const handle: WorkerHandle = {
-      launcher: NAME,
-      runId: spec.runId,
-      worker: spec.worker,
-      session: spec.session,
-      pid,
-      containerId: null,
-      facts: { started: (await processStart(pid)) ?? 'gone', log: spec.log },
-    };
+    const facts = { started: (await processStart(pid)) ?? 'gone', log: spec.log };
+    const handle: WorkerHandle = { launcher: NAME, runId, worker, session, pid, containerId: null, facts };
     return { handle, exit: end.then((exit) => swept(handle, exit)) };
   } finally {
     await log.close();
   }
+}
+
+async function stop(worker: ProcessIdentity, exit: Promise<WorkerExit>, graceMs: number): Promise<WorkerExit> {
+  if (await isAlive(worker)) kill(worker.pid, 'SIGTERM');
+  const isOver = (await within(graceMs, exit)) !== undefined;
+  if (!isOver && (await isAlive(worker))) killGroup(worker.pid, 'SIGKILL');
+  return exit;
 }
 
 /** A worker is gone only when all that it started is gone as well. */
@@ -112,9 +102,10 @@ async function swept(handle: WorkerHandle, exit: WorkerExit): Promise<WorkerExit
   return exit;
 }
 
-async function waitForStranger(identity: ProcessIdentity): Promise<WorkerExit> {
-  while (await isAlive(identity)) await sleep(WATCH_MS);
-  return { code: null, signal: null };
+/** Of a worker that another process has started: the system says nothing when it ends. */
+async function exitOfAnother(handle: WorkerHandle): Promise<WorkerExit> {
+  while (await isAlive(identityOf(handle))) await sleep(WATCH_MS);
+  return swept(handle, UNSEEN);
 }
 
 async function listRun(runId: string): Promise<WorkerHandle[]> {
@@ -130,10 +121,6 @@ async function handleOf(runId: string, pid: number): Promise<WorkerHandle | unde
   const [session, worker] = [env[MARKS.session], env[MARKS.worker]];
   if (started === undefined || session === undefined || env[MARKS.child] !== undefined) return undefined;
   return { launcher: NAME, runId, worker: Number(worker), session, pid, containerId: null, facts: { started } };
-}
-
-function marksOf(spec: WorkerSpec): Environment {
-  return { [MARKS.run]: spec.runId, [MARKS.session]: spec.session, [MARKS.worker]: String(spec.worker) };
 }
 
 function identityOf(handle: WorkerHandle): ProcessIdentity {

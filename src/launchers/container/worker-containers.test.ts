@@ -3,7 +3,7 @@ import type { WorkerSpec } from '../launcher.ts';
 import { containerSpec } from '../../containers/start-container.ts';
 import { egressVolume } from '../../containers/egress-key.ts';
 import type { ContainerSpec, Engine } from '../../engines/index.ts';
-import { namesOf, workerWish } from './worker-wish.ts';
+import { namesOf, workerWish } from './container-launcher.ts';
 import type { ContainerSettings } from './settings.ts';
 
 const SPEC: WorkerSpec = {

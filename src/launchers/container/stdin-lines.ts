@@ -1,7 +1,7 @@
 import type { KnownAtStart } from '../../containers/index.ts';
 import { withGitSettings } from '../../git/index.ts';
 import type { Environment } from '../../lib/index.ts';
-import type { Handover } from '../../protocol/index.ts';
+import type { AgentAccess, Credentials, Handover } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import type { ContainerSettings } from './settings.ts';
 
@@ -39,4 +39,10 @@ function forTasks(imageEnv: Readonly<Record<string, string>>): Record<string, st
 
 function defined(env: Environment): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+/** A later line: what the agent of one attempt proves itself with. */
+export function credentialsLine(attempt: string, access: AgentAccess): string {
+  const credentials: Credentials = { version: 1, attempt, ...access };
+  return JSON.stringify(credentials);
 }

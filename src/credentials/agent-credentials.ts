@@ -44,13 +44,12 @@ export async function findAgentCredentials(where: Surroundings): Promise<AgentCr
 }
 
 async function loginOfFile(where: Surroundings): Promise<AgentCredentials | undefined> {
-  const home = given(where.env['HOME']) ?? homedir();
-  const folder = given(where.env['CLAUDE_CONFIG_DIR']) ?? path.join(home, '.claude');
+  const folder = where.env['CLAUDE_CONFIG_DIR'] || path.join(where.env['HOME'] || homedir(), '.claude');
   const file = path.join(folder, CREDENTIALS_FILE);
   const text = await readIfThere(file).catch((error: unknown) => {
     throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   });
-  return text === undefined ? undefined : readLogin(file, text.toString(), now(where));
+  return text === undefined ? undefined : readLogin(file, text.toString(), (where.clock ?? systemClock).now());
 }
 
 async function loginOfKeychain(where: Surroundings): Promise<AgentCredentials | undefined> {
@@ -64,7 +63,7 @@ async function loginOfKeychain(where: Surroundings): Promise<AgentCredentials | 
     throw error;
   });
   if (end === undefined || end.code === NO_SUCH_ITEM) return undefined;
-  if (end.code === 0) return readLogin(source, end.stdout, now(where));
+  if (end.code === 0) return readLogin(source, end.stdout, (where.clock ?? systemClock).now());
   const complaint = firstLine(end.stderr.trim());
   const how = end.timedOut ? `no answer within ${inSeconds(KEYCHAIN_MS)}` : `exit status ${end.code ?? end.signal}`;
   throw credentialErrors.CREDENTIALS_INVALID({ source, reason: `security: ${how}${complaint && `, ${complaint}`}` });
@@ -72,15 +71,7 @@ async function loginOfKeychain(where: Surroundings): Promise<AgentCredentials | 
 
 /** The CLI keeps a login for each configuration folder: another one's may be another account. */
 function keychainItem(env: Environment): string {
-  const folder = given(env['CLAUDE_CONFIG_DIR']);
-  const hash = folder === undefined ? '' : createHash('sha256').update(folder.normalize('NFC')).digest('hex');
-  return `Claude Code-credentials${hash === '' ? '' : `-${hash.slice(0, 8)}`}`;
-}
-
-function given(value: string | undefined): string | undefined {
-  return value === '' ? undefined : value;
-}
-
-function now({ clock = systemClock }: Surroundings): number {
-  return clock.now();
+  const folder = env['CLAUDE_CONFIG_DIR'] || '';
+  const hash = createHash('sha256').update(folder.normalize('NFC')).digest('hex');
+  return `Claude Code-credentials${folder === '' ? '' : `-${hash.slice(0, 8)}`}`;
 }

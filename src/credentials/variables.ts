@@ -46,8 +46,7 @@ const SOUNDS_SECRET = /KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|PRIVATE|(^|_)
 /** The variables that workers get: a list of harmless ones, and what the user names under `workers.container.env`. */
 export function workerVariables({ env, names }: { env: Environment; names: readonly string[] }): WorkerVariables {
   const listed = listedVariables({ env, names });
-  const passed = Object.entries(env).filter(([name]) => PASSED.test(name));
-  const harmless = Object.fromEntries(passed.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  const harmless = Object.fromEntries(definedIn(Object.entries(env)).filter(([name]) => PASSED.test(name)));
   return {
     ...listed,
     env: { ...harmless, ...listed.env },
@@ -62,16 +61,18 @@ export function listedVariables({ env, names }: { env: Environment; names: reado
     const reason = refusalOf(name);
     return reason === undefined ? [] : [`${name} cannot be handed to workers: ${reason}`];
   });
-  const found = unique.flatMap((name) => {
-    const value = env[name];
-    return value === undefined || refusalOf(name) !== undefined ? [] : [{ name, value }];
-  });
+  const allowed = unique.filter((name) => refusalOf(name) === undefined);
+  const found = definedIn(allowed.map((name) => [name, env[name]]));
   return {
-    env: Object.fromEntries(found.map(({ name, value }) => [name, value])),
-    secrets: found.flatMap(({ name, value }) => (SOUNDS_SECRET.test(name) ? [value] : passwordsIn(value))),
-    missing: unique.filter((name) => env[name] === undefined && refusalOf(name) === undefined),
+    env: Object.fromEntries(found),
+    secrets: found.flatMap(([name, value]) => (SOUNDS_SECRET.test(name) ? [value] : passwordsIn(value))),
+    missing: allowed.filter((name) => env[name] === undefined),
     problems,
   };
+}
+
+function definedIn(variables: readonly (readonly [string, string | undefined])[]): (readonly [string, string])[] {
+  return variables.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
 }
 
 function refusalOf(name: string): string | undefined {

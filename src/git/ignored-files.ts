@@ -39,12 +39,10 @@ export function clashes(
   tracked: readonly string[],
   found: ReadonlyMap<string, Found>,
 ): { readonly files: string[]; readonly folders: string[] } {
-  const known = new Set(tracked);
-  const spelled = new Map<string, string[]>();
-  for (const name of tracked)
-    if (found.has(name)) spelled.set(foldCase(name), [...(spelled.get(foldCase(name)) ?? []), name]);
-  const isKnown = (name: string): boolean =>
-    known.has(name) || (spelled.get(foldCase(name)) ?? []).some((other) => isSame(found.get(other), found.get(name)));
+  // Two spellings of one name may be one file, and one file may have two names.
+  const asOnDisk = (name: string): string => `${found.get(name)?.id} ${foldCase(name)}`;
+  const [known, knownOnDisk] = [new Set(tracked), new Set(tracked.map(asOnDisk))];
+  const isKnown = (name: string): boolean => known.has(name) || knownOnDisk.has(asOnDisk(name));
   const unknown = [...new Set(files.flatMap(withFolders))].filter((name) => found.has(name) && !isKnown(name));
   const wanted = new Set(files);
   return {
@@ -52,10 +50,6 @@ export function clashes(
     // A folder is in the way only where a file would be.
     folders: unknown.filter((name) => found.get(name)?.kind === 'folder' && wanted.has(name)),
   };
-}
-
-function isSame(one: Found | undefined, other: Found | undefined): boolean {
-  return one !== undefined && one.id === other?.id;
 }
 
 /** As file systems that do not tell case apart compare names, near enough. */

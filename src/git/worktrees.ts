@@ -1,12 +1,10 @@
-import { mkdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { removeLockDrafts, removeTree, sleep, withLock } from '../lib/index.ts';
+import { realPathOf, removeLockDrafts, removeTree, repeated, withLock } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import { removeHalves } from './repair-halves.ts';
 import { removeHalfRecords, repairRecords } from './repair-records.ts';
 
-const LOOKS = 10;
-const LOOK_AGAIN_MS = 50;
 const LOCK_WAIT_MS = 120_000;
 
 export interface NewWorktree {
@@ -68,7 +66,7 @@ async function removeWorktree(git: GitCommand, commonDir: string, folder: string
   await removeTree(folder);
   // With half a record beside it git would neither list nor remove this one.
   await removeHalfRecords(commonDir);
-  const recorded = await withoutLinks(folder);
+  const recorded = await realPathOf(folder);
   const known = await listWorktrees(git);
   if (known.some((worktree) => worktree.folder === recorded)) {
     await git.text(['worktree', 'remove', '--force', '--force', '--', recorded]);
@@ -80,26 +78,12 @@ export async function removeBranchLock(commonDir: string, branch: string): Promi
   await rm(path.join(commonDir, 'refs', 'heads', `${branch}.lock`), { force: true });
 }
 
-/** git records a worktree by its real path; the folder itself is gone. */
-async function withoutLinks(folder: string): Promise<string> {
-  const parent = path.dirname(folder);
-  return path.join(await realpath(parent).catch(() => parent), path.basename(folder));
-}
-
-/** While another process adds a worktree its record is half written for a moment, and git then lists none at all. */
-async function readList(git: GitCommand): Promise<string> {
-  for (let look = 1; ; look += 1) {
-    try {
-      return await git.text(['worktree', 'list', '--porcelain', '-z']);
-    } catch (error) {
-      if (look === LOOKS) throw error;
-      await sleep(LOOK_AGAIN_MS);
-    }
-  }
-}
-
 async function listWorktrees(git: GitCommand): Promise<Worktree[]> {
-  const text = await readList(git);
+  // While another process adds a worktree, its record is half written for a moment, and git then lists none at all.
+  const text = await repeated(
+    () => git.text(['worktree', 'list', '--porcelain', '-z']),
+    () => true,
+  );
   return text
     .split('\0\0')
     .map((block) => block.split('\0'))

@@ -1,4 +1,4 @@
-import { lstat, readFile } from 'node:fs/promises';
+import { lstat, readFile, stat } from 'node:fs/promises';
 import { systemCode } from './app-error.ts';
 
 /** Does the error say that there is nothing at the path? */
@@ -20,4 +20,12 @@ export async function readIfThere(file: string): Promise<Buffer | undefined> {
     if (isMissing(error)) return undefined;
     throw error;
   });
+}
+
+/** Milliseconds since 1970; 0 when there is no such file. */
+export async function modifiedAt(file: string): Promise<number> {
+  return stat(file).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
 }

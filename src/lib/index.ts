@@ -6,7 +6,7 @@ export { asAppError, libErrors } from './errors.ts';
 export { isOldDraft, removeDrafts, removeLockDrafts } from './drafts.ts';
 export { foreignLock, hasToken, lockHolder, tryLock, withLock } from './file-lock.ts';
 export type { LockAttempt, LockHolder } from './file-lock.ts';
-export { isMissing, isThere, readIfThere } from './if-there.ts';
+export { isMissing, isThere, modifiedAt, readIfThere } from './if-there.ts';
 export { randomId, timeId } from './ids.ts';
 export { joinSockets } from './join-sockets.ts';
 export { endWithAnswer } from './last-answer.ts';
@@ -16,7 +16,7 @@ export type { Environment, Job, ProcessEnd } from './process.ts';
 export { checkPrivateFolder, makePrivateFolder, realPathOf } from './private-folder.ts';
 export { environmentOf, findByEnvironment, isAlive, killByEnvironment, processStart } from './process-tree.ts';
 export type { ProcessIdentity } from './process-tree.ts';
-export { openFolders, removeTree } from './remove-tree.ts';
+export { openFolders, removeIfEmpty, removeTree } from './remove-tree.ts';
 export {
   CLEAR_LINE,
   CLEAR_SCREEN,

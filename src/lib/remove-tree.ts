@@ -1,6 +1,7 @@
-import { chmod, lstat, readdir, rm } from 'node:fs/promises';
+import { chmod, lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { systemCode } from './app-error.ts';
+import { isMissing } from './if-there.ts';
 import { run } from './process.ts';
 
 /** A process may have a file open still, or a network file system may keep one for a moment. */
@@ -45,4 +46,11 @@ export async function openFolders(entry: string): Promise<void> {
   for (const child of await readdir(entry, { withFileTypes: true })) {
     if (child.isDirectory()) await openFolders(path.join(entry, child.name));
   }
+}
+
+/** Removes a folder in which there is nothing. */
+export async function removeIfEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch((error: unknown) => {
+    if (!isMissing(error) && !['ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
+  });
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { readdir, rm, rmdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { findTraces, mergedTasks } from '../git/index.ts';
-import { systemCode } from '../lib/index.ts';
+import { removeIfEmpty } from '../lib/index.ts';
 import type { AppError, Environment } from '../lib/index.ts';
 import { removeGoneRuns } from '../state/index.ts';
 import type { FeaturePaths, RunState } from '../state/index.ts';
@@ -47,17 +47,9 @@ export async function otherOwner({ repository }: Project, feature: string): Prom
 
 /** Removes the folders that a run has in the repository, as far as they hold nothing. The lock has been released. */
 export async function removeEmptyFolders({ paths }: Project, run: FeaturePaths): Promise<void> {
+  // Another command that has taken the lock since then has put it into its folder.
   for (const folder of [run.requests, run.logs, run.folder]) await removeIfEmpty(folder);
   for (const folder of [paths.state, paths.logs, ...paths.formerly]) await removeIfOurs(folder);
-}
-
-/** Who has taken the lock since it was released has put it there again. */
-async function removeIfEmpty(folder: string): Promise<void> {
-  try {
-    await rmdir(folder);
-  } catch (error) {
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
-  }
 }
 
 /** The folders that hold nothing but the ignore file that we put there. */

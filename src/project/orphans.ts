@@ -1,6 +1,6 @@
-import { stat } from 'node:fs/promises';
 import type { OrphanSearch, OwnerInEngine } from '../containers/index.ts';
 import { RUN_LABEL } from '../launchers/index.ts';
+import { modifiedAt } from '../lib/index.ts';
 import { isFeatureName } from './project.ts';
 import type { Project } from './project.ts';
 
@@ -34,11 +34,4 @@ async function isAlive(owner: OwnerInEngine, { project, leaseMs, mine }: Asking)
   const lastSign = await modifiedAt(store.paths.lease);
   const since = Math.max(lastSign, owner.youngest === null ? 0 : Date.parse(owner.youngest));
   return Date.now() - since < leaseMs + GRACE_MS;
-}
-
-async function modifiedAt(file: string): Promise<number> {
-  return stat(file).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => 0,
-  );
 }

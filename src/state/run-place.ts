@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import {
@@ -8,11 +8,12 @@ import {
   isThere,
   libErrors,
   makePrivateFolder,
+  modifiedAt,
   readJson,
   realPathOf,
+  removeIfEmpty,
   removeTree,
   stateHome,
-  systemCode,
   writeFileAtomic,
 } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
@@ -124,13 +125,7 @@ export async function removeGoneRuns(env: Environment, now: number): Promise<str
 }
 
 async function lastUse({ folder, record }: RunPlace): Promise<number> {
-  const times = [record, path.join(folder, 'shared', 'lease.json')].map((file) =>
-    stat(file).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    ),
-  );
-  return Math.max(...(await Promise.all(times)));
+  return Math.max(await modifiedAt(record), await modifiedAt(path.join(folder, 'shared', 'lease.json')));
 }
 
 async function readRecords(home: string, key: string): Promise<RunRecord[]> {
@@ -144,10 +139,4 @@ async function readRecords(home: string, key: string): Promise<RunRecord[]> {
     }),
   );
   return records.flat();
-}
-
-async function removeIfEmpty(folder: string): Promise<void> {
-  await rmdir(folder).catch((error: unknown) => {
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(systemCode(error) ?? '')) throw error;
-  });
 }

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Papers that lead a reader from file to file: a path that has moved misleads. */
-const PAPERS = ['docs/dependencies.md', 'docs/out-of-scope.md', 'docs/walk.md'];
+/** Documents that name many files: their paths must not be out of date. */
+const DOCUMENTS = ['docs/dependencies.md', 'docs/out-of-scope.md', 'docs/walk.md'];
 const PATH = /`((?:bench|bin|docker|docs|schemas|scripts|src|test)\/[\w./-]*)`/g;
 const LINK = /\]\((?!https?:|#)([^)#]+)/g;
 
@@ -14,8 +14,8 @@ const missing = (paths: readonly string[]): string[] => paths.filter((found) => 
 
 const pathsIn = (text: string): string[] => [...text.matchAll(PATH)].map(([, found = '']) => found);
 
-function linksIn(paper: string): string[] {
-  return [...read(paper).matchAll(LINK)].map(([, target = '']) => path.join(path.dirname(paper), target));
+function linksIn(document: string): string[] {
+  return [...read(document).matchAll(LINK)].map(([, target = '']) => path.join(path.dirname(document), target));
 }
 
 /** The folders with which lines of the map begin. */
@@ -24,14 +24,14 @@ function foldersOfMap(): string[] {
   return [...map.matchAll(/^([\w.][\w./-]*\/)/gm)].map(([, found = '']) => found);
 }
 
-describe('papers', () => {
-  it.each(PAPERS)('%s names only paths that are there', (paper) => {
-    const found = [...pathsIn(read(paper)), ...linksIn(paper)];
+describe('documents', () => {
+  it.each(DOCUMENTS)('%s names only paths that exist', (document) => {
+    const found = [...pathsIn(read(document)), ...linksIn(document)];
     expect(found).not.toEqual([]);
     expect(missing(found)).toEqual([]);
   });
 
-  it('the map in AGENTS.md has every folder of src, and only folders that are there', () => {
+  it('the map in AGENTS.md has every folder of src, and only folders that exist', () => {
     const folders = foldersOfMap();
     expect(missing(folders)).toEqual([]);
     const rooms = readdirSync(path.join(ROOT, 'src')).map((room) => `src/${room}/`);

@@ -49,7 +49,7 @@ describe('every error', () => {
     ['the machine', gitErrors.GIT_MISSING({ reason: 'x' }), 4],
     ['the work', gitErrors.MERGE_CONFLICT(gitErrors.MERGE_CONFLICT.example), 1],
     ['ourselves', libErrors.INTERNAL({ what: 'x' }), 1],
-  ])('that %s can mend has its own exit status', (_, error, exit) => {
+  ])('that %s can cure has an exit status of its own', (_, error, exit) => {
     expect(error.exit).toBe(exit);
   });
 
@@ -85,7 +85,7 @@ describe('the words of an error', () => {
     for (const id of facts.waitsFor) expect(hint).toContain(`mahabharatha retry ${id} --feature x`);
   });
 
-  it('names the way on that fits the run that is there', () => {
+  it('names the next command that fits the status of the run', () => {
     const [complete, paused] = ['complete', 'paused'].map((status) =>
       projectErrors.RUN_EXISTS({ feature: 'x', status }),
     );
@@ -95,7 +95,7 @@ describe('the words of an error', () => {
 });
 
 describe('what was thrown', () => {
-  it('stays what it is when it is one of ours, and is a bug when not', () => {
+  it('stays the same error when it is one of ours, and is an internal error when not', () => {
     const ours = projectErrors.NO_RUN({ feature: 'x' });
     expect(asAppError(ours)).toBe(ours);
     const cause = new TypeError('x is not a function');
@@ -104,7 +104,7 @@ describe('what was thrown', () => {
     expect(asAppError(undefined)).toMatchObject({ code: 'INTERNAL' });
   });
 
-  it('tells its code, its system code and its reason', () => {
+  it('has a code, a system code and a reason', () => {
     expect(hasCode(projectErrors.NO_RUN({ feature: 'x' }), projectErrors.NO_RUN)).toBe(true);
     expect(hasCode(projectErrors.NO_RUN({ feature: 'x' }), libErrors.USAGE)).toBe(false);
     expect(hasCode(Object.assign(new Error('x'), { code: 'NO_RUN' }), projectErrors.NO_RUN)).toBe(false);

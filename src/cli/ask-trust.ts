@@ -3,7 +3,7 @@ import { approveSettings, changeLines, notTrusted } from '../project/index.ts';
 import type { Project, Settings } from '../project/index.ts';
 import type { CliContext } from './command.ts';
 
-/** Before anything of the settings is obeyed. What has changed is shown and asked for at a terminal, and refused elsewhere. */
+/** Changed settings need the user's approval before a run obeys them: asked for at a terminal, refused elsewhere. */
 export async function askTrust(
   project: Project,
   settings: Settings,

@@ -1,10 +1,10 @@
 import type { Environment, Printable } from '../lib/index.ts';
 
-/** Where a command meets the world; no command reads a global. */
+/** What a command gets of its process; commands read no globals. */
 export interface CliContext {
   readonly cwd: string;
   readonly env: Environment;
-  /** A person watches: live views and questions are welcome. */
+  /** Input and output are a terminal: a live view and questions are possible. */
   readonly terminal: boolean;
   readonly color: boolean;
   out(text: Printable): void;
@@ -13,7 +13,7 @@ export interface CliContext {
   confirm(question: Printable): Promise<boolean>;
   /** Fires at the first SIGINT or SIGTERM; the reason is the exit status. */
   readonly interrupted: AbortSignal;
-  /** What is to be done when a second signal comes: quickly, without waiting. */
+  /** Registers work for a second signal, which ends the process at once. */
   onForce(work: () => Promise<void>): void;
   readonly version: string;
 }
@@ -29,7 +29,7 @@ export interface CommandDefinition {
   readonly argument?: readonly [name: string, summary: string];
   readonly summary: string;
   readonly options: Readonly<Record<string, OptionDefinition>>;
-  /** Paragraphs that stand below the options, for what must be known before the command is used. */
+  /** Paragraphs below the options: what a user should know before the first use. */
   readonly details?: readonly string[];
   readonly examples: readonly (readonly [command: string, meaning: string])[];
 }

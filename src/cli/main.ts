@@ -5,21 +5,21 @@ import type { CliContext } from './command.ts';
 import { runProgram } from './program.ts';
 
 const argv = process.argv.slice(2);
-/** Lines of an error's text that are not its first: files, parsers and git have their say in them. */
+/** Indents all lines of an error after the first: they may quote files, parsers and git. */
 const MARGIN = '  ';
 const asJson = argv.includes('--json');
 
-/** A reader that goes away (`| head`) is no reason to stop the work. */
+/** The work goes on when the reader of a pipe has gone, as `head` does. */
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const out = (text: Printable): void => void process.stdout.write(text.toString());
 const err = (text: Printable): void => void process.stderr.write(text.toString());
 
-/** Node would print these itself, with what a parser quotes of a file in them. */
+/** Node would print warnings itself, with control characters of a quoted file in them. */
 process.removeAllListeners('warning');
 process.on('warning', ({ name, message }) => err(line`${name}: ${message}\n`));
 
-/** An orderly end that takes longer does not come: what was to lead to it is broken. */
+/** After an uncaught error an orderly end that takes longer has failed, too. */
 const CRASH_MS = 60_000;
 
 const force: (() => Promise<void>)[] = [];
@@ -35,7 +35,7 @@ function stopAtOnce(exit: number): void {
   void Promise.allSettled(force.map((work) => work())).then(() => process.exit(exit));
 }
 
-/** What was thrown where nothing could catch it: the run ends as if it had been asked to, and then this is told. */
+/** An error that no code has caught: the run is stopped as after a signal, then the error is printed. */
 let crash: AppError | undefined;
 process.on('uncaughtException', (error) => {
   if (crash !== undefined) return;
@@ -90,7 +90,7 @@ function tell(error: AppError): void {
   err(line`\n${printableBlock(stacks, MARGIN)}\n`);
 }
 
-/** All that was written before has been taken, or nobody reads it any more. */
+/** Resolves when all output has been read, or its reader is gone. */
 function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write('', () => resolve());
@@ -101,12 +101,12 @@ try {
   process.exitCode = await runProgram(argv, context);
 } catch (error) {
   const known = asAppError(error);
-  // What breaks off because it was asked to is no error.
+  // Work that was interrupted on request is no error.
   if (!(shutdown.signal.aborted && error === shutdown.signal.reason)) tell(known);
   process.exitCode = shutdown.signal.aborted ? Number(shutdown.signal.reason) : known.exit;
 }
 if (crash !== undefined) tell(crash);
 shutdown.dispose();
-// To exit at once would cut what a pipe's reader has not taken yet.
+// To exit before would cut off output that the reader of a pipe has not read yet.
 await Promise.all([process.stdout, process.stderr].map(drained));
 process.exit();

@@ -81,7 +81,7 @@ export async function runProgram(
   }
 }
 
-/** The parser's complaint, told like any other error. */
+/** An error of the parser in our own form. */
 function wrongUse(error: CommanderError, program: Commander, argv: readonly string[]): AppError {
   const word = argv.find((word) => !word.startsWith('-')) ?? '';
   const command = program.commands.find((command) => [command.name(), command.alias()].includes(word));
@@ -113,7 +113,7 @@ function examplesText({ examples, details = [] }: CommandDefinition): string {
   return `${paragraphs}\nExamples:\n${examples.map(([command, meaning]) => `  $ ${command.padEnd(width)}   ${meaning}`).join('\n')}\n`;
 }
 
-/** commander must neither print by itself nor end the process: that is for the entrypoint alone. */
+/** Only the entrypoint prints and ends the process, so commander is kept from both. */
 function prepareOutput(program: Commander, context: CliContext): void {
   const writeOut = (help: string): void => context.out(printableBlock(help, ''));
   const writeErr = (help: string): void => context.err(printableBlock(help, ''));

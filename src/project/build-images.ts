@@ -2,14 +2,14 @@ import type { BuildProgress, BuildRequest, BuiltImage, ImageEngine } from '../im
 
 /** Hears how a build of images goes on. */
 export interface BuildListener extends BuildProgress {
-  /** A build removes nothing: how a person does it. */
+  /** Older images were kept; says how a person removes them. */
   olderStay(): void;
-  /** With what was finished before. */
+  /** The build was interrupted after these images. */
   calledOff(finished: readonly BuiltImage[]): void;
   close(): void;
 }
 
-/** Builds what is missing or stale, and says so. */
+/** Builds images that are missing or stale. */
 export async function makeImages(engine: ImageEngine, request: BuildRequest, listener: BuildListener): Promise<void> {
   const { buildImages } = await import('../images/index.ts');
   const built: BuiltImage[] = [];

@@ -2,19 +2,22 @@ import { access, constants } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
+import { agentTasks } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
+import type { Mode } from './decide-mode.ts';
 import { projectErrors } from './errors.ts';
 
-/** Better to say before the start that no agent can work than after the first attempt. */
-export async function checkAgent(agent: AgentSpec, graph: TaskGraph, env: Environment): Promise<void> {
-  const problem = await agentProblem(agent, env);
-  if (problem === undefined) return;
-  const tasks = graph.tasks.filter((task) => task.run === null).length;
-  throw projectErrors.AGENT_UNUSABLE({ agent: nameOf(agent), tasks, ...problem });
+/** Refuses an agent that cannot work, before the first attempt would fail for it. */
+export async function checkAgent(agent: AgentSpec, graph: TaskGraph, mode: Mode, env: Environment): Promise<void> {
+  const tasks = agentTasks(graph).length;
+  const problem = tasks === 0 ? undefined : await agentProblem(agent, mode.name === 'container', env);
+  if (problem !== undefined) throw projectErrors.AGENT_UNUSABLE({ agent: nameOf(agent), tasks, ...problem });
 }
 
 export async function agentProblem(
   agent: AgentSpec,
+  /** In a container, whose programs are not looked for. */
+  inside: boolean,
   env: Environment,
 ): Promise<{ reason: string; remedy: string } | undefined> {
   if (agent.kind === 'shell') {
@@ -23,6 +26,7 @@ export async function agentProblem(
       remedy: 'Give every task a "run" command, or choose another --agent.',
     };
   }
+  if (inside) return undefined;
   const program = agent.kind === 'claude' ? agent.command : (agent.command[0] ?? '');
   if ((await findProgram(program, env)) === undefined) {
     const remedy =
@@ -31,12 +35,12 @@ export async function agentProblem(
         : `Install "${program}", or mend agents.${agent.name}.command in .mahabharatha/config.yaml.`;
     return { reason: `"${program}" is not on the PATH`, remedy };
   }
-  // Claude Code refuses to work unattended as root, unless it is told that the machine is a sandbox.
+  // Claude Code refuses to work unattended as root, except in a sandbox.
   const refusesRoot = agent.kind === 'claude' && process.getuid?.() === 0;
   if (refusesRoot && env['IS_SANDBOX'] !== '1' && (env['CLAUDE_CODE_BUBBLEWRAP'] ?? '') === '') {
     return {
       reason: 'Claude Code does not work unattended as root',
-      remedy: 'Run as another user; or set IS_SANDBOX=1 if nothing on this machine is dear to you.',
+      remedy: 'Run as another user; or set IS_SANDBOX=1 on a machine that has nothing of value to you.',
     };
   }
   return undefined;
@@ -55,6 +59,7 @@ export async function findProgram(program: string, env: Environment): Promise<st
   return undefined;
 }
 
-function nameOf(agent: AgentSpec): string {
+/** As the user names it. */
+export function nameOf(agent: AgentSpec): string {
   return agent.kind === 'command' ? agent.name : agent.kind;
 }

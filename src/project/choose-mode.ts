@@ -4,6 +4,7 @@ import type { RunImage } from '../images/index.ts';
 import { libErrors } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
+import { agentTasks } from '../tasks/index.ts';
 import { makeImages } from './build-images.ts';
 import { findProgram } from './check-agent.ts';
 import { askRules } from './container-network.ts';
@@ -16,7 +17,7 @@ import type { RunFace, RunHost } from './run-face.ts';
 import type { RunRequest } from './run-request.ts';
 import { checkObjects } from './worker-users.ts';
 
-/** What has a say in the choice. */
+/** What the choice depends on. */
 interface ModeWish extends RunRequest, ModeReason {
   /** Why containers are meant in this repository. */
   readonly meant: readonly string[];
@@ -25,8 +26,8 @@ interface ModeWish extends RunRequest, ModeReason {
 }
 
 /**
- * What the workers of a run will run in; builds a stale image. `container` insists; `auto` never goes without containers
- * where they could be had, or are meant.
+ * Chooses what the workers of a run will run in, and builds a stale image. `container` takes nothing else; `auto` takes
+ * subprocesses only where containers are neither available nor meant.
  */
 export async function chooseMode(
   request: RunRequest,
@@ -75,16 +76,16 @@ async function findContainers(wish: ModeWish, host: RunHost, face: RunFace): Pro
   if (engine !== undefined) return withEngine(wish, engine, host, face);
   if (wish.wished !== 'auto') throw engineErrors.ENGINE_UNREACHABLE({ tried });
   const { meant, agent, graph } = wish;
-  const agentTasks = agent === 'shell' ? 0 : graph.tasks.filter((task) => task.run === null).length;
+  const unconfined = agent === 'shell' ? 0 : agentTasks(graph).length;
   const signs = [...silent, ...(await enginePrograms(host.env))];
   return {
     name: 'subprocess',
     wished: 'auto',
-    because: decideWithoutEngine({ meant, agent, agentTasks, signs, tried }),
+    because: decideWithoutEngine({ meant, agent, agentTasks: unconfined, signs, tried }),
   };
 }
 
-/** Who has one of these has, or had, an engine. */
+/** A machine with one of these programs has, or had, an engine. */
 export async function enginePrograms(env: Environment): Promise<string[]> {
   const found = await Promise.all(['docker', 'podman'].map((name) => findProgram(name, env)));
   return found.flatMap((file) => (file === undefined ? [] : [`${file} is on this machine`]));
@@ -94,7 +95,7 @@ async function withEngine(wish: ModeWish, engine: Engine, host: RunHost, face: R
   const { project, config, wishes } = wish;
   const { findRunImage } = await import('../images/index.ts');
   const rules = askRules(config.workers, host.env, project.repository.root);
-  // Reported where they are used.
+  // An error is thrown where the rules are used.
   rules?.catch(() => undefined);
   const [info] = await Promise.all([checkedInfo(engine), checkObjects(project.repository, host.env)]);
   const request = await imageRequest(host);

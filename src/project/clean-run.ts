@@ -31,23 +31,23 @@ export interface Cleaning {
   readonly env: Environment;
 }
 
-/** What goes. Deterministic, by exact names, and nothing that is not ours; a dry run changes nothing at all. */
+/** Lists what will be removed: only what has an exact name of ours. A dry run changes nothing. */
 export async function planCleaning(cleaning: Cleaning, dryRun: boolean): Promise<CleaningPlan> {
   await repair(cleaning, dryRun);
   return { ...(await makePlan(cleaning)), engine: await lookIntoEngine(cleaning) };
 }
 
-/** Throws when the run goes on, or when what it has left in the engine cannot be seen. */
+/** Throws when the run is live, or when the engine cannot say what the run has left in it. */
 export async function checkCleaning({ store, feature }: Cleaning, { engine }: CleaningPlan): Promise<void> {
   await checkAtRest(store, feature);
   if (!(await hasEnded(store))) checkNoProblem(store, feature, engine);
 }
 
-/** Git could neither list nor remove what a killed git has left half written. */
+/** Repairs records and refs that a killed git left half written: git can neither list nor remove those. */
 async function repair({ project, store, feature }: Cleaning, dryRun: boolean): Promise<void> {
   await project.repository.repairRecords();
   if (dryRun || (await store.holder()) !== undefined) return;
-  // To take the lock makes this folder; where it is not, no run has it.
+  // Locking makes this folder. Without it there is no run to lock.
   const release = (await exists(store.paths.folder)) ? await lock(store, feature) : undefined;
   try {
     await project.repository.removeEmptyObjects();
@@ -57,21 +57,18 @@ async function repair({ project, store, feature }: Cleaning, dryRun: boolean): P
   }
 }
 
-/** In order, and with nothing left: it has seen to that itself. */
+/** Such a run has removed its containers itself. */
 async function hasEnded(store: StateStore): Promise<boolean> {
   const status = (await readIfWhole(store))?.status;
   return status === 'complete' || status === 'failed';
 }
 
-/**
- * A container that nobody can see may live, and write in the folders that are to go; and without the state nobody would
- * look for it again.
- */
+/** An unseen container may be alive and write in the folders that are removed; without the state nothing would find it later. */
 function checkNoProblem({ paths }: StateStore, feature: string, { problems }: EngineTraces): void {
   if (problems.length > 0) throw projectErrors.CLEANUP_BLIND({ feature, folder: paths.workers, problems });
 }
 
-/** A state that cannot be read must not keep anybody from cleaning up. */
+/** A damaged state does not prevent a clean-up. */
 async function readIfWhole(store: StateStore): Promise<RunState | undefined> {
   try {
     return await store.read();
@@ -81,7 +78,7 @@ async function readIfWhole(store: StateStore): Promise<RunState | undefined> {
   }
 }
 
-/** Only a run in containers has left something there: for all others no engine is looked for. */
+/** Only a run in containers can have left something in the engine. */
 async function lookIntoEngine(cleaning: Cleaning): Promise<EngineTraces> {
   const { store, caches } = cleaning;
   const contained = (await readIfWhole(store))?.settings.mode === 'container' || (await exists(store.paths.workers));
@@ -105,7 +102,7 @@ async function makePlan({ project, store, feature }: Cleaning): Promise<Omit<Cle
   };
 }
 
-/** Removes what was shown; throws CLEANUP_OUTDATED when that is not all there is by now. */
+/** Removes what was listed; throws CLEANUP_OUTDATED when there is something else by now. */
 export async function removeRun(cleaning: Cleaning, plan: CleaningPlan): Promise<void> {
   const { project, store, feature, env } = cleaning;
   const release = await lock(store, feature);
@@ -125,7 +122,7 @@ export async function removeRun(cleaning: Cleaning, plan: CleaningPlan): Promise
   await removeEmptyFolders(project, store.paths);
 }
 
-/** What was confirmed is still all there is; to take the lock makes folders, so those do not count. */
+/** Folders are left out of the comparison, because locking makes some. */
 function isSame(shown: CleaningPlan, now: Omit<CleaningPlan, 'engine'>): boolean {
   const facts = ({ worktrees, refs, checkedOut, unmerged, runId }: Omit<CleaningPlan, 'engine'>): string =>
     JSON.stringify({ worktrees, refs, checkedOut, unmerged, runId });

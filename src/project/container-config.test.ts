@@ -43,7 +43,7 @@ describe('what the configuration says of containers', () => {
     }
   });
 
-  it.each(['none', 'open'])('is not minded where nobody asks it: the allowlist with network %s', async (network) => {
+  it.each(['none', 'open'])('is not refused for an allowlist that network %s does not use', async (network) => {
     const mounts = await checkedMounts(wishesFor({ network, allow: ['nmp'], mounts: [mount('~/data')] }), null);
     expect(mounts).toMatchObject([{ target: '/data', readOnly: true }]);
   });

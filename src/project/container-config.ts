@@ -13,7 +13,7 @@ import type { ContainerWishes } from './run-workers.ts';
 
 export type ConfigWishes = Pick<ContainerWishes, 'project' | 'config' | 'env'>;
 
-/** The user's own mounts; what no run in containers could use of them, or of the allowlist, is refused all at once. */
+/** The mounts that the configuration asks for. All problems of mounts and allowlist are reported together. */
 export async function checkedMounts(
   { project, config, env }: ConfigWishes,
   /** Where the engine listens, if there is one. */
@@ -31,7 +31,7 @@ export async function checkedMounts(
   return mounts;
 }
 
-/** What the user lets repositories mount. A file in the repository is not the user's word: who writes there, wrote it. */
+/** What the user lets repositories mount. A settings file inside the repository does not count: contributors can write it. */
 export async function allowedFolders(
   env: Environment,
   root: string,
@@ -42,13 +42,13 @@ export async function allowedFolders(
   return { file, allowed: (await loadSettings(file)).mounts.allow };
 }
 
-/** Where HOME leads elsewhere, the user's keys are still in the folder that the system knows. */
+/** Keys are in the home folder that the system knows, also when HOME names another one. */
 function homesOf(env: Environment): [string, ...string[]] {
   const home = env['HOME'] || homedir();
   try {
     return [home, userInfo().homedir];
   } catch {
-    // A user whom the system does not know.
+    // The system does not know this user.
     return [home];
   }
 }

@@ -18,14 +18,14 @@ function warningsOf(env: Record<string, string>, names: readonly string[], hosts
 
 const CANNOT = [expect.stringContaining('workers cannot reach api.anthropic.com')];
 
-describe('an agent without a way to its model is told of before the start', () => {
-  it("also when a host's name only ends like the model's", async () => {
+describe('a warning before the start says that the agent cannot reach its model', () => {
+  it("also when the allowlist has a name that is only the end of the model's", async () => {
     expect(await warningsOf({}, [], ['com'])).toEqual(CANNOT);
     expect(await warningsOf({}, [], ['anthropic.com'])).toEqual(CANNOT);
     expect(await warningsOf({}, [], ['api.anthropic.com'])).toEqual([]);
   });
 
-  it("also when the user's own agent uses a cloud, of which the workers are told nothing", async () => {
+  it("also when the user's own agent uses a cloud whose variables workers do not get", async () => {
     const env = { CLAUDE_CODE_USE_BEDROCK: '1' };
     expect(await warningsOf(env, [], ['example.org'])).toEqual(CANNOT);
     expect(await warningsOf(env, ['CLAUDE_CODE_USE_BEDROCK'], ['example.org'])).toEqual([]);

@@ -5,9 +5,10 @@ import type { ContainerSettings } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { INSIDE } from '../protocol/index.ts';
 import type { EgressRule } from '../protocol/index.ts';
+import { agentTasks } from '../tasks/index.ts';
 import type { ContainerWishes } from './run-workers.ts';
 
-/** The way out of a run's containers, and what there is to say of it: the user's npm is asked meanwhile. */
+/** The network of a run's containers. Rules and warnings come later, because npm is asked for its registries. */
 export interface Network extends Pick<ContainerSettings, 'network'> {
   readonly egress: Pick<NonNullable<ContainerSettings['egress']>, 'program' | 'env'> | null;
   readonly warnings: Promise<readonly string[]>;
@@ -15,7 +16,7 @@ export interface Network extends Pick<ContainerSettings, 'network'> {
 
 const MODEL_HOST = 'api.anthropic.com';
 
-/** Null when there is nothing to find out: no network, or all of it. */
+/** Null for a network without an allowlist. */
 export function askRules(
   { container }: Config['workers'],
   env: Environment,
@@ -24,7 +25,7 @@ export function askRules(
   return container.network === 'allowlist' ? egressRules({ allow: container.allow, env, repository }) : null;
 }
 
-/** What is malformed has been refused before; what npm says is not waited for. */
+/** The allowlist was checked before; the answer of npm is not waited for. */
 export function networkFor(wishes: ContainerWishes): Network {
   const { config, env } = wishes;
   const { rules: asked } = wishes.mode;
@@ -45,10 +46,10 @@ export function networkFor(wishes: ContainerWishes): Network {
   };
 }
 
-/** An agent that cannot reach its model fails every task, and says little of why. */
+/** An agent that cannot reach its model fails every task without a clear reason. */
 function withoutModel({ agent, config, graph, env }: ContainerWishes, rules: readonly EgressRule[]): string[] {
-  const asked = agent.kind === 'claude' && graph.tasks.some((task) => task.run === null);
-  // Of the user's variables workers have only those that he names.
+  const asked = agent.kind === 'claude' && agentTasks(graph).length > 0;
+  // Workers get only the variables that the configuration names.
   const given = config.workers.container.env.filter((name) => (env[name] ?? '') !== '');
   const cloud = given.some((name) => name.startsWith('CLAUDE_CODE_USE_'));
   const known = cloud || ((env['ANTHROPIC_BASE_URL'] ?? '') !== '' && rules.length > 0);
@@ -58,7 +59,7 @@ function withoutModel({ agent, config, graph, env }: ContainerWishes, rules: rea
   ];
 }
 
-/** The egress proxy asks nobody on its way out. */
+/** The egress proxy does not use another proxy. */
 function behindProxy(env: Environment): string[] {
   const names = ['HTTPS_PROXY', 'https_proxy'].filter((name) => (env[name] ?? '') !== '');
   if (names.length === 0) return [];

@@ -12,7 +12,7 @@ const absence = (change: Partial<EngineAbsence> = {}): EngineAbsence => ({
 });
 
 describe('mode auto without an engine', () => {
-  it('is subprocess where containers were never in question and all tasks have commands', () => {
+  it('is subprocess where nothing speaks for containers and all tasks have commands', () => {
     expect(decideWithoutEngine(absence())).toMatch(/no container engine/);
   });
 
@@ -83,7 +83,7 @@ describe('a resumed run', () => {
     expect(decideResumed('login', { mode: 'subprocess', modeByAuto: true }, [])).toBe('auto');
   });
 
-  it('that was begun as subprocesses asks for a word where containers are meant', () => {
+  it('that was begun with subprocesses is refused where containers are meant by now', () => {
     expect(() => decideResumed('login', { mode: 'subprocess', modeByAuto: false }, ['a reason'])).toThrow(
       expect.objectContaining({ code: 'MODE_UNCLEAR', exit: 4, hint: expect.stringContaining('--mode subprocess') }),
     );

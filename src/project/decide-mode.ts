@@ -4,6 +4,7 @@ import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { RunImage } from '../images/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import type { RunSettings } from '../state/index.ts';
+import { agentTasks } from '../tasks/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import { projectErrors } from './errors.ts';
 
@@ -17,15 +18,15 @@ export type Mode = ModeReason &
         readonly info: EngineInfo;
         /** What workers run in. */
         readonly image: string;
-        /** The worker image by its id, which nothing of the repository is in. */
+        /** Id of the worker image, without anything of the repository: the egress proxy runs on it. */
         readonly workerImage: string;
-        /** What workers may reach; the user's npm is asked for it while the image is looked for. Null without a proxy. */
+        /** What workers may reach: known once npm has named its registries. Null without a proxy. */
         readonly rules: Promise<EgressRules> | null;
       }
   );
 
 export interface ModeReason {
-  /** "auto", when the choice was ours. */
+  /** The mode that was asked for, say "auto". */
   readonly wished: string;
   readonly because: string;
 }
@@ -37,18 +38,18 @@ export type ModeLine = ModeReason & Pick<Mode, 'name'>;
 export interface EngineAbsence {
   /** Why containers are meant in this repository; empty when nothing says so. */
   readonly meant: readonly string[];
-  /** What speaks of an engine on this machine that is stopped or out of reach. */
+  /** Signs of an engine that is stopped or out of reach. */
   readonly signs: readonly string[];
   /** Where an engine was looked for, and what was found there. */
   readonly tried: readonly string[];
   readonly agent: string;
-  /** How many tasks are for the agent. */
+  /** Number of tasks for the agent. */
   readonly agentTasks: number;
 }
 
 /**
- * Pure. Why workers may be subprocesses although no person has said so: only where containers were never in question,
- * and no agent acts on its own. Throws what is to be done otherwise.
+ * Pure. Why workers may be subprocesses without an order of the user: nothing speaks for containers, and no agent is
+ * needed. Throws otherwise, and says what to do.
  */
 export function decideWithoutEngine({ meant, signs, tried, agent, agentTasks }: EngineAbsence): string {
   const reasons = [...meant, ...signs];
@@ -62,8 +63,8 @@ export type ImageDecision =
   | { readonly do: 'build'; readonly because: string };
 
 /**
- * Pure. What is stale is built anew without a question: what the repository says of its image has been approved before.
- * The first image of all is a person's to build.
+ * Pure. A stale image is built anew without a question, because its Dockerfile has been approved. The very first image is
+ * built only on request.
  */
 export function decideImage({ kind, state }: Pick<RunImage, 'kind' | 'state'>, autoBuild: boolean): ImageDecision {
   switch (state.state) {
@@ -78,8 +79,8 @@ export function decideImage({ kind, state }: Pick<RunImage, 'kind' | 'state'>, a
 }
 
 /**
- * Pure. A resumed run keeps its mode; but what began without containers does not go on so unasked where containers are
- * meant. That auto chose subprocesses was for the tasks and the machine of that day: auto chooses again.
+ * Pure. A resumed run keeps its mode; but a run of subprocesses is refused where containers are meant by now. Where auto
+ * chose subprocesses it chooses again, because tasks and machine may have changed.
  */
 export function decideResumed(
   feature: string,
@@ -91,7 +92,7 @@ export function decideResumed(
   return modeByAuto ? 'auto' : mode;
 }
 
-/** Pure: why an engine is none for workers. */
+/** Pure. Why workers cannot run on an engine. */
 export function engineProblem({
   mapsUsers,
   takesSeccomp,
@@ -103,12 +104,12 @@ export function engineProblem({
   return undefined;
 }
 
-/** Pure. What a run without containers does not protect from; nothing for one with them. */
-export function unprotectedLines({ name }: ModeLine, agent: AgentSpec, { tasks }: TaskGraph): string[] {
+/** Pure. What a run without containers does not protect from. */
+export function unprotectedLines({ name }: ModeLine, agent: AgentSpec, graph: TaskGraph): string[] {
   if (name === 'container') return [];
   return [
     'Not protected: what tasks run has your own rights. It can read your keys and logins, change every file of yours, and use your network; ownership and gates only judge what it hands in.',
-    ...(agent.kind === 'claude' && tasks.some((task) => task.run === null)
+    ...(agent.kind === 'claude' && agentTasks(graph).length > 0
       ? ['Claude Code is started with --dangerously-skip-permissions: it asks before nothing that it does.']
       : []),
   ];

@@ -19,7 +19,7 @@ export interface EngineTraces {
   readonly runs: readonly LeftRun[];
   /** Cache volumes of this repository, when they are to go too. */
   readonly caches: readonly string[];
-  /** What could not be seen or removed, and why. */
+  /** What the engine could not list or remove, and why. */
   readonly problems: readonly string[];
 }
 
@@ -32,12 +32,12 @@ interface Asking {
   readonly env: Environment;
 }
 
-/** Looks into the engine; one that cannot be asked is a problem in the answer, and the rest is cleaned up all the same. */
+/** Asks the engine. An engine that does not answer is a problem in the result, not an error. */
 export async function findEngineTraces(asking: Asking): Promise<EngineTraces> {
   return orProblem('what containers have left could not be seen', async () => look(await open(asking), asking));
 }
 
-/** Removes what was shown, as far as it still has no owner. The caller holds the feature's lock. */
+/** Removes what was listed, unless a live owner has it by now. The caller holds the feature's lock. */
 export async function removeEngineTraces(shown: EngineTraces, asking: Asking): Promise<EngineTraces> {
   if (shown.runs.length === 0 && shown.caches.length === 0) return NO_TRACES;
   return orProblem('what containers have left could not be removed', async () => {
@@ -62,7 +62,7 @@ async function look(
   { project, feature, caches, held = false }: Asking & { readonly held?: boolean },
 ): Promise<EngineTraces> {
   const live = !held && (await project.store(feature).holder()) !== undefined;
-  // Without a configuration it is not known how long workers live by themselves: all that is not this feature's stays.
+  // Without a configuration the lease is unknown, so containers of other features are kept.
   const config = await project.config().catch(() => undefined);
   const leaseMs = config?.workers.lease ?? Infinity;
   const search = orphanRuns({ project, leaseMs, mine: live ? null : { feature, runId: null } });

@@ -29,7 +29,7 @@ export const projectErrors = defineErrors({
     kind: 'environment',
     example: { feature: 'login', folder: '/state/login', problems: ['the engine does not answer'] },
     message: (f) =>
-      `Nothing of "${f.feature}" was removed, because ${f.problems.join('; ')}. Its containers may live and write in the folders that are to go.`,
+      `Nothing of "${f.feature}" was removed, because ${f.problems.join('; ')}. Its containers may be alive and write in the folders that would be removed.`,
     hint: (f) =>
       `Start the engine and clean up again. If that engine is gone for good: remove .mahabharatha/state/${f.feature}.json and ${f.folder} by hand, then clean up again.`,
   },

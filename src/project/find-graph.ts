@@ -9,7 +9,7 @@ import { checkFeatureName } from './project.ts';
 import type { Project } from './project.ts';
 import type { LoadedGraph, RunWishes } from './run-request.ts';
 
-/** The task graph that is meant: of the named feature, of the only one there is, or of the named file. */
+/** The task graph of the named feature, of the only feature, or of the named file. */
 export async function findGraph(project: Project, wishes: RunWishes): Promise<LoadedGraph> {
   const named = wishes.feature;
   if (wishes.graphFile === undefined) {
@@ -29,7 +29,7 @@ export async function findGraph(project: Project, wishes: RunWishes): Promise<Lo
   );
 }
 
-/** A resumed run that was started from a file elsewhere goes on with the graph it had. */
+/** A run that was started from another file is resumed with the copy of its graph. */
 async function featureGraph(project: Project, feature: string, { resume }: RunWishes): Promise<LoadedGraph> {
   const { graph, usedGraph } = project.paths.feature(feature);
   try {
@@ -73,7 +73,7 @@ function parseJson(file: string, text: string): unknown {
   }
 }
 
-/** Newer versions of Node name line and column themselves; older ones only a position. */
+/** Node 20 names only a position. */
 function lineOf(message: string, text: string): string {
   const position = /at position (\d+)(?!.*line)/.exec(message)?.[1];
   if (position === undefined) return '';

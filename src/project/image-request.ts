@@ -5,12 +5,12 @@ import { packageRoot } from './package-files.ts';
 import { openProject } from './project.ts';
 import type { Place, Project } from './project.ts';
 
-/** Where a command or a request stands, and the version of this package. */
+/** Where a command was called, and the version of this package. */
 export interface Host extends Place {
   readonly version: string;
 }
 
-/** What images are built from and looked for by. Null is the base of the last build, and the engine's own platform. */
+/** What images are built from. Null: the base of the last build, the platform of the engine. */
 export async function imageRequest(
   host: Host,
   { base = null, platform = null }: Partial<Pick<ImageRequest, 'base' | 'platform'>> = {},
@@ -20,7 +20,7 @@ export async function imageRequest(
   return { packageRoot: packageRoot(), version, env, project, base, platform };
 }
 
-/** The worker image needs no repository; only its own image does. */
+/** Null outside a repository: the worker image needs none. */
 export async function projectIfAny(place: Place): Promise<Project | null> {
   try {
     return await openProject(place);

@@ -16,11 +16,11 @@ export async function readRun(project: Project, feature: string): Promise<RunSta
   throw (await leftWork(project, feature)) ?? projectErrors.NO_RUN({ feature });
 }
 
-/** What to say of refs of a run that has no state; undefined when there are none. */
+/** The error for a run whose state is gone and whose refs are there; undefined when there are no refs. */
 export async function leftWork({ repository, paths, store }: Project, feature: string): Promise<AppError | undefined> {
   const traces = await findTraces(repository, feature, runFolders(paths.feature(feature)));
   const refs = [...traces.refs.map(({ ref }) => ref), ...traces.checkedOut.map((kept) => `refs/heads/${kept.branch}`)];
-  // A run that was started just now has written its state before its first ref.
+  // A run that has just been started writes its state before its first ref.
   if (refs.length === 0 || (await store(feature).read()) !== undefined) return undefined;
   const merged = await mergedTasks(repository, feature);
   return projectErrors.TRACES_LEFT({ feature, refs, merged });
@@ -31,13 +31,13 @@ export function runFolders({ workers, formerly }: FeaturePaths): readonly string
   return [workers, ...formerly];
 }
 
-/** Says which repositories are gone whose runs have left folders. One that cannot be removed is in no run's way. */
+/** Removes folders of runs whose repository is gone, and says which. A folder that cannot be removed does no harm. */
 export async function clearGoneRuns(env: Environment): Promise<string[]> {
   const roots = await removeGoneRuns(env, Date.now()).catch((): string[] => []);
   return [...new Set(roots)].map((root) => `removed what workers of ${root} had left: that repository is gone`);
 }
 
-/** Locks and states belong to a working tree, branches and refs to the repository: another one may have the run. */
+/** Another working tree that has the run: state and lock belong to a working tree, refs to the whole repository. */
 export async function otherOwner({ repository }: Project, feature: string): Promise<string | undefined> {
   const others = (await repository.listWorktrees()).map(({ folder }) => folder);
   return others.find(
@@ -45,14 +45,14 @@ export async function otherOwner({ repository }: Project, feature: string): Prom
   );
 }
 
-/** Removes the folders that a run has in the repository, as far as they hold nothing. The lock has been released. */
+/** Removes the empty folders of a run in the repository. The lock has been released. */
 export async function removeEmptyFolders({ paths }: Project, run: FeaturePaths): Promise<void> {
   // Another command that has taken the lock since then has put it into its folder.
   for (const folder of [run.requests, run.logs, run.folder]) await removeIfEmpty(folder);
   for (const folder of [paths.state, paths.logs, ...paths.formerly]) await removeIfOurs(folder);
 }
 
-/** The folders that hold nothing but the ignore file that we put there. */
+/** Removes a folder that holds only our ignore file. */
 async function removeIfOurs(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   if (names.length !== 1 || names[0] !== '.gitignore') return;

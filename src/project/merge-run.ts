@@ -10,15 +10,15 @@ import type { Project } from './project.ts';
 import { changedParts, isPackageFile, steeringChanges } from './steering-changes.ts';
 import type { SteeringChange } from './steering-changes.ts';
 
-/** Of so many packages it is read what has changed in them; the others are told of as not read. */
+/** So many package.json files are compared; further ones are reported as not read. */
 const READ_PACKAGES = 50;
 const PACKAGE_BYTES = 1024 * 1024;
 
 interface MergeWishes {
   readonly feature: string;
-  /** The branch that takes it; the one that is checked out when undefined. */
+  /** The branch to merge into; undefined for the one that is checked out. */
   readonly into: string | undefined;
-  /** Also of a run that is not complete. */
+  /** Also when the run is not complete. */
   readonly partial: boolean;
   readonly dryRun: boolean;
   readonly env: Environment;
@@ -27,11 +27,11 @@ interface MergeWishes {
 export interface MergedRun extends BroughtIn {
   readonly from: string;
   readonly into: string;
-  /** What tools, or later runs, obey of what has changed. */
+  /** Changed files that tools or later runs obey. */
   readonly steering: readonly SteeringChange[];
 }
 
-/** The one place where a branch of the user's is moved. */
+/** Moves a branch of the user; nothing else does. */
 export async function mergeRun(project: Project, wishes: MergeWishes): Promise<MergedRun> {
   const { feature, partial, dryRun, env } = wishes;
   const state = await finishedState(project, feature, partial);

@@ -34,7 +34,7 @@ function denial(host: string, { port = 443, unreached = false } = {}): Denial {
   return unreached ? { reason: 'unreachable', target, detail: 'no answer' } : { reason: 'not-listed', target };
 }
 
-it('what the proxy writes is counted by target and worker, as often as it was; what was out of reach apart from what was refused', async () => {
+it('refused and unreached requests are counted apart, by target and worker', async () => {
   const written: string[] = [];
   const log = createRefusalLog((text) => written.push(text.trimEnd()));
   const tell = (worker: number, denial: Denial): void => log.tell(worker, answerTo(denial, []).refused);
@@ -62,7 +62,7 @@ it('what the proxy writes is counted by target and worker, as often as it was; w
 
 const NONE: Tally = { total: 0, targets: [], unlisted: 0 };
 
-it('lines of an earlier run or version, of another source, and such as are no records do not count', async () => {
+it('lines of an earlier run or version, of another source, and lines that are not records do not count', async () => {
   const text = JSON.stringify({ at: LATER, worker: 0, source: 'egress', text: 'refused a.example:1: not listed' });
   const lines = [
     refusal({ at: '2025-12-31T23:59:59.999Z' }),
@@ -80,7 +80,7 @@ it('lines of an earlier run or version, of another source, and such as are no re
   expect(await tallyNetwork('/nowhere/egress.jsonl', BEFORE)).toEqual(none);
 });
 
-it('a name is not shown in any length', async () => {
+it('a long name is cut', async () => {
   const {
     refused: { targets },
   } = await count([
@@ -119,7 +119,7 @@ describe('the end of a run', () => {
       expect(formatSummary(state, none)).not.toContain('network');
   });
 
-  it('names what is allowed and was out of reach in a row of its own: that is no matter of the allowlist', () => {
+  it('names allowed targets that were out of reach in a row of their own', () => {
     const unreached = tally(target('registry.example:443', 3));
     expect(formatSummary(state, { refused: tally(target('b:1', 2)), unreached })).toContain(
       [

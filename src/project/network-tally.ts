@@ -3,7 +3,7 @@ import { lastLines } from '../logs/index.ts';
 import { readRefusal } from '../protocol/index.ts';
 import type { Refusal } from '../protocol/index.ts';
 
-/** Only the last lines are read: a run that is refused more often needs no exact count. */
+/** Only so many lines are read: beyond them the count need not be exact. */
 const LINES = 10_000;
 const TARGET_LIMIT = 100;
 
@@ -11,7 +11,7 @@ const TARGET_LIMIT = 100;
 export interface NetworkTally {
   /** Not on the user's allowlist. */
   readonly refused: Tally;
-  /** On it, but the network did not lead there. */
+  /** Allowed, but out of reach of the network. */
   readonly unreached: Tally;
 }
 
@@ -19,7 +19,7 @@ export interface Tally {
   readonly total: number;
   /** Most often asked for first. */
   readonly targets: readonly TalliedTarget[];
-  /** Of the total, those whose targets were too many to be listed. */
+  /** Requests to targets that the proxy did not list one by one. */
   readonly unlisted: number;
 }
 

@@ -4,14 +4,14 @@ import { modifiedAt } from '../lib/index.ts';
 import { isFeatureName } from './project.ts';
 import type { Project } from './project.ts';
 
-/** Beyond the lease: a run that was broken off just now may be resumed, and its workers end by themselves. */
+/** Time beyond the lease in which a killed run can be resumed with its workers. */
 const GRACE_MS = 30_000;
 
 interface Asking {
   readonly project: Project;
   /** How long workers live without an orchestrator. */
   readonly leaseMs: number;
-  /** A feature whose lock we hold, and the run of it that goes on; null for none. */
+  /** The feature whose lock we hold, and its live run, if there is one. */
   readonly mine: { readonly feature: string; readonly runId: string | null } | null;
 }
 
@@ -22,8 +22,8 @@ export function orphanRuns(asking: Asking): OrphanSearch {
 }
 
 /**
- * In doubt it is. A live orchestrator is known by its lock; a wall clock that is set forward only ends the workers of a dead
- * one sooner, and a resumed run does their tasks again.
+ * True in doubt. A live orchestrator is known by its lock. A wall clock that is set forward makes workers of a dead one
+ * orphans too early, and a resumed run does their tasks again.
  */
 async function isAlive(owner: OwnerInEngine, { project, leaseMs, mine }: Asking): Promise<boolean> {
   const feature = owner.labels[RUN_LABEL.feature] ?? '';

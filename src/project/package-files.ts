@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { libErrors } from '../lib/index.ts';
 
-/** Where docker/ is: some folders up, how many depends on whether this runs bundled. */
+/** The folder that has docker/. How far up it is depends on whether this program is bundled. */
 export function packageRoot(): string {
   const start = path.dirname(fileURLToPath(import.meta.url));
   for (let folder = start; ; folder = path.dirname(folder)) {
@@ -17,7 +17,7 @@ export function packageRoot(): string {
   }
 }
 
-/** A program of ours that is started as a process of its own. */
+/** A program of this package that is started as a process of its own. */
 export function programFile(name: 'worker' | 'sweeper'): string {
   return path.join(packageRoot(), 'dist', 'bundle', name, `${name}.js`);
 }

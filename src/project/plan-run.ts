@@ -29,7 +29,7 @@ export interface RunPlan extends RunPreview {
   readonly base: string;
 }
 
-/** What would be done; starts and builds nothing. What no run could use is refused here as it would be there. */
+/** What a run would do, with the same errors; starts and builds nothing. */
 export async function previewRun(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunPreview> {
   const project = await placeWorkers(asked.project, asked.config, host.env);
   const request = { ...asked, project };
@@ -40,16 +40,14 @@ export async function previewRun(asked: RunRequest, host: RunHost, face: RunFace
 }
 
 /**
- * What is wrong with a start is said here, before anything but images is changed. The caller holds the feature's lock, so
- * no other process changes what the plan is made from.
+ * All that a run starts with. Errors of a start are thrown here, before anything but images is changed. The caller holds
+ * the feature's lock, so what the plan is made from stays as it is.
  */
 export async function planRun(request: RunRequest, host: RunHost, face: RunFace): Promise<RunPlan> {
   const { project, graph, wishes } = request;
   const known = await knownRun(request);
   const preview = await chooseAll(request, known, host, face);
-  const { mode, agent } = preview;
-  if (mode.name === 'subprocess' && graph.tasks.some((task) => task.run === null))
-    await checkAgent(agent, graph, host.env);
+  await checkAgent(preview.agent, graph, preview.mode, host.env);
   const workers = await wireWorkers({ ...preview, env: host.env });
   const base = known?.base ?? (await project.repository.resolve(wishes.base ?? 'HEAD'));
   return { ...preview, known, workers, base };
@@ -69,7 +67,7 @@ async function knownRun({ project, graph, wishes }: RunRequest): Promise<RunStat
   return known;
 }
 
-/** Work of a run whose state is gone must not be lost; and git keeps no branch below another branch. */
+/** Refuses to overwrite work whose state is gone, and a branch below which git could make no other branch. */
 async function checkNothingLeft(project: Project, feature: string): Promise<void> {
   const { integration } = branchNames(feature);
   const above = ['mahabharatha', `mahabharatha/${feature}`];
@@ -80,7 +78,7 @@ async function checkNothingLeft(project: Project, feature: string): Promise<void
   if (left !== undefined) throw left;
 }
 
-/** A resumed run takes today's configuration (gates may have been mended), but keeps workers and agent unless they are named anew. */
+/** A resumed run takes the configuration of today, say mended gates, but keeps its number of workers and its agent. */
 async function chooseAll(
   request: RunRequest,
   known: RunState | undefined,

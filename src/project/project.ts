@@ -55,7 +55,7 @@ function projectAt(repository: Repository, paths: ProjectPaths): Project {
   };
 }
 
-/** What steers runs, and what they write down, would be wherever the repository says. */
+/** Through a link the repository could choose where settings are read and state is written. */
 async function checkNoLink(folder: string): Promise<void> {
   const isLink = await lstat(folder).then(
     (stat) => stat.isSymbolicLink(),
@@ -74,14 +74,14 @@ async function checkNothingCommitted({ trackedFiles }: Repository): Promise<void
   if (files.length > 0) throw projectErrors.RUN_FILES_COMMITTED({ files });
 }
 
-/** What a live orchestrator works on is not to be changed under its hands. */
+/** Throws while an orchestrator works on the feature. */
 export async function checkAtRest(store: StateStore, feature: string): Promise<void> {
   const holder = await store.holder();
   if (holder === undefined) return;
   throw foreignLock(store.paths.lock, holder) ?? projectErrors.RUN_LIVE({ feature, pid: holder.pid });
 }
 
-/** It becomes part of refs and file names; `.json` would meet another feature's state file. */
+/** The name becomes part of refs and file names; with `.json` at its end it could be the state file of another feature. */
 export function checkFeatureName(feature: string): string {
   if (!isFeatureName(feature)) throw projectErrors.FEATURE_NAME_INVALID({ feature });
   return feature;
@@ -94,7 +94,7 @@ export function isFeatureName(feature: string): boolean {
 async function chooseFeature(paths: ProjectPaths, repository: Repository, name: string | undefined): Promise<string> {
   const known = await knownFeatures(paths);
   if (name !== undefined && known.includes(checkFeatureName(name))) return name;
-  // Specs and state may have been removed, by git clean -x for one; the branches are what is left then.
+  // Where specs and state were removed, say by git clean -x, the branches still name the features.
   const features = name === undefined && known.length > 0 ? known : [...known, ...(await branchedFeatures(repository))];
   if (name !== undefined) {
     if (!features.includes(name)) throw projectErrors.FEATURE_UNKNOWN({ feature: name, known });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { hasRunInContainers, rememberContainers } from './reasons-for-containers.ts';
 
-it('remembers in the state folder of the user which repositories have run in containers', async () => {
+it('the state folder of the user records which repositories have run in containers', async () => {
   const home = tempFolder();
   expect(await hasRunInContainers('/a/.git', { HOME: home })).toBe(false);
   await rememberContainers('/a/.git', { HOME: home });
@@ -16,7 +16,7 @@ it('remembers in the state folder of the user which repositories have run in con
   expect(statSync(folder).mode & 0o077).toBe(0);
 });
 
-it('goes by XDG_STATE_HOME, unless that is no whole path', async () => {
+it('the state folder is XDG_STATE_HOME, if that is an absolute path', async () => {
   const [home, state] = [tempFolder(), tempFolder()];
   await rememberContainers('/a/.git', { HOME: home, XDG_STATE_HOME: state });
   expect(await hasRunInContainers('/a/.git', { HOME: '/nowhere', XDG_STATE_HOME: state })).toBe(true);
@@ -24,7 +24,7 @@ it('goes by XDG_STATE_HOME, unless that is no whole path', async () => {
   expect(await hasRunInContainers('/a/.git', { HOME: home })).toBe(true);
 });
 
-it('takes what cannot be looked at for a yes', async () => {
+it('a record that cannot be read counts as there', async () => {
   const home = tempFolder();
   mkdirSync(path.join(home, '.local'));
   writeFileSync(path.join(home, '.local/state'), '');

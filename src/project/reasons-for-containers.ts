@@ -6,7 +6,7 @@ import { stateHome, systemCode, writeFileAtomic } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { Place, Project } from './project.ts';
 
-/** Why workers of this repository are meant to be in containers, in words; without a reason, empty. */
+/** Why workers of this repository are meant to run in containers, in words; empty without a reason. */
 export async function reasonsForContainers(
   { repository, paths }: Project,
   workers: Config['workers'],
@@ -24,8 +24,8 @@ export async function reasonsForContainers(
 }
 
 /**
- * Remembers that a repository has run in containers on this machine, in the user's state folder: neither clean-up nor a
- * task in a container can take that back. What cannot be looked at counts as remembered.
+ * Whether a repository has run in containers on this machine. The record is in the user's state folder, where neither
+ * a clean-up nor a task in a container removes it. A record that cannot be read counts as there.
  */
 export async function hasRunInContainers(commonDir: string, env: Environment): Promise<boolean> {
   return mayBeThere(memoryFile(commonDir, env));

@@ -10,13 +10,13 @@ import { loadGraph } from './find-graph.ts';
 import type { Project } from './project.ts';
 
 interface Retried {
-  /** A live orchestrator was asked; else the run at rest was changed. */
+  /** A live orchestrator was asked; otherwise the saved state was changed. */
   readonly live: boolean;
   /** Empty when no task has failed. */
   readonly asked: readonly string[];
 }
 
-/** New tries for the named failed task, or for all: a live run is asked; a run at rest is changed, to be resumed. */
+/** Gives new tries to the named failed task, or to all. A live run is asked to; the state of an ended one is changed. */
 export async function retryTasks(project: Project, feature: string, named: string | undefined): Promise<Retried> {
   const choose = (): Promise<Choice> => chooseTasks(project, feature, named);
   return retryInPlace(project.store(feature), await choose(), choose);
@@ -39,7 +39,7 @@ async function chooseTasks(project: Project, feature: string, named: string | un
   throw projectErrors.TASK_NOT_RETRYABLE({ feature, task: named, status, waitsFor });
 }
 
-/** Which of the failed tasks it waits for, directly or through others. */
+/** The failed tasks that a task waits for, directly or through others. */
 function blockers(graph: TaskGraph, failed: readonly string[], task: string): string[] {
   return failed.filter((id) => dependentsOf(graph, id).includes(task));
 }
@@ -59,7 +59,7 @@ async function retryInPlace(store: StateStore, { asked }: Choice, choose: () => 
     return { live: true, asked };
   }
   try {
-    // A run that has ended since the first look has changed the state: what is written must come from this one.
+    // The run may have ended since the first look, so the state is read again under the lock.
     const now = await choose();
     const tasks = retryable(now.state, await usedGraph(store), now.asked);
     await retryAtRest({ clock: systemClock, store, emit: () => undefined }, now.state, tasks);

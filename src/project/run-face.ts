@@ -10,28 +10,28 @@ export interface EndOfRun {
   readonly network: NetworkTally | undefined;
 }
 
-/** Hears a run while it goes on: a terminal draws it, a server passes it on. */
+/** Receives a run's events: a terminal draws them, a server passes them on. */
 export interface RunListener {
   event(this: void, event: RecordedEvent): void;
-  /** Something worth knowing that is not an event of the run. */
+  /** A remark that is not an event of the run. */
   note(text: string): void;
-  /** After the last event; without an end when the run did not come about. */
+  /** Comes after the last event; without an end when the run has failed with an error. */
   close(end: EndOfRun | undefined): Promise<void>;
 }
 
-/** What a run is asked from, and asked to end by. */
+/** The process that asks for a run. */
 export interface RunHost extends Host {
   /** Asks for an end; the reason is the exit status. */
   readonly interrupted: AbortSignal;
-  /** What is to be done when the end must come quickly. */
+  /** Registers work for an immediate end. */
   onForce(work: () => Promise<void>): void;
 }
 
-/** Where a run is heard: what it says before it begins, and who hears it then. */
+/** Receives what a run has to say: before it begins, and then through a listener. */
 export interface RunFace {
-  /** What workers will run in, and what does not protect from them. May come twice; the first time counts. */
+  /** The mode, and what it does not protect from. Called twice when an image is built first. */
   mode(this: void, mode: ModeLine, unprotected: readonly string[]): void;
-  /** Hears a build that the run needs first. */
+  /** Receives the progress of a build that the run needs. */
   readonly build: BuildListener;
   /** The run begins. */
   open(graph: TaskGraph): Promise<RunListener>;

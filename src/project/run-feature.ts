@@ -85,12 +85,12 @@ async function uncommittedNote({ repository }: Project): Promise<string[]> {
 /** Ends and removes what earlier runs have left. Returns what there is to say of it. */
 async function clearLeftovers(plan: RunPlan, { env }: RunHost): Promise<readonly string[]> {
   const { known, settings } = plan;
-  // Workers of another kind would go on under the same numbers.
+  // Workers of the other mode would otherwise live on under the same numbers.
   if (known !== undefined && known.settings.mode !== settings.mode) await sweepRun(known, env);
   return [...(await clearOrphans(plan)), ...(await clearGoneRuns(env))];
 }
 
-/** We hold the feature's lock: what its other runs have left has no owner, and what lives of a resumed one is ours. */
+/** We hold the feature's lock, so containers of its other runs have no owner; those of a resumed run are kept. */
 async function clearOrphans({ project, graph, config, mode, known }: RunPlan): Promise<string[]> {
   if (mode.name === 'subprocess') return [];
   const mine = { feature: graph.feature, runId: known?.runId ?? null };
@@ -114,7 +114,7 @@ async function finishedRun(
   }
 }
 
-/** What cannot be counted is no reason to let a run fail that is over. */
+/** A run does not fail because its refusals cannot be counted. */
 function networkOf({ ports }: RunContext, { state }: RunEnd): Promise<NetworkTally | undefined> {
   const file = path.join(ports.store.paths.logs, EGRESS_LOG);
   return tallyNetwork(file, state.startedAt).catch(() => undefined);
@@ -126,7 +126,7 @@ const STOP_CAUSES: Readonly<Record<number, string>> = {
   143: 'asked to stop (SIGTERM)',
 };
 
-/** The end that is asked of a run, with its cause in words; the reason of the other signal is the exit status. */
+/** Stops a run when it is interrupted. The reason of the given signal is an exit status, that of the new one has words. */
 function stopSignal(interrupted: AbortSignal): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => {

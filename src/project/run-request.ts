@@ -2,7 +2,7 @@ import type { Config } from '../config/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { Project } from './project.ts';
 
-/** What is asked of a run. What is left out is as the configuration says, or as it is usual. */
+/** What the user asks of a run. The configuration decides what is left out. */
 export interface RunWishes {
   readonly feature?: string | undefined;
   readonly graphFile?: string | undefined;
@@ -14,7 +14,7 @@ export interface RunWishes {
   readonly resume?: boolean;
   /** Nothing is built and nothing is started. */
   readonly dryRun?: boolean;
-  /** Also the first image of all. */
+  /** Build the image also when there is none yet. */
   readonly autoBuild?: boolean;
 }
 

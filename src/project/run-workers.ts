@@ -25,8 +25,8 @@ export interface Workers {
   readonly launcher: Launcher;
   /** What workers and all they run get of the user's environment. */
   readonly env: Environment;
-  /** Takes secrets out of what workers say. */
+  /** Takes secrets out of what workers print. */
   readonly redact: (text: string) => string;
-  /** What there is to say, once it is known. */
+  /** Known once npm has named its registries. */
   readonly warnings: Promise<readonly string[]>;
 }

@@ -7,17 +7,17 @@ import type { Difference, SteeringFiles } from '../trust/index.ts';
 import { projectErrors } from './errors.ts';
 import type { Project } from './project.ts';
 
-/** A log of a machine without a terminal need not hold a whole Dockerfile. */
+/** So many lines of a difference go into an error. */
 const SHOWN_LINES = 80;
 
 interface Where {
   readonly env: Environment;
 }
 
-/** Settings of a repository are code, and every contributor to it can write them. */
+/** Settings of a repository: runs obey them like code, and every contributor can change them. */
 export interface Settings {
   readonly files: SteeringFiles;
-  /** How they differ from what the user has approved last. */
+  /** Differences from what the user approved last. */
   readonly changes: readonly Difference[];
 }
 
@@ -26,7 +26,7 @@ export async function readSettings({ repository, paths }: Project, { env }: Wher
   return { files, changes: differences(approved, files) };
 }
 
-/** From the very text that is asked about. */
+/** The configuration in the text that the user approves. */
 export function configOf({ paths }: Project, { files }: Settings): Config {
   const found = files['config.yaml'];
   if (found?.text !== null) return parseConfig(paths.config, found?.text);
@@ -34,18 +34,18 @@ export function configOf({ paths }: Project, { files }: Settings): Config {
   throw configErrors.CONFIG_INVALID({ file: paths.config, problems });
 }
 
-/** From now on runs obey these settings as they are. */
+/** Records that the user has approved these settings. */
 export async function approveSettings({ repository }: Project, { files }: Settings, { env }: Where): Promise<void> {
   await writeApproved(repository.root, env, files);
 }
 
-/** What a dry run, which obeys nothing that does harm, has to say. */
+/** A note for a dry run, which needs no approval. */
 export function trustNotes({ changes }: Settings): string[] {
   if (changes.length === 0) return [];
   return [`a run will ask for your approval first: ${changes.map(inWords).join(', ')}`];
 }
 
-/** For what we have just written ourselves. */
+/** Approves a file that we have just written ourselves. */
 export async function approveOwn(project: Project, file: string, { env }: Where): Promise<void> {
   const { root } = project.repository;
   const [files, approved] = await Promise.all([readSteering(project.paths.top), readApproved(root, env)]);
@@ -53,7 +53,7 @@ export async function approveOwn(project: Project, file: string, { env }: Where)
   if (own !== undefined) await writeApproved(root, env, { ...approved, [file]: own });
 }
 
-/** `shown`: the user has just seen the difference. */
+/** `shown`: the user has seen the difference, so the error does not repeat it. */
 export function notTrusted({ changes }: Settings, shown: boolean): AppError {
   const lines = shown ? [] : changeLines(changes);
   const rest = lines.length - SHOWN_LINES;

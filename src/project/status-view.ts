@@ -8,11 +8,11 @@ import { readRun } from './left-work.ts';
 import type { Project } from './project.ts';
 import { wireList } from './wire.ts';
 
-/** A run as it is, not as it was last written down: what is dead is not shown as alive. */
+/** A run as it is now: the saved state, corrected by which processes are alive. */
 export interface StatusView extends Omit<RunState, 'workers'> {
-  /** The process that drives the run; null when nobody does. */
+  /** The process that drives the run; null when there is none. */
   readonly orchestrator: { readonly pid: number; readonly since: string } | null;
-  /** When it ended, or when it was last seen at work; null while somebody drives it. */
+  /** When the run ended, or was last seen at work; null while an orchestrator drives it. */
   readonly endedAt: string | null;
   readonly workers: Record<string, WorkerState & { readonly phase: Phase | null }>;
 }
@@ -28,11 +28,11 @@ export async function viewRun(
 ): Promise<StatusView> {
   const holder = await store.holder();
   const live = new Set((await listLive(before)).map((handle) => handle.session));
-  // Who has ended in order since then has been written down by now.
+  // Read again: a worker that has ended in order meanwhile is recorded by now.
   const state = (await store.read()) ?? before;
   const workers = await Promise.all(
     Object.entries(state.workers).map(async ([key, worker]) => {
-      // Between its start and its first sign a worker may not be in the list yet.
+      // A worker that has just been started may not be in the list yet.
       const started = worker.handle !== null || holder === undefined;
       const dead = !live.has(worker.session) && before.workers[key]?.session === worker.session && started;
       return [key, await lookAtWorker(store, Number(key), worker, dead)] as const;
@@ -45,7 +45,7 @@ export async function viewRun(
 
 type Seen = Omit<StatusView, 'orchestrator' | 'endedAt'>;
 
-/** "Running" needs somebody who runs it. */
+/** A run without an orchestrator is not running, whatever its state says. */
 function truth(seen: Seen, live: boolean, now: number): Omit<StatusView, 'orchestrator'> {
   if (seen.status !== 'running') return { ...seen, endedAt: seen.updatedAt };
   if (live) return { ...seen, endedAt: null };
@@ -70,7 +70,7 @@ function brokenOff(task: TaskState, seen: Seen, now: number): TaskState {
   return { ...task, status: 'pending', cause: 'broken off: the orchestrator is gone', attempts };
 }
 
-/** Workers may go on for a while after the last snapshot. What they say of the time is theirs: nothing ends in the future. */
+/** The last heartbeat after the last snapshot. Workers write it, so a time in the future is ignored. */
 function lastSign(seen: Seen, workers: readonly WorkerState[], now: number): string {
   const signs = workers.map(({ heartbeatAt }) => Date.parse(heartbeatAt ?? '')).filter((at) => at <= now);
   return new Date(Math.max(Date.parse(seen.updatedAt), ...signs)).toISOString();

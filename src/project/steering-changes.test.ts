@@ -56,7 +56,7 @@ describe('changed files that tools, or later runs, obey', () => {
     expect(kinds(file)).toEqual([]);
   });
 
-  it('come in the order of harm', () => {
+  it('come in the order in which they take effect', () => {
     const files = ['Makefile', '.github/x', '.npmrc', 'AGENTS.md', '.vscode/x', '.envrc', '.husky/x', 'package.json'];
     expect(steeringChanges([...files, '.mahabharatha/x'], new Map()).map(({ file }) => file)).toEqual([
       '.mahabharatha/x',
@@ -105,7 +105,7 @@ describe('what has changed in a package', () => {
     expect(changedParts(JSON.stringify(before), JSON.stringify(after))).toBe(words);
   });
 
-  it('is all of it when the package is new, and not known when it is no JSON or too long', () => {
+  it('is everything when the package is new, and unknown when it is no JSON or too long', () => {
     expect(changedParts(undefined, JSON.stringify({ name: 'x', scripts: { install: 'x' } }))).toBe(
       'at install install',
     );

@@ -1,6 +1,6 @@
 import { isInOwnFolder } from '../tasks/index.ts';
 
-/** A changed file that tools, or later runs, obey before anybody has read it. */
+/** A changed file that tools or later runs obey. */
 export interface SteeringChange {
   readonly file: string;
   readonly what: string;
@@ -12,7 +12,7 @@ interface Kind {
   readonly names: string;
 }
 
-/** What does harm soonest comes first. */
+/** In the order in which they are shown: the ones that take effect first. */
 const KINDS: readonly Kind[] = [
   {
     what: 'git hooks',
@@ -57,7 +57,7 @@ const PACKAGES = 'package scripts';
 const NOT_READ = 'could not be read';
 /** npm, yarn and pnpm run these at an installation. */
 const AT_INSTALL = /^(pre|post)?(install|prepare|prepublish)$|^dependencies$/;
-/** Keys of a package.json by which nothing is run or fetched. */
+/** Keys of a package.json that make no tool run or fetch anything. */
 const HARMLESS = new Set(
   'name version description keywords author contributors license homepage repository bugs funding private'.split(' '),
 );
@@ -94,7 +94,7 @@ export function isPackageFile(file: string): boolean {
   return /(^|\/)package\.json$/i.test(file);
 }
 
-/** Pure. What of a package.json has changed that runs or fetches something, in words; empty when nothing has. */
+/** Pure. The changes of a package.json that make tools run or fetch something, in words; empty without any. */
 export function changedParts(before: string | null | undefined, after: string | null | undefined): string {
   const [old, now] = [objectOf(before), objectOf(after)];
   if (old === undefined || now === undefined) return NOT_READ;
@@ -121,7 +121,7 @@ function objectIn(value: unknown): Json {
   return typeof value === 'object' && value !== null ? (value as Json) : {};
 }
 
-/** A file that is not there has nothing in it; null is one that could not be read. */
+/** Undefined text: there is no such file. Null: it could not be read. */
 function objectOf(text: string | null | undefined): Json | undefined {
   if (text === undefined) return {};
   try {

@@ -6,34 +6,34 @@ import type { Project } from './project.ts';
 import type { RunHost } from './run-face.ts';
 import { STOP_GRACE_MS, sweepRun } from './wire.ts';
 
-/** What the orchestrator needs beyond the workers' own grace to write things down, also on a busy machine. */
-const PATIENCE_MS = STOP_GRACE_MS + 120_000;
+/** How long to wait for the orchestrator's end: the workers' grace, and time to save the state on a busy machine. */
+const END_LIMIT_MS = STOP_GRACE_MS + 120_000;
 
 type Asked = Pick<RunHost, 'env' | 'interrupted'>;
 
 export type Stopped =
   | { readonly kind: 'nothing-to-stop' }
-  /** The orchestrator was gone, and had left these. */
+  /** There was no orchestrator; these were left by it and have been ended. */
   | { readonly kind: 'swept'; readonly count: number; readonly what: 'containers' | 'processes' }
   | { readonly kind: 'stopped'; readonly state: RunState | undefined };
 
-/** Asks the orchestrator to end, and returns only when it has; workers without one are ended as well. */
+/** Ends the orchestrator and waits until it is gone; without one, ends the workers that it left. */
 export async function stopRun(project: Project, feature: string, asked: Asked): Promise<Stopped> {
   const store = project.store(feature);
   const holder = await store.holder();
   if (holder === undefined) return sweepOrphans(project, store, asked);
-  // The same number is another process here.
+  // On another host: that number is some other process here.
   const foreign = foreignLock(store.paths.lock, holder);
   if (foreign !== undefined) throw foreign;
   kill(holder.pid, 'SIGTERM');
   if (!(await ended(store, holder.token, asked.interrupted))) {
-    throw projectErrors.STOP_SLOW({ feature, pid: holder.pid, waitedMs: PATIENCE_MS });
+    throw projectErrors.STOP_SLOW({ feature, pid: holder.pid, waitedMs: END_LIMIT_MS });
   }
   return { kind: 'stopped', state: await store.read() };
 }
 
 async function ended(store: StateStore, token: string, interrupted: AbortSignal): Promise<boolean> {
-  const deadline = systemClock.monotonic() + PATIENCE_MS;
+  const deadline = systemClock.monotonic() + END_LIMIT_MS;
   while (systemClock.monotonic() < deadline && !interrupted.aborted) {
     if ((await store.holder())?.token !== token) return true;
     await sleep(50, interrupted);
@@ -41,7 +41,7 @@ async function ended(store: StateStore, token: string, interrupted: AbortSignal)
   return false;
 }
 
-/** With the lock: a run that is resumed meanwhile would lose its new workers. */
+/** Under the lock, so that a run resumed meanwhile does not lose its new workers. */
 async function sweepOrphans({ repository }: Project, store: StateStore, { env }: Asked): Promise<Stopped> {
   const state = await store.read();
   if (state === undefined) return { kind: 'nothing-to-stop' };

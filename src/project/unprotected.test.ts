@@ -10,11 +10,11 @@ const claude = { kind: 'claude', command: 'claude', model: null, args: [] } sati
 const graph = (run: string | null): TaskGraph => ({ tasks: [{ run }] }) as unknown as TaskGraph;
 
 describe('what a run does not protect from', () => {
-  it('is nothing to be said of containers', () => {
+  it('is nothing when workers are in containers', () => {
     expect(unprotectedLines(container, claude, graph(null))).toEqual([]);
   });
 
-  it('is said of subprocesses, with the permissions of Claude Code when a task is for it', () => {
+  it('is said for subprocesses, with the permissions of Claude Code when a task needs it', () => {
     expect(unprotectedLines(subprocess, claude, graph('true'))).toEqual([expect.stringContaining('your own rights')]);
     expect(unprotectedLines(subprocess, { kind: 'shell' }, graph(null))).toHaveLength(1);
     const [, permissions] = unprotectedLines(subprocess, claude, graph(null));

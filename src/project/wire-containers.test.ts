@@ -15,12 +15,12 @@ const graphOf = (...runs: (string | undefined)[]): TaskGraph => {
 const claude: AgentSpec = { kind: 'claude', command: 'claude', model: null, args: [] };
 const mine: AgentSpec = { kind: 'command', name: 'mine', command: ['mine'], prompt: 'stdin' };
 
-it('workers get no credentials of an agent that no task asks', () => {
+it('workers get no credentials of an agent that no task needs', () => {
   for (const agent of [claude, mine])
     expect(servedAgent({ agent, config, graph: graphOf('true', 'false') })).toEqual({ kind: 'shell' });
 });
 
-it('workers get those of the agent when one task asks it', () => {
+it('workers get the credentials of the agent when one task needs it', () => {
   const graph = graphOf('true', undefined);
   expect(servedAgent({ agent: claude, config, graph })).toEqual({ kind: 'claude' });
   expect(servedAgent({ agent: mine, config, graph })).toEqual({ kind: 'command', name: 'mine', names: ['MINE_KEY'] });

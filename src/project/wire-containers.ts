@@ -7,6 +7,7 @@ import { createContainerLauncher } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import { run } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
+import { agentTasks } from '../tasks/index.ts';
 import { checkedMounts } from './container-config.ts';
 import { networkFor } from './container-network.ts';
 import type { ContainerWishes, Workers } from './run-workers.ts';
@@ -14,7 +15,7 @@ import { projectErrors } from './errors.ts';
 import { programFile } from './package-files.ts';
 import { findWorkerUsers } from './worker-users.ts';
 
-/** A launcher of containers with everything that the configuration says of them; what is wrong is said here. */
+/** A launcher of containers as the configuration describes them. Throws when that is not possible. */
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
   const { mode, config, env } = wishes;
   openMask();
@@ -55,7 +56,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   };
 }
 
-/** What of the configuration no run could use is refused as it would be there; returns what a run would have to say. */
+/** Throws what a run would throw for this configuration; returns the warnings that a run would show. */
 export async function checkContainers(wishes: ContainerWishes): Promise<readonly string[]> {
   const { info } = wishes.mode;
   await checkedMounts(wishes, info.endpoint);
@@ -63,12 +64,12 @@ export async function checkContainers(wishes: ContainerWishes): Promise<readonly
   return networkFor(wishes).warnings;
 }
 
-/** Root's workers are somebody else, and must read what we and our git write from now on: mail, the lease, objects. */
+/** For root, workers run as another user, who must be able to read mail, lease and git objects. */
 function openMask(): void {
   if (process.getuid?.() === 0) process.umask(process.umask() & 0o022);
 }
 
-/** One that is not like it is named, also when it is the engine's own choice. */
+/** Runtimes that need not be named in a request. */
 const LIKE_RUNC: ReadonlySet<string> = new Set(['runc', 'crun', 'io.containerd.runc.v2']);
 
 type Limits = Pick<ContainerSettings, 'memoryBytes' | 'cpus' | 'pids' | 'tmpfsBytes' | 'diskBytes' | 'runtime'>;
@@ -100,41 +101,35 @@ function handoverFor(wishes: ContainerWishes): Promise<Given> {
   });
 }
 
-/** Whose credentials are looked for: nobody's where each task is a command of its own. */
+/** The agent whose credentials workers get: none when every task has a command of its own. */
 export function servedAgent({
   agent,
   graph,
   config,
 }: Pick<ContainerWishes, 'agent' | 'graph' | 'config'>): Parameters<typeof makeHandover>[0]['agent'] {
-  if (graph.tasks.every((task) => task.run !== null)) return { kind: 'shell' };
+  if (agentTasks(graph).length === 0) return { kind: 'shell' };
   if (agent.kind !== 'command') return { kind: agent.kind };
   return { kind: 'command', name: agent.name, names: config.agents[agent.name]?.env ?? [] };
 }
 
-/** Better to say before the start that no agent can work than after the first attempt. */
+/** Refuses an agent without credentials, before the first attempt would fail for it. */
 function checkCredentials({ agent, graph }: ContainerWishes, given: Given): void {
   const { credentials } = given;
-  const tasks = graph.tasks.filter((task) => task.run === null).length;
-  if (tasks === 0) return;
-  if (agent.kind === 'shell') {
-    const reason = 'it does only tasks with a "run" command';
-    const remedy = 'Give every task a "run" command, or choose another --agent.';
-    throw projectErrors.AGENT_UNUSABLE({ agent: agent.kind, tasks, reason, remedy });
-  }
-  if (agent.kind !== 'claude' || provesItselfOtherwise(given)) return;
+  const tasks = agentTasks(graph).length;
+  if (tasks === 0 || agent.kind !== 'claude' || provesItselfOtherwise(given)) return;
   const reason = credentials === undefined ? 'there is no key, no token and no login' : undefined;
   const stale = credentials?.expired ? `the login in ${credentials.source} has expired` : undefined;
   const problem = reason ?? stale;
   if (problem !== undefined) throw credentialErrors.CREDENTIALS_MISSING({ reason: problem, tasks });
 }
 
-/** A cloud's own ways, and a gateway that is told by headers who is asking. */
+/** Clouds have their own login, and some gateways take a header. */
 function provesItselfOtherwise({ handover, access }: Given): boolean {
   const ofCloud = Object.keys(handover.env).some((name) => name.startsWith('CLAUDE_CODE_USE_'));
   return 'ANTHROPIC_CUSTOM_HEADERS' in access.agent.env || ofCloud;
 }
 
-/** Before anything starts: no worker could. */
+/** Without its runtime no worker could start. */
 function checkRuntime({ workers: { container } }: Config, { runtimes }: EngineInfo): void {
   const { runtime } = container;
   if (runtime === undefined || runtimes.includes(runtime)) return;

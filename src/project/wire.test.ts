@@ -8,7 +8,7 @@ import { runOptions } from './wire.ts';
 it.each([
   ['500m', 500 * 1024 ** 2],
   ['10g', 1024 ** 3],
-])('a bundle may be as large as the disk of its worker (%s), but not without end', async (disk, bytes) => {
+])('a bundle may be as large as the disk of its worker (%s), up to a limit of its own', async (disk, bytes) => {
   const file = path.join(tempFolder(), 'config.yaml');
   writeFileSync(file, `workers: { container: { disk: ${disk} } }\n`);
   const config = await loadConfig(file);

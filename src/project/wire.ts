@@ -15,19 +15,16 @@ import { programFile } from './package-files.ts';
 import type { Project } from './project.ts';
 import type { WorkerWishes, Workers } from './run-workers.ts';
 
-/** Between the polite and the final signal. */
+/** Between SIGTERM and SIGKILL. */
 export const STOP_GRACE_MS = 10_000;
-/** A result was seen, and the agent's process is still there. */
+/** How long an agent may live on after its result. */
 const COMPLETION_MS = 60_000;
 const LOST_WORKERS_PER_TASK = 5;
 const START_FAILURES = 3;
-/**
- * One commit is smaller than that. What is taken stays in the user's repository, also of an attempt that failed, so a
- * task does not get all that its own disk may hold.
- */
+/** No commit is larger. What is fetched stays in the user's repository, also from failed attempts, so it has a limit of its own. */
 const BUNDLE_BYTES = 1024 ** 3;
 
-/** The one place where the orchestrator's ports get their real values. */
+/** The orchestrator's ports with their real implementations. */
 export function wirePorts(
   project: Project,
   store: StateStore,
@@ -50,7 +47,7 @@ export function wireSubprocesses(): Launcher {
   return createSubprocessLauncher({ node: process.execPath, workerProgram: programFile('worker') });
 }
 
-/** Workers as the mode wants them. What containers need is loaded only for them. */
+/** Workers for the mode of a run. Code for containers is loaded only when it is needed. */
 export async function wireWorkers(wishes: WorkerWishes): Promise<Workers> {
   const { mode, env } = wishes;
   if (mode.name === 'subprocess')
@@ -59,7 +56,7 @@ export async function wireWorkers(wishes: WorkerWishes): Promise<Workers> {
   return wireContainers({ ...wishes, mode });
 }
 
-/** What a run with these workers would have to say before its start; what it could not use is refused here as there. */
+/** Throws what `wireWorkers` would throw for the configuration; returns its warnings. */
 export async function checkWorkers(wishes: WorkerWishes): Promise<readonly string[]> {
   const { mode } = wishes;
   if (mode.name !== 'container') return [];
@@ -67,14 +64,14 @@ export async function checkWorkers(wishes: WorkerWishes): Promise<readonly strin
   return checkContainers({ ...wishes, mode });
 }
 
-/** Ends what is left of a run, whatever its workers ran in. Returns how many processes or containers that were. */
+/** Ends the workers that a run has left. Returns the number of processes or containers. */
 export async function sweepRun(state: RunState, env: Environment): Promise<number> {
   if (state.settings.mode !== 'container') return wireSubprocesses().sweep(state.runId);
   const { findEngine } = await import('../engines/index.ts');
   return sweepOwner(await findEngine(env), state.runId);
 }
 
-/** Looks for the live workers of a run, in what they run in; an engine that does not answer has none. */
+/** Lists the live workers of a run; none when the engine does not answer. */
 export function wireList(env: Environment): (state: RunState) => Promise<WorkerHandle[]> {
   return async ({ runId, settings }) => {
     if (settings.mode !== 'container') return wireSubprocesses().list(runId);
@@ -100,7 +97,7 @@ export function runOptions({ config, agent, copies, deadlineMs, env, redact, sto
       attempts: retry.attempts,
       losses: LOST_WORKERS_PER_TASK,
       backoffMs: retry.backoff,
-      // A worker beats five times per lease; twice the lease without a beat is no hiccup.
+      // Five heartbeats are due per lease: a worker without one for two leases hangs.
       silentMs: workers.lease * 2,
       startFailures: START_FAILURES,
       setup: workers.setup !== undefined,
@@ -120,7 +117,7 @@ export function runOptions({ config, agent, copies, deadlineMs, env, redact, sto
   };
 }
 
-/** A run that is started within a task of another run is nobody's child. */
+/** A run that is started inside a task of another run must not carry its marks. */
 function withoutMarks(env: Environment): Environment {
   const marks = new Set<string>(Object.values(MARKS));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !marks.has(name)));

@@ -8,14 +8,14 @@ import { projectErrors } from './errors.ts';
 
 const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
 
-/** Who works in this user's containers, on this machine. */
+/** The user and group that this user's containers run as. */
 export async function findWorkerUsers(): Promise<Identity> {
   const [passwd, group, subuid] = await Promise.all(['/etc/passwd', '/etc/group', '/etc/subuid'].map(read));
   const known = { passwd: passwd ?? '', group: group ?? '', subuid: subuid ?? '' };
   return containerIdentity(process.getuid?.() ?? 0, process.getgid?.() ?? 0, known);
 }
 
-/** Workers in containers read the repository's objects as who they are; better to say before the start that they may not. */
+/** Throws when the user of the containers may not read the repository's git objects. */
 export async function checkObjects(repository: Repository, env: Environment): Promise<void> {
   const folders = await repository.objectFolders();
   const who = await findWorkerUsers();

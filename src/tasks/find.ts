@@ -30,3 +30,8 @@ function search(graph: TaskGraph): Found {
   SEARCHED.set(graph, found);
   return found;
 }
+
+/** Tasks without a command of their own: an agent does them. */
+export function agentTasks({ tasks }: TaskGraph): Task[] {
+  return tasks.filter((task) => task.run === null);
+}

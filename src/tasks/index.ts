@@ -1,4 +1,4 @@
-export { taskOf, tasksAt } from './find.ts';
+export { agentTasks, taskOf, tasksAt } from './find.ts';
 export { formatPlan } from './format-plan.ts';
 export type { Task, TaskGraph } from './graph.ts';
 export { dependentsOf, longestFirst } from './order.ts';

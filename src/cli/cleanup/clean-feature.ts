@@ -6,7 +6,7 @@ import type { CliContext, InputOf } from '../command.ts';
 import type { cleanup } from '../commands/cleanup.ts';
 import { cliErrors } from '../errors.ts';
 
-/** `cleanup`: says what goes, asks, removes it. */
+/** `cleanup`: lists what is removed, asks, removes it. */
 export async function cleanFeature(input: InputOf<typeof cleanup>, context: CliContext): Promise<number> {
   const project = await openProject(context);
   const feature = await project.feature(input.feature);

@@ -15,7 +15,7 @@ const info = (more: Partial<Info> = {}): Info => ({
   ...more,
 });
 
-it('an engine that can give workers what they may use, and no more, is fine', () => {
+it('an engine with enough for all workers, and with limits, is fine', () => {
   expect(limitsFinding({ count: 4, container: container() }, info(), 'bad')).toEqual({
     what: 'limits',
     state: 'ok',
@@ -38,15 +38,15 @@ it.each<[string, Partial<Info>, object, string]>([
     '4 workers may use 4 GiB of memory each, the engine has 7.5 GiB',
   ],
   ['has too few CPUs', { cpus: 1 }, {}, 'a worker may use 2 CPUs, the engine has 1'],
-])('an engine that %s is worth a note with a remedy', (_, engine, walls, found) => {
-  expect(limitsFinding({ count: 4, container: container(walls) }, info(engine), 'bad')).toMatchObject({
+])('an engine that %s gets a note with a remedy', (_, engine, limits, found) => {
+  expect(limitsFinding({ count: 4, container: container(limits) }, info(engine), 'bad')).toMatchObject({
     state: 'note',
     found: expect.stringContaining(found),
     remedy: expect.stringMatching(/\w/),
   });
 });
 
-it('a runtime that the engine does not have is bad where containers are insisted on; all that is wrong is said at once', () => {
+it('a missing runtime is bad where a run would be refused; all problems are reported together', () => {
   const wished = { count: 4, container: container({ runtime: 'runsc' }) };
   const finding = limitsFinding(wished, info({ cpus: 1 }), 'bad');
   expect(finding.state).toBe('bad');
@@ -60,7 +60,7 @@ it('a runtime that the engine does not have is bad where containers are insisted
 it.each([
   [{ mapsUsers: true, takesSeccomp: true }, 'Docker 1 at x: it maps users (it is rootless'],
   [{ mapsUsers: false, takesSeccomp: false }, 'Docker 1 at x: it takes no list of system calls with a container'],
-])('an engine that cannot hold workers as it should is none: %j', (able, found) => {
+])('an engine that cannot lock workers in is not used: %j', (able, found) => {
   const engine = { version: '1', endpoint: 'x', ...able } as Parameters<typeof engineFinding>[1];
   expect(engineFinding('Docker', engine, 'bad')).toMatchObject({ state: 'bad', found: expect.stringContaining(found) });
 });

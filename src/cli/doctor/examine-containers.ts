@@ -10,18 +10,18 @@ import {
 } from '../../project/index.ts';
 import type { Project } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
-import { attempt, fine } from './finding.ts';
+import { attempt, checked, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
 
 interface ContainerFindings {
   readonly findings: readonly Finding[];
-  /** Workers of a run would be in containers, or the run would be refused. */
+  /** A run would use containers, or be refused. */
   readonly inside: boolean;
   /** Where the engine listens; null when there is none. */
   readonly endpoint: string | null;
 }
 
-/** What is missing is bad where a run would be refused for it; elsewhere workers run without containers. */
+/** A missing engine or image is bad where a run would be refused for it; elsewhere it is a note. */
 export async function examineContainers(
   workers: Config['workers'] | undefined,
   context: CliContext,
@@ -40,14 +40,17 @@ export async function examineContainers(
   const reached = await attempt('engine', () => engine.info());
   if ('problem' in reached) return { findings: [{ ...reached.problem, state: missing }], inside, endpoint: null };
   const info = reached.value;
-  const findings = [engineFinding(engine.name, info, missing), await checkImage(engine, context, missing)];
+  const findings = [
+    engineFinding(engine.name, info, missing),
+    await checked('image', () => checkImage(engine, context, missing), missing),
+  ];
   const objects = await attempt('objects', async () => project && checkObjects(project.repository, context.env));
   if ('problem' in objects) findings.push({ ...objects.problem, state: missing });
-  const limits = workers === undefined ? [] : [limitsFinding(workers, info, missing)];
-  return { findings: [...findings, ...limits], inside, endpoint: info.endpoint };
+  if (workers !== undefined) findings.push(limitsFinding(workers, info, missing));
+  return { findings, inside, endpoint: info.endpoint };
 }
 
-/** Pure. Without a configuration nothing can be refused. */
+/** Pure. Without a configuration there is no mode, so nothing is refused. */
 function isInside(mode: Config['workers']['mode'] | undefined, anySign: boolean): boolean {
   return mode === 'container' || (mode === 'auto' && anySign);
 }
@@ -68,9 +71,7 @@ export function engineFinding(name: string, info: EngineInfo, missing: Missing):
 
 async function checkImage(engine: Engine, context: CliContext, missing: Missing): Promise<Finding> {
   const { findRunImage, PRUNE_COMMAND } = await import('../../images/index.ts');
-  const found = await attempt('image', async () => findRunImage(engine, await imageRequest(context)));
-  if ('problem' in found) return { ...found.problem, state: missing };
-  const { kind, state } = found.value;
+  const { kind, state } = await findRunImage(engine, await imageRequest(context));
   const which = kind === 'worker' ? 'the worker image' : "the repository's image";
   switch (state.state) {
     case 'fresh':

@@ -11,6 +11,7 @@ import {
   checkedMounts,
   findProgram,
   loadGraph,
+  nameOf,
   inWords,
   openProject,
   placeWorkers,
@@ -20,9 +21,10 @@ import type { ConfigWishes, Project } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { doctor } from '../commands/doctor.ts';
 import { examineContainers } from './examine-containers.ts';
-import { attempt, fine } from './finding.ts';
+import { attempt, checked, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { checkRunPlace } from '../../state/index.ts';
+import { agentTasks } from '../../tasks/index.ts';
 import { colorsFor } from '../render/colors.ts';
 
 const LOW_DISK_BYTES = 1024 ** 3;
@@ -38,9 +40,8 @@ export async function examine(input: InputOf<typeof doctor>, context: CliContext
       : await checkProject(opened.value, context)),
   ];
   const bad = findings.some((finding) => finding.state === 'bad');
-  context.out(
-    input.json ? line`${printableJson({ type: 'doctor', ok: !bad, findings })}\n` : format(findings, context.color),
-  );
+  const facts = { type: 'doctor', ok: !bad, findings };
+  context.out(input.json ? line`${printableJson(facts)}\n` : format(findings, context.color));
   return bad ? 4 : 0;
 }
 
@@ -60,7 +61,8 @@ async function checkBash({ env }: CliContext): Promise<Finding> {
 }
 
 async function checkProject(project: Project, context: CliContext): Promise<Finding[]> {
-  const version = (await project.repository.git.text(['version'])).trim().replace('git version ', '');
+  const { root, git } = project.repository;
+  const version = (await git.text(['version'])).trim().replace('git version ', '');
   const loaded = await attempt('config', () => project.config());
   const config = 'problem' in loaded ? undefined : loaded.value;
   const placed = config === undefined ? project : await placeWorkers(project, config, context.env);
@@ -72,8 +74,8 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
   const needed = inside && config?.agent === 'claude' && graphs.some(({ forAgent }) => forAgent > 0);
   return [
     fine('git', version),
-    fine('repository', project.repository.root),
-    await checkDisk('disk', project.repository.root),
+    fine('repository', root),
+    await checkDisk('disk', root),
     ...(await checkWorkersFolder(placed)),
     'problem' in loaded
       ? loaded.problem
@@ -87,42 +89,43 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
   ];
 }
 
-/** A run that starts no containers does not mind what is wrong with them. */
-async function checkConfig(wishes: ConfigWishes, endpoint: string | null, inside: boolean): Promise<Finding> {
-  const asked = await attempt('config', () => checkedMounts(wishes, endpoint));
-  if ('problem' in asked) return { ...asked.problem, state: inside ? 'bad' : 'note' };
-  return fine('config', wishes.project.paths.config);
+/** What is wrong with containers is no matter for a run that starts none. */
+function checkConfig(wishes: ConfigWishes, endpoint: string | null, inside: boolean): Promise<Finding> {
+  const check = async (): Promise<Finding> => {
+    await checkedMounts(wishes, endpoint);
+    return fine('config', wishes.project.paths.config);
+  };
+  return checked('config', check, inside ? 'bad' : 'note');
 }
 
-/** Looking does no harm, so nothing is asked here. */
-async function checkApproval(project: Project, context: CliContext): Promise<Finding> {
+/** Only looked at: the question is asked when a run starts. */
+function checkApproval(project: Project, context: CliContext): Promise<Finding> {
   const what = 'approval';
-  const asked = await attempt(what, () => readSettings(project, context));
-  if ('problem' in asked) return asked.problem;
-  const { changes } = asked.value;
-  if (changes.length === 0) return fine(what, 'there are no settings in .mahabharatha that you have not approved');
-  const remedy = 'A run at a terminal shows the difference and asks; elsewhere it needs: --trust-config';
-  return { what, state: 'note', found: changes.map(inWords).join('\n'), remedy };
+  return checked(what, async () => {
+    const { changes } = await readSettings(project, context);
+    if (changes.length === 0) return fine(what, 'there are no settings in .mahabharatha that you have not approved');
+    const remedy = 'A run at a terminal shows the difference and asks; elsewhere it needs: --trust-config';
+    return { what, state: 'note', found: changes.map(inWords).join('\n'), remedy };
+  });
 }
 
 /** What the user lets repositories have of this machine. */
-async function checkSettings({ repository }: Project, { env }: CliContext): Promise<Finding> {
-  const what = 'settings';
-  const asked = await attempt(what, () => allowedFolders(env, repository.root));
-  if ('problem' in asked) return asked.problem;
-  const { file, allowed } = asked.value;
-  return fine(what, `${file}: repositories may mount ${counted(allowed.length, 'folder')}`);
+function checkSettings({ repository }: Project, { env }: CliContext): Promise<Finding> {
+  return checked('settings', async () => {
+    const { file, allowed } = await allowedFolders(env, repository.root);
+    return fine('settings', `${file}: repositories may mount ${counted(allowed.length, 'folder')}`);
+  });
 }
 
-/** Worktrees are there; it may be another disk than the repository's. */
+/** It may be on another disk than the repository. */
 async function checkWorkersFolder({ repository, paths }: Project): Promise<Finding[]> {
-  const what = "workers' folder";
   const { top } = paths.placeOf('');
-  const asked = await attempt(what, () => checkRunPlace(repository.root, { top }));
+  const asked = await attempt("workers' folder", () => checkRunPlace(repository.root, { top }));
   if ('problem' in asked) return [asked.problem];
-  return [fine(what, top), await checkDisk('disk of workers', await nearest(top))];
+  return [fine("workers' folder", top), await checkDisk('disk of workers', await nearest(top))];
 }
 
+/** The folder itself, or the first one above it that is there. */
 async function nearest(folder: string): Promise<string> {
   return access(folder).then(
     () => folder,
@@ -137,22 +140,20 @@ async function checkDisk(what: string, folder: string): Promise<Finding> {
   return { what, state: 'bad', found: free, remedy: 'Make room: every worker has a checkout of its own.' };
 }
 
-/** What is in an image is not looked at: only that of a container's agent, Claude Code, is known to be there. */
-async function checkAgent(config: Config, inside: boolean, { env }: CliContext): Promise<Finding> {
-  const asked = await attempt('agent', async () => {
+/** Programs in an image are not looked for; the worker image has Claude Code. */
+function checkAgent(config: Config, inside: boolean, { env }: CliContext): Promise<Finding> {
+  const what = 'agent';
+  return checked(what, async () => {
     const spec = agentSpec(config, config.agent);
-    if (inside && spec.kind !== 'shell') return { spec, problem: undefined };
-    return { spec, problem: await agentProblem(spec, env) };
+    const name = nameOf(spec);
+    const problem = await agentProblem(spec, inside, env);
+    if (problem !== undefined) {
+      const remedy = `${problem.remedy} Tasks with a "run" command need no agent.`;
+      return { what, state: 'note', found: `${name}: ${problem.reason}`, remedy };
+    }
+    if (!inside) return fine(what, name);
+    return fine(what, spec.kind === 'command' ? `${name}: "${spec.command[0]}" of the image` : `${name} of the image`);
   });
-  if ('problem' in asked) return asked.problem;
-  const { spec, problem } = asked.value;
-  const name = spec.kind === 'command' ? spec.name : spec.kind;
-  if (problem !== undefined) {
-    const remedy = `${problem.remedy} Tasks with a "run" command need no agent.`;
-    return { what: 'agent', state: 'note', found: `${name}: ${problem.reason}`, remedy };
-  }
-  if (!inside) return fine('agent', name);
-  return fine('agent', spec.kind === 'command' ? `${name}: "${spec.command[0]}" of the image` : `${name} of the image`);
 }
 
 interface Need {
@@ -160,22 +161,24 @@ interface Need {
   readonly missing: 'bad' | 'note';
 }
 
-/** Whether there are any, never what they are. */
-async function checkCredentials({ env }: CliContext, { inside, missing }: Need): Promise<Finding> {
+/** Says whether there are any, never what they are. */
+function checkCredentials({ env }: CliContext, { inside, missing }: Need): Promise<Finding> {
   const what = 'credentials';
-  const asked = await attempt(what, () => findAgentCredentials({ env, platform: process.platform, run }));
-  if ('problem' in asked) return { ...asked.problem, state: missing };
-  if (asked.value === undefined) {
-    const remedy =
-      'For Claude Code: run "claude" once and log in, or set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY.';
-    return { what, state: missing, found: 'none found', remedy };
-  }
-  const { source, expired, expiresAt } = asked.value;
-  const found = source in env ? `${source} is set` : source;
-  if (!expired) return fine(what, expiresAt === null ? found : `${found}, valid until ${expiresAt}`);
-  const state = inside ? missing : 'note';
-  const remedy = 'Run "claude" once: it renews the login, which workers in containers cannot.';
-  return { what, state, found: `${found}: the login has expired (${expiresAt})`, remedy };
+  const check = async (): Promise<Finding> => {
+    const credentials = await findAgentCredentials({ env, platform: process.platform, run });
+    if (credentials === undefined) {
+      const remedy =
+        'For Claude Code: run "claude" once and log in, or set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY.';
+      return { what, state: missing, found: 'none found', remedy };
+    }
+    const { source, expired, expiresAt } = credentials;
+    const found = source in env ? `${source} is set` : source;
+    if (!expired) return fine(what, expiresAt === null ? found : `${found}, valid until ${expiresAt}`);
+    const remedy = 'Run "claude" once: it renews the login, which workers in containers cannot.';
+    const state = inside ? missing : 'note';
+    return { what, state, found: `${found}: the login has expired (${expiresAt})`, remedy };
+  };
+  return checked(what, check, missing);
 }
 
 interface GraphFinding {
@@ -193,9 +196,9 @@ async function checkGraphs(project: Project): Promise<GraphFinding[]> {
         const what = `feature ${name}`;
         const loaded = await attempt(what, () => loadGraph(project.paths.feature(name).graph));
         if ('problem' in loaded) return { finding: loaded.problem, forAgent: 0 };
-        const { tasks, levels } = loaded.value.graph;
-        const finding = fine(what, `${tasks.length} tasks in ${levels.length} levels`);
-        return { finding, forAgent: tasks.filter((task) => task.run === null).length };
+        const { graph } = loaded.value;
+        const finding = fine(what, `${graph.tasks.length} tasks in ${graph.levels.length} levels`);
+        return { finding, forAgent: agentTasks(graph).length };
       }),
   );
 }

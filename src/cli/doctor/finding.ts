@@ -5,13 +5,23 @@ export interface Finding {
   readonly what: string;
   readonly state: 'ok' | 'note' | 'bad';
   readonly found: string;
-  /** How to mend it. */
+  /** What to do about it. */
   readonly remedy: string | null;
 }
 
 export const fine = (what: string, found: string): Finding => ({ what, state: 'ok', found, remedy: null });
 
-/** What a check that fails has to say is a finding too. */
+/** A check that fails is a finding too. */
+export async function checked(
+  what: string,
+  check: () => Promise<Finding>,
+  failed: Finding['state'] = 'bad',
+): Promise<Finding> {
+  const tried = await attempt(what, check);
+  return 'problem' in tried ? { ...tried.problem, state: failed } : tried.value;
+}
+
+/** The value, or why there is none. */
 export async function attempt<Value>(
   what: string,
   work: () => Promise<Value>,

@@ -28,7 +28,7 @@ function world(): {
   return { engine, view, said: () => said };
 }
 
-it('that is called off with its last step ends as called off, and says what is new', async () => {
+it('a build that is interrupted in its last step says so, and which image is new', async () => {
   const controller = new AbortController();
   const { engine, view, said } = world();
   const tagImage: typeof engine.tagImage = async (id, tag) => {
@@ -40,7 +40,7 @@ it('that is called off with its last step ends as called off, and says what is n
   expect(said()).toMatch(/built in [^]*\nThe build was called off; only mahabharatha-worker:\S+ is new, .*\n$/);
 });
 
-it('says how older images are removed when it has built one, and only then', async () => {
+it('a build says how older images are removed when it has built one, and only then', async () => {
   const { engine, view, said } = world();
   const request = { ...COMMON, packageRoot: packageFolder() };
   await makeImages(engine, request, view);

@@ -6,9 +6,9 @@ import type { CliContext, InputOf } from '../command.ts';
 import type { build } from '../commands/build.ts';
 import { buildView } from '../render/build-view.ts';
 
-/** `build`: makes the images that are missing or stale, and says which ones they are. */
+/** `build`: builds images that are missing or stale, and names them. */
 export async function buildImage(input: InputOf<typeof build>, context: CliContext): Promise<number> {
-  await checkRecipe(input.trustConfig, context);
+  await checkDockerfile(input.trustConfig, context);
   const base = input.baseImage ?? null;
   const request = await imageRequest(context, { base, platform: platformOf(input.platform) });
   const whole = { ...request, noCache: !input.cache, signal: context.interrupted };
@@ -25,8 +25,8 @@ function platformOf(platform: string | undefined): string | null {
   });
 }
 
-/** Commands of a repository's recipe run on the engine. */
-async function checkRecipe(trusted: boolean, context: CliContext): Promise<void> {
+/** A repository's Dockerfile runs commands on the engine, so it needs approval. */
+async function checkDockerfile(trusted: boolean, context: CliContext): Promise<void> {
   const project = await projectIfAny(context);
   if (project !== null) await askTrust(project, await readSettings(project, context), trusted, context);
 }

@@ -37,7 +37,7 @@ export function workerSource(store: StateStore, worker: number, color: boolean):
   };
 }
 
-/** What the egress proxy has refused to any worker, or could not reach for it. */
+/** Requests of workers that the egress proxy refused or could not pass on. */
 export function egressSource(store: StateStore, color: boolean): Source {
   const colors = colorsFor(color);
   return {
@@ -46,7 +46,7 @@ export function egressSource(store: StateStore, color: boolean): Source {
       const refusal = readRefusal(json);
       const line = refusal === undefined ? readLogLine(json) : { ...refusal, text: refusalText(refusal) };
       if (line === undefined) return unreadable(json, { source: 'egress' });
-      // It stands out, since it may be the reason for all that follows; a task has chosen the names in it.
+      // In yellow, because a refusal may be the cause of later failures. A task has chosen the names in it.
       return entryOf(line, colors.yellow(printableOutput(line.text)), colors);
     },
   };
@@ -84,7 +84,7 @@ export function eventSource(store: StateStore, color: boolean): Source {
   };
 }
 
-/** Our own file, written by this or an earlier version of us. */
+/** The file is ours, so its events need no schema. */
 function isEvent(value: unknown): value is RecordedEvent {
   return (
     typeof value === 'object' && value !== null && 'type' in value && 'at' in value && typeof value.at === 'string'

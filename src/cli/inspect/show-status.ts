@@ -8,7 +8,7 @@ import { formatStatus } from '../render/status.ts';
 
 const WATCH_MS = 1000;
 
-/** `status`: exit 0 whatever the run's own state is; it was asked, and it has answered. */
+/** `status`: exit 0 whatever the state of the run is. */
 export async function showStatus(input: InputOf<typeof status>, context: CliContext): Promise<number> {
   const project = await openProject(context);
   const feature = await project.feature(input.feature);
@@ -28,7 +28,7 @@ function printer(context: CliContext, json: boolean, watch: boolean): (view: Sta
   return (view) => {
     const text = formatStatus(view, Date.now(), colors);
     if (watch && context.terminal) return context.out(line`${CLEAR_SCREEN}${text}`);
-    // In a log only what is new is worth a line.
+    // A log gets a new text only when something but ages has changed.
     const same = formatStatus(view, Date.parse(view.updatedAt), colors).toString();
     if (same !== last) context.out(text);
     last = same;

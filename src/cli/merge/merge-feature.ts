@@ -6,7 +6,7 @@ import type { merge } from '../commands/merge.ts';
 
 const SHOWN_FILES = 30;
 
-/** `merge`: says what has changed, what steers tools first. */
+/** `merge`: lists what has changed, steering files first. */
 export async function mergeFeature(input: InputOf<typeof merge>, context: CliContext): Promise<number> {
   const project = await openProject(context);
   const feature = await project.feature(input.feature);
@@ -27,7 +27,7 @@ export async function mergeFeature(input: InputOf<typeof merge>, context: CliCon
   return 0;
 }
 
-/** What steers tools and later runs is never cut: a branch with many files must not hide the one that matters. */
+/** Steering files are all listed: many other files must not hide one. */
 function showFiles(
   files: readonly string[],
   steering: readonly SteeringChange[],

@@ -37,13 +37,13 @@ export function plainView({ out, err }: Context): BuildListener {
   };
 }
 
-/** One line that always shows the last one printed; what failed is in the error, with its last lines. */
+/** Shows only the last line of a build, in place. An error has the last lines of its own. */
 function tailView({ out, err, color }: Context): BuildListener {
   const { dim } = colorsFor(color);
   const width = Math.max(20, columnsOf(process.stdout) - 3);
   return {
     step: (text) => out(line`${CLEAR_LINE}Building ${text}\n`),
-    // A build prints what it wants; only we move the cursor.
+    // Output of a build must not move the cursor.
     line: (text) => out(line`${CLEAR_LINE}  ${dim(printableOutput(text).toString().slice(0, width))}`),
     done: (image) => out(line`${CLEAR_LINE}${describe(image)}`),
     olderStay: () => out(line`${CLEAR_LINE}${OLDER_STAY}`),
@@ -62,7 +62,7 @@ function describe({ title, tag, bytes, ms, cached }: BuiltImage): Printable {
 
 const OLDER_STAY = line`Older images stay. This removes all of Mahabharatha's that no container uses, the new ones too: ${PRUNE_COMMAND}\n`;
 
-/** The worker image may be finished when the repository's is called off. */
+/** The worker image may be finished when the build of the repository image is interrupted. */
 function describeEnd(finished: readonly BuiltImage[]): Printable {
   const built = newOnes(finished);
   if (built.length === 0) return line`The build was called off; no image has changed.\n`;

@@ -49,11 +49,11 @@ describe('the rows of a run that is over', () => {
     );
   });
 
-  it('do not say that work is kept which there is not', async () => {
+  it('do not say that work is kept when there is none', async () => {
     expect(await rowsAfter([started('A'), failed('A', null), started('B')])).toContain('A stopped, B stopped, C not');
   });
 
-  it('know what was done before the run was resumed, from the level or from the state', async () => {
+  it('show work that was done before the run was resumed, from the level or from the state', async () => {
     expect(await rowsAfter([finished(1), started('C')])).toContain('A done, B done, C stopped, 1 done');
     const tasks = Object.entries(fresh.tasks).map(([id, task]) => {
       const status = ({ A: 'complete', B: 'failed', C: 'blocked' } as const)[id] ?? task.status;

@@ -3,23 +3,23 @@ import type { Printable } from '../../lib/index.ts';
 import type { RecordedEvent, RunState, TaskState } from '../../state/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
 
-/** What is said after a row's name when it ends; `none` for one whose work has not begun. */
+/** How a row ended, in words that stand after its name; `none` when its work has not begun. */
 export interface End {
   readonly kind: 'good' | 'bad' | 'none';
   readonly words: Printable;
 }
 
-/** One row of the live view, as far as events tell of it; there may not be a row yet to show it in. */
+/** What events say of one row of the live view. The row itself may not be there yet. */
 export interface Cell {
-  /** Its level begins when it does. */
+  /** The level's cell, which begins with this one. */
   readonly within: Cell | undefined;
-  /** The last that was told of it. */
+  /** The last event in words. */
   text: Printable;
-  /** How it ends if the run ends now. */
+  /** The end of this row, if the run ended now. */
   rest: End;
   readonly begun: Once<void>;
   readonly ended: Once<End>;
-  /** Shows a new text; does nothing as long as there is no row. */
+  /** Shows a new text; does nothing before there is a row. */
   show: (text: Printable) => void;
 }
 
@@ -34,7 +34,7 @@ export interface Cells {
   readonly levels: ReadonlyMap<number, LevelCells>;
 }
 
-/** What Promise.withResolvers gives; Node 20 has it not. */
+/** As Promise.withResolvers, which Node 20 does not have. */
 interface Once<Value> {
   readonly promise: Promise<Value>;
   readonly settle: (value: Value) => void;
@@ -69,7 +69,7 @@ export function tell(cell: Cell, text: Printable): void {
   cell.show(text);
 }
 
-/** A resumed run does not say again what began before: whatever is heard of a task or its merge is a beginning. */
+/** A resumed run does not repeat earlier events, so any event of a task or its merge counts as its beginning. */
 function begin(cell: Cell | undefined): void {
   if (cell === undefined) return;
   cell.rest = STOPPED;
@@ -111,7 +111,7 @@ export function moveBy(event: RecordedEvent, { tasks, levels }: Cells): void {
   }
 }
 
-/** A task of a complete level of which nothing was heard was done before this run was resumed. */
+/** A task of a complete level without an event was done before the run was resumed. */
 function finishLevel({ level, merging }: LevelCells, tasks: Cells['tasks'], end: End): void {
   merging.ended.settle(merging.rest === NOT_BEGUN ? { kind: 'good', words: line`nothing to merge` } : DONE);
   if (end === DONE) for (const task of tasks.values()) if (task.within === level) task.ended.settle(DONE);
@@ -123,13 +123,13 @@ const failure = (what: string, cause: string | null): End => ({
   words: line`${what}: ${firstLine(cause ?? '')}`,
 });
 
-/** The run is over: what is open now ends as the state says, or else as far as it had come. */
+/** The run is over: open rows end as the state says, or as far as their events go. */
 export function endAll({ tasks, levels }: Cells, state: RunState | undefined): void {
   for (const [id, cell] of tasks) cell.ended.settle(endOf(state?.tasks[id]) ?? cell.rest);
   for (const [number, { level, merging }] of levels) {
     const status = state?.levels[number]?.status;
     const known = status === 'complete' ? DONE : status === 'failed' ? failure('failed', 'see its tasks') : undefined;
-    // A level that was broken off keeps its rows only when one of them has failed.
+    // listr2 keeps the rows of an interrupted level only when one of them has failed.
     const open = level.rest === NOT_BEGUN ? NOT_BEGUN : ({ ...merging.rest, kind: 'bad' } as const);
     merging.ended.settle(known ?? open);
     level.ended.settle(known ?? level.rest);

@@ -11,7 +11,7 @@ interface RendererWishes {
   readonly json: boolean;
 }
 
-/** Chosen once: for programs, for a person at a terminal, for a log. */
+/** JSON for programs, a live tree for a terminal, lines for a log. */
 export async function createRenderer({ context, graph, json }: RendererWishes): Promise<RunListener> {
   if (json) return jsonRenderer(context);
   if (!context.terminal || !fits(graph, process.stdout)) return plainRenderer(context);
@@ -22,8 +22,8 @@ export async function createRenderer({ context, graph, json }: RendererWishes): 
 const USUAL_ROWS = 24;
 
 /**
- * A tree is drawn anew with every change: one with more rows than the screen cannot be, and to draw thousands costs more
- * than their tasks. In a terminal of no width it would be drawn one letter below the other.
+ * A tree is drawn anew with every change, so it must fit on the screen: more rows cannot be redrawn, and thousands of rows
+ * take longer than their tasks. In a terminal of no width every letter would have a line of its own.
  */
 export function fits(
   graph: TaskGraph,

@@ -7,7 +7,7 @@ interface Line {
   readonly text: Printable;
 }
 
-/** Before the lines of what a task or a set-up printed: no line of ours begins so. */
+/** Before each line that a task or set-up printed; no line of ours begins so, so a task cannot forge one. */
 export const MARGIN = '           │ ';
 
 type EventOf<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { type: Type }>;

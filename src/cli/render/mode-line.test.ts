@@ -6,12 +6,12 @@ const container: ModeLine = { name: 'container', wished: 'auto', because: 'an en
 const subprocess: ModeLine = { name: 'subprocess', wished: 'subprocess', because: '--mode says so' };
 
 describe('the first line of a run', () => {
-  it('is its mode and why, and below it what that does not protect from', () => {
+  it('is the mode and why; below it stands what the mode does not protect from', () => {
     expect(String(modeText(container, []))).toBe('mode auto: container, because an engine is there\n');
     expect(String(modeText(subprocess, ['a', 'b']))).toBe('mode subprocess, because --mode says so\n  a\n  b\n');
   });
 
-  it('is an event for programs, and is told once', () => {
+  it('is an event for programs, and is printed once', () => {
     const told: string[] = [];
     const tell = modeTeller({ out: (text) => void told.push(String(text)) }, true);
     tell(container, []);

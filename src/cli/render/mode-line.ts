@@ -3,7 +3,7 @@ import type { Printable } from '../../lib/index.ts';
 import type { ModeLine, RunFace } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
 
-/** Tells the mode of a run, once: a second call says nothing. */
+/** Prints the mode of a run, once: a second call does nothing. */
 export function modeTeller({ out }: Pick<CliContext, 'out'>, json: boolean): RunFace['mode'] {
   let told = false;
   return (mode, unprotected) => {

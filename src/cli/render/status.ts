@@ -93,7 +93,7 @@ function workerLines(view: StatusView, now: number, colors: Colors): Printable[]
 
 const isLive = ({ status }: { status: string }): boolean => status !== 'STOPPED' && status !== 'CRASHED';
 
-/** They are at work, though nothing else is: whoever wants their work has to be quick. */
+/** Workers without an orchestrator end with their lease; until then a resumed run takes them over. */
 function ownerlessLine({ orchestrator, workers, feature }: StatusView): Printable[] {
   const count = Object.values(workers).filter(isLive).length;
   if (orchestrator !== null || count === 0) return [];

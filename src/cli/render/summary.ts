@@ -4,12 +4,12 @@ import type { RunState } from '../../state/index.ts';
 import type { NetworkTally, Tally } from '../../project/index.ts';
 import { MARGIN } from './describe.ts';
 
-/** So many targets are named. */
+/** At most so many targets are named. */
 const NAMED = 4;
-/** Below the words that a row begins with. */
+/** For lines below a row, as wide as its label. */
 const INDENT = ' '.repeat(11);
 
-/** The last word of a run: what is done, what is not and why, where it is, and what to do next. */
+/** The end of a run in words: what is done, what is not and why, where it is, what to do next. */
 export function formatSummary(state: RunState, network: NetworkTally | undefined): Printable {
   const tasks = Object.entries(state.tasks);
   const done = tasks.filter(([, task]) => task.status === 'complete').length;
@@ -33,7 +33,7 @@ function costLine({ cost }: RunState): string[] {
   return [`  cost     $${cost.costUsd.toFixed(2)} (${tokens} tokens in, ${cost.outputTokens} out)`];
 }
 
-/** The first is a matter of the user's allowlist, the second of his network. */
+/** Refusals can be cured in the user's allowlist, unreached targets in the network. */
 function networkLines({ feature }: RunState, network: NetworkTally | undefined): string[] {
   if (network === undefined) return [];
   const rows = [

@@ -26,7 +26,7 @@ export function terminalRenderer(context: CliContext, graph: TaskGraph): RunList
       concurrent: true,
       exitOnError: false,
       registerSignalListeners: false,
-      // An error's words would stand in the place of the row's name; ours stand after it.
+      // listr2 would show an error instead of the row's name; ours stands after it.
       rendererOptions: { collapseSubtasks: true, showErrorMessage: false },
     },
   );
@@ -52,7 +52,7 @@ function levelRow(level: number, graph: TaskGraph, { tasks, levels }: Cells): Ro
       const cells = levels.get(level);
       if (cells === undefined) return undefined;
       const over = follow(row, title, cells.level);
-      // What has failed in it is told by its rows.
+      // Its rows show what has failed.
       over.catch(() => undefined);
       const begun = cells.level.begun.promise.then(() => true);
       if (!(await Promise.race([begun, over.then(() => false)]))) return undefined;
@@ -72,7 +72,7 @@ function rowOf(title: Printable, cell: Cell | undefined): RowOfTask {
   };
 }
 
-/** A row turns as soon as there is one; ours stand still until their work begins. */
+/** listr2 animates every row from the start; ours wait until their work begins. */
 async function follow(row: Row, title: Printable, cell: Cell): Promise<void> {
   row.task.state$ = ListrTaskState.WAITING;
   cell.show = (text) => (row.output = text.toString());
@@ -86,7 +86,7 @@ async function follow(row: Row, title: Printable, cell: Cell): Promise<void> {
 function conclude(row: Row, title: Printable, { kind, words }: End): void {
   row.title = line`${title} — ${words}`.toString();
   if (kind === 'bad') throw new Error(words.toString());
-  // Only what has started can be complete; what was done before this run had never started in it.
+  // listr2 completes only rows that have started; work of an earlier run has not started in this one.
   if (kind === 'good') row.task.state$ = ListrTaskState.STARTED;
 }
 

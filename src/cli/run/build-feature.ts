@@ -71,7 +71,7 @@ function usage(problem: string, hint: string): AppError {
 function faceOf(context: CliContext, json: boolean): RunFace {
   return {
     mode: modeTeller(context, json),
-    // Said on stderr, since stdout is the run's.
+    // On stderr, because stdout is for events of the run.
     build: plainView({ ...context, out: context.err, terminal: false }),
     open: (graph) => createRenderer({ context, graph, json }),
   };

@@ -78,7 +78,7 @@ const EXAMPLE = {
   ],
 };
 
-/** `init`: writes what is missing and leaves what is there. */
+/** `init`: writes files that are missing, keeps those that are there. */
 export async function initProject(input: InputOf<typeof init>, context: CliContext): Promise<number> {
   const project = await openProject(context);
   const files = [

@@ -11,46 +11,34 @@ import type { CliContext, InputOf } from '../command.ts';
 import type { demo } from '../commands/demo.ts';
 import { cliErrors } from '../errors.ts';
 
-const write = (file: string, line: string): string => `sleep 1 && echo '${line}' > ${file}`;
+/** What each task writes, and how that is checked. */
+const TASKS = [
+  ['L1-001', 'Say hello', 'hello.sh', 'hello() { echo "Hello, $1!"; }', 'bash -n hello.sh'],
+  ['L1-002', 'Say goodbye', 'goodbye.sh', 'goodbye() { echo "Goodbye, $1!"; }', 'bash -n goodbye.sh'],
+  ['L1-003', 'Know a name', 'name.txt', 'Arjuna', 'test -s name.txt'],
+  [
+    'L2-001',
+    'Greet: needs all three',
+    'greet.sh',
+    '. ./hello.sh; . ./goodbye.sh; hello "$(cat name.txt)"; goodbye "$(cat name.txt)"',
+    'bash greet.sh | grep -q "Goodbye, Arjuna!"',
+  ],
+] as const;
+
+const IDS = TASKS.map(([id]) => `GREETING-${id}`);
 
 const GRAPH = {
   feature: 'greeting',
   version: '2.0',
-  tasks: [
-    {
-      id: 'GREETING-L1-001',
-      title: 'Say hello',
-      level: 1,
-      files: { create: ['hello.sh'] },
-      run: write('hello.sh', 'hello() { echo "Hello, $1!"; }'),
-      verification: { command: 'bash -n hello.sh' },
-    },
-    {
-      id: 'GREETING-L1-002',
-      title: 'Say goodbye',
-      level: 1,
-      files: { create: ['goodbye.sh'] },
-      run: write('goodbye.sh', 'goodbye() { echo "Goodbye, $1!"; }'),
-      verification: { command: 'bash -n goodbye.sh' },
-    },
-    {
-      id: 'GREETING-L1-003',
-      title: 'Know a name',
-      level: 1,
-      files: { create: ['name.txt'] },
-      run: write('name.txt', 'Arjuna'),
-      verification: { command: 'test -s name.txt' },
-    },
-    {
-      id: 'GREETING-L2-001',
-      title: 'Greet: needs all three',
-      level: 2,
-      dependencies: ['GREETING-L1-001', 'GREETING-L1-002', 'GREETING-L1-003'],
-      files: { create: ['greet.sh'] },
-      run: write('greet.sh', '. ./hello.sh; . ./goodbye.sh; hello "$(cat name.txt)"; goodbye "$(cat name.txt)"'),
-      verification: { command: 'bash greet.sh | grep -q "Goodbye, Arjuna!"' },
-    },
-  ],
+  tasks: TASKS.map(([id, title, file, text, command]) => ({
+    id: `GREETING-${id}`,
+    title,
+    level: id.startsWith('L1') ? 1 : 2,
+    dependencies: id.startsWith('L1') ? [] : IDS.slice(0, 3),
+    files: { create: [file] },
+    run: `sleep 1 && echo '${text}' > ${file}`,
+    verification: { command },
+  })),
 };
 
 const CONFIG = `workers:
@@ -61,7 +49,7 @@ gates:
     command: for file in *.sh; do bash -n "$file" || exit 1; done
 `;
 
-/** `demo`: the real thing, in small, in a folder that may be thrown away. */
+/** `demo`: a small run in a new folder that can be removed afterwards. */
 export async function runDemo(input: InputOf<typeof demo>, context: CliContext): Promise<number> {
   const folder = await demoFolder(input.dir, context.cwd);
   const specs = path.join(folder, '.mahabharatha', 'specs', GRAPH.feature);
@@ -86,7 +74,7 @@ async function demoFolder(named: string | undefined, cwd: string): Promise<strin
   return realpath(folder);
 }
 
-/** From a fresh clone the program is not on the PATH. */
+/** In a fresh clone the program is not on the PATH. */
 async function howToCall({ env }: CliContext): Promise<Printable> {
   if ((await findProgram('mahabharatha', env)) !== undefined) return line``;
   const program = fileURLToPath(new URL('../../../bin/mahabharatha.js', import.meta.url));

@@ -1,7 +1,9 @@
+import { repeated } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
 import { entriesOf, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { findStrays } from './merge-proof.ts';
+import { isVanished } from './repeatable.ts';
 
 export interface MergeRequest {
   /** What is merged into: becomes the first parent. */
@@ -25,8 +27,15 @@ type MergePreview =
   | { readonly clean: true; readonly tree: string }
   | { readonly clean: false; readonly files: string[] };
 
-/** Merges two commits in the object store alone: no index, no working tree, no ref is touched. */
+/**
+ * Merges two commits in the object store alone: no index, no working tree, no ref is touched. What a `git prune` beside us
+ * takes of it while it is made is made again.
+ */
 export async function mergeCommits(git: GitCommand, request: MergeRequest): Promise<MergeResult> {
+  return repeated(() => mergeOnce(git, request), isVanished);
+}
+
+async function mergeOnce(git: GitCommand, request: MergeRequest): Promise<MergeResult> {
   const { tip, commit, base } = request;
   const ours = base === undefined ? tip : await standIn(git, tip, base);
   const preview = await previewMerge(git, ours, commit);

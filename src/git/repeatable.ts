@@ -46,7 +46,8 @@ const PASSING = [
 const NO_ROOM = /No space left on device|Out of diskspace|Disk quota exceeded/;
 
 /** What a `git prune` beside us says of what was added and is in no commit yet. */
-const VANISHED = /invalid object|not a valid (object|tree)|unable to read (tree|sha1 file|[0-9a-f]{40})|bad object/i;
+const VANISHED =
+  /invalid object|nonexistent object|not a valid (object|tree)|not a tree object|unable to read (tree|sha1 file|[0-9a-f]{40})|bad object|nothing to merge/i;
 
 export function isHarmless(args: readonly string[]): boolean {
   const verb = args.findIndex((arg, index) => arg !== '-c' && args[index - 1] !== '-c');

@@ -36,6 +36,7 @@ function setBench(): Bench {
       return { kind: 'merged', commit: commit(`+${request.commit}`) };
     },
     changedFiles: async (works: unknown[]) => works.map(() => new Set(bench.conflicts)),
+    isWhole: async () => true,
     changeRefs: async (changes: { to: string }[]) => void refs.push(...changes.map(({ to }) => to)),
   };
   const ports = { repository, launcher: { capabilities: { sharesObjects: true } } };

@@ -10,6 +10,7 @@ import { orchestratorErrors } from './errors.ts';
 import type { Journal } from './journal.ts';
 import type { ActionOf, MergeAction } from './plan.ts';
 import type { Ports, RunContext } from './ports.ts';
+import { dropIfBroken } from './repair.ts';
 import { trialChain } from './trial.ts';
 
 /**
@@ -23,15 +24,22 @@ export async function mergeTasks(
 ): Promise<void> {
   const onto = tipOf(journal.state, level);
   const ends: MergeEnd[] = [];
-  let tip = onto;
-  for (const id of tasks) {
-    if (context.options.stop.aborted) break;
-    const merged = ends.filter(({ kind }) => kind === 'merged').map(({ task }) => task);
-    const end = await mergeTask(context, journal.state, { level, id, tip, merged });
-    if (end.kind === 'merged') tip = end.tip;
-    ends.push(end);
+  const tip = (): string => ends.findLast((end) => end.kind === 'merged')?.tip ?? onto;
+  const isBroken = (): Promise<boolean> => dropIfBroken(context, journal, { level, tip: tip(), tasks });
+  try {
+    for (const id of tasks) {
+      if (context.options.stop.aborted) break;
+      const merged = ends.filter(({ kind }) => kind === 'merged').map(({ task }) => task);
+      ends.push(await mergeTask(context, journal.state, { level, id, tip: tip(), merged }));
+    }
+    if (tip() !== onto)
+      await context.ports.repository.changeRefs([{ ref: trialRef(context.graph.feature), to: tip() }]);
+  } catch (error) {
+    if (await isBroken()) return;
+    throw error;
   }
-  if (tip !== onto) await context.ports.repository.changeRefs([{ ref: trialRef(context.graph.feature), to: tip }]);
+  // Git takes a tree that is missing for an empty one, and may call that a conflict.
+  if (ends.some(({ kind }) => kind === 'conflict') && (await isBroken())) return;
   const recorded = decideMerges({ state: journal.state, graph: context.graph }, { level, onto, ends });
   for (const { event } of recorded) journal.record(event);
 }
@@ -86,13 +94,11 @@ async function whoChanged(
 }
 
 /** Moves the integration branch to the trial's tip, if the branch is where we left it and the tip is proved to be what the tasks made. */
-export async function publishLevel(
-  { ports }: RunContext,
-  journal: Journal,
-  action: ActionOf<'publish'>,
-): Promise<void> {
-  const { state } = journal;
+export async function publishLevel(context: RunContext, journal: Journal, action: ActionOf<'publish'>): Promise<void> {
+  const { ports } = context;
   const { level, tip } = action;
+  if (await dropIfBroken(context, journal, { level, tip, tasks: [] })) return;
+  const { state } = journal;
   // A kill below leaves the branch at the tip: a resume knows whose work that is by what is on the disk by then.
   await journal.save();
   const reason = await ports.repository.findMergeFault({ ...trialChain(state, level), tip });

@@ -7,10 +7,12 @@ import { taskOf } from '../tasks/index.ts';
 import type { Task } from '../tasks/index.ts';
 import { eventOf } from './action-events.ts';
 import { whyFresh } from './decide-assignment.ts';
+import { tipOf } from './decide-merge.ts';
 import type { LiveRun } from './live-run.ts';
 import { attemptId, openAttempt } from './plan.ts';
 import type { ActionOf } from './plan.ts';
 import type { RunContext } from './ports.ts';
+import { dropIfBroken } from './repair.ts';
 
 /** How much sooner than its worker an agent is killed, so that the worker can still save and report. */
 const AGENT_GRACE_SHARE = 0.5;
@@ -168,6 +170,8 @@ function briefOf({ files: { create, modify, read }, ...task }: Task): TaskBrief 
 }
 
 export async function runGates({ context, journal }: LiveRun, action: ActionOf<'run-gates'>): Promise<void> {
+  const { level } = action;
+  if (await dropIfBroken(context, journal, { level, tip: tipOf(journal.state, level), tasks: [] })) return;
   const started = eventOf['run-gates'](action, journal.state);
   journal.record(started);
   await journal.save();

@@ -53,8 +53,8 @@ export function notBegun({ id, attempt }: UnderWay): ActionOf<'record'> {
   return attemptFailed(id, attempt, { outcome: 'interrupted', detail, charge: 'nothing' });
 }
 
-/** After a crash of the machine. */
-export function commitLost({ id, attempt }: UnderWay, commit: string): ActionOf<'record'> {
+/** After a crash of the machine; or while the run goes on, and then not for ever. */
+export function commitLost({ id, attempt }: UnderWay, commit: string, charge: 'nothing' | 'loss'): ActionOf<'record'> {
   const detail = `the repository has not all of its commit ${commit.slice(0, 12)} any more: the task is done again`;
-  return attemptFailed(id, attempt, { outcome: 'lost', detail, charge: 'nothing' });
+  return attemptFailed(id, attempt, { outcome: 'lost', detail, charge });
 }

@@ -7,7 +7,8 @@ import type { RunContext } from './ports.ts';
 const SHOWN = 5;
 
 /** After a loss of power refs may be broken and objects missing: what can be is made again, the rest is done again. */
-export async function repairAfterCrash({ ports, graph }: RunContext, journal: Journal): Promise<void> {
+export async function repairAfterCrash(context: RunContext, journal: Journal): Promise<void> {
+  const { ports, graph } = context;
   const empty = await ports.repository.removeEmptyObjects();
   if (empty.length > 0) {
     const some = empty.slice(0, SHOWN).join(', ') + (empty.length > SHOWN ? ` and ${empty.length - SHOWN} more` : '');
@@ -21,14 +22,50 @@ export async function repairAfterCrash({ ports, graph }: RunContext, journal: Jo
     const text = `these refs were broken and have been made again, or removed where nothing is known of them: ${broken.join(', ')}`;
     journal.record({ type: 'warning', text });
   }
+  await redoBroken(context, journal, 'nothing');
+}
+
+/** A task that is done, and of whose commit the repository has not all, is done again: it has no part in that. */
+async function redoBroken(context: RunContext, journal: Journal, charge: 'nothing' | 'loss'): Promise<void> {
+  const { ports, graph } = context;
   for (const [id, { status, merged, commit, attempts }] of Object.entries(journal.state.tasks)) {
     const attempt = attempts.at(-1);
     if (status !== 'complete' || merged || commit === null || attempt === undefined) continue;
     if (await ports.repository.isWhole(commit, attempt.base)) continue;
     // A ref to half a commit would make every git fsck and gc of the repository fail.
     await ports.repository.changeRefs([{ ref: attemptRef(graph.feature, id, attempt.number), to: null }]);
-    journal.record(commitLost({ id, attempt }, commit).event);
+    journal.record(commitLost({ id, attempt }, commit, charge).event);
   }
+}
+
+interface Merges {
+  readonly level: number;
+  readonly tip: string;
+  /** Those that are just being merged. */
+  readonly tasks: readonly string[];
+}
+
+/**
+ * A prune of the repository takes what was made since it began to look for what is needed, refs or not. When some of a
+ * level's merges or of their tasks is gone, they are dropped and made anew. False when all is there.
+ */
+export async function dropIfBroken(context: RunContext, journal: Journal, merges: Merges): Promise<boolean> {
+  if (await isWhole(context, journal.state, merges)) return false;
+  await redoBroken(context, journal, 'loss');
+  await context.ports.repository.changeRefs([{ ref: trialRef(context.graph.feature), to: null }]);
+  const cause = 'the repository has not all of it any more';
+  journal.record({ type: 'trial-dropped', level: merges.level, cause });
+  return true;
+}
+
+async function isWhole({ ports }: RunContext, state: RunState, { tip, tasks }: Merges): Promise<boolean> {
+  if (!(await ports.repository.isWhole(tip, state.integrationTip))) return false;
+  for (const id of tasks) {
+    const { commit = null, attempts = [] } = state.tasks[id] ?? {};
+    const base = attempts.at(-1)?.base;
+    if (commit !== null && base !== undefined && !(await ports.repository.isWhole(commit, base))) return false;
+  }
+  return true;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buildPrompt, createAgent } from '../agents/index.ts';
-import type { AgentReader, AgentVerdict } from '../agents/index.ts';
+import type { Agent, AgentReader } from '../agents/index.ts';
 import { isVanished } from '../git/index.ts';
 import { createLineSplitter, repeated } from '../lib/index.ts';
 import { asksAgent, commitMessage, TEXT_LIMIT, TROUBLE_LIMIT } from '../protocol/index.ts';
@@ -21,39 +21,43 @@ const CLAUDE_LINE_LIMIT = 16 * 1024 * 1024;
 
 type Judgement = Pick<TaskResult, 'outcome' | 'detail' | 'feedback'> & { readonly resetAt?: string | null };
 
+/** With the limits of its container that the agent has met, in words. */
+type AgentJudgement = Judgement & { readonly trouble?: string | undefined };
+
+interface Attempt {
+  readonly context: WorkerContext;
+  readonly setup: WorktreeSetup;
+  readonly assignment: TaskAssignment;
+  readonly log: WorkerLog;
+}
+
 /** One attempt at one task: prepare, let the agent work, take what it made, verify it, and say how it went. */
 export async function runAttempt(
   context: WorkerContext,
   setup: WorktreeSetup,
   assignment: TaskAssignment,
 ): Promise<TaskResult> {
-  const log = context.log.about(assignment.task.id, assignment.attempt);
-  log.line('worker', `${assignment.task.id} begins: ${assignment.task.title} (attempt ${assignment.attempt})`);
-  await setup.prepare({ base: assignment.base, fresh: assignment.fresh });
-  const reader = agentOf(assignment).read(assignment.limits);
-  let judgement: Judgement = brokenOff(context);
-  let trouble: string | undefined;
-  if (!context.stop.aborted) ({ trouble, ...judgement } = await runAgent(context, assignment, reader, log));
-  const { commit, leftOut } = await commitWork(context, setup, assignment);
-  if (judgement.outcome === 'verified') {
-    judgement = await check(context, assignment, { changed: commit !== null, leftOut, said: judgement }, log);
-  }
-  judgement = withTrouble(judgement, trouble);
-  log.line('worker', `${assignment.task.id} ends: ${judgement.outcome} — ${judgement.detail}`);
+  const { attempt, base, fresh, task, limits } = assignment;
+  const log = context.log.about(task.id, attempt);
+  log.line('worker', `${task.id} begins: ${task.title} (attempt ${attempt})`);
+  await setup.prepare({ base, fresh });
+  const own: Attempt = { context, setup, assignment, log };
+  const agent = createAgent(agentSpecOf(assignment));
+  const reader = agent.read(limits);
+  const { trouble, ...said } = context.stop.aborted ? brokenOff(context) : await runAgent(own, agent, reader);
+  const work = await commitWork(own);
+  const judgement = withTrouble(said.outcome === 'verified' ? await check(own, work, said) : said, trouble);
+  log.line('worker', `${task.id} ends: ${judgement.outcome} — ${judgement.detail}`);
   return {
     kind: 'task',
-    attempt: assignment.attempt,
+    attempt,
     outcome: judgement.outcome,
     detail: judgement.detail.slice(0, TEXT_LIMIT),
     feedback: judgement.feedback.slice(-TEXT_LIMIT),
-    commit,
+    commit: work.commit,
     usage: reader.report().usage,
     resetAt: judgement.resetAt ?? null,
   };
-}
-
-function agentOf(assignment: TaskAssignment): ReturnType<typeof createAgent> {
-  return createAgent(agentSpecOf(assignment));
 }
 
 function agentSpecOf({ task, agent }: TaskAssignment): TaskAssignment['agent'] {
@@ -61,27 +65,25 @@ function agentSpecOf({ task, agent }: TaskAssignment): TaskAssignment['agent'] {
 }
 
 async function runAgent(
-  context: WorkerContext,
-  assignment: TaskAssignment,
+  { context, assignment, log }: Attempt,
+  agent: Agent,
   reader: AgentReader,
-  log: WorkerLog,
-): Promise<Judgement & { readonly trouble?: string | undefined }> {
+): Promise<AgentJudgement> {
   const { task, limits } = assignment;
   const access = asksAgent(assignment) ? await context.credentials?.take(assignment.attempt, context.stop) : undefined;
   if (access === 'none') return withoutCredentials(context);
   const prompt = buildPrompt(task, assignment.feedback);
   await writeFile(context.promptFile, prompt);
-  const command = agentOf(assignment).command(prompt, { run: task.run, promptFile: context.promptFile });
+  const command = agent.command(prompt, { run: task.run, promptFile: context.promptFile });
   await context.reporter.update({ phase: 'running', usage: null, trouble: null });
-  const { kind } = agentSpecOf(assignment);
-  const { stdout, stderr } = listenTo(reader, kind, context, log);
+  const { stdout, stderr } = listenTo(reader, agentSpecOf(assignment).kind, context, log);
   const end = await withAgentHome(context.agentHome, access, (own) =>
     supervise(command.file, command.args, {
       cwd: context.workspace.folder,
       env: { ...context.env, ...own, ...command.env, MAHABHARATHA_TASK: task.id },
       input: command.input,
-      onStdout: (text) => stdout.push(text),
-      onStderr: (text) => stderr.push(text),
+      onStdout: stdout.push,
+      onStderr: stderr.push,
       totalMs: limits.totalMs,
       idleMs: limits.idleMs,
       completion: { ms: limits.completionMs, reached: () => reader.report().finished },
@@ -93,7 +95,7 @@ async function runAgent(
   stderr.end();
   log.sumUp();
   if (end.endedBy === 'stopped') return brokenOff(context);
-  const verdict: AgentVerdict = reader.verdict({ code: end.code, endedBy: end.endedBy });
+  const verdict = reader.verdict({ code: end.code, endedBy: end.endedBy });
   return { ...verdict, trouble: limitsInWords(end.exceeded) };
 }
 
@@ -134,19 +136,16 @@ interface Work {
 }
 
 /** The attempt's work as one commit, also when it failed or was stopped: nothing that was paid for is thrown away. */
-function commitWork(context: WorkerContext, setup: WorktreeSetup, assignment: TaskAssignment): Promise<Work> {
+function commitWork(attempt: Attempt): Promise<Work> {
   // A `git prune` in the repository removes objects that are in no commit yet.
-  return repeated((attempt) => commitOnce(context, setup, assignment, attempt > 1), isVanished);
+  return repeated((round) => commitOnce(attempt, round > 1), isVanished);
 }
 
-async function commitOnce(
-  context: WorkerContext,
-  setup: WorktreeSetup,
-  assignment: TaskAssignment,
-  afresh: boolean,
-): Promise<Work> {
+async function commitOnce({ context, setup, assignment }: Attempt, afresh: boolean): Promise<Work> {
   const { workspace, boot } = context;
-  const { create, modify } = assignment.task;
+  const { branch } = boot;
+  const { base, task } = assignment;
+  const { create, modify } = task;
   const declared = new Set([...create, ...modify].map((file) => path.normalize(file)));
   const { paths, files } = setup.leftovers;
   // What a task names outright is its own, also where the set-up has made it before.
@@ -155,12 +154,10 @@ async function commitOnce(
     const foreign = new Set(foreignPaths({ files: { create, modify, read: [] } }, found));
     return found.filter((file) => !foreign.has(file));
   };
-  const { branch } = boot;
-  const { base } = assignment;
   const tree = await workspace.stage({ base, branch, left: { paths, files: others }, owned, afresh });
   const leftOut = await workspace.leftOut(tree, create);
   if (tree === (await workspace.treeOf(base))) return { commit: null, leftOut };
-  const message = commitMessage(assignment.task, assignment.attempt, boot.runId);
+  const message = commitMessage(task, assignment.attempt, boot.runId);
   const commit = await workspace.commit({ base, tree, message, branch });
   if (context.bundle !== null) await workspace.bundle({ branch, base, file: context.bundle });
   return { commit, leftOut };
@@ -170,30 +167,25 @@ async function commitOnce(
  * The work was taken before this runs: what a verification writes (coverage, snapshots) is no change of the task. A task that
  * declares no files is a check, and may leave everything as it was.
  */
-async function check(
-  context: WorkerContext,
-  assignment: TaskAssignment,
-  work: { changed: boolean; leftOut: readonly string[]; said: Judgement },
-  log: WorkerLog,
-): Promise<Judgement> {
-  const { task } = assignment;
-  const declared = [...task.create, ...task.modify];
+async function check({ context, assignment, log }: Attempt, work: Work, said: Judgement): Promise<Judgement> {
+  const { create, modify, verification } = assignment.task;
+  const declared = [...create, ...modify];
   if (work.leftOut.length > 0) {
     const detail = `${work.leftOut.join(', ')} was written but is not in the commit: .gitignore covers it; declare another path or change .gitignore`;
     return { outcome: 'no-change', detail, feedback: detail };
   }
-  if (!work.changed && declared.length > 0) {
+  if (work.commit === null && declared.length > 0) {
     const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
-    return { outcome: 'no-change', detail, feedback: `${detail}. What was said at the end: ${work.said.detail}` };
+    return { outcome: 'no-change', detail, feedback: `${detail}. What was said at the end: ${said.detail}` };
   }
-  if (task.verification === null) return { ...work.said, detail: `${work.said.detail}; there is no verification` };
+  if (verification === null) return { ...said, detail: `${said.detail}; there is no verification` };
   await context.reporter.update({ phase: 'verifying' });
-  const { command, timeoutMs } = task.verification;
+  const { command, timeoutMs } = verification;
   const result = await runShell(context, { source: 'verify', command, timeoutMs, log });
   if (result.stopped) return brokenOff(context);
-  if (result.ok) return { ...work.said, detail: `verified by: ${command}` };
+  if (result.ok) return { ...said, detail: `verified by: ${command}` };
   const detail = `the verification "${command}" failed: ${result.detail}`;
-  const feedback = `${detail}\nIts output:\n${result.output}\n${work.said.feedback}`.trimEnd();
+  const feedback = `${detail}\nIts output:\n${result.output}\n${said.feedback}`.trimEnd();
   return { outcome: 'verification-failed', detail, feedback };
 }
 
@@ -204,7 +196,7 @@ function withoutCredentials(context: WorkerContext): Judgement {
 }
 
 /** Asked to end, or left alone: the first may be the task's own doing, the second never is. */
-function brokenOff({ stop }: WorkerContext): Judgement {
+function brokenOff({ stop }: WorkerContext): AgentJudgement {
   const outcome = stop.reason === LEASE_LOST ? 'orphaned' : 'interrupted';
   return { outcome, detail: 'stopped before it was done', feedback: '' };
 }

@@ -1,5 +1,6 @@
+import { EventEmitter, once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { createByteLines, readJson, sleep, startTimer } from '../lib/index.ts';
+import { createByteLines, readJson, within } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
 import type { Redactor } from '../logs/index.ts';
 import { credentials } from '../protocol/index.ts';
@@ -20,16 +21,17 @@ export interface CredentialsInbox {
 
 type Held = Pick<Credentials, 'attempt' | 'secrets'> & { readonly agent: Credentials['agent'] | undefined };
 
+interface Limits {
+  readonly limitBytes: number;
+  readonly limitMs?: number;
+}
+
 /** Makes nothing flow: what comes is read once the worker listens to its stdin. */
-export function openCredentialsInbox(
-  stdin: Readable,
-  secrets: readonly string[],
-  { limitBytes, limitMs = LIMIT_MS }: { readonly limitBytes: number; readonly limitMs?: number },
-): CredentialsInbox {
+export function openCredentialsInbox(stdin: Readable, secrets: readonly string[], limits: Limits): CredentialsInbox {
+  const news = new EventEmitter();
   let held: Held | undefined;
   let redact = createRedactor(secrets);
   let ended = stdin.readableEnded || stdin.destroyed;
-  let news = new AbortController();
   const hold = (value: Held | undefined): void => {
     held = value;
     redact = createRedactor([...secrets, ...(value?.secrets ?? [])]);
@@ -37,29 +39,23 @@ export function openCredentialsInbox(
   const lines = createByteLines((text) => {
     // What is no such line is passed over: to say what is wrong with it might quote it.
     for (const line of text.split('\n')) hold(readJson(credentials, line) ?? held);
-    news.abort();
-  }, limitBytes);
+    news.emit('news');
+  }, limits.limitBytes);
   const end = (): void => {
     ended = true;
-    news.abort();
+    news.emit('news');
   };
-  const hasEnded = (): boolean => ended;
-  const isHeld = (attempt: string): boolean => held?.attempt === attempt;
-  stdin
-    .on('data', (chunk: Buffer) => lines.push(chunk))
-    .on('end', end)
-    .on('close', end)
-    .on('error', end);
+  stdin.on('data', lines.push);
+  for (const event of ['end', 'close', 'error']) stdin.on(event, end);
+  const isDecided = (attempt: string): boolean => ended || held?.attempt === attempt;
+  const arrival = async (attempt: string, signal: AbortSignal): Promise<void> => {
+    while (!isDecided(attempt) && !signal.aborted) await once(news, 'news', { signal });
+  };
   return {
     take: async (attempt, stop) => {
-      const late = new AbortController();
-      const timer = startTimer(limitMs, () => late.abort());
-      const over = AbortSignal.any([late.signal, stop]);
-      while (!isHeld(attempt) && !hasEnded() && !over.aborted) {
-        news = new AbortController();
-        await sleep(limitMs, AbortSignal.any([news.signal, over]));
-      }
-      timer.cancel();
+      const over = new AbortController();
+      await within(limits.limitMs ?? LIMIT_MS, arrival(attempt, over.signal), stop);
+      over.abort();
       if (held?.attempt !== attempt) return 'none';
       const { agent } = held;
       held = { ...held, agent: undefined };

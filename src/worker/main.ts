@@ -49,16 +49,13 @@ async function main(folders: Folders): Promise<void> {
   const reporter = startReporter(statusFile, firstStatus(boot), beatOf(boot), around.redact);
   try {
     const context: WorkerContext = {
+      ...around,
       boot,
       copies: [folders.inbox, folders.shared].map((folder) => path.join(folder, COPIES)),
       promptFile: path.join(folders.outbox, 'prompt.md'),
       workspace: await openWorkspace(folders.worktree, { ...around.env, [MARKS.child]: 'git' }),
       reporter,
       log,
-      env: around.env,
-      agentHome: around.agentHome,
-      credentials: around.credentials,
-      scratch: around.scratch,
       bundle: boot.bundles ? path.join(folders.outbox, BUNDLE) : null,
       stop: stop.signal,
     };

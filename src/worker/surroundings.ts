@@ -16,11 +16,13 @@ const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH
 
 /** What a worker and all it runs live in. */
 export interface Surroundings {
+  /** For everything that is run for a task. */
   readonly env: Environment;
-  /** What the agent alone has; undefined where it has what its user has. */
+  /** For the agent alone; undefined where the worker has the rights and the logins of its user. */
   readonly agentHome: AgentHome | undefined;
+  /** What the agent proves itself with, for one attempt at a time; undefined as its home is. */
   readonly credentials: CredentialsInbox | undefined;
-  /** Folders in memory, of this container alone. */
+  /** Folders of a worker's own container where tasks leave what they like; emptied after one that failed. */
   readonly scratch: readonly string[];
   readonly redact: Redactor;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Leftovers } from '../git/index.ts';
 import { inSeconds } from '../lib/index.ts';
+import type { Boot } from '../protocol/index.ts';
 import type { WorkerContext } from './context.ts';
 import { emptyFolders } from './remove-tree.ts';
 import { copyFiles } from './copy-files.ts';
@@ -27,61 +28,53 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
   let leftovers: Leftovers = { paths: [], files: new Set() };
   /** State of the lock files at the last set-up; undefined when what it made is not there. */
   let installed: string | undefined;
-  let tidying: { readonly base: string; readonly done: Promise<boolean> } | undefined =
-    boot.checkedOut === null ? undefined : { base: boot.checkedOut, done: Promise.resolve(true) };
+  /** The base at which the worktree is clean; null when that is not known. */
+  let tidied: Promise<string | null> = Promise.resolve(boot.checkedOut);
 
-  const isTidy = async (base: string): Promise<boolean> => {
-    const done = (await tidying?.done) === true && tidying?.base === base;
-    tidying = undefined;
-    return done;
+  const reset = (base: string, { ignoredToo }: { ignoredToo: boolean }): Promise<void> => {
+    const keep = ignoredToo ? [] : leftovers.paths;
+    return workspace.reset({ base, branch: boot.branch, ignoredToo, keep });
   };
-
-  const runSetup = async (command: string, timeoutMs: number): Promise<void> => {
-    await context.reporter.update({ phase: 'setup' });
-    context.log.line('worker', `set-up: ${command}`);
-    const result = await runShell(context, { source: 'setup', command, timeoutMs, log: context.log });
-    if (result.ok) return context.log.line('worker', `set-up done in ${inSeconds(result.durationMs)}`);
-    if (!result.stopped) throw new SetupFailed(`the set-up "${command}" failed: ${result.detail}\n${result.output}`);
+  const install = async (setup: NonNullable<Boot['setup']>, base: string, fresh: boolean): Promise<void> => {
+    const wanted = await workspace.lockSignature();
+    if (!fresh && installed === wanted) return;
+    installed = undefined;
+    await runSetup(context, setup);
+    leftovers = await workspace.leftovers();
+    // What the set-up did to files that git knows is not the task's work either.
+    await reset(base, { ignoredToo: false });
+    installed = wanted;
   };
 
   return {
     get leftovers() {
       return leftovers;
     },
-    settled: async () => {
-      await tidying?.done;
-    },
+    settled: async () => void (await tidied),
     tidyUp: (base) => {
-      const reset = workspace.reset({ base, branch: boot.branch, ignoredToo: false, keep: leftovers.paths });
       // Where it fails, the next task's own reset says why.
-      tidying = {
-        base,
-        done: reset.then(
-          () => true,
-          () => false,
-        ),
-      };
+      tidied = reset(base, { ignoredToo: false })
+        .then(() => base)
+        .catch(() => null);
     },
     prepare: async ({ base, fresh }) => {
       if (fresh) await emptyFolders(context.scratch);
-      const tidy = (await isTidy(base)) && !fresh;
-      if (!tidy) {
-        await workspace.reset({ base, branch: boot.branch, ignoredToo: fresh, keep: fresh ? [] : leftovers.paths });
-      }
+      const isTidy = (await tidied) === base;
+      tidied = Promise.resolve(null);
+      if (fresh || !isTidy) await reset(base, { ignoredToo: fresh });
       const copies = context.copies.find((folder) => existsSync(folder));
       const copied = copies !== undefined && (await copyFiles(copies, workspace.folder));
-      if (boot.setup === null) {
-        if (copied || fresh) leftovers = await workspace.leftovers();
-        return;
-      }
-      const wanted = await workspace.lockSignature();
-      if (!fresh && installed === wanted) return;
-      installed = undefined;
-      await runSetup(boot.setup.command, boot.setup.timeoutMs);
-      leftovers = await workspace.leftovers();
-      // What the set-up did to files that git knows is not the task's work either.
-      await workspace.reset({ base, branch: boot.branch, ignoredToo: false, keep: leftovers.paths });
-      installed = wanted;
+      if (boot.setup !== null) await install(boot.setup, base, fresh);
+      else if (copied || fresh) leftovers = await workspace.leftovers();
     },
   };
+}
+
+async function runSetup(context: WorkerContext, { command, timeoutMs }: NonNullable<Boot['setup']>): Promise<void> {
+  const { log, reporter } = context;
+  await reporter.update({ phase: 'setup' });
+  log.line('worker', `set-up: ${command}`);
+  const result = await runShell(context, { source: 'setup', command, timeoutMs, log });
+  if (result.ok) return log.line('worker', `set-up done in ${inSeconds(result.durationMs)}`);
+  if (!result.stopped) throw new SetupFailed(`the set-up "${command}" failed: ${result.detail}\n${result.output}`);
 }

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { keyedDigest } from '../../lib/index.ts';
 import { egressIdentity } from '../../protocol/index.ts';
+import type { EgressClaim } from '../../protocol/index.ts';
 import { createBudget } from './budget.ts';
 import type { BudgetLimits } from './budget.ts';
 import { createConnectionLimits, createUnnamed } from './connection-limits.ts';
@@ -31,7 +32,7 @@ export interface Clients {
   /** It has asked for more than is answered. */
   ignore(client: Client): void;
   /** From now on what comes on this connection are plain requests for that target. */
-  examine(socket: Socket, tunnel: Target): void;
+  examine(client: Client, socket: Socket, tunnel: Target): void;
 }
 
 interface ClientLimits {
@@ -48,24 +49,22 @@ export function receive(server: Server, key: string, limits: ClientLimits): Clie
   const connections = createConnectionLimits(limits.perWorker, limits.all);
   const unnamed = createUnnamed(limits.unnamed);
   const budget = createBudget(limits.refusals);
-  // The parser gets a connection only after its first line, which is ours.
-  const [parse] = server.listeners('connection') as [(socket: Socket) => void];
-  server.removeAllListeners('connection');
+  const parse = takeParser(server);
+  const admit = (socket: Socket, { worker, token }: EgressClaim, goOn: () => void): void => {
+    unnamed.leave(socket);
+    const place = isTokenOf(key, worker, token) ? connections.enter(worker) : 'none';
+    if (place === 'none') return void socket.destroy();
+    socket.once('close', () => connections.leave(worker));
+    clients.set(socket, newClient(worker, place === 'reason-only'));
+    budget.enter(worker, () => {
+      if (socket.destroyed) return;
+      parse(socket);
+      goOn();
+    });
+  };
   server.on('connection', (socket) => {
     unnamed.enter(socket);
-    awaitPreamble(socket, limits.preambleMs, ({ worker, token }, goOn) => {
-      unnamed.leave(socket);
-      if (!isTokenOf(key, worker, token)) return void socket.destroy();
-      const place = connections.enter(worker);
-      if (place === 'none') return void socket.destroy();
-      socket.once('close', () => connections.leave(worker));
-      clients.set(socket, newClient(worker, place === 'reason-only'));
-      budget.enter(worker, () => {
-        if (socket.destroyed) return;
-        parse.call(server, socket);
-        goOn();
-      });
-    });
+    awaitPreamble(socket, limits.preambleMs, (claim, goOn) => admit(socket, claim, goOn));
   });
   return {
     of: (socket) => clients.get(socket),
@@ -77,14 +76,20 @@ export function receive(server: Server, key: string, limits: ClientLimits): Clie
       client.refused = true;
       budget.charge(client.worker);
     },
-    examine: (socket, tunnel) => {
-      const client = clients.get(socket);
-      if (client === undefined || socket.destroyed) return void socket.destroy();
+    examine: (client, socket, tunnel) => {
+      if (socket.destroyed) return;
       client.tunnel = tunnel;
-      parse.call(server, socket);
+      parse(socket);
       socket.resume();
     },
   };
+}
+
+/** From now on the server parses only the connections that it is given: their first line is ours. */
+function takeParser(server: Server): (socket: Socket) => void {
+  const [parse] = server.listeners('connection') as [(socket: Socket) => void];
+  server.removeAllListeners('connection');
+  return (socket) => parse.call(server, socket);
 }
 
 function newClient(worker: number, crowded: boolean): Client {

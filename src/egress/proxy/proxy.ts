@@ -179,7 +179,7 @@ async function passThrough(proxy: Proxy, { client, socket, upstream, target }: T
   if (verdict === 'nothing') return void socket.destroy();
   if (verdict !== 'http') return refuseTunnel(socket, opening, tell(proxy, client, verdict));
   socket.unshift(opening.client);
-  proxy.clients.examine(socket, target);
+  proxy.clients.examine(client, socket, target);
 }
 
 /** A connection to the target, or why there is none. */

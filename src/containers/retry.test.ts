@@ -3,7 +3,7 @@ import { engineErrors } from '../engines/errors.ts';
 import type { Engine } from '../engines/index.ts';
 import { createRetry } from './retry.ts';
 
-const gone = engineErrors.ENGINE_UNREACHABLE({ tried: ['it broke the connection off'] });
+const gone = engineErrors.ENGINE_UNREACHABLE({ tried: ['it closed the connection'] });
 const slow = engineErrors.ENGINE_TIMEOUT({ call: 'start container x', place: 'there', waitedMs: 20_000 });
 
 function engine(isThere: () => boolean): Engine {

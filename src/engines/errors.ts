@@ -11,20 +11,20 @@ export const engineErrors = defineErrors({
     example: { name: 'mahabharatha-worker-0' },
     message: (f) => `There is a container called "${f.name}" already.`,
     hint: (f) =>
-      `See whose it is with: docker inspect ${f.name} — when nobody needs it, remove it with: docker rm --force ${f.name}`,
+      `See what it is with: docker inspect ${f.name} — when it is not needed, remove it with: docker rm --force ${f.name}`,
   },
   ENGINE_FAILED: {
     kind: 'environment',
     example: { call: 'start container x', reason: 'no room' },
     message: (f) => `The container engine could not ${f.call}: ${f.reason}.`,
-    hint: () => 'See the state of the engine with: docker info — its own log has more: journalctl --unit docker',
+    hint: () => 'See the state of the engine with: docker info — its log says more: journalctl --unit docker',
   },
   ENGINE_TIMEOUT: {
     kind: 'environment',
     example: { call: 'list containers', place: '/var/run/docker.sock', waitedMs: 15_000 },
     message: (f) =>
       `The container engine at ${f.place} was asked to ${f.call} and has not answered within ${inSeconds(f.waitedMs)}.`,
-    hint: () => 'It hangs or is overloaded. Try: docker ps — when that hangs too, restart the engine.',
+    hint: () => 'It hangs or is overloaded. Try: docker ps — when that hangs, too, restart the engine.',
   },
   ENGINE_UNREACHABLE: {
     kind: 'environment',

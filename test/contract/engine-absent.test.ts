@@ -28,7 +28,7 @@ describe('an engine that is not there', () => {
   it.each<[string, () => Promise<string>, RegExp]>([
     ['no socket', async () => socketPath(), /docker\.sock: there is no such socket/],
     ['no socket but a file', async () => withFile(socketPath()), /docker\.sock: nothing listens there/],
-    ['one that hangs up', () => listen((socket) => socket.destroy()), /docker\.sock: it broke the connection off/],
+    ['one that hangs up', () => listen((socket) => socket.destroy()), /docker\.sock: it closed the connection/],
   ])('is said to be so at once: %s', async (_, make, words) => {
     const dead = createDockerEngine({ kind: 'socket', path: await make() });
     const calls = [

@@ -245,9 +245,12 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     );
     await holder.printed('ready');
     const id = holder.output().split(' ')[0] ?? '';
+    const exit = engine.waitContainer(id);
+    // The wait begins with requests of its own: it must know of the container before that is gone.
+    await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await engine.inspectContainer(id)).toMatchObject({ name, status: 'running' });
     process.kill(holder.pid, 'SIGKILL');
-    expect(await engine.waitContainer(id)).toMatchObject({ code: 0 });
+    expect(await exit).toMatchObject({ code: 0 });
     expect(await engine.inspectContainer(id)).toBeUndefined();
   });
 

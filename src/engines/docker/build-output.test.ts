@@ -1,21 +1,17 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createBuildOutput } from './build-output.ts';
+import { readBuild } from './build-output.ts';
 import type { BuildMessage } from './build-output.ts';
 import { jsonLines } from './json-lines.ts';
 
-async function readAll(
-  messages: readonly BuildMessage[],
-): Promise<{ lines: string[]; last: string[]; result: unknown }> {
+async function readAll(messages: readonly BuildMessage[]) {
   const lines: string[] = [];
-  const output = createBuildOutput((line) => lines.push(line));
-  await output.read(Readable.from(messages));
-  return { lines, last: output.last(), result: output.result() };
+  return { lines, ...(await readBuild(Readable.from(messages), (line) => lines.push(line))) };
 }
 
 describe('what a build prints', () => {
   it('comes in whole lines, without colours and empty ones', async () => {
-    const { lines, result } = await readAll([
+    const { lines, failure, imageId } = await readAll([
       { stream: 'Step 1/2 : FROM x' },
       { stream: '\n' },
       { stream: ' ---> Runn' },
@@ -24,10 +20,10 @@ describe('what a build prints', () => {
       { aux: { ID: 'sha256:2' } },
     ]);
     expect(lines).toEqual(['Step 1/2 : FROM x', ' ---> Running', 'red', '10%', '100%', 'end']);
-    expect(result).toEqual({ failure: undefined, imageId: 'sha256:2' });
+    expect([failure, imageId]).toEqual([undefined, 'sha256:2']);
   });
 
-  it('tells the states of a pull, not its every percent', async () => {
+  it('has the states of a pull, and not its percentages', async () => {
     const { lines } = await readAll([
       { status: 'Pulling from library/x', id: 'latest' },
       { status: 'Downloading', id: 'abc', progressDetail: { current: 5 } },
@@ -37,15 +33,15 @@ describe('what a build prints', () => {
     expect(lines).toEqual(['latest: Pulling from library/x', 'abc: Pull complete', 'Status: Downloaded']);
   });
 
-  it('keeps its end for the error', async () => {
+  it('is kept at its end, for the error', async () => {
     const many = Array.from({ length: 50 }, (_, n) => ({ stream: `line ${n}\n` }));
-    const { last, result } = await readAll([...many, { errorDetail: { message: 'no room' }, error: 'x' }]);
+    const { last, failure, imageId } = await readAll([...many, { errorDetail: { message: 'no room' }, error: 'x' }]);
     expect(last).toEqual(many.slice(30).map(({ stream }) => stream.trim()));
-    expect(result).toMatchObject({ failure: 'no room', imageId: undefined });
+    expect([failure, imageId]).toEqual(['no room', undefined]);
   });
 });
 
-it('reads JSON that is cut anywhere, in the middle of a letter too', async () => {
+it('JSON lines are read from chunks of any size, also when one ends within a character', async () => {
   const bytes = Buffer.from('{"a":"ü"}\r\n\n{"b":[1]}\n{"c":null}');
   for (let size = 1; size < bytes.length; size++) {
     const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>

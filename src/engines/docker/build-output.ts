@@ -9,19 +9,23 @@ export interface BuildMessage {
   readonly aux?: { readonly ID?: string };
 }
 
-interface BuildOutput {
-  read(messages: AsyncIterable<BuildMessage>): Promise<void>;
-  /** The end of what was printed, for the error. */
-  last(): string[];
-  result(): { readonly failure: string | undefined; readonly imageId: string | undefined };
+interface BuildResult {
+  readonly failure: string | undefined;
+  readonly imageId: string | undefined;
+  /** The last lines of the output, for the error. */
+  readonly last: readonly string[];
 }
 
 const KEPT_LINES = 20;
 // oxlint-disable-next-line no-control-regex -- colours of the tools that run in a build
 const COLOURS = /\u001B\[[0-9;]*[A-Za-z]/g;
 
-export function createBuildOutput(onLine: (line: string) => void): BuildOutput {
-  const kept: string[] = [];
+/** Reads the engine's answer to its end. */
+export async function readBuild(
+  messages: AsyncIterable<BuildMessage>,
+  onLine: (line: string) => void,
+): Promise<BuildResult> {
+  const last: string[] = [];
   let open = '';
   let failure: string | undefined;
   let imageId: string | undefined;
@@ -29,34 +33,27 @@ export function createBuildOutput(onLine: (line: string) => void): BuildOutput {
   const print = (line: string): void => {
     const text = line.replaceAll(COLOURS, '').trimEnd();
     if (text === '') return;
-    kept.push(text);
-    if (kept.length > KEPT_LINES) kept.shift();
+    last.push(text);
+    if (last.length > KEPT_LINES) last.shift();
     onLine(text);
   };
 
-  /** Messages are cut anywhere, lines are not. A tool that redraws a line with "\r" has each state of it printed. */
+  /** A message may end within a line. Of a line that a tool redraws with "\r", each state is printed. */
   const printParts = (text: string): void => {
     const lines = (open + text).split(/\r\n|\n|\r/);
     open = lines.pop() ?? '';
     lines.forEach(print);
   };
 
-  const take = (message: BuildMessage): void => {
-    if (message.stream !== undefined) printParts(message.stream);
-    // A pull says how far it is many times a second: only what has a new state is a line.
-    if (message.status !== undefined && message.progressDetail?.current === undefined) {
-      print(message.id === undefined ? message.status : `${message.id}: ${message.status}`);
+  for await (const { stream, status, id, progressDetail, aux, errorDetail, error } of messages) {
+    if (stream !== undefined) printParts(stream);
+    // A pull reports its percentage many times a second: only a new state is a line.
+    if (status !== undefined && progressDetail?.current === undefined) {
+      print(id === undefined ? status : `${id}: ${status}`);
     }
-    imageId = message.aux?.ID ?? imageId;
-    failure = message.errorDetail?.message ?? message.error ?? failure;
-  };
-
-  return {
-    read: async (messages) => {
-      for await (const message of messages) take(message);
-      print(open);
-    },
-    last: () => [...kept],
-    result: () => ({ failure, imageId }),
-  };
+    imageId = aux?.ID ?? imageId;
+    failure = errorDetail?.message ?? error ?? failure;
+  }
+  print(open);
+  return { failure, imageId, last };
 }

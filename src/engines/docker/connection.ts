@@ -131,31 +131,36 @@ async function within<Result>(
 
 /** Resolves with the beginning of the answer. */
 function send({ request }: Target, call: Call, signal: AbortSignal, upload?: Readable): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const type = upload === undefined ? 'application/json' : 'application/x-tar';
-    const headers = call.body === undefined && upload === undefined ? {} : { 'Content-Type': type };
-    const sent = request({ method: call.method, path: addressOf(call), headers, signal });
-    // The listener stays: when the connection breaks later, the reader of the answer is told.
-    sent.on('error', reject);
-    sent.once('response', resolve);
-    if (upload === undefined) sent.end(call.body === undefined ? undefined : JSON.stringify(call.body));
-    else pipeline(upload, sent, (error) => void (error && sent.destroy(error)));
-  });
+  const type = upload === undefined ? 'application/json' : 'application/x-tar';
+  const headers = call.body === undefined && upload === undefined ? {} : { 'Content-Type': type };
+  const sent = request({ method: call.method, path: addressOf(call), headers, signal });
+  if (upload === undefined) sent.end(call.body === undefined ? undefined : JSON.stringify(call.body));
+  else pipeline(upload, sent, (error) => void (error && sent.destroy(error)));
+  return answerTo(sent);
 }
 
 /** Resolves with the connection, or with an answer when the engine does not upgrade it. */
 function sendUpgrade({ request }: Target, call: Call, signal: AbortSignal): Promise<IncomingMessage | Duplex> {
-  return new Promise((resolve, reject) => {
-    const headers = { Connection: 'Upgrade', Upgrade: 'tcp' };
-    const sent = request({ method: call.method, path: addressOf(call), headers, signal });
-    sent.on('error', reject);
-    sent.once('response', resolve);
+  const headers = { Connection: 'Upgrade', Upgrade: 'tcp' };
+  const sent = request({ method: call.method, path: addressOf(call), headers, signal });
+  const upgraded = new Promise<Duplex>((resolve) => {
     sent.once('upgrade', (_, socket, head) => {
       socket.unshift(head);
       resolve(socket);
     });
-    // Without a body: what follows one could be taken for the container's stdin.
-    sent.end();
+  });
+  // Without a body: what follows one could be taken for the container's stdin.
+  sent.end();
+  return Promise.race([upgraded, answerTo(sent)]);
+}
+
+function answerTo(sent: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sent.once('response', resolve);
+    // The listener stays: an error after the answer has begun reaches its reader, and must not be unhandled here.
+    sent.on('error', reject);
+    // An upgrade that was not asked for closes the connection without an error.
+    sent.once('close', () => reject(new Error('it closed the connection without an answer')));
   });
 }
 

@@ -2,22 +2,22 @@ import { libErrors } from '../../lib/index.ts';
 import type { ContainerSpec, Mount } from '../engine.ts';
 import { SECCOMP_PROFILE } from './seccomp.ts';
 
-/** A machine has 4096 for all its containers. */
+/** All containers of a machine share its 4096. */
 const TERMINALS = 16;
 
-/** The engine's words for a container of ours. What locks it down is said here, for every container alike. */
+/** The body of a request to create a container. What locks containers down is the same for all, and stands here. */
 export function toCreateBody(spec: ContainerSpec) {
   return {
     Image: spec.image,
-    // The whole command: an entrypoint of the image could do anything before it, and its health check asks for another program.
+    // An entrypoint of the image could do anything before the command, and its health check is about another program.
     ...(spec.command.length === 0 ? {} : { Entrypoint: [...spec.command], Cmd: [], Healthcheck: { Test: ['NONE'] } }),
-    // The engine takes a variable away whose name comes without a value.
+    // A name without a value removes the variable.
     Env: Object.entries(spec.env).map(([name, value]) => (value === null ? name : `${name}=${value}`)),
     User: userOf(spec),
     WorkingDir: spec.workdir,
     ...(spec.hostname === undefined ? {} : { Hostname: spec.hostname }),
-    // Nothing but its own loopback, as with the network "none"; only that would cost near half of the start. runc brings
-    // the loopback up by itself; another runtime may leave that to the engine.
+    // As the network "none", which would take nearly half of the start. runc brings the loopback up by itself; another
+    // runtime may leave that to the engine.
     NetworkDisabled: spec.network === 'none' && spec.runtime === null,
     Labels: { ...spec.labels },
     Tty: false,
@@ -25,7 +25,7 @@ export function toCreateBody(spec: ContainerSpec) {
     AttachStdout: true,
     AttachStderr: true,
     OpenStdin: spec.stdin,
-    // The container's stdin ends with the one attachment that holds it, also when that one is killed.
+    // Stdin ends with its one attachment, also when the attached process is killed.
     StdinOnce: spec.stdin,
     HostConfig: toHostConfig(spec),
   };
@@ -60,10 +60,10 @@ function toHostConfig(spec: ContainerSpec) {
   };
 }
 
-/** What the kernel counts by user over all containers, and for the person too: far below what that person may have. */
+/** The kernel counts these per user, over all containers and the person's own programs: far below that user's limits. */
 const SHARED_LIMITS = { sigpending: 4096, msgqueue: 204_800 } as const;
 
-/** In the place of the engine's own, which has no limit. A volume without a name goes with its container. */
+/** Replaces the engine's own, which has no limit. A volume without a name is removed with its container. */
 const TERMINAL_MOUNT = {
   Type: 'volume',
   Target: '/dev/pts',
@@ -90,7 +90,7 @@ function userOf({ name, uid, gid }: ContainerSpec): string {
   return `${uid}:${gid}`;
 }
 
-/** Two files, of which the older one is dropped: what was printed last is always there. */
+/** Two files: when the newer one is full, the older one is dropped. The end of the output is always kept. */
 function toLogConfig(bytes: number | null) {
   if (bytes === null) return { Type: 'none', Config: {} };
   return { Type: 'json-file', Config: { 'max-size': String(Math.ceil(bytes / 2)), 'max-file': '2' } };
@@ -101,11 +101,11 @@ function toTmpfs({ target, bytes, mode, uid, gid, exec }: Mount & { kind: 'tmpfs
   return [target, ['rw', ...options, `uid=${uid}`, `gid=${gid}`].join(',')];
 }
 
-/** As `Mounts`, not as `Binds`: there a source that is missing would be made, by root. */
+/** As `Mounts`, since with `Binds` the engine creates a missing source, as root. */
 function toMount(mount: Mount & { kind: 'bind' | 'volume' }) {
   const { target: Target, readOnly: ReadOnly } = mount;
   if (mount.kind === 'volume') return { Type: 'volume', Source: mount.name, Target, ReadOnly };
-  // Older engines leave file systems below a read-only bind writable: they are left out.
+  // Older engines leave file systems below a read-only bind writable, so those are left out.
   const options = { Propagation: 'rprivate', CreateMountpoint: false, NonRecursive: ReadOnly };
   return { Type: 'bind', Source: mount.source, Target, ReadOnly, BindOptions: options };
 }

@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 
-/** A part of a frame's content; big frames come in several pieces. */
+/** A part of a frame's content; a large frame comes in several. */
 export interface Piece {
-  /** `engine`: the engine itself complains, its container did not print this. */
+  /** `engine`: an error of the engine, which the container has not printed. */
   readonly stream: 'stdout' | 'stderr' | 'engine';
   readonly data: Buffer;
 }
 
 const HEADER_BYTES = 8;
-/** What the first byte of a header says. What echoes stdin counts as stdout, as the engine's own client has it. */
+/** By the first byte of a header. 0, the echo of stdin, counts as stdout, as in the engine's own client. */
 const STREAMS: readonly Piece['stream'][] = ['stdout', 'stdout', 'stderr', 'engine'];
 
 /**
- * Takes the engine's mixed stream apart: 8 bytes of header (stream, 0, 0, 0, length), content, and so on. Content is
- * passed on as it comes, in slices of what was read: nothing is put together, so the size of a frame costs nothing.
+ * Takes the engine's mixed stream apart: frames of an 8-byte header (stream, 0, 0, 0, length) and content. Content is
+ * passed on in slices of what was read: nothing is copied, however large a frame is.
  */
 export function createFrameReader(): (chunk: Buffer) => Generator<Piece, void, undefined> {
   const header = Buffer.alloc(HEADER_BYTES);
@@ -50,7 +50,7 @@ function streamOf(header: Buffer): Piece['stream'] {
   return stream;
 }
 
-/** Writes each part where it belongs, no faster than both are read. A side that is not wanted any more is skipped. */
+/** Writes each piece to its sink, no faster than both are read. What is for a destroyed sink is dropped. */
 export async function demultiplex(source: Readable, stdout: Writable, stderr: Writable): Promise<void> {
   const read = createFrameReader();
   for await (const chunk of source) {
@@ -64,11 +64,11 @@ export async function demultiplex(source: Readable, stdout: Writable, stderr: Wr
 
 async function drained(sink: Writable): Promise<void> {
   if (!sink.writableNeedDrain || sink.destroyed) return;
-  const gaveUp = new AbortController();
-  const { signal } = gaveUp;
+  const over = new AbortController();
+  const { signal } = over;
   try {
     await Promise.race([once(sink, 'drain', { signal }), once(sink, 'close', { signal })]);
   } finally {
-    gaveUp.abort();
+    over.abort();
   }
 }

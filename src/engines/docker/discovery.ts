@@ -3,7 +3,7 @@ import type { DockerEndpoint } from './endpoint.ts';
 import { STRATEGIES } from './strategies.ts';
 import type { Machine } from './strategies.ts';
 
-/** Whether an engine answers at a place, and which, or why not. */
+/** Asks at a place whether an engine answers, and which. */
 export type Probe = (endpoint: DockerEndpoint) => Promise<ProbeResult>;
 
 type ProbeResult =
@@ -12,17 +12,18 @@ type ProbeResult =
 
 export interface Discovery {
   readonly endpoint: DockerEndpoint | undefined;
-  /** One line for each way to an engine, in the order they were looked at: for `doctor`. */
+  /** One line for each way to an engine, in the order of the search: for `doctor`. */
   readonly lines: readonly string[];
-  /** The lines of those places that were there to be tried. */
+  /** The lines of the ways that lead to a place. */
   readonly tried: readonly string[];
-  /** Those of them that speak of an engine that is stopped or out of reach: one that the user has chosen, a socket that is there. */
+  /** Those of them where an engine is expected and does not answer: the user has chosen it, or its socket is there. */
   readonly silent: readonly string[];
 }
 
 /**
- * Looks for an engine as the `docker` command would: what the user has chosen is final, whether it works or not, for
- * containers must not turn up on another engine than the one that the user looks at. Without a choice, the usual sockets in order.
+ * Looks for an engine as the `docker` command would. What the user has chosen is final even when it does not work:
+ * containers must not appear on another engine than the one that the user watches. Without a choice, the usual sockets
+ * are tried in order.
  */
 export async function discover(machine: Machine, probe: Probe): Promise<Discovery> {
   const lines: string[] = [];
@@ -33,25 +34,26 @@ export async function discover(machine: Machine, probe: Probe): Promise<Discover
     lines.push(line);
     tried.push(line);
   };
-  for (const strategy of STRATEGIES) {
-    const finding = await strategy.find(machine);
+  for (const { name, isChoice, find } of STRATEGIES) {
+    const finding = await find(machine);
     if (finding.kind === 'nothing') {
-      lines.push(`${strategy.name}: ${finding.reason}`);
+      lines.push(`${name}: ${finding.reason}`);
       continue;
     }
     if (finding.kind === 'refused') {
-      note(`${strategy.name}: ${finding.reason}`);
-      silent.push(`${strategy.name}: ${finding.reason}`);
+      note(`${name}: ${finding.reason}`);
+      silent.push(`${name}: ${finding.reason}`);
       break;
     }
-    const place = describeEndpoint(finding.endpoint);
+    const { endpoint } = finding;
+    const place = describeEndpoint(endpoint);
     if (seen.has(place)) continue;
     seen.add(place);
-    const result = await probe(finding.endpoint);
-    note(`${strategy.name}: ${result.answers ? `${place}: ${result.engine}` : result.reason}`);
-    if (result.answers) return { endpoint: finding.endpoint, lines, tried, silent };
-    if (strategy.isChoice || !result.absent) silent.push(`${strategy.name}: ${result.reason}`);
-    if (strategy.isChoice) break;
+    const result = await probe(endpoint);
+    note(`${name}: ${result.answers ? `${place}: ${result.engine}` : result.reason}`);
+    if (result.answers) return { endpoint, lines, tried, silent };
+    if (isChoice || !result.absent) silent.push(`${name}: ${result.reason}`);
+    if (isChoice) break;
   }
   return { endpoint: undefined, lines, tried, silent };
 }

@@ -9,13 +9,13 @@ import { imageCalls } from './images.ts';
 import { streamCalls } from './streams.ts';
 import { volumeCalls } from './volumes.ts';
 
-/** What we ask of the API is there since 1.41 (Docker 20.10, Podman 4). */
+/** The first version that has all that is used here: Docker 20.10, Podman 4. */
 const OLDEST_API = [1, 41] as const;
 
-/** As Go and images call them, so that an engine and an image can be compared. */
+/** As images name them, so that engine and image can be compared. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' };
 
-/** An engine that speaks Docker's API at a known place. Nothing is sent before the first call. */
+/** An engine with Docker's API at a known place. Nothing is sent before the first call. */
 export function createDockerEngine(endpoint: DockerEndpoint, limits: Limits = USUAL_LIMITS): Engine {
   const connection = openConnection(endpoint, limits);
   return {
@@ -28,7 +28,7 @@ export function createDockerEngine(endpoint: DockerEndpoint, limits: Limits = US
   };
 }
 
-/** Says who answers: "Docker 20.10.24". Throws when none does, or one that is too old. */
+/** The name and version of the engine, as "Docker 20.10.24". Throws when none answers, or one that is too old. */
 export async function greet(endpoint: DockerEndpoint, limits: Limits): Promise<string> {
   const connection = openConnection(endpoint, limits);
   const call = { what: 'tell its version', method: 'GET', path: '/version' } as const;
@@ -65,7 +65,7 @@ interface InfoAnswer {
   readonly SecurityOptions?: readonly string[] | null;
   readonly Runtimes?: Readonly<Record<string, unknown>> | null;
   readonly DefaultRuntime?: string;
-  /** Of Podman alone. */
+  /** Only in Podman's answer. */
   readonly BuildahVersion?: string;
 }
 

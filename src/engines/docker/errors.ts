@@ -1,7 +1,8 @@
-import { AppError, reasonOf, systemCode } from '../../lib/index.ts';
+import { z } from 'zod';
+import { AppError, readJson, reasonOf, systemCode } from '../../lib/index.ts';
 import { engineErrors } from '../errors.ts';
 
-/** What was asked of which engine: both go into every message. */
+/** What was asked of which engine: every message names both. */
 interface Asked {
   /** In words that follow "could not": "start container web". */
   readonly what: string;
@@ -14,10 +15,10 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
   ENOTSOCK: 'that is not a socket',
   ECONNREFUSED: 'nothing listens there',
-  EACCES: 'no right to use it; is your user in its group ("docker")?',
-  EPERM: 'no right to use it; is your user in its group ("docker")?',
-  ECONNRESET: 'it broke the connection off',
-  EPIPE: 'it broke the connection off',
+  EACCES: 'you have no right to use it; is your user in its group ("docker")?',
+  EPERM: 'you have no right to use it; is your user in its group ("docker")?',
+  ECONNRESET: 'it closed the connection',
+  EPIPE: 'it closed the connection',
   ENOTFOUND: 'no such host',
   EAI_AGAIN: 'its name cannot be resolved now',
   EHOSTUNREACH: 'no way to that host',
@@ -31,7 +32,7 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };
 
-/** What OpenSSL itself says has numbers in it, and source files. */
+/** OpenSSL's own words are numbers and source files. */
 const TLS_REASON = 'no secure connection with it; does it want a client certificate (cert.pem and key.pem)?';
 
 /** What went wrong on the way to the engine or back. */
@@ -51,7 +52,7 @@ export async function whole<Result>({ what, place }: Asked, reading: Promise<Res
     return await reading;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw connectionError(error, { what, place });
-    const tried = [`${place}: it broke the connection off while asked to ${what}`];
+    const tried = [`${place}: it closed the connection while it was asked to ${what}`];
     throw engineErrors.ENGINE_UNREACHABLE({ tried }, { cause: error });
   }
 }
@@ -59,25 +60,22 @@ export async function whole<Result>({ what, place }: Asked, reading: Promise<Res
 /** While it shuts down, an engine closes its list of volumes first and still answers. */
 const SHUTTING_DOWN = /\bdatabase not open$/;
 
-/** The engine has answered, and the answer is no. */
+/** The engine has answered, and refuses. */
 export function refusal({ what, place }: Asked, reason: string): AppError {
   if (SHUTTING_DOWN.test(reason))
     return engineErrors.ENGINE_UNREACHABLE({ tried: [`${place}: it is shutting down, and could not ${what}`] });
   return engineErrors.ENGINE_FAILED({ call: what, reason });
 }
 
-/** The engine's own words in an answer that says no. */
+/** The engine's own words in a refusal. */
 export function reasonIn(body: string, status: number): string {
   const text = messageIn(body).trim().replace(/\.$/, '');
   return text === '' ? `HTTP status ${status}` : text;
 }
 
+const Refusal = z.object({ message: z.string() });
+
+/** A proxy on the way may answer in plain words. */
 function messageIn(body: string): string {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    if (typeof parsed === 'object' && parsed !== null && 'message' in parsed) return String(parsed.message);
-  } catch {
-    // A proxy on the way may answer in plain words.
-  }
-  return body;
+  return readJson(Refusal, body)?.message ?? body;
 }

@@ -4,7 +4,7 @@ import type { AppError } from '../../lib/index.ts';
 import type { Engine, ImageBuild, ImageInfo, Labels, ListedImage } from '../engine.ts';
 import { engineErrors } from '../errors.ts';
 import type { ImageInspect } from './api.ts';
-import { createBuildOutput } from './build-output.ts';
+import { readBuild } from './build-output.ts';
 import type { BuildMessage } from './build-output.ts';
 import type { Call, Connection } from './connection.ts';
 import { whole } from './errors.ts';
@@ -40,7 +40,7 @@ interface ImageSummary extends Pick<ImageInspect, 'Id' | 'Size' | 'RepoTags'> {
   readonly Created: number;
 }
 
-/** Only what the list itself says: to look at an image that is being removed is an error, not a missing image. */
+/** Inspects none of them: to inspect an image that is being removed is an error, and not a missing image. */
 async function list(connection: Connection, labels: Labels): Promise<ListedImage[]> {
   const call = { what: 'list images', method: 'GET', path: '/images/json', query: withLabels(labels) } as const;
   const found = await connection.ask<ImageSummary[]>(call);
@@ -70,7 +70,7 @@ function variablesOf(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(lines.map((line) => [line.split('=', 1)[0] ?? '', line.slice(line.indexOf('=') + 1)]));
 }
 
-/** Podman tells the registry of a name that has none; Docker's list has a name for what has no name. */
+/** Podman adds a registry to names without one; Docker's list has a name for images without one. */
 function namesOf(tags: ImageInspect['RepoTags']): string[] {
   const named = (tags ?? []).filter((tag) => tag !== '<none>:<none>');
   return named.map((tag) => tag.replace(/^(localhost|docker\.io\/library)\//, ''));
@@ -78,20 +78,18 @@ function namesOf(tags: ImageInspect['RepoTags']): string[] {
 
 async function build(connection: Connection, plan: ImageBuild, onLine: (line: string) => void): Promise<string> {
   const { tag, files, signal } = plan;
-  const output = createBuildOutput(onLine);
-  const failed = (reason: string): AppError =>
-    engineErrors.IMAGE_BUILD_FAILED({ image: tag, reason, output: output.last() });
+  const failed = (reason: string, output: readonly string[] = []): AppError =>
+    engineErrors.IMAGE_BUILD_FAILED({ image: tag, reason, output });
   const upload = Readable.from(packTar(files), { objectMode: false });
   const stream = await connection.open(buildCall(plan, failed), { upload, signal });
-  try {
-    await whole({ what: `build image ${tag}`, place: connection.place }, output.read(jsonLines<BuildMessage>(stream)));
-  } catch (error) {
+  const asked = { what: `build image ${tag}`, place: connection.place };
+  const reading = whole(asked, readBuild(jsonLines<BuildMessage>(stream), onLine));
+  const { failure, imageId, last } = await reading.catch((error: unknown) => {
     signal?.throwIfAborted();
     throw error;
-  }
-  const { failure, imageId } = output.result();
-  if (failure !== undefined) throw failed(failure);
-  if (imageId === undefined) throw failed('the engine has named no image');
+  });
+  if (failure !== undefined) throw failed(failure, last);
+  if (imageId === undefined) throw failed('the engine has named no image', last);
   return imageId;
 }
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createWholeLines } from '../../lib/index.ts';
 
-/** The values of a stream that holds one JSON text per line, as they come. */
+/** The values of a stream with one JSON text per line. */
 export async function* jsonLines<Value>(source: Readable): AsyncGenerator<Value, void, undefined> {
   const lines = createWholeLines();
   for await (const chunk of source) yield* valuesIn<Value>(lines.push(chunk as Buffer));

@@ -1,5 +1,5 @@
-// The system calls that a container of ours may make. Whatever is not named here does not exist inside: ADR 23 says why
-// the list is ours and not the engine's, and test/e2e/container-syscalls.test.ts tries what is denied.
+// The system calls that our containers may make. A call that is not named here fails inside as an unknown one. ADR 23 says
+// why the list is not the engine's, and test/e2e/container-syscalls.test.ts tries the denied ones.
 
 const ENOSYS = 38;
 const EPERM = 1;
@@ -52,8 +52,8 @@ const MESSAGES = words(`
 `);
 
 /**
- * Known, and not for a container: they say so, where what is not known at all seems not to be there. First what holds
- * things that all of the machine shares, then what looks into or reaches other processes, then what is the system's.
+ * These fail with EPERM, and not as unknown calls. First those that take what the whole machine shares, then those that
+ * reach other processes, then those that change the system.
  */
 const DENIED = words(`
   io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents io_pgetevents_time64 io_uring_setup io_uring_enter
@@ -67,7 +67,7 @@ const DENIED = words(`
   query_module get_kernel_syms iopl ioperm
 `);
 
-/** Compared with all 64 bits of an argument, while the kernel looks at 32: so only what is allowed can be named by value. */
+/** The filter compares 64 bits of an argument, the kernel reads 32: so a value can be allowed safely, but not denied. */
 type Condition = readonly [argument: number, value: number];
 
 const equals = ([index, value]: Condition): object => ({ index, value, op: 'SCMP_CMP_EQ' });
@@ -94,7 +94,7 @@ const STREAM_OR_DATAGRAM = [1, 2] as const;
 const TYPE_MASK = 0xf;
 const ANY_TCP_UDP = [0, 6, 17] as const;
 
-/** A family or protocol that is not there may be loaded into the kernel by asking for it. */
+/** A socket of another family or protocol may load a module into the kernel. */
 function sockets(): object[] {
   const internet = INTERNET.flatMap((family) =>
     STREAM_OR_DATAGRAM.flatMap((type) => ANY_TCP_UDP.map((protocol) => [family, type, protocol] as const)),
@@ -104,30 +104,30 @@ function sockets(): object[] {
     ...internet.map(([family, type, protocol]) =>
       allow(['socket'], [equals([0, family]), masked(1, TYPE_MASK, type), equals([2, protocol])]),
     ),
-    // C libraries ask it for the machine's own addresses.
+    // C libraries read the machine's own addresses from it.
     allow(['socket'], [equals([0, NETLINK]), equals([2, NETLINK_ROUTE])]),
   ];
 }
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const NEW_NAMESPACES = 0x7e02_0000;
-/** The usual one, and the question which it is. */
+/** The usual one, and the value that only reads it. */
 const PERSONALITIES = [0, 0xffff_ffff] as const;
 
-/** What the engine is given with each container. 32-bit programs are ended: their calls would go round the conditions. */
+/** The engine gets it with each container. 32-bit programs are killed, since their calls would evade the conditions. */
 export const SECCOMP_PROFILE: string = JSON.stringify({
   defaultAction: 'SCMP_ACT_ERRNO',
-  // Older engines overlook this and say EPERM, but for calls that are newer than all named here.
+  // Older engines ignore this and answer EPERM, except for calls that are newer than all named here.
   defaultErrnoRet: ENOSYS,
   archMap: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'].map((architecture) => ({ architecture, subArchitectures: [] })),
   syscalls: [
     allow([...FILES, ...MEMORY, ...PROCESSES, ...WAITING, ...MESSAGES]),
     ...sockets(),
     allow(['clone'], [masked(0, NEW_NAMESPACES, 0)]),
-    // Its flags are in memory, where no filter looks: without it, C libraries take clone.
+    // Its flags are in memory, where no filter can read them. Without it, C libraries use clone.
     refuse(['clone3'], ENOSYS),
     ...PERSONALITIES.map((value) => allow(['personality'], [equals([0, value])])),
-    // Debuggers and leak checkers of a task's own processes. In older kernels a tracer gets round this very filter.
+    // For debuggers and leak checkers of a task's own processes. In older kernels a tracer could evade this filter.
     allow(['ptrace'], [], { includes: { minKernel: '4.8' } }),
     refuse(DENIED, EPERM),
   ],

@@ -2,27 +2,23 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import { readJson } from '../../lib/index.ts';
+import type { Environment } from '../../lib/index.ts';
 import { parseHost } from './endpoint.ts';
-import type { DockerEndpoint, TlsFiles } from './endpoint.ts';
+import type { Finding, TlsFiles } from './endpoint.ts';
 
-/** What discovery may know of the machine it runs on. */
+/** What the search may know of the machine that it runs on. */
 export interface Machine {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly home: string;
   readonly platform: NodeJS.Platform;
   /** A file's text; undefined when it cannot be read. */
   readonly read: (file: string) => Promise<string | undefined>;
 }
 
-type Finding =
-  | { readonly kind: 'endpoint'; readonly endpoint: DockerEndpoint }
-  | { readonly kind: 'nothing'; readonly reason: string }
-  | { readonly kind: 'refused'; readonly reason: string };
-
 /** One way to an engine. */
 interface Strategy {
   readonly name: string;
-  /** The user has said so: nothing after it is looked at. */
+  /** The user has chosen it: the search ends here. */
   readonly isChoice: boolean;
   readonly find: (machine: Machine) => Promise<Finding>;
 }

@@ -5,7 +5,7 @@ import { createFrameReader, demultiplex } from './demultiplex.ts';
 import { refusal, whole } from './errors.ts';
 import { containerPath } from './requests.ts';
 
-/** What containers print, live and from the engine's log. */
+/** The output of containers, live and from the engine's log. */
 export function streamCalls(connection: Connection): Pick<Engine, 'attach' | 'logs'> {
   return {
     attach: (id) => attach(connection, id),
@@ -44,7 +44,7 @@ async function attach(connection: Connection, id: string): Promise<Attachment> {
   const what = `attach to container ${id}`;
   const socket = await connection.upgrade({ what, method: 'POST', path: containerPath(id, '/attach'), query });
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  // A connection that breaks ends the output like any other end: `waitContainer` tells why.
+  // A broken connection ends the output like the end of the container: `waitContainer` tells which it was.
   socket.on('error', () => undefined);
   const end = (): void => {
     stdout.end();

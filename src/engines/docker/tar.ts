@@ -5,7 +5,7 @@ type TarFile = ImageBuild['files'][number];
 const BLOCK = 512;
 const NAME_BYTES = 100;
 
-/** A plain tar of regular files. No times and no owners: the same files give the same bytes. */
+/** A tar archive of regular files, without times and owners: the same files give the same bytes. */
 export function* packTar(files: readonly TarFile[]): Generator<Uint8Array, void, undefined> {
   for (const file of files) {
     if (isLong(file.path)) yield* longName(file.path);
@@ -16,7 +16,7 @@ export function* packTar(files: readonly TarFile[]): Generator<Uint8Array, void,
 
 const isLong = (name: string): boolean => Buffer.byteLength(name) > NAME_BYTES;
 
-/** A pax record of its own before the file says what does not fit into the file's header. */
+/** A pax entry before the file's own holds a name that does not fit into the header. */
 function longName(name: string): Generator<Uint8Array, void, undefined> {
   const record = ` path=${name}\n`;
   let length = Buffer.byteLength(record);

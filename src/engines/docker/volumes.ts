@@ -14,7 +14,7 @@ export function volumeCalls(connection: Connection): Pick<Engine, 'createVolume'
       const asked = { what: `create volume ${name}`, place: connection.place };
       const body = { Name: name, Driver: 'local', Labels: labels };
       const made = await connection.ask<Volume>({ what: asked.what, method: 'POST', path: '/volumes/create', body });
-      // The engine gives what is there under that name, whatever its owner.
+      // When there is a volume of that name, the engine answers with it, whatever its labels are.
       const foreign = Object.entries(labels).filter(([label, value]) => made.Labels?.[label] !== value);
       if (foreign.length > 0) throw refusal(asked, 'there is a volume of that name with other labels');
     },

@@ -24,6 +24,9 @@ describe('changed files that tools, or later runs, obey', () => {
         '.idea/x.xml',
         '.devcontainer/devcontainer.json',
         'x.code-workspace',
+        '.helix/languages.toml',
+        '.dir-locals-2.el',
+        '.run/all.run.xml',
       ],
     ],
     [
@@ -32,13 +35,29 @@ describe('changed files that tools, or later runs, obey', () => {
     ],
     [
       'settings of a package manager',
-      ['.npmrc', 'packages/a/.npmrc', '.yarnrc.yml', '.yarn/releases/y.cjs', '.cargo/config.toml'],
+      [
+        '.npmrc',
+        'packages/a/.npmrc',
+        '.yarnrc.yml',
+        '.yarn/releases/y.cjs',
+        '.pnp.cjs',
+        '.cargo/config.toml',
+        'package.yaml',
+        'a/package.json5',
+      ],
     ],
     [
       'CI',
       ['.github/workflows/ci.yml', '.gitlab-ci.yml', '.circleci/config.yml', 'Jenkinsfile', '.ci/run', '.Github/x'],
     ],
-    ['commands by name', ['Makefile', 'GNUmakefile', 'lib/rules.mk', 'justfile', 'Taskfile.yaml']],
+    [
+      'programs of linters, builds and debuggers, which editors start',
+      ['eslint.config.mjs', 'app/.eslintrc.cjs', '.prettierrc.js', 'build.rs', 'settings.gradle.kts', '.gdbinit'],
+    ],
+    [
+      'commands by name',
+      ['Makefile', 'GNUmakefile', 'lib/rules.mk', 'justfile', 'Taskfile.yaml', 'docker-compose.yml', 'compose.yaml'],
+    ],
   ])('are %s', (what, files) => {
     expect(files.map((file) => [file, kinds(file)])).toEqual(files.map((file) => [file, [what]]));
   });
@@ -54,6 +73,20 @@ describe('changed files that tools, or later runs, obey', () => {
     '.gitignore',
   ])('%s is none of them', (file) => {
     expect(kinds(file)).toEqual([]);
+  });
+
+  it('are the files that make a folder a git repository, whose settings git obeys there', () => {
+    const steering = ['a/b/HEAD', 'a/b/config', 'c/head', 'objects/d/head', 'e/HEAD'];
+    const others = [
+      'a/b/objects/x',
+      'a/b/refs/x',
+      'c/Refs/x',
+      'objects/d/objects/x',
+      'src/config',
+      'src/head/index.ts',
+    ];
+    const what = 'a git repository of its own, which git in that folder obeys';
+    expect(steeringChanges([...steering, ...others], new Map())).toEqual(steering.map((file) => ({ file, what })));
   });
 
   it('come in the order in which they take effect', () => {

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { isInOwnFolder } from '../tasks/index.ts';
 
 /** A changed file that tools or later runs obey. */
@@ -28,7 +29,7 @@ const KINDS: readonly Kind[] = [
   {
     what: 'tasks and settings of editors',
     names:
-      '.vscode .idea .devcontainer .devcontainer.json .zed .fleet .nvim.lua .nvimrc .exrc .vimrc .dir-locals.el *.code-workspace *.sublime-project',
+      '.vscode .idea .run .devcontainer .devcontainer.json .zed .fleet .helix .nvim.lua .nvimrc .exrc .vimrc .dir-locals*.el *.code-workspace *.sublime-project',
   },
   {
     what: 'orders to agents',
@@ -38,7 +39,8 @@ const KINDS: readonly Kind[] = [
   },
   {
     what: 'settings of a package manager',
-    names: '.npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.* pnpm-workspace.yaml bunfig.toml .cargo pip.conf .bundle .mvn',
+    names:
+      '.npmrc .yarnrc .yarnrc.yml .yarn .pnp.* .pnpmfile.* pnpm-workspace.yaml package.yaml package.json5 bunfig.toml .cargo pip.conf .bundle .mvn',
   },
   {
     what: 'CI',
@@ -47,13 +49,21 @@ const KINDS: readonly Kind[] = [
       '.teamcity azure-pipelines*.yml .azure-pipelines bitbucket-pipelines.yml appveyor.yml .appveyor.yml .cirrus.yml cloudbuild.yaml .semaphore',
   },
   {
+    what: 'programs of linters, builds and debuggers, which editors start',
+    names:
+      'eslint.config.* .eslintrc* prettier.config.* .prettierrc* stylelint.config.* .stylelintrc* build.rs *.gradle *.gradle.kts gradlew* conftest.py ' +
+      '.rprofile .gdbinit .lldbinit',
+  },
+  {
     what: 'commands by name',
-    names: 'makefile gnumakefile *.mk justfile .justfile taskfile.y*ml rakefile deno.json deno.jsonc composer.json',
+    names:
+      'makefile gnumakefile *.mk justfile .justfile taskfile.y*ml rakefile deno.json deno.jsonc composer.json docker-compose*.y*ml compose*.y*ml',
   },
 ];
 
 const OWN = 'settings and tasks of later runs';
 const PACKAGES = 'package scripts';
+const EMBEDDED = 'a git repository of its own, which git in that folder obeys';
 const NOT_READ = 'could not be read';
 /** npm, yarn and pnpm run these at an installation. */
 const AT_INSTALL = /^(pre|post)?(install|prepare|prepublish)$|^dependencies$/;
@@ -63,7 +73,7 @@ const HARMLESS = new Set(
 );
 
 const PATTERNS = KINDS.map(({ what, names }) => ({ what, names: names.split(' ').map(patternOf) }));
-const ORDER = [OWN, 'git hooks', PACKAGES, ...KINDS.map(({ what }) => what)];
+const ORDER = [OWN, 'git hooks', EMBEDDED, PACKAGES, ...KINDS.map(({ what }) => what)];
 
 function patternOf(name: string): RegExp {
   const text = name.replaceAll(/[.+()[\]{}^$|\\]/g, String.raw`\$&`).replaceAll('*', '.*');
@@ -72,8 +82,9 @@ function patternOf(name: string): RegExp {
 
 /** Pure. `packages`: what has changed in each package.json, as `changedParts` says it. */
 export function steeringChanges(files: readonly string[], packages: ReadonlyMap<string, string>): SteeringChange[] {
+  const embedded = embeddedFiles(files);
   const found = files.flatMap((file) => {
-    const kind = kindOf(file);
+    const kind = kindOf(file) ?? (embedded.has(file) ? EMBEDDED : undefined);
     const parts = kind === PACKAGES ? (packages.get(file) ?? NOT_READ) : undefined;
     if (kind === undefined || parts === '') return [];
     return [{ file, kind, what: parts === undefined ? kind : `${kind}: ${parts}` }];
@@ -88,6 +99,23 @@ function kindOf(file: string): string | undefined {
   if (isPackageFile(file)) return PACKAGES;
   return PATTERNS.find(({ names: patterns }) => patterns.some((pattern) => names.some((name) => pattern.test(name))))
     ?.what;
+}
+
+/** A folder with HEAD, objects and refs is a repository: git that is started there runs what its config names. */
+function embeddedFiles(files: readonly string[]): ReadonlySet<string> {
+  const names = files.map((file) => ({ file, ...path.posix.parse(file) }));
+  const folders = new Set([
+    ...names.flatMap(({ dir }) => aboveObjectsAndRefs(dir)),
+    // Its other parts may have come before.
+    ...names.flatMap(({ dir, base }) => (base === 'HEAD' ? [dir] : [])),
+  ]);
+  const steer = names.filter(({ dir, base }) => folders.has(dir) && /^(head|config)$/i.test(base));
+  return new Set(steer.map(({ file }) => file));
+}
+
+function aboveObjectsAndRefs(folder: string): string[] {
+  const names = folder.split('/');
+  return names.flatMap((name, at) => (/^(objects|refs)$/i.test(name) ? [names.slice(0, at).join('/')] : []));
 }
 
 export function isPackageFile(file: string): boolean {

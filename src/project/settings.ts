@@ -1,7 +1,11 @@
+import path from 'node:path';
 import { configErrors } from '../config/errors.ts';
 import { parseConfig } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
+import { parseAllowlist } from '../egress/rules/index.ts';
+import { counted } from '../lib/index.ts';
 import type { AppError, Environment } from '../lib/index.ts';
+import { readProjectRegistries } from '../npm/index.ts';
 import { differences, readApproved, readSteering, writeApproved } from '../trust/index.ts';
 import type { Difference, SteeringFiles } from '../trust/index.ts';
 import { projectErrors } from './errors.ts';
@@ -17,13 +21,53 @@ interface Where {
 /** Settings of a repository: runs obey them like code, and every contributor can change them. */
 export interface Settings {
   readonly files: SteeringFiles;
+  /** npm registries that workers in containers may reach because the repository's .npmrc names them. */
+  readonly registries: readonly string[];
   /** Differences from what the user approved last. */
   readonly changes: readonly Difference[];
 }
 
-export async function readSettings({ repository, paths }: Project, { env }: Where): Promise<Settings> {
+/** `mode`: that of `--mode`, which goes before the configuration's. */
+export async function readSettings(project: Project, { env }: Where, mode?: string): Promise<Settings> {
+  const { repository, paths } = project;
   const [files, approved] = await Promise.all([readSteering(paths.top), readApproved(repository.root, env)]);
-  return { files, changes: differences(approved, files) };
+  const registries = (await followedRegistries(project, files, mode)) ?? approved.registries;
+  return {
+    files,
+    registries,
+    changes: [...differences(approved.files, files), ...wider(approved.registries, registries)],
+  };
+}
+
+/** Undefined where .npmrc is not followed: without containers, or without the preset "npm". */
+async function followedRegistries(
+  { repository, paths }: Project,
+  files: SteeringFiles,
+  mode: string | undefined,
+): Promise<string[] | undefined> {
+  const workers = workersOf(paths.config, files['config.yaml']?.text);
+  if (workers === undefined || (mode ?? workers.mode) === 'subprocess') return undefined;
+  const { network, allow } = workers.container;
+  if (network !== 'allowlist' || !parseAllowlist(allow).npm) return undefined;
+  const { addresses } = await readProjectRegistries(repository.root);
+  return [...new Set(addresses.map(({ origin }) => origin))].toSorted();
+}
+
+/** What cannot be read is refused where it is obeyed. */
+function workersOf(file: string, text: string | null | undefined): Config['workers'] | undefined {
+  try {
+    return text === null ? undefined : parseConfig(file, text).workers;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Registries that go are asked of nobody: they made the allowlist wider, never narrower. */
+function wider(approved: readonly string[], found: readonly string[]): Difference[] {
+  const more = found.filter((origin) => !approved.includes(origin));
+  if (more.length === 0) return [];
+  const what = `lets workers reach ${counted(more.length, 'more registry', 'more registries')}`;
+  return [{ file: '../.npmrc', what, lines: more.map((origin) => `+ ${origin}`) }];
 }
 
 /** The configuration in the text that the user approves. */
@@ -35,8 +79,8 @@ export function configOf({ paths }: Project, { files }: Settings): Config {
 }
 
 /** Records that the user has approved these settings. */
-export async function approveSettings({ repository }: Project, { files }: Settings, { env }: Where): Promise<void> {
-  await writeApproved(repository.root, env, files);
+export async function approveSettings({ repository }: Project, settings: Settings, { env }: Where): Promise<void> {
+  await writeApproved(repository.root, env, settings);
 }
 
 /** A note for a dry run, which needs no approval. */
@@ -50,7 +94,7 @@ export async function approveOwn(project: Project, file: string, { env }: Where)
   const { root } = project.repository;
   const [files, approved] = await Promise.all([readSteering(project.paths.top), readApproved(root, env)]);
   const own = files[file];
-  if (own !== undefined) await writeApproved(root, env, { ...approved, [file]: own });
+  if (own !== undefined) await writeApproved(root, env, { ...approved, files: { ...approved.files, [file]: own } });
 }
 
 /** `shown`: the user has seen the difference, so the error does not repeat it. */
@@ -67,5 +111,5 @@ export function changeLines(changes: readonly Difference[]): string[] {
 }
 
 export function inWords({ file, what }: Difference): string {
-  return `.mahabharatha/${file} ${what}`;
+  return `${path.posix.join('.mahabharatha', file)} ${what}`;
 }

@@ -8,6 +8,15 @@ import type { SteeringFiles } from './steering-files.ts';
 const VERSION = 1;
 const FILE_BYTES = 256 * 1024 * 1024;
 
+/** What the user has approved of a repository. */
+export interface Approved {
+  readonly files: SteeringFiles;
+  /** npm registries that workers may reach because the repository names them. */
+  readonly registries: readonly string[];
+}
+
+const NOTHING: Approved = { files: {}, registries: [] };
+
 const approvalSchema = z.object({
   version: z.literal(VERSION),
   repository: z.string(),
@@ -15,23 +24,25 @@ const approvalSchema = z.object({
     z.string(),
     z.object({ digest: z.string(), bytes: z.number(), executable: z.boolean(), text: z.string().nullable() }),
   ),
+  registries: z.array(z.string()).default([]),
 });
 
 /** What the user has approved last of this working tree. What cannot be read, or another user may have written, is not approved. */
-export async function readApproved(root: string, env: Environment): Promise<SteeringFiles> {
+export async function readApproved(root: string, env: Environment): Promise<Approved> {
   const file = approvalFile(root, env);
   const text = await checkPrivateFolder(path.dirname(file))
     .then(() => readUntrusted(file, FILE_BYTES))
     .catch(() => undefined);
   const parsed = approvalSchema.safeParse(jsonOf(text ?? ''));
-  return parsed.success && parsed.data.repository === root ? parsed.data.files : {};
+  return parsed.success && parsed.data.repository === root ? parsed.data : NOTHING;
 }
 
 /** With the content, so that a later difference can be shown. */
-export async function writeApproved(root: string, env: Environment, files: SteeringFiles): Promise<void> {
+export async function writeApproved(root: string, env: Environment, approved: Approved): Promise<void> {
   const file = approvalFile(root, env);
   await makePrivateFolder(path.dirname(file));
-  const text = JSON.stringify({ version: VERSION, repository: root, files });
+  const { files, registries } = approved;
+  const text = JSON.stringify({ version: VERSION, repository: root, files, registries });
   await writeFileAtomic(file, text, { durable: false, mode: 0o600 });
 }
 

@@ -20,6 +20,11 @@ const ask = (): AtTerminal => atTerminal(project, ['kurukshetra', '--mode', 'sub
 const ran = (): boolean => existsSync(path.join(project.outside, 'ran'));
 const approvals = (): string => path.join(project.env['HOME'] ?? '', '.local/state/mahabharatha/approved');
 
+const inContainers = (...args: string[]): ReturnType<TestProject['cli']> =>
+  project.cli('kurukshetra', '--mode', 'container', ...args);
+const npmrc = (...hosts: string[]): Promise<void> =>
+  project.write('.npmrc', hosts.map((host, at) => `@s${at}:registry=https://me:sesame@${host}/x?sesame\n`).join(''));
+
 describe('settings of a repository', () => {
   it('are not obeyed before they are approved on this machine: the run is refused and shows them', async () => {
     await project.config(CONFIG);
@@ -102,6 +107,39 @@ describe('settings of a repository', () => {
     expect(dry.stderr).toContain('note: a run will ask for your approval first: .mahabharatha/config.yaml is new');
     expect((await project.cli('doctor')).stdout).toContain('.mahabharatha/config.yaml is new');
     expect(existsSync(approvals())).toBe(false);
+  });
+
+  describe('are also the registries of .npmrc, which workers in containers may then reach', () => {
+    beforeEach(async () => {
+      // The approval comes first.
+      project.env['DOCKER_HOST'] = 'unix:///nonexistent/docker.sock';
+      await npmrc('one.example.org');
+    });
+
+    it('asked for when there is one more, with its host alone, and never again when there are fewer', async () => {
+      const first = await inContainers();
+      expect([first.exit, first.stderr]).toEqual([
+        2,
+        expect.stringContaining('.npmrc lets workers reach 1 more registry'),
+      ]);
+      expect(first.stderr).toContain('+ https://one.example.org');
+      expect(first.stderr).not.toContain('sesame');
+      expect((await inContainers('--trust-config')).exit).toBe(4);
+      expect((await inContainers()).exit).toBe(4);
+      await npmrc('one.example.org', 'two.example.org:8443');
+      const second = await inContainers();
+      expect([second.exit, second.stderr]).toEqual([2, expect.stringContaining('+ https://two.example.org:8443')]);
+      expect(second.stderr).not.toContain('+ https://one.example.org');
+      await npmrc();
+      expect((await inContainers()).exit).toBe(4);
+    });
+
+    it('and not asked for where nothing follows that file', async () => {
+      expect((await project.cli('kurukshetra', '--mode', 'subprocess')).exit).toBe(0);
+      await project.config('workers: { container: { allow: [anthropic] } }\n');
+      const { exit, stderr } = await inContainers();
+      expect([exit, stderr]).toEqual([2, expect.not.stringContaining('registry')]);
+    });
   });
 
   it('are kept where only their person can read them, one approval for each working tree', async () => {

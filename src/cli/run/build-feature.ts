@@ -31,7 +31,7 @@ export async function buildFeature(input: InputOf<typeof kurukshetra>, context: 
 
 export async function build(wishes: RunWishes, { json, trustConfig }: Manner, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const settings = await readSettings(project, context);
+  const settings = await readSettings(project, context, wishes.mode);
   const config = configOf(project, settings);
   const request = { project, config, wishes, ...(await findGraph(project, wishes)) };
   const face = faceOf(context, json);

@@ -1,4 +1,4 @@
-export { isAllowed } from './allowlist.ts';
+export { isAllowed, parseAllowlist } from './allowlist.ts';
 export { proxyEnvironment } from './environment.ts';
 export { proxyProgram } from './program.ts';
 export type { ProxyProgram } from './program.ts';

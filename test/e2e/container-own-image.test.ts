@@ -66,6 +66,8 @@ describe.skipIf(docker.why !== '')(`a repository's own image that sets what ever
     expect(set?.map((variable) => variable.split('=')[0]).toSorted()).toEqual([
       'MAHABHARATHA_EGRESS',
       'MAHABHARATHA_EGRESS_KEY',
+      // Ours, and not that of the image.
+      'PATH',
       'UV_THREADPOOL_SIZE',
     ]);
   });

@@ -1,9 +1,15 @@
+import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunEvent, RunState } from '../state/index.ts';
 import { gateAttemptId } from './plan.ts';
 import type { ActionOf, EventOf } from './plan.ts';
 
 /** What the executor knows of a worker that it starts, and no decision says. */
 type NewSession = Pick<EventOf<'worker-starting'>, 'session' | 'mode' | 'branch' | 'worktree'>;
+
+export function workerStarted(handle: WorkerHandle): RunEvent {
+  const { worker, session, pid, containerId } = handle;
+  return { type: 'worker-started', worker, session, pid, containerId, handle: { ...handle } };
+}
 
 /** Pure: the event that an action is recorded as. What merges lead to is in `decide-merge.ts`. */
 export const eventOf = {

@@ -2,7 +2,7 @@ import { gitErrors } from '../git/errors.ts';
 import { trialRef } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { eventOf } from './action-events.ts';
-import { mergedSize } from './checkout-size.ts';
+import { checkoutSize } from './checkout-size.ts';
 import { tooLarge } from './decide-checkout.ts';
 import { decideMerges, tipOf } from './decide-merge.ts';
 import type { MergeEnd } from './decide-merge.ts';
@@ -63,7 +63,9 @@ async function mergeTask(
   if (task === undefined || attempt === undefined || task.commit === null)
     throw new Error(`no commit of ${id} to merge`);
   const { commit } = task;
-  const size = await mergedSize(context, { runBase: state.base, tip, base: attempt.base, commit });
+  // No two tasks of a level write the same file: a merge adds to the tip what the commit adds to its own base.
+  const growth = await repository.checkoutGrowth.between(attempt.base, commit);
+  const size = await checkoutSize(context, state.base, tip, growth);
   const tooMuch = tooLarge(size);
   if (tooMuch !== undefined) return { kind: 'too-large', task: id, tooMuch };
   const message = `Merge ${id}: ${task.title}\n\nMahabharatha-Run: ${state.runId}\n`;

@@ -5,7 +5,7 @@ import type { Boot, TaskAssignment, TaskBrief } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import type { Task } from '../tasks/index.ts';
-import { eventOf } from './action-events.ts';
+import { eventOf, workerStarted } from './action-events.ts';
 import { whyFresh } from './decide-assignment.ts';
 import { tipOf } from './decide-merge.ts';
 import type { LiveRun } from './live-run.ts';
@@ -37,9 +37,7 @@ export async function startWorker(run: LiveRun, action: ActionOf<'start-worker'>
   void register
     .expect(session, async () => ports.launcher.start(workerSpec(run, started, await addCheckout(run, started, base))))
     .then((handle) => {
-      if (typeof handle === 'string') return;
-      const { pid, containerId } = handle;
-      journal.record({ type: 'worker-started', worker, session, pid, containerId, handle: { ...handle } });
+      if (typeof handle !== 'string') journal.record(workerStarted(handle));
     });
 }
 

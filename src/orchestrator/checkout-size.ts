@@ -18,14 +18,3 @@ export async function checkoutSize(
   const whole = launcher.capabilities.sharesObjects ? 0 : (await between(null, runBase)).bytes;
   return { ...growth, bytes: before.bytes + growth.bytes, roomBytes: options.checkoutBytes - whole };
 }
-
-/**
- * No two tasks of a level write the same file, so a merge adds to the tip what the commit adds to its own base. The sum
- * costs nothing; to read each merged tree would.
- */
-export async function mergedSize(
-  context: RunContext,
-  { runBase, tip, base, commit }: { runBase: string; tip: string; base: string; commit: string },
-): Promise<CheckoutSize> {
-  return checkoutSize(context, runBase, tip, await context.ports.repository.checkoutGrowth.between(base, commit));
-}

@@ -1,6 +1,5 @@
 import type { Outcome } from '../protocol/index.ts';
 import { taskOf } from '../tasks/index.ts';
-import { underExamination } from './decide-examination.ts';
 import { openAttempt } from './plan.ts';
 import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 
@@ -29,6 +28,28 @@ function credibleView(snapshot: Snapshot, worker: number, view: WorkerView): Wor
     ...view,
     trouble: task !== null && hasAccount(snapshot, task) ? trouble : null,
     result: result?.kind === 'task' ? credibleResult(snapshot, result) : result,
+  };
+}
+
+/**
+ * Until a reported result is examined, its worker does not count as dead, silent or overdue: the attempt would count as
+ * lost.
+ */
+function underExamination(view: WorkerView): WorkerView {
+  return {
+    ...view,
+    alive: true,
+    exit: null,
+    overLimit: false,
+    lastWords: [],
+    phase: null,
+    attempt: null,
+    setupFailure: null,
+    trouble: null,
+    takesCredentials: false,
+    silentMs: 0,
+    result: null,
+    unreadable: null,
   };
 }
 

@@ -1,5 +1,5 @@
 import { openAttempt } from './plan.ts';
-import type { ActionOf, Snapshot, WorkerView } from './plan.ts';
+import type { ActionOf, Snapshot } from './plan.ts';
 
 /**
  * The first result that a worker reports for its own attempt is examined, and its commit taken into the repository.
@@ -14,24 +14,14 @@ export function takeResults({ state, workers }: Pick<Snapshot, 'state' | 'worker
   });
 }
 
-/**
- * Until a reported result is examined, its worker does not count as dead, silent or overdue: the attempt would count as
- * lost.
- */
-export function underExamination(view: WorkerView): WorkerView {
-  return {
-    ...view,
-    alive: true,
-    exit: null,
-    overLimit: false,
-    lastWords: [],
-    phase: null,
-    attempt: null,
-    setupFailure: null,
-    trouble: null,
-    takesCredentials: false,
-    silentMs: 0,
-    result: null,
-    unreadable: null,
-  };
+/** Why a reported commit cannot be used, judged by the tip that its bundle has brought; null when it can. */
+export function misfitOfBundle(commit: string, tip: string | undefined): string | null {
+  if (tip === undefined) return 'came without the bundle that it should be in';
+  return tip === commit ? null : `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
+}
+
+/** The same, judged by its parents; they are undefined when there is no such commit. */
+export function misfitOfCommit(base: string, parents: readonly string[] | undefined): string | null {
+  const isOnTop = parents?.length === 1 && parents[0] === base;
+  return isOnTop ? null : `is not one commit on top of ${base.slice(0, 12)}`;
 }

@@ -22,6 +22,11 @@ export interface Merges {
   readonly ends: readonly MergeEnd[];
 }
 
+/** The repository has not all of a level's merges any more: they are made anew. */
+export function trialBroken(level: number): ActionOf<'record'> {
+  return record({ type: 'trial-dropped', level, cause: 'the repository has not all of it any more' });
+}
+
 /** The merged commit that a level has so far. */
 export function tipOf(state: RunState, level: number): string {
   return state.levels[level]?.trial?.tips.at(-1) ?? state.integrationTip;

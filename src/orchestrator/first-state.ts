@@ -1,14 +1,8 @@
 import { NO_USAGE } from '../protocol/index.ts';
-import type { LevelState, RunSettings, RunState, TaskState } from '../state/index.ts';
+import type { LevelState, RunState, TaskState } from '../state/index.ts';
 import type { Task, TaskGraph } from '../tasks/index.ts';
 
-interface First {
-  readonly settings: RunSettings;
-  readonly base: string;
-  readonly integration: string;
-  readonly runId: string;
-  readonly now: string;
-}
+type First = Pick<RunState, 'settings' | 'base' | 'integration' | 'runId'> & { readonly now: string };
 
 export function firstState(graph: TaskGraph, { settings, base, integration, runId, now }: First): RunState {
   return {

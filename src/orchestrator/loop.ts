@@ -15,6 +15,7 @@ import type { Journal } from './journal.ts';
 import type { LiveRun } from './live-run.ts';
 import { createObserver } from './observe.ts';
 import { createMerger } from './merger.ts';
+import { finishWith } from './plan.ts';
 import type { FinishAction, Snapshot } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { createWorkerFolders, removeCheckouts } from './worker-folders.ts';
@@ -170,8 +171,7 @@ async function breakOff({ context, journal, register, merger }: LiveRun, error: 
     () => undefined,
   );
   if (journal.state.status === 'running') {
-    const { exit } = asAppError(error);
-    journal.record({ type: 'run-finished', status: 'stopped', exit, cause: reasonOf(error), resumeAt: null });
+    journal.record(eventOf.finish(finishWith('stopped', asAppError(error).exit, reasonOf(error))));
     await repeated(journal.checkpoint, () => true).catch(() => undefined);
   }
   throw error;

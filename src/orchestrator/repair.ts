@@ -1,6 +1,8 @@
+import { listed } from '../lib/index.ts';
 import { attemptRef, trialRef } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { commitLost } from './decide-losses.ts';
+import { trialBroken } from './decide-merge.ts';
 import type { Journal } from './journal.ts';
 import type { RunContext } from './ports.ts';
 
@@ -11,11 +13,8 @@ export async function repairAfterCrash(context: RunContext, journal: Journal): P
   const { ports, graph } = context;
   const empty = await ports.repository.removeEmptyObjects();
   if (empty.length > 0) {
-    const some = empty.slice(0, SHOWN).join(', ') + (empty.length > SHOWN ? ` and ${empty.length - SHOWN} more` : '');
-    journal.record({
-      type: 'warning',
-      text: `these objects were empty files, and are removed to be written again: ${some}`,
-    });
+    const text = `these objects were empty files, and are removed to be written again: ${listed(empty, SHOWN)}`;
+    journal.record({ type: 'warning', text });
   }
   const broken = await ports.repository.repairRefs(graph.feature, knownRefs(journal.state));
   if (broken.length > 0) {
@@ -53,8 +52,7 @@ export async function dropIfBroken(context: RunContext, journal: Journal, merges
   if (await isWhole(context, journal.state, merges)) return false;
   await redoBroken(context, journal, 'loss');
   await context.ports.repository.changeRefs([{ ref: trialRef(context.graph.feature), to: null }]);
-  const cause = 'the repository has not all of it any more';
-  journal.record({ type: 'trial-dropped', level: merges.level, cause });
+  journal.record(trialBroken(merges.level).event);
   return true;
 }
 

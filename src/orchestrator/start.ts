@@ -4,6 +4,7 @@ import { timeId } from '../lib/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
+import { workerStarted } from './action-events.ts';
 import { assignAgain } from './apply-workers.ts';
 import { findUnmerged } from './apply-merge.ts';
 import { firstState } from './first-state.ts';
@@ -24,24 +25,11 @@ export async function startRun(context: RunContext, settings: RunSettings, base:
   const { ports, graph } = context;
   const { integration } = branchNames(graph.feature);
   const runId = timeId(ports.clock.now());
-  const state = firstState(graph, {
-    settings,
-    base,
-    integration,
-    runId,
-    now: new Date(ports.clock.now()).toISOString(),
-  });
+  const now = new Date(ports.clock.now()).toISOString();
+  const state = firstState(graph, { settings, base, integration, runId, now });
   const journal = openJournal(ports, state, context.options.redact);
-  journal.record({
-    type: 'run-started',
-    feature: graph.feature,
-    runId,
-    base,
-    integration,
-    settings,
-    tasks: graph.tasks.length,
-    levels: graph.levels.length,
-  });
+  const [tasks, levels] = [graph.tasks.length, graph.levels.length];
+  journal.record({ type: 'run-started', feature: graph.feature, runId, base, integration, settings, tasks, levels });
   await journal.save();
   await ports.repository.changeRefs([{ ref: `refs/heads/${integration}`, to: base, from: null }]);
   return await withLease(context, journal, async () => undefined);
@@ -112,10 +100,7 @@ async function takeOver(context: RunContext, journal: Journal, register: WorkerR
       continue;
     }
     register.hold(handle);
-    if (worker.handle === null) {
-      const { session, pid, containerId } = handle;
-      journal.record({ type: 'worker-started', worker: Number(key), session, pid, containerId, handle: { ...handle } });
-    }
+    if (worker.handle === null) journal.record(workerStarted(handle));
     journal.record({ type: 'worker-kept', worker: Number(key), doing: worker.task });
     await assignAgain(context, journal.state, Number(key));
   }

@@ -1,18 +1,14 @@
-import { readdir } from 'node:fs/promises';
-import path from 'node:path';
 import { findTraces } from '../git/index.ts';
 import type { FeatureTraces } from '../git/index.ts';
-import { hasCode, removeTree } from '../lib/index.ts';
-import type { Environment } from '../lib/index.ts';
+import { hasCode, isThere, removeTree } from '../lib/index.ts';
 import { stateErrors } from '../state/errors.ts';
 import { clearRun } from '../state/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { NO_TRACES, findEngineTraces, removeEngineTraces } from './engine-traces.ts';
-import type { EngineTraces } from './engine-traces.ts';
+import type { Cleaning, EngineTraces } from './engine-traces.ts';
 import { projectErrors } from './errors.ts';
-import { checkAtRest, relativeTo } from './project.ts';
-import type { Project } from './project.ts';
 import { otherOwner, removeEmptyFolders, runFolders } from './left-work.ts';
+import { checkAtRest, relativeTo } from './project.ts';
 import { sweepRun } from './wire.ts';
 
 export interface CleaningPlan extends FeatureTraces {
@@ -20,15 +16,6 @@ export interface CleaningPlan extends FeatureTraces {
   readonly paths: readonly string[];
   readonly runId: string | null;
   readonly engine: EngineTraces;
-}
-
-/** What is to be cleaned, and how. */
-export interface Cleaning {
-  readonly project: Project;
-  readonly store: StateStore;
-  readonly feature: string;
-  readonly caches: boolean;
-  readonly env: Environment;
 }
 
 /** Lists what will be removed: only what has an exact name of ours. A dry run changes nothing. */
@@ -40,7 +27,9 @@ export async function planCleaning(cleaning: Cleaning, dryRun: boolean): Promise
 /** Throws when the run is live, or when the engine cannot say what the run has left in it. */
 export async function checkCleaning({ store, feature }: Cleaning, { engine }: CleaningPlan): Promise<void> {
   await checkAtRest(store, feature);
-  if (!(await hasEnded(store))) checkNoProblem(store, feature, engine);
+  const status = (await readIfWhole(store))?.status;
+  // A run that has come to its end has removed its containers itself.
+  if (status !== 'complete' && status !== 'failed') checkNoProblem(store, feature, engine);
 }
 
 /** Repairs records and refs that a killed git left half written: git can neither list nor remove those. */
@@ -48,19 +37,13 @@ async function repair({ project, store, feature }: Cleaning, dryRun: boolean): P
   await project.repository.repairRecords();
   if (dryRun || (await store.holder()) !== undefined) return;
   // Locking makes this folder. Without it there is no run to lock.
-  const release = (await exists(store.paths.folder)) ? await lock(store, feature) : undefined;
+  const release = (await isThere(store.paths.folder)) ? await lock(store, feature) : undefined;
   try {
     await project.repository.removeEmptyObjects();
     await project.repository.repairRefs(feature, new Map());
   } finally {
     await release?.();
   }
-}
-
-/** Such a run has removed its containers itself. */
-async function hasEnded(store: StateStore): Promise<boolean> {
-  const status = (await readIfWhole(store))?.status;
-  return status === 'complete' || status === 'failed';
 }
 
 /** An unseen container may be alive and write in the folders that are removed; without the state nothing would find it later. */
@@ -81,7 +64,7 @@ async function readIfWhole(store: StateStore): Promise<RunState | undefined> {
 /** Only a run in containers can have left something in the engine. */
 async function lookIntoEngine(cleaning: Cleaning): Promise<EngineTraces> {
   const { store, caches } = cleaning;
-  const contained = (await readIfWhole(store))?.settings.mode === 'container' || (await exists(store.paths.workers));
+  const contained = (await readIfWhole(store))?.settings.mode === 'container' || (await isThere(store.paths.workers));
   return contained || caches ? findEngineTraces(cleaning) : NO_TRACES;
 }
 
@@ -92,7 +75,7 @@ async function makePlan({ project, store, feature }: Cleaning): Promise<Omit<Cle
   const root = await otherOwner(project, feature);
   if (root !== undefined) throw projectErrors.CLEANUP_ELSEWHERE({ feature, root });
   const there = await Promise.all(
-    [state, folder, logs, ...ours].map(async (file) => ((await exists(file)) ? [file] : [])),
+    [state, folder, logs, ...ours].map(async (file) => ((await isThere(file)) ? [file] : [])),
   );
   const known = await readIfWhole(store);
   return {
@@ -137,9 +120,4 @@ async function lock(store: StateStore, feature: string): Promise<() => Promise<v
       throw projectErrors.RUN_LIVE({ feature, pid: error.facts.pid }, { cause: error });
     throw error;
   }
-}
-
-async function exists(file: string): Promise<boolean> {
-  const names = await readdir(path.dirname(file)).catch((): string[] => []);
-  return names.includes(path.basename(file));
 }

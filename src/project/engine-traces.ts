@@ -4,6 +4,7 @@ import type { OwnerInEngine } from '../containers/index.ts';
 import { RUN_LABEL } from '../launchers/index.ts';
 import { asAppError, reasonOf } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import type { StateStore } from '../state/index.ts';
 import { orphanRuns } from './orphans.ts';
 import type { Project } from './project.ts';
 
@@ -17,7 +18,7 @@ interface LeftRun extends Omit<OwnerInEngine, 'id' | 'labels'> {
 export interface EngineTraces {
   /** Runs of this feature, and others of this repository that have no owner any more. */
   readonly runs: readonly LeftRun[];
-  /** Cache volumes of this repository, when they are to go too. */
+  /** Cache volumes of this repository, if they are to be removed. */
   readonly caches: readonly string[];
   /** What the engine could not list or remove, and why. */
   readonly problems: readonly string[];
@@ -25,24 +26,27 @@ export interface EngineTraces {
 
 export const NO_TRACES: EngineTraces = { runs: [], caches: [], problems: [] };
 
-interface Asking {
+/** What is to be cleaned up. */
+export interface Cleaning {
   readonly project: Project;
   readonly feature: string;
+  readonly store: StateStore;
+  /** Cache volumes, too. */
   readonly caches: boolean;
   readonly env: Environment;
 }
 
 /** Asks the engine. An engine that does not answer is a problem in the result, not an error. */
-export async function findEngineTraces(asking: Asking): Promise<EngineTraces> {
-  return orProblem('what containers have left could not be seen', async () => look(await open(asking), asking));
+export async function findEngineTraces(cleaning: Cleaning): Promise<EngineTraces> {
+  return orProblem('what containers have left could not be seen', async () => look(await open(cleaning), cleaning));
 }
 
 /** Removes what was listed, unless a live owner has it by now. The caller holds the feature's lock. */
-export async function removeEngineTraces(shown: EngineTraces, asking: Asking): Promise<EngineTraces> {
+export async function removeEngineTraces(shown: EngineTraces, cleaning: Cleaning): Promise<EngineTraces> {
   if (shown.runs.length === 0 && shown.caches.length === 0) return NO_TRACES;
   return orProblem('what containers have left could not be removed', async () => {
-    const engine = await open(asking);
-    const now = await look(engine, { ...asking, held: true });
+    const engine = await open(cleaning);
+    const now = await look(engine, { ...cleaning, held: true });
     const still = now.runs.filter(({ runId }) => shown.runs.some((run) => run.runId === runId));
     const tries = [
       ...still.map(({ runId }) => removing(`run ${runId}`, () => sweepOwner(engine, runId))),
@@ -52,16 +56,16 @@ export async function removeEngineTraces(shown: EngineTraces, asking: Asking): P
   });
 }
 
-async function open({ env }: Asking): Promise<Engine> {
+async function open({ env }: Cleaning): Promise<Engine> {
   const { findEngine } = await import('../engines/index.ts');
   return findEngine(env);
 }
 
 async function look(
   engine: Engine,
-  { project, feature, caches, held = false }: Asking & { readonly held?: boolean },
+  { project, feature, store, caches, held = false }: Cleaning & { readonly held?: boolean },
 ): Promise<EngineTraces> {
-  const live = !held && (await project.store(feature).holder()) !== undefined;
+  const live = !held && (await store.holder()) !== undefined;
   // Without a configuration the lease is unknown, so containers of other features are kept.
   const config = await project.config().catch(() => undefined);
   const leaseMs = config?.workers.lease ?? Infinity;

@@ -10,7 +10,7 @@ import type { Refusal } from '../protocol/index.ts';
 import type { CliContext } from '../cli/command.ts';
 import { tallyNetwork } from './network-tally.ts';
 import type { NetworkTally, Tally } from './network-tally.ts';
-import { jsonRenderer } from '../cli/render/json.ts';
+import { jsonRenderer } from '../cli/render/line-renderers.ts';
 import { formatSummary as summaryOf } from '../cli/render/summary.ts';
 
 const BEFORE = '2026-01-01T00:00:00.000Z';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../config/index.ts';
-import { stateHome, systemCode, writeFileAtomic } from '../lib/index.ts';
+import { isThere, stateHome, systemCode, writeFileAtomic } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { Place, Project } from './project.ts';
 
@@ -14,7 +14,7 @@ export async function reasonsForContainers(
 ): Promise<string[]> {
   const [known, described] = await Promise.all([
     hasRunInContainers(repository.commonDir, env),
-    mayBeThere(path.join(paths.top, 'Dockerfile')),
+    isThere(path.join(paths.top, 'Dockerfile')),
   ]);
   return [
     ...(known ? ['this repository has run in containers on this machine'] : []),
@@ -28,16 +28,10 @@ export async function reasonsForContainers(
  * a clean-up nor a task in a container removes it. A record that cannot be read counts as there.
  */
 export async function hasRunInContainers(commonDir: string, env: Environment): Promise<boolean> {
-  return mayBeThere(memoryFile(commonDir, env));
-}
-
-async function mayBeThere(file: string): Promise<boolean> {
-  try {
-    await lstat(file);
-    return true;
-  } catch (error) {
-    return systemCode(error) !== 'ENOENT';
-  }
+  return lstat(memoryFile(commonDir, env)).then(
+    () => true,
+    (error: unknown) => systemCode(error) !== 'ENOENT',
+  );
 }
 
 export async function rememberContainers(commonDir: string, env: Environment): Promise<void> {

@@ -41,7 +41,8 @@ export async function runFeature(asked: RunRequest, host: RunHost, face: RunFace
 }
 
 async function carryOut(plan: RunPlan, store: StateStore, host: RunHost, face: RunFace): Promise<RunEnd> {
-  const { project, graph, mode, agent, config, wishes, workers } = plan;
+  const { project, graph, mode, agent, config, wishes } = plan;
+  const { launcher, env, redact, warnings } = plan.workers;
   const [copies, notes] = await Promise.all([
     project.repository.untrackedFiles(config.workers.copy),
     notesOnStart(plan),
@@ -52,18 +53,17 @@ async function carryOut(plan: RunPlan, store: StateStore, host: RunHost, face: R
   face.mode(mode, unprotectedLines(mode, agent, graph));
   const listener = await face.open(graph);
   const stop = stopSignal(host.interrupted);
-  const deadlineMs = wishes.deadlineMs ?? null;
   const run: RunContext = {
     graph,
-    ports: wirePorts(project, store, workers.launcher, listener.event),
-    options: runOptions({ config, agent, copies, deadlineMs, ...workers, stop }),
+    ports: wirePorts(project, store, launcher, listener.event),
+    options: runOptions(config, { agent, copies, deadlineMs: wishes.deadlineMs ?? null, env, redact, stop }),
   };
   for (const note of notes) listener.note(note);
-  const warned = workers.warnings.then((warnings) => warnings.forEach((warning) => listener.note(warning)));
+  const warned = warnings.then((texts) => texts.forEach((text) => listener.note(text)));
   for (const note of await clearLeftovers(plan, host)) listener.note(note);
   host.onForce(async () => {
     const state = await store.read();
-    if (state !== undefined) await workers.launcher.sweep(state.runId);
+    if (state !== undefined) await launcher.sweep(state.runId);
   });
   return await finishedRun(run, plan, listener, warned);
 }

@@ -13,8 +13,7 @@ it.each([
   writeFileSync(file, `workers: { container: { disk: ${disk} } }\n`);
   const config = await loadConfig(file);
   const stop = new AbortController().signal;
-  const options = runOptions({
-    config,
+  const options = runOptions(config, {
     agent: { kind: 'shell' },
     copies: [],
     deadlineMs: null,

@@ -80,19 +80,12 @@ export function wireList(env: Environment): (state: RunState) => Promise<WorkerH
   };
 }
 
-interface RunWishes {
-  readonly config: Config;
-  readonly agent: AgentSpec;
-  readonly copies: readonly string[];
-  readonly deadlineMs: number | null;
-  readonly env: Environment;
-  readonly redact: (text: string) => string;
-  readonly stop: AbortSignal;
-}
+/** What the configuration does not say of a run. */
+type GivenOptions = Pick<RunOptions, 'agent' | 'copies' | 'deadlineMs' | 'env' | 'redact' | 'stop'>;
 
-export function runOptions({ config, agent, copies, deadlineMs, env, redact, stop }: RunWishes): RunOptions {
-  const { workers, retry } = config;
+export function runOptions({ workers, retry }: Config, given: GivenOptions): RunOptions {
   return {
+    ...given,
     policy: {
       attempts: retry.attempts,
       losses: LOST_WORKERS_PER_TASK,
@@ -102,18 +95,13 @@ export function runOptions({ config, agent, copies, deadlineMs, env, redact, sto
       startFailures: START_FAILURES,
       setup: workers.setup !== undefined,
     },
-    agent,
     limits: { totalMs: workers.task_timeout, idleMs: workers.idle_timeout, completionMs: COMPLETION_MS },
     leaseMs: workers.lease,
     setup: workers.setup === undefined ? null : { command: workers.setup, timeoutMs: workers.setup_timeout },
-    copies,
-    deadlineMs,
-    env: withoutMarks(workerEnvironment(env)),
+    env: withoutMarks(workerEnvironment(given.env)),
     bundleBytes: Math.min(workers.container.disk, BUNDLE_BYTES),
     checkoutBytes: workers.container.disk,
-    redact,
     graceMs: STOP_GRACE_MS,
-    stop,
   };
 }
 
@@ -141,11 +129,6 @@ export function runSettings(
   config: Config,
   wishes: Pick<RunSettings, 'workers' | 'mode' | 'modeByAuto' | 'agent'>,
 ): RunSettings {
-  const gates = config.gates.map(({ name, command, required, timeout }) => ({
-    name,
-    command,
-    required,
-    timeoutMs: timeout,
-  }));
+  const gates = config.gates.map(({ timeout, ...gate }) => ({ ...gate, timeoutMs: timeout }));
   return { ...wishes, ownership: config.ownership, gates };
 }

@@ -13,29 +13,21 @@ export async function cleanFeature(input: InputOf<typeof cleanup>, context: CliC
   const store = project.store(feature);
   const cleaning = { project, store, feature, caches: input.caches, env: context.env };
   const plan = await planCleaning(cleaning, input.dryRun);
-  const json = input.json;
-  for (const problem of plan.engine.problems) if (!json) context.err(line`note: ${problem}\n`);
-  if (isEmpty(plan)) {
-    context.out(json ? inJson(feature, plan, false) : line`There is nothing of "${feature}" to clean up.\n`);
-    return 0;
+  const removed = !isEmpty(plan) && !input.dryRun;
+  const say = (text: Printable): void => void (input.json || context.out(text));
+  const note = (text: string): void => void (input.json || context.err(line`note: ${text}\n`));
+  plan.engine.problems.forEach(note);
+  say(isEmpty(plan) ? line`There is nothing of "${feature}" to clean up.\n` : formatPlan(feature, plan));
+  if (removed) {
+    await checkCleaning(cleaning, plan);
+    const confirmed = input.yes || (context.terminal && (await context.confirm(line`Remove all this?`)));
+    if (!confirmed) throw cliErrors.CLEANUP_UNCONFIRMED({ feature });
+    await removeRun(cleaning, plan);
+    (await clearGoneRuns(context.env)).forEach(note);
+    say(line`Removed.\n`);
   }
-  if (!json) context.out(formatPlan(feature, plan));
-  if (input.dryRun) {
-    if (json) context.out(inJson(feature, plan, false));
-    return 0;
-  }
-  await checkCleaning(cleaning, plan);
-  if (!input.yes && !(context.terminal && (await context.confirm(line`Remove all this?`)))) {
-    throw cliErrors.CLEANUP_UNCONFIRMED({ feature });
-  }
-  await removeRun(cleaning, plan);
-  for (const note of await clearGoneRuns(context.env)) if (!json) context.err(line`note: ${note}\n`);
-  context.out(json ? inJson(feature, plan, true) : line`Removed.\n`);
+  if (input.json) context.out(line`${printableJson({ type: 'cleanup', feature, removed, ...plan })}\n`);
   return 0;
-}
-
-function inJson(feature: string, plan: CleaningPlan, removed: boolean): Printable {
-  return line`${printableJson({ type: 'cleanup', feature, removed, ...plan })}\n`;
 }
 
 function isEmpty(plan: CleaningPlan): boolean {

@@ -13,12 +13,18 @@ const WORKER: BuiltImage = {
   ms: 1234,
   cached: false,
 };
-/** What is said of it, on both streams. */
-function said(tell: (view: BuildListener) => void, how: { json?: boolean; terminal?: boolean } = {}): [string, string] {
+interface How {
+  readonly json?: boolean;
+  readonly terminal?: boolean;
+  readonly columns?: number;
+}
+
+/** What is printed, on both streams. */
+function said(tell: (view: BuildListener) => void, how: How = {}): [string, string] {
   const said: [string, string] = ['', ''];
   const out = (text: Printable): void => void (said[0] += text.toString());
   const err = (text: Printable): void => void (said[1] += text.toString());
-  tell(buildView({ out, err, terminal: how.terminal ?? false, color: false }, how.json ?? false));
+  tell(buildView({ out, err, terminal: how.terminal ?? false, color: false }, how.json ?? false, how));
   return said;
 }
 
@@ -41,4 +47,14 @@ describe('the end of a build', () => {
     const [out] = said((view) => view.calledOff([WORKER]), { json: true });
     expect(JSON.parse(out)).toEqual({ type: 'build-called-off', built: [WORKER.tag] });
   });
+});
+
+it.each([
+  [120, 117],
+  [0, 77],
+  [undefined, 77],
+])('a line of a build is cut for a terminal that says it has %s columns', (columns, shown) => {
+  const how = { terminal: true, ...(columns === undefined ? {} : { columns }) };
+  const [out] = said((view) => view.line('x'.repeat(500)), how);
+  expect(out.match(/x/g)).toHaveLength(shown);
 });

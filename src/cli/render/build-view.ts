@@ -5,13 +5,16 @@ import type { Printable } from '../../lib/index.ts';
 import type { BuildListener } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
 import { colorsFor } from './colors.ts';
-import { columnsOf } from './columns.ts';
 
 type Context = Pick<CliContext, 'out' | 'err' | 'terminal' | 'color'>;
 
-export function buildView(context: Context, json: boolean): BuildListener {
+export function buildView(
+  context: Context,
+  json: boolean,
+  screen: { columns?: number } = process.stdout,
+): BuildListener {
   if (json) return jsonView(context);
-  return context.terminal ? tailView(context) : plainView(context);
+  return context.terminal ? tailView(context, screen) : plainView(context);
 }
 
 function jsonView({ out }: Context): BuildListener {
@@ -38,9 +41,10 @@ export function plainView({ out, err }: Context): BuildListener {
 }
 
 /** Shows only the last line of a build, in place. An error has the last lines of its own. */
-function tailView({ out, err, color }: Context): BuildListener {
+function tailView({ out, err, color }: Context, { columns }: { columns?: number }): BuildListener {
   const { dim } = colorsFor(color);
-  const width = Math.max(20, columnsOf(process.stdout) - 3);
+  // Terminals of some CI say that they are 0 columns wide.
+  const width = Math.max(20, (columns || 80) - 3);
   return {
     step: (text) => out(line`${CLEAR_LINE}Building ${text}\n`),
     // Output of a build must not move the cursor.

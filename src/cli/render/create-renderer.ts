@@ -1,8 +1,7 @@
 import { tasksAt } from '../../tasks/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
 import type { CliContext } from '../command.ts';
-import { jsonRenderer } from './json.ts';
-import { plainRenderer } from './plain.ts';
+import { jsonRenderer, plainRenderer } from './line-renderers.ts';
 import type { RunListener } from '../../project/index.ts';
 
 interface RendererWishes {

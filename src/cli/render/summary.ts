@@ -28,9 +28,9 @@ export function formatSummary(state: RunState, network: NetworkTally | undefined
 }
 
 function costLine({ cost }: RunState): string[] {
-  const tokens = cost.inputTokens + cost.cacheReadTokens + cost.cacheWriteTokens;
-  if (tokens + cost.outputTokens === 0) return [];
-  return [`  cost     $${cost.costUsd.toFixed(2)} (${tokens} tokens in, ${cost.outputTokens} out)`];
+  const tokensIn = cost.inputTokens + cost.cacheReadTokens + cost.cacheWriteTokens;
+  if (tokensIn + cost.outputTokens === 0) return [];
+  return [`  cost     $${cost.costUsd.toFixed(2)} (${tokensIn} tokens in, ${cost.outputTokens} out)`];
 }
 
 /** Refusals can be cured in the user's allowlist, unreached targets in the network. */

@@ -43,39 +43,34 @@ state/
 logs/
 `;
 
+const FOLDER = 'mahabharatha-example';
+
+/** What each task of the example writes, with which command, and how that is checked. */
+const TASKS = [
+  ['L1-001', 'The greeting', 'Write the first half of the example.', 'greeting.txt', 'echo "Hello"', 'test -s'],
+  ['L1-002', 'The name', 'Write the second half, at the same time.', 'name.txt', 'echo "world"', 'test -s'],
+  [
+    'L2-001',
+    'Both together',
+    'Put both halves together: they were merged after level 1.',
+    'hello.txt',
+    `paste -d" " ${FOLDER}/greeting.txt ${FOLDER}/name.txt`,
+    'grep -q "Hello world"',
+  ],
+] as const;
+
 const EXAMPLE = {
   feature: 'example',
   version: '2.0',
-  tasks: [
-    {
-      id: 'EXAMPLE-L1-001',
-      title: 'The greeting',
-      description: 'Write the first half of the example.',
-      level: 1,
-      files: { create: ['mahabharatha-example/greeting.txt'] },
-      verification: { command: 'test -s mahabharatha-example/greeting.txt' },
-      run: 'mkdir -p mahabharatha-example && echo "Hello" > mahabharatha-example/greeting.txt',
-    },
-    {
-      id: 'EXAMPLE-L1-002',
-      title: 'The name',
-      description: 'Write the second half, at the same time.',
-      level: 1,
-      files: { create: ['mahabharatha-example/name.txt'] },
-      verification: { command: 'test -s mahabharatha-example/name.txt' },
-      run: 'mkdir -p mahabharatha-example && echo "world" > mahabharatha-example/name.txt',
-    },
-    {
-      id: 'EXAMPLE-L2-001',
-      title: 'Both together',
-      description: 'Put both halves together: they were merged after level 1.',
-      level: 2,
-      dependencies: ['EXAMPLE-L1-001', 'EXAMPLE-L1-002'],
-      files: { create: ['mahabharatha-example/hello.txt'] },
-      verification: { command: 'grep -q "Hello world" mahabharatha-example/hello.txt' },
-      run: 'paste -d" " mahabharatha-example/greeting.txt mahabharatha-example/name.txt > mahabharatha-example/hello.txt',
-    },
-  ],
+  tasks: TASKS.map(([id, title, description, file, command, check]) => ({
+    id: `EXAMPLE-${id}`,
+    title,
+    description,
+    ...(id === 'L2-001' ? { level: 2, dependencies: ['EXAMPLE-L1-001', 'EXAMPLE-L1-002'] } : { level: 1 }),
+    files: { create: [`${FOLDER}/${file}`] },
+    verification: { command: `${check} ${FOLDER}/${file}` },
+    run: `mkdir -p ${FOLDER} && ${command} > ${FOLDER}/${file}`,
+  })),
 };
 
 /** `init`: writes files that are missing, keeps those that are there. */

@@ -25,16 +25,15 @@ const TASKS = [
   ],
 ] as const;
 
-const IDS = TASKS.map(([id]) => `GREETING-${id}`);
-
 const GRAPH = {
   feature: 'greeting',
   version: '2.0',
   tasks: TASKS.map(([id, title, file, text, command]) => ({
     id: `GREETING-${id}`,
     title,
-    level: id.startsWith('L1') ? 1 : 2,
-    dependencies: id.startsWith('L1') ? [] : IDS.slice(0, 3),
+    ...(id === 'L2-001'
+      ? { level: 2, dependencies: ['GREETING-L1-001', 'GREETING-L1-002', 'GREETING-L1-003'] }
+      : { level: 1 }),
     files: { create: [file] },
     run: `sleep 1 && echo '${text}' > ${file}`,
     verification: { command },

@@ -1,6 +1,6 @@
 import type { GitCommand } from './git-command.ts';
 
-/** The text of a file in a commit; undefined when it is not there, null when it is no file, or longer than that. */
+/** The text of a file in a commit; undefined when there is none, null when it is no file or too long. */
 export async function blobText(
   git: GitCommand,
   { commit, file, maxBytes }: { readonly commit: string; readonly file: string; readonly maxBytes: number },

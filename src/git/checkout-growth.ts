@@ -2,7 +2,7 @@ import type { GitCommand } from './git-command.ts';
 import { GITLINK, RAW_CHANGES, rawChanges } from './raw-changes.ts';
 import type { RawChange, Side } from './raw-changes.ts';
 
-/** What a file takes on a disk at least, and a folder: an empty one too. */
+/** What a file or a folder takes on a disk at least, also when it is empty. */
 const BLOCK_BYTES = 4096;
 const HEAVIEST = 3;
 
@@ -13,11 +13,11 @@ export interface Growth {
   readonly heaviest: readonly { readonly path: string; readonly bytes: number }[];
 }
 
-/** Remembers what was asked or told once: commits do not change. */
+/** Remembers what it has measured or was given: commits do not change. */
 export interface CheckoutGrowth {
-  /** From null: the whole checkout. */
+  /** Null means from nothing: the size of the whole checkout. */
   between(from: string | null, to: string): Promise<Growth>;
-  /** Saves reading it. */
+  /** Gives a growth that is known already. */
   know(from: string, to: string, growth: Growth): void;
 }
 
@@ -45,7 +45,7 @@ async function emptyTree(git: GitCommand): Promise<string> {
   return (await git.text(['hash-object', '-t', 'tree', '--stdin'], { input: '' })).trim();
 }
 
-/** One blob under many names is small in a bundle and large in a checkout, so sizes are summed by path. */
+/** Sizes are summed by path: one blob under many names is small in a bundle and large in a checkout. */
 export async function growthOf(git: GitCommand, changes: readonly RawChange[]): Promise<Growth> {
   const sizes = await sizesOf(git, [...changes.map(({ after }) => after), ...changes.map(({ before }) => before)]);
   const sizeOf = (side: Side | null): number =>
@@ -61,8 +61,8 @@ export async function growthOf(git: GitCommand, changes: readonly RawChange[]): 
 }
 
 /**
- * What is not there has no size: that is so for files of a partial clone, which cannot be checked out either. Git would
- * fetch them one by one, and ends when it may not; so what matters, the new files, is asked for first.
+ * Missing objects have no size: files of a partial clone, which a worker cannot check out either. Git ends at the first
+ * of them, because it may not fetch it; so the caller names the new files first.
  */
 async function sizesOf(git: GitCommand, sides: readonly (Side | null)[]): Promise<ReadonlyMap<string, number>> {
   const ids = new Set(sides.flatMap((side) => (side === null || side.mode === GITLINK ? [] : [side.id])));
@@ -74,7 +74,7 @@ async function sizesOf(git: GitCommand, sides: readonly (Side | null)[]): Promis
   return new Map(lines.map(([id = '', size]) => [id, Number(size) || 0]));
 }
 
-/** Changes come in the order of their paths, so a folder is another one when the path before was not in it. */
+/** Changes are ordered by path, so a folder is a new one when the path before was not in it. */
 function countFolders(changes: readonly RawChange[]): number {
   let count = 0;
   let last: readonly string[] = [];

@@ -2,13 +2,13 @@ import { counted } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import type { Repository } from './repository.ts';
 
-/** What a checkout without the user's programs and remotes lacks at this commit; text for each. */
+/** What a checkout in a container lacks at this commit, because the user's filter programs and remotes are missing: a text for each. */
 export async function checkoutNotes({ git }: Repository, base: string): Promise<string[]> {
   const [filters, missing] = await Promise.all([filterNotes(git, base), missingNote(git, base)]);
   return [...filters, ...missing];
 }
 
-/** Files that are stored in another form than the user sees: a filter of the user's makes the one from the other. */
+/** Files that git stores in another form than the user sees: a filter program converts them. */
 async function filterNotes(git: GitCommand, base: string): Promise<string[]> {
   const files = await git.text(['ls-tree', '-r', '-z', '--name-only', '--full-tree', base]);
   const attributes = await git.text(['check-attr', '-z', '--stdin', 'filter'], { input: files });
@@ -18,7 +18,7 @@ async function filterNotes(git: GitCommand, base: string): Promise<string[]> {
     const name = fields[at] ?? '';
     if (!['unspecified', 'unset', 'set'].includes(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  const known = await Promise.all([...counts.keys()].map((name) => isKnown(git, name)));
+  const known = await Promise.all([...counts.keys()].map((name) => hasProgram(git, name)));
   return [...counts]
     .filter(([name], index) => name === 'lfs' || known[index])
     .map(
@@ -32,15 +32,15 @@ function seenAs(name: string): string {
   return `${what}, and what they write there is committed as it is`;
 }
 
-/** Without a program of that name git takes the files as they are here as well. */
-async function isKnown(git: GitCommand, name: string): Promise<boolean> {
+/** Without a program for the filter, git checks files out as they are stored on the host as well. */
+async function hasProgram(git: GitCommand, name: string): Promise<boolean> {
   const ways = ['smudge', 'clean', 'process'].map((way) =>
     git.result(['config', '--get', `filter.${name}.${way}`], { answers: [0, 1] }),
   );
   return (await Promise.all(ways)).some(({ code, stdout }) => code === 0 && stdout.trim() !== '');
 }
 
-/** In a partial clone git fetches what is missing when it is needed; a worker has no remote. */
+/** In a partial clone git fetches missing objects when it needs them; a worker has no remote to fetch from. */
 async function missingNote(git: GitCommand, base: string): Promise<string[]> {
   const { code } = await git.result(['config', '--get-regexp', String.raw`^remote\..*\.promisor$`], {
     answers: [0, 1],

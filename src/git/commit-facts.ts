@@ -7,9 +7,9 @@ interface CommitFacts {
   readonly parents: readonly string[];
   /** Both sides of a rename. */
   readonly changed: readonly string[];
-  /** Folders that have become git repositories of their own: of these only the name of a commit is there, and no file. */
+  /** Folders that have become git repositories of their own: the commit has the id of their commit, and none of their files. */
   readonly embedded: readonly string[];
-  /** Of a checkout, against that of its parent. */
+  /** Of its checkout, compared with its parent's. */
   readonly growth: Growth;
 }
 

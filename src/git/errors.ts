@@ -12,7 +12,7 @@ export const gitErrors = defineErrors({
     kind: 'work',
     example: { reason: 'fsck: hasDotgit' },
     message: (f) => `A worker's bundle was refused: ${f.reason}`,
-    hint: () => 'Its task tries again; what the worker printed says more: mahabharatha logs',
+    hint: () => 'The task is tried again; see what the worker printed: mahabharatha logs',
   },
   GIT_FAILED: {
     kind: 'environment',
@@ -36,7 +36,7 @@ export const gitErrors = defineErrors({
     kind: 'environment',
     example: { branch: 'mahabharatha/login/integration', worktree: '/repo' },
     message: (f) =>
-      `The branch "${f.branch}" is checked out in ${f.worktree}; if it moved now, git would show its new files there as deleted.`,
+      `The branch "${f.branch}" is checked out in ${f.worktree}; if it were moved, git would show its new files there as deleted.`,
     hint: (f) =>
       `Check out another branch there, for example: git -C '${f.worktree}' switch --detach — then go on with --resume.`,
   },
@@ -62,12 +62,11 @@ export const gitErrors = defineErrors({
   },
   MERGE_OVER_IGNORED: {
     kind: 'work',
-    /** `files`: those that git is to ignore, and would write over. */
+    /** `files` are ignored and would be overwritten. */
     example: { into: 'main', worktree: '/repo', files: ['.env'] },
     message: (f) =>
-      `The merge into ${f.into} would write over ${counted(f.files.length, 'file')} in ${f.worktree} that git ignores, so no commit has ${f.files.length === 1 ? 'it' : 'them'}: ${listed(f.files, 30)}. Nothing was changed.`,
-    hint: () =>
-      'Move them out of the way, then merge again. A branch that brings files which .gitignore covers is worth a look first.',
+      `The merge into ${f.into} would overwrite ${counted(f.files.length, 'file')} in ${f.worktree} that git ignores, so no commit has ${f.files.length === 1 ? 'it' : 'them'}: ${listed(f.files, 30)}. Nothing was changed.`,
+    hint: () => 'Move them away, then merge again. Look first at why the branch has files that .gitignore covers.',
   },
   NOT_A_REPOSITORY: {
     kind: 'usage',

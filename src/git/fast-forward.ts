@@ -20,40 +20,42 @@ interface FastForward {
 }
 
 const SHOWN_FILES = 30;
-/** With one of these, git begins no merge, whatever it would change. */
-const NOT_CONCLUDED = ['MERGE_HEAD', 'CHERRY_PICK_HEAD'];
+/** While one of these exists, git begins no merge. */
+const UNFINISHED = ['MERGE_HEAD', 'CHERRY_PICK_HEAD'];
 
-/** Moves branch, index and files together, or nothing at all when local changes are in the way of `files`, which change. */
-export async function fastForward(wish: FastForward, files: readonly string[]): Promise<void> {
-  const git = gitIn(wish.worktree, wish.env);
-  await orDirty(wish, async () => {
-    await checkIgnored(git, wish, files);
-    await git.text(['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', wish.to]);
+/** Moves branch, index and files together. Moves nothing when a local change is among the `files` that change. */
+export async function fastForward(request: FastForward, files: readonly string[]): Promise<void> {
+  const git = gitIn(request.worktree, request.env);
+  await orDirty(request, async () => {
+    await checkIgnored(git, request, files);
+    await git.text(['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', request.to]);
   });
 }
 
-/** Throws what `fastForward` would, and changes nothing; `files` are those that would change. */
-export async function checkFastForward(wish: FastForward, files: readonly string[]): Promise<void> {
-  const git = gitIn(wish.worktree, wish.env);
-  await orDirty(wish, async () => {
-    await checkIgnored(git, wish, files);
-    for (const ref of NOT_CONCLUDED) await checkConcluded(git, wish, ref);
+/** Throws what `fastForward` would throw, and changes nothing. */
+export async function checkFastForward(request: FastForward, files: readonly string[]): Promise<void> {
+  const git = gitIn(request.worktree, request.env);
+  await orDirty(request, async () => {
+    await checkIgnored(git, request, files);
+    for (const ref of UNFINISHED) await checkFinished(git, request, ref);
     await withCopiedIndex(git, async (copy) => {
-      // git compares times before contents: a file that was only touched is not in the way.
+      // Git compares times before contents; without this, a file that was only touched would count as changed.
       await git.result(['update-index', '-q', '--refresh'], { answers: [0, 1], env: copy });
-      await git.text(['read-tree', '--dry-run', '-m', '-u', wish.from, wish.to], { env: copy }).catch(async (error) => {
-        // It names only the first file, and says something else when it is no file.
-        const names = await inTheWay(git, files);
-        if (names.length === 0) throw error;
-        throw dirty(wish, `what would change is changed there, or unknown to git: ${listed(names, SHOWN_FILES)}`);
-      });
+      await git
+        .text(['read-tree', '--dry-run', '-m', '-u', request.from, request.to], { env: copy })
+        .catch(async (error) => {
+          // Git names only the first file, and gives another reason when it is a folder.
+          const names = await inTheWay(git, files);
+          if (names.length === 0) throw error;
+          throw dirty(request, `these files have local changes or are untracked: ${listed(names, SHOWN_FILES)}`);
+        });
     });
   });
 }
 
-async function checkConcluded(git: GitCommand, wish: FastForward, ref: string): Promise<void> {
+async function checkFinished(git: GitCommand, request: FastForward, ref: string): Promise<void> {
   const { code } = await git.result(['rev-parse', '--verify', '--quiet', ref], { answers: [0, 1] });
-  if (code === 0) throw dirty(wish, `what was begun there has not been concluded (${ref} exists)`);
+  if (code === 0) throw dirty(request, `a merge or cherry-pick there is not finished (${ref} exists)`);
 }
 
 async function inTheWay(git: GitCommand, files: readonly string[]): Promise<string[]> {
@@ -61,18 +63,18 @@ async function inTheWay(git: GitCommand, files: readonly string[]): Promise<stri
   return local.filter((name) => files.some((file) => touches(name, file)));
 }
 
-/** One is the other, or is in a folder of its name. */
+/** They are the same path, or one is in the other. */
 const touches = (one: string, other: string): boolean =>
   one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 
-/** The user's own index is not even locked. */
+/** The user's own index is not used, so it is not locked either. */
 async function withCopiedIndex(git: GitCommand, work: (env: Environment) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'mahabharatha-index-'));
   try {
     const index = await git.text(['rev-parse', '--path-format=absolute', '--git-path', 'index']);
     const copy = path.join(folder, 'index');
     await copyFile(index.replace(/\n$/, ''), copy).catch((error: unknown) => {
-      // Nothing has been checked out yet.
+      // There is no index before the first checkout.
       if (systemCode(error) !== 'ENOENT') throw error;
     });
     await work({ GIT_INDEX_FILE: copy });
@@ -81,12 +83,12 @@ async function withCopiedIndex(git: GitCommand, work: (env: Environment) => Prom
   }
 }
 
-async function orDirty(wish: FastForward, work: () => Promise<unknown>): Promise<void> {
+async function orDirty(request: FastForward, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (!hasCode(error, gitErrors.GIT_FAILED)) throw error;
-    throw dirty(wish, error.facts.stderr.trim().split('\n').slice(0, 8).join(' ').replaceAll(/\s+/g, ' '), error);
+    throw dirty(request, error.facts.stderr.trim().split('\n').slice(0, 8).join(' ').replaceAll(/\s+/g, ' '), error);
   }
 }
 

@@ -2,13 +2,13 @@ import path from 'node:path';
 import { attemptRefs, branchNames, TASK_TRAILER } from '../protocol/index.ts';
 import type { Repository } from './repository.ts';
 
-/** What a feature's runs have left in the repository: only what we made, by exact name. */
+/** What a feature's runs have left in the repository, found by exact names: nothing of the user's is among it. */
 export interface FeatureTraces {
   /** Worktrees below the feature's own folders. */
   readonly worktrees: readonly string[];
   /** Branches and attempt refs, whole names. */
   readonly refs: readonly { readonly ref: string; readonly commit: string }[];
-  /** Branches of ours that the user has checked out somewhere: they stay. */
+  /** Branches of ours that the user has checked out: they stay. */
   readonly checkedOut: readonly { readonly branch: string; readonly folder: string }[];
   /** Commits of the integration branch that no other branch or tag has. */
   readonly unmerged: number;
@@ -40,7 +40,7 @@ export async function findTraces(
   return { worktrees, refs: [...branches.filter(({ ref }) => !kept.has(ref)), ...attempts], checkedOut, unmerged };
 }
 
-/** Tasks whose work is in the integration branch alone, by what their commits say. */
+/** Tasks whose work is only in the integration branch, as the commits there say. */
 export async function mergedTasks({ git, readRef }: Repository, feature: string): Promise<string[]> {
   const { integration, prefix } = branchNames(feature);
   const tip = await readRef(`refs/heads/${integration}`);
@@ -57,7 +57,7 @@ async function unmergedCommits({ git, readRef }: Repository, integration: string
   return Number(text.trim());
 }
 
-/** Leaves out what other branches and tags have; those that name an object that is not there have nothing. */
+/** Leaves out commits that another branch or a tag has. A ref to a missing object counts as empty. */
 function notElsewhere(prefix: string): string[] {
   return ['--ignore-missing', '--not', `--exclude=${prefix}*`, '--branches', '--tags', '--remotes', 'HEAD'];
 }

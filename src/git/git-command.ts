@@ -8,18 +8,15 @@ import { isHarmless, isPassingFailure, saysPassing } from './repeatable.ts';
 export const OUR_IDENTITY = { name: 'Mahabharatha', email: 'mahabharatha@localhost' } as const;
 
 /**
- * What the state of a run names must be on the disk before the state is: by itself git leaves loose objects and refs to
- * chance. Of many objects that one command adds the disk is asked once.
+ * Objects and refs that a run's state names must be on the disk before the state is. By default git does not wait for
+ * that. "batch" waits once for all objects that one command adds.
  */
 const DURABLE = [
   ['core.fsync', 'committed,loose-object,reference'],
   ['core.fsyncMethod', 'batch'],
 ] as const;
 
-/**
- * No hook of the user's or of a task's runs for our housekeeping, nothing is started in the background, and no
- * concurrent command triggers a repack under our feet.
- */
+/** No hook of the user's or of a task's runs for our commands, nothing is started in the background, and nothing is repacked. */
 const SAFE_CONFIG = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -30,14 +27,14 @@ const SAFE_CONFIG = [
   ...DURABLE.map((setting) => setting.join('=')),
 ].flatMap((setting) => ['-c', setting]);
 
-/** Variables that would point our git at another repository, index or configuration than the one we mean. */
+/** Variables by which git would use another repository, index or configuration. */
 const REDIRECTING =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|CEILING_DIRECTORIES|QUARANTINE_PATH|SHALLOW_FILE|GRAFT_FILE|REPLACE_REF_BASE|IMPLICIT_WORK_TREE|INTERNAL_SUPER_PREFIX|EXTERNAL_DIFF|DIFF_OPTS|EDITOR|LITERAL_PATHSPECS|GLOB_PATHSPECS|NOGLOB_PATHSPECS|ICASE_PATHSPECS|TRACE.*)$/;
 
 interface GitOptions {
-  /** Text, or an open file descriptor that is read from where it stands. */
+  /** Text, or an open file descriptor that is read from its position on. */
   readonly input?: string | number;
-  /** It is killed when it takes longer. */
+  /** Git is killed when it takes longer. */
   readonly timeoutMs?: number;
   /** Exit statuses that are an answer, not a failure. */
   readonly answers?: readonly number[];
@@ -52,7 +49,7 @@ interface GitResult {
 /** git, bound to a folder and a clean environment. */
 export interface GitCommand {
   readonly cwd: string;
-  /** What git is given, but for single commands. */
+  /** For all commands; a single one may have more. */
   readonly env: Environment;
   /** Runs git and returns its stdout; throws GIT_FAILED for any exit status but 0. */
   text(args: readonly string[], options?: Omit<GitOptions, 'answers'>): Promise<string>;
@@ -60,7 +57,7 @@ export interface GitCommand {
   result(args: readonly string[], options: GitOptions): Promise<GitResult>;
 }
 
-/** `own`: variables of ours, which may redirect git. */
+/** `own` are variables of ours, which may redirect git. */
 export function gitIn(cwd: string, env: Environment, own: Environment = {}): GitCommand {
   const quiet = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
   const base = { ...withoutRedirections(env), ...quiet, ...own };
@@ -71,7 +68,7 @@ export function gitIn(cwd: string, env: Environment, own: Environment = {}): Git
       ...(options.input === undefined ? {} : { input: options.input }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     });
-    // "There is no such commit" and "I could not look" end with the same status.
+    // "There is no such commit" and "it cannot be read just now" end with the same status.
     const answered = end.code === 0 || !saysPassing(end.stderr);
     if (end.code === null || !answered || !(options.answers ?? [0]).includes(end.code)) {
       const signal = end.timedOut ? `no end within ${inSeconds(options.timeoutMs ?? 0)}` : `signal ${end.signal}`;
@@ -81,28 +78,25 @@ export function gitIn(cwd: string, env: Environment, own: Environment = {}): Git
     return { code: end.code, stdout: end.stdout };
   };
   const result = (args: readonly string[], options: GitOptions): Promise<GitResult> =>
-    // A descriptor is read once.
+    // A descriptor can be read only once.
     isHarmless(args) && typeof options.input !== 'number'
       ? repeated(() => once(args, options), isPassingFailure)
       : once(args, options);
   return { cwd, env: base, result, text: async (args, options) => (await result(args, options ?? {})).stdout };
 }
 
-/**
- * The environment for workers and all they start: the user's, without what would point git elsewhere, and with git
- * kept from starting anything in the background.
- */
+/** The user's environment for workers and all that they start: nothing redirects git, and git starts nothing in the background. */
 export function workerEnvironment(env: Environment): Environment {
   return withGitSettings(withoutRedirections(env), [
     ['core.fsmonitor', 'false'],
     ['gc.auto', '0'],
     ['maintenance.auto', 'false'],
-    // What a task has written itself is not written again when its work is taken.
+    // Objects that a task has written are not written again when its work is taken: they must be on the disk too.
     ...DURABLE,
   ]);
 }
 
-/** An environment in which git has these settings besides those that it was given already. */
+/** An environment in which git has these settings as well. */
 export function withGitSettings(env: Environment, settings: readonly (readonly [string, string])[]): Environment {
   const given = Number(env['GIT_CONFIG_COUNT'] ?? 0) || 0;
   const added = settings.flatMap(([key, value], index) => [
@@ -130,7 +124,7 @@ async function runGit(args: readonly string[], options: Parameters<typeof run>[2
     return await run('git', [...SAFE_CONFIG, ...args], options);
   } catch (error) {
     if (!hasCode(error, libErrors.PROCESS_NOT_STARTED)) throw error;
-    // A folder that is gone reads like a program that is missing.
+    // The system's error is the same for a missing folder and for a missing program.
     if (statSync(options.cwd, { throwIfNoEntry: false })?.isDirectory())
       throw gitErrors.GIT_MISSING({ reason: error.facts.reason });
     const facts = { args, cwd: options.cwd, exit: 'not started', stderr: 'there is no such folder' };

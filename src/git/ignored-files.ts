@@ -4,10 +4,10 @@ import { gitErrors } from './errors.ts';
 import { entriesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 
-/** What stands at a path of a working tree. */
+/** What is at a path of a working tree. */
 interface Found {
   readonly kind: 'file' | 'folder';
-  /** The same for two names of one thing, as on a file system that does not tell case apart. */
+  /** The same for two names of one file, as on a file system that ignores case. */
   readonly id: string;
 }
 
@@ -17,8 +17,8 @@ interface Place {
 }
 
 /**
- * git writes over files that it is to ignore without a word: keys, settings, data of the user. Throws when `files`, which
- * a merge would change, cannot be written without that.
+ * Git overwrites ignored files without asking: keys, settings, data of the user. Throws when a merge that changes `files`
+ * would overwrite one.
  */
 export async function checkIgnored(
   git: GitCommand,
@@ -33,13 +33,13 @@ export async function checkIgnored(
   if (ignored.length > 0) throw gitErrors.MERGE_OVER_IGNORED({ into: branch, worktree, files: ignored });
 }
 
-/** Pure: what git does not know and stands where one of the files would be, or where a folder above it would be. */
+/** Pure: untracked files and folders that are in the place of one of the files, or of a folder that contains it. */
 export function clashes(
   files: readonly string[],
   tracked: readonly string[],
   found: ReadonlyMap<string, Found>,
 ): { readonly files: string[]; readonly folders: string[] } {
-  // Two spellings of one name may be one file, and one file may have two names.
+  // The id alone is not enough: a hard link is another name for the same file.
   const asOnDisk = (name: string): string => `${found.get(name)?.id} ${foldCase(name)}`;
   const [known, knownOnDisk] = [new Set(tracked), new Set(tracked.map(asOnDisk))];
   const isKnown = (name: string): boolean => known.has(name) || knownOnDisk.has(asOnDisk(name));
@@ -47,12 +47,12 @@ export function clashes(
   const wanted = new Set(files);
   return {
     files: unknown.filter((name) => found.get(name)?.kind === 'file'),
-    // A folder is in the way only where a file would be.
+    // A folder is an obstacle only in the place of a file.
     folders: unknown.filter((name) => found.get(name)?.kind === 'folder' && wanted.has(name)),
   };
 }
 
-/** As file systems that do not tell case apart compare names, near enough. */
+/** About as file systems that ignore case compare names. */
 const foldCase = (name: string): string => name.normalize('NFC').toLowerCase();
 
 /** "a/b/c": "a", "a/b", "a/b/c". */
@@ -68,7 +68,7 @@ async function look(
 ): Promise<Map<string, Found>> {
   const found = new Map<string, Found>();
   const lookAt = async (name: string): Promise<void> => {
-    // What cannot be looked at, git cannot write over either.
+    // What cannot be examined, git cannot overwrite either.
     const stat = await lstat(path.join(worktree, name)).catch(() => undefined);
     if (stat !== undefined)
       found.set(name, { kind: stat.isDirectory() ? 'folder' : 'file', id: `${stat.dev}:${stat.ino}` });
@@ -76,7 +76,7 @@ async function look(
   const names = new Set(files.flatMap(withFolders));
   for (const name of names) {
     const above = path.posix.dirname(name);
-    // Below a link is somewhere else.
+    // A link leads to another place.
     if (above === '.' || found.get(above)?.kind === 'folder') await lookAt(name);
   }
   const folded = new Set([...found.keys()].map(foldCase));

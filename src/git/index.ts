@@ -1,7 +1,7 @@
 export { blobText } from './blob-text.ts';
 export type { Growth } from './checkout-growth.ts';
-export { bringIn } from './bring-in.ts';
-export type { BroughtIn } from './bring-in.ts';
+export { mergeInto } from './merge-into.ts';
+export type { MergedInto } from './merge-into.ts';
 export { checkoutNotes } from './checkout-notes.ts';
 export { findTraces, mergedTasks } from './feature-traces.ts';
 export type { FeatureTraces } from './feature-traces.ts';

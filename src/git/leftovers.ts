@@ -3,31 +3,31 @@ import path from 'node:path';
 import { entriesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 
-/** What a set-up has left in a worktree: untracked, and no ignore rule covers it. */
+/** What the set-up has made in a worktree that git does not track and no ignore rule covers. */
 export interface Leftovers {
-  /** Few, also where there are very many files: a folder in which git knows nothing is one. */
+  /** A folder with no tracked file in it is one path, so these are few. */
   readonly paths: readonly string[];
   /** Each file. */
   readonly files: ReadonlySet<string>;
 }
 
-/** Those files of a list that the task may write. */
+/** Those of the files that the task may write. */
 export type OwnedAmong = (files: readonly string[]) => readonly string[];
 
 const UNTRACKED = ['ls-files', '-z', '--others', '--exclude-standard'];
 
 export async function findLeftovers(git: GitCommand): Promise<Leftovers> {
   const paths = entriesOf(await git.text([...UNTRACKED, '--directory', '--no-empty-directory']));
-  // Without a folder among them the paths are the files.
+  // When no path is a folder, the paths are the files.
   const files = paths.some((entry) => entry.endsWith('/')) ? entriesOf(await git.text(UNTRACKED)) : paths;
   return { paths, files: new Set(files) };
 }
 
 /**
- * Stages everything but the leftovers. A folder among them may have files in it by now that are the task's work: what
- * git knows there, and what is new and owned, is staged as well.
+ * Stages everything except the leftovers. A folder of theirs may contain work of the task by now: tracked files, and new
+ * files that the task owns, are staged as well.
  */
-export async function addBeside(git: GitCommand, left: Leftovers, owned: OwnedAmong): Promise<void> {
+export async function addExcept(git: GitCommand, left: Leftovers, owned: OwnedAmong): Promise<void> {
   const places = left.paths.map((entry) => entry.replace(/\/$/, ''));
   const excluded = places.map((place) => `:(top,exclude,literal)${place}`);
   await git.text(['add', '--all', '--', ...(excluded.length > 0 ? [':/', ...excluded] : [])]);
@@ -41,7 +41,7 @@ export async function addBeside(git: GitCommand, left: Leftovers, owned: OwnedAm
   await git.text(fromInput, { input: work.join('\0') });
 }
 
-/** Which of these files are there, but not in the tree: an ignore rule covers them. */
+/** Those of the files that exist but are not in the tree: an ignore rule covers them. */
 export async function leftOut(git: GitCommand, tree: string, files: readonly string[]): Promise<string[]> {
   const names = files.map((file) => path.normalize(file));
   const there = await Promise.all(names.map((name) => isFile(path.join(git.cwd, name))));
@@ -52,7 +52,7 @@ export async function leftOut(git: GitCommand, tree: string, files: readonly str
   return asked.filter((name) => !taken.has(name));
 }
 
-/** Also a link; what reads like a glob is most likely no file. */
+/** A link counts as a file. Of a glob there is most likely none. */
 async function isFile(file: string): Promise<boolean> {
   const stat = await lstat(file).catch(() => undefined);
   return stat !== undefined && !stat.isDirectory();

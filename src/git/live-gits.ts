@@ -3,8 +3,8 @@ import path from 'node:path';
 import { systemCode } from '../lib/index.ts';
 
 /**
- * May a live git be at work in one of these folders, or below? It is known by its name and where it runs. One whose folder
- * cannot be seen may be anywhere, and where there is no /proc none can be ruled out.
+ * May a git process be at work in one of these folders, or below? It is known by its name and its current folder. Without
+ * /proc, or when that folder cannot be read, the answer is yes.
  */
 export async function mayGitWorkIn(folders: readonly string[]): Promise<boolean> {
   const names = await readdir('/proc').catch((): string[] => []);
@@ -18,7 +18,7 @@ export async function mayGitWorkIn(folders: readonly string[]): Promise<boolean>
   );
 }
 
-/** Where a process runs; null when it is no git, or gone. */
+/** The current folder of a git process; null for another program, or none. */
 async function folderOfGit(pid: string): Promise<string | null> {
   const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
   if (!/^git(-|$)/m.test(name)) return null;

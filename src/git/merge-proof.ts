@@ -4,7 +4,7 @@ import type { GitCommand } from './git-command.ts';
 import { readChanges } from './tree-changes.ts';
 import type { Changes } from './tree-changes.ts';
 
-/** One merged task: its work lies between `base` and `commit`, and took the branch from one tip to the next. */
+/** One merged task: its work is the change from `base` to `commit`; its merge moves the branch from `before` to `after`. */
 export interface MergeStep {
   readonly task: string;
   readonly base: string;
@@ -13,7 +13,7 @@ export interface MergeStep {
   readonly after: string;
 }
 
-/** What is published at once. */
+/** Merges that are published together. */
 export interface MergeChain {
   readonly from: string;
   readonly tip: string;
@@ -21,8 +21,8 @@ export interface MergeChain {
 }
 
 /**
- * Why a branch may not move along this chain; undefined when each step brings what its task changed and nothing else.
- * An exit status proves nothing: git 2.39 takes a tree that is missing for an empty one, and calls that merge clean.
+ * Why a branch may not move along this chain; undefined when each merge changes what its task changed and nothing else.
+ * That a merge ended well proves nothing: git 2.39 takes a missing tree for an empty one.
  */
 export async function findMergeFault(git: GitCommand, chain: MergeChain): Promise<string | undefined> {
   try {
@@ -75,7 +75,7 @@ export async function mergedOnTop(git: GitCommand, from: string, to: string): Pr
 }
 
 async function findWrongStep(git: GitCommand, { steps }: MergeChain): Promise<string | undefined> {
-  const strays = await findStrays(git, steps);
+  const strays = await findWrongFiles(git, steps);
   const index = strays.findIndex((files) => files.length > 0);
   const task = steps[index]?.task;
   if (task === undefined) return undefined;
@@ -83,7 +83,7 @@ async function findWrongStep(git: GitCommand, { steps }: MergeChain): Promise<st
 }
 
 /** Of each step, the files in which the merge did not do what its task did. */
-export async function findStrays(
+export async function findWrongFiles(
   git: GitCommand,
   steps: readonly Omit<MergeStep, 'task'>[],
 ): Promise<readonly string[][]> {
@@ -102,13 +102,13 @@ export async function findStrays(
   );
 }
 
-/** The task changed the file, and where no other task had, the merge left it as the task did. */
+/** The task changed the file, and the merge's result is the task's, unless another task had changed the file too. */
 function isWorkOf(work: Changes, merged: Changes, file: string): boolean {
   const [own, there] = [work.get(file), merged.get(file)];
   return own !== undefined && (own.before !== there?.before || own.after === there.after);
 }
 
-/** What a task changed and its merge did not: right only where another task had made the same change. */
+/** Of the files that a task changed and its merge did not, those in which no other task had made the same change. */
 async function findLost(
   git: GitCommand,
   { base, after }: Pick<MergeStep, 'base' | 'after'>,

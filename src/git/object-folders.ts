@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing, readIfThere, systemCode } from '../lib/index.ts';
 
-/** The repository's object folder and all that it borrows from, each once; what is not there git overlooks as well. */
+/** The repository's object folder and all that it borrows from, each once. Git ignores missing ones as well. */
 export async function objectFolders(commonDir: string): Promise<string[]> {
   const found: string[] = [];
   const add = async (folder: string): Promise<void> => {
@@ -28,7 +28,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-/** As in C, with each byte that is no plain letter as three octal digits. What is no such text is taken as it is. */
+/** A text in quotes, as in C, where other bytes than ASCII are three octal digits. Any other text stays as it is. */
 function unquote(line: string): string {
   const quoted = /^"((?:[^"\\]|\\[0-3][0-7]{2}|\\[abfnrtv"\\])*)"/.exec(line)?.[1];
   if (quoted === undefined) return line;

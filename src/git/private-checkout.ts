@@ -11,11 +11,11 @@ export interface NewPrivateCheckout {
   readonly gitDir: string;
   readonly branch: string;
   readonly base: string;
-  /** Where the two and the object folders are for the worker. */
+  /** The paths inside the worker's container. */
   readonly inside: { readonly worktree: string; readonly gitDir: string; readonly objects: readonly string[] };
 }
 
-/** Makes such checkouts. The user's settings are asked once: workers start together, and each question is a process. */
+/** Makes such checkouts. The user's settings are read once: workers start together, and each reading is a process. */
 export function privateCheckouts(git: GitCommand, commonDir: string): (checkout: NewPrivateCheckout) => Promise<void> {
   const asked = new Map<string, Promise<PrivateSettings>>();
   return async (checkout) => {
@@ -29,8 +29,8 @@ export function privateCheckouts(git: GitCommand, commonDir: string): (checkout:
 }
 
 /**
- * Written by hand, in git's own format: no git of ours ever runs in these folders, and a worker starts sooner than
- * with a clone. The files themselves are checked out by the worker.
+ * Writes a git directory in git's own format: the host never runs git in these folders, and a worker starts sooner than
+ * with a clone. The worker checks the files out.
  */
 async function addPrivateCheckout(
   git: GitCommand,
@@ -43,7 +43,7 @@ async function addPrivateCheckout(
   const shallow = await readIfThere(path.join(commonDir, 'shallow'));
   const files: Record<string, string | Buffer> = {
     HEAD: `ref: refs/heads/${branch}\n`,
-    'packed-refs': await namesOf(git),
+    'packed-refs': await packedRefs(git),
     [`refs/heads/${branch}`]: `${base}\n`,
     'objects/info/alternates': inside.objects.map((one) => `${one}\n`).join(''),
     ...settings,
@@ -58,11 +58,11 @@ async function addPrivateCheckout(
   await appendFile(path.join(folder, '.git'), `gitdir: ${inside.gitDir}\n`);
 }
 
-const NAMES = ['refs/heads', 'refs/tags', 'refs/remotes'];
+const VISIBLE = ['refs/heads', 'refs/tags', 'refs/remotes'];
 
-/** What there is now: builds ask `git describe`, agents look at what has changed since `origin/main`. */
-async function namesOf(git: GitCommand): Promise<string> {
-  const text = await git.text(['for-each-ref', '--format=%(objectname) %(refname)', ...NAMES]);
+/** Branches and tags of the user: builds need them for `git describe`, agents to see what has changed since `origin/main`. */
+async function packedRefs(git: GitCommand): Promise<string> {
+  const text = await git.text(['for-each-ref', '--format=%(objectname) %(refname)', ...VISIBLE]);
   const lines = text.split('\n').filter((line) => line !== '' && !line.includes(' refs/heads/mahabharatha/'));
   return lines.map((line) => `${line}\n`).join('');
 }

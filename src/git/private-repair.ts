@@ -3,20 +3,20 @@ import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import type { WorkspacePlace } from './workspace-repair.ts';
 
-/** What in a git directory says how git works there; all else are objects, names and the index. */
+/** What decides in a git directory how git works; the rest are objects, refs and the index. */
 const RULING_FILES = ['config', 'shallow', path.join('objects', 'info', 'alternates')];
 const RULING_FOLDERS = ['info', 'hooks', path.join('objects', 'info')];
-/** They are not always there. */
-const FOREIGN = ['config.worktree', 'commondir', path.join('refs', 'replace')];
+/** A new git directory has none of these, and each changes how git works. */
+const ADDED = ['config.worktree', 'commondir', path.join('refs', 'replace')];
 
-/** A git directory that a worker has for itself, as it was before any task. */
+/** The rules of a private git directory, as they were before any task. */
 export interface PrivateRules {
-  /** For our own git there: what a task has put into its home does not count. */
+  /** For our own git there: settings that a task has put into its home do not count. */
   readonly env: Environment;
   restore(): Promise<void>;
 }
 
-/** Where the git directory is the user's, tasks have the user's rights, and it is not ours to change. */
+/** Does nothing for a git directory of the user's: tasks have the user's rights there, and we must not change it. */
 export async function rememberRules({ gitDir, commonDir }: Omit<WorkspacePlace, 'pointer'>): Promise<PrivateRules> {
   if (gitDir !== commonDir) return { env: {}, restore: async () => undefined };
   const inInfo = (await readdir(path.join(gitDir, 'info')).catch((): string[] => [])).map((name) =>
@@ -30,7 +30,7 @@ export async function rememberRules({ gitDir, commonDir }: Omit<WorkspacePlace, 
   return {
     env: { GIT_CONFIG_GLOBAL: '/dev/null', GIT_NO_REPLACE_OBJECTS: '1' },
     restore: async () => {
-      for (const name of [...RULING_FILES, ...RULING_FOLDERS, ...FOREIGN])
+      for (const name of [...RULING_FILES, ...RULING_FOLDERS, ...ADDED])
         await rm(path.join(gitDir, name), { recursive: true, force: true });
       for (const [name, content] of files) {
         await mkdir(path.dirname(path.join(gitDir, name)), { recursive: true });

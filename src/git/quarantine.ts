@@ -1,12 +1,12 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Git's own beginning of such a name, so that its housekeeping finds what a crash leaves; then whose it is. No ref has a ~. */
+/** Begins as git's own names do, so that `git gc` removes what a crash leaves; then the feature. No ref contains a "~". */
 export function quarantinePrefix(folderOfBranches: string): string {
   return `tmp_objdir-${folderOfBranches.replaceAll('/', '~')}~`;
 }
 
-/** Removes the objects that a killed orchestrator was just examining. The caller holds the feature's lock. */
+/** Removes the objects that a killed orchestrator was examining. The caller holds the feature's lock. */
 export async function removeQuarantines(commonDir: string, feature: string): Promise<void> {
   const objects = path.join(commonDir, 'objects');
   const prefix = quarantinePrefix(`mahabharatha/${feature}`);

@@ -1,10 +1,7 @@
 const NOTHING = '000000';
 export const GITLINK = '160000';
 
-/**
- * How `git diff-tree` is asked for what `rawChanges` reads. A .gitmodules file may ask to overlook a submodule; ownership
- * is checked by this list, so nothing is overlooked.
- */
+/** Options of `git diff-tree` for `rawChanges`. Ownership is checked by this list, so .gitmodules may hide no submodule. */
 export const RAW_CHANGES = ['-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--ignore-submodules=none'];
 
 export interface Side {
@@ -19,7 +16,7 @@ export interface RawChange {
   readonly after: Side | null;
 }
 
-/** Fields in pairs: ":<old mode> <new mode> <old id> <new id> <letter>", which may stand after a line end, and the path. */
+/** Fields in pairs: ":<old mode> <new mode> <old id> <new id> <letter>", possibly after a line end, and the path. */
 export function rawChanges(fields: readonly string[]): RawChange[] {
   return fields.flatMap((path, index) => {
     if (index % 2 === 0) return [];

@@ -9,7 +9,7 @@ export interface RefChange {
   readonly ref: string;
   /** Null removes the ref. */
   readonly to: string | null;
-  /** What it must be now: an object, null for "must not exist"; left out for "whatever it is". */
+  /** What the ref must be now: an object, or null when it must not exist. Not checked when left out. */
   readonly from?: string | null;
 }
 
@@ -67,7 +67,7 @@ export const refsOf = (git: GitCommand, commonDir: string, alone: Alone) => ({
   },
 });
 
-/** The caller has ended their workers before: a lock on such a branch has no holder. */
+/** The caller has ended the workers before, so locks on these branches are left over. */
 function removedWorkerBranches(changes: readonly RefChange[]): string[] {
   return changes
     .filter(({ ref, to }) => to === null && /^refs\/heads\/mahabharatha\/[^/]+\/worker-\d+$/.test(ref))
@@ -79,7 +79,7 @@ async function checkNotCheckedOut(git: GitCommand, branch: string): Promise<void
   if (worktree !== undefined) throw gitErrors.INTEGRATION_CHECKED_OUT({ branch, worktree });
 }
 
-/** All changes or none. After trouble that passes the rest of them is tried again: some may be made already. */
+/** Makes all changes or none. After a failure that passes it tries again those that have not been made. */
 export async function changeRefs(git: GitCommand, changes: readonly RefChange[]): Promise<void> {
   await repeated(async (attempt) => {
     await updateRefs(git, attempt === 1 ? changes : await notYetMade(git, changes));
@@ -107,7 +107,7 @@ export async function readRef(git: GitCommand, ref: string): Promise<string | un
   return code === 0 ? stdout.trim() : undefined;
 }
 
-/** The working tree that has this branch checked out. */
+/** The working tree that has the ref's branch checked out. */
 export async function checkedOutIn(git: GitCommand, ref: string): Promise<string | undefined> {
   const folder = (await git.text(['for-each-ref', '--format=%(worktreepath)', ref])).replace(/\n$/, '');
   return folder === '' ? undefined : folder;

@@ -3,19 +3,19 @@ import type { GitCommand } from './git-command.ts';
 import { changeRefs, checkedOutIn } from './refs.ts';
 
 export interface Remake {
-  /** Of this one only the files are taken over. */
+  /** Only its files are taken over. */
   readonly commit: string;
   readonly base: string;
   readonly message: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Points to the new one instead, unless a working tree has it checked out; null for none. */
+  /** Is moved to the new commit, unless a working tree has it checked out; null for none. */
   readonly branch: string | null;
 }
 
 /**
- * The same files as a commit of ours on the base. Author, dates, encoding, signature and message of the other one are
- * whatever its maker wrote, and they would stand in the user's history.
+ * Makes a commit of ours on the base with the same files. Author, dates, encoding, signature and message of the other
+ * commit are the worker's choice and must not come into the user's history.
  */
 export async function remakeCommit(git: GitCommand, { commit, base, message, at, branch }: Remake): Promise<string> {
   const date = `${Math.floor(at / 1000)} +0000`;

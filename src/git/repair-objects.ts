@@ -3,8 +3,8 @@ import path from 'node:path';
 
 /**
  * Removes loose objects that a loss of power has left as empty files, and returns their ids. Git takes such a file for the
- * object and does not write it again, so work that is done again would be as broken as before. Nothing is lost: an empty file holds no
- * object, and git gives an object its name only when all of it is written.
+ * object and does not write it again, so work that is done again would be broken too. An object that a git is writing is
+ * safe: it gets its name when it is complete.
  */
 export async function removeEmptyObjects(commonDir: string): Promise<string[]> {
   const top = path.join(commonDir, 'objects');

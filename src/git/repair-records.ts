@@ -1,23 +1,23 @@
 import { lstat, readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isThere } from '../lib/index.ts';
-import { lasting } from './lasting.ts';
-import type { Found } from './lasting.ts';
+import { persistent } from './persistent.ts';
+import type { Found } from './persistent.ts';
 
-/** Of our worktrees: git names a record after the folder and puts a number behind a name that is taken. */
+/** Git names a record after the folder of the worktree, and adds a number when the name is taken. */
 const OUR_RECORD = /^mahabharatha-worker-\d+$/;
 const FORMER_RECORD = /^worker-\d+$/;
 const LOCK_REASON = 'a Mahabharatha worker uses it';
 
 /**
- * Removes records of our worktrees that a killed git has left half written: with one of them `git worktree list`, `git gc`
- * and each new worktree fail. Returns their names. The caller holds the lock under which we add worktrees.
+ * Removes records of our worktrees that a killed git has left half written, and returns their names. With one of them
+ * `git worktree list`, `git gc` and each new worktree fail. The caller holds the lock under which we add worktrees.
  */
 export async function removeHalfRecords(commonDir: string): Promise<string[]> {
   return removeRecords(commonDir, isHalf);
 }
 
-/** And those whose folder is gone: they are locked, so git keeps them for ever. */
+/** Removes also those whose folder is gone: they are locked, so git would keep them for ever. */
 export async function repairRecords(commonDir: string): Promise<string[]> {
   return removeRecords(commonDir, async (record) => (await isHalf(record)) || isAlone(record));
 }
@@ -26,7 +26,7 @@ type Question = (record: string) => Promise<boolean>;
 
 async function removeRecords(commonDir: string, isWrong: Question): Promise<string[]> {
   const folder = path.join(commonDir, 'worktrees');
-  const wrong = await lasting(() => findRecords(folder, isWrong));
+  const wrong = await persistent(() => findRecords(folder, isWrong));
   for (const name of wrong) await rm(path.join(folder, name), { recursive: true, force: true });
   return wrong;
 }
@@ -44,7 +44,7 @@ async function findRecords(folder: string, isWrong: Question): Promise<Found> {
   return new Map(found.flat());
 }
 
-/** By its name, which no worktree of the user's has; of earlier versions, by its lock. */
+/** Known by its name, which no worktree of the user's has. Those of earlier versions are known by their lock as well. */
 async function isOurs(record: string, name: string): Promise<boolean> {
   if (OUR_RECORD.test(name)) return true;
   if (!FORMER_RECORD.test(name)) return false;

@@ -10,13 +10,13 @@ interface LooseRef {
 }
 
 const ID = /^[0-9a-f]{40,64}\n$/;
-/** A worker that was taken over may hold it; it goes when the branch is made anew. */
+/** A worker that was taken over may hold it; it is removed when the branch is made anew. */
 const WORKERS_LOCK = /\/worker-\d+\.lock$/;
 
 /**
- * What a loss of power, or a git that was killed, may have left of refs: locks that no process holds, files that are
- * empty, names of commits that are not there. Git can neither read nor replace them. Those whose commit is `known` and there
- * are made again, all others go, and so do objects that were just being examined. Returns what was broken. The caller is the only one who writes these refs.
+ * Repairs refs after a loss of power or a killed git: locks that no process holds, empty files, ids of missing commits.
+ * Git can neither read nor replace these. A ref whose commit is `known` and there is made again, all others are removed.
+ * Objects that were being examined are removed too. Returns the broken refs. Only the caller writes these refs.
  */
 export async function repairRefs(
   git: GitCommand,
@@ -81,7 +81,7 @@ async function brokenAmong(git: GitCommand, refs: readonly LooseRef[]): Promise<
   });
 }
 
-/** An object whose file is empty is missing too. */
+/** Git counts an object whose file is empty as missing. */
 async function missingAmong(git: GitCommand, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const text = await git.text(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {

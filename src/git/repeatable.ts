@@ -1,7 +1,7 @@
 import { hasCode, isPassing, systemCode } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
 
-/** Commands that only read, write objects, or bring a worktree to a named state: they do no harm twice. */
+/** Commands that can be repeated: they only read, write objects, or bring a worktree to a named state. */
 const HARMLESS = new Set([
   'add',
   'cat-file',

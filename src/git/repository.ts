@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { hasCode } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
-import { bringHome } from './bring-home.ts';
-import type { Bundle } from './bring-home.ts';
+import { fetchBundle } from './fetch-bundle.ts';
+import type { Bundle } from './fetch-bundle.ts';
 import { checkoutGrowth } from './checkout-growth.ts';
 import { commitFacts } from './commit-facts.ts';
 import { gitErrors } from './errors.ts';
@@ -63,9 +63,9 @@ const commitsOf = (git: GitCommand, commonDir: string) => ({
   /** The parents of a commit, and what it changes when it has just one; undefined when there is no such commit. */
   commitFacts: (id: string) => commitFacts(git, id),
   /** A commit of ours with the files of a worker's. */
-  remake: (wish: Remake) => remakeCommit(git, wish),
+  remake: (request: Remake) => remakeCommit(git, request),
   /** Takes a branch out of a worker's bundle; throws BUNDLE_REFUSED when something in it is not as it should be. */
-  bringHome: (bundle: Bundle) => bringHome(git, commonDir, bundle),
+  fetchBundle: (bundle: Bundle) => fetchBundle(git, commonDir, bundle),
   /** Paths that differ between the two commits of each pair; both sides of a rename. */
   changedFiles: (pairs: readonly Pair[]) => readChanges(git, pairs),
   checkoutGrowth: checkoutGrowth(git),

@@ -2,13 +2,13 @@ import type { GitCommand } from './git-command.ts';
 import { RAW_CHANGES, rawChanges } from './raw-changes.ts';
 import type { Side } from './raw-changes.ts';
 
-/** What stands at a path before and after, as mode and object in one text; empty where nothing does. */
+/** What is at a path before and after, as one text of mode and object id; empty where there is nothing. */
 interface Change {
   readonly before: string;
   readonly after: string;
 }
 
-/** By path; a rename is one path that goes and one that comes. */
+/** By path; a rename is one path that is removed and one that is added. */
 export type Changes = ReadonlyMap<string, Change>;
 
 export interface Pair {
@@ -19,7 +19,7 @@ export interface Pair {
 /** The differences of many pairs of commits, in one git process. */
 export async function readChanges(git: GitCommand, pairs: readonly Pair[]): Promise<Changes[]> {
   if (pairs.length === 0) return [];
-  // A commit and one other: git compares it with that one in place of its parents.
+  // Of two commits in a line, git compares the first with the second, as if that were its parent.
   const input = pairs.map(({ from, to }) => `${to} ${from}\n`).join('');
   const fields = (await git.text(['diff-tree', '--stdin', ...RAW_CHANGES], { input })).split('\0').slice(0, -1);
   return groupsOf(fields, pairs).map((group) => {
@@ -31,7 +31,7 @@ export async function readChanges(git: GitCommand, pairs: readonly Pair[]): Prom
   });
 }
 
-/** Git names the commit before its changes, and leaves out pairs without any. */
+/** Git prints the commit before its changes, and nothing for a pair without changes. */
 function groupsOf(fields: readonly string[], pairs: readonly Pair[]): string[][] {
   const groups = pairs.map((): string[] => []);
   let pair = -1;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { GitCommand } from './git-command.ts';
 import { removeBranchLock } from './worktrees.ts';
 
-/** Where a worktree is, and what its `.git` file said when we came. */
+/** Where a worktree is, and the content of its `.git` file before any task. */
 export interface WorkspacePlace {
   readonly folder: string;
   readonly gitDir: string;
@@ -11,18 +11,18 @@ export interface WorkspacePlace {
   readonly pointer: string;
 }
 
-/** What a broken-off git command of a task leaves in the git directory, and the next one must not see. */
+/** What an interrupted git command of a task leaves in the git directory; it would stop or mislead the next command. */
 const LEFTOVERS = /^(.*[.]lock|rebase-merge|rebase-apply|sequencer|BISECT_LOG|AUTO_MERGE)$/;
 
-/** The holder of a lock is gone: the task has ended, and all that it started. */
+/** No lock has a holder: the task has ended, and all that it started. */
 export async function unlock({ gitDir, commonDir }: WorkspacePlace, branch: string): Promise<void> {
   const names = (await readdir(gitDir)).filter((name) => LEFTOVERS.test(name));
   await Promise.all(names.map((name) => rm(path.join(gitDir, name), { recursive: true, force: true })));
   await removeBranchLock(commonDir, branch);
 }
 
-/** Whatever the task has checked out: HEAD is our branch. Without a HEAD git takes the folder for no repository at all. */
-export async function mendHead(git: GitCommand, place: WorkspacePlace, branch: string): Promise<void> {
+/** Makes HEAD our branch, whatever the task has checked out. Without a HEAD git does not accept the folder as a repository. */
+export async function repairHead(git: GitCommand, place: WorkspacePlace, branch: string): Promise<void> {
   const file = path.join(place.gitDir, 'HEAD');
   const wanted = `ref: refs/heads/${branch}\n`;
   const text = await readFile(file, 'utf8').catch(() => '');
@@ -31,8 +31,8 @@ export async function mendHead(git: GitCommand, place: WorkspacePlace, branch: s
   await git.text(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
 }
 
-/** An index that cannot be read, or that was told to overlook files (a small letter or S), goes: git makes it anew. */
-export async function mendIndex(git: GitCommand, { gitDir }: WorkspacePlace): Promise<void> {
+/** Removes an index that is broken, or in which files are marked to be ignored (a small letter or S): git makes a new one. */
+export async function repairIndex(git: GitCommand, { gitDir }: WorkspacePlace): Promise<void> {
   const { code, stdout } = await git.result(['ls-files', '-v', '-z'], { answers: [0, 128] });
   const overlooks = stdout.split('\0').some((entry) => /^[a-zS] /.test(entry));
   if (code !== 0 || overlooks) await rm(path.join(gitDir, 'index'), { recursive: true, force: true });
@@ -43,13 +43,13 @@ export async function hasReadableIndex(git: GitCommand): Promise<boolean> {
   return code === 0;
 }
 
-/** Not just empty: files that git tracks although they are ignored would be gone from it. */
+/** A new index is filled from the base: from an empty one, files that are tracked although they are ignored would be lost. */
 export async function newIndex(git: GitCommand, { gitDir }: WorkspacePlace, base: string): Promise<void> {
   await rm(path.join(gitDir, 'index'), { recursive: true, force: true });
   await git.text(['read-tree', base]);
 }
 
-/** Makes the folder a worktree again, whatever a task has put in the place of it or of its `.git` file. */
+/** Makes the folder a worktree again, when a task has replaced it or its `.git` file. */
 export async function restorePointer({ folder, pointer }: WorkspacePlace): Promise<void> {
   if (!(await isRealFolder(folder))) await rm(folder, { force: true });
   await mkdir(folder, { recursive: true });
@@ -60,7 +60,7 @@ export async function restorePointer({ folder, pointer }: WorkspacePlace): Promi
   await writeFile(file, pointer);
 }
 
-/** A link does not count: what we tidied up in it would be another's. */
+/** A link does not count: it may lead to a folder of the user's, in which nothing may be removed. */
 export async function isRealFolder(folder: string): Promise<boolean> {
   const stat = await lstat(folder).catch(() => undefined);
   return stat?.isDirectory() ?? false;

@@ -4,22 +4,22 @@ import { openFolders } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { gitIn, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
-import { addBeside, findLeftovers, leftOut } from './leftovers.ts';
+import { addExcept, findLeftovers, leftOut } from './leftovers.ts';
 import type { Leftovers, OwnedAmong } from './leftovers.ts';
 import { rememberRules } from './private-repair.ts';
 import type { PrivateRules } from './private-repair.ts';
 import {
   hasReadableIndex,
   isRealFolder,
-  mendHead,
-  mendIndex,
+  repairHead,
+  repairIndex,
   newIndex,
   restorePointer,
   unlock,
 } from './workspace-repair.ts';
 import type { WorkspacePlace } from './workspace-repair.ts';
 
-/** Files that say what is installed: when a merge changes one, the set-up has to run again. */
+/** Files that name the installed packages: when a merge changes one, the set-up has to run again. */
 const LOCK_FILES = [
   'package-lock.json',
   'npm-shrinkwrap.json',
@@ -52,7 +52,7 @@ interface ResetRequest {
 }
 
 interface StageRequest {
-  /** Where the worktree was when the task began: what the task has broken is mended from there. */
+  /** The commit at which the task began: what the task has broken is repaired from it. */
   readonly base: string;
   readonly branch: string;
   readonly left: Leftovers;
@@ -75,20 +75,20 @@ export async function openWorkspace(folder: string, env: Environment) {
   const pointer = await readFile(path.join(folder, '.git'), 'utf8');
   const place = { folder, pointer, ...(await locate(gitIn(folder, env))) };
   const rules = await rememberRules(place);
-  // Named outright, so that a task that removes or rewrites `.git` does not send our git elsewhere.
+  // These are given, so that git does not look for them: a task may have removed or rewritten `.git`.
   const git = gitIn(folder, env, { ...rules.env, GIT_DIR: place.gitDir, GIT_WORK_TREE: folder });
   const trees = new Map<string, string>();
   return {
     folder,
     /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
     reset: (request: ResetRequest): Promise<void> => resetWorkspace(git, place, rules, request),
-    /** Takes everything there is now and returns it as a tree; at the leftovers' places only what is new and owned. */
+    /** Stages all files and returns the tree; among the leftovers only what is new and owned. */
     stage: async (request: StageRequest): Promise<string> => {
       if (!(await isRealFolder(folder))) throw new Error(`the worktree is gone: there is no folder ${folder} any more`);
       await addAll(git, place, request);
       return (await git.text(['write-tree'])).trim();
     },
-    /** Which of these files are there, but not in the tree. */
+    /** Those of the files that exist but are not in the tree. */
     leftOut: (tree: string, files: readonly string[]): Promise<string[]> => leftOut(git, tree, files),
     treeOf: async (commit: string): Promise<string> => {
       const tree = trees.get(commit) ?? (await git.text(['rev-parse', '--verify', `${commit}^{tree}`])).trim();
@@ -103,7 +103,7 @@ export async function openWorkspace(folder: string, env: Environment) {
       await git.text(['bundle', 'create', '--quiet', draft, `refs/heads/${branch}`, `^${base}`]);
       await rename(draft, file);
     },
-    /** What git does not know and no ignore rule covers. */
+    /** Files that git does not track and no ignore rule covers. */
     leftovers: (): Promise<Leftovers> => findLeftovers(git),
     /** Changes when a lock file of a package manager changes. */
     lockSignature: (): Promise<string> =>
@@ -118,14 +118,14 @@ async function resetWorkspace(
   request: ResetRequest,
 ): Promise<void> {
   const reset = async (): Promise<void> => {
-    // What a task has planted must not change the next one's files or its commit.
+    // Settings of a task must not change the files or the commit of the next one.
     await rules.restore();
     await resetAll(git, place, request);
   };
   try {
     await reset();
   } catch {
-    // A task may have closed folders to its own user; then nothing in them could be removed.
+    // A task may have taken its own user's rights in folders; then nothing in them could be removed.
     for (const closed of [place.folder, place.gitDir]) await openFolders(closed);
     await reset();
   }
@@ -138,14 +138,14 @@ async function resetAll(
 ): Promise<void> {
   await restorePointer(place);
   await unlock(place, branch);
-  await mendHead(git, place, branch);
-  await mendIndex(git, place);
+  await repairHead(git, place, branch);
+  await repairIndex(git, place);
   await git.text(['reset', '--quiet', '--hard', base]);
   const kept = keep.flatMap((entry) => ['-e', `/${escapePattern(entry)}`]);
   await git.text(['clean', '--quiet', '-ffd', ...(ignoredToo ? ['-x'] : kept)]);
 }
 
-/** When it fails, the task may have left a lock, a broken index or no HEAD: that is mended, and it is tried once more. */
+/** Stages all. A task may have left a lock, a broken index or no HEAD: after a failure these are repaired and it is tried again. */
 async function addAll(
   git: GitCommand,
   place: WorkspacePlace,
@@ -153,12 +153,12 @@ async function addAll(
 ): Promise<void> {
   try {
     if (afresh) await newIndex(git, place, base);
-    await addBeside(git, left, owned);
+    await addExcept(git, left, owned);
   } catch {
     await unlock(place, branch);
-    await mendHead(git, place, branch);
+    await repairHead(git, place, branch);
     if (!(await hasReadableIndex(git))) await newIndex(git, place, base);
-    await addBeside(git, left, owned);
+    await addExcept(git, left, owned);
   }
 }
 

@@ -10,7 +10,7 @@ const LOCK_WAIT_MS = 120_000;
 export interface NewWorktree {
   readonly folder: string;
   readonly branch: string;
-  /** The commit to start from, never "whatever is checked out". */
+  /** The commit to start from. */
   readonly base: string;
 }
 
@@ -19,14 +19,14 @@ export interface Worktree {
   readonly branch: string | undefined;
 }
 
-/** Does work while no other process of ours, and nothing else in this one, changes worktrees. */
+/** Does work while nothing else of ours, in this process or another, changes worktrees. */
 export type Alone = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 const worktreesLock = (commonDir: string): string => path.join(commonDir, 'mahabharatha-worktrees.lock');
 
 /**
- * Two `git worktree add` at once fail now and then, in one process or in two. Within this process they queue, because a
- * lock that another process holds is asked for only now and then.
+ * Two `git worktree add` at the same time sometimes fail. A lock keeps other processes out; within this process there is a
+ * queue, because waiting for the lock is slow: it is polled.
  */
 export function oneAtATime(commonDir: string): Alone {
   let queue: Promise<unknown> = Promise.resolve();
@@ -49,7 +49,7 @@ export const worktreesOf = (git: GitCommand, commonDir: string, alone: Alone) =>
   listWorktrees: () => listWorktrees(git),
 });
 
-/** A locked worktree on a branch of its own; what stood in the folder before is replaced. Call it one at a time. */
+/** Adds a locked worktree on a branch of its own, and replaces what was in the folder before. */
 async function addWorktree(git: GitCommand, commonDir: string, worktree: NewWorktree): Promise<void> {
   await removeWorktree(git, commonDir, worktree.folder);
   await removeBranchLock(commonDir, worktree.branch);
@@ -58,13 +58,10 @@ async function addWorktree(git: GitCommand, commonDir: string, worktree: NewWork
   await git.text(['worktree', 'add', '--quiet', ...name, '--', worktree.folder, worktree.base]);
 }
 
-/**
- * Removes the folder first and git's record of it after: git then has no reason to look into a folder that a worker
- * could write. Neither being there is fine.
- */
+/** Removes the folder before git's record of it: then git does not look into a folder that a worker could write. */
 async function removeWorktree(git: GitCommand, commonDir: string, folder: string): Promise<void> {
   await removeTree(folder);
-  // With half a record beside it git would neither list nor remove this one.
+  // While there is half a record, git neither lists worktrees nor removes one.
   await removeHalfRecords(commonDir);
   const recorded = await realPathOf(folder);
   const known = await listWorktrees(git);
@@ -73,7 +70,7 @@ async function removeWorktree(git: GitCommand, commonDir: string, folder: string
   }
 }
 
-/** A worker that was killed in the middle of a git command leaves it; the caller knows that the worker is gone. */
+/** Removes the lock that a git command of a killed worker may have left. The caller knows that the worker has ended. */
 export async function removeBranchLock(commonDir: string, branch: string): Promise<void> {
   await rm(path.join(commonDir, 'refs', 'heads', `${branch}.lock`), { force: true });
 }

@@ -63,7 +63,7 @@ async function examine(
   if (result.commit === null) return nothing;
   const { launcher, repository } = context.ports;
   const { sharesObjects } = launcher.capabilities;
-  const notBrought = sharesObjects ? null : await bringHome(context, action.worker, result.commit);
+  const notBrought = sharesObjects ? null : await fetchBundle(context, action.worker, result.commit);
   const facts = notBrought === null ? await repository.commitFacts(result.commit) : undefined;
   const misfit = notBrought ?? misfitOfCommit(base, facts?.parents);
   if (facts === undefined || misfit !== null) return { ...nothing, misfit };
@@ -88,7 +88,7 @@ async function remake(
 }
 
 /** Takes the worker's commit out of its bundle. A bad bundle is the worker's fault; any other error ends the run. */
-async function bringHome(
+async function fetchBundle(
   { ports, options, graph }: RunContext,
   worker: number,
   commit: string,
@@ -96,7 +96,7 @@ async function bringHome(
   const branch = branchNames(graph.feature).worker(worker);
   try {
     const tip = await ports.mail.withBundle(worker, options.bundleBytes, async (file) =>
-      ports.repository.bringHome({ file, branch }),
+      ports.repository.fetchBundle({ file, branch }),
     );
     return misfitOfBundle(commit, tip);
   } catch (error) {

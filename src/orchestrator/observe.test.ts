@@ -66,7 +66,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
   };
   const bundles: Desk['bundles'] = [];
   const repository = {
-    bringHome: () => new Promise<string>((taken, failed) => bundles.push({ taken, failed })),
+    fetchBundle: () => new Promise<string>((taken, failed) => bundles.push({ taken, failed })),
     commitFacts: async (id: string) =>
       id === commit('good')
         ? { parents: [state.base], changed: ['a'], embedded: [], growth: NO_GROWTH }

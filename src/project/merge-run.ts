@@ -1,6 +1,6 @@
 import { gitErrors } from '../git/errors.ts';
-import { blobText, bringIn } from '../git/index.ts';
-import type { BroughtIn } from '../git/index.ts';
+import { blobText, mergeInto } from '../git/index.ts';
+import type { MergedInto } from '../git/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { projectErrors } from './errors.ts';
@@ -24,7 +24,7 @@ interface MergeWishes {
   readonly env: Environment;
 }
 
-export interface MergedRun extends BroughtIn {
+export interface MergedRun extends MergedInto {
   readonly from: string;
   readonly into: string;
   /** Changed files that tools or later runs obey. */
@@ -37,7 +37,7 @@ export async function mergeRun(project: Project, wishes: MergeWishes): Promise<M
   const state = await finishedState(project, feature, partial);
   const into = await targetBranch(project, wishes.into);
   const done = Object.values(state.tasks).filter((task) => task.merged).length;
-  const result = await bringIn(project.repository, {
+  const result = await mergeInto(project.repository, {
     from: state.integration,
     into,
     message: `Merge feature ${feature}\n\n${done} of ${Object.keys(state.tasks).length} tasks.\n\nMahabharatha-Run: ${state.runId}\n`,
@@ -47,7 +47,7 @@ export async function mergeRun(project: Project, wishes: MergeWishes): Promise<M
   return { from: state.integration, into, ...result, steering: await steeringOf(project, result) };
 }
 
-async function steeringOf({ repository }: Project, { files, before, commit }: BroughtIn): Promise<SteeringChange[]> {
+async function steeringOf({ repository }: Project, { files, before, commit }: MergedInto): Promise<SteeringChange[]> {
   const packages = new Map<string, string>();
   for (const file of files.filter(isPackageFile).slice(0, READ_PACKAGES)) {
     const [old, now] = await Promise.all(

@@ -128,7 +128,7 @@ describe('a merge', () => {
       const { exit, stdout, stderr } = await project.cli('merge', ...args);
       expect(exit).toBe(1);
       expect(stdout + stderr).toMatch(
-        /would write over 2 files in .* that git ignores.*: \.env, secrets\/a\.key\. Nothing was changed/,
+        /would overwrite 2 files in .* that git ignores.*: \.env, secrets\/a\.key\. Nothing was changed/,
       );
     }
     expect(project.git('rev-parse', 'main')).toBe(main);

@@ -45,7 +45,7 @@ describe('the paths that a commit changes', () => {
     expect(await changedPaths(repository, to, to)).toEqual([]);
   });
 
-  it('count a moved submodule, also one that .gitmodules asks to ignore', async () => {
+  it('include a moved submodule, also one that .gitmodules asks to ignore', async () => {
     const temp = tempRepository();
     const library = tempRepository();
     temp.git('submodule', '--quiet', 'add', library.folder, 'library');
@@ -61,7 +61,7 @@ describe('the paths that a commit changes', () => {
     expect(await repository.commitFacts('HEAD')).toMatchObject({ changed: ['library'], embedded: [] });
   });
 
-  it('tell of repositories in the repository, of which no file is in the commit', async () => {
+  it('include folders that have become repositories, of which the commit has no file', async () => {
     const temp = tempRepository();
     temp.commit({ 'file.txt': 'a file\n' });
     for (const name of ['file.txt', 'new folder']) {
@@ -111,7 +111,7 @@ describe('the parents of a commit', () => {
     expect((await repository.commitFacts(second))?.parents).toEqual([first]);
   });
 
-  it('are not known for what is no commit', async () => {
+  it('are unknown for an id that is not of a commit', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     expect(await repository.commitFacts('f'.repeat(40))).toBeUndefined();
@@ -121,7 +121,7 @@ describe('the parents of a commit', () => {
 });
 
 describe('untracked files', () => {
-  it('are found by globs from the top, ignored or not, but never our own', async () => {
+  it('are found by globs from the top, ignored or not, except our own', async () => {
     const temp = tempRepository();
     temp.commit({ '.gitignore': '.env*\nsecrets/\n', '.env.example': 'tracked? no, ignored' });
     temp.git('add', '--force', '.env.example');
@@ -151,7 +151,7 @@ describe('untracked files', () => {
   });
 });
 
-it('does all of it in a repository with sha256 objects', async () => {
+it('all of this works in a repository with sha256 objects', async () => {
   const temp = tempRepository({ format: 'sha256' });
   const repository = await openRepository(temp.folder, temp.env);
   const base = await repository.resolve('HEAD');

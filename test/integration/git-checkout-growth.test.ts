@@ -44,7 +44,7 @@ describe('how much larger a checkout gets', () => {
     expect(await growth(base, commit)).toMatchObject({ bytes: 9 * 4 * KIB });
   });
 
-  it('is less than nothing when files go or shrink', async () => {
+  it('is negative when files are removed or shrink', async () => {
     const { temp, base, growth } = await open();
     temp.git('rm', '--quiet', 'there/b.txt');
     const commit = temp.commit({ 'a.txt': 'a' });
@@ -52,7 +52,7 @@ describe('how much larger a checkout gets', () => {
     expect(await growth(base, commit)).toMatchObject({ bytes: -3 * 4 * KIB });
   });
 
-  it('is the whole checkout on top of nothing, and what a commit adds to its parent is among its facts', async () => {
+  it('is the size of the whole checkout when it starts from nothing; the facts of a commit have that from its parent', async () => {
     const { temp, base, growth } = await open();
     const commit = temp.commit({ 'c.txt': text(16) });
     // README.md, a.txt, there and there/b.txt.
@@ -72,7 +72,7 @@ describe('how much larger a checkout gets', () => {
     const tree = temp.gitIn(clone, 'write-tree');
     const commit = temp.gitIn(clone, 'commit-tree', '-p', 'HEAD', '-m', 'new', tree);
     const { checkoutGrowth } = await openRepository(clone, temp.env);
-    // All others are removed, of which only their block is known.
+    // All others are removed: each counts as one block, because its size is unknown.
     const { bytes } = await checkoutGrowth.between('HEAD', commit);
     expect(bytes).toBe(100 * KIB - 4 * 4 * KIB);
     expect(temp.gitIn(clone, 'rev-list', '--objects', '--all', '--missing=print')).toContain('?');

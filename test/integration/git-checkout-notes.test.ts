@@ -8,13 +8,13 @@ async function notesOn(temp: TempRepository): Promise<string[]> {
   return checkoutNotes(await openRepository(temp.folder, temp.env), temp.git('rev-parse', 'HEAD'));
 }
 
-it('a repository that needs nothing of its user gives rise to no note', async () => {
+it('a repository without filters and with all objects has no notes', async () => {
   const temp = tempRepository();
-  temp.commit({ '.gitattributes': '*.txt text\n*.old filter=nobody-has-it\n*.a filter\n', 'a.txt': '1', 'b.old': '2' });
+  temp.commit({ '.gitattributes': '*.txt text\n*.old filter=not-installed\n*.a filter\n', 'a.txt': '1', 'b.old': '2' });
   expect(await notesOn(temp)).toEqual([]);
 });
 
-it('files behind filters are told by number and name: LFS always, others when the user has them', async () => {
+it('files with a filter are counted by the name of the filter: LFS always, others when the user has the program', async () => {
   const temp = tempRepository();
   const files = { 'a.bin': 'a', 'deep/b.bin': 'b', 'c.secret': 'c', 'd\n.secret': 'd', 'e.txt': 'e' };
   temp.commit({ '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n*.secret filter=crypt\n', ...files });
@@ -28,7 +28,7 @@ it('files behind filters are told by number and name: LFS always, others when th
   ]);
 });
 
-it('a partial clone is told, with what is not here and how to get it', async () => {
+it('a partial clone has a note with the number of missing objects and the command that fetches them', async () => {
   const origin = tempRepository();
   origin.commit({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
   origin.git('config', 'uploadpack.allowFilter', 'true');

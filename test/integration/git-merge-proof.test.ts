@@ -10,7 +10,7 @@ interface Scene {
   readonly temp: TempRepository;
   readonly repository: Repository;
   readonly base: string;
-  /** A commit on the base, as an attempt is. */
+  /** A commit on the base, as an attempt makes it. */
   attempt(files: Readonly<Record<string, string>>, base?: string): string;
   /** Merges the attempts one after the other. */
   merge(commits: Readonly<Record<string, string>>): Promise<MergeChain & { steps: MergeStep[] }>;
@@ -42,13 +42,13 @@ async function setScene(): Promise<Scene> {
   };
 }
 
-/** A commit with the tree of one commit and the parents that are named. */
+/** A commit with the tree of another commit and these parents. */
 function forge(temp: TempRepository, tree: string, ...parents: string[]): string {
   return temp.git('commit-tree', `${tree}^{tree}`, ...parents.flatMap((one) => ['-p', one]), '-m', 'forged');
 }
 
 describe('a chain of merges', () => {
-  it('is sound when each step brings what its task changed: apart, in one file, alike, and by removal', async () => {
+  it('is sound when each step changes what its task changed: other files, the same file, the same change, a removal', async () => {
     const { repository, attempt, merge, temp } = await setScene();
     const first = attempt({ 'src/b.txt': 'one\n2\n3\n4\n5\n6\n7\n', 'new.txt': 'x\n' });
     const second = attempt({ 'src/b.txt': '1\n2\n3\n4\n5\n6\nseven\n', 'new.txt': 'x\n' });
@@ -59,7 +59,7 @@ describe('a chain of merges', () => {
     expect(await repository.findMergeFault(await merge({ A: first, B: second, C: third }))).toBeUndefined();
   });
 
-  it('is not when the tip does not descend from where the branch is', async () => {
+  it('is not sound when the tip does not descend from the tip of the branch', async () => {
     const { repository, attempt, merge, base } = await setScene();
     const chain = await merge({ B: attempt({ 'b2.txt': 'b\n' }) });
     const moved = attempt({ 'a2.txt': 'a\n' });
@@ -69,7 +69,7 @@ describe('a chain of merges', () => {
     expect(await repository.findMergeFault({ from: base, tip: moved, steps: [] })).toMatch(/^no merge leads to/);
   });
 
-  it("is not when a task's commit is not in it, although its files are", async () => {
+  it("is not sound when a task's commit is missing, although its files are there", async () => {
     const { repository, attempt, merge, temp, base } = await setScene();
     const commit = attempt({ 'b2.txt': 'b\n' });
     const { tip, steps } = await merge({ B: commit });
@@ -82,7 +82,7 @@ describe('a chain of merges', () => {
     ['adds a file', { 'b2.txt': 'b\n', 'more.txt': 'x\n' }, /^the merge of B and the work of B differ in more\.txt$/],
     ['writes other content', { 'b2.txt': 'evil\n' }, /^the merge of B and the work of B differ in b2\.txt$/],
     ['lacks a change', { 'b3.txt': 'b\n' }, /^the merge of B and the work of B differ in b2\.txt$/],
-  ])('is not when a step %s', async (_, files, fault) => {
+  ])('is not sound when a step %s', async (_, files, fault) => {
     const { repository, attempt, temp, base } = await setScene();
     const commit = attempt({ 'b2.txt': 'b\n', 'b3.txt': 'b\n' });
     const after = forge(temp, attempt({ 'b3.txt': 'b\n', ...files }), base, commit);
@@ -90,7 +90,7 @@ describe('a chain of merges', () => {
     expect(await repository.findMergeFault({ from: base, tip: after, steps: [step] })).toMatch(fault);
   });
 
-  it('is not when git has merged a tree that is gone as an empty one', async () => {
+  it('is not sound when git has taken a missing tree for an empty one', async () => {
     const { repository, attempt, merge, temp, base } = await setScene();
     const work = attempt({ 'b2.txt': 'b\n' });
     const { tip, steps } = await merge({ A: attempt({ 'src/deep/new.txt': 'new\n' }) });

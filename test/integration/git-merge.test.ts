@@ -18,7 +18,7 @@ function fork(temp: TempRepository, ours: Record<string, string>, theirs: Record
 
 const isOurs = (file: string): boolean => file.startsWith('.git/objects') || file.includes('refs/heads/mahabharatha');
 
-/** All that a user can see of his own checkout; objects and refs of ours may come. */
+/** Everything that users can see of their own checkout; objects and refs of ours may be added. */
 function checkoutOf(temp: TempRepository): unknown {
   return { files: fingerprint(temp.folder, isOurs), status: temp.git('status', '--porcelain=v2', '--branch') };
 }
@@ -70,7 +70,7 @@ describe('merging', () => {
     expect(temp.git('show', `${merged.commit}:new.txt`)).toContain('last');
   });
 
-  it('that is told its base reads nothing of what was merged before: it costs the same after thousands of merges', async () => {
+  it('with a given base reads nothing of earlier merges: it costs the same after thousands of them', async () => {
     const temp = tempRepository();
     const base = temp.git('rev-parse', 'HEAD');
     const [, commit] = fork(temp, {}, { 'last.txt': 'x\n' });
@@ -120,7 +120,7 @@ describe('merging', () => {
     expect(result).toEqual({ kind: 'conflict', files: ['gone.txt'] });
   });
 
-  it("changes nothing in the user's checkout, index and HEAD, dirty as they are", async () => {
+  it("changes nothing in the user's checkout, index and HEAD, which have local changes", async () => {
     const temp = tempRepository();
     const [tip, commit] = fork(temp, { 'a.txt': 'a\n' }, { 'b.txt': 'b\n' });
     const [, other] = fork(temp, { 'a.txt': 'a\n' }, { 'a.txt': 'other\n' });
@@ -141,7 +141,7 @@ describe('merging', () => {
     expect(checkoutOf(temp)).toEqual(before);
   });
 
-  it('does not take a commit that is not there for a conflict', async () => {
+  it('does not take a missing commit for a conflict', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     const tip = await repository.resolve('HEAD');
@@ -200,7 +200,7 @@ describe('changing refs', () => {
     }
   });
 
-  it('does not move a branch that somebody else has moved, deleted or never made', async () => {
+  it('does not move a branch that was moved, deleted or never made', async () => {
     const temp = tempRepository();
     const from = temp.git('rev-parse', 'HEAD');
     const to = temp.commit({ 'a.txt': 'a\n' });
@@ -215,7 +215,7 @@ describe('changing refs', () => {
     expect(await repository.resolve(branch)).toBe(to);
   });
 
-  it('moves no branch that a working tree has checked out, and names that one', async () => {
+  it('does not move a branch that is checked out, and names the working tree', async () => {
     const temp = tempRepository();
     const from = temp.git('rev-parse', 'HEAD');
     const to = fork(temp, { a: '1' }, { b: '1' })[0];
@@ -241,7 +241,7 @@ describe('changing refs', () => {
     expect(await repository.resolve('main')).toBe(from);
   });
 
-  it('lets only one of many at once move a branch', async () => {
+  it('moves a branch only once when many try at the same time', async () => {
     const temp = tempRepository();
     const from = temp.git('rev-parse', 'HEAD');
     const commits = Array.from({ length: 8 }, (_, n) => temp.commit({ [`${n}.txt`]: `${n}\n` }));

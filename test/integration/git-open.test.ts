@@ -53,17 +53,20 @@ it('refuses a repository without a commit', async () => {
   await expect(openRepository(folder, env)).rejects.toMatchObject({ code: 'NO_COMMIT_YET', exit: 2 });
 });
 
-it.runIf(process.getuid?.() === 0)('does not call a repository of somebody else no repository', async () => {
-  const { folder, env } = tempRepository();
-  chownSync(folder, 12_345, 12_345);
-  chownSync(path.join(folder, '.git'), 12_345, 12_345);
-  await expect(openRepository(folder, env)).rejects.toMatchObject({
-    code: 'GIT_FAILED',
-    message: expect.stringContaining('safe.directory'),
-  });
-});
+it.runIf(process.getuid?.() === 0)(
+  'says that a repository belongs to another user, and not that there is none',
+  async () => {
+    const { folder, env } = tempRepository();
+    chownSync(folder, 12_345, 12_345);
+    chownSync(path.join(folder, '.git'), 12_345, 12_345);
+    await expect(openRepository(folder, env)).rejects.toMatchObject({
+      code: 'GIT_FAILED',
+      message: expect.stringContaining('safe.directory'),
+    });
+  },
+);
 
-it('does not call a folder that is not there a missing git', async () => {
+it('does not say that git is missing when the folder is missing', async () => {
   const { folder, env } = tempRepository();
   await expect(openRepository(path.join(folder, 'not there'), env)).rejects.toMatchObject({
     code: 'GIT_FAILED',
@@ -126,7 +129,7 @@ it('tells a submodule from the repository around it', async () => {
   expect((await openRepository(inside, env)).commonDir).toBe(path.join(folder, '.git/modules/libs/library'));
 });
 
-it('is not misled by variables that point git elsewhere', async () => {
+it('ignores variables that redirect git', async () => {
   const { folder, env, git } = tempRepository();
   const other = tempRepository();
   other.commit({ 'b.txt': 'b\n' });
@@ -145,7 +148,7 @@ it('is not misled by variables that point git elsewhere', async () => {
   expect(await repository.uncommitted()).toEqual([]);
 });
 
-it('names the commit of a branch, a tag and a short id, and says what names none', async () => {
+it('finds the commit of a branch, a tag and a short id, and refuses other names', async () => {
   const { folder, env, git } = tempRepository();
   git('tag', '--annotate', '--message', 'one', 'v1');
   const head = git('rev-parse', 'HEAD');
@@ -156,7 +159,7 @@ it('names the commit of a branch, a tag and a short id, and says what names none
   }
 });
 
-it('does the same through a path that is a symbolic link', async () => {
+it('opens a repository through a symbolic link', async () => {
   const { folder, env } = tempRepository();
   const link = path.join(path.dirname(folder), 'link');
   symlinkSync(folder, link);

@@ -14,9 +14,9 @@ interface Scene {
   readonly repository: Repository;
   readonly first: string;
   readonly second: string;
-  /** The next so many commands with this verb fail in this way; `after`: when they have done their work. */
+  /** Makes the next commands with this verb fail in this way; with `after`, once they have done their work. */
   fails(verb: string, times: number, stderr: string, when?: 'before' | 'after'): void;
-  /** How often git was asked for this verb since. */
+  /** How often git was run with this verb since. */
   calls(): number;
 }
 
@@ -65,8 +65,8 @@ exec '${real}' "$@"
   };
 }
 
-describe('trouble that passes, such as a `git gc` beside us,', () => {
-  it('does not end what only reads or writes objects', async () => {
+describe('a failure that passes, as during a `git gc`,', () => {
+  it('does not end commands that only read or write objects', async () => {
     const { repository, first, second, fails, calls } = await setScene();
     fails('commit-tree', 2, GC_BESIDE);
     const merged = await repository.merge({ tip: first, commit: second, message: 'm' });
@@ -74,7 +74,7 @@ describe('trouble that passes, such as a `git gc` beside us,', () => {
     expect(calls()).toBe(3);
   });
 
-  it('is not taken for the answer that there is no such commit', async () => {
+  it('is not taken for a missing commit', async () => {
     const { repository, second, fails } = await setScene();
     fails('diff-tree', 1, 'fatal: unable to open object pack directory: .git/objects/pack: Too many open files');
     expect(await repository.commitFacts(second)).toMatchObject({ changed: ['a'] });
@@ -82,7 +82,7 @@ describe('trouble that passes, such as a `git gc` beside us,', () => {
     expect(await repository.readRef('refs/heads/main')).toBe(second);
   });
 
-  it('does not end a change of refs, and a change that was made after all is not made twice', async () => {
+  it('does not end a change of refs, and no change is made twice', async () => {
     const { repository, first, second, fails, calls } = await setScene();
     const lock = "fatal: Unable to create '/x/.git/packed-refs.lock': File exists.";
     for (const when of ['before', 'after'] as const) {
@@ -95,13 +95,13 @@ describe('trouble that passes, such as a `git gc` beside us,', () => {
     }
   });
 
-  it('does not end what Ctrl-C at the terminal has hit', async () => {
+  it('includes a git that Ctrl-C at the terminal has ended', async () => {
     const { repository, second, fails } = await setScene();
     fails('diff-tree', 1, 'SIGINT');
     expect(await repository.commitFacts(second)).toMatchObject({ changed: ['a'] });
   });
 
-  it('is told after some tries when it does not pass', async () => {
+  it('is reported after some tries when it does not pass', async () => {
     const { repository, first, fails, calls } = await setScene();
     fails('diff-tree', 100, GC_BESIDE);
     await expect(repository.commitFacts(first)).rejects.toMatchObject({ code: 'GIT_FAILED', exit: 4 });
@@ -109,7 +109,7 @@ describe('trouble that passes, such as a `git gc` beside us,', () => {
   });
 });
 
-it('trouble that does not pass is told at once', async () => {
+it('a failure that does not pass is reported at once', async () => {
   const { repository, first, fails, calls } = await setScene();
   fails('commit-tree', 100, 'fatal: not a valid object name');
   await expect(repository.merge({ tip: first, commit: first, message: 'm' })).rejects.toMatchObject({
@@ -118,7 +118,7 @@ it('trouble that does not pass is told at once', async () => {
   expect(calls()).toBe(1);
 });
 
-/** A process that takes all descriptors there are, and then asks for something. */
+/** A process that takes all descriptors and then uses the repository. */
 const code = (release: string): string => `
   import { openSync, closeSync } from 'node:fs';
   import { openRepository } from './git/index.js';
@@ -151,7 +151,7 @@ describe('a machine that has run out of descriptors', () => {
     expect(output.trim()).toBe('read true true');
   });
 
-  it('for good is told as what it is', async () => {
+  it('for good is reported as such', async () => {
     const { folder } = tempRepository();
     const { output } = await few(code(''), folder).end;
     expect(output.trim()).toMatch(/^failed RESOURCES_EXHAUSTED 4 .*too many files are open in this process/);

@@ -17,17 +17,17 @@ import type { PrivateWorker } from '../support/private-checkout.ts';
 import { fingerprint, repositoryAt, tempRepository } from '../support/temp-repository.ts';
 import type { TempRepository } from '../support/temp-repository.ts';
 
-/** What a worker does in any repository: look, work, and have it carried home. */
+/** What a worker does in any repository: read, work, and have the work fetched. */
 async function expectUsable(worker: PrivateWorker): Promise<void> {
   expect(worker.git('status', '--porcelain')).toBe('');
   worker.write('work/new.txt', 'new\n');
   const commit = await worker.commit();
-  expect(await worker.bringHome(commit)).toEqual(['work/new.txt']);
+  expect(await worker.fetchBundle(commit)).toEqual(['work/new.txt']);
   expect(worker.git('log', '--format=%s', '-1')).toBe('T-1: do it\n');
   worker.git('fsck', '--no-dangling');
 }
 
-/** Another repository that borrows from the first, by these lines. */
+/** Another repository that borrows objects of the first, by these lines. */
 function borrower(from: TempRepository, name: string, lines: (objects: string, own: string) => string): TempRepository {
   const temp = repositoryAt(path.join(path.dirname(from.folder), name), from.env);
   from.git('clone', '--quiet', '--shared', from.folder, temp.folder);
@@ -67,7 +67,7 @@ describe('a private checkout', () => {
     expect(temp.git('rev-parse', BRANCH)).not.toBe(temp.git('rev-parse', 'HEAD'));
   });
 
-  it('knows the names of branches, tags and what was fetched, but not those of other workers', async () => {
+  it('has branches, tags and remote branches, but not the branches of other workers', async () => {
     const temp = tempRepository();
     temp.git('tag', '--annotate', '--message=one', 'v1.0');
     temp.commit({ 'more.txt': 'more\n' });
@@ -83,7 +83,7 @@ describe('a private checkout', () => {
     await expectUsable(worker);
   });
 
-  it('has links, executable files and names of every kind, and carries such home', async () => {
+  it('has links, executable files and names of every kind, and they can be fetched from it', async () => {
     const temp = tempRepository();
     const names = [
       '-rf',
@@ -105,11 +105,11 @@ describe('a private checkout', () => {
     expect(worker.git('ls-files', '-s', 'link', 'run.sh')).toMatch(/^120000 [^]*^100755 /m);
     for (const name of names) worker.write(`${name}.new/${name}`, 'mine');
     mkdirSync(path.join(worker.folder, 'empty'));
-    const changed = await worker.bringHome(await worker.commit());
+    const changed = await worker.fetchBundle(await worker.commit());
     expect(changed).toEqual(names.map((name) => `${name}.new/${name}`).toSorted());
   });
 
-  it('leaves submodules as empty folders, as other worktrees do, and keeps what they point to', async () => {
+  it('leaves submodules as empty folders, as other worktrees do, and keeps their commits', async () => {
     const inner = tempRepository();
     const temp = tempRepository();
     temp.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.folder, 'lib/inner');
@@ -120,7 +120,7 @@ describe('a private checkout', () => {
     expect(temp.git('rev-parse', `${BRANCH}:lib/inner`)).toBe(inner.git('rev-parse', 'HEAD'));
   });
 
-  it('takes the place of an earlier one, whatever is in that', async () => {
+  it('replaces an earlier one, whatever is in it', async () => {
     const temp = tempRepository();
     const first = await openPrivate(temp);
     first.write('old.txt', 'old\n');
@@ -174,7 +174,7 @@ describe('objects that a repository borrows', () => {
     await expectUsable(await openPrivate(temp));
   });
 
-  it('are found over several repositories, also in a ring', async () => {
+  it('are found over several repositories, also when these borrow from each other', async () => {
     const first = tempRepository();
     const second = borrower(first, 'second', (objects) => `${objects}\n`);
     second.commit({ 'second.txt': '2\n' });
@@ -194,6 +194,6 @@ describe('objects that a repository borrows', () => {
     temp.git('gc', '--quiet', '--prune=now');
     expect(worker.git('show', `${later}:later.txt`)).toBe('later\n');
     expect(worker.git('log', '--stat', '--format=%s', 'HEAD')).toContain('a.txt');
-    expect(await worker.bringHome(await worker.commit())).toEqual(['mine.txt']);
+    expect(await worker.fetchBundle(await worker.commit())).toEqual(['mine.txt']);
   });
 });

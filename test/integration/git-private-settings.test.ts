@@ -10,7 +10,7 @@ const home = ({ env }: TempRepository): string => env['HOME'] ?? '';
 const global = (temp: TempRepository, key: string, value: string): string => temp.git('config', '--global', key, value);
 
 describe("the user's settings in a private git directory", () => {
-  it('make what an agent commits the work of the user', async () => {
+  it('make the user the author of what an agent commits', async () => {
     const temp = tempRepository();
     global(temp, 'user.name', 'O\'Neil "Ü" \\ # ; \t x');
     temp.git('config', 'committer.email', 'committer@example.com');
@@ -21,7 +21,7 @@ describe("the user's settings in a private git directory", () => {
     );
   });
 
-  it('keep line ends as they are for the user, also those that only his own attributes name', async () => {
+  it('keep line ends as they are for the user, also by attributes of the user alone', async () => {
     const temp = tempRepository();
     const base = temp.commit({
       'a.txt': 'a\nb\n',
@@ -34,31 +34,31 @@ describe("the user's settings in a private git directory", () => {
     temp.write('.git/info/attributes', '*.bat -text\n');
     const worker = await openPrivate(temp);
     const files = ['a.txt', 'b.dat', 'c.bat'].map((name) => readFileSync(path.join(worker.folder, name), 'utf8'));
-    // What the tree says goes before the user's own file, and the repository's own before both.
+    // The tree's attributes overrule the user's own file, and the repository's overrule both.
     expect(files).toEqual(['a\r\nb\r\n', 'a\nb\n', 'a\nb\n']);
     expect(worker.git('status', '--porcelain')).toBe('');
     worker.write('new.txt', 'new\r\n');
     const commit = await worker.commit();
-    expect(await worker.bringHome(commit)).toEqual(['new.txt']);
+    expect(await worker.fetchBundle(commit)).toEqual(['new.txt']);
     expect(temp.git('cat-file', 'blob', `${commit}:new.txt`)).toBe('new');
     expect(worker.base).toBe(base);
   });
 
-  it('overlook what he ignores everywhere, and what this repository ignores', async () => {
+  it('ignore what the user ignores everywhere, and what this repository ignores', async () => {
     const temp = tempRepository();
     temp.write('../home/.config/git/ignore', '.idea/\n*.swp\n!kept.log');
     temp.write('.git/info/exclude', '.mahabharatha\n/local\n*.log\n!kept.swp\n');
     const worker = await openPrivate(temp);
     for (const name of ['.idea/x', 'a.swp', 'kept.swp', 'local', 'kept.log', 'work.txt']) worker.write(name, 'x\n');
-    expect(await worker.bringHome(await worker.commit())).toEqual(['kept.swp', 'work.txt']);
+    expect(await worker.fetchBundle(await worker.commit())).toEqual(['kept.swp', 'work.txt']);
     expect(existsSync(path.join(worker.folder, 'a.swp'))).toBe(true);
   });
 
   it.each([
-    ['a path from his home', (temp: TempRepository) => global(temp, 'core.excludesFile', '~/my ignores')],
+    ['a path from the home folder', (temp: TempRepository) => global(temp, 'core.excludesFile', '~/my ignores')],
     ['a whole path', (temp: TempRepository) => temp.git('config', 'core.excludesFile', `${home(temp)}/my ignores`)],
     ['a path from the repository', (temp: TempRepository) => global(temp, 'core.excludesFile', '../home/my ignores')],
-  ])('find his ignore file by %s, and no other one', async (_, name) => {
+  ])("find the user's ignore file by %s, and no other one", async (_, name) => {
     const temp = tempRepository();
     temp.write('../home/my ignores', '*.mine\n');
     temp.write('../home/.config/git/ignore', '*.swp\n');
@@ -68,7 +68,7 @@ describe("the user's settings in a private git directory", () => {
     expect(worker.git('status', '--porcelain')).toBe('?? a.swp\n');
   });
 
-  it('find his ignore file where XDG_CONFIG_HOME says, and do without one that cannot be read', async () => {
+  it("find the user's ignore file by XDG_CONFIG_HOME, and do without one that cannot be read", async () => {
     const temp = tempRepository();
     temp.write('../xdg/git/ignore', '*.mine\n');
     const own = { ...temp, env: { ...temp.env, XDG_CONFIG_HOME: path.resolve(temp.folder, '../xdg') } };
@@ -81,7 +81,7 @@ describe("the user's settings in a private git directory", () => {
 
   it('say whether the rights of files count', async () => {
     const temp = tempRepository();
-    // A name alone is true; the last one counts.
+    // A setting without a value is true; the last one counts.
     execFileSync('bash', ['-c', 'printf "[core]\\n\\tignorecase\\n\\tfilemode = false\\n" >> .git/config'], {
       cwd: temp.folder,
     });
@@ -91,7 +91,7 @@ describe("the user's settings in a private git directory", () => {
     expect(worker.git('config', '--type=bool', 'core.ignorecase')).toBe('true\n');
   });
 
-  it('that name programs, places or keys stay outside', async () => {
+  it('that name programs, addresses or keys are left out', async () => {
     const temp = tempRepository();
     const marker = path.join(home(temp), 'was run');
     const runs = `touch '${marker}'; cat`;
@@ -122,7 +122,7 @@ describe("the user's settings in a private git directory", () => {
 });
 
 describe("an agent's own git commands", () => {
-  it('work, and whatever it commits on the way is one commit at the end', async () => {
+  it('work, and all that it commits becomes one commit', async () => {
     const temp = tempRepository();
     temp.commit({ 'a.txt': 'a\n' });
     const worker = await openPrivate(temp);
@@ -143,7 +143,7 @@ describe("an agent's own git commands", () => {
     expect(git('log', '--format=%s %an', 'main..')).toBe('two A User\none A User\n');
     git('gc', '--quiet', '--prune=now');
     const commit = await worker.commit();
-    expect(await worker.bringHome(commit)).toEqual(['a.txt', 'one.txt']);
+    expect(await worker.fetchBundle(commit)).toEqual(['a.txt', 'one.txt']);
     expect(temp.git('branch', '--list', 'idea')).toBe('');
     expect(temp.git('tag')).toBe('');
   });

@@ -10,14 +10,14 @@ const BRANCH = 'mahabharatha/x/worker-0';
 const folderOf = (temp: TempRepository): string => path.join(`${temp.folder}-workers`, '0', 'mahabharatha-worker-0');
 const recordsOf = (temp: TempRepository): string => path.join(temp.folder, '.git', 'worktrees');
 
-/** What a killed git may have left in a record: the file that it had just opened is empty, later ones are not there. */
+/** What a killed git may have left in a record: the file that it had just opened is empty, later ones are missing. */
 const HALF: readonly (readonly [string, (record: string) => void])[] = [
   ['nothing', (record) => clear(record, ['locked', 'gitdir', 'commondir', 'HEAD'])],
   ['an empty lock', (record) => half(record, 'locked', ['gitdir', 'commondir', 'HEAD'])],
   ['a lock alone', (record) => clear(record, ['gitdir', 'commondir', 'HEAD'])],
   ['no place', (record) => half(record, 'gitdir', ['commondir', 'HEAD'])],
   ['no HEAD', (record) => half(record, 'HEAD', ['commondir'])],
-  ['no way to the repository', (record) => half(record, 'commondir', [])],
+  ['no path to the repository', (record) => half(record, 'commondir', [])],
   ['a HEAD that is torn', (record) => writeFile(path.join(record, 'HEAD'), 'ref: refs/he')],
 ];
 
@@ -57,7 +57,7 @@ describe('the record of a worktree of ours', () => {
     expect(existsSync(recordsOf(temp)) ? readdirSync(recordsOf(temp)) : []).toEqual([]);
   });
 
-  it('goes when its folder is gone, though it is locked; what is whole and in use stays', async () => {
+  it('is removed when its folder is gone, although it is locked; one that is in use stays', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     await repository.addWorktree({ folder: folderOf(temp), branch: BRANCH, base: 'main' });
@@ -66,7 +66,7 @@ describe('the record of a worktree of ours', () => {
     expect(await repository.repairRecords()).toEqual(['mahabharatha-worker-0']);
   });
 
-  it("is told from the user's own: theirs stay as they are, broken or not", async () => {
+  it("is not mistaken for one of the user's: those stay as they are, broken or not", async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     for (const name of ['worker-0', 'mahabharatha', 'mahabharatha-worker-x']) {
@@ -87,7 +87,7 @@ async function again(temp: TempRepository, repository: Awaited<ReturnType<typeof
 const traced = spawnSync('strace', ['-e', 'inject=write:signal=KILL:when=1', 'true']).error === undefined;
 
 describe.skipIf(!traced)('git that is killed while it adds a worktree', () => {
-  it('leaves nothing that keeps the next one, or the user, from working', async () => {
+  it('leaves nothing that stops the next git, or the user', async () => {
     let killed = 0;
     for (const [call, last] of [
       ['openat', 60],

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openRepository } from '../../src/git/index.ts';
 import { tempRepository } from '../support/temp-repository.ts';
 
-it("a worker's commit is made again by us: of the first one only the files are there, and its branch has the new one", async () => {
+it("a worker's commit is made again by us with the same files, and its branch is moved to the new one", async () => {
   const temp = tempRepository();
   const base = temp.commit({ 'a.txt': '1\n' });
   temp.git('checkout', '--quiet', '--detach');
@@ -11,7 +11,7 @@ it("a worker's commit is made again by us: of the first one only the files are t
   temp.git('branch', 'work', commit);
   temp.git('branch', 'shown', commit);
   temp.git('worktree', 'add', '--quiet', '../shown', 'shown');
-  // What the user has set for commits of his own is not for ours.
+  // The user's settings for commits do not count for ours.
   const env = { ...temp.env, GIT_AUTHOR_DATE: '@1 +0000', GIT_COMMITTER_DATE: '@1 +0000' };
   temp.git('config', 'i18n.commitEncoding', 'ISO-8859-1');
   temp.git('config', 'commit.gpgSign', 'true');

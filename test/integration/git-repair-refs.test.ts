@@ -10,7 +10,7 @@ const INTEGRATION = 'refs/heads/mahabharatha/login/integration';
 const ATTEMPT = 'refs/mahabharatha/login/A/1';
 const GONE = '1234567890123456789012345678901234567890';
 
-it('objects that a killed orchestrator was just examining go, and those of another feature stay', async () => {
+it('objects that a killed orchestrator was examining are removed, and those of another feature stay', async () => {
   const temp = tempRepository();
   const folderOf = (feature: string): string =>
     path.join(temp.folder, '.git', 'objects', `tmp_objdir-mahabharatha~${feature}~0123456789abcdef`);
@@ -25,8 +25,8 @@ describe('refs of a feature after a loss of power', () => {
     ['are empty', ''],
     ['are full of zeros', '\0'.repeat(41)],
     ['are cut off', 'abc'],
-    ['name a commit that is not there', `${GONE}\n`],
-  ])('that %s are made again, or go when nothing is known of them', async (_, text) => {
+    ['have the id of a missing commit', `${GONE}\n`],
+  ])('that %s are made again, or removed when their commit is unknown', async (_, text) => {
     const temp = tempRepository();
     const first = temp.git('rev-parse', 'HEAD');
     const repository = await openRepository(temp.folder, temp.env);
@@ -50,7 +50,7 @@ describe('refs of a feature after a loss of power', () => {
     expect(await repository.repairRefs('login', known)).toEqual([]);
   });
 
-  it('are freed of locks that a git has left that was killed, but for those of workers', async () => {
+  it('lose the locks that a killed git has left, except those of workers', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     const [lock, workers] = [`${INTEGRATION}.lock`, 'refs/heads/mahabharatha/login/worker-0.lock'];
@@ -103,7 +103,7 @@ describe('an object that a loss of power has left as an empty file', () => {
   });
 });
 
-describe('new objects that a killed git has left before their place', () => {
+describe('new objects that a killed git has left outside their folder', () => {
   const DRAFTS = 'objects/tmp_objdir-bulk-fsync-E1D8tu';
 
   it('are removed when a run begins, and when it ends', async () => {
@@ -114,7 +114,7 @@ describe('new objects that a killed git has left before their place', () => {
     expect(existsSync(path.join(temp.folder, '.git', DRAFTS))).toBe(false);
   });
 
-  it('stay while they become more', async () => {
+  it('stay while more are written', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     const add = (): void => writeFile(path.join(temp.folder, '.git', DRAFTS, `tmp_obj_${performance.now()}`), 'half');
@@ -126,7 +126,7 @@ describe('new objects that a killed git has left before their place', () => {
   });
 });
 
-describe('what a git has left that was killed while it wrote packed-refs', () => {
+describe('what a killed git has left half written of packed-refs', () => {
   const LEFT = ['packed-refs.lock', 'packed-refs.new'];
 
   it.each([[LEFT], [LEFT.slice(0, 1)], [LEFT.slice(1)]])(
@@ -144,7 +144,7 @@ describe('what a git has left that was killed while it wrote packed-refs', () =>
     },
   );
 
-  it('stays while a git lives that may be writing it', async () => {
+  it('stays while a git runs that may be writing it', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     const lock = path.join(temp.folder, '.git/packed-refs.lock');

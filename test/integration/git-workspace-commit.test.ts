@@ -17,7 +17,7 @@ interface Bench {
   readonly base: string;
   git(...args: readonly string[]): string;
   write(file: string, text: string): void;
-  /** Stages and commits; returns the commit and what it changes. */
+  /** Stages and commits; returns the commit and the paths that it changes. */
   commit(except?: readonly string[]): Promise<{ commit: string; changed: string[] }>;
 }
 
@@ -68,7 +68,7 @@ describe('staging a workspace', () => {
     ).toEqual(['120000 link', '100755 run.sh']);
   });
 
-  it('takes neither what is ignored nor what is excepted, by its literal name', async () => {
+  it('takes neither ignored files nor those that are left out by their literal name', async () => {
     const bench = await openBench();
     for (const file of ['build.log', 'tool.cfg', 'sub/tool.cfg', 'cache/deep/file', '*', 'star', ':odd']) {
       bench.write(file, 'x');
@@ -77,7 +77,7 @@ describe('staging a workspace', () => {
     expect(changed).toEqual(['star', 'sub/tool.cfg']);
   });
 
-  it('takes what the task has committed or staged itself', async () => {
+  it('takes what the task has committed or staged', async () => {
     const bench = await openBench();
     bench.write('one.txt', '1');
     bench.git('add', '.');
@@ -97,7 +97,7 @@ describe('staging a workspace', () => {
     );
   });
 
-  it('works when the task has taken .git away', async () => {
+  it('works when the task has removed .git', async () => {
     const bench = await openBench();
     bench.write('new.txt', 'new\n');
     rmSync(path.join(bench.folder, '.git'));
@@ -122,7 +122,7 @@ describe('committing a workspace', () => {
     expect(bench.git('status', '--porcelain')).toBe('');
   });
 
-  it("works without a name in the user's configuration, and leaves all configuration as it was", async () => {
+  it("works without a name in the user's configuration, and does not change any configuration", async () => {
     const bench = await openBench();
     const files = [path.join(bench.temp.folder, '.git', 'config'), bench.temp.env['GIT_CONFIG_GLOBAL'] ?? ''];
     writeFile(files[1] ?? '', '[commit]\n\tgpgSign = true\n[user]\n\tuseConfigOnly = true\n');
@@ -133,7 +133,7 @@ describe('committing a workspace', () => {
     expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(before);
   });
 
-  it("runs neither the user's hooks nor those that the task has planted", async () => {
+  it("runs neither the user's hooks nor hooks that the task has written", async () => {
     const bench = await openBench();
     const marker = path.join(path.dirname(bench.temp.folder), 'a hook ran');
     for (const hook of ['pre-commit', 'post-commit', 'commit-msg', 'reference-transaction', 'post-index-change']) {
@@ -148,8 +148,8 @@ describe('committing a workspace', () => {
   });
 });
 
-describe('staging beside what a set-up left', () => {
-  it('takes what is owned below a folder that it leaves out, and nothing else of it', async () => {
+describe('staging except what a set-up has left', () => {
+  it('takes owned files in a folder that is left out, and nothing else of it', async () => {
     const bench = await openBench();
     for (const file of ['gen/.stamp', 'gen/known.txt', 'local.cfg']) bench.write(file, 'set-up\n');
     const leftovers = await bench.workspace.leftovers();
@@ -167,7 +167,7 @@ describe('staging beside what a set-up left', () => {
     expect(files).toEqual(['a.txt', 'gen/[out].txt', 'gen/deep/b.txt']);
   });
 
-  it('takes 30,000 files that no rule ignores for one', async () => {
+  it('counts a folder of 30,000 files that no rule ignores as one', async () => {
     const bench = await openBench();
     for (let n = 0; n < 30_000; n += 1) bench.write(`node_modules/p${n % 300}/f${n}.js`, 'x');
     const leftovers = await bench.workspace.leftovers();
@@ -184,10 +184,10 @@ describe('staging beside what a set-up left', () => {
     expect(bench.git('diff-tree', '-r', '--name-only', `${bench.base}^{tree}`, tree)).toBe('a.txt');
   });
 
-  it('adds all again when what the index names was pruned', async () => {
+  it('adds all files again when objects of the index were pruned', async () => {
     const bench = await openBench();
     bench.write('new.txt', 'new\n');
-    // Of a file that is older than the index git does not look at the content again.
+    // Git does not read a file again that is older than the index.
     utimesSync(path.join(bench.folder, 'new.txt'), 1, 1);
     bench.git('add', 'new.txt');
     const blob = bench.git('rev-parse', ':new.txt').trim();
@@ -200,7 +200,7 @@ describe('staging beside what a set-up left', () => {
     expect(bench.git('cat-file', '-t', blob)).toBe('blob');
   });
 
-  it('tells which files are there, but not in what was staged', async () => {
+  it('names files that exist but were not staged', async () => {
     const bench = await openBench();
     for (const file of ['a.txt', 'b*.txt', 'x.log', 'deep/[y].log']) bench.write(file, 'x');
     mkdirSync(path.join(bench.folder, 'empty'));
@@ -210,8 +210,8 @@ describe('staging beside what a set-up left', () => {
   });
 });
 
-describe('what a workspace knows of its files', () => {
-  it('names untracked paths that no rule ignores, folders as one', async () => {
+describe('the files of a workspace', () => {
+  it('are listed when they are untracked and no rule ignores them, a folder as one', async () => {
     const { workspace, write, folder } = await openBench();
     expect((await workspace.leftovers()).paths).toEqual([]);
     for (const file of ['a ü.txt', 'made/by/setup.txt', 'made/too.txt', 'src/b.txt', 'x.log']) write(file, 'x');
@@ -221,7 +221,7 @@ describe('what a workspace knows of its files', () => {
     expect([...files].toSorted()).toEqual(['a ü.txt', 'made/by/setup.txt', 'made/too.txt', 'src/b.txt']);
   });
 
-  it('changes its signature with lock files alone, wherever they are', async () => {
+  it('change the signature only when they are lock files, in any folder', async () => {
     const { workspace, base, write } = await openBench({ 'package-lock.json': '1', 'packages/a/Cargo.lock': '1' });
     const signatures: string[] = [];
     const sign = async (file: string, text: string): Promise<void> => {

@@ -42,7 +42,7 @@ async function openBench(): Promise<Bench> {
 const withoutGit = (file: string): boolean => file === '.git';
 const notTheUsers = (file: string): boolean => file.startsWith('.git') || file.startsWith('.mahabharatha');
 
-/** The worktree is what a fresh checkout of the base is: same files, same branch, nothing to report. */
+/** The worktree is like a fresh checkout of the base: same files, same branch, no changes. */
 function expectFresh({ temp, folder, base, git }: Bench): void {
   const fresh = path.join(path.dirname(temp.folder), 'fresh');
   temp.git('worktree', 'add', '--quiet', '--force', '--detach', fresh, base);
@@ -105,7 +105,7 @@ const TRACES: readonly [string, (bench: Bench) => void][] = [
       execFileSync('git', ['-C', 'nested', 'add', '.'], { cwd: folder });
     },
   ],
-  ['files that only its own ignore rule hid', ({ write }) => write('.gitignore', 'hidden\n')],
+  ['files that an ignore rule of its own covers', ({ write }) => write('.gitignore', 'hidden\n')],
   [
     'a half-done merge',
     (bench) => {
@@ -210,7 +210,7 @@ describe('resetting a workspace makes it exactly the base', () => {
     expectFresh(bench);
   });
 
-  it('on another base as well', async () => {
+  it('also on another base', async () => {
     const { temp, workspace, folder, git } = await openBench();
     const base = temp.commit({ 'src/a.txt': 'next level\n', 'src/c.txt': 'c\n' });
     await workspace.reset({ base, branch: BRANCH, ignoredToo: false, keep: [] });
@@ -219,7 +219,7 @@ describe('resetting a workspace makes it exactly the base', () => {
     expect(git('rev-parse', BRANCH)).toBe(base);
   });
 
-  it("without a look at the user's own checkout", async () => {
+  it("without reading the user's own checkout", async () => {
     const bench = await openBench();
     bench.temp.write('src/a.txt', 'the user is at work\n');
     const before = [
@@ -236,7 +236,7 @@ describe('resetting a workspace makes it exactly the base', () => {
 });
 
 describe('what a reset keeps', () => {
-  it('is what git ignores, unless that is to go too', async () => {
+  it('is the ignored files, unless these are to be removed too', async () => {
     const bench = await openBench();
     bench.write('node_modules/left-pad/index.js', 'x');
     bench.write('build.log', 'x');
@@ -247,7 +247,7 @@ describe('what a reset keeps', () => {
     expectFresh(bench);
   });
 
-  it('is what is named, literally and from the top only', async () => {
+  it('is the named paths, literally and from the top only', async () => {
     const bench = await openBench();
     const kept = ['tool.cfg', 'sub/[a]*.txt', '#notes', '!bang', 'cache/deep/file', 'end '];
     const gone = ['sub/tool.cfg', 'sub/a1.txt', 'other.cfg'];

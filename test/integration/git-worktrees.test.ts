@@ -77,7 +77,7 @@ describe('adding worktrees', () => {
     expect(new Set(branches)).toEqual(new Set(['main', ...Array.from({ length: 24 }, (_, n) => branchOf(n))]));
   });
 
-  it('replaces what stood in the folder, and moves a branch that is already there', async () => {
+  it('replaces what was in the folder, and moves a branch that exists already', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     const folder = workerFolder(temp, 0);
@@ -92,7 +92,7 @@ describe('adding worktrees', () => {
     expect(await repository.listWorktrees()).toHaveLength(2);
   });
 
-  it('replaces a worktree whose folder somebody has removed by hand', async () => {
+  it('replaces a worktree whose folder was removed by hand', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     const folder = workerFolder(temp, 0);
@@ -117,7 +117,7 @@ describe('adding worktrees', () => {
     expect(await repository.listWorktrees()).toHaveLength(1);
   });
 
-  it("never starts one of the user's hooks, nor does anything else that we do", async () => {
+  it("never runs one of the user's hooks, as no other command of ours does", async () => {
     const temp = tempRepository();
     const marker = path.join(path.dirname(temp.folder), 'a hook ran');
     for (const hook of HOOKS) {
@@ -154,7 +154,7 @@ describe('adding worktrees', () => {
 });
 
 describe('removing worktrees', () => {
-  it('removes the folder and git’s record of it, and does not mind when neither is there', async () => {
+  it('removes the folder and git’s record of it, and succeeds when neither is there', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     const folder = workerFolder(temp, 0);
@@ -217,7 +217,7 @@ describe('removing worktrees', () => {
     expect(await repository.listWorktrees()).toHaveLength(1);
   });
 
-  it("never touches the user's other worktrees, also when their folder is away", async () => {
+  it("never changes the user's other worktrees, also when their folder is missing", async () => {
     const temp = tempRepository();
     const [there, away] = ['there', 'on a disk that is not mounted'].map((name) =>
       path.join(path.dirname(temp.folder), name),
@@ -255,7 +255,7 @@ describe('a lock on the branch of a worker that was killed', () => {
     expect(existsSync(lock)).toBe(false);
   });
 
-  it("is taken away from branches of workers alone, never from the user's", async () => {
+  it("is removed from branches of workers only, never from the user's", async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
     temp.git('branch', 'mine/worker-0');
@@ -267,7 +267,7 @@ describe('a lock on the branch of a worker that was killed', () => {
   });
 });
 
-it('lists worktrees also while somebody is in the middle of adding one', async () => {
+it('lists worktrees also while another process is adding one', async () => {
   const temp = tempRepository();
   const repository = await openRepository(temp.folder, temp.env);
   const record = path.join(temp.folder, '.git', 'worktrees', 'half');

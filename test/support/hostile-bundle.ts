@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 
-/** An object as git would store it, whatever git thinks of it. */
+/** An object as git would store it; it need not be valid. */
 export interface RawObject {
   readonly type: 'commit' | 'tree' | 'blob' | 'tag';
   readonly data: Buffer;
@@ -13,7 +13,7 @@ export const idOf = ({ type, data }: RawObject): string => digest(Buffer.from(`$
 
 export const blob = (text: string): RawObject => ({ type: 'blob', data: Buffer.from(text) });
 
-/** Entries as they are given: not sorted, not checked. */
+/** Entries in the given order, not checked. */
 export function tree(...entries: readonly (readonly [mode: string, name: string, id: string])[]): RawObject {
   const parts = entries.map(([mode, name, id]) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')]);
   return { type: 'tree', data: Buffer.concat(parts.flat()) };
@@ -35,7 +35,7 @@ export function tag(target: RawObject, name: string): RawObject {
   return { type: 'tag', data: Buffer.from([...lines, '', 'work', ''].join('\n')) };
 }
 
-/** A bundle with one name; `size` of an object is what its pack claims, which may be a lie. */
+/** A bundle with one ref; `size` is the size of an object that the pack claims, which may be wrong. */
 export function bundleOf(
   name: string,
   tip: string,

@@ -18,11 +18,11 @@ export interface PrivateWorker {
   git(...args: readonly string[]): string;
   write(file: string, text: string): void;
   commit(): Promise<string>;
-  /** Carries the commit home as a run does; returns what it changes there. */
-  bringHome(commit: string): Promise<string[]>;
+  /** Fetches the commit from a bundle as a run does; returns the paths that it changes. */
+  fetchBundle(commit: string): Promise<string[]>;
 }
 
-/** `at` is where the user stands: the repository or another working tree of it. */
+/** `at` is the user's current folder: the repository or another working tree of it. */
 export async function openPrivate(temp: TempRepository, at: string = temp.folder): Promise<PrivateWorker> {
   const repository = await openRepository(at, temp.env);
   const top = path.join(repository.root, '.mahabharatha');
@@ -30,7 +30,7 @@ export async function openPrivate(temp: TempRepository, at: string = temp.folder
   const base = await repository.resolve('HEAD');
   const inside = { worktree: folder, gitDir, objects: await repository.objectFolders() };
   await repository.addPrivateCheckout({ folder, gitDir, branch: BRANCH, base, inside });
-  const env = strangerIn(path.join(top, 'home'));
+  const env = otherUserIn(path.join(top, 'home'));
   const workspace = await openWorkspace(folder, env);
   await workspace.reset({ base, branch: BRANCH, ignoredToo: false, keep: [] });
   const git = (...args: readonly string[]): string =>
@@ -48,10 +48,10 @@ export async function openPrivate(temp: TempRepository, at: string = temp.folder
       const tree = await workspace.stage({ base, branch: BRANCH, left, owned: () => [] });
       return workspace.commit({ base, tree, message: 'T-1: do it', branch: BRANCH });
     },
-    bringHome: async (commit) => {
+    fetchBundle: async (commit) => {
       const file = path.join(top, 'work.bundle');
       await workspace.bundle({ branch: BRANCH, base, file });
-      await repository.bringHome({ file, branch: BRANCH });
+      await repository.fetchBundle({ file, branch: BRANCH });
       expect(await repository.readRef(`refs/heads/${BRANCH}`)).toBe(commit);
       const facts = await repository.commitFacts(commit);
       expect(facts?.parents).toEqual([base]);
@@ -60,7 +60,7 @@ export async function openPrivate(temp: TempRepository, at: string = temp.folder
   };
 }
 
-/** Somebody who has nothing of the user's but the folders. */
-function strangerIn(home: string): Record<string, string> {
+/** The environment of another user, with nothing but PATH and a home folder. */
+function otherUserIn(home: string): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', HOME: home, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
 }

@@ -6,7 +6,7 @@ import { tempFolder } from './temp-folder.ts';
 
 export interface TempRepository {
   readonly folder: string;
-  /** An environment in which nobody's git configuration counts but the test's own. */
+  /** An environment in which git has only the test's own configuration. */
   readonly env: Readonly<Record<string, string>>;
   /** Runs git in the repository and returns its output without the last line end. */
   git(...args: readonly string[]): string;
@@ -17,7 +17,7 @@ export interface TempRepository {
   commit(files: Readonly<Record<string, string>>): string;
 }
 
-/** A repository with one commit, in a folder whose name has what shells and git like to stumble over. */
+/** A repository with one commit, in a folder whose name has characters that are special for shells and git. */
 export function tempRepository(options: { format?: 'sha1' | 'sha256'; bare?: boolean } = {}): TempRepository {
   const top = tempFolder();
   const env = { ...gitEnvironment(path.join(top, 'home')), GIT_DEFAULT_HASH: options.format ?? 'sha1' };
@@ -63,13 +63,13 @@ export function gitEnvironment(home: string): Record<string, string> {
   };
 }
 
-/** Writes a file, with the folders above it. */
+/** Writes a file and makes its folders. */
 export function writeFile(file: string, text: string): void {
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, text);
 }
 
-/** Every file below a folder, with a digest of its content: two equal ones mean that nothing was touched. */
+/** Every file below a folder, with a digest of its content: equal results mean that nothing was changed. */
 export function fingerprint(folder: string, skip: (file: string) => boolean = () => false): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => !skip(file));
   return Object.fromEntries(files.toSorted().map((file) => [file, describeFile(path.join(folder, file))]));

@@ -17,46 +17,44 @@ export interface Bundle {
   readonly branch: string;
 }
 
-/** A few bytes may unpack to very much, and few objects may stand for very many paths: what that may cost ends here. */
+/** A few bytes may unpack to very much, and few objects may stand for very many paths: so the cost of all that is limited. */
 const LIMITS = {
-  /** Larger files are streamed; a tree, a commit or a delta that needs more at once is no task's work. */
+  /** Larger files are streamed; no task's work needs more at once for a tree, a commit or a delta. */
   unpackBytes: 512 * 1024 ** 2,
-  /** Git keeps a list of all paths: this is where the list gets too long for it, at more than a million. */
+  /** For git's list of all paths: enough for a million of them. */
   listBytes: 16 * 1024 ** 2,
-  /** For any bundle, and for each of its megabytes: a small one that takes longer is made for that. */
+  /** For any bundle, and for each of its megabytes: a small one that takes longer was made in order to take long. */
   unpackMs: 60_000,
   unpackMsPerMegabyte: 200,
   walkMs: 60_000,
-  /** As long as the path of a file may be. */
+  /** The longest path that a system accepts. */
   pathBytes: 4096,
 } as const;
 
-/** A pack, its index, which is larger for very small objects, and what a thin pack is completed with. */
+/** For a pack, its index, which is larger for very small objects, and the objects that complete a thin pack. */
 const ROOM_PER_BYTE = 3;
 
 /** No object is unpacked into memory as a whole when it can be avoided. */
-const FRUGAL = [
+const LITTLE_MEMORY = [
   ['core.bigFileThreshold', '16m'],
   ['core.deltaBaseCacheLimit', '16m'],
   ['pack.threads', '1'],
 ] as const;
 
 /**
- * Takes a branch out of a bundle and tells its commit; whatever else is in the bundle stays there. Throws BUNDLE_REFUSED
- * or FILE_UNREADABLE for a bad one, and FILE_UNWRITABLE when it cannot be unpacked here; then nothing of it is in the
- * repository.
+ * Takes one branch out of a bundle, nothing else, and returns its commit. Throws BUNDLE_REFUSED or FILE_UNREADABLE for a
+ * bad bundle, and FILE_UNWRITABLE when it cannot be unpacked here; then nothing of it is in the repository.
  *
- * Not `git fetch`: that takes a file that names another repository for that repository, and checks the objects of a
- * bundle only since 2.46. As with a push, they come into a folder of their own, and join the others when they
- * are found good.
+ * Not with `git fetch`: where the file names another repository, it would fetch from there, and it checks the objects of
+ * a bundle only since 2.46. As with a push, objects are unpacked in a folder of their own, and moved when they are good.
  */
-export async function bringHome(git: GitCommand, commonDir: string, { file, branch }: Bundle): Promise<string> {
+export async function fetchBundle(git: GitCommand, commonDir: string, { file, branch }: Bundle): Promise<string> {
   const ref = `refs/heads/${branch}`;
   const objects = path.join(commonDir, 'objects');
   const quarantine = path.join(objects, `${quarantinePrefix(path.posix.dirname(branch))}${randomId()}`);
   const bundle = await open(file, 'r');
   try {
-    const tip = await standBeforePack(bundle, file, ref);
+    const tip = await readTip(bundle, file, ref);
     const { size } = await bundle.stat();
     await needRoom(objects, size * ROOM_PER_BYTE, 'unpacking a bundle');
     await mkdir(path.join(quarantine, 'pack'), { recursive: true });
@@ -67,7 +65,7 @@ export async function bringHome(git: GitCommand, commonDir: string, { file, bran
       await unpack(inside, bundle.fd, size);
       await checkWhole(inside, tip);
     });
-    await release(path.join(quarantine, 'pack'), path.join(objects, 'pack'));
+    await movePack(path.join(quarantine, 'pack'), path.join(objects, 'pack'));
     // A working tree that has the branch checked out would not fit it any more.
     if ((await checkedOutIn(git, ref)) === undefined) await changeRefs(git, [{ ref, to: tip }]);
     return tip;
@@ -77,19 +75,19 @@ export async function bringHome(git: GitCommand, commonDir: string, { file, bran
   }
 }
 
-/** Reads the list of names; what is read next is the pack. Returns the commit that the branch has in the bundle. */
-async function standBeforePack(bundle: FileHandle, file: string, ref: string): Promise<string> {
+/** Returns the commit of the branch in the bundle, and leaves the position of the file at the pack. */
+async function readTip(bundle: FileHandle, file: string, ref: string): Promise<string> {
   const { refs, length } = await readBundleHeader(bundle, file);
   const tip = refs.get(ref);
   if (tip === undefined) throw libErrors.FILE_UNREADABLE({ file, reason: `there is no ${ref} in this bundle` });
-  // The descriptor is given to git, which goes on where it stands.
+  // Git is given the descriptor, and reads from its position on.
   await bundle.read(Buffer.alloc(length), 0, length, null);
   return tip;
 }
 
 /**
- * Git finds a bundle bad, or cannot do its work here: the one is its maker's fault, the other ours. What git prints does
- * not tell: the task has chosen names that stand in it, "No space left on device" among them. So it is tried.
+ * A failure of git is the worker's fault, unless nothing can be written here. What git prints does not tell: it contains
+ * names that the task has chosen, such as "No space left on device". So writing is tried.
  */
 async function asRefusal(quarantine: string, size: number, work: () => Promise<void>): Promise<void> {
   try {
@@ -97,16 +95,16 @@ async function asRefusal(quarantine: string, size: number, work: () => Promise<v
   } catch (error) {
     if (!hasCode(error, gitErrors.GIT_FAILED)) throw error;
     await needWritable(quarantine);
-    // What was unpacked until now lies there still: room for the rest must be left.
+    // What was unpacked until now takes its room already: this is for the rest.
     await needRoom(quarantine, size, 'unpacking a bundle');
     throw gitErrors.BUNDLE_REFUSED({ reason: error.message }, { cause: error });
   }
 }
 
-/** What is missing is missing: nothing is fetched from a partial clone's origin because a worker's bundle names it. */
+/** In a partial clone nothing is fetched from the origin because a worker's bundle names it: it counts as missing. */
 function gitInQuarantine({ cwd, env }: GitCommand, quarantine: string): GitCommand {
   const own = { GIT_OBJECT_DIRECTORY: quarantine, ...allocating(LIMITS.unpackBytes), GIT_NO_LAZY_FETCH: '1' };
-  return gitIn(cwd, withGitSettings(env, FRUGAL), own);
+  return gitIn(cwd, withGitSettings(env, LITTLE_MEMORY), own);
 }
 
 const allocating = (bytes: number): { GIT_ALLOC_LIMIT: string } => ({ GIT_ALLOC_LIMIT: String(bytes) });
@@ -116,10 +114,10 @@ async function unpack(git: GitCommand, bundle: number, size: number): Promise<vo
   await git.text(['index-pack', '--stdin', '--fix-thin', '--strict'], { input: bundle, timeoutMs });
 }
 
-/** It is a commit; everything that it stands for is there, and can be listed and written to a disk. */
+/** Checks that it is a commit with all its objects, and that its files can be listed and checked out. */
 async function checkWhole(git: GitCommand, tip: string): Promise<void> {
   const limit = { timeoutMs: LIMITS.walkMs };
-  // A tag would pass all that follows, and no branch may point to one.
+  // All that follows would accept a tag; no branch may point to one.
   const type = (await git.text(['cat-file', '-t', tip], limit)).trim();
   if (type !== 'commit') throw gitErrors.BUNDLE_REFUSED({ reason: `${tip} is a ${type}, not a commit` });
   await git.text(['rev-list', '--objects', '--quiet', tip, '--not', '--all'], limit);
@@ -131,8 +129,8 @@ async function checkWhole(git: GitCommand, tip: string): Promise<void> {
   throw gitErrors.BUNDLE_REFUSED({ reason });
 }
 
-/** A pack counts as there when its index is, so that comes last. */
-async function release(from: string, to: string): Promise<void> {
+/** For git a pack is there once its index is, so the index comes last. */
+async function movePack(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   const [names, there] = await Promise.all([readdir(from), readdir(to).then((found) => new Set(found))]);
   const inOrder = names.toSorted((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')));

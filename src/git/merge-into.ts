@@ -3,7 +3,7 @@ import { gitErrors } from './errors.ts';
 import { checkFastForward, fastForward } from './fast-forward.ts';
 import type { Repository } from './repository.ts';
 
-interface BringIn {
+interface MergeIntoRequest {
   /** The branch to take from. */
   readonly from: string;
   readonly into: string;
@@ -12,7 +12,7 @@ interface BringIn {
   readonly env: Environment;
 }
 
-export interface BroughtIn {
+export interface MergedInto {
   readonly kind: 'merged' | 'already-in' | 'would-merge';
   /** Where `into` was before. */
   readonly before: string;
@@ -24,25 +24,25 @@ export interface BroughtIn {
   readonly worktree: string | null;
 }
 
-/** Merges a branch into one of the user's. The only place where a branch of the user's, or a checkout of it, moves. */
-export async function bringIn(repository: Repository, wish: BringIn): Promise<BroughtIn> {
-  const tip = await repository.resolve(`refs/heads/${wish.into}`);
-  const commit = await repository.resolve(`refs/heads/${wish.from}`);
+/** Merges a branch into one of the user's. Only here a branch of the user's moves, and a checkout of it. */
+export async function mergeInto(repository: Repository, request: MergeIntoRequest): Promise<MergedInto> {
+  const tip = await repository.resolve(`refs/heads/${request.into}`);
+  const commit = await repository.resolve(`refs/heads/${request.from}`);
   if (await isAncestor(repository, commit, tip)) {
     return { kind: 'already-in', before: tip, commit: tip, files: [], worktree: null };
   }
-  const merged = await repository.merge({ tip, commit, message: wish.message, author: await authorOf(repository) });
+  const merged = await repository.merge({ tip, commit, message: request.message, author: await authorOf(repository) });
   if (merged.kind === 'conflict') {
-    throw gitErrors.MERGE_CONFLICT({ branch: wish.from, into: wish.into, files: merged.files });
+    throw gitErrors.MERGE_CONFLICT({ branch: request.from, into: request.into, files: merged.files });
   }
   const [changes] = await repository.changedFiles([{ from: tip, to: merged.commit }]);
   const files = [...(changes?.keys() ?? [])];
-  const holder = (await repository.listWorktrees()).find((worktree) => worktree.branch === wish.into);
+  const holder = (await repository.listWorktrees()).find((worktree) => worktree.branch === request.into);
   const worktree = holder?.folder ?? null;
-  const move = { branch: wish.into, from: tip, to: merged.commit };
+  const move = { branch: request.into, from: tip, to: merged.commit };
   const facts = { before: tip, commit: merged.commit, files, worktree };
-  const there = worktree === null ? null : { ...move, worktree, env: wish.env };
-  if (wish.dryRun) {
+  const there = worktree === null ? null : { ...move, worktree, env: request.env };
+  if (request.dryRun) {
     if (there !== null) await checkFastForward(there, files);
     return { kind: 'would-merge', ...facts };
   }
@@ -56,7 +56,7 @@ async function isAncestor({ git }: Repository, older: string, newer: string): Pr
   return code === 0;
 }
 
-/** It is the user's merge, so it has the user's name; ours where none is set. */
+/** The user's merge has the user's name, or ours when git knows none. */
 async function authorOf({ git }: Repository): Promise<'ours' | 'user'> {
   const { code } = await git.result(['var', 'GIT_COMMITTER_IDENT'], { answers: [0, 1, 128] });
   return code === 0 ? 'user' : 'ours';

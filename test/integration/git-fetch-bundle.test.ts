@@ -19,7 +19,7 @@ interface Scene {
   readonly base: string;
   /** A repository that borrows the host's objects, as a worker's does. */
   readonly worker: string;
-  /** Where the bundle comes to lie on the host. */
+  /** The path of the bundle on the host. */
   readonly file: string;
   git(...args: readonly string[]): string;
   /** Puts a commit of the worker's into a bundle. */
@@ -55,30 +55,30 @@ const ours = (name: string): boolean => /^objects\/pack|^(logs\/)?refs\/heads\/m
 
 const gitDirOf = ({ host }: Scene): Record<string, string> => fingerprint(path.join(host.folder, '.git'));
 
-/** It is refused, for this reason, and the repository is as it was to the last file. */
+/** The bundle is refused for this reason, and no file of the repository has changed. */
 async function expectRefused(scene: Scene, reason: string | RegExp): Promise<void> {
   const error = await failureOf(scene);
   expect(error.message).toMatch(reason);
   expect(['BUNDLE_REFUSED', 'FILE_UNREADABLE']).toContain(error.code);
 }
 
-/** Whoever is to blame: the repository is as it was to the last file. */
+/** Fetching fails, and no file of the repository has changed. */
 async function failureOf(scene: Scene, repository = scene.repository): Promise<Error & { code?: string }> {
   const before = gitDirOf(scene);
-  const failure = await repository.bringHome({ file: scene.file, branch: BRANCH }).then(
-    () => new Error('it was taken'),
+  const failure = await repository.fetchBundle({ file: scene.file, branch: BRANCH }).then(
+    () => new Error('it was accepted'),
     (error: Error) => error,
   );
   expect(gitDirOf(scene)).toEqual(before);
   return failure;
 }
 
-describe('bringing a bundle home', () => {
+describe('fetching from a bundle', () => {
   it.each(['sha1', 'sha256'] as const)('takes the branch, with a pack of its own (%s)', async (format) => {
     const scene = await openScene(format);
     const before = gitDirOf(scene);
     const tip = scene.bundle({ 'src/a.txt': `${'a\n'.repeat(500)}b\n`, 'large.bin': 'x'.repeat(20_000_000) });
-    for (const _ of ['once', 'and again']) await scene.repository.bringHome({ file: scene.file, branch: BRANCH });
+    for (const _ of ['once', 'and again']) await scene.repository.fetchBundle({ file: scene.file, branch: BRANCH });
     expect(scene.host.git('rev-parse', REF)).toBe(tip);
     expect(scene.host.git('log', '--format=%s', `main..${REF}`)).toBe('work');
     scene.host.git('fsck', '--strict', '--no-dangling');
@@ -87,7 +87,7 @@ describe('bringing a bundle home', () => {
     );
   });
 
-  it('leaves every other name in the bundle where it is', async () => {
+  it('takes no other ref of the bundle', async () => {
     const scene = await openScene();
     scene.git('checkout', '--quiet', '--detach');
     scene.git('commit', '--quiet', '--allow-empty', '--message', 'other');
@@ -100,17 +100,17 @@ describe('bringing a bundle home', () => {
     for (const name of names) scene.git('update-ref', name, 'HEAD');
     scene.bundle({ 'b.txt': 'b\n' });
     scene.git('bundle', 'create', '--quiet', scene.file, '--all', `^${scene.base}`);
-    await scene.repository.bringHome({ file: scene.file, branch: BRANCH });
+    await scene.repository.fetchBundle({ file: scene.file, branch: BRANCH });
     expect(scene.host.git('for-each-ref', '--format=%(refname)')).toBe(`${REF}\nrefs/heads/main`);
     expect(scene.host.git('rev-parse', 'main')).toBe(scene.base);
   });
 
-  it('does not move a branch under the feet of somebody who looks at it', async () => {
+  it('does not move a branch that is checked out', async () => {
     const scene = await openScene();
     scene.host.git('checkout', '--quiet', '-b', BRANCH);
     scene.bundle({ 'b.txt': 'b\n' });
     const before = scene.host.git('rev-parse', 'HEAD');
-    const tip = await scene.repository.bringHome({ file: scene.file, branch: BRANCH });
+    const tip = await scene.repository.fetchBundle({ file: scene.file, branch: BRANCH });
     expect(scene.host.git('rev-parse', 'HEAD')).toBe(before);
     expect(scene.host.git('status', '--porcelain')).toBe('');
     expect(scene.host.git('cat-file', '-t', tip)).toBe('commit');
@@ -124,21 +124,21 @@ describe('bringing a bundle home', () => {
       writeFileSync(file, `#!/bin/sh\ntouch '${marker}'\n`, { mode: 0o755 });
     }
     scene.bundle({ 'b.txt': 'b\n' });
-    await scene.repository.bringHome({ file: scene.file, branch: BRANCH });
+    await scene.repository.fetchBundle({ file: scene.file, branch: BRANCH });
     expect(readdirSync(path.dirname(marker))).not.toContain('marker');
   });
 });
 
-describe('what is no whole bundle is refused', () => {
+describe('a file that is no complete bundle is refused', () => {
   it.each<[string, (scene: Scene) => string | Buffer]>([
-    ['nothing', () => ''],
+    ['an empty file', () => ''],
     ['garbage', () => Buffer.alloc(100_000, 'x')],
     ['the beginning of one', () => '# v2 git bundle'],
     ['another repository, named as git does it', ({ worker }) => `gitdir: ${worker}/.git\n`],
     ['the wrong signature', ({ file }) => readFileSync(file, 'latin1').replace('v2', 'v9')],
-    ['a strange line', ({ file }) => readFileSync(file, 'latin1').replace('bundle\n', 'bundle\n@filter=blob:none\n')],
+    ['an unknown line', ({ file }) => readFileSync(file, 'latin1').replace('bundle\n', 'bundle\n@filter=blob:none\n')],
     [
-      'a name with an end of its own',
+      'a ref with control characters after it',
       ({ file }) => readFileSync(file, 'latin1').replace(BRANCH, `${BRANCH} \u001b[2J`),
     ],
   ])('%s', async (_, make) => {
@@ -167,7 +167,7 @@ describe('what is no whole bundle is refused', () => {
     await expectRefused(scene, 'index-pack');
   });
 
-  it('one with holes in it on purpose', async () => {
+  it('one that was made with a filter', async () => {
     const scene = await openScene();
     scene.bundle({ 'b.txt': 'b\n' });
     const limits = [BRANCH, `^${scene.base}`, '--filter=blob:none'];
@@ -176,7 +176,7 @@ describe('what is no whole bundle is refused', () => {
   });
 });
 
-describe('objects that are not as they should be are refused', () => {
+describe('malformed objects are refused', () => {
   it.each(['.git', '.GIT', 'git~1', '.git ', '.git.', '.git::$INDEX_ALLOCATION', '..', '.', '', 'a/b', '.g\u200cit'])(
     'a file that is called "%s"',
     async (name) => {
@@ -188,7 +188,10 @@ describe('objects that are not as they should be are refused', () => {
 
   it.each<[string, string]>([
     ['a submodule whose address is an option', '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=marker\n'],
-    ['a submodule whose name climbs out', '[submodule "../../x"]\n\tpath = x\n\turl = https://example.org/x\n'],
+    [
+      'a submodule whose name leads out of the repository',
+      '[submodule "../../x"]\n\tpath = x\n\turl = https://example.org/x\n',
+    ],
     ['a submodule that is updated by a command', '[submodule "x"]\n\tpath = x\n\turl = u\n\tupdate = !touch marker\n'],
   ])('%s', async (_, text) => {
     const scene = await openScene();
@@ -198,14 +201,17 @@ describe('objects that are not as they should be are refused', () => {
   });
 
   it.each<[string, (scene: Scene) => readonly [tip: string, ...objects: RawObject[]]]>([
-    ['a commit of nobody', ({ base }) => withTip(commit(idOf(tree()), [base], 'Nobody'), tree())],
+    [
+      'a commit without an address of its author',
+      ({ base }) => withTip(commit(idOf(tree()), [base], 'Author'), tree()),
+    ],
     ['a commit without its tree', ({ base }) => withTip(commit(NOWHERE, [base]))],
-    ['a commit whose parent nobody has', () => withTip(commit(idOf(tree()), [NOWHERE]), tree())],
+    ['a commit whose parent is missing', () => withTip(commit(idOf(tree()), [NOWHERE]), tree())],
     ['a tree without its file', ({ base }) => withTree(base, tree(['100644', 'a', NOWHERE]))],
     ['a tree in the place of a commit', () => withTip(tree(['100644', 'a', idOf(EVIL)]), EVIL)],
     ['a file in the place of a commit', () => withTip(EVIL)],
     ['a tag in the place of its commit', ({ base }) => withTag(commit(idOf(tree()), [base]), tree())],
-    ['a name for what is not in it', () => [NOWHERE, EVIL]],
+    ['a ref to an object that is not in it', () => [NOWHERE, EVIL]],
     [
       'one name twice',
       ({ base }) => withTree(base, tree(...(['a', 'a'].map((n) => ['100644', n, idOf(EVIL)]) as [])), EVIL),
@@ -237,12 +243,12 @@ function withTree(base: string, top: RawObject, ...others: readonly RawObject[])
   return withTip(commit(idOf(top), [base]), top, ...others);
 }
 
-describe('what would take all memory, all time or all names is refused', () => {
+describe('a bundle that would need too much memory or time is refused', () => {
   it.each<[string, (base: string) => readonly (RawObject & { size?: number })[]]>([
     ['a tree of four gigabytes', () => [{ ...tree(), data: Buffer.alloc(1000), size: 4e9 }]],
     ['few trees that stand for ten thousand million files', (base) => nested(base, 10, 10)],
-    ['folders in folders, fifty thousand deep', (base) => nested(base, 50_000, 1)],
-    ['folders in folders until no path is that long', (base) => nested(base, 3000, 1)],
+    ['fifty thousand nested folders', (base) => nested(base, 50_000, 1)],
+    ['nested folders with too long a path', (base) => nested(base, 3000, 1)],
   ])('%s', async (_, make) => {
     const scene = await openScene();
     const objects = make(scene.base);
@@ -251,24 +257,24 @@ describe('what would take all memory, all time or all names is refused', () => {
   });
 });
 
-describe('who is to blame', () => {
+describe('the fault', () => {
   const MACHINE = ['No space left on device', 'Permission denied', 'Read-only file system'];
 
-  it.each(MACHINE)('is not asked of what a task calls its folders: %s', async (words) => {
+  it.each(MACHINE)("is the worker's when a folder of a task has this name: %s", async (words) => {
     const scene = await openScene();
     const objects = nested(scene.base, 300, 1, words);
     writeFileSync(scene.file, bundleOf(REF, idOf(objects.at(-1) ?? EVIL), objects, [scene.base]));
     await expectRefused(scene, /a path in .* is longer than 4096 bytes/);
   });
 
-  it('is not asked of what a task calls its submodules', async () => {
+  it("is the worker's when a submodule of a task has such a name", async () => {
     const scene = await openScene();
     const modules = blob('[submodule "x"]\n\tpath = -: No space left on device\n\turl = u\n');
     pack(scene, tree(['100644', '.gitmodules', idOf(modules)]), modules);
     await expectRefused(scene, /No space left on device/);
   });
 
-  it('is this machine when nothing can be written here', async () => {
+  it('is that of this machine when nothing can be written', async () => {
     const scene = await openScene();
     scene.bundle({ 'b.txt': 'b\n' });
     const folder = path.join(scene.host.folder, '..', 'bin');
@@ -281,17 +287,17 @@ describe('who is to blame', () => {
     expect(error).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringContaining('objects') });
   });
 
-  it('is this machine when there is no room for three times the bundle', async () => {
+  it('is that of this machine when there is no room for three times the bundle', async () => {
     const scene = await openScene();
     scene.bundle({ 'b.txt': 'b\n' });
     const { bavail, bsize } = statfsSync(scene.host.folder);
     truncateSync(scene.file, Math.ceil((bavail * bsize) / 2));
     const error = await failureOf(scene);
-    expect(error).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringMatching(/there are \d+ MB/) });
+    expect(error).toMatchObject({ code: 'FILE_UNWRITABLE', message: expect.stringMatching(/\d+ MB are free/) });
   });
 });
 
-/** Each tree has the one before it so many times; the commit is the last. */
+/** Each tree contains the one before it `width` times; the commit comes last. */
 function nested(base: string, depth: number, width: number, name = ''): RawObject[] {
   const objects: RawObject[] = [EVIL, tree(['100644', 'f', idOf(EVIL)])];
   let below = idOf(objects[1] ?? EVIL);

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { bringIn, openRepository } from '../../src/git/index.ts';
+import { mergeInto, openRepository } from '../../src/git/index.ts';
 import { clashes } from '../../src/git/ignored-files.ts';
 import type { AppError } from '../../src/lib/index.ts';
 import { fingerprint, tempRepository, writeFile } from '../support/temp-repository.ts';
@@ -9,7 +9,7 @@ import type { TempRepository } from '../support/temp-repository.ts';
 
 let temp: TempRepository;
 
-/** A feature that changes two files of main and brings two. */
+/** A feature that changes two files of main and adds two. */
 beforeEach(() => {
   temp = tempRepository();
   temp.commit({
@@ -25,7 +25,7 @@ beforeEach(() => {
   temp.git('checkout', '--quiet', 'main');
 });
 
-/** Writes a file of the user's and stages it. */
+/** Writes a file as the user and stages it. */
 function stage(file: string, text: string): void {
   temp.write(file, text);
   temp.git('add', '--force', '--', file);
@@ -34,13 +34,13 @@ function stage(file: string, text: string): void {
 async function ask(dryRun: boolean): Promise<string> {
   const repository = await openRepository(temp.folder, temp.env);
   const wish = { from: 'feature', into: 'main', message: 'Merge', dryRun, env: temp.env };
-  return bringIn(repository, wish).then(
+  return mergeInto(repository, wish).then(
     ({ kind }) => kind,
     ({ code, message }: AppError) => `${code}: ${message}`,
   );
 }
 
-/** What git keeps for merges that could have been is not looked at. */
+/** Git may write objects for merges that were not made: they are left out. */
 const seen = (): unknown => fingerprint(temp.folder, (file) => file.startsWith('.git/objects'));
 
 describe('a dry run of a merge', () => {
@@ -54,11 +54,7 @@ describe('a dry run of a merge', () => {
     ],
     ['a file where a folder would be', () => temp.write('new', 'mine\n'), ['new']],
     ['a folder where a file would be', () => temp.write('b.txt/mine.txt', 'mine\n'), ['b.txt/mine.txt']],
-    [
-      'a merge that nobody has concluded',
-      () => temp.git('update-ref', 'MERGE_HEAD', temp.git('rev-parse', 'HEAD')),
-      ['MERGE_HEAD'],
-    ],
+    ['an unfinished merge', () => temp.git('update-ref', 'MERGE_HEAD', temp.git('rev-parse', 'HEAD')), ['MERGE_HEAD']],
     [
       'a working tree that is gone',
       () => {
@@ -71,7 +67,7 @@ describe('a dry run of a merge', () => {
     ],
   ])('is refused, as the merge is, by %s', async (_, prepare, names) => {
     prepare();
-    temp.write('other.txt', 'mine, and in nobodys way\n');
+    temp.write('other.txt', 'mine, and no obstacle\n');
     const before = seen();
     const said = await ask(true);
     expect(seen()).toEqual(before);
@@ -85,9 +81,9 @@ describe('a dry run of a merge', () => {
     ['changes elsewhere', () => [temp.write('other.txt', 'mine\n'), stage('own.txt', 'mine\n')]],
     ['files that were only touched', () => utimesSync(path.join(temp.folder, 'one.txt'), 1, 1)],
     ['files that were removed and not staged', () => rmSync(path.join(temp.folder, 'one.txt'))],
-    ['files that are staged as they would be', () => stage('one.txt', 'one\n')],
-    ['ignored files that are in nobodys way', () => temp.write('ignored-too.txt', 'mine\n')],
-  ])('does not mind, as the merge does not, %s', async (_, prepare) => {
+    ['files that are staged with the content of the merge', () => stage('one.txt', 'one\n')],
+    ['ignored files that the merge does not write', () => temp.write('ignored-too.txt', 'mine\n')],
+  ])('allows, as the merge does, %s', async (_, prepare) => {
     prepare();
     const before = seen();
     expect(await ask(true)).toBe('would-merge');
@@ -99,8 +95,8 @@ describe('a dry run of a merge', () => {
 const ENV = 'KEY=mine\n';
 const fileOf = (id: string): { kind: 'file'; id: string } => ({ kind: 'file', id });
 
-describe('files that git is to ignore, and that a merge would write over', () => {
-  /** What the feature brings, and what the user has. */
+describe('ignored files that a merge would overwrite', () => {
+  /** The files of the feature, what the user has, and the names that are reported. */
   it.each<[string, readonly string[], () => void, readonly string[]]>([
     ['a file', ['.env'], () => temp.write('.env', ENV), ['.env']],
     ['a file in a folder', ['app/prod.env'], () => temp.write('app/prod.env', ENV), ['app/prod.env']],
@@ -123,7 +119,7 @@ describe('files that git is to ignore, and that a merge would write over', () =>
       () => [temp.write('secrets/own/a.txt', ENV), temp.git('init', '--quiet', 'secrets/own')],
       ['secrets/own/'],
     ],
-  ])('are named and stay as they are, with the branch where it was: %s', async (_, brought, prepare, names) => {
+  ])('are named and stay as they are, and the branch is not moved: %s', async (_, brought, prepare, names) => {
     temp.git('checkout', '--quiet', 'feature');
     for (const file of brought) stage(file, 'theirs\n');
     temp.git('commit', '--quiet', '--message', 'more');
@@ -133,10 +129,10 @@ describe('files that git is to ignore, and that a merge would write over', () =>
     for (const dryRun of [true, false]) {
       const said = await ask(dryRun);
       expect(said).toMatch(
-        /^MERGE_OVER_IGNORED: The merge into main would write over \d+ files? in .* Nothing was changed\.$/,
+        /^MERGE_OVER_IGNORED: The merge into main would overwrite \d+ files? in .* Nothing was changed\.$/,
       );
       for (const name of names) expect(said).toContain(name);
-      expect(said).toContain(`over ${names.length} `);
+      expect(said).toContain(`overwrite ${names.length} `);
       expect(seen()).toEqual(before);
     }
   });
@@ -157,10 +153,10 @@ describe('files that git is to ignore, and that a merge would write over', () =>
     temp.git('commit', '--quiet', '--message', 'more');
     temp.git('checkout', '--quiet', 'main');
     for (let index = 0; index < 40; index += 1) temp.write(`ignored-${index}`, 'mine\n');
-    expect(await ask(false)).toMatch(/over 40 files in .*ignored-0, .* and 10 more\. Nothing was changed/);
+    expect(await ask(false)).toMatch(/overwrite 40 files in .*ignored-0, .* and 10 more\. Nothing was changed/);
   });
 
-  it('are left to git only when it knows them under another spelling of the same file', () => {
+  it('are not reported when git tracks the same file under another spelling', () => {
     const found = new Map([
       ['README.md', fileOf('1')],
       ['readme.md', fileOf('1')],
@@ -174,7 +170,7 @@ describe('files that git is to ignore, and that a merge would write over', () =>
     });
   });
 
-  it('do not hinder a file that takes the place of a folder which git knows', async () => {
+  it('are no obstacle for a file that replaces a tracked folder', async () => {
     temp.commit({ 'one/x.txt': 'x\n' });
     temp.git('checkout', '--quiet', '-B', 'feature');
     temp.git('rm', '--quiet', '-r', 'one');

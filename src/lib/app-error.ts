@@ -1,11 +1,11 @@
-/** What has to change: the user's input, the machine, the work itself, or us. */
+/** What has to change: the user's input, the machine, the work itself, or this program. */
 type ErrorKind = 'usage' | 'environment' | 'work' | 'bug';
 
 const EXIT_BY_KIND: Record<ErrorKind, number> = { usage: 2, environment: 4, work: 1, bug: 1 };
 
 interface ErrorSpec<Facts> {
   readonly kind: ErrorKind;
-  /** One set of facts. It gives the facts their types, the tests their input and the reference its text. */
+  /** One set of facts: it types them, and tests and the reference use it. */
   readonly example: Facts;
   /** What went wrong, which, how much. */
   readonly message: (facts: Raised<Facts>) => string;
@@ -15,7 +15,7 @@ interface ErrorSpec<Facts> {
 
 type Raised<Facts> = { readonly [Name in keyof Facts]: Facts[Name] extends string[] ? readonly string[] : Facts[Name] };
 
-/** Makes the error of one code. Without all its facts the call does not compile. */
+/** Makes the error of one code. A call that lacks one of its facts does not compile. */
 export interface ErrorMaker<Code extends string = string, Facts = object> {
   (facts: Facts, options?: ErrorOptions): AppError<Code, Facts>;
   readonly code: Code;
@@ -30,39 +30,32 @@ export class AppError<Code extends string = string, Facts = unknown> extends Err
   readonly hint: string;
   readonly exit: number;
 
-  constructor(code: Code, facts: Facts, text: ErrorText, options?: ErrorOptions) {
-    super(text.message, options);
+  constructor(code: Code, facts: Facts, { kind, message, hint }: ErrorSpec<Facts>, options?: ErrorOptions) {
+    super(message(facts as Raised<Facts>), options);
     this.code = code;
     this.facts = facts;
-    this.hint = text.hint;
-    this.exit = text.exit;
+    this.hint = hint(facts as Raised<Facts>);
+    this.exit = EXIT_BY_KIND[kind];
   }
 }
 
-interface ErrorText {
-  readonly message: string;
-  readonly hint: string;
-  readonly exit: number;
-}
+type Makers<All> = { readonly [Code in keyof All & string]: ErrorMaker<Code, Raised<All[Code]>> };
 
 /** The codes of a room, each with a function that makes its error. */
 export function defineErrors<All extends Record<string, object>>(specs: {
   readonly [Code in keyof All]: ErrorSpec<All[Code]>;
-}): { readonly [Code in keyof All & string]: ErrorMaker<Code, Raised<All[Code]>> } {
-  const makers = Object.entries(specs as Record<string, ErrorSpec<object>>).map(([code, spec]) => [
-    code,
-    makerOf(code, spec),
-  ]);
-  return Object.fromEntries(makers) as { [Code in keyof All & string]: ErrorMaker<Code, Raised<All[Code]>> };
+}): Makers<All> {
+  const entries = Object.entries(specs as Record<string, ErrorSpec<object>>);
+  return Object.fromEntries(entries.map(([code, spec]) => [code, makerOf(code, spec)])) as Makers<All>;
 }
 
-function makerOf(code: string, { kind, example, message, hint }: ErrorSpec<object>): ErrorMaker {
+function makerOf(code: string, spec: ErrorSpec<object>): ErrorMaker {
   const make = (facts: object, options?: ErrorOptions): AppError<string, object> =>
-    new AppError(code, facts, { message: message(facts), hint: hint(facts), exit: EXIT_BY_KIND[kind] }, options);
-  return Object.assign(make, { code, example });
+    new AppError(code, facts, spec, options);
+  return Object.assign(make, { code, example: spec.example });
 }
 
-/** Whether this was thrown, as in `hasCode(error, gitErrors.GIT_FAILED)`. */
+/** Whether the error has this code, as in `hasCode(error, gitErrors.GIT_FAILED)`. */
 export function hasCode<Code extends string, Facts>(
   error: unknown,
   { code }: ErrorMaker<Code, Facts>,
@@ -70,7 +63,7 @@ export function hasCode<Code extends string, Facts>(
   return error instanceof AppError && error.code === code;
 }
 
-/** The short text of whatever was thrown. */
+/** The text of any thrown value. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

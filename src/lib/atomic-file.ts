@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { reasonOf, systemCode } from './app-error.ts';
+import { reasonOf } from './app-error.ts';
 import { libErrors } from './errors.ts';
 import { randomId } from './ids.ts';
+import { isMissing, readIfThere } from './if-there.ts';
 
 const BLOCK_BYTES = 1024 * 1024;
 
@@ -19,13 +20,10 @@ export async function writeFileAtomic(
 ): Promise<void> {
   const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${randomId()}.tmp`);
   try {
-    const handle = await open(temporary, 'wx', options.mode ?? 0o644);
-    try {
+    await withFile(open(temporary, 'wx', options.mode ?? 0o644), async (handle) => {
       await handle.writeFile(text);
       if (options.durable) await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    });
     await rename(temporary, file);
     if (options.durable) await syncFolder(path.dirname(file));
   } catch (error) {
@@ -36,51 +34,32 @@ export async function writeFileAtomic(
 
 /** A new or renamed file is only on the disk when its folder is. */
 export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await withFile(open(folder, constants.O_RDONLY), (handle) => handle.sync());
 }
 
 /**
- * Reads a file that a hostile task may have put there: no link is followed, nothing that is not a plain
- * file is opened, and no more than `maxBytes` are read. Returns undefined when there is no such file.
+ * Reads a file that a hostile task may have written: follows no link, opens nothing but a plain file, and reads at most
+ * `maxBytes`. Returns undefined when there is no such file.
  */
 export async function readUntrusted(file: string, maxBytes: number): Promise<string | undefined> {
-  const opened = await openUntrusted(file, maxBytes);
-  if (opened === undefined) return undefined;
-  const { handle, size } = opened;
-  try {
+  return withUntrusted(file, maxBytes, async (handle, size) => {
     const buffer = Buffer.alloc(size);
     const { bytesRead } = await handle.read(buffer, 0, size, 0);
     return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
 /**
- * Copies such a file to where its owner cannot change it; the size that counts is the one at the start. Holes stay
- * holes: what takes no room there must not fill the disk here.
+ * Copies such a file to a place that its writer cannot reach, up to the size that it has at the start. Holes stay holes:
+ * a sparse file must not fill the disk here. Returns false when there is no such file.
  */
 export async function copyUntrusted(file: string, target: string, maxBytes: number): Promise<boolean> {
-  const opened = await openUntrusted(file, maxBytes);
-  if (opened === undefined) return false;
-  const { handle, size } = opened;
-  try {
+  const copied = await withUntrusted(file, maxBytes, async (handle, size) => {
     await rm(target, { force: true });
-    const copy = await open(target, 'wx', 0o600);
-    try {
-      await copyBlocks(handle, copy, size);
-    } finally {
-      await copy.close();
-    }
+    await withFile(open(target, 'wx', 0o600), (copy) => copyBlocks(handle, copy, size));
     return true;
-  } finally {
-    await handle.close();
-  }
+  });
+  return copied === true;
 }
 
 async function copyBlocks(from: FileHandle, to: FileHandle, size: number): Promise<void> {
@@ -98,37 +77,44 @@ async function copyBlocks(from: FileHandle, to: FileHandle, size: number): Promi
   await to.truncate(at);
 }
 
-async function openUntrusted(
+async function withUntrusted<Result>(
   file: string,
   maxBytes: number,
-): Promise<{ handle: FileHandle; size: number } | undefined> {
-  let handle;
-  try {
-    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+  work: (handle: FileHandle, size: number) => Promise<Result>,
+): Promise<Result | undefined> {
+  const opening = open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const failed = (error: unknown): undefined => {
+    if (isMissing(error)) return undefined;
     throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
-  }
-  const stat = await handle.stat();
-  const reason = stat.isFile()
-    ? stat.size > maxBytes
-      ? `it has ${stat.size} bytes, the limit is ${maxBytes}`
-      : undefined
-    : 'it is not a plain file';
-  if (reason === undefined) return { handle, size: stat.size };
-  await handle.close();
-  throw libErrors.FILE_UNREADABLE({ file, reason });
+  };
+  const opened = await opening.catch(failed);
+  if (opened === undefined) return undefined;
+  return withFile(opened, async (handle) => {
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw libErrors.FILE_UNREADABLE({ file, reason: 'it is not a plain file' });
+    const tooLarge = `it has ${stat.size} bytes, the limit is ${maxBytes}`;
+    if (stat.size > maxBytes) throw libErrors.FILE_UNREADABLE({ file, reason: tooLarge });
+    return work(handle, stat.size);
+  });
 }
 
-/** Makes a folder that git ignores as a whole, so that it never shows up in the user's `git status`. */
+async function withFile<Result>(
+  opening: FileHandle | Promise<FileHandle>,
+  work: (handle: FileHandle) => Promise<Result>,
+): Promise<Result> {
+  const handle = await opening;
+  try {
+    return await work(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a folder that git ignores as a whole, so that it never appears in the user's `git status`. */
 export async function makeIgnoredFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const file = path.join(folder, '.gitignore');
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    if (systemCode(error) !== 'ENOENT') throw error;
-    return '';
-  });
-  // Empty, it was left by a start of an earlier version that was killed.
-  if (text === '') await writeFileAtomic(file, '*\n', { durable: false });
+  const text = await readIfThere(file);
+  // An earlier version that was killed may have left an empty one.
+  if (text === undefined || text.length === 0) await writeFileAtomic(file, '*\n', { durable: false });
 }

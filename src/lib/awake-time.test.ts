@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
 import { createAwakeTime, PULSE_MS } from './awake-time.ts';
-import type { AwakeTime } from './awake-time.ts';
 
-function life(): { time: AwakeTime; runs: (ms: number) => void; standsStill: (ms: number) => void } {
+function life(): {
+  time: ReturnType<typeof createAwakeTime>;
+  runs: (ms: number) => void;
+  standsStill: (ms: number) => void;
+} {
   let now = 1_000_000;
   const time = createAwakeTime(() => now);
   return {

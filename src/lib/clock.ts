@@ -1,13 +1,10 @@
 import { createAwakeTime, PULSE_MS } from './awake-time.ts';
 
-/** Time comes in from outside, so that decisions can be tested without waiting. */
+/** Passed in from outside, so that tests need not wait. */
 export interface Clock {
-  /** Wall clock in ms since 1970: for people and for records. It may be set forward or back at any time. */
+  /** Wall clock in ms since 1970, for people and records. It may be set forward or back at any time. */
   now(): number;
-  /**
-   * Monotonic ms in which this process ran: for limits and ages. Neither a change of the wall clock nor a standstill of the
-   * process moves it.
-   */
+  /** Monotonic ms in which this process ran, for limits and ages: without changes of the wall clock and standstills. */
   monotonic(): number;
 }
 
@@ -21,14 +18,14 @@ export const systemClock: Clock & { wokeAt(): number } = {
   wokeAt: awake.wokeAt,
 };
 
-/** Timers know no longer time. */
+/** The longest time of a timer of Node. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export interface Timer {
   cancel(): void;
 }
 
-/** Calls back after so many ms in which this process ran: what waits for others must not take its own standstill for theirs. */
+/** Calls back after so many ms in which this process ran: its own standstill must not look like the silence of another process. */
 export function startTimer(ms: number, work: () => void): Timer {
   let timer: NodeJS.Timeout;
   const arm = (leftMs: number): void => {
@@ -47,7 +44,7 @@ export function startTimer(ms: number, work: () => void): Timer {
   return { cancel: () => clearTimeout(timer) };
 }
 
-/** Waits; ends early, without an error, when the signal fires. */
+/** Resolves after so many ms, or early when the signal fires. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -61,7 +58,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The work's result; undefined when it takes longer, or the signal fires before: then the work goes on. Rejects as the work does. */
+/** The result of the work; undefined when it takes longer or the signal fires first, and the work goes on. Rejects when the work does. */
 export async function within<Result>(
   ms: number,
   work: Promise<Result>,

@@ -2,13 +2,13 @@ import { readFile, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isHeldBy } from './file-lock.ts';
 
-/** A draft becomes the file, or goes, within moments. */
+/** A living process renames or removes its draft within moments. */
 const DRAFT_MS = 60_000;
 const ATOMIC = /^\.(.+)\.[0-9a-f]{16}\.tmp$/;
 
 /**
- * Removes drafts in a folder that killed processes have left beside the files they were for. Those of `own` files go at
- * once, because the caller alone writes these; all others when they have lain there for a minute.
+ * Removes the drafts that killed processes have left in a folder. Drafts of `own` files go at once, because only the caller
+ * writes those; all others when they are a minute old.
  */
 export async function removeDrafts(folder: string, own: readonly string[] = []): Promise<void> {
   for (const name of await readdir(folder).catch((): string[] => [])) {
@@ -18,7 +18,7 @@ export async function removeDrafts(folder: string, own: readonly string[] = []):
   }
 }
 
-/** Removes what processes that are dead have written to take this lock. */
+/** Removes the drafts of this lock that dead processes have left. */
 export async function removeLockDrafts(lock: string): Promise<void> {
   const prefix = `${path.basename(lock)}.`;
   const names = await readdir(path.dirname(lock)).catch((): string[] => []);
@@ -27,13 +27,13 @@ export async function removeLockDrafts(lock: string): Promise<void> {
     const file = path.join(path.dirname(lock), name);
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text === undefined) continue;
-    // It may be just being written.
+    // An empty one may just be being written.
     const dead = text === '' ? await isOldDraft(file) : !(await isHeldBy(text));
     if (dead) await rm(file, { force: true });
   }
 }
 
-/** A wall clock that is set forward in these moments makes a young draft look old: its writer then fails, says so, and loses nothing. */
+/** When the wall clock is set forward, a new draft looks old and is removed: its writer fails with an error, and nothing is lost. */
 export async function isOldDraft(file: string): Promise<boolean> {
   const stats = await stat(file).catch(() => undefined);
   return stats !== undefined && Date.now() - stats.mtimeMs > DRAFT_MS;

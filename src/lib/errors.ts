@@ -13,15 +13,15 @@ export const libErrors = defineErrors({
     example: { file: '/x', reason: 'no room' },
     message: (f) => `${f.file} cannot be written: ${f.reason}.`,
     hint: () =>
-      'Make room on the disk, or mend its rights or the disk itself, then go on with --resume: what was finished is kept.',
+      'Make room on the disk, or repair its rights or the disk, then go on with --resume: what was finished is kept.',
   },
   FOLDER_UNSAFE: {
     kind: 'environment',
     example: { folder: '/x', reason: 'it is a link or a file' },
     message: (f) =>
-      `${f.folder} cannot be used: ${f.reason}. What workers write, and what you have approved, must be out of reach for other users and for your own tools.`,
+      `${f.folder} cannot be used: ${f.reason}. What workers write, and what you have approved, must be out of reach of other users and of your own tools.`,
     hint: () =>
-      'Mend it, or name another folder: workers.folder in .mahabharatha/config.yaml, or XDG_STATE_HOME in your environment.',
+      'Correct that, or name another folder: workers.folder in .mahabharatha/config.yaml, or XDG_STATE_HOME in your environment.',
   },
   INTERNAL: {
     kind: 'bug',
@@ -39,9 +39,9 @@ export const libErrors = defineErrors({
     kind: 'environment',
     example: { file: '/x.lock', pid: 7, host: 'build-7' },
     message: (f) =>
-      `${f.file} is held by process ${f.pid} of the host ${f.host}; from here it cannot be seen whether that is alive.`,
+      `${f.file} is held by process ${f.pid} of the host ${f.host}; this host cannot know whether that process still runs.`,
     hint: (f) =>
-      `Go on at ${f.host} — or, when that host is gone or has another name now and nothing runs there, remove the lock: rm '${f.file}'`,
+      `Go on at ${f.host} — or, if that host is gone or renamed and nothing runs there, remove the lock: rm '${f.file}'`,
   },
   PROCESS_NOT_STARTED: {
     kind: 'environment',
@@ -54,7 +54,7 @@ export const libErrors = defineErrors({
     example: { what: 'Starting "git"', reason: 'too many files are open' },
     message: (f) => `${f.what} was not possible: ${f.reason}.`,
     hint: () =>
-      'End what uses it up or raise the limit (ulimit -n for open files, ulimit -u for processes), then go on with --resume: what was finished is kept.',
+      'End the programs that use it up or raise the limit (ulimit -n for open files, ulimit -u for processes), then go on with --resume: what was finished is kept.',
   },
   USAGE: {
     kind: 'usage',
@@ -72,12 +72,12 @@ const EXHAUSTED: Readonly<Record<string, string>> = {
   ENOMEM: 'there is no memory left (ENOMEM)',
 };
 
-/** The machine's doing, wherever it strikes: no room, no right to write, a disk that fails. */
+/** No room, no right to write, a disk that fails: problems of the machine, in whatever code they appear. */
 const UNWRITABLE = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO']);
 
 const READING = new Set(['read', 'scandir', 'stat', 'lstat', 'fstat', 'readlink', 'access']);
 
-/** The machine has run out of something; `what` was to be done with it. */
+/** The machine has run out of something that `what` needs. */
 export function exhausted(what: string, error: unknown): AppError {
   return libErrors.RESOURCES_EXHAUSTED(
     { what, reason: EXHAUSTED[systemCode(error) ?? ''] ?? reasonOf(error) },
@@ -85,7 +85,7 @@ export function exhausted(what: string, error: unknown): AppError {
   );
 }
 
-/** Anything that was thrown, as an AppError: what is not one of ours is a bug. */
+/** Any thrown value as an AppError: what is neither ours nor a problem of the machine is a bug. */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = systemCode(error) ?? '';

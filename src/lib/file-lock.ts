@@ -7,7 +7,7 @@ import { libErrors } from './errors.ts';
 import { randomId } from './ids.ts';
 import { isAlive, ownIdentity } from './process-tree.ts';
 
-/** Who holds a lock, in words that survive a reused pid and a shared file system. */
+/** The process that holds a lock, told apart from one with a reused pid or on another host of a shared file system. */
 export interface LockHolder {
   readonly pid: number;
   readonly started: string;
@@ -21,8 +21,8 @@ export type LockAttempt =
   | { readonly taken: false; readonly holder: LockHolder };
 
 /**
- * Takes the lock at once or says who holds it. A lock whose process is gone is taken over. The token tells one taking of
- * the lock from another; a lock that was removed and is made again keeps its token.
+ * Takes the lock at once or says who holds it. A lock whose process is dead is taken over. Each taking has a token of its
+ * own; a caller that makes its removed lock again passes the old one.
  */
 export async function tryLock(file: string, token: string = randomId()): Promise<LockAttempt> {
   const identity = await ownIdentity();
@@ -42,7 +42,7 @@ export async function tryLock(file: string, token: string = randomId()): Promise
   }
 }
 
-/** Is the lock still the one that was taken with this token? */
+/** Whether the lock is still the one that was taken with this token. */
 export async function hasToken(file: string, token: string): Promise<boolean> {
   return (await readHolder(file))?.token === token;
 }
@@ -53,7 +53,7 @@ export async function lockHolder(file: string): Promise<LockHolder | undefined> 
   return holder !== undefined && (await isHeld(holder)) ? holder : undefined;
 }
 
-/** What to say when the holder is on another host: nothing can be known about it from here, and nothing done to it. */
+/** The error when the holder is on another host, whose processes this one can neither see nor end. */
 export function foreignLock(file: string, { host, pid }: LockHolder): AppError | undefined {
   return host === hostname() ? undefined : libErrors.LOCK_FOREIGN({ file, pid, host });
 }
@@ -79,7 +79,7 @@ export async function withLock<Result>(file: string, waitMs: number, work: () =>
   }
 }
 
-/** A hard link is made whole or not at all, and never over an existing file. */
+/** A hard link is atomic, and never replaces an existing file. */
 async function linkInto(draft: string, file: string): Promise<boolean> {
   try {
     await link(draft, file);
@@ -101,7 +101,7 @@ async function readHolder(file: string): Promise<LockHolder | undefined> {
   return holderOf(text);
 }
 
-/** Does the process that wrote this text of a lock live? */
+/** Whether the process that has written this text of a lock still runs. */
 export async function isHeldBy(text: string): Promise<boolean> {
   return isHeld(holderOf(text));
 }
@@ -112,7 +112,7 @@ function holderOf(text: string): LockHolder {
     const value: unknown = JSON.parse(text);
     return isHolder(value) ? value : dead;
   } catch {
-    // Links are made whole, so a file that does not parse was never a lock of ours: it has no holder.
+    // Locks are made by atomic links, so a file that does not parse is none of ours: it has no holder.
     return dead;
   }
 }
@@ -122,15 +122,15 @@ function isHolder(value: unknown): value is LockHolder {
   return 'pid' in value && typeof value.pid === 'number' && 'started' in value && 'host' in value && 'token' in value;
 }
 
-/** On another host nothing can be known about the process, so it counts as alive. */
+/** A process of another host counts as alive, since nothing can be known about it. */
 async function isHeld(holder: LockHolder): Promise<boolean> {
   if (holder.pid === 0) return false;
   return holder.host !== hostname() || isAlive(holder);
 }
 
 /**
- * Takes a dead process's lock away. Only the holder of the guard may do so, and looks again first: otherwise two who
- * saw the same stale lock could remove each other's new one. A guard whose holder died is a stale lock itself.
+ * Removes the lock of a dead process. Only the holder of the guard may do so, after a second look: otherwise two processes
+ * that have seen the same stale lock could remove each other's new one. The guard of a dead process is a stale lock, too.
  */
 async function removeStale(file: string, stale: LockHolder, draft: string): Promise<void> {
   const guard = `${file}.takeover`;

@@ -1,12 +1,12 @@
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { systemCode } from './app-error.ts';
 
-/** Does the error say that there is nothing at the path? */
+/** Whether the error says that nothing is at the path. */
 export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '');
 }
 
-/** A path that cannot be examined counts as there. */
+/** Whether something is at the path. When that cannot be examined, it counts as there. */
 export async function isThere(file: string): Promise<boolean> {
   return lstat(file).then(
     () => true,

@@ -8,8 +8,7 @@ export { foreignLock, hasToken, lockHolder, tryLock, withLock } from './file-loc
 export type { LockAttempt, LockHolder } from './file-lock.ts';
 export { isMissing, isThere, modifiedAt, readIfThere } from './if-there.ts';
 export { randomId, timeId } from './ids.ts';
-export { joinSockets } from './join-sockets.ts';
-export { endWithAnswer } from './last-answer.ts';
+export { endWithAnswer, joinSockets } from './sockets.ts';
 export { keyedDigest } from './keyed-digest.ts';
 export { endOf, kill, killGroup, run, startDaemon, startJob } from './process.ts';
 export type { Environment, Job, ProcessEnd } from './process.ts';

@@ -5,12 +5,12 @@ import { libErrors } from './errors.ts';
 
 const OTHERS_MAY_WRITE = 0o002;
 const GROUP_MAY_WRITE = 0o020;
-/** In such a folder only the owner of an entry may rename or remove it, as in /tmp. */
+/** Only the owner of an entry may rename or remove it, as in /tmp. */
 const STICKY = 0o1000;
 
 /**
- * Makes a folder that no other user can enter. Refuses with FOLDER_UNSAFE one that is a link, belongs to another user,
- * or lies where another user could put a folder of his own in its place.
+ * Makes a folder that no other user can enter. Throws FOLDER_UNSAFE when it is a link, belongs to another user, or when
+ * another user could replace it, because of the rights of its parent.
  */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(path.dirname(folder), { recursive: true, mode: 0o700 });
@@ -22,7 +22,7 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   if ((mode & 0o777) !== 0o700) await chmod(folder, 0o700);
 }
 
-/** Refuses as that would, and makes nothing; neither folder nor parent need be there. */
+/** Throws as `makePrivateFolder` would, and makes nothing. Neither folder nor parent need exist. */
 export async function checkPrivateFolder(folder: string): Promise<void> {
   await checkParent(folder).catch(ifThere);
   await checkFolder(folder).then(() => undefined, ifThere);
@@ -52,7 +52,7 @@ interface Ids {
   readonly gid: number;
 }
 
-/** Pure: how another user could replace what lies in such a folder; undefined when none can. */
+/** Pure: why another user could replace an entry of this folder; undefined when none can. */
 export function dangerOf(
   parent: { readonly uid: number; readonly gid: number; readonly mode: number },
   ids: Ids,
@@ -60,7 +60,7 @@ export function dangerOf(
   if (parent.uid !== ids.uid && parent.uid !== 0) return `belongs to user ${parent.uid}`;
   if ((parent.mode & STICKY) !== 0) return undefined;
   if ((parent.mode & OTHERS_MAY_WRITE) !== 0) return 'may be written by all users';
-  // With a group of one's own, as most systems give each user, such a folder is one's own as well.
+  // Most systems give each user a group of that user alone.
   if ((parent.mode & GROUP_MAY_WRITE) !== 0 && parent.gid !== ids.gid) return `may be written by group ${parent.gid}`;
   return undefined;
 }
@@ -69,7 +69,7 @@ function ownIds(): Ids {
   return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }
 
-/** A path without links, also of something that is not there yet. */
+/** A path without links; what it names need not exist yet. */
 export async function realPathOf(file: string): Promise<string> {
   try {
     return await realpath(file);

@@ -7,14 +7,14 @@ import { isPassing, repeated } from './transient.ts';
 const LINUX = process.platform === 'linux';
 
 /**
- * What tells this process from a later one with the same pid: when it started.
+ * When a process was started: it tells the process from a later one with the same pid.
  * Undefined when there is no such process, or only its zombie.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
   return LINUX ? repeated(() => linuxStart(pid)) : psStart(pid);
 }
 
-/** A process, named so that a reused pid is not mistaken for it. */
+/** A pid with its start time, since pids are used again. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly started: string;
@@ -29,8 +29,8 @@ export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
 }
 
 /**
- * All processes that carry `name=value` in the environment they were started with. Children inherit it, so it finds
- * a whole tree, also what has left its session and lost its parents.
+ * All processes that were started with `name=value` in their environment. Children inherit it: a whole tree is found,
+ * also processes that have left its session or lost their parents.
  */
 export async function findByEnvironment(name: string, value: string): Promise<number[]> {
   const found = new Set<number>();
@@ -38,7 +38,7 @@ export async function findByEnvironment(name: string, value: string): Promise<nu
   return [...found];
 }
 
-/** Kills everything that carries the mark, and what it starts meanwhile. Returns how many were killed. */
+/** Kills all processes with the mark, and what they start meanwhile. Returns how many were killed. */
 export async function killByEnvironment(name: string, value: string): Promise<number> {
   const killed = new Map<number, string | undefined>();
   for (let round = 0; round < 20; round++) {
@@ -60,7 +60,7 @@ async function eachWithEnvironment(wanted: string, use: (pid: number) => void): 
   else (await psEnvironments(wanted)).forEach(others);
 }
 
-/** A process that is being ended has no environment any more for a moment before it is gone. */
+/** A dying process loses its environment before it is gone, so the search alone is not enough. */
 async function areGone(processes: ReadonlyMap<number, string | undefined>): Promise<boolean> {
   const now = await Promise.all(
     [...processes].map(async ([pid, started]) => started === undefined || (await processStart(pid)) !== started),
@@ -73,13 +73,13 @@ let bootId: string | undefined;
 async function linuxStart(pid: number): Promise<string | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The command in parentheses may hold anything, so the fields are counted from the last parenthesis.
+    // The command, in parentheses, may hold any character: fields are counted from the last parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
     bootId ??= (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8);
     return `${bootId}:${fields[19]}`;
   } catch (error) {
-    // To take a process for dead because there is no descriptor left to look at it would end its work.
+    // A process that could not be examined for lack of descriptors must not count as dead.
     if (isPassing(error)) throw error;
     return undefined;
   }
@@ -102,7 +102,7 @@ function eachLinuxEnvironment(wanted: string, use: (pid: number) => void): void 
   }
 }
 
-/** The environment a process was started with; empty when it is gone, not ours, or the system does not tell. */
+/** The environment that a process was started with; empty when it has ended, is another user's, or cannot be read. */
 export async function environmentOf(pid: number): Promise<Readonly<Record<string, string>>> {
   const entries = LINUX
     ? environEntries(pid)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { sleep, startTimer } from './clock.ts';
+import { startTimer, within } from './clock.ts';
 import { reasonOf } from './app-error.ts';
 import type { AppError } from './app-error.ts';
 import { exhausted, libErrors } from './errors.ts';
@@ -11,11 +11,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Common {
   readonly cwd: string;
-  /** The whole environment of the process: nothing is added to it. */
+  /** The whole environment of the process. */
   readonly env: Environment;
 }
 
-/** Text, or an open file descriptor that is read from where it stands. */
+/** Text, or an open file descriptor, which is read from its position on. */
 type Input = string | number;
 
 interface RunOptions extends Common {
@@ -36,12 +36,12 @@ interface RunResult extends ProcessEnd {
   readonly timedOut: boolean;
 }
 
-/** How long a pipe may be silent after its program has ended, before it is closed though a process still holds it. */
+/** A process that has left the group may hold a pipe open: after the end of the program it is closed when silent for so long. */
 const DRAIN_MS = 300;
-/** How many such spans we read on at most: what has left the group may chatter for ever. */
+/** How many such spans are waited for at most: that process may print for ever. */
 const DRAIN_ROUNDS = 10;
 
-/** Runs a short command to its end. A non-zero exit is a result, not an exception; not being able to start is one. */
+/** Runs a short command to its end. A non-zero exit is a result; only a failed start is an exception. */
 export async function run(file: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const stdout: string[] = [];
   const stderr: string[] = [];
@@ -51,14 +51,12 @@ export async function run(file: string, args: readonly string[], options: RunOpt
     onStderr: (text) => stderr.push(text),
   });
   let timedOut = false;
-  const timer =
-    options.timeoutMs === undefined
-      ? undefined
-      : startTimer(options.timeoutMs, () => {
-          timedOut = true;
-          void job.stop(0);
-        });
   const abort = (): void => void job.stop(0);
+  const expire = (): void => {
+    timedOut = true;
+    abort();
+  };
+  const timer = options.timeoutMs === undefined ? undefined : startTimer(options.timeoutMs, expire);
   options.signal?.addEventListener('abort', abort, { once: true });
   if (options.signal?.aborted) abort();
   try {
@@ -74,21 +72,21 @@ interface JobOptions extends Common {
   readonly input?: Input;
   readonly onStdout?: (text: string) => void;
   readonly onStderr?: (text: string) => void;
-  /** Ends what has left the group; called when the process is gone, while its output is still read. */
+  /** Ends what has left the group; called after the end of the process, while its output is still read. */
   readonly sweep?: () => Promise<void>;
 }
 
 /** A process in a group of its own, with everything it starts. */
 export interface Job {
   readonly pid: number | undefined;
-  /** Resolves when the process is gone, its output is read and what it left behind in its group is killed. */
+  /** Resolves when the process has ended, its output is read, and the rest of its group is killed. */
   readonly done: Promise<ProcessEnd>;
   /** SIGTERM to the group; SIGKILL to what is left after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
 export function startJob(file: string, args: readonly string[], options: JobOptions): Job {
-  // Node's pipes are sockets, and a bash with a socket for its stdin reads the user's .bashrc.
+  // No pipe without need: Node's pipes are sockets, and a bash whose stdin is a socket reads the user's .bashrc.
   const input = options.input ?? '';
   const stdin = typeof input === 'number' ? input : input === '' ? 'ignore' : 'pipe';
   const child = spawnGroup(file, args, options, [stdin, 'pipe', 'pipe']);
@@ -97,10 +95,10 @@ export function startJob(file: string, args: readonly string[], options: JobOpti
   if (typeof input === 'string') feed(child, input);
   const output = [collect(child.stdout, options.onStdout), collect(child.stderr, options.onStderr)];
   const done = ended.then(async (end) => {
-    // What it left running goes first: then the pipes end, unless something has left the group and holds them still.
+    // The rest of the group first: then the pipes end, unless a process that has left the group holds them open.
     killGroup(pid, 'SIGKILL');
     await options.sweep?.();
-    await Promise.all(output.map((stream) => stream.drained(DRAIN_MS)));
+    await Promise.all(output.map((drain) => drain()));
     return end;
   });
   done.catch(() => undefined);
@@ -109,15 +107,12 @@ export function startJob(file: string, args: readonly string[], options: JobOpti
     done,
     stop: async (graceMs) => {
       killGroup(pid, graceMs > 0 ? 'SIGTERM' : 'SIGKILL');
-      const over = await Promise.race([
-        done.then(
-          () => true,
-          () => true,
-        ),
-        sleep(graceMs).then(() => false),
-      ]);
-      if (!over) killGroup(pid, 'SIGKILL');
-      await done.catch(() => undefined);
+      const over = done.then(
+        () => true,
+        () => true,
+      );
+      if (!(await within(graceMs, over))) killGroup(pid, 'SIGKILL');
+      await over;
     },
   };
 }
@@ -127,7 +122,7 @@ interface DaemonOptions extends Common {
   readonly output: number;
 }
 
-/** A process that may outlive us, in a group of its own. We hold its stdin: the end of it tells that we are gone. */
+/** A process that may outlive this one, in a group of its own. The end of its stdin tells it that this process has ended. */
 export function startDaemon(file: string, args: readonly string[], options: DaemonOptions): ChildProcess {
   const child = spawnGroup(file, args, options, ['pipe', options.output, options.output]);
   child.on('error', () => undefined);
@@ -135,7 +130,7 @@ export function startDaemon(file: string, args: readonly string[], options: Daem
   return child;
 }
 
-/** Resolves with the end of a child; rejects only when it could not be started. */
+/** Resolves when a child has ended; rejects only when it could not be started. */
 export function endOf(child: ChildProcess, file: string): Promise<ProcessEnd> {
   return new Promise((resolve, reject) => {
     child.on('error', (error) => {
@@ -151,7 +146,7 @@ export function killGroup(pid: number | undefined, signal: NodeJS.Signals): bool
   return kill(-pid, signal);
 }
 
-/** Signals one process (or a group, by a negative number); false when there is none. */
+/** Signals a process, or a group by its negative number; false when there is none. */
 export function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
@@ -174,19 +169,17 @@ function notStarted(file: string, error: unknown): AppError {
 }
 
 function feed(child: ChildProcess, input: string): void {
-  // A program that does not read its input closes the pipe: that is its right, not our error.
+  // A program that does not read its input closes the pipe, which is no error.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input);
 }
 
-interface Collector {
-  /** Resolves when the stream has ended, or has been silent for so long; then it is closed. */
-  drained(silenceMs: number): Promise<void>;
-}
-
-/** A process that could not be started for want of descriptors has no streams at all, whatever the types say. */
-function collect(stream: Readable | null | undefined, onText: ((text: string) => void) | undefined): Collector {
-  if (stream == null) return { drained: () => Promise.resolve() };
+/**
+ * Passes on what comes. Returns a function that waits until the stream has ended or is silent, and closes it. A process
+ * that could not be started for lack of descriptors has no streams at all, whatever the types say.
+ */
+function collect(stream: Readable | null | undefined, onText?: (text: string) => void): () => Promise<void> {
+  if (stream == null) return () => Promise.resolve();
   let chunks = 0;
   const ended = new Promise<void>((resolve) => {
     stream.once('close', resolve);
@@ -196,19 +189,17 @@ function collect(stream: Readable | null | undefined, onText: ((text: string) =>
   stream.on('data', (text: string) => {
     chunks += 1;
     onText?.(text);
-    // One piece in each turn of the loop: a flood must not starve timers and all else.
+    // One piece in each turn of the event loop: a flood of output must not starve timers.
     stream.pause();
     setImmediate(() => stream.resume());
   });
-  return {
-    drained: async (silenceMs) => {
-      for (let [round, seen] = [0, -1]; round < DRAIN_ROUNDS && !stream.closed && seen !== chunks; round++) {
-        seen = chunks;
-        await Promise.race([ended, sleep(silenceMs)]);
-        // After a stall of this process the timer comes before what is there to be read: reading gets its turn first.
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      stream.destroy();
-    },
+  return async () => {
+    for (let [round, seen] = [0, -1]; round < DRAIN_ROUNDS && !stream.closed && seen !== chunks; round++) {
+      seen = chunks;
+      await within(DRAIN_MS, ended);
+      // After a stall of this process the timer fires before waiting output is read: one turn for reading.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    stream.destroy();
   };
 }

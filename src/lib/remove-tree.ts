@@ -4,10 +4,10 @@ import { systemCode } from './app-error.ts';
 import { isMissing } from './if-there.ts';
 import { run } from './process.ts';
 
-/** A process may have a file open still, or a network file system may keep one for a moment. */
-const PATIENT = { recursive: true, force: true, maxRetries: 8, retryDelay: 250 } as const;
+/** An ending process may still write, and a network file system may keep a file for a moment. */
+const RETRIED = { recursive: true, force: true, maxRetries: 8, retryDelay: 250 } as const;
 
-/** Removes a tree, also one whose owner has taken away the own rights in it. Nothing else may be at work there. */
+/** Removes a tree, also when folders in it forbid that to their owner. No other process may be at work in it. */
 export async function removeTree(entry: string): Promise<void> {
   const steps = [removePlain, removeClosed, removeDeep];
   for (const [index, step] of steps.entries()) {
@@ -20,25 +20,25 @@ export async function removeTree(entry: string): Promise<void> {
   }
 }
 
-const removePlain = (entry: string): Promise<void> => rm(entry, PATIENT);
+const removePlain = (entry: string): Promise<void> => rm(entry, RETRIED);
 
 async function removeClosed(entry: string): Promise<void> {
   await openFolders(entry);
-  await rm(entry, PATIENT);
+  await rm(entry, RETRIED);
 }
 
-/** Deeper than any path may be long: the system's own programs go down by open folders, and follow no link. */
+/** For a tree whose paths are too long: the system's own programs walk by open folders, and follow no link. */
 async function removeDeep(entry: string): Promise<void> {
   // oxlint-disable-next-line node/no-process-env -- its own
   const options = { cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
   const folder = path.resolve(entry);
   await run('chmod', ['-R', 'u+rwx', '--', folder], options);
   await run('rm', ['-rf', '--', folder], options);
-  // Says what is in the way, if anything is.
-  await rm(entry, PATIENT);
+  // Throws when something is left.
+  await rm(entry, RETRIED);
 }
 
-/** Gives the owner of all folders of a tree the rights back. No link is followed. */
+/** Gives the owner all rights to the folders of a tree. No link is followed. */
 export async function openFolders(entry: string): Promise<void> {
   const stat = await lstat(entry).catch(() => undefined);
   if (stat === undefined || !stat.isDirectory()) return;
@@ -48,7 +48,7 @@ export async function openFolders(entry: string): Promise<void> {
   }
 }
 
-/** Removes a folder in which there is nothing. */
+/** Removes a folder if it is empty. */
 export async function removeIfEmpty(folder: string): Promise<void> {
   await rmdir(folder).catch((error: unknown) => {
     if (!isMissing(error) && !['ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;

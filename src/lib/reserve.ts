@@ -1,10 +1,10 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 
-/** Enough to save a file and to end processes, one after the other. */
+/** Enough to save a file, and to end processes one after the other. */
 const RESERVE = 16;
 
-/** File descriptors for an orderly end: without them, the lack of others could neither be written down nor answered. */
+/** Holds file descriptors back for an orderly end: it needs some, also when their lack is what ends the program. */
 export function reserveDescriptors(): { release(): void } {
   const kept: number[] = [];
   try {

@@ -2,11 +2,11 @@ type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 const EXIT: Record<EndSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
-/** `timeout` signals a process and then its group, and npm passes on what we have had: both mean it once. */
+/** `timeout` signals a process and then its group, and npm passes a signal on a second time: that is one request. */
 export const SAME_MOMENT_MS = 500;
 
 interface Shutdown {
-  /** Asks for an orderly end as a signal would. */
+  /** Requests an orderly end, as a signal does. */
   stop(exit: number): void;
   /** Fires at the first signal; its reason is the exit status. */
   readonly signal: AbortSignal;
@@ -14,8 +14,8 @@ interface Shutdown {
 }
 
 /**
- * One listener per signal. The first asks for an orderly end; the second calls `force`, which must not return late. What
- * comes in the same moment as the first is no second one.
+ * The first signal requests an orderly end; the second one calls `force`, which must return soon. A signal in the same
+ * moment as the first does not count as the second.
  */
 export function listenForShutdown(onFirst: (signal: EndSignal) => void, force: (exit: number) => void): Shutdown {
   const controller = new AbortController();

@@ -1,7 +1,7 @@
 import { sleep } from './clock.ts';
 import { systemCode } from './app-error.ts';
 
-/** Out of descriptors, processes or memory: what others give back a moment later. */
+/** No descriptors, processes or memory: other processes may release some a moment later. */
 const PASSING = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
 const WAITS_MS = [50, 150, 400, 1000];
 
@@ -10,7 +10,7 @@ export function isPassing(error: unknown): boolean {
   return [error, cause].some((each) => PASSING.has(systemCode(each) ?? ''));
 }
 
-/** Does the work again after trouble that passes: five times at most, for less than two seconds. It must do no harm twice. */
+/** Does the work again after an error that may pass: five times at most, within two seconds. The work must be harmless when repeated. */
 export async function repeated<Result>(
   work: (attempt: number) => Promise<Result>,
   passes: (error: unknown) => boolean = isPassing,

@@ -4,7 +4,7 @@ import type { Environment } from './process.ts';
 
 const NAME = 'mahabharatha';
 
-/** The user's folder for what programs keep between runs. */
+/** The user's folder for the state of programs. */
 export function stateHome(env: Environment): string {
   return below(env, env['XDG_STATE_HOME'], ['.local', 'state']);
 }
@@ -14,12 +14,12 @@ export function settingsHome(env: Environment): string {
   return below(env, env['XDG_CONFIG_HOME'], ['.config']);
 }
 
-/** What begins with "~/" is in the user's home folder. */
+/** Replaces a leading "~" by the user's home folder. */
 export function atHome(folder: string, env: Environment): string {
   return folder.replace(/^~(?=\/|$)/, () => env['HOME'] || homedir());
 }
 
-/** A name that is no whole path does not count, as the XDG specification has it. */
+/** A value that is no absolute path is ignored, as the XDG specification says. */
 function below(env: Environment, named: string | undefined, usual: readonly string[]): string {
   const folder = named !== undefined && path.isAbsolute(named) ? named : path.join(atHome('~', env), ...usual);
   return path.join(folder, NAME);

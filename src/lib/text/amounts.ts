@@ -7,7 +7,7 @@ export function inBytes(bytes: number): string {
   return `${Number(amount.toFixed(1))} ${UNITS[unit]}`;
 }
 
-/** "60 s", "1.5 s", "0.25 s": of a limit, and of what is measured against it. */
+/** "60 s", "1.5 s", "0.25 s": for limits, and for what is measured against them. */
 export function inSeconds(ms: number): string {
   return `${Number((ms / 1000).toFixed(ms < 1000 ? 3 : 1))} s`;
 }

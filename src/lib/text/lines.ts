@@ -1,13 +1,13 @@
-/** Longest line that is kept whole; what comes beyond it is cut, with a word that says so. */
+/** The longest line that is kept whole; a longer one is cut, and says so. */
 export const LINE_LIMIT = 32_768;
 
-/** A line that is not longer than the limit, or its beginning with a word on what is missing. */
+/** The line, or its beginning and how much is missing when it is longer than the limit. */
 export function cutLine(line: string, limit = LINE_LIMIT, dropped = 0): string {
   const over = dropped + Math.max(0, line.length - limit);
   return over > 0 ? `${line.slice(0, limit)} … (${over} more characters)` : line;
 }
 
-/** Cuts a stream of text into lines. A line without end does not grow without end. */
+/** Cuts a stream of text into lines. No more than the limit is kept of a line. */
 export function createLineSplitter(
   onLine: (line: string) => void,
   limit = LINE_LIMIT,
@@ -40,7 +40,7 @@ export function createLineSplitter(
   };
 }
 
-/** The end of an output that may be endless. */
+/** Keeps the end of a text of any length. */
 export function createTail(limit: number): { push(text: string): void; text(): string } {
   let kept = '';
   let cut = false;

@@ -1,20 +1,20 @@
-/* oxlint-disable no-control-regex -- control characters are what this is about */
+/* oxlint-disable no-control-regex -- this file is about control characters */
 /** A sequence that a terminal obeys, up to its end. */
 const SEQUENCE =
   /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[PX^_][^\u001B]*(?:\u001B\\)?|.)?/gs;
-/** Colours of letters, bold, dim, italic and underlined; nothing that hides text or paints over the background. */
+/** Colours of letters, bold, dim, italic and underlined; not what hides text or changes the background. */
 const COLOR = /^\u001B\[(?:[0-4]|2[2-4]|3[1-7]|39|9[0-7])?(?:;(?:[0-4]|2[2-4]|3[1-7]|39|9[0-7]))*m$/;
-/** Line ends and tabs may stay. Marks that turn the direction of writing make a text look like another one. */
+/** All but line ends and tabs. Marks that turn the direction of writing make a text look like another one. */
 const CONTROL = /[^\P{Cc}\n\t\u001B]|[\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
-/** What moves the cursor, turns the direction of writing, breaks the line or takes no room. */
+/** What moves the cursor, turns the direction of writing, breaks the line or is invisible. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-/** The same in JSON, whose own line ends stand between its values. */
+/** The same for JSON text, which has line ends between its values. */
 const UNSEEN_IN_JSON = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu;
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Text that may be written to a terminal. Only the functions of this file make it, and the CLI writes nothing else, so a
- * text from outside cannot reach a terminal as it is: that does not compile.
+ * Text that may be written to a terminal. Only the functions of this file make it, and the CLI writes nothing else: code
+ * that would write a text from outside unchanged does not compile.
  */
 class SafeText {
   readonly #text: string;
@@ -27,10 +27,10 @@ class SafeText {
     return this.#text;
   }
 }
-// The class itself stays here: outside of this file nothing can make one.
+// The class is not exported, so that no other file can make one.
 export type Printable = SafeText;
 
-/** Our own words with values among them: each value stays in one line, and what it hides is shown as `\u001b`. */
+/** Our own words with values in them: each value stays in one line, and its invisible characters are shown as `\u001b`. */
 export function line(words: TemplateStringsArray, ...values: readonly (string | number | Printable)[]): Printable {
   return new SafeText(words.reduce((text, word, index) => `${text}${valueOf(values[index - 1])}${word}`));
 }
@@ -44,7 +44,7 @@ export function printable(text: string): Printable {
   return new SafeText(visible(text));
 }
 
-/** One line of what a program printed: its cursor moves are left out, its colours too unless they are wanted. */
+/** One line of a program's output, without cursor movements, and without colours unless they are wanted. */
 export function printableOutput(text: string, color = false): Printable {
   let shown = '';
   let colored = false;
@@ -60,7 +60,7 @@ export function printableOutput(text: string, color = false): Printable {
 
 const outputPart = (text: string): string => visible(text.replaceAll('\t', '    ').replaceAll('\r', ''));
 
-/** A text of several lines. All but the first begin with the margin, so that none can be taken for a line of ours. */
+/** A text of several lines. All but the first begin with the margin, so that none looks like a line of ours. */
 export function printableBlock(text: string, margin: string): Printable {
   const lines = text.split('\n').map((one) => printableOutput(one).toString());
   const inset = lines.map((one, index) => (index === 0 || one === '' || one.startsWith(margin) ? one : margin + one));
@@ -76,12 +76,12 @@ export function printableLines(lines: readonly Printable[]): Printable {
   return new SafeText(lines.map((one) => `${one.toString()}\n`).join(''));
 }
 
-/** For programs, which may print it: no character in it does anything to a terminal. */
+/** JSON for programs. A terminal obeys no character of it, since a program may print it. */
 export function printableJson(value: unknown, indent?: number): Printable {
   return new SafeText(JSON.stringify(value, undefined, indent).replaceAll(UNSEEN_IN_JSON, escaped));
 }
 
-/** Between two codes that set and reset how letters look. */
+/** Between two codes, one that sets how letters look and one that resets it. */
 export function painted(text: string | Printable, open: number, close: number): Printable {
   return new SafeText(`\u001B[${open}m${valueOf(text)}\u001B[${close}m`);
 }
@@ -89,7 +89,7 @@ export function painted(text: string | Printable, open: number, close: number): 
 export const CLEAR_SCREEN: Printable = new SafeText('\u001B[2J\u001B[H');
 export const CLEAR_LINE: Printable = new SafeText('\r\u001B[2K');
 
-/** A text from outside, without what a terminal would obey. Its line ends stay: what is shown is made printable again. */
+/** A text from outside without what a terminal would obey. Its line ends stay, so it is still no Printable. */
 export function withoutControls(text: string): string {
   return text.replaceAll(SEQUENCE, '').replaceAll(CONTROL, '');
 }

@@ -1,8 +1,8 @@
 const LINE_END = 10;
 
 /**
- * Lets only whole lines through, each with its end: a block may end within a character, or within a secret. What is
- * longer than `longest` bytes without an end gets one, so that what is held does not grow without end.
+ * Passes on whole lines, each with its end: a block may end within a character, or within a secret. A line of more than
+ * `longest` bytes gets an end, so that the rest that is held has a limit.
  */
 export function createWholeLines(longest = Infinity): { push(block: Buffer): Buffer; end(): Buffer } {
   let rest: Buffer[] = [];
@@ -18,7 +18,7 @@ export function createWholeLines(longest = Infinity): { push(block: Buffer): Buf
       const whole = cut === 0 ? Buffer.alloc(0) : Buffer.concat([...rest, block.subarray(0, cut)]);
       if (cut > 0) [rest, held] = [[], 0];
       if (cut < block.length) {
-        // A copy: a block that is mostly used up would be kept alive by its end.
+        // A copy, because a slice would keep the whole block in memory.
         rest.push(Buffer.from(block.subarray(cut)));
         held += block.length - cut;
       }
@@ -28,7 +28,7 @@ export function createWholeLines(longest = Infinity): { push(block: Buffer): Buf
   };
 }
 
-/** The same as text without the last line end. As many lines at once as there are: there may be millions of empty ones. */
+/** The same as text, without the last line end. Lines that come together are passed on together: there may be millions of empty ones. */
 export function createByteLines(
   onLines: (text: string) => void,
   longest?: number,

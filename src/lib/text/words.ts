@@ -10,13 +10,13 @@ export function listed(items: readonly string[], most = Infinity): string {
   return items.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** Each in a line of its own, below what goes before. */
+/** Each item in a line of its own, after a line end. */
 export const bullets = (items: readonly string[]): string => items.map((item) => `\n  - ${item}`).join('');
 export const indented = (items: readonly string[]): string => items.map((item) => `\n  ${item}`).join('');
 
 export const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 
-/** At most so many characters; the last one says that it was cut. */
+/** At most so many characters; a text that was cut ends with "…". */
 export function clip(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,13 +23,62 @@ function cruise(folder: string): Promise<Report> {
   });
 }
 
+const { forbidden } = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as {
+  readonly forbidden: readonly { readonly name: string }[];
+};
+const RULE_NAMES = forbidden.map(({ name }) => name);
+/** Folders that have a rank, those that are still to come included. */
+const ROOMS = RULE_NAMES.flatMap((name) => /^rank\/(.*)/.exec(name)?.[1] ?? []);
+
 const WORKER = "import '../worker/context.ts';";
 const HOST = "import '../launchers/index.ts';";
 const RULES = "import '../rules/index.ts';";
 const DEEP = "import '../target/address.ts';";
 
+type Planted = readonly [what: string, file: string, line: string, rule: string];
+
+/** Into each room the CLI, which is above all, and into the CLI a file of each room that is not its door. */
+const IN_ALL_ROOMS: readonly Planted[] = ROOMS.filter((room) => room !== 'cli').flatMap((room): Planted[] => {
+  const up = room.includes('/') ? '../..' : '..';
+  const above: Planted = [
+    `the CLI in ${room}`,
+    `src/${room}/planted.ts`,
+    `import '${up}/cli/command.ts';`,
+    `rank/${room}`,
+  ];
+  const deep = `import '../${room}/planted.ts';`;
+  return room === 'lib'
+    ? [above]
+    : [above, [`the CLI past the door of ${room}`, 'src/cli/planted.ts', deep, `door/${room}`]];
+});
+
+/** What rooms that are still to come need, and may have. */
+const NEEDED: readonly (readonly [room: string, needs: readonly string[]])[] = [
+  ['snapshots', ['containers', 'engines', 'images', 'git', 'lib']],
+  ['planning', ['launchers', 'containers', 'images', 'agents', 'supervise', 'egress/rules', 'git', 'tasks', 'lib']],
+  ['sandbox', ['containers', 'images', 'egress/rules', 'engines', 'lease', 'protocol', 'lib']],
+  ['sandbox-agent', ['supervise', 'lease', 'protocol', 'lib']],
+  ['http', ['project', 'containers', 'images', 'engines', 'state', 'logs', 'protocol', 'lib']],
+  ['mcp', ['project', 'containers', 'images', 'engines', 'protocol', 'lib']],
+];
+
 /** One violation each, planted into a copy of the source. */
-const PLANTED: readonly (readonly [what: string, file: string, line: string, rule: string])[] = [
+const PLANTED: readonly Planted[] = [
+  ...IN_ALL_ROOMS,
+  ['a folder without a rank', 'src/new/index.ts', "import '../lib/index.ts';", 'folders-have-a-rank'],
+  ['a folder without a rank in the CLI', 'src/cli/planted.ts', "import '../new/index.ts';", 'rank/cli'],
+  ['the CLI past its door', 'src/project/planted.ts', "import '../cli/program.ts';", 'door/cli'],
+  ['a file that is not there', 'src/git/planted.ts', "import './no-such-file.ts';", 'resolvable'],
+  ['the parser of command lines in the project', 'src/project/planted.ts', "import 'commander';", 'vendor/commander'],
+  ['one server in the other', 'src/http/planted.ts', "import '../mcp/planted.ts';", 'rank/http'],
+  ['sandboxes in planning', 'src/planning/planted.ts', "import '../sandbox/planted.ts';", 'rank/planning'],
+  ['launchers in snapshots', 'src/snapshots/planted.ts', "import '../launchers/index.ts';", 'rank/snapshots'],
+  [
+    'the host in the agent of a sandbox',
+    'src/sandbox-agent/planted.ts',
+    "import '../containers/index.ts';",
+    'container-side',
+  ],
   ['an import upwards', 'src/tasks/graph.ts', "import '../orchestrator/index.ts';", 'rank/tasks'],
   [
     'a type import upwards',
@@ -93,6 +143,7 @@ describe('the import rules', () => {
     const lines = new Map<string, string[]>();
     for (const [, file, line] of PLANTED) lines.set(file, [...(lines.get(file) ?? []), line]);
     for (const [file, planted] of lines) {
+      await mkdir(path.dirname(path.join(copy, file)), { recursive: true });
       await writeFile(path.join(copy, file), `${planted.join('\n')}\n`, { flag: 'a' });
     }
     const { summary } = await cruise(copy);
@@ -101,6 +152,19 @@ describe('the import rules', () => {
     // A cycle is reported once, at any of its files.
     const cycle = [...caught].some((name) => name.startsWith('no-circular in src/state/'));
     expect(missed.filter((what) => !(cycle && what === 'a cycle inside a folder'))).toEqual([]);
+    expect(RULE_NAMES.filter((name) => !PLANTED.some(([, , , rule]) => rule === name))).toEqual([]);
+  });
+
+  it('let the rooms that are still to come have what they need, without the CLI', async () => {
+    await rm(path.join(copy, 'src'), { recursive: true });
+    await cp(path.join(ROOT, 'src'), path.join(copy, 'src'), { recursive: true });
+    for (const [room, needs] of NEEDED) {
+      await mkdir(path.join(copy, 'src', room));
+      const lines = needs.map((need) => `import '../${need}/index.ts';\n`);
+      await writeFile(path.join(copy, 'src', room, 'index.ts'), lines.join(''));
+    }
+    const { summary } = await cruise(copy);
+    expect(summary.violations.map(({ rule, from }) => `${rule.name}: ${from}`)).toEqual([]);
   });
 });
 

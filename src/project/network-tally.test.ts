@@ -25,7 +25,7 @@ function count(lines: readonly string[], since = BEFORE): Promise<NetworkTally> 
 /** A line of the proxy's log, changed in that. */
 const refusal = (more: Partial<Refusal> = {}): string => {
   const log: string[] = [];
-  createRefusalLog((line) => log.push(line)).tell(0, answerTo(denial('a.example'), []).refused);
+  createRefusalLog((line) => log.push(line)).add(0, answerTo(denial('a.example'), []).refused);
   return JSON.stringify({ ...(JSON.parse(log[0] ?? '') as Refusal), at: LATER, ...more });
 };
 
@@ -37,7 +37,7 @@ function denial(host: string, { port = 443, unreached = false } = {}): Denial {
 it('refused and unreached requests are counted apart, by target and worker', async () => {
   const written: string[] = [];
   const log = createRefusalLog((text) => written.push(text.trimEnd()));
-  const tell = (worker: number, denial: Denial): void => log.tell(worker, answerTo(denial, []).refused);
+  const tell = (worker: number, denial: Denial): void => log.add(worker, answerTo(denial, []).refused);
   for (let times = 0; times < 5; times += 1) tell(1, denial('example.com'));
   tell(0, { ...denial('example.com'), reason: 'other-server-name', detail: 'more: 7 times' });
   tell(0, denial('::1', { port: 80 }));

@@ -87,7 +87,7 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
     expect(told()).toEqual([]);
   });
 
-  it('reaches nothing else by way of the proxy, is told why, and the log has it', async () => {
+  it('reaches nothing else through the proxy; the answer and the log say why', async () => {
     const own = ownAddress();
     const refused: readonly (readonly [url: string, reason: string])[] = [
       ['http://other.test/', 'refused other.test:80: not on the allowlist'],
@@ -135,7 +135,7 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
     expect(await inside(`rm ${EGRESS_SOCKET}; touch ${INSIDE.egress}/x`)).toMatch(/Read-only file system[^]*exit 1$/);
   });
 
-  it('has no network any more when the proxy is told to end, which it does at once', async () => {
+  it('has no network any more when the proxy is asked to end, which it does at once', async () => {
     await engine.signalContainer(proxy.id, 'SIGTERM');
     expect(await engine.waitContainer(proxy.id)).toMatchObject({ code: 0 });
     expect(await curl(`http://${gateway}:${open}/a`)).toMatch(
@@ -143,7 +143,7 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
     );
   });
 
-  it('has no proxy either when nobody is there to renew the lease', async () => {
+  it('has no proxy either when nothing renews the lease', async () => {
     const volume = `mahabharatha-test-${randomId()}`;
     await engine.createVolume(volume, MARK);
     const orphan = await startProxy(volume, folder, [], [], 500);
@@ -155,7 +155,7 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
 async function bundle(folder: string): Promise<void> {
   const door = path.join(folder, 'door.ts');
   const token = keyedDigest(KEY, egressIdentity(WORKER));
-  const options = `{ port: ${INSIDE.proxyPort}, socket: '${EGRESS_SOCKET}', worker: ${WORKER}, token: '${token}', patienceMs: 4000 }`;
+  const options = `{ port: ${INSIDE.proxyPort}, socket: '${EGRESS_SOCKET}', worker: ${WORKER}, token: '${token}', waitMs: 4000 }`;
   const source = path.join(ROOT, 'src/egress/door/index.ts');
   writeFileSync(
     door,

@@ -25,8 +25,8 @@ async function startProxy(socket: string): Promise<Socket[]> {
   return open;
 }
 
-async function startDoor(socket: string, patienceMs = 10_000): Promise<EgressDoor> {
-  const door = await openEgressDoor({ port: 0, socket, worker: 12, token: 'abc', patienceMs });
+async function startDoor(socket: string, waitMs = 10_000): Promise<EgressDoor> {
+  const door = await openEgressDoor({ port: 0, socket, worker: 12, token: 'abc', waitMs });
   onTestFinished(() => door.close());
   return door;
 }
@@ -34,7 +34,7 @@ async function startDoor(socket: string, patienceMs = 10_000): Promise<EgressDoo
 const place = (): string => path.join(tempFolder(), 'proxy.sock');
 
 describe("a worker's door to the egress proxy", () => {
-  it('says whose connection it is, and carries on from there until both sides are done', async () => {
+  it('names its worker, and passes bytes on until both sides have ended', async () => {
     const socket = place();
     await startProxy(socket);
     const { port } = await startDoor(socket);
@@ -75,7 +75,7 @@ describe("a worker's door to the egress proxy", () => {
     await waitUntil('the far side is closed', () => open[1]?.closed === true);
   });
 
-  it('lets go of everything when it is closed', async () => {
+  it('closes all its connections when it is closed', async () => {
     const socket = place();
     const open = await startProxy(socket);
     const door = await startDoor(socket);

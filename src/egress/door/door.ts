@@ -4,11 +4,11 @@ import { endWithAnswer, joinSockets, reasonOf, sleep, systemClock, systemCode } 
 import { egressPreamble } from '../../protocol/index.ts';
 
 /** The proxy may start after the worker: a connection waits this long for it. */
-const PATIENCE_MS = 30_000;
+const WAIT_MS = 30_000;
 const RETRY_MS = 100;
 /** Longer than the slowest silent answer of a model; the proxy has the same limit. */
 const IDLE_MS = 15 * 60_000;
-/** No socket yet, no listener yet, or too many connections at once. */
+/** There is no socket yet, no listener yet, or there are too many connections at once. */
 const NOT_YET = new Set(['ENOENT', 'ECONNREFUSED', 'EAGAIN']);
 
 export interface EgressDoorOptions {
@@ -17,9 +17,9 @@ export interface EgressDoorOptions {
   /** The proxy's unix socket. */
   readonly socket: string;
   readonly worker: number;
-  /** Proves that. */
+  /** Proves that it is this worker. */
   readonly token: string;
-  readonly patienceMs?: number;
+  readonly waitMs?: number;
 }
 
 export interface EgressDoor {
@@ -55,8 +55,8 @@ export async function openEgressDoor(options: EgressDoorOptions): Promise<Egress
 }
 
 async function passOn(client: Socket, options: EgressDoorOptions, keep: (socket: Socket) => void): Promise<void> {
-  const { socket, worker, token, patienceMs = PATIENCE_MS } = options;
-  const deadline = systemClock.monotonic() + patienceMs;
+  const { socket, worker, token, waitMs = WAIT_MS } = options;
+  const deadline = systemClock.monotonic() + waitMs;
   for (;;) {
     const proxy = await connect(socket);
     if (client.destroyed) {

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { inSeconds, sleep } from '../../lib/index.ts';
+import { inSeconds, reasonOf, systemCode, within } from '../../lib/index.ts';
 import type { EgressRule } from '../../protocol/index.ts';
 import { kindOf, permissionFor, readAddress } from '../target/index.ts';
 import type { AddressKind, Permission, Target } from '../target/index.ts';
@@ -15,21 +15,15 @@ const RESOLVE_MS = 10_000;
 
 /** Asks the machine's resolver, hosts file included. */
 export const resolveName: Resolve = async (name) => {
-  const over = new AbortController();
-  try {
-    const answer = lookup(name, { all: true, verbatim: true });
-    const found = await Promise.race([answer, sleep(RESOLVE_MS, over.signal)]);
-    if (found === undefined) throw new Error(`no answer within ${inSeconds(RESOLVE_MS)}`);
-    // Bridge networks seldom have IPv6.
-    return found.toSorted((one, other) => one.family - other.family).map(({ address }) => address);
-  } finally {
-    over.abort();
-  }
+  const found = await within(RESOLVE_MS, lookup(name, { all: true, verbatim: true }));
+  if (found === undefined) throw new Error(`no answer within ${inSeconds(RESOLVE_MS)}`);
+  // Bridge networks seldom have IPv6.
+  return found.toSorted((one, other) => one.family - other.family).map(({ address }) => address);
 };
 
 /**
- * May this target be reached, and at which addresses? The name is resolved here, once: the dialler must use these
- * addresses and no others, or the second answer of a name server could be another one.
+ * May this target be reached, and at which addresses? The name is resolved here, once: connections go to these addresses
+ * only, because a name server could give other ones when it is asked again.
  */
 export async function admit(rules: readonly EgressRule[], target: Target, resolve: Resolve): Promise<Admission> {
   const permission = permissionFor(rules, target);
@@ -38,7 +32,7 @@ export async function admit(rules: readonly EgressRule[], target: Target, resolv
   }
   // An address on the list stands for itself, wherever it is: the user wrote exactly that.
   if (target.isAddress) return { addresses: [target.host] };
-  const found = await resolve(target.host).catch((error: unknown) => codeOf(error));
+  const found = await resolve(target.host).catch((error: unknown) => systemCode(error) ?? reasonOf(error));
   if (typeof found === 'string') return { denial: { reason: 'no-address', target, detail: found } };
   const all = found.flatMap((address) => readAddress(address) ?? []);
   const addresses = all.filter((address) => mayLeadTo(kindOf(address), permission));
@@ -50,9 +44,4 @@ export async function admit(rules: readonly EgressRule[], target: Target, resolv
 
 function mayLeadTo(kind: AddressKind, { trustedPrivate }: Permission): boolean {
   return trustedPrivate ? TRUSTED.has(kind) : kind === 'public';
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-  return error instanceof Error ? error.message : String(error);
 }

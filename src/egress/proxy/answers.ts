@@ -9,11 +9,12 @@ import type { Answer } from './denial.ts';
 /** How long a refused client may take to read why. */
 const LINGER_MS = 5000;
 
-/** One line that says what was refused, why, and what to do. */
+/** What was refused, why, and what to do, in one line. */
 function sentence({ refused, advice }: Answer): string {
   return `${summary(refused)}. ${advice}\n`;
 }
 
+/** What was refused, and why. */
 const summary = (refused: Refused): string => `Mahabharatha ${whatText(refused)}: ${reasonText(refused)}`;
 
 /** Nothing in it ends the line, or is not ASCII. */
@@ -33,11 +34,11 @@ export function answerRequest(response: ServerResponse, answer: Answer): void {
     Connection: 'close',
   });
   response.write(text);
-  endWhenHeard(response);
+  endWhenRead(response);
 }
 
-/** Unread bytes at the close would reset the connection before the answer is read. */
-function endWhenHeard(response: ServerResponse): void {
+/** Bytes that are unread at the close would reset the connection before the client has read the answer. */
+function endWhenRead(response: ServerResponse): void {
   const { req: request } = response;
   const end = (): void => {
     clearTimeout(timer);
@@ -50,8 +51,8 @@ function endWhenHeard(response: ServerResponse): void {
 }
 
 /**
- * To a CONNECT: the connection ends. Never 403, which agents take for the model's answer to their credentials. The
- * reason stands in the first line too: most programs show no more of a tunnel that was refused.
+ * The answer to a CONNECT. It closes the connection. It is never 403, which agents take for the model's answer to their
+ * credentials. The reason stands in the first line too: most programs show only that line of a refused tunnel.
  */
 export function answerConnect(client: Socket, answer: Answer): void {
   const text = sentence(answer);

@@ -1,17 +1,17 @@
 export interface BudgetLimits {
-  /** So many connections of a worker may wait for their verdict, or have been refused, at once. */
+  /** How many connections of a worker may be under examination or refused before the next one waits. */
   readonly most: number;
-  /** So many more each second. */
+  /** How many more each second. */
   readonly perSecond: number;
 }
 
-/** What each worker may cost: a worker that asks for what is refused waits longer and longer, and the others do not. */
+/** A worker whose requests are refused waits longer and longer; other workers do not wait. */
 export interface Budget {
-  /** Calls back when one more connection of the worker may be examined: at once, or in its turn. */
+  /** Calls `examine` when one more connection of the worker may be examined: at once, or in its turn. */
   enter(worker: number, examine: () => void): void;
-  /** One that entered was let through, and costs nothing. */
+  /** A connection was let through, and does not count. */
   giveBack(worker: number): void;
-  /** It cost more than its entry. */
+  /** A connection counts once more. */
   charge(worker: number): void;
 }
 
@@ -60,7 +60,7 @@ export function createBudget({ most, perSecond }: BudgetLimits, now = (): number
   };
 }
 
-/** At most so many works of one worker at a time; the others wait. */
+/** At most `most` works of one worker at a time; the others wait. */
 export function createTurns(most: number): <Result>(worker: number, work: () => Promise<Result>) => Promise<Result> {
   const busy = new Map<number, number>();
   const waiting = new Map<number, (() => void)[]>();

@@ -1,8 +1,8 @@
-/** What a TLS client says of its aim before anything is encrypted. */
+/** What a TLS client says of its server before anything is encrypted. */
 export interface ClientHello {
   /** The name it asks for, as it is written; undefined when it names none. */
   readonly name: string | undefined;
-  /** It carries another name encrypted, or pretends to: the two cannot be told apart. */
+  /** It carries another name encrypted, or looks as if: nothing shows the difference. */
   readonly hidesName: boolean;
 }
 
@@ -35,7 +35,7 @@ export function readClientHello(bytes: Buffer): ClientHello | 'more' | 'none' {
     if (typeof record === 'string') return record;
     has += record.part.copy(message, has);
     const wanted = lengthOf(message.subarray(0, has));
-    // A server wants it alone in its records: more in the last one is something else.
+    // A server takes it only alone in its records.
     if (wanted === 'none' || has > wanted) return 'none';
     if (!record.whole) return 'more';
     if (has === wanted) return readHello(message.subarray(4, has)) ?? 'none';
@@ -54,7 +54,7 @@ function recordAt(bytes: Buffer, at: number): { part: Buffer; whole: boolean } |
   return { part, whole: part.length === length };
 }
 
-/** How long a message is that begins so; as long as may be while it has not said it. */
+/** The length of the message that begins so; the longest possible one while its length has not come. */
 function lengthOf(message: Buffer): number | 'none' {
   if (message.length >= 1 && message[0] !== CLIENT_HELLO) return 'none';
   const length = message.length >= 4 ? 4 + message.readUIntBE(1, 3) : MAX_HELLO;
@@ -82,7 +82,7 @@ function readerOf(bytes: Buffer): {
   };
 }
 
-/** Undefined when it is malformed: what we read otherwise than a server does would say nothing. */
+/** Undefined when it is malformed: a server might read it otherwise than we do. */
 function readHello(body: Buffer): ClientHello | undefined {
   try {
     const hello = readerOf(body);
@@ -107,7 +107,7 @@ function readHello(body: Buffer): ClientHello | undefined {
   }
 }
 
-/** The one name of the list. A second one, or one of another kind, is nothing that any client sends. */
+/** The one name of the list. No client sends a second one, or one of another kind. */
 function nameIn(extension: Buffer): string {
   const outer = readerOf(extension);
   const list = readerOf(outer.sized(2));

@@ -13,15 +13,15 @@ import type { Target } from '../target/index.ts';
 /** A connection of a worker. */
 export interface Client {
   readonly worker: number;
-  /** One too many: all it gets is a reason. */
-  readonly crowded: boolean;
-  /** What it has asked has no answer yet. */
+  /** Its worker has too many connections: it is answered with that reason only. */
+  readonly isOverLimit: boolean;
+  /** Its request has no answer yet. */
   busy: boolean;
-  /** It was refused something, and gets no more answers. */
+  /** A request of it was refused: it gets no more answers. */
   refused: boolean;
-  /** It has cost the worker nothing: it led to what is allowed. */
+  /** It does not count against the worker's budget: its target was allowed. */
   free: boolean;
-  /** Its requests are those of a tunnel to there. */
+  /** The target of the tunnel that its requests came in. */
   tunnel: Target | undefined;
 }
 
@@ -29,9 +29,9 @@ export interface Clients {
   of(socket: Socket): Client | undefined;
   /** Its target is allowed. */
   letThrough(client: Client): void;
-  /** It has asked for more than is answered. */
+  /** It has sent a request before the last one was answered. */
   ignore(client: Client): void;
-  /** From now on what comes on this connection are plain requests for that target. */
+  /** From now on plain requests for that target come on this connection. */
   examine(client: Client, socket: Socket, tunnel: Target): void;
 }
 
@@ -43,7 +43,7 @@ interface ClientLimits {
   readonly refusals: BudgetLimits;
 }
 
-/** Each connection says first whose it is, is counted from the beginning, and waits when its worker has cost too much. */
+/** Each connection begins with a line that names its worker. It is counted, and waits while its worker's budget is used up. */
 export function receive(server: Server, key: string, limits: ClientLimits): Clients {
   const clients = new WeakMap<Socket, Client>();
   const connections = createConnectionLimits(limits.perWorker, limits.all);
@@ -92,11 +92,11 @@ function takeParser(server: Server): (socket: Socket) => void {
   return (socket) => parse.call(server, socket);
 }
 
-function newClient(worker: number, crowded: boolean): Client {
-  return { worker, crowded, busy: false, refused: false, free: false, tunnel: undefined };
+function newClient(worker: number, isOverLimit: boolean): Client {
+  return { worker, isOverLimit, busy: false, refused: false, free: false, tunnel: undefined };
 }
 
-/** A task may say any number; the token it cannot know. */
+/** A task may claim any number, and does not know the token. */
 function isTokenOf(key: string, worker: number, token: string): boolean {
   const wanted = keyedDigest(key, egressIdentity(worker));
   return wanted.length === token.length && timingSafeEqual(Buffer.from(wanted), Buffer.from(token));

@@ -1,22 +1,22 @@
 import type { Socket } from 'node:net';
 
+/** A worker with fewer connections may open one also while all workers together have too many. */
 const FEW = 8;
 
 export interface ConnectionLimits {
-  /** "full": it is served; "reason-only": one too many, and gets only that answer; "none": it is closed. */
+  /** "full": it is served; "reason-only": it is answered that there are too many; "none": it is closed. */
   enter(worker: number): 'full' | 'reason-only' | 'none';
   /** For each connection that was not closed at once. */
   leave(worker: number): void;
 }
 
-/** Counts connections. Some that are too many still get an answer that says so. */
+/** Counts connections. Beyond the limit some are still answered with the reason. */
 export function createConnectionLimits(perWorker: number, all: number): ConnectionLimits {
   const counts = new Map<number, number>();
   let total = 0;
   return {
     enter: (worker) => {
       const own = counts.get(worker) ?? 0;
-      // When all are many, those that have few are still let in.
       if (own >= perWorker * 2 || (total >= all && own >= FEW)) return 'none';
       counts.set(worker, own + 1);
       total += 1;
@@ -33,11 +33,11 @@ export function createConnectionLimits(perWorker: number, all: number): Connecti
 
 export interface Unnamed {
   enter(socket: Socket): void;
-  /** It has said whose it is. */
+  /** Its worker is known. */
   leave(socket: Socket): void;
 }
 
-/** Connections that have not said whose they are. When there are too many, the one that was silent for longest is closed. */
+/** Connections whose worker is not known yet. When there are too many, the oldest is closed. */
 export function createUnnamed(most: number): Unnamed {
   const waiting = new Set<Socket>();
   return {

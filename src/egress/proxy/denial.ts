@@ -2,12 +2,12 @@ import type { RefusalReason } from '../../protocol/index.ts';
 import { kindOf, targetText } from '../target/index.ts';
 import type { AddressKind, Refused, Target } from '../target/index.ts';
 
-/** Why a client gets no further. */
+/** Why a request is refused. */
 export interface Denial {
   readonly reason: RefusalReason;
   /** Undefined when the request names none. */
   readonly target: Target | undefined;
-  /** To which the name leads, when that is the reason. */
+  /** The address that the name leads to, when that is the reason. */
   readonly address?: string;
   readonly detail?: string;
 }
@@ -57,7 +57,7 @@ function entryFor(target: Target): string {
   return target.isAddress || ![443, 80].includes(target.port) ? targetText(target) : target.host;
 }
 
-/** What the client gets, and the log. */
+/** What the client is answered, and what the log says. */
 export interface Answer extends Reply {
   readonly refused: Refused;
 }
@@ -74,7 +74,7 @@ export function answerTo(denial: Denial, rules: Refused['rules']): Answer {
 
 const TEXT_LIMIT = 300;
 
-/** What a client said, as text that does nothing to a terminal and is not long. */
+/** A client's text, cut, and without what a terminal would obey. */
 export function printable(text: string): string {
   const cut = text.length > TEXT_LIMIT ? `${text.slice(0, TEXT_LIMIT)}…` : text;
   return cut.replaceAll(/[^\u0020-\u007e…]/g, '?');

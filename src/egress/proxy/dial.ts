@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import type { Socket } from 'node:net';
 import { inSeconds, startTimer } from '../../lib/index.ts';
 
-/** Of many addresses only so many are tried. */
+/** How many addresses of a name are tried. */
 const MOST = 4;
 
 /** Connects to the first address that answers; `limitMs` is for all of them. Rejects with the last error. */

@@ -15,21 +15,21 @@ interface Forwarding {
   readonly failed: (error: Error) => void;
 }
 
-/** Passes one plain HTTP request on, over a connection of its own, and its answer back. */
+/** Passes one plain HTTP request on over a connection of its own, and passes its answer back. */
 export function forward(request: IncomingMessage, response: ServerResponse, how: Forwarding): void {
   const { to, upstream, idleMs, headerBytes, failed } = how;
   upstream.setTimeout(idleMs, () => upstream.destroy(new Error(`silent for ${inSeconds(idleMs)}`)));
   const onward = startRequest({
     method: request.method ?? 'GET',
     path: to.path,
-    // No agent: one would connect by itself, and keep connections for other requests.
+    // Without an agent: it would connect by itself, and keep connections for other requests.
     createConnection: () => upstream,
     setHost: false,
     insecureHTTPParser: false,
     maxHeaderSize: headerBytes,
   });
   onward.on('error', (error) => {
-    // An answer may be complete before the question is: a server need not read all of it.
+    // An answer may be complete before its request is: a server need not read all of that.
     if (!response.writableEnded) failed(error);
   });
   onward.on('response', (answer) => passBack(answer, response, failed));

@@ -1,4 +1,4 @@
-/** Between two neighbours only (RFC 9110, 7.6.1), or made anew by us. */
+/** Headers for one connection only (RFC 9110, 7.6.1), and headers that we make anew. */
 const NOT_PASSED_ON = new Set([
   'connection',
   'content-length',
@@ -27,8 +27,8 @@ export function headersToPassOn(raw: readonly string[]): ReadonlyMap<string, str
 }
 
 /**
- * How long the body is said to be, in our own words: what the parser has understood, and nothing that a "Connection"
- * header could strike out. Undefined: there is no body.
+ * The header that tells the length of the body, from what the parser has read: a "Connection" header cannot remove it.
+ * Undefined when there is no body.
  */
 export function framingOf(headers: NodeJS.Dict<string | string[]>): readonly [string, string] | undefined {
   if (headers['transfer-encoding'] !== undefined) return ['Transfer-Encoding', 'chunked'];

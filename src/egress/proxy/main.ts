@@ -8,7 +8,7 @@ import { dial } from './dial.ts';
 import { createProxy, listen } from './proxy.ts';
 import { createRefusalLog } from './refusal-log.ts';
 
-/** A worker looks at the lease once a second; one that ends without a way out would say that its task has failed. */
+/** The proxy outlives the workers: a worker looks at the lease once a second, and without a network it would report a failed task. */
 const LATE_MS = 3000;
 
 /** The egress proxy: passes on what the rules allow, until it is asked to end or its owner is gone. */
@@ -19,7 +19,7 @@ async function main(socket: string, shared: string): Promise<void> {
   const log = createRefusalLog((line) => process.stdout.write(line));
   const end = (): void => {
     log.flush();
-    // Nothing is closed one by one: connections end with us, and the socket's path may be our successor's by now.
+    // Connections end with this process; the socket's path may belong to the next proxy by now, and stays.
     process.exit(0);
   };
   const file = path.join(shared, 'lease.json');
@@ -38,7 +38,7 @@ if (socket === undefined || shared === undefined) {
   process.stderr.write('The egress proxy is started by mahabharatha, not by hand: --socket and --shared are needed.\n');
   process.exit(2);
 }
-// One connection's trouble must not be everybody's: without us no worker has a network.
+// An error in one connection must not end the proxy: without it no worker has a network.
 process.on('uncaughtException', (error) => process.stderr.write(`${reasonOf(error)}\n`));
 try {
   await main(socket, shared);

@@ -4,43 +4,43 @@ import { looksLikeTls, readClientHello } from './client-hello.ts';
 import { readHost } from '../target/index.ts';
 import type { Target } from '../target/index.ts';
 
-/** What both ends of a tunnel have said when it was clear what it is for. */
+/** The first bytes of a tunnel from both sides, up to where they show what it is for. */
 export interface Opening {
   readonly client: Buffer;
   readonly server: Buffer;
 }
 
-/** "tunnel": the bytes may pass as they are; "http": plain requests, to be examined one by one; "nothing" was said. */
+/** "tunnel": the bytes may pass as they are; "http": plain requests, to be examined one by one; "nothing" has come. */
 type Verdict = 'tunnel' | 'http' | 'nothing' | Denial;
 
 const NOTHING = Buffer.alloc(0);
 
-/** Listens until the opening is complete; what was said is no longer in the sockets. */
-export function hearOpening(client: Socket, server: Socket, target: Target, limitMs: number): Promise<Opening> {
+/** Reads until the opening is complete; its bytes are no longer in the sockets then. */
+export function awaitOpening(client: Socket, server: Socket, target: Target, limitMs: number): Promise<Opening> {
   return new Promise((resolve) => {
-    let said = NOTHING;
+    let received = NOTHING;
     const settle = (answered: Buffer): void => {
       clearTimeout(timer);
-      client.off('data', hear).pause();
+      client.off('data', take).pause();
       server.off('data', settle).pause();
       for (const socket of [client, server]) socket.off('end', ended).off('close', ended);
-      resolve({ client: said, server: answered });
+      resolve({ client: received, server: answered });
     };
-    const hear = (chunk: Buffer): void => {
-      said = Buffer.concat([said, chunk]);
-      if (!looksLikeTls(said) || readClientHello(said) !== 'more') settle(NOTHING);
+    const take = (chunk: Buffer): void => {
+      received = Buffer.concat([received, chunk]);
+      if (!looksLikeTls(received) || readClientHello(received) !== 'more') settle(NOTHING);
     };
     const ended = (): void => settle(NOTHING);
-    // A service on a port of its own may be silent for as long as both ends like.
+    // A service on a port of its own may be silent for any time.
     const timer = hasNamesBehind(target) ? setTimeout(ended, limitMs) : undefined;
-    client.on('data', hear);
+    client.on('data', take);
     server.on('data', settle);
     for (const socket of [client, server]) socket.on('error', ignore).on('end', ended).on('close', ended);
     if (client.destroyed || server.destroyed) ended();
   });
 }
 
-/** Pure. The name that a connection was opened to is the one that is asked for on it. */
+/** Pure. The name in the tunnel must be the name that the tunnel was opened for. */
 export function judgeOpening(target: Target, { client }: Pick<Opening, 'client'>): Verdict {
   if (looksLikeTls(client)) return disagreement(target, client) ?? 'tunnel';
   if (!hasNamesBehind(target)) return 'tunnel';
@@ -49,13 +49,13 @@ export function judgeOpening(target: Target, { client }: Pick<Opening, 'client'>
   return { reason: 'not-tls', target };
 }
 
-/** Behind a name, on the ports of the web, there may be many sites; what is listed with a port of its own is one service. */
+/** On the ports of the web one address may serve many names; an entry with another port means one service. */
 function hasNamesBehind({ isAddress, port }: Target): boolean {
   return !isAddress && (port === 443 || port === 80);
 }
 
-function disagreement(target: Target, said: Buffer): Denial | undefined {
-  const hello = readClientHello(said);
+function disagreement(target: Target, greeting: Buffer): Denial | undefined {
+  const hello = readClientHello(greeting);
   if (typeof hello === 'string') return { reason: 'unreadable-greeting', target };
   if (hello.hidesName) return { reason: 'hidden-server-name', target };
   if (hello.name === undefined) return target.isAddress ? undefined : { reason: 'no-server-name', target };

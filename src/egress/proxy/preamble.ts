@@ -4,8 +4,8 @@ import { readEgressPreamble } from '../../protocol/index.ts';
 import { startTimer } from '../../lib/index.ts';
 
 /**
- * Reads the first line of a connection and leaves the rest as if it had not looked; a connection that begins otherwise is closed.
- * Nothing more is read until `goOn` is called.
+ * Reads the first line of a connection, and puts back what has come after it. A connection with another first line is
+ * closed. Nothing more is read until `goOn` is called.
  */
 export function awaitPreamble(
   socket: Socket,

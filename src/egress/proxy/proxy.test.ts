@@ -9,7 +9,7 @@ import { waitUntil } from '../../../test/support/wait-until.ts';
 import { createProxy, listen } from './proxy.ts';
 
 const PUBLIC = '8.8.8.8';
-const get = (url: string, more = ''): string => `GET ${url} HTTP/1.1\r\nHost: whoever\r\n${more}\r\n`;
+const get = (url: string, more = ''): string => `GET ${url} HTTP/1.1\r\nHost: another\r\n${more}\r\n`;
 const last = 'Connection: close\r\n';
 const connect = (target: string): string => `CONNECT ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const upgrade = (to: string): string =>
@@ -63,7 +63,7 @@ describe('plain HTTP', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('answers one request at a time: what comes with it in one breath is neither examined nor answered', async () => {
+  it('answers one request at a time: a second one that comes with it is neither examined nor answered', async () => {
     const origin = await startOrigin();
     const { port, told, asked } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`, '*.test'] });
     const more = [1, 2, 3].map((number) => get(`http://${number}.test/`)).join('');
@@ -74,7 +74,7 @@ describe('plain HTTP', () => {
     expect([told.length, asked]).toEqual([1, []]);
   });
 
-  it('tells why it refuses a request also to one who is still sending a large body', async () => {
+  it('says why it refuses a request also to a client that is still sending a large body', async () => {
     const { port } = await egressWorld({ allow: [] });
     const size = 8 * 1024 * 1024;
     const head = `POST http://evil.test/ HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n`;
@@ -82,7 +82,7 @@ describe('plain HTTP', () => {
     expect(answer).toMatch(/^HTTP\/1.1 403 [^]*Mahabharatha refused evil.test:80: not on the allowlist/);
   });
 
-  it('is not upgraded, except that an offer of HTTP/2 is overheard', async () => {
+  it('is not upgraded; an offer of HTTP/2 is ignored', async () => {
     const origin = await startOrigin();
     const { port } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`] });
     const url = `http://127.0.0.1:${origin.port}/`;
@@ -94,7 +94,7 @@ describe('plain HTTP', () => {
     ]);
   });
 
-  it('tells what an answer lacks: nobody there, or broken off in the middle', async () => {
+  it('says what is wrong with an answer: there is no server, or it is broken off in the middle', async () => {
     const origin = await startOrigin((_, response) => {
       response.writeHead(200, { 'Content-Length': '100' });
       response.write('half');
@@ -102,8 +102,8 @@ describe('plain HTTP', () => {
     });
     const free = await freePort();
     const { port, told } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`, `127.0.0.1:${free}`] });
-    const nobody = await wire(port, get(`http://127.0.0.1:${free}/`)).until('does not answer');
-    expect(nobody).toMatch(/^HTTP\/1.1 502 Bad Gateway/);
+    const unreached = await wire(port, get(`http://127.0.0.1:${free}/`)).until('does not answer');
+    expect(unreached).toMatch(/^HTTP\/1.1 502 Bad Gateway/);
     expect(told).toEqual([expect.stringMatching(new RegExp(`^could not reach 127.0.0.1:${free}: .*ECONNREFUSED`))]);
     const half = await say(port, get(`http://127.0.0.1:${origin.port}/`));
     expect(half).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*half$/);
@@ -174,7 +174,7 @@ describe('CONNECT', () => {
     expect(line.text().split('\r\n\r\n')[1]?.length).toBe(size);
   });
 
-  it('is not listened to while an answer to an earlier request is on its way', async () => {
+  it('ends the connection while an answer to an earlier request is on its way', async () => {
     const origin = await startOrigin(() => undefined);
     const { port, dialled } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`] });
     const line = wire(port, get(`http://127.0.0.1:${origin.port}/slow`));
@@ -185,7 +185,7 @@ describe('CONNECT', () => {
   });
 });
 
-describe('who is refused', () => {
+describe('a client that is refused', () => {
   it.each([
     ['example.com:443', 'not on the allowlist', 'add "example.com" to workers.container.allow'],
     ['example.com:8443', 'not on the allowlist', 'add "example.com:8443"'],
@@ -241,7 +241,7 @@ describe('who is refused', () => {
     ]);
   });
 
-  it('is told with the plain notation what an odd one means', async () => {
+  it('is answered with the plain notation of an odd address', async () => {
     const { port } = await egressWorld({ allow: [] });
     expect(await say(port, connect('0x7f.1:80'))).toContain('refused 127.0.0.1:80: not on the allowlist');
     expect(await wire(port, get('http://2852039166/')).until('allowlist.')).toContain('refused 169.254.169.254:80');
@@ -255,13 +255,13 @@ describe('who is refused', () => {
     get('https://example.org/', last),
     get('http://a:b@example.org/', last),
     'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
-  ])('is told that this is a proxy: %j', async (request) => {
+  ])('is answered that this is a proxy: %j', async (request) => {
     const { port, asked, dialled } = await egressWorld({ allow: ['example.org'] });
     expect(await say(port, request)).toMatch(/^HTTP\/1.1 400 [^]*not what one asks a proxy for/);
     expect([asked, dialled]).toEqual([[], []]);
   });
 
-  it('is asked about only when the list has it: a name that is not listed is never looked up', async () => {
+  it('causes no look-up: only listed names are looked up', async () => {
     const { port, asked } = await egressWorld({ allow: ['*.example.org'] });
     await say(port, connect('secret.evil.test:443'));
     expect(await say(port, connect('nowhere.example.org:443'))).toMatch(/^HTTP\/1.1 502 [^]*no address \(ENOTFOUND\)/);
@@ -296,7 +296,7 @@ describe('names', () => {
     expect(dialled).toEqual([`${PUBLIC}:80`]);
   });
 
-  it("may lead into the user's network when they stand in his own configuration", async () => {
+  it("may lead into the user's network when they stand in the user's own configuration", async () => {
     const origin = await startOrigin();
     const { port, dialled } = await egressWorld({
       allow: [],
@@ -309,7 +309,7 @@ describe('names', () => {
   });
 });
 
-describe('what is no decent HTTP', () => {
+describe('malformed HTTP', () => {
   const hidden = 'GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n';
 
   it.each([
@@ -329,7 +329,7 @@ describe('what is no decent HTTP', () => {
     expect(origin.seen.filter(({ line }) => line.includes('hidden'))).toEqual([]);
   });
 
-  it('cannot strike the length of a body out by calling it hop-by-hop', async () => {
+  it('cannot remove the length of a body by naming it in a Connection header', async () => {
     const origin = await startOrigin();
     const { port } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`] });
     const body = hidden;
@@ -345,7 +345,7 @@ describe('what is no decent HTTP', () => {
     expect(await say(port, 'GET http://a.test/ HTTP/1.1\r\nX: ')).toContain('408');
   });
 
-  it('is cut off when it does not say first whose it is', async () => {
+  it('is cut off when its first line names no worker', async () => {
     const { socket, told } = await egressWorld({ allow: [], limits: { preambleMs: 300 } });
     const forged = [`worker 1 ${'0'.repeat(64)}\n`, preambleOf(1).replace('worker 1', 'worker 2'), 'worker 1\n'];
     for (const first of [get('http://a.test/'), ...forged, 'worker x\n', 'worker 1', `worker 99999\n`, '\n', '']) {
@@ -377,7 +377,7 @@ describe('many connections', () => {
     });
   });
 
-  it('of a worker that asks for what is refused wait, and those of its neighbours do not', async () => {
+  it('of a worker whose requests are refused wait, and those of other workers do not', async () => {
     const origin = await startOrigin();
     const refusals = { most: 5, perSecond: 0.001 };
     const { port, socket, told } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`], limits: { refusals } });
@@ -389,7 +389,7 @@ describe('many connections', () => {
     expect(flood.filter(({ socket: { closed } }) => closed).length).toBeLessThanOrEqual(5);
   });
 
-  it('of a worker that asks for what is allowed do not wait, however many they are', async () => {
+  it('of a worker whose requests are allowed do not wait, however many they are', async () => {
     const origin = await startOrigin();
     const refusals = { most: 2, perSecond: 0.001 };
     const { port } = await egressWorld({ allow: [`127.0.0.1:${origin.port}`], limits: { refusals } });
@@ -399,7 +399,7 @@ describe('many connections', () => {
     }
   });
 
-  it('that do not say whose they are keep nobody out', async () => {
+  it('that name no worker keep no other client out', async () => {
     const target = await listening(createServer((socket) => void socket.on('error', () => undefined)));
     const limits = { unnamed: 5, preambleMs: 600_000 };
     const { port, socket, proxy } = await egressWorld({ allow: [`127.0.0.1:${target}`], limits });
@@ -437,7 +437,7 @@ describe('the socket', () => {
     const file = path.join(tempFolder(), 'proxy.sock');
     writeFileSync(file, 'stale');
     const start = async (): Promise<ReturnType<typeof createProxy>> => {
-      const log = { tell: () => undefined, flush: () => undefined, close: () => undefined };
+      const log = { add: () => undefined, flush: () => undefined, close: () => undefined };
       const proxy = createProxy({
         rules: [],
         key: KEY,
@@ -464,7 +464,7 @@ function connections(server: {
   return new Promise((resolve) => void server.getConnections((_, count) => resolve(count)));
 }
 
-/** A port where nobody listens. */
+/** A port on which no program listens. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

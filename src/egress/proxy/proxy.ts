@@ -15,28 +15,28 @@ import { answerTo } from './denial.ts';
 import type { Answer, Denial } from './denial.ts';
 import type { Dial } from './dial.ts';
 import { forward } from './forward.ts';
-import { hearOpening, judgeOpening } from './opening.ts';
+import { awaitOpening, judgeOpening } from './opening.ts';
 import type { RefusalLog } from './refusal-log.ts';
 import { permissionFor, readAbsoluteUri, readAuthority, readOriginForm } from '../target/index.ts';
 import type { Target } from '../target/index.ts';
 import { joinTunnel, refuseTunnel } from './tunnel.ts';
 
 export interface ProxyLimits {
-  /** For the line that says whose a connection is. A door sends it at once. */
+  /** For the first line, which names the worker. A door sends it at once. */
   readonly preambleMs: number;
-  /** Connections that have not said it yet. */
+  /** Connections without this line yet. */
   readonly unnamed: number;
   /** For a request's head. */
   readonly headMs: number;
   readonly headerBytes: number;
   /** Between two requests. */
   readonly keepAliveMs: number;
-  /** Without a byte in either direction. Models may think for long before they speak. */
+  /** Without a byte in either direction. A model may take long before it answers. */
   readonly idleMs: number;
   readonly connectMs: number;
   readonly perWorker: number;
   readonly all: number;
-  /** What refusals of one worker may cost. */
+  /** How many refusals a worker may cause. */
   readonly refusals: BudgetLimits;
   /** Names of one worker that are looked up at the same time. */
   readonly lookups: number;
@@ -44,7 +44,7 @@ export interface ProxyLimits {
 
 export const LIMITS: ProxyLimits = {
   preambleMs: 2000,
-  // More than the system accepts at one go: a client of ours has sent its first line before there are as many again.
+  // More than the system accepts at once: the first line of a client of ours comes before as many others are accepted.
   unnamed: 1024,
   headMs: 30_000,
   headerBytes: 32 * 1024,
@@ -74,12 +74,12 @@ interface Proxy {
   readonly lookUp: ReturnType<typeof createTurns>;
 }
 
-/** An HTTP server that is no web server but a proxy; a client says first which worker it is. */
+/** An HTTP server that only passes requests on. Each connection begins with a line that names its worker. */
 export function createProxy(options: ProxyOptions): Server {
   const limits = { ...LIMITS, ...options.limits };
   const server = createServer({
     headersTimeout: limits.headMs,
-    // A long upload is no attack; silence is, and has its own limit.
+    // A long upload is allowed; silence has a limit of its own.
     requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveMs,
     maxHeaderSize: limits.headerBytes,
@@ -87,7 +87,7 @@ export function createProxy(options: ProxyOptions): Server {
     connectionsCheckingInterval: Math.min(5000, limits.headMs),
   });
   server.timeout = limits.idleMs;
-  // Twice the unnamed: some have been sent away and are not gone yet.
+  // Twice the unnamed: some were closed and are not gone yet.
   server.maxConnections = limits.all + 2 * limits.unnamed;
   const proxy: Proxy = {
     options,
@@ -100,7 +100,7 @@ export function createProxy(options: ProxyOptions): Server {
   return server;
 }
 
-/** Listens where workers can connect; one that listened there before loses the place in one step. */
+/** Listens where workers can connect. The socket of an earlier proxy is replaced in one step. */
 export async function listen(server: Server, path: string): Promise<void> {
   const fresh = `${path}.new`;
   await rm(fresh, { force: true });
@@ -116,7 +116,7 @@ async function onRequest(proxy: Proxy, request: IncomingMessage, response: Serve
   const client = proxy.clients.of(request.socket);
   if (client === undefined) return void request.socket.destroy();
   response.on('error', () => undefined);
-  // No client of today asks again before it has its answer; what it asks then costs and gets none.
+  // Clients send one request at a time; one that comes before the last answer counts as refused, and is not answered.
   if (client.busy) return proxy.clients.ignore(client);
   client.busy = true;
   response.once('close', () => {
@@ -127,7 +127,7 @@ async function onRequest(proxy: Proxy, request: IncomingMessage, response: Serve
     client.tunnel === undefined ? readAbsoluteUri(request.url ?? '') : readOriginForm(request.url ?? '', client.tunnel);
   const deny = (denial: Denial): void => {
     client.refused = true;
-    answerRequest(response, tell(proxy, client, denial));
+    answerRequest(response, logRefusal(proxy, client, denial));
   };
   if (to === undefined) return deny(notForProxies(request));
   if (wantsUpgrade(request)) return deny({ reason: 'upgrade', target: to.target });
@@ -149,10 +149,10 @@ interface ConnectRequest {
 async function onConnect(proxy: Proxy, { request, socket, head }: ConnectRequest): Promise<void> {
   const client = proxy.clients.of(socket);
   socket.on('error', () => undefined);
-  // An answer to an earlier request would get into the tunnel; a tunnel leads to no other one.
+  // An answer to an earlier request would get into the tunnel; and no tunnel is opened inside another.
   if (client === undefined || client.busy || client.tunnel !== undefined) return void socket.destroy();
   const target = readAuthority(request.url ?? '');
-  const deny = (denial: Denial): void => answerConnect(socket, tell(proxy, client, denial));
+  const deny = (denial: Denial): void => answerConnect(socket, logRefusal(proxy, client, denial));
   if (target === undefined) return deny(notForProxies(request));
   const reached = await reach(proxy, client, target);
   if ('denial' in reached) return deny(reached.denial);
@@ -170,14 +170,14 @@ interface Tunnel {
   readonly target: Target;
 }
 
-/** Carries a tunnel's bytes once it is known that they are meant for its target. */
+/** Passes a tunnel's bytes on once it is known that they are meant for its target. */
 async function passThrough(proxy: Proxy, { client, socket, upstream, target }: Tunnel): Promise<void> {
-  const opening = await hearOpening(socket, upstream, target, proxy.limits.headMs);
+  const opening = await awaitOpening(socket, upstream, target, proxy.limits.headMs);
   const verdict = judgeOpening(target, opening);
   if (verdict === 'tunnel') return joinTunnel(socket, upstream, opening, proxy.limits.idleMs);
   upstream.destroy();
   if (verdict === 'nothing') return void socket.destroy();
-  if (verdict !== 'http') return refuseTunnel(socket, opening, tell(proxy, client, verdict));
+  if (verdict !== 'http') return refuseTunnel(socket, opening, logRefusal(proxy, client, verdict));
   socket.unshift(opening.client);
   proxy.clients.examine(client, socket, target);
 }
@@ -185,7 +185,8 @@ async function passThrough(proxy: Proxy, { client, socket, upstream, target }: T
 /** A connection to the target, or why there is none. */
 async function reach(proxy: Proxy, client: Client, target: Target): Promise<{ upstream: Socket } | { denial: Denial }> {
   const { options, limits } = proxy;
-  if (client.crowded) return { denial: { reason: 'too-many-connections', target, detail: String(limits.perWorker) } };
+  if (client.isOverLimit)
+    return { denial: { reason: 'too-many-connections', target, detail: String(limits.perWorker) } };
   const admission = await proxy.lookUp(client.worker, () => admit(options.rules, target, options.resolve));
   if ('denial' in admission) return admission;
   proxy.clients.letThrough(client);
@@ -197,10 +198,10 @@ async function reach(proxy: Proxy, client: Client, target: Target): Promise<{ up
 }
 
 /** Writes the refusal into the log, and returns what to answer. */
-function tell({ options }: Proxy, client: Client, denial: Denial): Answer {
+function logRefusal({ options }: Proxy, client: Client, denial: Denial): Answer {
   const { target } = denial;
   const answer = answerTo(denial, target === undefined ? [] : permissionFor(options.rules, target).rules);
-  options.log.tell(client.worker, answer.refused);
+  options.log.add(client.worker, answer.refused);
   return answer;
 }
 
@@ -216,7 +217,7 @@ const unreachable = (target: Target, error: unknown): Denial => ({
   detail: reasonOf(error),
 });
 
-/** Clients that offer HTTP/2 in passing go on without it; others mean it. */
+/** A client that offers HTTP/2 goes on without it; one that asks for another upgrade does not. */
 function wantsUpgrade({ headers }: IncomingMessage): boolean {
   const wanted = headers.upgrade;
   return wanted !== undefined && wanted.toLowerCase() !== 'h2c';

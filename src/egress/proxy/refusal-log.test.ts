@@ -24,11 +24,11 @@ afterEach(() => {
 
 const refuse = (worker: number, host: string, more: Partial<Denial> = {}): void => {
   const target = { host, port: 443, isAddress: false };
-  log.tell(worker, answerTo({ reason: 'not-listed', target, ...more }, []).refused);
+  log.add(worker, answerTo({ reason: 'not-listed', target, ...more }, []).refused);
 };
 
 describe('the log of refusals', () => {
-  it('tells the first at once, and then only how often it came again', () => {
+  it('has the first at once, and then only how often it came again', () => {
     refuse(1, 'a.test');
     expect(told).toEqual(['1 refused a.test:443: not on the allowlist']);
     for (let count = 0; count < 120; count += 1) refuse(1, 'a.test');
@@ -42,13 +42,13 @@ describe('the log of refusals', () => {
     expect(told).toHaveLength(3);
   });
 
-  it('tells a reason that is new', () => {
+  it('has a new reason at once', () => {
     refuse(1, 'a.test');
     refuse(1, 'a.test', { reason: 'too-many-connections', detail: '128' });
     expect(told).toHaveLength(2);
   });
 
-  it('tells it as news after a while of quiet', () => {
+  it('has a target as a new one after some quiet rounds', () => {
     refuse(1, 'a.test');
     vi.advanceTimersByTime(61_000);
     refuse(1, 'a.test');
@@ -65,7 +65,7 @@ describe('the log of refusals', () => {
     expect(told).toHaveLength(22);
   });
 
-  it('counts apart what was out of reach: it is allowed', () => {
+  it('counts separately what could not be reached: it is allowed', () => {
     for (let count = 0; count < 30; count += 1) {
       refuse(1, `${count}.evil.test`);
       refuse(1, `${count}.good.test`, { reason: 'unreachable', detail: 'no answer' });
@@ -88,14 +88,14 @@ describe('the log of refusals', () => {
     expect(told.length).toBeLessThan(20 * 9 * 22);
   });
 
-  it('takes nothing over that would move a cursor, hide a text or fill a screen', () => {
+  it('has nothing that would move a cursor, hide a text or fill a screen', () => {
     const detail = `\u001b[2Jx\r\n{"worker":9}\u202e\u0000\u009b${'y'.repeat(10_000)}`;
     refuse(1, '', { reason: 'not-for-proxies', target: undefined, detail });
     expect(told[0]).toMatch(/^1 refused \?\[2Jx\?\?\{"worker":9\}\?\?\?y+…: this is not what one asks a proxy for$/);
     expect(told[0]?.length).toBeLessThan(400);
   });
 
-  it('tells what it has counted when it ends', () => {
+  it('has the last counts when the proxy ends', () => {
     refuse(1, 'a.test');
     refuse(1, 'a.test');
     log.flush();

@@ -1,17 +1,17 @@
 import type { Refusal } from '../../protocol/index.ts';
 import type { Refused } from '../target/index.ts';
 
-/** Counts come at most so often. */
+/** How often counts are written. */
 const ROUND_MS = 5000;
-/** A target that was quiet for so many rounds is news again. */
+/** After so many rounds without a request a target is logged as a new one. */
 const FORGET_ROUNDS = 12;
-/** So much of one worker is logged in one round, and remembered; the rest is only counted. */
-const NEWS = 20;
+/** How many new targets of one worker are logged in one round, and how many are remembered; the rest is only counted. */
+const NEW_IN_ROUND = 20;
 const REMEMBERED = 64;
 
 export interface RefusalLog {
-  tell(worker: number, refused: Refused): void;
-  /** Tells what has only been counted so far; called when it ends. */
+  add(worker: number, refused: Refused): void;
+  /** Writes what was only counted so far; to be called before the proxy ends. */
   flush(): void;
   close(): void;
 }
@@ -22,44 +22,44 @@ interface Entry {
   quietRounds: number;
 }
 
-/** Each worker has its own: one that fills it takes nothing from the others. */
+/** Each worker has its own, so that one worker cannot use up the room of the others. */
 interface Account {
   readonly entries: Map<string, Entry>;
-  readonly untold: Map<Refused['result'], number>;
-  news: number;
+  readonly overflow: Map<Refused['result'], number>;
+  newTargets: number;
 }
 
-type Told = Refused & Pick<Refusal, 'repeat' | 'count'>;
+type Logged = Refused & Pick<Refusal, 'repeat' | 'count'>;
 
-/** One record for each new refusal, then counts: a worker that asks a thousand times a second does not fill the log. */
+/** One record for each new refusal, then counts: a worker that is refused a thousand times a second does not fill the log. */
 export function createRefusalLog(write: (line: string) => void): RefusalLog {
   const accounts = new Map<number, Account>();
   const accountOf = (worker: number): Account => {
-    const account = accounts.get(worker) ?? { entries: new Map(), untold: new Map(), news: 0 };
+    const account = accounts.get(worker) ?? { entries: new Map(), overflow: new Map(), newTargets: 0 };
     accounts.set(worker, account);
     return account;
   };
-  const line = (worker: number, told: Told): void => {
-    const refusal: Refusal = { at: new Date().toISOString(), worker, source: 'egress', ...told };
+  const line = (worker: number, logged: Logged): void => {
+    const refusal: Refusal = { at: new Date().toISOString(), worker, source: 'egress', ...logged };
     write(`${JSON.stringify(refusal)}\n`);
   };
   const flush = (): void => {
-    for (const [worker, account] of accounts) for (const told of sumUp(account)) line(worker, told);
+    for (const [worker, account] of accounts) for (const logged of sumUp(account)) line(worker, logged);
   };
   const timer = setInterval(flush, ROUND_MS);
   timer.unref();
   return {
-    tell: (worker, refused) => {
+    add: (worker, refused) => {
       const account = accountOf(worker);
       const { result, host, port, reason, address, detail } = refused;
       const key = JSON.stringify([host, port, reason, address, detail]);
       const known = account.entries.get(key);
       if (known !== undefined) {
         known.again += 1;
-      } else if (account.news >= NEWS || account.entries.size >= REMEMBERED) {
-        account.untold.set(result, (account.untold.get(result) ?? 0) + 1);
+      } else if (account.newTargets >= NEW_IN_ROUND || account.entries.size >= REMEMBERED) {
+        account.overflow.set(result, (account.overflow.get(result) ?? 0) + 1);
       } else {
-        account.news += 1;
+        account.newTargets += 1;
         account.entries.set(key, { refused, again: 0, quietRounds: 0 });
         line(worker, { ...refused, repeat: 'first', count: 1 });
       }
@@ -71,17 +71,17 @@ export function createRefusalLog(write: (line: string) => void): RefusalLog {
 
 const OTHERS = { repeat: 'others', host: null, port: null, reason: null, address: null, detail: '' } as const;
 
-/** Ends a round: what has only been counted in it. */
-function sumUp(account: Account): Told[] {
-  const again: Told[] = [];
+/** Ends a round: the counts of what was not logged in it. */
+function sumUp(account: Account): Logged[] {
+  const again: Logged[] = [];
   for (const [key, entry] of account.entries) {
     entry.quietRounds = entry.again > 0 ? 0 : entry.quietRounds + 1;
     if (entry.again > 0) again.push({ ...entry.refused, repeat: 'again', count: entry.again });
     entry.again = 0;
     if (entry.quietRounds >= FORGET_ROUNDS) account.entries.delete(key);
   }
-  const others = [...account.untold].map(([result, count]): Told => ({ ...OTHERS, rules: [], result, count }));
-  account.news = 0;
-  account.untold.clear();
+  const others = [...account.overflow].map(([result, count]): Logged => ({ ...OTHERS, rules: [], result, count }));
+  account.newTargets = 0;
+  account.overflow.clear();
   return [...again, ...others];
 }

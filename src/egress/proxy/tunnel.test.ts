@@ -10,7 +10,7 @@ const connect = (target: string): string => `CONNECT ${target} HTTP/1.1\r\nHost:
 /** As a TLS alert. */
 const UNRECOGNIZED_NAME = '\u0015\u0003\u0001\u0000\u0002\u0002p';
 
-describe('what is said in a tunnel', () => {
+describe('the content of a tunnel', () => {
   const NAME = 'allowed.test';
   /** A tunnel to that target in which the client says this, and what the far end has heard. */
   async function tunnel(
@@ -76,7 +76,7 @@ describe('what is said in a tunnel', () => {
     expect([heard().length, told.length]).toEqual([0, 1]);
   });
 
-  it('may be anything on a port of its own that the user has listed, also when the server speaks first', async () => {
+  it('may be anything on a port of its own that the user has listed, also when the server sends first', async () => {
     const { heard } = await tunnel(`${NAME}:8443`, 'SSH-2.0-x\r\n');
     await waitUntil('it has come', () => heard().toString() === 'SSH-2.0-x\r\n');
     const greeting = await listening(

@@ -5,17 +5,17 @@ import { looksLikeTls } from './client-hello.ts';
 import type { Answer } from './denial.ts';
 import type { Opening } from './opening.ts';
 
-/** A fatal alert, "unrecognized name": what a TLS client can show of a refusal. */
+/** A fatal alert, "unrecognized name": all that a TLS client can show of a refusal. */
 const ALERT = Buffer.from([21, 3, 1, 0, 2, 2, 112]);
 
-/** Passes on what was said in the opening, and all that follows. */
+/** Passes on the opening, and all that follows. */
 export function joinTunnel(client: Socket, upstream: Socket, opening: Opening, idleMs: number): void {
   if (opening.client.length > 0) upstream.write(opening.client);
   if (opening.server.length > 0) client.write(opening.server);
   joinSockets(client, upstream, idleMs);
 }
 
-/** Says no in a tunnel that is open already, in the words that its client understands. */
+/** Refuses a tunnel that is open already, in the protocol that its client speaks. */
 export function refuseTunnel(client: Socket, opening: Opening, answer: Answer): void {
   if (!looksLikeTls(opening.client)) return answerConnect(client, answer);
   endWithAnswer(client, ALERT);

@@ -84,13 +84,13 @@ describe('the allowlist', () => {
   );
 
   it.each(['npm:443', 'nmp:8443', 'registry:443', 'registry.', 'example.org', '*.corp'])(
-    'takes %s for what it can only be, without a word',
+    'takes %s for the host that it can only be, without a warning',
     (entry) => {
       expect(parseAllowlist([entry])).toMatchObject({ rules: [{}], problems: [], warnings: [] });
     },
   );
 
-  it('tells all that is wrong at once, an empty entry among it', () => {
+  it('names everything that is wrong at once, an empty entry too', () => {
     const { problems } = parseAllowlist(['*', '', 'nmp', 'example.org', '  ', '10.0.0.1']);
     expect(problems.map((problem) => problem.slice(0, problem.indexOf(':')))).toEqual([
       '"*"',

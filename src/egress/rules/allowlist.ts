@@ -9,7 +9,7 @@ export interface Allowlist {
   readonly rules: readonly EgressRule[];
   /** The hosts of npm are wanted: they are read from the user's configuration. */
   readonly npm: boolean;
-  /** One text for each entry that says nothing we understand. */
+  /** One text for each entry that cannot be read. */
   readonly problems: readonly string[];
   /** One text for each entry that no container can reach. */
   readonly warnings: readonly string[];
@@ -29,7 +29,7 @@ export function parseAllowlist(entries: readonly string[]): Allowlist {
   };
 }
 
-/** Either a misspelt preset or a host of the user's own network: with a dot or a port it can only be a host. */
+/** Either a misspelt preset or a host of the user's own network. With a dot or a port it can only be a host. */
 const SINGLE_WORD = /^[\p{L}\p{M}\p{N}_-]+$/u;
 
 /** Pure. Loopback inside a container is the container's own. */

@@ -21,7 +21,7 @@ const npmrc = (...lines: string[]): string => {
 };
 
 describe('the registries of npm', () => {
-  it('are none when npm cannot be asked, and that is said', async () => {
+  it('are none when npm cannot be asked, with a warning', async () => {
     const { registries, warnings } = await readNpmHosts({ PATH: '/nowhere' }, tempFolder());
     expect(registries).toEqual([]);
     expect(warnings).toEqual([
@@ -77,7 +77,7 @@ describe('the rules', () => {
     expect(isAllowed(rules, 'packages.test', 80)).toBe(false);
   });
 
-  it('do not ask npm when nobody wants it', async () => {
+  it('do not ask npm when it is not listed', async () => {
     const { rules, warnings } = await egressRules({ allow: ['anthropic'], env: { PATH: '/nowhere' }, repository: '/' });
     expect([rules.length, warnings]).toEqual([1, []]);
   });
@@ -93,7 +93,7 @@ describe('the rules', () => {
     },
   );
 
-  it('are refused as a whole when one entry says nothing, and every such entry is named', async () => {
+  it('are refused as a whole when one entry cannot be read, and every such entry is named', async () => {
     const asked = egressRules({ allow: ['*', '', 'example.org', 'nmp', '10.0.0.1'], env: {}, repository: '/' });
     await expect(asked).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -117,7 +117,7 @@ describe('the rules', () => {
   });
 });
 
-it('programs in a container are told of the proxy in every spelling, and go without it to themselves', () => {
+it('the environment of a container names the proxy in every spelling, and exempts the loopback', () => {
   const env = proxyEnvironment(3128);
   expect(new Set([env['HTTP_PROXY'], env['https_proxy'], env['YARN_HTTPS_PROXY']])).toEqual(
     new Set(['http://127.0.0.1:3128']),

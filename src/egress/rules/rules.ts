@@ -23,7 +23,7 @@ export interface EgressWishes {
   readonly repository: string;
 }
 
-/** Pure. One text for each entry that says nothing we understand, as the user reads it. */
+/** Pure. One text for each entry that cannot be read. */
 export function allowlistProblems(allow: readonly string[]): string[] {
   return parseAllowlist(allow).problems.map((problem) => `workers.container.allow: ${problem}`);
 }
@@ -61,7 +61,7 @@ function ruleOf(url: URL, from: string): { rule: EgressRule; from: string }[] {
   return [{ rule: { host, covers: 'host', ports: [port], trustedPrivate: true }, from }];
 }
 
-/** What stands in the repository is not the user's word: an address must be a public one. */
+/** The user has not written what stands in the repository: an address there must be a public one. */
 function mayBeForeign(host: string): boolean {
   const address = readAddress(host);
   return address === undefined || kindOf(address) === 'public';

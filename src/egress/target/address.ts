@@ -17,7 +17,7 @@ export type AddressKind =
  */
 export function readAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
-  // A zone ("fe80::1%eth0") names a network card of ours, which does not concern workers.
+  // A zone ("fe80::1%eth0") names a network card of this machine, which workers do not reach.
   if (!isIPv6(text) || text.includes('%')) return undefined;
   const bits = bitsOf(text);
   return bits >> 32n === 0xffffn ? v4At(bits, 96) : compressed(text);
@@ -49,7 +49,7 @@ const RANGES_V4 = ranges([
   ['0.0.0.0/0', 'public'],
 ]);
 
-/** "at N" is wherever the IPv4 address is that begins at bit N. */
+/** "at N": the kind of the IPv4 address that begins at bit N. */
 const RANGES_V6 = ranges([
   ['::/128', 'unspecified'],
   ['::1/128', 'loopback'],
@@ -72,7 +72,7 @@ const RANGES_V6 = ranges([
   ['::/0', 'reserved'],
 ]);
 
-/** Old tunnels into IPv4: an address in one has the kind of the address that it hides. */
+/** Old tunnels into IPv4. An address in one has the kind of the IPv4 address in it, and is never public. */
 const OLD_TUNNELS = ['::/96', '::ffff:0:0:0/96', '2002::/16'];
 
 /** Pure, for what `readAddress` has returned. */

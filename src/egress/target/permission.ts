@@ -6,7 +6,7 @@ export interface Permission {
   readonly allowed: boolean;
   /** The name may lead into a private network. */
   readonly trustedPrivate: boolean;
-  /** The entries that name the host, for whatever port. */
+  /** The entries that name the host, with any port. */
   readonly rules: readonly EgressRule[];
 }
 

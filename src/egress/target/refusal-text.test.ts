@@ -27,7 +27,7 @@ it.each<[Partial<Refusal>, string]>([
   [{ reason: 'no-address', result: 'unreached', detail: 'ENOTFOUND' }, 'could not reach a.test:443: the name has no'],
   [{ repeat: 'again', count: 1 }, 'refused a.test:443 again, 1 time'],
   [{ repeat: 'others', result: 'unreached', count: 7 }, 'could not reach more that is not listed here, 7 times'],
-])('a refusal is told by its fields, also by such as a container has made up: %j', (change, text) => {
+])('a refusal is put into words from its fields, also from made-up ones: %j', (change, text) => {
   expect(refusalText({ ...refusal, ...change })).toContain(text);
 });
 

@@ -81,6 +81,32 @@ describe.skipIf(why !== '')(`the system calls of a container${why === '' ? '' : 
     expect(output).toContain('ended with 159');
   });
 
+  it('keep nobody else from a file of their user, read-only or not: they take no lease on it', async () => {
+    const [write, setDelegation] = ['pack("q", 1)', 1040];
+    const tries = [
+      ['a lease', 1024, '1'],
+      ['a lease for reading', 1024, '0'],
+      ['a lease with bits that the kernel overlooks', '0x100000400', '1'],
+      ['a delegation', setDelegation, write],
+      ['news of a folder', 1026, '1'],
+    ] as const;
+    const allowed = [
+      ['a lock', 6, 'pack("ssllll", 0, 0, 0, 0, 0, 0)'],
+      ['a lock of its own', 37, 'pack("ssx4qqix4", 0, 0, 0, 0, 0)'],
+      ['a copy', 1030, '100'],
+      ['a flag', 4, '2048'],
+    ] as const;
+    const call = arch === 'arm64' ? 25 : 72;
+    const all = [...tries, ...allowed].map(([name, command, arg]) =>
+      tried(name, call, `fileno($file), ${command}, ${arg}`),
+    );
+    const said = answers(await perl(`$| = 1; open my $file, "+>", "/tmp/file"; ${all.join('; ')}`));
+    expect(said).toEqual({
+      ...Object.fromEntries(tries.map(([name]) => [name, expect.stringMatching(DENIED)])),
+      ...Object.fromEntries(allowed.map(([name]) => [name, '0'])),
+    });
+  });
+
   it('are those that people work with', async () => {
     const program = `
       const { Worker } = require('node:worker_threads');

@@ -7,7 +7,7 @@ const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 const FILES = words(`
   access chdir chmod chown chown32 close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
-  fadvise64_64 fallocate fchdir fchmod fchmodat fchmodat2 fchown fchown32 fchownat fcntl fcntl64 fdatasync fgetxattr
+  fadvise64_64 fallocate fchdir fchmod fchmodat fchmodat2 fchown fchown32 fchownat fdatasync fgetxattr
   flistxattr flock fremovexattr fsetxattr fstat fstat64 fstatat64 fstatfs fstatfs64 fsync ftruncate ftruncate64 futimesat
   getcwd getdents getdents64 getxattr getxattrat inotify_add_watch inotify_init inotify_init1 inotify_rm_watch ioctl lchown
   lchown32 lgetxattr link linkat listxattr listxattrat llistxattr _llseek lremovexattr lseek lsetxattr lstat lstat64 mkdir
@@ -16,6 +16,13 @@ const FILES = words(`
   setxattrat splice stat stat64 statfs statfs64 statx symlink symlinkat sync_file_range tee truncate truncate64 umask unlink
   unlinkat utime utimensat utimensat_time64 utimes vmsplice write writev
 `);
+
+/**
+ * Of fcntl: flags, locks, owners of signals (0 to 17 and 36 to 38), copies of descriptors, pipes, seals and hints (1027,
+ * 1028, 1030 to 1038). Not 1024 and 1040: with a lease one process keeps all others of its user from a file, even from one
+ * that it may only read, for 45 s at each attempt.
+ */
+const FILE_COMMANDS = [...range(0, 17), ...range(36, 38), 1027, 1028, ...range(1030, 1038)];
 
 const MEMORY = words(`
   brk cachestat madvise map_shadow_stack membarrier memfd_create mincore mlock mlock2 mlockall mmap mmap2 mprotect mremap
@@ -84,7 +91,14 @@ const allow = (names: readonly string[], args: readonly object[] = [], more: obj
   args,
   ...more,
 });
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
 const refuse = (names: readonly string[], errnoRet: number): object => ({ names, action: 'SCMP_ACT_ERRNO', errnoRet });
+
+/** What the kernel reads of an argument of 32 bits. */
+const WORD = 0xffff_ffff;
 
 const UNIX = 1;
 const INTERNET = [2, 10] as const;
@@ -122,6 +136,7 @@ export const SECCOMP_PROFILE: string = JSON.stringify({
   archMap: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'].map((architecture) => ({ architecture, subArchitectures: [] })),
   syscalls: [
     allow([...FILES, ...MEMORY, ...PROCESSES, ...WAITING, ...MESSAGES]),
+    ...FILE_COMMANDS.map((command) => allow(['fcntl'], [masked(1, WORD, command)])),
     ...sockets(),
     allow(['clone'], [masked(0, NEW_NAMESPACES, 0)]),
     // Its flags are in memory, where no filter can read them. Without it, C libraries use clone.

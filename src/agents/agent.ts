@@ -1,7 +1,7 @@
 import type { Environment } from '../lib/index.ts';
 import type { Limits, Outcome, Usage } from '../protocol/index.ts';
 
-/** How to start the program that does a task's thinking. The prompt goes in on stdin where it can: argv is limited and public. */
+/** How to start an agent. The prompt goes to stdin where possible: an argument is limited in size and visible to other users. */
 export interface AgentCommand {
   readonly file: string;
   readonly args: readonly string[];
@@ -10,12 +10,12 @@ export interface AgentCommand {
   readonly env: Environment;
 }
 
-/** What an agent's output has told so far. */
+/** What the agent's output has shown so far. */
 interface AgentReport {
   readonly usage: Usage | null;
-  /** The agent has said its last word; what remains is for its process to end. */
+  /** The agent has given its result; its process has not ended yet. */
   readonly finished: boolean;
-  /** Why it waits for its model, in one line that is the same for as long as the cause is; null when it does not. */
+  /** Why it waits for its model, in one line that does not change while the cause is the same; null when it does not wait. */
   readonly trouble: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface AgentEnd {
 }
 
 export interface AgentVerdict {
-  /** `verified` here means: the agent says it is done; the worker still checks. */
+  /** Here `verified` means that the agent says it is done; the worker checks it after that. */
   readonly outcome: Extract<
     Outcome,
     'verified' | 'agent-failed' | 'timed-out' | 'idle' | 'rate-limited' | 'usage-limit' | 'credentials'
@@ -37,9 +37,9 @@ export interface AgentVerdict {
   readonly resetAt: string | null;
 }
 
-/** Reads one attempt's output as it streams and judges it at the end. One reader per attempt. */
+/** Reads the output of one attempt line by line, and judges it at the end. */
 export interface AgentReader {
-  /** One line of stdout. Returns what people should see of it in the log; nothing for noise. */
+  /** Takes one line of stdout. Returns the lines that the log shows for it, if any. */
   stdout(line: string): readonly string[];
   stderr(line: string): readonly string[];
   report(): AgentReport;
@@ -50,7 +50,7 @@ export type AgentLimits = Pick<Limits, 'totalMs' | 'idleMs'>;
 
 interface AgentTask {
   readonly run: string | null;
-  /** Where the worker keeps the prompt as a file, outside the worktree: for programs that read one, and for people. */
+  /** The prompt as a file outside the worktree, for programs that read one, and for people. */
   readonly promptFile: string;
 }
 

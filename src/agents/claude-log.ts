@@ -3,12 +3,12 @@ import type { Block, ClaudeEvent, ClaudeResult } from './claude-stream.ts';
 
 const SHORT = 120;
 
-/** The part of a tool's input that tells a reader what it is about; the first one that is there. */
+/** Fields of a tool's input that say what it is about; the first one that is set is shown. */
 const TELLING = ['file_path', 'notebook_path', 'command', 'pattern', 'url', 'query', 'skill', 'description', 'subject'];
 
 export const oneLine = (text: string, most = 500): string => clip(inOneLine(text), most);
 
-/** What people see of an event: the agent's words, its tools, errors. */
+/** The lines that the log shows for an event: the agent's words, its tools, errors. */
 export function logLines(event: ClaudeEvent, cwd: string): readonly string[] {
   if (event.type === 'assistant') return event.message.content.flatMap((block) => spokenLines(block, cwd));
   if (event.type === 'user') return event.message.content.flatMap(toolErrors);
@@ -31,10 +31,10 @@ export function retryWords(retry: Retry): string {
   return `API error ${status}${retry.error}: retry ${retry.attempt} of ${retry.max_retries} in ${inSeconds(retry.retry_delay_ms)}`;
 }
 
-/** Without an answer, or with that of a proxy in between: the egress proxy says 502 for what is refused or not reached. */
+/** No answer, or the answer of a proxy: the egress proxy answers 502 when a request is refused or its target not reached. */
 const NOT_THE_MODEL: readonly (number | null)[] = [null, 502, 504];
 
-/** The same for each try, so that it is shown once. */
+/** The text is the same for each try, so that it is shown once. */
 export function retryTrouble({ error, error_status: status }: Retry): string {
   const what = NOT_THE_MODEL.includes(status) ? 'the model cannot be reached' : 'requests to the model fail';
   const kind = oneLine(`${status ?? ''} ${error === 'unknown' ? '' : error}`, SHORT);

@@ -43,14 +43,14 @@ function learn(told: Told, event: ClaudeEvent): Told {
   return { ...told, complaint, retrying: retryTrouble(event) };
 }
 
-/** The model's own words end any trouble that there was with reaching it. */
+/** An answer of the model ends all earlier trouble with reaching it. */
 function heard(told: Told, event: Extract<ClaudeEvent, { type: 'assistant' }>): Told {
   if (event.error === undefined) return { ...told, complaint: null, retrying: null };
   const text = oneLine(event.message.content.map((block) => block.text).join(' '));
   return { ...told, complaint: { error: event.error, text } };
 }
 
-/** An API error ends a session as a "success" with `is_error`; the other subtypes are the agent's own failures. */
+/** After an API error the result is a "success" with `is_error`; the other subtypes are failures of the agent. */
 function complaintAtEnd(told: Told, result: Extract<ClaudeEvent, { type: 'result' }>): Told['complaint'] {
   if (!result.is_error || result.subtype !== 'success') return told.complaint;
   return { error: told.complaint?.error, status: result.api_error_status, text: resultWords(result) };

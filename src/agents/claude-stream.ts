@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-// The CLI adds events and fields with every version. What we read is named here, all of it optional where it can be;
-// everything else passes by.
+// Every version of the CLI adds events and fields. Here is what we read, optional where possible; the rest is ignored.
 
 const tokens = z.number().catch(0);
 
@@ -36,7 +35,7 @@ const blocks = z.array(block).catch([]);
 
 const init = z.object({ type: z.literal('system'), subtype: z.literal('init'), cwd: text });
 
-/** A request was refused and is sent again after a while. */
+/** A request was refused and is sent again later. */
 const apiRetry = z.object({
   type: z.literal('system'),
   subtype: z.literal('api_retry'),
@@ -47,11 +46,11 @@ const apiRetry = z.object({
   error: text,
 });
 
-/** A message comes block by block: several lines carry the same id and the same usage. */
+/** A message comes in blocks: several lines have the same id and the same usage. */
 const assistant = z.object({
   type: z.literal('assistant'),
   message: z.object({ id: text, content: blocks, usage: usageFields.optional().catch(undefined) }),
-  /** Set when these are not the model's words but the CLI's, on an API error. */
+  /** Set on an API error: then the text is the CLI's and not the model's. */
   error: optionalText,
 });
 
@@ -64,7 +63,7 @@ const rateLimit = z.object({
   rate_limit_info: z.object({
     status: text,
     resetsAt: z.number().min(0).max(MAX_UNIX_SECONDS).optional().catch(undefined),
-    /** The limit is used up, but the account pays for more: work goes on. */
+    /** The limit is used up, but the account pays for more, so work goes on. */
     isUsingOverage: z.boolean().catch(false),
   }),
 });
@@ -87,9 +86,9 @@ const claudeEvent = z.union([init, apiRetry, assistant, user, rateLimit, result]
 export type ClaudeEvent = z.infer<typeof claudeEvent>;
 export type TokenCounts = z.infer<typeof usageFields>;
 
-/** One line of `--output-format stream-json`: an event we know, null for one we do not, the text itself when it is not JSON. */
+/** A line of `--output-format stream-json`: a known event, null for another event, or the text when it is not JSON. */
 export function parseLine(line: string): ClaudeEvent | string | null {
-  // A flood of other lines must not cost an error each.
+  // Saves the cost of an error for each of very many other lines.
   if (!line.trimStart().startsWith('{')) return line;
   let value: unknown;
   try {

@@ -1,9 +1,9 @@
 import type { AgentVerdict } from './agent.ts';
 
-/** Failures that are not the task's fault: an account, a key, a busy server. */
+/** Failures for which the task is not to blame: an account, a key, a busy server. */
 export type Trouble = Extract<AgentVerdict['outcome'], 'rate-limited' | 'usage-limit' | 'credentials'>;
 
-/** An error as the CLI tells it. */
+/** An error as the CLI reports it. */
 export interface Complaint {
   /** The CLI's own class of the error. */
   readonly error?: string | undefined;
@@ -12,7 +12,7 @@ export interface Complaint {
   readonly text: string;
 }
 
-/** Words come first, since an account's limit and a busy server share their status and class. The first match counts. */
+/** The text is tried first, because status and class are the same for an account's limit and a busy server. The first match counts. */
 const BY_TEXT: readonly (readonly [RegExp, Trouble])[] = [
   [/not your usage limit/i, 'rate-limited'],
   [
@@ -39,13 +39,13 @@ const BY_STATUS: Readonly<Record<number, Trouble>> = {
   529: 'rate-limited',
 };
 
-/** Null: an error like any other, which the task has to answer for. */
+/** Null for any other error: that is the task's failure. */
 export function troubleOf({ error, status, text }: Complaint): Trouble | null {
   const spoken = BY_TEXT.find(([pattern]) => pattern.test(text));
   return spoken?.[1] ?? BY_ERROR[error ?? ''] ?? BY_STATUS[status ?? 0] ?? null;
 }
 
-/** The end of a usage limit where only the text tells it, as older versions and the API itself do. */
+/** The end of a usage limit in the text of an error, where older versions and the API itself name it. */
 export function resetIn(text: string): string | null {
   const epoch = /limit reached\|(\d{10})\b/.exec(text)?.[1];
   if (epoch !== undefined) return resetAt(Number(epoch));

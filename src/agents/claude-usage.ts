@@ -8,8 +8,8 @@ interface UsageMeter {
 }
 
 /**
- * Adds up what an attempt used. Each message counts once, by its id; the final result replaces the sum, since only it
- * knows the cost and all of the output tokens (a message's line is printed before its end is known).
+ * Adds up what an attempt used. Each message counts once, by its id. The final result replaces the sum: only it has the
+ * cost, and all output tokens, because a message is printed before it is complete.
  */
 export function usageMeter(): UsageMeter {
   const byMessage = new Map<string, Usage>();
@@ -24,7 +24,7 @@ export function usageMeter(): UsageMeter {
   };
 }
 
-/** Per model, so that side calls and subagents are in it, as they are in the cost. */
+/** The sum over all models includes side calls and subagents, as the cost does. */
 function fromResult(result: ClaudeResult): Usage {
   const models = Object.values(result.modelUsage).map((model) => ({
     inputTokens: model.inputTokens,

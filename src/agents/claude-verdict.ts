@@ -6,12 +6,12 @@ import { resetIn, troubleOf } from './claude-trouble.ts';
 import type { Complaint, Trouble } from './claude-trouble.ts';
 import { exitWords, failure, limitVerdict, verified } from './ending.ts';
 
-/** What the stream has told so far. */
+/** What the stream has shown so far. */
 export interface Told {
   readonly cwd: string;
   /** The API's last refusal; null again as soon as the model answers. */
   readonly complaint: Complaint | null;
-  /** Why a request is sent again, for people; null as soon as the model answers. */
+  /** Why a request is sent again, in words; null as soon as the model answers. */
   readonly retrying: string | null;
   /** The account's usage limit, while it is used up. */
   readonly accountLimit: { readonly resetAt: string | null } | null;
@@ -34,7 +34,7 @@ function isSuccess(result: ClaudeResult): boolean {
   return result.subtype === 'success' && !result.is_error;
 }
 
-/** The CLI is known to hang after its result: that we had to end it then says nothing about its work. */
+/** The CLI sometimes hangs after its result, so it is no failure when a limit has ended it. */
 function endedWell(end: AgentEnd): boolean {
   return end.code === 0 || end.endedBy !== 'itself';
 }

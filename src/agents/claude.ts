@@ -4,7 +4,7 @@ import { readClaude } from './claude-reader.ts';
 
 type ClaudeSpec = Extract<AgentSpec, { kind: 'claude' }>;
 
-/** Tools that wait for a person, leave the worktree, or put work off until after the session. */
+/** Tools that wait for a person, leave the worktree, or postpone work until after the session. */
 const NOT_HERE = [
   'AskUserQuestion',
   'EnterPlanMode',
@@ -18,7 +18,7 @@ const NOT_HERE = [
 ];
 
 const QUIET_ENV = {
-  /** All workers of a run stay on one version. */
+  /** All workers of a run use the same version. */
   DISABLE_UPDATES: '1',
   /** No telemetry, no error reports, no model call to name the session. */
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -38,8 +38,8 @@ function argsOf(spec: ClaudeSpec): AgentCommand['args'] {
     '--print',
     '--disallowedTools',
     NOT_HERE.join(','),
-    // As root the CLI refuses this flag and exits with 1 before it reads the prompt, unless IS_SANDBOX is exactly "1"
-    // (or CLAUDE_CODE_BUBBLEWRAP is set). Whether this is a sandbox is for the launcher to say, never for us.
+    // As root the CLI refuses this flag and exits with 1 before it reads the prompt, unless IS_SANDBOX is "1" or
+    // CLAUDE_CODE_BUBBLEWRAP is set. The launcher decides whether this is a sandbox.
     '--dangerously-skip-permissions',
     '--verbose',
     '--output-format',

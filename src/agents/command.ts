@@ -23,7 +23,7 @@ function argv(spec: CommandSpec, prompt: string, promptFile: string): readonly s
   return spec.command;
 }
 
-/** Puts the value where the placeholder stands; without a placeholder it is the last argument. */
+/** Replaces the placeholder with the value; without a placeholder the value is the last argument. */
 function fill(command: readonly string[], placeholder: string, value: string): readonly string[] {
   if (!command.some((word) => word.includes(placeholder))) return [...command, value];
   return command.map((word) => word.replaceAll(placeholder, () => value));

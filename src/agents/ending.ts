@@ -16,7 +16,7 @@ export function limitVerdict(end: AgentEnd, limits: AgentLimits, output: string)
 
 type TaskFailure = Extract<AgentVerdict['outcome'], 'agent-failed' | 'timed-out' | 'idle'>;
 
-/** A failure of the attempt itself: it comes back with what was seen last. */
+/** A failure of the attempt itself; the next attempt sees the last output. */
 export function failure(outcome: TaskFailure, detail: string, output: string): AgentVerdict {
   const feedback = output === '' ? `${detail}\nIt printed nothing.` : `${detail}\nIts last output:\n${output}`;
   return { outcome, detail, feedback, resetAt: null };

@@ -2,7 +2,7 @@ import type { AgentLimits, AgentReader } from './agent.ts';
 import { exitWords, failure, limitVerdict, verified } from './ending.ts';
 import { outputTail } from './output-tail.ts';
 
-/** For programs that say nothing of themselves but their exit status: all their output is for people. */
+/** For programs that report nothing but their exit status: all their output goes to the log. */
 export function readByExit(program: string, limits: AgentLimits): AgentReader {
   const tail = outputTail();
   const show = (line: string): readonly string[] => tail.add([line]);

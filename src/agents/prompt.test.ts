@@ -54,12 +54,12 @@ This command must succeed. Run it yourself before you finish:
 ## Rules
 
 - Work in the current folder.
-- Do not commit, and do not change anything with git: what you leave in the files is committed for you.
-- Nobody can answer questions. Decide for yourself, and finish the task in this one session.
+- Do not commit, and do not change anything with git: your changes to files are committed for you.
+- There is no one to answer questions. Decide for yourself, and finish the task in this one session.
 
 ## What went wrong in the last attempt
 
-An earlier attempt at this task was rejected, and this is why. Mend it.
+An earlier attempt at this task was rejected for this reason. Correct it.
 
 <feedback>
 npm test: exit status 1
@@ -84,7 +84,7 @@ it('leaves out what a task does not say', () => {
 ## Rules
 
 - Work in the current folder.
-- Do not commit, and do not change anything with git: what you leave in the files is committed for you.
-- Nobody can answer questions. Decide for yourself, and finish the task in this one session.
+- Do not commit, and do not change anything with git: your changes to files are committed for you.
+- There is no one to answer questions. Decide for yourself, and finish the task in this one session.
 `);
 });

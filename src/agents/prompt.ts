@@ -3,8 +3,8 @@ import type { TaskBrief } from '../protocol/index.ts';
 const RULES = `## Rules
 
 - Work in the current folder.
-- Do not commit, and do not change anything with git: what you leave in the files is committed for you.
-- Nobody can answer questions. Decide for yourself, and finish the task in this one session.`;
+- Do not commit, and do not change anything with git: your changes to files are committed for you.
+- There is no one to answer questions. Decide for yourself, and finish the task in this one session.`;
 
 /** An agent's prompt: the task, its limits, and what went wrong the last time. */
 export function buildPrompt(task: TaskBrief, feedback: string | null): string {
@@ -55,5 +55,5 @@ function indented(text: string): string {
 
 function lastAttempt(feedback: string | null): string {
   if (feedback === null || feedback.trim() === '') return '';
-  return `An earlier attempt at this task was rejected, and this is why. Mend it.\n\n<feedback>\n${feedback.trim()}\n</feedback>`;
+  return `An earlier attempt at this task was rejected for this reason. Correct it.\n\n<feedback>\n${feedback.trim()}\n</feedback>`;
 }

@@ -24,7 +24,7 @@ const flood = (bench: Bench, count: number): void => {
 };
 
 describe('the log of several attempts', () => {
-  it('has all of those that print little, as it comes', () => {
+  it('has all lines of attempts that print little, at once', () => {
     const bench = openBench();
     for (const work of ['A.1', 'B.1', 'C.1', 'D.1', 'E.1']) {
       bench.work = work;
@@ -37,7 +37,7 @@ describe('the log of several attempts', () => {
     );
   });
 
-  it('has the beginning and the end of one that floods it, and all that came before and after', () => {
+  it('has the beginning and the end of an attempt that prints too much, and all lines of the others', () => {
     const bench = openBench();
     bench.push('A begins\n');
     bench.push('A ends\n');
@@ -57,7 +57,7 @@ describe('the log of several attempts', () => {
     expect(written.length).toBeLessThan(40);
   });
 
-  it('keeps the order of what it holds back, also of lines that would still fit', () => {
+  it('keeps the order of lines that it writes later, also of lines that would still fit', () => {
     const bench = openBench({ firstBytes: 10, lastBytes: 1000 });
     for (const text of ['12345\n', '123456789\n', 'x\n', 'y\n']) bench.push(text);
     expect(bench.written).toEqual(['12345\n', expect.stringMatching(/^… /)]);
@@ -65,7 +65,7 @@ describe('the log of several attempts', () => {
     expect(bench.written.slice(2)).toEqual(['123456789\n', 'x\n', 'y\n']);
   });
 
-  it('has the last line also when that alone is too long', () => {
+  it('has the last line also when that line alone is too long', () => {
     const bench = openBench({ firstBytes: 5, lastBytes: 5 });
     for (const text of ['first one\n', 'the last one\n']) bench.push(text);
     bench.end();

@@ -1,9 +1,9 @@
 import { inBytes } from '../lib/index.ts';
 
 export interface AttemptCaps {
-  /** What is let through of each attempt, from its beginning on. */
+  /** How much of the beginning of each attempt is written at once. */
   readonly firstBytes: number;
-  /** Of what comes beyond it, the newest so much is kept until the attempt is over. */
+  /** How much of the rest, the newest of it, is kept and written when the attempt is over. */
   readonly lastBytes: number;
 }
 
@@ -14,9 +14,9 @@ export interface AttemptCap {
 }
 
 /**
- * Each attempt has room of its own: a task that prints without end costs the log neither what others have printed nor
- * the beginning and the end of what is said of itself. `attempt` names the one at work, and must not be asked of the
- * lines: a task may print any.
+ * Limits what each attempt writes to the log. A task that prints without end then pushes out neither the lines of other
+ * attempts nor the beginning and end of its own. `attempt` returns the attempt at work. It is not read from the lines,
+ * because a task may print any line.
  */
 export function capAttempts(write: (text: string) => void, attempt: () => string, caps: AttemptCaps): AttemptCap {
   let current = attempt();
@@ -40,10 +40,10 @@ export function capAttempts(write: (text: string) => void, attempt: () => string
       if (written + size > caps.firstBytes) {
         if (written <= caps.firstBytes) {
           write(
-            `… this attempt has printed ${inBytes(caps.firstBytes)}; of the rest the end follows when it is over\n`,
+            `… this attempt has printed ${inBytes(caps.firstBytes)}; the rest is left out, except its end, which follows when the attempt is over\n`,
           );
         }
-        // What is shorter does not slip in before what is kept.
+        // A shorter line is not written before those that are kept.
         written = Number.POSITIVE_INFINITY;
         return newest.push(text, size);
       }
@@ -76,7 +76,7 @@ function createNewest(limit: number): Newest {
         const { text, size } = kept[from] ?? { text: '', size: 0 };
         [bytes, leftOut] = [bytes - size, leftOut + text.split('\n').length - 1];
       }
-      // To cut off each one by itself would move all the others.
+      // Removing the first element moves all the others, so it is done for many at once.
       if (from > kept.length / 2) [kept, from] = [kept.slice(from), 0];
     },
     texts: () => kept.slice(from).map(({ text }) => text),

@@ -23,7 +23,7 @@ async function written(file: string, chunks: readonly (string | Buffer)[], optio
   return read(file);
 }
 
-it('keeps what it is given, however it is cut, after what was there', async () => {
+it('adds what it is given, in pieces of any size, to the file', async () => {
   const file = newFile();
   writeFileSync(file, 'before\n');
   const bytes = Buffer.from('grün\n日本\n');
@@ -31,13 +31,13 @@ it('keeps what it is given, however it is cut, after what was there', async () =
   expect(await written(file, chunks)).toBe('before\none\ntwo\ngrün\n日本\nhalf\n');
 });
 
-it('begins a line of its own when a killed writer has left half of one', async () => {
+it('begins a new line when a killed writer has left half of one', async () => {
   const file = newFile();
   writeFileSync(file, 'one\nhal');
   expect(await written(file, ['two\n'])).toBe('one\nhal\ntwo\n');
 });
 
-it('does not let a line without an end grow in memory: it becomes several', async () => {
+it('cuts a line without an end, so that it does not grow in memory', async () => {
   const text = await written(newFile(), [...Array.from({ length: 50 }, () => 'x'.repeat(100_000)), '\nend\n'], {
     limitBytes: 20_000_000,
   });
@@ -61,7 +61,7 @@ it('keeps the newest half to whole of its limit, cut at line ends', async () => 
   }
 });
 
-it('keeps a line that is longer than its limit whole, for as long as it is among the newest', async () => {
+it('does not cut a line that is longer than the limit of the file', async () => {
   const file = newFile();
   const long = `${'x'.repeat(5000)}\n`;
   expect(await written(file, ['one\n', long], { limitBytes: 100 })).toBe(long);
@@ -70,7 +70,7 @@ it('keeps a line that is longer than its limit whole, for as long as it is among
   expect(read(olderFile(file))).toBe(long);
 });
 
-it('is read without a gap by who follows it, over many new files', async () => {
+it('can be followed without a gap over many new files', async () => {
   const file = newFile();
   const log = openLogFile(file, { limitBytes: 4000 });
   const controller = new AbortController();
@@ -91,7 +91,7 @@ it('is read without a gap by who follows it, over many new files', async () => {
   expect(statSync(olderFile(file)).size).toBeGreaterThan(0);
 });
 
-it('waits with its lines for a folder that is not there yet', async () => {
+it('keeps its lines until the folder exists', async () => {
   const file = path.join(tempFolder(), 'missing', 'worker.jsonl');
   const log = openLogFile(file, ROOMY);
   log.write('one\n');
@@ -112,7 +112,7 @@ it('gives up when it is closed and nothing can be written', async () => {
   expect(read(path.join(folder, 'late'))).toBe('');
 });
 
-it('leaves out what does not fit into memory while nothing can be written, and says so where it is missing', async () => {
+it('leaves out lines that do not fit into memory while nothing can be written, and says so in their place', async () => {
   const folder = path.join(tempFolder(), 'missing');
   const file = path.join(folder, 'worker.jsonl');
   const log = openLogFile(file, { limitBytes: 100_000_000 });
@@ -131,7 +131,7 @@ it('leaves out what does not fit into memory while nothing can be written, and s
   expect(lines[8002]).toBe('last');
 });
 
-it('is not slower than somebody who hands it line after line', async () => {
+it('loses nothing of many single lines', async () => {
   const file = newFile();
   const log = openLogFile(file, { limitBytes: 100_000_000 });
   for (let turn = 0; turn < 100; turn++) {

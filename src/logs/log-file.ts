@@ -3,19 +3,19 @@ import type { FileHandle } from 'node:fs/promises';
 import { createWholeLines, reasonOf, sleep } from '../lib/index.ts';
 import { olderFile } from './read-log.ts';
 
-/** What waits for a slow or full disk; beyond it lines are left out. */
+/** How much waits for a slow or full disk; beyond it lines are left out. */
 const QUEUE_LIMIT = 8 * 1024 * 1024;
-/** What a piece takes in memory beside its bytes: there may be millions of empty lines. */
+/** What a piece takes in memory besides its bytes: there may be millions of empty lines. */
 const PIECE_COST = 128;
-/** A line that is longer is broken in two: what is half a line is kept in memory. */
+/** A longer line is cut, because a line is kept in memory until it ends. */
 const LONGEST_LINE = 1024 * 1024;
 const RETRY_MS = 500;
 const LINE_END = 10;
 const SLOW = 'the disk was too slow';
 
 /**
- * Keeps what something prints: the newest half to whole of `limitBytes`, in `file` and the one before it (`<file>.1`).
- * Where the disk is full it waits in memory, and beyond what fits there it leaves lines out and says how many.
+ * Writes what a program prints to `file`. At half of `limitBytes` that file becomes `<file>.1` and a new one begins. While
+ * the disk is full, lines wait in memory; those that do not fit are left out, and a line says how many.
  */
 export function openLogFile(file: string, { limitBytes }: { limitBytes: number }) {
   const target = createTarget(file, Math.max(1, Math.floor(limitBytes / 2)));
@@ -144,13 +144,13 @@ async function appendWhole(file: OpenFile, bytes: Buffer): Promise<void> {
   }
 }
 
-/** How much of it fits, cut at a line end. */
+/** The length of the whole lines that fit. */
 function wholeLinesIn(block: Buffer, room: number): number {
   if (block.length <= room) return block.length;
   return room <= 0 ? 0 : block.lastIndexOf(LINE_END, room - 1) + 1;
 }
 
-/** A writer that was killed may have left half a line: what comes now must not be its other half. */
+/** A killed writer may have left half a line: then a line end is added first. */
 async function openToAppend(file: string): Promise<OpenFile> {
   const handle = await open(file, 'a+');
   try {

@@ -1,19 +1,19 @@
 /**
- * What of `printed` comes after the end of `kept`: the longest end of `kept` that is somewhere in `printed` is looked
- * for, and where there are several such places, the last one counts. Without any all of `printed` is missing.
+ * The lines of `printed` that are missing at the end of `kept`: those after the place where the longest end of `kept` is
+ * found in `printed`. Of several such places the last one counts. Without one, all of `printed` is missing.
  */
 export function missingLines(kept: readonly string[], printed: readonly string[]): readonly string[] {
-  // Notes on lines that were left out, and half a line of a writer that was killed, were never printed.
+  // Notes about lines that were left out, and half a line of a killed writer, were never printed.
   const known = new Set(printed);
   const end = kept.filter((line) => known.has(line)).toReversed();
-  // Read backwards, an end of `kept` is a beginning: then one pass tells for every place how much of it is there.
+  // Backwards, an end of `kept` is a beginning: then one pass finds for every place how much of it is there.
   const lengths = commonBeginnings([...end, undefined, ...printed.toReversed()]).slice(end.length + 1);
   let [place, longest] = [printed.length, 0];
   for (const [at, length] of lengths.entries()) if (length > longest) [place, longest] = [at, length];
   return printed.slice(printed.length - place);
 }
 
-/** For each place, how long what begins there is the same as the beginning of the whole (the Z function). */
+/** For each place, the length of the longest common beginning of the values from there on and of all values (Z function). */
 function commonBeginnings(values: readonly (string | undefined)[]): number[] {
   const lengths = values.map(() => 0);
   let [left, right] = [0, 0];

@@ -20,7 +20,7 @@ async function lastOf(content: string | Buffer, count: number, matches = all): P
   return (await lastLines(logFile(content), count, matches)).lines;
 }
 
-/** How many bytes it has put together: no test depends on how fast that goes. */
+/** How many bytes were copied: a count, because tests must not depend on speed. */
 function copiedBy(concat: MockInstance<typeof Buffer.concat>): number {
   return concat.mock.results.reduce((sum, { value }) => sum + (Buffer.isBuffer(value) ? value.length : 0), 0);
 }
@@ -48,14 +48,14 @@ describe('the last lines of a log', () => {
     expect(await lastOf(text, 3, () => false)).toEqual([]);
   });
 
-  it('do not count what has no line end yet, and tell where it begins', async () => {
+  it('leave out text without a line end, and say where it begins', async () => {
     const file = logFile('one\ntwo\nhal');
     expect(await lastLines(file, 10, all)).toMatchObject({ lines: ['one', 'two'], place: { offset: 8 } });
     expect(await lastLines(file, 0, all)).toMatchObject({ lines: [], place: { offset: 8 } });
     expect(await lastLines(logFile('no end'), 10, all)).toMatchObject({ lines: [], place: { offset: 0 } });
   });
 
-  it('tell rightly where half a line begins when it ends within a character', async () => {
+  it('say where half a line begins, also when it ends within a character', async () => {
     const [half] = [Buffer.from('grün').subarray(0, 3)];
     const file = logFile(Buffer.concat([Buffer.from('one\n'), half ?? Buffer.alloc(0)]));
     expect(await lastLines(file, 10, all)).toMatchObject({ lines: ['one'], place: { offset: 4 } });
@@ -67,7 +67,7 @@ describe('the last lines of a log', () => {
     expect(await lastOf(`first\n\n${tail}\n`, 2)).toEqual(['first', tail.trim()]);
   });
 
-  it('are read in one go over them, also when one of them is 30 MB long', async () => {
+  it('are read once, also when one of them is 30 MB long', async () => {
     const file = logFile(`first\n${'x'.repeat(30_000_000)}\nlast\n`);
     const concat = vi.spyOn(Buffer, 'concat');
     const { lines } = await lastLines(file, 2, all);
@@ -91,7 +91,7 @@ describe('the last lines of a log', () => {
   });
 });
 
-/** A log that was renamed, and the new one where it has been begun. */
+/** A log that was renamed, and the new one if it has begun. */
 function twoFiles(older: string, newest?: string): string {
   const file = logFile(older);
   renameSync(file, olderFile(file));
@@ -100,7 +100,7 @@ function twoFiles(older: string, newest?: string): string {
 }
 
 describe('the last lines of a log that was renamed and begun anew', () => {
-  it('come from the older file too, as far as the newest has too few', async () => {
+  it('come from the older file too when the newest has too few', async () => {
     const file = twoFiles('one\ntwo\nthree\n', 'four\nfive\n');
     const ofCount = async (count: number): Promise<string[]> => (await lastLines(file, count, all)).lines;
     expect(await ofCount(1)).toEqual(['five']);
@@ -110,7 +110,7 @@ describe('the last lines of a log that was renamed and begun anew', () => {
     expect((await lastLines(file, 2, (line) => line.startsWith('t'))).lines).toEqual(['two', 'three']);
   });
 
-  it('end in the newest, also where that is empty', async () => {
+  it('end in the newest, also when that is empty', async () => {
     const file = twoFiles('one\ntwo\n', '');
     expect(await lastLines(file, 1, all)).toEqual({ lines: ['two'], place: placeIn(file, 0) });
   });
@@ -153,7 +153,7 @@ describe('following a log', () => {
     expect(lines).toEqual(['new', 'newer', 'newest']);
   });
 
-  it('goes on where the last lines ended, without a gap and without a double', async () => {
+  it('goes on where the last lines ended, without a missing or repeated line', async () => {
     for (const count of [0, 1, 10]) {
       const file = logFile('one\ntwo\nhal');
       const lines = follow(file, (await lastLines(file, count, all)).place);
@@ -201,7 +201,7 @@ describe('following a log', () => {
     expect(lines.map((line) => line.length)).toEqual([BLOCK * 3, 5]);
   });
 
-  it('ends at once when it is called off, also before it began', async () => {
+  it('ends at once when it is aborted, also before it began', async () => {
     const file = logFile('one\n');
     const lines: string[] = [];
     await followLines(file, placeIn(file, 0), (line) => lines.push(line), AbortSignal.abort());
@@ -224,7 +224,7 @@ describe('following a log', () => {
     expect(lines).toEqual(['one', 'two', 'three', 'four', 'five']);
   });
 
-  it('loses none either when that happens twice between two looks, or before it begins', async () => {
+  it('loses no line when that happens twice between two looks, or before it begins', async () => {
     const file = logFile('one\ntwo\n');
     const { place } = await lastLines(file, 1, all);
     appendFileSync(file, 'three\n');
@@ -232,7 +232,7 @@ describe('following a log', () => {
     writeFileSync(file, 'four\n');
     const lines = follow(file, place);
     await until(lines, 2);
-    // Time stamps of files are not finer than this everywhere.
+    // On some file systems time stamps are no finer than this.
     await new Promise((resolve) => setTimeout(resolve, 20));
     appendFileSync(file, 'five\n');
     renameSync(file, olderFile(file));

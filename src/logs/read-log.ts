@@ -7,7 +7,7 @@ const LOOK_MS = 150;
 /** Inodes have 64 bits, more than a number holds. */
 const BIG = { bigint: true } as const;
 
-/** Where in a log: also after the file that it is in was renamed, and a new one begun. */
+/** A place in a log. It stays valid when the file is renamed and a new one begins. */
 export interface LogPlace {
   /** Undefined when there is no file yet. */
   readonly inode: bigint | undefined;
@@ -22,21 +22,21 @@ interface LogEnd {
   readonly place: LogPlace;
 }
 
-/** A log that has become too long is renamed to this, in place of what had the name before. */
+/** The name to which a log is renamed when it has become too long; the file of that name is replaced. */
 export function olderFile(file: string): string {
   return `${file}.1`;
 }
 
 /**
- * The last `count` lines that match, oldest first, read from the end: of the file, and where that has too few, of the
- * one before it. A missing file has no lines.
+ * The last `count` lines that match, oldest first. They are read from the end of the file and, when there are too few, of
+ * the one before it. A missing file has no lines.
  */
 export async function lastLines(file: string, count: number, matches: (line: string) => boolean): Promise<LogEnd> {
   const newest = await lastOf(file, count, matches);
   const missing = count - (newest?.lines.length ?? 0);
   const older = missing > 0 || newest === undefined ? await lastOf(olderFile(file), missing, matches) : undefined;
   if (newest === undefined) return older ?? { lines: [], place: BEGINNING };
-  // What was the newest a moment ago may be the older one by now.
+  // The newest file may have been renamed meanwhile: then both are the same.
   if (older === undefined || older.place.inode === newest.place.inode) return newest;
   return { lines: [...older.lines, ...newest.lines], place: newest.place };
 }
@@ -48,7 +48,7 @@ async function lastOf(file: string, count: number, matches: (line: string) => bo
     const { size, ino } = await measure(handle);
     const found: string[] = [];
     let end = size;
-    // What follows the first line end of what was read so far, last piece first: put together once, however long.
+    // The pieces of a line whose beginning is not read yet, last piece first. They are joined once, however long it is.
     let tail: Buffer[] = [];
     let offset: number | undefined;
     while (end > 0 && (found.length < count || offset === undefined)) {
@@ -59,7 +59,7 @@ async function lastOf(file: string, count: number, matches: (line: string) => bo
       if (start === 0 || cut !== -1) {
         const whole = Buffer.concat(tail.toReversed());
         const text = whole.subarray(cut + 1).toString('utf8');
-        // What follows the last line end is not a line yet.
+        // Text after the last line end is not a line yet.
         const lines = text.split('\n').slice(0, -1);
         found.unshift(...lines.filter((line) => line !== '' && matches(line)));
         offset ??= start + whole.lastIndexOf(10) + 1;
@@ -100,10 +100,10 @@ export async function followLines(
   }
 }
 
-/** Holds its file open: it can be read to its end also when it has lost its name. */
+/** Has its file open: it can be read to its end also when it was renamed or removed. */
 interface Reader {
   readonly handle: FileHandle;
-  /** Reads what is there and was not read yet. */
+  /** Reads what was added since the last call. */
   readOn(): Promise<void>;
 }
 
@@ -152,7 +152,7 @@ async function openSuccessor(
   // A whole file came between the two when the older one is not ours and was written to after ours.
   const isBetween = older !== undefined && older.ino !== own.ino && older.mtimeNs > own.mtimeNs;
   const [name, { ino }] = isBetween ? [olderFile(file), older] : [file, newest];
-  // Renamed since then, it is no longer there: the next look finds it.
+  // When it has been renamed since, the next look finds it.
   return openAt(name, { inode: ino, offset: 0 }, onLine);
 }
 

@@ -13,7 +13,7 @@ export const stateErrors = defineErrors({
     kind: 'environment',
     example: { feature: 'login', file: '/p/lock.json', pid: 1, host: 'here' },
     message: (f) =>
-      `The lock of the run of "${f.feature}" was removed (${f.file}), and process ${f.pid} on ${f.host} has taken it since: this run has stopped, and its state was left to that process.`,
+      `The lock of the run of "${f.feature}" was removed (${f.file}), and process ${f.pid} on ${f.host} has taken it since: this run has stopped, and that process writes the state now.`,
     hint: (f) => `See what goes on now with: mahabharatha status --feature ${f.feature}`,
   },
   STATE_INVALID: {

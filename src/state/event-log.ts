@@ -4,10 +4,10 @@ import path from 'node:path';
 import { syncFolder, systemCode } from '../lib/index.ts';
 import type { NumberedEvent } from './events.ts';
 
-/** What is read of the log's end at first: some two hundred events. The snapshot is hardly ever that old. */
+/** How much of the end is read at first: about two hundred events. The snapshot is hardly ever older than that. */
 const TAIL_BYTES = 64 * 1024;
 
-/** Adds lines to the log; they are on the disk when this resolves. */
+/** Adds the events to the log. They are on the disk when this resolves. */
 export async function appendEvents(file: string, events: readonly NumberedEvent[]): Promise<void> {
   if (events.length === 0) return;
   const handle = await open(file, 'a+');
@@ -17,7 +17,7 @@ export async function appendEvents(file: string, events: readonly NumberedEvent[
       await handle.appendFile(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
       await handle.datasync();
     } catch (error) {
-      // All or nothing: what is written again after a full disk must not stand there twice.
+      // All or nothing: after a full disk the same events are written again, and must not be there twice.
       await handle.truncate(size).catch(() => undefined);
       throw error;
     }
@@ -27,7 +27,7 @@ export async function appendEvents(file: string, events: readonly NumberedEvent[
   }
 }
 
-/** A crash may have left half a line: no reader counts it, and it must not spoil the next one. Returns the size. */
+/** Cuts off half a line that a crash has left: no reader counts it, and the next line must not follow it. Returns the size. */
 async function cutHalfLine(handle: FileHandle): Promise<number> {
   const { size } = await handle.stat();
   for (let end = size; end > 0; end -= TAIL_BYTES) {
@@ -42,8 +42,8 @@ async function cutHalfLine(handle: FileHandle): Promise<number> {
 }
 
 /**
- * The events that the log has beyond the one of this number, in order. None when one of them is missing: a snapshot that
- * is a little old is true, a sum with a gap is not.
+ * The events after the one with this number, in order. None when one of them is missing: an older snapshot is true, a sum
+ * with a gap is not.
  */
 export async function eventsAfter(file: string, known: number): Promise<NumberedEvent[]> {
   let handle;
@@ -66,14 +66,14 @@ export async function eventsAfter(file: string, known: number): Promise<Numbered
   }
 }
 
-/** Only whole lines: the first may begin earlier, the last may be still being written. */
+/** Only whole lines: the first may begin earlier, and the last may still be being written. */
 async function linesFrom(handle: FileHandle, from: number, to: number): Promise<string[]> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(to - from), 0, to - from, from);
   const lines = buffer.toString('utf8', 0, bytesRead).split('\n').slice(0, -1);
   return from === 0 ? lines : lines.slice(1);
 }
 
-/** Read from the end: before them may stand lines of a run whose snapshot was removed, with the same numbers. */
+/** Reads from the end: earlier lines may be of a run whose snapshot was removed, with the same numbers. Undefined with a gap. */
 function unbroken(lines: readonly string[], known: number): NumberedEvent[] | undefined {
   const events: NumberedEvent[] = [];
   for (const line of lines.toReversed()) {
@@ -81,7 +81,7 @@ function unbroken(lines: readonly string[], known: number): NumberedEvent[] | un
     if (event === undefined) continue;
     const next = events.at(-1)?.seq ?? event.seq + 1;
     if (event.seq <= known && events.length === 0) return [];
-    // Written twice after a failed write: the later one counts.
+    // After a failed write an event may be there twice: the later one counts.
     if (event.seq >= next) continue;
     if (event.seq < next - 1) return undefined;
     events.push(event);
@@ -90,7 +90,7 @@ function unbroken(lines: readonly string[], known: number): NumberedEvent[] | un
   return undefined;
 }
 
-/** Half a line that a crash has left is no event, nor is one of a version that did not number them. */
+/** Undefined for half a line that a crash has left, and for an event of a version that did not number them. */
 function parseLine(line: string): NumberedEvent | undefined {
   try {
     const value: unknown = JSON.parse(line);

@@ -33,7 +33,7 @@ export type RunEvent =
   | {
       readonly type: 'worker-started';
       readonly worker: number;
-      /** Which life of the worker: a start may end after its worker has been given up. */
+      /** Which life of the worker: a start may end after the worker has been replaced. */
       readonly session: string;
       readonly pid: number | null;
       readonly containerId: string | null;
@@ -43,7 +43,7 @@ export type RunEvent =
   | { readonly type: 'worker-kept'; readonly worker: number; readonly doing: string | null }
   | { readonly type: 'worker-phase'; readonly worker: number; readonly phase: 'setup' | 'idle' | 'busy' }
   | {
-      /** Its agent waits for the model; told once for each cause. */
+      /** Its agent waits for the model; reported once for each cause. */
       readonly type: 'worker-trouble';
       readonly worker: number;
       readonly task: string;
@@ -88,7 +88,7 @@ export type RunEvent =
   | { readonly type: 'task-reset'; readonly task: string; readonly cause: string }
   | { readonly type: 'task-merged'; readonly level: number; readonly task: string; readonly tip: string }
   | { readonly type: 'task-unmerged'; readonly task: string; readonly cause: string }
-  /** What was merged of a level and is not published cannot be used: its tasks are merged anew. */
+  /** The merged but not yet published work of a level cannot be used: its tasks are merged again. */
   | { readonly type: 'trial-dropped'; readonly level: number; readonly cause: string }
   | {
       readonly type: 'gates-started';
@@ -137,5 +137,5 @@ export type RunEvent =
 
 export type RecordedEvent = RunEvent & { readonly at: string };
 
-/** An event as it stands in the log: a run's events are numbered from 1, without a gap. */
+/** An event as it is in the log: a run's events are numbered from 1, without a gap. */
 export type NumberedEvent = RecordedEvent & { readonly seq: number };

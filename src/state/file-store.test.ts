@@ -21,7 +21,7 @@ import type { StateStore } from './file-store.ts';
 import { projectPaths } from './paths.ts';
 import type { RunState } from './schema.ts';
 
-/** The store alone makes no folder for workers. */
+/** Opening a store makes no folder for workers. */
 const placeNowhere = () => ({ top: '', folder: '', record: '' });
 const COMMIT = 'a'.repeat(40);
 const TIME = '2026-11-18T08:00:00.000Z';
@@ -126,7 +126,7 @@ async function openLocked(root = tempFolder()): Promise<StateStore> {
 }
 
 describe('the snapshot', () => {
-  it('comes back as it was written', async () => {
+  it('is read as it was written', async () => {
     const store = await openLocked();
     expect(await store.read()).toBeUndefined();
     await store.write(STATE);
@@ -135,7 +135,7 @@ describe('the snapshot', () => {
     expect(await store.read()).toMatchObject({ status: 'complete', tasks: {} });
   });
 
-  it('of an earlier version, whose workers had no trouble to tell of, is read as well', async () => {
+  it('of an earlier version, without the troubles of workers, is read as well', async () => {
     const store = await openLocked();
     const { trouble: _trouble, toldTroubles: _told, ...worker } = { ...STATE.workers['0'] };
     writeFileSync(store.paths.state, JSON.stringify({ ...STATE, workers: { '0': worker } }));
@@ -189,7 +189,7 @@ describe('the snapshot', () => {
     });
   });
 
-  it('that is refused is left as it is, with all that is around it', async () => {
+  it('that is refused stays as it is, with all other files', async () => {
     const root = tempFolder();
     const store = await openLocked(root);
     for (const text of ['{', '{"version": 2}', '{"version": 1}']) {
@@ -200,7 +200,7 @@ describe('the snapshot', () => {
     }
   });
 
-  it('that cannot be read or written says so', async () => {
+  it('that cannot be read or written is named in the error', async () => {
     const store = await openLocked();
     mkdirSync(path.join(store.paths.state, 'sub'), { recursive: true });
     await expect(store.read()).rejects.toMatchObject({ code: 'FILE_UNREADABLE', facts: { file: store.paths.state } });
@@ -211,7 +211,7 @@ describe('the snapshot', () => {
     });
   });
 
-  it('tells which features have a run', async () => {
+  it('shows which features have a run', async () => {
     const root = tempFolder();
     expect(await featuresWithState(projectPaths(root, placeNowhere))).toEqual([]);
     await (await openLocked(root)).write(STATE);
@@ -230,8 +230,8 @@ const textsOf = (store: StateStore): unknown[] =>
 
 const warningsOf = async (store: StateStore): Promise<unknown> => (await store.read())?.warnings;
 
-describe('what has happened since the snapshot', () => {
-  it('stands in the log and is read with it', async () => {
+describe('events after the snapshot', () => {
+  it('are in the log and are read with it', async () => {
     const store = await openLocked();
     await store.append([warning('in the snapshot', 7)]);
     await store.write(STATE);
@@ -243,7 +243,7 @@ describe('what has happened since the snapshot', () => {
     expect(await store.read()).toEqual(later);
   });
 
-  it('is found however much it is', async () => {
+  it('are found, however many they are', async () => {
     const store = await openLocked();
     await store.write(STATE);
     const events = Array.from({ length: 3000 }, (_, index) => warning('x'.repeat(200), index + 8));
@@ -251,7 +251,7 @@ describe('what has happened since the snapshot', () => {
     expect((await store.read())?.events).toBe(3007);
   });
 
-  it('counts as far as it is written in full', async () => {
+  it('count as far as they are written completely', async () => {
     const store = await openLocked();
     await store.write(STATE);
     await store.append([warning('one', 8)]);
@@ -266,7 +266,7 @@ describe('what has happened since the snapshot', () => {
     ['a run whose snapshot was removed', [warning('old', 8), warning('old', 9), warning('old', 10)], ['8', '9']],
     ['a write that was done twice', [warning('8', 8), warning('9', 9)], ['8', '9']],
     ['a log that lacks events', [warning('old', 6), warning('10', 10)], []],
-  ])('is not mixed up with lines of %s', async (_, before, expected) => {
+  ])('are not mixed up with lines of %s', async (_, before, expected) => {
     const store = await openLocked();
     await store.write(STATE);
     await store.append(before);
@@ -274,7 +274,7 @@ describe('what has happened since the snapshot', () => {
     expect(await warningsOf(store)).toEqual([...STATE.warnings, ...expected]);
   });
 
-  it('is refused when it makes no state', async () => {
+  it('are refused when they lead to no valid state', async () => {
     const store = await openLocked();
     await store.write(STATE);
     appendFileSync(store.paths.events, `${JSON.stringify({ seq: 8, at: TIME, type: 'warning', text: 7 })}\n`);
@@ -294,7 +294,7 @@ describe('the event log', () => {
     expect(textsOf(store)).toEqual([warning('one'), warning('two\nlines ü'), warning('three')]);
   });
 
-  it('takes no event into the half line that a crash has left', async () => {
+  it('adds no event to the half line that a crash has left', async () => {
     const store = await openLocked();
     await store.append([warning('one')]);
     appendFileSync(store.paths.events, '{"type":"warn');
@@ -306,7 +306,7 @@ describe('the event log', () => {
     expect(textsOf(store)).toEqual([warning('one'), warning('two'), warning('three')]);
   });
 
-  it('that cannot be written says so', async () => {
+  it('that cannot be written is named in the error', async () => {
     const store = await openLocked();
     mkdirSync(store.paths.events);
     await expect(store.append([warning('one')])).rejects.toMatchObject({ code: 'FILE_UNWRITABLE' });
@@ -314,38 +314,38 @@ describe('the event log', () => {
 });
 
 describe('requests to a running orchestrator', () => {
-  it('stand until they are dropped', async () => {
+  it('stay until they are dropped', async () => {
     const store = await openLocked();
     expect(await store.requests()).toEqual([]);
     await Promise.all(['T-1', 'T-2', 'T-3'].map((task) => store.ask({ kind: 'retry', task })));
-    const standing = await store.requests();
-    expect(new Set(standing.map(({ task }) => task))).toEqual(new Set(['T-1', 'T-2', 'T-3']));
-    expect(await store.requests()).toEqual(standing);
-    await store.dropRequests(standing.slice(1).map(({ id }) => id));
-    expect(await store.requests()).toEqual(standing.slice(0, 1));
+    const requests = await store.requests();
+    expect(new Set(requests.map(({ task }) => task))).toEqual(new Set(['T-1', 'T-2', 'T-3']));
+    expect(await store.requests()).toEqual(requests);
+    await store.dropRequests(requests.slice(1).map(({ id }) => id));
+    expect(await store.requests()).toEqual(requests.slice(0, 1));
   });
 
-  it('can be left before there is an orchestrator', async () => {
+  it('can be written before there is an orchestrator', async () => {
     const store = storeIn(tempFolder());
     expect(await store.requests()).toEqual([]);
     await store.ask({ kind: 'retry', task: 'T-1' });
     expect(await store.requests()).toMatchObject([{ kind: 'retry', task: 'T-1' }]);
   });
 
-  it('that make no sense are thrown away', async () => {
+  it('that are not valid are removed', async () => {
     const store = await openLocked();
     const texts = ['', '{', 'null', '[]', '{"task": 1}', '{"kind": "retry"}'];
     texts.forEach((text, n) => writeFileSync(path.join(store.paths.requests, `${n}.json`), text));
     symlinkSync('/etc/passwd', path.join(store.paths.requests, 'link.json'));
     await store.ask({ kind: 'retry', task: 'T-1' });
-    const standing = await store.requests();
-    expect(standing).toMatchObject([{ kind: 'retry', task: 'T-1' }]);
-    expect(readdirSync(store.paths.requests)).toEqual(standing.map(({ id }) => id));
+    const requests = await store.requests();
+    expect(requests).toMatchObject([{ kind: 'retry', task: 'T-1' }]);
+    expect(readdirSync(store.paths.requests)).toEqual(requests.map(({ id }) => id));
   });
 });
 
-describe('a run that is cleared away', () => {
-  it('leaves its lock to the holder, and a draft of it to whoever waits; what is long dead goes', async () => {
+describe('removing a run', () => {
+  it('leaves the lock and new drafts of it, and removes old drafts', async () => {
     const store = await openLocked();
     const release = await store.lock();
     const held = await store.holder();
@@ -365,7 +365,7 @@ describe('a run that is cleared away', () => {
 });
 
 describe('the lock of a run', () => {
-  it('keeps a second orchestrator out and names the first', async () => {
+  it('stops a second orchestrator and names the first', async () => {
     const root = tempFolder();
     const store = storeIn(root);
     const release = await store.lock();
@@ -403,7 +403,7 @@ describe('the lock of a run', () => {
     )();
   });
 
-  it('comes with folders that git does not see', async () => {
+  it('is in folders that git ignores', async () => {
     const temp = tempRepository();
     rmSync(path.join(temp.folder, '.git/info/exclude'));
     const store = await openLocked(temp.folder);

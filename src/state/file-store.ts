@@ -28,7 +28,7 @@ import type { RunState } from './schema.ts';
 const runRequest = z.object({ kind: z.literal('retry'), task: z.string() });
 type RunRequest = z.infer<typeof runRequest>;
 
-/** What a state becomes by events that happened after it. */
+/** Adds events to a state that was saved before them. */
 type Replay = (state: RunState, events: readonly NumberedEvent[]) => RunState;
 
 /** The state of one feature's run on disk. Only the holder of the lock writes. */
@@ -68,7 +68,7 @@ export function openStore(project: ProjectPaths, feature: string, replay: Replay
     },
     /** Each stays until it is dropped. */
     requests: (): Promise<(RunRequest & { id: string })[]> => readRequests(paths.requests),
-    /** What follows from them must be saved before: a crash in between must not lose them. */
+    /** Call this after their consequences are saved: else a crash in between would lose them. */
     dropRequests: (ids: Iterable<string>): Promise<void> => dropRequests(paths.requests, ids),
   };
 }
@@ -79,12 +79,12 @@ export async function featuresWithState(project: ProjectPaths): Promise<string[]
   return names.map((name) => path.basename(name, '.json'));
 }
 
-/** Removes all of a run but its lock; the caller holds that. The snapshot goes last: until then it can be repeated. */
+/** Removes all of a run except its lock, which the caller holds. The snapshot goes last: until then this can be repeated. */
 export async function clearRun(paths: FeaturePaths): Promise<void> {
   await rm(paths.logs, { recursive: true, force: true });
   for (const name of await readdir(paths.folder).catch(() => [])) {
     const file = path.join(paths.folder, name);
-    // Others who ask for the lock write theirs beside it first.
+    // Another process that asks for the lock writes a draft beside it first.
     const isFreshDraft = file.startsWith(`${paths.lock}.`) && !(await isOldDraft(file));
     if (file === paths.lock || isFreshDraft) continue;
     await removeTree(file);
@@ -92,7 +92,7 @@ export async function clearRun(paths: FeaturePaths): Promise<void> {
   await rm(paths.state, { force: true });
 }
 
-/** What killed processes have left half written. The caller holds the lock. */
+/** Removes what killed processes have left half written. The caller holds the lock. */
 async function clearDrafts(project: ProjectPaths, paths: FeaturePaths): Promise<void> {
   await removeDrafts(project.state, [path.basename(paths.state)]);
   await removeDrafts(paths.folder, [path.basename(paths.usedGraph)]);
@@ -138,13 +138,13 @@ function parseSnapshot(file: string, text: string): RunState {
   return checked(file, value);
 }
 
-/** Lines of a log that are no events of ours make no state. */
+/** Events of another program, or of a later version, may lead to an invalid state. */
 function replayed(file: string, replay: () => RunState): RunState {
   let state;
   try {
     state = replay();
   } catch (error) {
-    const problems = [`an event cannot be followed: ${reasonOf(error)}`];
+    const problems = [`an event does not fit the state: ${reasonOf(error)}`];
     throw stateErrors.STATE_INVALID({ file, problems }, { cause: error });
   }
   return checked(file, state);

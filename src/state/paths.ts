@@ -7,7 +7,7 @@ export type ProjectPaths = ReturnType<typeof projectPaths>;
 export type FeaturePaths = ReturnType<ProjectPaths['feature']>;
 export type WorkerPaths = ReturnType<FeaturePaths['worker']>;
 
-/** Git names the record of a worktree after its folder: this name is never one of the user's own. */
+/** Git names the record of a worktree after its folder: this name is never that of a user's worktree. */
 const WORKTREE_NAME = 'mahabharatha-worker-';
 
 export function projectPaths(root: string, placeOf: PlaceOf) {
@@ -20,7 +20,7 @@ export function projectPaths(root: string, placeOf: PlaceOf) {
     specs,
     state,
     logs,
-    /** Where earlier versions kept what workers write: nothing is made there any more. */
+    /** Folders of earlier versions for files of workers: nothing is made there any more. */
     formerly,
     /** Where what workers write is kept. */
     placeOf,
@@ -38,7 +38,7 @@ export function projectPaths(root: string, placeOf: PlaceOf) {
         /** What people ask of a running orchestrator: one file each. */
         requests: path.join(folder, 'requests'),
         logs: path.join(logs, feature),
-        /** As `workers`, by earlier versions. */
+        /** What `workers` was in earlier versions. */
         formerly: formerly.map((each) => path.join(each, feature)),
         ...runPaths(placeOf(feature).folder, path.join(logs, feature)),
       };

@@ -73,7 +73,7 @@ async function take(
     const { pid, since } = attempt.holder;
     throw foreignLock(paths.lock, attempt.holder) ?? stateErrors.ALREADY_RUNNING({ feature, pid, since });
   }
-  // Folders that were removed before the lock was in them; from now on they stay.
+  // Makes folders that were removed before the lock was in them. Now that it is, they stay.
   await makeFolders(project, paths).catch(async (error: unknown) => {
     await attempt.release();
     throw error;
@@ -83,7 +83,7 @@ async function take(
 
 const isGone = (error: unknown): boolean => systemCode(error) === 'ENOENT';
 
-/** Says which files are not there that were there before. */
+/** Each call returns the files that have been removed since an earlier call found them. */
 function createWatch(project: ProjectPaths, paths: FeaturePaths): () => Promise<string[]> {
   const ignores = [project.state, project.logs].map((folder) => path.join(folder, '.gitignore'));
   const files = [...ignores, paths.state, paths.events, paths.usedGraph, paths.requests, paths.logs];
@@ -96,7 +96,7 @@ function createWatch(project: ProjectPaths, paths: FeaturePaths): () => Promise<
   };
 }
 
-/** With the same token: a command that waits for the end of this run knows it by that. */
+/** The token stays the same: a command that waits for the end of this run knows the run by it. */
 async function takeAgain(feature: string, { folder, lock }: FeaturePaths, token: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const attempt = await tryLock(lock, token);

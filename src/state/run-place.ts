@@ -18,21 +18,21 @@ import {
 } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 
-/** Sockets in a worktree have a path of about a hundred bytes at most: ours is to leave room. */
+/** Short, because the path of a socket in a worktree may have about a hundred bytes at most. */
 const READABLE = 24;
 const HASH = 8;
 /**
- * Longer than any lease, and than a disk is usually away. By the wall clock: one that is a day ahead takes folders of a
- * repository that is away, and what is lost are results that were not taken yet, so their tasks are done again.
+ * Longer than any lease, and longer than a disk is usually disconnected. This is by the wall clock; when it is a day ahead,
+ * folders of a disconnected repository are removed early, and tasks whose results were not taken yet are done again.
  */
 const GONE_MS = 24 * 3_600_000;
 
-/** Where what the workers of one run write is kept: outside the repository, where no other user can enter. */
+/** Where the files of one run's workers are kept: outside the repository, in a folder of this user alone. */
 export interface RunPlace {
   /** The user's own folder, with mode 0700. */
   readonly top: string;
   readonly folder: string;
-  /** Tells where `folder` is, whatever the configuration says by now. */
+  /** The file that says where `folder` is, also when the configuration has changed since. */
   readonly record: string;
 }
 
@@ -46,7 +46,7 @@ const runRecord = z.object({
 });
 type RunRecord = z.infer<typeof runRecord>;
 
-/** The user's own folder for all of this. */
+/** The folder of all runs of this user. */
 const runsHome = (env: Environment): Promise<string> => realPathOf(path.join(stateHome(env), 'runs'));
 
 function placeIn(home: string, { root, feature, top }: RunRecord): RunPlace {
@@ -54,7 +54,7 @@ function placeIn(home: string, { root, feature, top }: RunRecord): RunPlace {
   return { top, folder: path.join(top, key, feature), record: path.join(home, key, `${feature}.json`) };
 }
 
-/** `wished`: the folder of the configuration. A run that was begun elsewhere stays there. */
+/** `wished` is the folder in the configuration. A run that has begun in another folder stays there. */
 export async function locateRuns(root: string, env: Environment, wished?: string): Promise<PlaceOf> {
   const home = await runsHome(env);
   const top = wished === undefined ? home : await realPathOf(path.join(atHome(wished, env), ownName()));
@@ -65,7 +65,7 @@ export async function locateRuns(root: string, env: Environment, wished?: string
 
 const ownName = (): string => `mahabharatha-${process.getuid?.() ?? 0}`;
 
-/** The name is for people, the hash tells repositories of one name apart. */
+/** The name is for people; the hash is different for repositories of the same name. */
 export function repositoryKey(root: string): string {
   const hash = createHash('sha256').update(root).digest('hex').slice(0, HASH);
   const readable = path
@@ -93,7 +93,7 @@ function checkOutside(root: string, folder: string): void {
   throw libErrors.FOLDER_UNSAFE({ folder, reason });
 }
 
-/** Refuses as the start of a run would, and makes nothing. */
+/** Throws what `makeRunFolder` would throw, and makes nothing. */
 export async function checkRunPlace(root: string, { top }: Pick<RunPlace, 'top'>): Promise<void> {
   checkOutside(root, top);
   await checkPrivateFolder(top);
@@ -134,7 +134,7 @@ async function readRecords(home: string, key: string): Promise<RunRecord[]> {
   const records = await Promise.all(
     files.map(async (file) => {
       const record = readJson(runRecord, await readFile(file, 'utf8').catch(() => undefined));
-      // A record is believed only when it stands where a record of its run would stand.
+      // A record counts only when it is where the record of its run would be.
       return record !== undefined && placeIn(home, record).record === file ? [record] : [];
     }),
   );

@@ -28,7 +28,7 @@ const attemptState = z.strictObject({
   number: z.int().positive(),
   worker: z.int().nonnegative(),
   base: commitId,
-  /** How many events of the run came before it: the order of attempts, whatever was done to the clock. Earlier files have none. */
+  /** How many events of the run came before it: the order of attempts, also when the clock was changed. Missing in older files. */
   begun: z.int().nonnegative().default(0),
   startedAt: isoTime,
   endedAt: isoTime.nullable(),
@@ -36,7 +36,7 @@ const attemptState = z.strictObject({
   outcome: attemptOutcome.nullable(),
   /** One line: what happened. */
   detail: z.string().nullable(),
-  /** Its work, also when it failed; null when it changed nothing. */
+  /** Its work, also when the attempt failed; null when it changed nothing. */
   commit: commitId.nullable(),
   usage: usage.nullable(),
 });
@@ -46,11 +46,11 @@ const taskState = z.strictObject({
   title: z.string(),
   status: taskStatus,
   level: z.int(),
-  /** The last few; numbers go on counting. */
+  /** The last few of them; `number` goes on counting. */
   attempts: z.array(attemptState),
   /** Attempts that count against `retry.attempts`. */
   failures: z.int(),
-  /** Attempts that ended because a worker died: not the task's fault, but not for ever either. */
+  /** Attempts that ended because a worker died: not the task's fault, but limited too. */
   losses: z.int(),
   /** Rate limits in a row: each waits longer than the last. */
   backoffs: z.int(),
@@ -77,13 +77,13 @@ const workerState = z.strictObject({
   worktree: z.string(),
   pid: z.int().nullable(),
   containerId: z.string().nullable(),
-  /** What the launcher needs to find it again; opaque to all others. */
+  /** By this the launcher finds the worker again; only the launcher reads it. */
   handle: z.record(z.string(), z.unknown()).nullable(),
   startedAt: isoTime,
   cause: z.string().nullable(),
-  /** Why its agent waits for the model, as it was told last; null when it does not. Files of earlier versions have neither. */
+  /** Why its agent waits for the model, as reported last; null when it does not. Missing in older files, as the next one. */
   trouble: z.string().nullable().default(null),
-  /** All that was reported of this life, so that nothing is reported twice. */
+  /** All that was reported in this session, so that nothing is reported twice. */
   toldTroubles: z.array(z.string()).default([]),
 });
 export type WorkerState = z.infer<typeof workerState>;
@@ -103,9 +103,9 @@ const trial = z.strictObject({
   /** The merged commit after each of them. */
   tips: z.array(commitId),
   green: z.boolean(),
-  /** How often the gates were red on the whole trial: a second look tells a flake from a failure. */
+  /** How often the gates were red on the whole trial: a second run tells a flaky gate from a failure. */
   reds: z.int(),
-  /** Looking for the culprit: the first `good` tasks pass, the first `bad` do not. -1: not even the base is known to pass. */
+  /** The search for the culprit: the first `good` tasks pass, the first `bad` do not. -1: it is not known that the base passes. */
   search: z.strictObject({ good: z.int(), bad: z.int() }).nullable(),
   /** What the gates said on the last red, for the culprit's next prompt. */
   redLog: z.string().nullable(),
@@ -123,7 +123,7 @@ export type GateRun = z.infer<typeof gateRun>;
 
 const levelState = z.strictObject({
   status: z.enum(['pending', 'running', 'gating', 'complete', 'failed']),
-  /** What the level starts from; moves on when a part of the level is merged. */
+  /** What the level starts from; changes when a part of the level is published. */
   base: commitId.nullable(),
   trial: trial.nullable(),
   gateRun: gateRun.nullable(),
@@ -157,7 +157,7 @@ export const runState = z.strictObject({
   cause: z.string().nullable(),
   base: commitId,
   integration: z.string(),
-  /** Where we last put the integration branch: if it is elsewhere, it was moved by hand. */
+  /** Where we have put the integration branch last: if it is elsewhere, another process or a person has moved it. */
   integrationTip: commitId,
   level: z.int(),
   settings: runSettings,
@@ -172,7 +172,7 @@ export const runState = z.strictObject({
   resumeAt: isoTime.nullable(),
   startedAt: isoTime,
   updatedAt: isoTime,
-  /** The number of the last event that is in it; what the event log has beyond that has happened since. */
+  /** The number of the last event in this sum; later events of the log have happened since. */
   events: z.int().nonnegative().default(0),
 });
 export type RunState = z.infer<typeof runState>;

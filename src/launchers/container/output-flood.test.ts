@@ -78,7 +78,7 @@ it('the log of a worker has what it said of each attempt, also when one of them 
     'A.1 begins',
     'A.1 ends',
     'B.1 begins',
-    '… this attempt has printed 20 MiB; of the rest the end follows when it is over',
+    '… this attempt has printed 20 MiB; the rest is left out, except its end, which follows when the attempt is over',
     expect.stringMatching(/^… \d+ lines of this attempt were left out here$/),
     'B.1 ends',
     'C.1 begins',

@@ -18,7 +18,7 @@ function newReader(): AgentReader {
   return claudeAgent({ kind: 'claude', command: 'claude', model: null, args: [] }).read(LIMITS);
 }
 
-/** Reads a whole stream: what people saw, what it used, how it was judged. */
+/** Reads a whole stream; returns the lines of the log, the usage and the verdict. */
 function read(stream: string, end: AgentEnd): object {
   const reader = newReader();
   const log = linesOf(stream).flatMap((line) => reader.stdout(line));
@@ -53,7 +53,7 @@ describe('the command of Claude Code', () => {
 });
 
 describe('a stream that ends well', () => {
-  it('is verified, with its words, tools and tool errors in the log', () => {
+  it('is verified, and the log shows its words, tools and tool errors', () => {
     expect(read('success', exit(0))).toEqual({
       log: [
         'I write src/a.ts.',
@@ -71,7 +71,7 @@ describe('a stream that ends well', () => {
     });
   });
 
-  it('forgets a refusal that the CLI got over', () => {
+  it('is verified after a refusal that a later try has overcome', () => {
     expect(read('retried', exit(0))).toEqual({
       log: [
         'API error 429 rate_limit: retry 1 of 1 in 0.5 s',
@@ -94,7 +94,7 @@ describe('a stream that ends well', () => {
     },
   );
 
-  it('is a failure when the process then failed by itself', () => {
+  it('is a failure when the process has failed after it', () => {
     expect(read('retried', exit(3))).toMatchObject({
       verdict: {
         outcome: 'agent-failed',
@@ -105,7 +105,7 @@ describe('a stream that ends well', () => {
   });
 });
 
-describe('a stream that ends in trouble that is not the task’s fault', () => {
+describe('a stream that ends for a reason that is not the task’s fault', () => {
   it.each([
     ['invalid-key', 'credentials', 'Invalid API key · Fix external API key', null],
     ['not-logged-in', 'credentials', 'Not logged in · Please run /login', null],
@@ -143,7 +143,7 @@ describe('a stream that ends in trouble that is not the task’s fault', () => {
     });
   });
 
-  it('is told from its retries when a limit of ours ended it meanwhile', () => {
+  it('is recognised by its retries when one of our limits has ended it', () => {
     const reader = newReader();
     linesOf('rate-limit')
       .slice(0, 2)
@@ -156,7 +156,7 @@ describe('a stream that ends in trouble that is not the task’s fault', () => {
     });
   });
 
-  it('is told from plain text when there are no events at all', () => {
+  it('is recognised by plain text when there are no events', () => {
     const reader = newReader();
     expect(reader.stdout('Invalid API key · Please run /login')).toEqual(['Invalid API key · Please run /login']);
     expect(reader.verdict(exit(1))).toEqual({
@@ -177,7 +177,7 @@ describe('a stream that ends in trouble that is not the task’s fault', () => {
 });
 
 describe('a stream of an agent that failed', () => {
-  it('names the limit on turns and shows what was done', () => {
+  it('names the limit of turns and shows what was done', () => {
     expect(read('max-turns', exit(1))).toEqual({
       log: ['Bash true', 'Bash true', 'Error: error_max_turns: Reached maximum number of turns (2)'],
       usage: { inputTokens: 200, outputTokens: 80, cacheReadTokens: 60, cacheWriteTokens: 40, costUsd: 0.00328 },
@@ -196,7 +196,7 @@ Error: error_max_turns: Reached maximum number of turns (2)`,
     });
   });
 
-  it('is a failure on an API error that is nobody’s limit', () => {
+  it('is a failure after an API error that is no limit', () => {
     expect(read('server-error', exit(1))).toMatchObject({
       verdict: { outcome: 'agent-failed', detail: expect.stringMatching(/^API Error: 500 Internal server error\./) },
     });
@@ -208,7 +208,7 @@ Error: error_max_turns: Reached maximum number of turns (2)`,
     });
   });
 
-  it('is a failure when it ended in silence, even with exit status 0', () => {
+  it('is a failure without any output, even with exit status 0', () => {
     expect(newReader().verdict(exit(0))).toEqual({
       outcome: 'agent-failed',
       detail: 'no result, exit status 0',
@@ -217,7 +217,7 @@ Error: error_max_turns: Reached maximum number of turns (2)`,
     });
   });
 
-  it('shows what it said on stderr', () => {
+  it('shows what was on stderr', () => {
     const reader = newReader();
     const refusal = '--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons';
     expect([...reader.stderr(refusal), ...reader.stderr('')]).toEqual([refusal]);
@@ -237,7 +237,7 @@ describe('a stream without an end', () => {
     'The handler answers 401 and 429, as it should: usage limit reached.',
   ];
 
-  it('counts each message once, passes unknown events by, and does not take the model’s words for an error', () => {
+  it('counts each message once, ignores unknown events, and does not take the model’s words for an error', () => {
     expect(read('unfinished', { code: null, endedBy: 'idle' })).toEqual({
       log: LOG,
       usage: { inputTokens: 107, outputTokens: 4, cacheReadTokens: 30, cacheWriteTokens: 20, costUsd: 0 },
@@ -258,7 +258,7 @@ describe('a stream without an end', () => {
     });
   });
 
-  it('has used nothing before the first message', () => {
+  it('has no usage before the first message', () => {
     const reader = newReader();
     linesOf('success')
       .slice(0, 1)
@@ -267,7 +267,7 @@ describe('a stream without an end', () => {
   });
 });
 
-/** What is told after each line, once for as long as it stays the same. */
+/** The trouble after each line; the same one in a row only once. */
 function toldBy(lines: readonly string[]): unknown[] {
   const reader = newReader();
   const told = lines.map((line) => {
@@ -278,11 +278,11 @@ function toldBy(lines: readonly string[]): unknown[] {
 }
 
 describe('trouble with the model', () => {
-  it('is told from the first try on, in the same words for all tries, and stays when the agent gives up', () => {
+  it('is reported from the first try on, in the same words for all tries, and stays when the agent gives up', () => {
     expect(toldBy(linesOf('unreachable'))).toEqual([null, 'the model cannot be reached; Claude Code tries again']);
   });
 
-  it('is over when the model speaks', () => {
+  it('ends when the model answers', () => {
     expect(toldBy(linesOf('retried'))).toEqual([
       null,
       'requests to the model fail (429 rate_limit); Claude Code tries again',
@@ -294,12 +294,12 @@ describe('trouble with the model', () => {
     [null, 'timeout', 'the model cannot be reached (timeout); Claude Code tries again'],
     [502, 'server_error', 'the model cannot be reached (502 server_error); Claude Code tries again'],
     [529, 'overloaded', 'requests to the model fail (529 overloaded); Claude Code tries again'],
-  ])('with status %s and %s is told apart by who has answered', (error_status, error, words) => {
+  ])('with status %s and %s says whether the model has answered', (error_status, error, words) => {
     const retry = { type: 'system', subtype: 'api_retry', error_status, error };
     expect(toldBy([JSON.stringify(retry)])).toEqual([words]);
   });
 
-  it('is one line that is not long, whatever the agent calls it', () => {
+  it('is one short line, whatever the name of the error', () => {
     const error = `a\nb ${'x'.repeat(5000)}`;
     const [, told] = toldBy(['{}', JSON.stringify({ type: 'system', subtype: 'api_retry', attempt: 1, error })]);
     expect(told).toMatch(/^the model cannot be reached \(a b x+…\); Claude Code tries again$/);

@@ -15,7 +15,7 @@ const TASK: TaskBrief = {
   run: null,
 };
 
-it('tells the whole task, and what went wrong the last time', () => {
+it('has the whole task, and what went wrong in the last attempt', () => {
   expect(buildPrompt(TASK, 'npm test: exit status 1\nexpected true, got false\n'))
     .toBe(`# Task LOGIN-L1-001: Hash passwords
 
@@ -68,7 +68,7 @@ expected true, got false
 `);
 });
 
-it('leaves out what a task does not say', () => {
+it('leaves out what the task does not have', () => {
   const bare: TaskBrief = {
     ...TASK,
     description: '',

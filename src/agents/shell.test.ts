@@ -20,7 +20,7 @@ describe('the shell agent', () => {
     );
   });
 
-  it('shows all output, and reports nothing that a shell does not know', () => {
+  it('shows all output, and reports no usage and no trouble', () => {
     const reader = shell.read(LIMITS);
     expect([...reader.stdout('out'), ...reader.stderr('err')]).toEqual(['out', 'err']);
     expect(reader.report()).toEqual({ usage: null, finished: false, trouble: null });

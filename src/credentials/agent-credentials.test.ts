@@ -29,7 +29,7 @@ function find(env: Environment, platform: NodeJS.Platform = 'linux'): Promise<Ag
   return findAgentCredentials({ env, platform, run, clock: { now: () => NOW } });
 }
 
-/** A home with a login in it, and nothing else of this machine. */
+/** A home folder with a login, and nothing else of this machine. */
 function homeWith(login: string | undefined, folder = '.claude'): { HOME: string; PATH: string } {
   const HOME = tempFolder();
   mkdirSync(path.join(HOME, folder));
@@ -37,7 +37,7 @@ function homeWith(login: string | undefined, folder = '.claude'): { HOME: string
   return { HOME, PATH: path.join(HOME, 'no-programs') };
 }
 
-/** A folder for the PATH with a program that does what the one of macOS would do. */
+/** A folder for the PATH with a program like that of macOS. */
 function fakeSecurity(script: string): string {
   const folder = tempFolder();
   const file = path.join(folder, 'security');
@@ -51,7 +51,7 @@ const said = (text: string): string => `printf '%s\\n' '${text}'`;
 async function problemOf(work: Promise<unknown>): Promise<string> {
   const error = await work.catch((thrown: unknown) => thrown);
   if (!(error instanceof AppError)) throw new Error('there was no problem');
-  // All that is ever shown of an error, its cause included.
+  // All of an error that can be shown, its cause included.
   expect(`${error.stack} ${error.hint} ${JSON.stringify(error.facts)} ${String(error.cause)}`).not.toContain('made-up');
   return `${error.code}: ${error.message}`;
 }
@@ -71,7 +71,7 @@ describe('credentials in variables', () => {
     },
   );
 
-  it('are handed over one at a time: a token for a gateway, then the subscription, then a key', async () => {
+  it('are handed over singly: a token for a gateway, else the subscription, else a key', async () => {
     const [gateway, subscription, key] = ['ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_API_KEY'];
     const env = { ...homeWith(undefined), [key]: 'made-up-k', [subscription]: 'made-up-s', [gateway]: 'made-up-g' };
     expect((await find(env))?.env).toEqual({ [gateway]: 'made-up-g' });
@@ -102,7 +102,7 @@ describe('a login in a file', () => {
     });
   });
 
-  it('is looked for in CLAUDE_CONFIG_DIR where that is set, and only there', async () => {
+  it('is read from CLAUDE_CONFIG_DIR when that is set, and only from there', async () => {
     const env = homeWith(loginOf('made-up-other'));
     const elsewhere = homeWith(loginOf('made-up-mine'), 'config');
     const CLAUDE_CONFIG_DIR = path.join(elsewhere.HOME, 'config');
@@ -111,7 +111,7 @@ describe('a login in a file', () => {
     expect((await find({ ...env, CLAUDE_CONFIG_DIR: '' }))?.secrets).toEqual(['made-up-other']);
   });
 
-  it('says that it has expired; without an end it never does', async () => {
+  it('says that it has expired; without an end it never expires', async () => {
     expect(await find(homeWith(loginOf('made-up-access', EARLIER)))).toMatchObject({
       expired: true,
       expiresAt: '2026-11-18T04:00:00.000Z',
@@ -120,11 +120,11 @@ describe('a login in a file', () => {
   });
 
   it.each([
-    ['nobody is logged in', '{"mcpOAuth":{}}'],
-    ['somebody has logged out', '{"claudeAiOauth":{"accessToken":"","refreshToken":""}}'],
+    ['no user is logged in', '{"mcpOAuth":{}}'],
+    ['the user has logged out', '{"claudeAiOauth":{"accessToken":"","refreshToken":""}}'],
     ['there was no login', '{"claudeAiOauth":null}'],
     ['there is no file', undefined],
-  ])('is not there when %s', async (_, content) => {
+  ])('is missing when %s', async (_, content) => {
     expect(await find(homeWith(content))).toBeUndefined();
   });
 
@@ -135,7 +135,7 @@ describe('a login in a file', () => {
     ['not as it should be: claudeAiOauth', '{"claudeAiOauth":"made-up-token"}'],
     ['not as it should be: claudeAiOauth.accessToken', '{"claudeAiOauth":{"accessToken":["made-up-token"]}}'],
     ['not as it should be: claudeAiOauth.expiresAt', '{"claudeAiOauth":{"accessToken":"a","expiresAt":"made-up"}}'],
-  ])('is refused in words that quote nothing: %s (%#)', async (reason, content) => {
+  ])('is refused with a message that quotes nothing: %s (%#)', async (reason, content) => {
     const env = homeWith(content);
     const file = path.join(env.HOME, '.claude/.credentials.json');
     expect(await problemOf(find(env))).toBe(
@@ -143,7 +143,7 @@ describe('a login in a file', () => {
     );
   });
 
-  it('says why it cannot be read', async () => {
+  it('is refused with the reason when it cannot be read', async () => {
     const env = homeWith(undefined);
     mkdirSync(path.join(env.HOME, '.claude/.credentials.json'));
     expect(await problemOf(find(env))).toMatch(/^FILE_UNREADABLE: .*credentials\.json cannot be read/);
@@ -153,25 +153,25 @@ describe('a login in a file', () => {
 describe('a login in the macOS keychain', () => {
   const ASKED = 'test "$*" = "find-generic-password -s Claude Code-credentials -w" || exit 1';
 
-  it('is found there, and handed over as one from a file is', async () => {
+  it('is found there, and handed over like one from a file', async () => {
     const PATH = fakeSecurity(`${ASKED}\n${said(loginOf('made-up-access'))}`);
     const found = await find({ ...homeWith(undefined), PATH }, 'darwin');
     expect(found).toMatchObject({ source: 'the macOS keychain', secrets: ['made-up-access'], expired: false });
     expect(found?.files[0]?.content).not.toContain('made-up-refresh');
   });
 
-  it('is understood as hexadecimal digits, as which the system prints what is not plain', async () => {
+  it('is read from hexadecimal digits, which the system prints when it is not plain ASCII', async () => {
     const PATH = fakeSecurity(said(Buffer.from(loginOf('made-up-ü')).toString('hex')));
     expect((await find({ ...homeWith(undefined), PATH }, 'darwin'))?.secrets).toEqual(['made-up-ü']);
   });
 
-  it('is asked for nowhere else, and only when there is nothing before it', async () => {
+  it('is read on macOS only, and only when no other login is found', async () => {
     const PATH = fakeSecurity('touch "$HOME/asked"; exit 1');
     expect(await find({ ...homeWith(undefined), PATH }, 'linux')).toBeUndefined();
     expect((await find({ ...homeWith(loginOf('made-up-file')), PATH }, 'darwin'))?.secrets).toEqual(['made-up-file']);
   });
 
-  it('takes the place of one in a file that has expired, unless it has expired too', async () => {
+  it('replaces one in a file that has expired, unless it has expired too', async () => {
     const home = homeWith(loginOf('made-up-file', EARLIER));
     const fresh = fakeSecurity(said(loginOf('made-up-keychain')));
     const stale = fakeSecurity(said(loginOf('made-up-keychain', EARLIER)));
@@ -179,7 +179,7 @@ describe('a login in the macOS keychain', () => {
     expect((await find({ ...home, PATH: stale }, 'darwin'))?.secrets).toEqual(['made-up-file']);
   });
 
-  it('is the one of the configuration folder where CLAUDE_CONFIG_DIR is set', async () => {
+  it('is that of the configuration folder when CLAUDE_CONFIG_DIR is set', async () => {
     const CLAUDE_CONFIG_DIR = tempFolder();
     const hash = createHash('sha256').update(CLAUDE_CONFIG_DIR).digest('hex').slice(0, 8);
     const PATH = fakeSecurity(`test "$3" = "Claude Code-credentials-${hash}" && ${said(loginOf('made-up-access'))}`);
@@ -187,13 +187,13 @@ describe('a login in the macOS keychain', () => {
     expect(found?.secrets).toEqual(['made-up-access']);
   });
 
-  it('is not there when the keychain has no such item, or there is no keychain', async () => {
+  it('is missing when the keychain has no such item, or there is no keychain', async () => {
     const PATH = fakeSecurity('echo "could not be found" >&2; exit 44');
     expect(await find({ ...homeWith(undefined), PATH }, 'darwin')).toBeUndefined();
     expect(await find(homeWith(undefined), 'darwin')).toBeUndefined();
   });
 
-  it('says why it cannot be read, and quotes nothing', async () => {
+  it('is refused with a reason that quotes nothing when it cannot be read', async () => {
     const locked = fakeSecurity('echo "User interaction is not allowed." >&2; exit 36');
     expect(await problemOf(find({ ...homeWith(undefined), PATH: locked }, 'darwin'))).toContain(
       'the macOS keychain cannot be used: security: exit status 36, User interaction is not allowed.',

@@ -10,25 +10,25 @@ import type { AgentCredentials } from './login.ts';
 export interface Surroundings {
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
-  /** How programs are run. */
+  /** Runs programs. */
   readonly run: typeof run;
   readonly clock?: Pick<Clock, 'now'>;
 }
 
 /**
- * A token for a gateway (ANTHROPIC_BASE_URL) goes first: where one is set, a subscription's token or a key would be sent
- * to that gateway, whom they are not meant for. The CLI prefers it too.
+ * A token for a gateway (ANTHROPIC_BASE_URL) comes first: else a subscription's token or a key, which are not meant for
+ * the gateway, would be sent to it. The CLI has the same order.
  */
 const VARIABLES = ['ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_API_KEY'] as const;
 
-/** Status of the macOS program `security` when there is no such item. */
+/** The exit status of the macOS program `security` when there is no such item. */
 const NO_SUCH_ITEM = 44;
-/** It may ask the person at the screen whether we may read it. */
+/** The program may ask the user for permission. */
 const KEYCHAIN_MS = 60_000;
 
 /**
- * The first that is there, and it alone: with two of them the CLI chooses by rules of its own, or sends both. A login
- * that has expired gives way to a later one that has not.
+ * The first credentials that are there, and no others: of two the CLI would choose by its own rules, or send both. A login
+ * in the keychain counts before one in a file that has expired.
  */
 export async function findAgentCredentials(where: Surroundings): Promise<AgentCredentials | undefined> {
   for (const name of VARIABLES) {
@@ -69,7 +69,7 @@ async function loginOfKeychain(where: Surroundings): Promise<AgentCredentials | 
   throw credentialErrors.CREDENTIALS_INVALID({ source, reason: `security: ${how}${complaint && `, ${complaint}`}` });
 }
 
-/** The CLI keeps a login for each configuration folder: another one's may be another account. */
+/** The CLI has a login for each configuration folder; that of another folder may be another account. */
 function keychainItem(env: Environment): string {
   const folder = env['CLAUDE_CONFIG_DIR'] || '';
   const hash = createHash('sha256').update(folder.normalize('NFC')).digest('hex');

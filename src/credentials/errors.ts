@@ -12,7 +12,7 @@ export const credentialErrors = defineErrors({
     kind: 'environment',
     example: { reason: 'none found', tasks: 3 },
     message: (f) =>
-      `Claude Code has nothing to prove itself with in a container: ${f.reason}. ${f.tasks} of the tasks need it.`,
+      `There are no credentials for Claude Code in a container: ${f.reason}. ${f.tasks} of the tasks need it.`,
     hint: () =>
       'Set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY, or run "claude" once and log in.',
   },

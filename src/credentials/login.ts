@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Credentials } from '../protocol/index.ts';
 import { credentialErrors } from './errors.ts';
 
-/** What an agent of ours may prove itself with, and where it was found. */
+/** The credentials for an agent, and where they were found. */
 export interface AgentCredentials {
   /** For people: the name of a variable, a file, or the keychain. Never the value. */
   readonly source: string;
@@ -10,12 +10,12 @@ export interface AgentCredentials {
   readonly files: Credentials['agent']['files'];
   /** Values that must not be shown. */
   readonly secrets: readonly string[];
-  /** When the server will refuse it; null when that is not known. */
+  /** When the server will refuse them; null when that is not known. */
   readonly expiresAt: string | null;
   readonly expired: boolean;
 }
 
-/** As the CLI calls it, in its configuration folder. */
+/** The CLI's name for the file in its configuration folder. */
 export const CREDENTIALS_FILE = '.credentials.json';
 
 const storedLogin = z.object({
@@ -25,9 +25,9 @@ const storedLogin = z.object({
 const MAX_TIME = 8.64e15;
 
 /**
- * A login as Claude Code stores it, made fit for workers. Without its refresh token, since that is good for one use: the
- * first worker to use it would log out all others and the user himself. Only the login: the file may hold the tokens of
- * other servers too. Undefined without a login.
+ * Reads a login as Claude Code stores it; undefined when there is none. The refresh token is left out, because it can be
+ * used only once: the first worker that uses it would log out all others and the user. Tokens for other servers, which
+ * the file may have too, are left out as well.
  */
 export function readLogin(source: string, text: string, now: number): AgentCredentials | undefined {
   const parsed = storedLogin.safeParse(parseJson(source, text));
@@ -50,7 +50,7 @@ export function readLogin(source: string, text: string, now: number): AgentCrede
   };
 }
 
-/** The error says nothing of the content and has no cause: what a parser complains of, it quotes. */
+/** The error has no cause: a parser's message quotes the content, which is secret. */
 function parseJson(source: string, text: string): unknown {
   try {
     return JSON.parse(fromHex(text.trim()));
@@ -59,7 +59,7 @@ function parseJson(source: string, text: string): unknown {
   }
 }
 
-/** So the macOS program `security` prints what is not plain ASCII. */
+/** The macOS program `security` prints a text that is not plain ASCII in this way. */
 function fromHex(text: string): string {
   return /^(?:[0-9a-f]{2})+$/i.test(text) ? Buffer.from(text, 'hex').toString('utf8') : text;
 }

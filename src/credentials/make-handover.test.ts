@@ -24,7 +24,7 @@ function make(env: Environment, rest: Partial<Request> = {}): ReturnType<typeof 
 const SEED = { path: '.claude.json', content: '{"hasCompletedOnboarding":true}\n' };
 
 describe('what is handed to a worker', () => {
-  it('is for Claude Code one credential for the agent alone, and a configuration that asks nothing', async () => {
+  it('is for Claude Code one credential for the agent only, and a configuration without questions', async () => {
     const env = { TZ: 'UTC', ANTHROPIC_API_KEY: 'made-up-key', CLAUDE_CODE_OAUTH_TOKEN: 'made-up-token' };
     expect(await make(env)).toMatchObject({
       handover: { env: { TZ: 'UTC' }, secrets: [] },
@@ -37,7 +37,7 @@ describe('what is handed to a worker', () => {
     });
   });
 
-  it('is the login of a file beside the configuration', async () => {
+  it('is the login of a file, next to the configuration', async () => {
     const HOME = tempFolder();
     mkdirSync(path.join(HOME, '.claude'));
     const login = { claudeAiOauth: { accessToken: 'made-up-access', refreshToken: 'made-up-refresh', scopes: [] } };
@@ -48,7 +48,7 @@ describe('what is handed to a worker', () => {
     expect(JSON.stringify(made)).not.toContain('made-up-refresh');
   });
 
-  it('may be nothing to prove oneself with: a gateway may need none', async () => {
+  it('may be without credentials: a gateway may need none', async () => {
     expect(await make({})).toEqual({
       handover: { env: {}, secrets: [] },
       access: { agent: { env: {}, files: [SEED] }, secrets: [] },
@@ -57,7 +57,7 @@ describe('what is handed to a worker', () => {
     });
   });
 
-  it('has the headers for a gateway, for the agent alone, and hides what is in them', async () => {
+  it('has the headers for a gateway, for the agent only, and hides their values', async () => {
     const ANTHROPIC_CUSTOM_HEADERS = 'X-Team: made-up-team\nX-Other: made-up-other';
     const made = await make({ ANTHROPIC_CUSTOM_HEADERS });
     expect(made).toMatchObject({
@@ -67,7 +67,7 @@ describe('what is handed to a worker', () => {
     expect(made.access.secrets).toEqual(['made-up-team', 'made-up-other']);
   });
 
-  it('is for another agent what the configuration names for it, all of it hidden, and no login of Claude Code', async () => {
+  it('is for another agent the variables that the configuration names for it, all hidden, and no login of Claude Code', async () => {
     const env = { CODEX_KEY: 'made-up-codex', CODEX_PLACE: 'made-up-place', ANTHROPIC_API_KEY: 'made-up-key', X: 'x' };
     const agent = { kind: 'command', name: 'codex', names: ['CODEX_KEY', 'CODEX_PLACE', 'CODEX_MODEL'] } as const;
     expect(await make(env, { agent, names: ['X', 'Y'] })).toEqual({
@@ -81,7 +81,7 @@ describe('what is handed to a worker', () => {
     });
   });
 
-  it('is nothing for the agent where there are only commands', async () => {
+  it('is nothing for the agent when all tasks are commands', async () => {
     expect(await make({ ANTHROPIC_API_KEY: 'made-up-key', CI: 'true' }, { agent: { kind: 'shell' } })).toEqual({
       handover: { env: { CI: 'true' }, secrets: [] },
       access: { agent: { env: {}, files: [] }, secrets: [] },
@@ -90,7 +90,7 @@ describe('what is handed to a worker', () => {
     });
   });
 
-  it('is refused with every variable that cannot be handed over', async () => {
+  it('is refused with the names of all variables that cannot be handed over', async () => {
     const agent = { kind: 'command', name: 'codex', names: ['PATH'] } as const;
     await expect(make({ PATH: '/made-up' }, { agent, names: ['HOME', 'TZ', 'GIT_DIR'] })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

@@ -6,31 +6,31 @@ import type { AgentCredentials } from './login.ts';
 import { listedVariables, workerVariables } from './variables.ts';
 
 interface HandoverRequest extends Surroundings {
-  /** For the words of an error. */
+  /** For the text of an error. */
   readonly configFile: string;
   /** `workers.container.env`. */
   readonly names: readonly string[];
-  /** `names`: its `env` in the configuration. */
+  /** `names` is its `env` in the configuration. */
   readonly agent:
     | { readonly kind: 'claude' | 'shell' }
     | { readonly kind: 'command'; readonly name: string; readonly names: readonly string[] };
 }
 
 interface MadeHandover {
-  /** The parts of it that come from this machine; how the container is reached adds the rest. */
+  /** The parts that come from this machine; the launcher adds the rest. */
   readonly handover: Pick<Handover, 'env' | 'secrets'>;
-  /** What an agent has besides, in attempts that ask it. */
+  /** What the agent gets as well, in attempts that ask an agent. */
   readonly access: AgentAccess;
-  /** What Claude Code was given; undefined when there is nothing, or the agent is another one. */
+  /** The credentials for Claude Code; undefined when there are none, or for another agent. */
   readonly credentials: AgentCredentials | undefined;
   /** Variables that the configuration names and that are not set. */
   readonly missing: readonly string[];
 }
 
-/** Without it, the CLI would introduce itself to whom it takes for a new user, or end without a word. */
+/** Without this the CLI would show its introduction for new users, or end without a message. */
 const SEED = { path: '.claude.json', content: `${JSON.stringify({ hasCompletedOnboarding: true })}\n` };
 
-/** All that a worker in a container gets of this machine's environment, apart from it what its agent proves itself with. */
+/** What a worker in a container gets of this machine's environment, and separately its agent's credentials. */
 export async function makeHandover(request: HandoverRequest): Promise<MadeHandover> {
   const { agent, env, names, configFile } = request;
   const variables = workerVariables({ env, names });
@@ -41,10 +41,10 @@ export async function makeHandover(request: HandoverRequest): Promise<MadeHandov
   ];
   if (problems.length > 0) throw configErrors.CONFIG_INVALID({ file: configFile, problems });
   const credentials = agent.kind === 'claude' ? await findAgentCredentials(request) : undefined;
-  // Headers for a gateway may be what it lets us in by.
+  // Headers for a gateway may contain credentials.
   const headers = agent.kind === 'claude' ? (env['ANTHROPIC_CUSTOM_HEADERS'] ?? '') : '';
   const secrets = [
-    // Named for one agent alone: whatever it is, nothing else may show it.
+    // Variables that are named for one agent only are all hidden.
     ...Object.values(own.env),
     ...(credentials?.secrets ?? []),
     ...headers.split('\n').map((line) => line.slice(line.indexOf(':') + 1).trim()),

@@ -36,7 +36,7 @@ describe('the variables of a worker', () => {
     expect(workerVariables({ env: ENV, names: [] })).toEqual({ env: HARMLESS, secrets: [], missing: [], problems: [] });
   });
 
-  it('are besides what the user names, credentials included, and what he names and has not is told', () => {
+  it('are also those that the user names, credentials included; those that are not set are reported', () => {
     const names = ['EDITOR', 'LANG', 'EMPTY', 'AWS_SECRET_ACCESS_KEY', 'UNSET', 'NEVER_HEARD_OF', 'EDITOR'];
     expect(workerVariables({ env: ENV, names })).toEqual({
       env: { ...HARMLESS, EDITOR: 'vi', LANG: 'de_DE.UTF-8', EMPTY: '', AWS_SECRET_ACCESS_KEY: 'made-up-aws' },
@@ -67,7 +67,7 @@ describe('the variables of a worker', () => {
     expect(workerVariables({ env: { [name]: 'made-up' }, names: [name] }).secrets).toEqual([]);
   });
 
-  it('hide the password in an address, as it stands there and as programs print it', () => {
+  it('hide the password in an address, as it is written there and decoded', () => {
     const env = {
       DATABASE_URL: 'postgres://me:made%2Fup@db.test/x',
       ANTHROPIC_BASE_URL: 'https://me:gate-word@gateway.test',
@@ -80,13 +80,13 @@ describe('the variables of a worker', () => {
     );
   });
 
-  it.each(REFUSED)('are never %s, whoever names it', (name) => {
+  it.each(REFUSED)('are never %s, even when the user names it', (name) => {
     const variables = workerVariables({ env: { [name]: 'made-up' }, names: [name] });
     expect(variables).toMatchObject({ env: {}, secrets: [], missing: [] });
     expect(variables.problems).toEqual([expect.stringMatching(`^${name} cannot be handed to workers: [a-z].+`)]);
   });
 
-  it('may say who commits', () => {
+  it('may name the committer', () => {
     const env = { GIT_AUTHOR_NAME: 'Me', GIT_COMMITTER_EMAIL: 'me@example.test' };
     expect(workerVariables({ env, names: Object.keys(env) })).toMatchObject({ env, problems: [] });
   });

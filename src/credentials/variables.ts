@@ -6,13 +6,13 @@ interface WorkerVariables {
   readonly secrets: readonly string[];
   /** Names that were asked for and are not set. */
   readonly missing: readonly string[];
-  /** What is asked for and cannot be, in words for the user; then nothing should start. */
+  /** Names that are refused, with the reason; then nothing should start. */
   readonly problems: readonly string[];
 }
 
 /**
- * What every worker gets without being asked: none of these holds a secret, a path of this machine, or the way to a
- * program. Not the locale: an image has few, and bash and perl complain of one that they do not know.
+ * Variables that every worker gets: none is a secret or a path of this machine, and none leads to a program. The locale is
+ * not among them: an image has few locales, and bash and perl warn of an unknown one.
  */
 const PASSED =
   /^(TZ|CI|NO_COLOR|FORCE_COLOR|ANTHROPIC_(BASE_URL|MODEL|SMALL_FAST_MODEL|DEFAULT_[A-Z]+_MODEL|BETAS)|CLAUDE_CODE_(MAX_OUTPUT_TOKENS|MAX_RETRIES|EFFORT_LEVEL|SUBAGENT_MODEL)|MAX_THINKING_TOKENS|API_TIMEOUT_MS|BASH_(DEFAULT_TIMEOUT_MS|MAX_TIMEOUT_MS|MAX_OUTPUT_LENGTH)|MCP_(TIMEOUT|TOOL_TIMEOUT)|MAX_MCP_OUTPUT_TOKENS|DISABLE_PROMPT_CACHING)$/;
@@ -27,20 +27,20 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^(HTTPS?_PROXY|ALL_PROXY|NO_PROXY|NODE_USE_ENV_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i,
-    'it belongs to the network of a container, which is set up for it',
+    'the network of a container has its own',
   ],
   [
     /^(LD_.*|DYLD_.*|GCONV_PATH|NODE_OPTIONS|NODE_PATH|BASH_ENV|ENV|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|PROMPT_COMMAND|PS4|IFS|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS)$/,
     'it changes what programs load when they start',
   ],
-  [/^GIT_.*$/, 'it could lead git elsewhere (only GIT_AUTHOR_* and GIT_COMMITTER_* are fine)'],
+  [/^GIT_.*$/, 'it could redirect git (only GIT_AUTHOR_* and GIT_COMMITTER_* are allowed)'],
   [
     /^(DOCKER_.*|CONTAINER_HOST|SSH_(AUTH_SOCK|AGENT_PID|ASKPASS)|GPG_AGENT_INFO|DBUS_.*|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY)$/,
-    'it leads to what runs on this machine',
+    'it leads to a service of this machine',
   ],
 ];
 
-/** Rather one too many: a value that is taken for a secret is only hidden in logs. */
+/** Rather one too many: a value that is wrongly taken for a secret is only hidden in logs. */
 const SOUNDS_SECRET = /KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|PRIVATE|(^|_)(AUTH|PAT|DSN)(_|$)/i;
 
 /** The variables that workers get: a list of harmless ones, and what the user names under `workers.container.env`. */
@@ -79,7 +79,7 @@ function refusalOf(name: string): string | undefined {
   return COMMITTER.test(name) ? undefined : REFUSED.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** Of an address such as postgres://user:password@host, as it stands there and as programs print it. */
+/** The password in an address such as postgres://user:password@host, as it is written there and decoded. */
 function passwordsIn(value: string): readonly string[] {
   const password = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s:@]*:([^/?#\s]+)@/i.exec(value)?.[1];
   if (password === undefined) return [];

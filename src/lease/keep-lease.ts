@@ -3,7 +3,7 @@ import path from 'node:path';
 import { randomId, writeFileAtomic } from '../lib/index.ts';
 import type { Lease } from '../protocol/index.ts';
 
-/** Renews the sign of life that workers and egress proxies watch, until closed. */
+/** Renews the sign of life that workers and egress proxies watch, until it is closed. */
 export async function keepLease(file: string, leaseMs: number): Promise<{ close(): void }> {
   await mkdir(path.dirname(file), { recursive: true });
   const owner = randomId();
@@ -14,7 +14,7 @@ export async function keepLease(file: string, leaseMs: number): Promise<{ close(
     await writeFileAtomic(file, JSON.stringify(lease), { durable: false });
   };
   await renew();
-  // A renewal that fails (a full disk) is tried again; those who watch it decide how long they wait.
+  // A renewal that fails, as on a full disk, is tried again; the watchers decide how long they wait.
   const timer = setInterval(() => void renew().catch(() => undefined), Math.max(20, leaseMs / 6));
   return { close: () => clearInterval(timer) };
 }

@@ -26,7 +26,7 @@ function watch(lateMs = 0): ReturnType<typeof watchLease> {
   return watchLease({ file, leaseMs: 60_000, clock, lateMs, lost: (cause) => lost.push(cause) });
 }
 
-/** The file is read in earnest: each look gets the time it takes, on any machine. */
+/** The file is really read: waits until each look has ended, however long that takes. */
 async function pass(seconds: number, each: (second: number) => void = () => undefined): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     each(second);
@@ -54,7 +54,7 @@ describe('after the orchestrator has hung up', () => {
     },
   );
 
-  it('a worker lives on with an orchestrator that takes it over', async () => {
+  it('a worker goes on with an orchestrator that takes it over', async () => {
     renew('dead', 7);
     const lease = watch();
     await pass(2);
@@ -65,7 +65,7 @@ describe('after the orchestrator has hung up', () => {
     expect(lost).toEqual([]);
   });
 
-  it('a worker lives on with one that took it over before it had looked at the lease at all', async () => {
+  it('a worker goes on with one that took it over before its first look at the lease', async () => {
     renew('new', 1);
     const lease = watch();
     lease.hangUp();
@@ -74,7 +74,7 @@ describe('after the orchestrator has hung up', () => {
     expect(lost).toEqual([]);
   });
 
-  it('a worker ends when the last renewal came just before', async () => {
+  it('a worker ends when the last renewal was just before that', async () => {
     renew('dead', 7);
     const lease = watch();
     await pass(2);
@@ -85,7 +85,7 @@ describe('after the orchestrator has hung up', () => {
     expect(lost).toEqual([expect.stringContaining('limit 5 s')]);
   });
 
-  it('a worker is told once, though several looks are under way, and not after it has stopped looking', async () => {
+  it('the loss is reported once, although several looks are under way, and not after the watch is closed', async () => {
     const [lease, closed] = [watch(), watch()];
     for (const each of [lease, closed]) each.hangUp();
     for (let second = 0; second < 9; second += 1) {
@@ -98,7 +98,7 @@ describe('after the orchestrator has hung up', () => {
     expect(lost).toEqual([expect.stringContaining('limit 5 s')]);
   });
 
-  it('what workers need ends later than they do', async () => {
+  it('a process that workers need ends later than they do', async () => {
     renew('dead', 7);
     const lease = watch(3000);
     await pass(2);
@@ -110,7 +110,7 @@ describe('after the orchestrator has hung up', () => {
     expect(lost).toEqual([expect.stringContaining('limit 8 s')]);
   });
 
-  it('a worker lives on with the same one, when it was the connection that broke', async () => {
+  it('a worker goes on with the same one when only the connection has broken', async () => {
     renew('here', 7);
     const lease = watch();
     await pass(2);

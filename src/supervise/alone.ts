@@ -4,9 +4,9 @@ import { kill, sleep, systemClock } from '../lib/index.ts';
 import { HANDOVER_MARK } from '../protocol/index.ts';
 import { readSystemFile } from './system-file.ts';
 
-/** The inits of engines: what they run as pid 1 reaps processes and does nothing else. */
+/** The init programs of engines: as pid 1 they reap processes and do nothing else. */
 const INITS = new Set(['docker-init', 'tini', 'catatonit', 'podman-init']);
-/** The longest wait until what was killed is gone: a process may hang in the kernel. */
+/** The longest wait until killed processes are gone: one may hang in the kernel. */
 const LIMIT_MS = 5000;
 
 interface AloneFacts {
@@ -15,13 +15,13 @@ interface AloneFacts {
   readonly marked: boolean;
   readonly uid: number | undefined;
   readonly parent: number;
-  /** What pid 1 calls itself, and the program it was started from. */
+  /** The names of pid 1: its own, and that of its program. */
   readonly init: readonly string[];
 }
 
 /**
- * Does this process share its container with nothing but an engine's init and what it has started itself? Anywhere else
- * killing everything would be a disaster, so each of the facts must hold.
+ * Are the only other processes of the container the engine's init and those that this process has started? Elsewhere it
+ * would be a disaster to kill all others, so each of the facts must hold.
  */
 export function isAlone({ platform, marked, uid, parent, init }: AloneFacts): boolean {
   return (
@@ -35,10 +35,10 @@ export function isAlone({ platform, marked, uid, parent, init }: AloneFacts): bo
   );
 }
 
-/** Found once, at the very start: to a process that has lost its parent pid 1 would look like its parent. */
+/** Read at the start: for a process that has lost its parent, pid 1 would be its parent too. */
 export const alone = isAlone({
   platform: process.platform,
-  // oxlint-disable-next-line node/no-process-env -- the mark of this very process, read before it is removed
+  // oxlint-disable-next-line node/no-process-env -- this process's own mark, read before it is removed
   marked: process.env[HANDOVER_MARK] !== undefined,
   uid: process.getuid?.(),
   parent: process.ppid,
@@ -46,30 +46,30 @@ export const alone = isAlone({
 });
 
 /**
- * Kills everything in the container but the init and this process, in one system call: also what has left its session
- * and its environment, and what forks faster than a list of processes could be read. False when something was still there in the end.
+ * Kills all processes of the container except the init and this one, in one system call: also those that have changed
+ * session and environment, or fork faster than a list of processes can be read. False when one was still there at the limit.
  */
 export async function endAllOthers(): Promise<boolean> {
-  // Asked again here: of all that this program does, this is what must not happen by mistake.
+  // Checked again, because a mistake here would kill processes of others.
   if (!alone || process.getuid?.() === 0 || process.pid === 1) return false;
   const limit = systemClock.monotonic() + LIMIT_MS;
   for (let round = 1; ; round++) {
     kill(-1, 'SIGKILL');
-    // Zombies count too: until the init has reaped them they fill the table of processes.
+    // Zombies count too: until the init has reaped them they use up the limit of processes.
     if (!readdirSync('/proc').some(isToBeAwaited)) return true;
     if (systemClock.monotonic() > limit) return false;
     await sleep(Math.min(50, round * 2));
   }
 }
 
-/** A process with more rights, which was started from outside (`docker exec`), cannot be signalled and is not awaited. */
+/** Not a process with more rights, as `docker exec` may start it: it cannot be signalled. */
 function isToBeAwaited(entry: string): boolean {
   const pid = Number(entry);
   return Number.isInteger(pid) && pid > 1 && pid !== process.pid && kill(pid, 0);
 }
 
 function namesOfInit(): string[] {
-  // Where the system does not tell, the empty names are those of no init.
+  // Where the system has no such files, the names are empty and not those of an init.
   const [program = ''] = readSystemFile('/proc/1/cmdline').split('\0');
   return [readSystemFile('/proc/1/comm').trim(), path.basename(program)];
 }

@@ -7,7 +7,7 @@ const LIMITS =
 it.each([
   ['a signal', { code: null, signal: 'SIGXFSZ' }],
   ['the exit status of a shell', { code: 153, signal: null }],
-])('a file that got too large is known by %s, and its limit from the system', (_, end) => {
+])('a file that became too large is recognised by %s, and the system says the limit', (_, end) => {
   expect(fileSizeExceeded(end, LIMITS)).toEqual({ limit: 'file-size', bytes: 64 * 1024 ** 2 });
   expect(fileSizeExceeded(end, '')).toEqual({ limit: 'file-size', bytes: undefined });
 });
@@ -15,6 +15,6 @@ it.each([
 it.each([
   { code: 1, signal: null },
   { code: null, signal: 'SIGKILL' },
-])('another end has nothing to do with it: %j', (end) => {
+])('another end is not taken for it: %j', (end) => {
   expect(fileSizeExceeded(end, LIMITS)).toBeUndefined();
 });

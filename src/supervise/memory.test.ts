@@ -22,7 +22,7 @@ describe('the record of the memory', () => {
     expect(readOomKills(groups({ 'memory.events': events, 'memory.max': 'max\n' })).limitBytes).toBeUndefined();
   });
 
-  it('is read from control groups of version 1, also from kernels that do not count what they kill', () => {
+  it('is read from control groups of version 1, also on kernels that do not count killed processes', () => {
     const control = 'oom_kill_disable 0\nunder_oom 0\n';
     const files = { 'memory/memory.failcnt': '9\n', 'memory/memory.limit_in_bytes': '268435456\n' };
     expect(readOomKills(groups({ ...files, 'memory/memory.oom_control': `${control}oom_kill 2\n` }))).toEqual({
@@ -35,7 +35,7 @@ describe('the record of the memory', () => {
     expect(readOomKills(groups(unlimited)).limitBytes).toBeUndefined();
   });
 
-  it('is empty where nothing tells', () => {
+  it('is empty without control groups', () => {
     const nothing = { kills: undefined, limitHits: undefined, limitBytes: undefined };
     expect(readOomKills(path.join(tempFolder(), 'nothing'))).toEqual(nothing);
     expect(readOomKills(groups({ 'memory.events': 'nonsense', 'memory.max': '-1' }))).toEqual(nothing);
@@ -49,25 +49,25 @@ describe('the memory of a job', () => {
   const certain = { limit: 'memory', bytes: limitBytes, certain: true };
   const likely = { ...certain, certain: false };
 
-  it('was used up when the kernel has killed for it', () => {
+  it('was used up when the kernel has killed a process for it', () => {
     expect(memoryExceeded(counting(1), counting(2), false)).toEqual(certain);
     expect(memoryExceeded(counting(1), counting(4), true)).toEqual(certain);
     const unlimited = { ...counting(2), limitBytes: undefined };
     expect(memoryExceeded(counting(1), unlimited, true)).toEqual({ ...certain, bytes: undefined });
   });
 
-  it('was not when the kernel counts and has not killed, whatever else has', () => {
+  it('was not used up when the kernel counts and has killed no process, even if the job was killed', () => {
     expect(memoryExceeded(counting(1), counting(1), true)).toBeUndefined();
     expect(memoryExceeded(counting(1), counting(1), false)).toBeUndefined();
   });
 
-  it('is the likely reason when the kernel does not count and something has killed the job', () => {
+  it('is the likely reason when the kernel does not count and the job was killed', () => {
     expect(memoryExceeded(silent(), silent(), true)).toEqual(likely);
     expect(memoryExceeded(silent(1), silent(2), true)).toEqual(likely);
     expect(memoryExceeded(silent(1), silent(2), false)).toBeUndefined();
   });
 
-  it('was not when its limit was never met', () => {
+  it('was not used up when its limit was never reached', () => {
     expect(memoryExceeded(silent(3), silent(3), true)).toBeUndefined();
   });
 });

@@ -2,16 +2,16 @@ import path from 'node:path';
 import type { Exceeded } from './exceeded.ts';
 import { readSystemFile } from './system-file.ts';
 
-/** What the container's own control group tells of its memory; what is undefined is not known. */
+/** The memory of the container, as its control group shows it; an unknown number is undefined. */
 export interface MemoryRecord {
   /** How many processes the kernel has killed because the memory was used up. */
   readonly kills: number | undefined;
-  /** How often the limit was met; most often nothing had to be killed for it. */
+  /** How often the limit was reached; most often without killing a process. */
   readonly limitHits: number | undefined;
   readonly limitBytes: number | undefined;
 }
 
-/** Larger than any machine: how the older control groups say that there is no limit. */
+/** Older control groups show a number larger than any machine when there is no limit. */
 const NO_LIMIT = 2 ** 60;
 
 export function readOomKills(root = '/sys/fs/cgroup'): MemoryRecord {
@@ -26,7 +26,7 @@ export function readOomKills(root = '/sys/fs/cgroup'): MemoryRecord {
   };
 }
 
-/** Pure. Undefined when a job's use of memory did no harm. */
+/** Pure. Undefined when the job was not killed for its memory. */
 export function memoryExceeded(before: MemoryRecord, after: MemoryRecord, wasKilled: boolean): Exceeded | undefined {
   const certain = before.kills !== undefined && after.kills !== undefined;
   const neverFull = after.limitHits !== undefined && after.limitHits === before.limitHits;
@@ -34,13 +34,13 @@ export function memoryExceeded(before: MemoryRecord, after: MemoryRecord, wasKil
   return met ? { limit: 'memory', bytes: after.limitBytes, certain } : undefined;
 }
 
-/** Raises its own score, which its children inherit, and then becomes the program that it is given. */
+/** Raises its own score, which its children inherit, and then runs the given program in its place. */
 const EXPENDABLE = '{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null; exec "$0" "$@"';
 
 /**
- * A command that the kernel kills before this process when memory runs out, and so all that it starts: among all in the
- * container the kernel takes what has the highest score, and only then the largest. The command raises its score itself:
- * this process may not be able to, since its files in /proc are closed to its own user (docker/worker/prepare.sh).
+ * The same command, made so that the kernel kills it, or what it starts, before this process when memory runs out: the
+ * kernel kills the process with the highest score. The command raises its own score, because this process may not write
+ * to /proc: its files there are closed to its own user (docker/worker/prepare.sh).
  */
 export function expendable(file: string, args: readonly string[]): { file: string; args: readonly string[] } {
   return { file: '/bin/sh', args: ['-c', EXPENDABLE, file, ...args] };

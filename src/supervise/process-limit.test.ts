@@ -15,13 +15,13 @@ describe('the record of the processes', () => {
     expect(readProcessRecord(root)).toEqual({ refusals: 17, limit: undefined });
   });
 
-  it('is empty where nothing tells', () => {
+  it('is empty without control groups', () => {
     expect(readProcessRecord(tempFolder())).toEqual({ refusals: undefined, limit: undefined });
   });
 });
 
 describe('the limit of processes', () => {
-  it('was met when the kernel has refused one meanwhile', () => {
+  it('was reached when the kernel has refused a process since', () => {
     expect(processesExceeded({ refusals: 1, limit: 64 }, { refusals: 3, limit: 64 })).toEqual({
       limit: 'processes',
       most: 64,
@@ -41,7 +41,7 @@ describe('the limit of processes', () => {
       { refusals: 3, limit: 64 },
       { refusals: undefined, limit: 64 },
     ],
-  ])('was not when it was met before, or the kernel does not count (%o, %o)', (before, after) => {
+  ])('was not reached when that was before, or the kernel does not count (%o, %o)', (before, after) => {
     expect(processesExceeded(before, after)).toBeUndefined();
   });
 });

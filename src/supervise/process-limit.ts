@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Exceeded } from './exceeded.ts';
 import { readSystemFile } from './system-file.ts';
 
-/** What the container's own control group tells of its processes; what is undefined is not known. */
+/** The processes of the container, as its control group shows them; an unknown number is undefined. */
 export interface ProcessRecord {
   /** How often a process or thread could not be started because there were too many. */
   readonly refusals: number | undefined;
@@ -20,7 +20,7 @@ export function readProcessRecord(root = '/sys/fs/cgroup'): ProcessRecord {
   };
 }
 
-/** Pure. Undefined when a job never had too many processes. */
+/** Pure. Undefined when the job has never reached the limit. */
 export function processesExceeded(before: ProcessRecord, after: ProcessRecord): Exceeded | undefined {
   if (before.refusals === undefined || after.refusals === undefined || after.refusals <= before.refusals)
     return undefined;

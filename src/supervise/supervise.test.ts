@@ -25,7 +25,7 @@ function bash(
   });
 }
 
-it('a job that ends by itself says how, and how long it took', async () => {
+it('a job that ends by itself has its exit status and its duration', async () => {
   let output = '';
   const end = await bash('cat; exit 3', { input: 'given', onStdout: (text) => (output += text) });
   expect(end).toMatchObject({ code: 3, signal: null, endedBy: 'itself', exceeded: [] });
@@ -42,13 +42,13 @@ it.each([
   expect(await bash('exec sleep 86400', limits)).toMatchObject({ code: null, signal: 'SIGKILL', endedBy });
 });
 
-it('output keeps a job from being idle, and time for completion counts only once it is reached', async () => {
+it('a job with output is not idle, and the time for completion begins only when completion is reached', async () => {
   const script = 'for _ in 1 2 3 4 5; do echo on; sleep 0.1; done; exit 7';
   const completion = { ms: 1, reached: () => false };
   expect(await bash(script, { idleMs: 60_000, completion })).toMatchObject({ code: 7, endedBy: 'itself' });
 });
 
-it('what a job has started in a session of its own has ended too when the job is over', async () => {
+it('a process that a job has started in another session has ended too when the job is over', async () => {
   const cwd = tempFolder();
   const script = 'setsid bash -c "echo \\$\\$ > pid; exec sleep 86400" & until [ -s pid ]; do sleep 0.01; done';
   expect(await bash(script, {}, cwd)).toMatchObject({ code: 0, endedBy: 'itself' });

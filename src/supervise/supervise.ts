@@ -10,9 +10,9 @@ import { processesExceeded, readProcessRecord } from './process-limit.ts';
 export interface Supervised {
   readonly code: number | null;
   readonly signal: string | null;
-  /** What brought it to its end. */
+  /** Why it has ended: by itself, by which of our limits, or because it was stopped. */
   readonly endedBy: 'itself' | 'total' | 'idle' | 'completion' | 'stopped';
-  /** Which limits of its container it has met; known only in a container that the job has for itself. */
+  /** Limits of the container that it has reached. Known only when there is no other job in the container. */
   readonly exceeded: readonly Exceeded[];
   readonly durationMs: number;
 }
@@ -53,7 +53,7 @@ export async function supervise(file: string, args: readonly string[], options: 
     onStderr: heard(options.onStderr),
     sweep: async () => {
       limits.close();
-      // What has left the job's process group would go on writing where the next job works.
+      // A process that has left the job's process group could write to the files of the next job.
       await (alone ? endAllOthers() : killByEnvironment(MARKS.child, mark));
     },
   });
@@ -69,7 +69,7 @@ export async function supervise(file: string, args: readonly string[], options: 
   }
 }
 
-/** Reads the container's counters now; the function that it returns compares them with those at the job's end. */
+/** Reads the counters of the container. The returned function compares them with those at the end of the job. */
 function watchExceeded(): (end: Pick<Supervised, 'code' | 'signal'> & { wasKilled: boolean }) => Exceeded[] {
   const [memory, processes] = [readOomKills(), readProcessRecord()];
   return ({ wasKilled, ...end }) => {

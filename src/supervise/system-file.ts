@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What the system tells in that file; empty when it does not. */
+/** The text of a file of the kernel; empty when it cannot be read. */
 export function readSystemFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -39,7 +39,7 @@ const gates = (attempt: string): Assignment => ({ version: 1, kind: 'gate', atte
 
 const read = async (file: string): Promise<string> => readFileSync(file, 'utf8');
 
-/** What every mail does, whatever carries it. */
+/** What every implementation of mail does. */
 export function mailContract(name: string, make: () => MailUnderTest): void {
   describe(`the mail contract: ${name}`, () => {
     it('gives a worker what it must know first, and no assignment before there is one', async () => {
@@ -59,7 +59,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
       }
     });
 
-    it('brings nothing of an earlier session into the next one', async () => {
+    it('delivers nothing of an earlier session in the next one', async () => {
       const { mail, worker } = make();
       await mail.open(0, boot('one'));
       await mail.deliver(0, gates('a.1'));
@@ -71,7 +71,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
       expect(await mail.withBundle(0, 100, read)).toBeUndefined();
     });
 
-    it('keeps what is of one worker from all others', async () => {
+    it('shows the mail of one worker to no other', async () => {
       const { mail, worker } = make();
       for (const number of [0, 1]) await mail.open(number, boot(`s${number}`));
       await mail.deliver(0, gates('a.1'));
@@ -81,7 +81,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
       expect(await mail.withBundle(1, 100, read)).toBeUndefined();
     });
 
-    it('brings the last status as it was written, whatever it says, unless it is too large', async () => {
+    it('delivers the last status as it was written, whatever its content, unless it is too large', async () => {
       const { mail, worker } = make();
       await mail.open(0, boot('one'));
       for (const text of ['{"phase":"idle"}', 'no JSON \u0000']) {
@@ -104,7 +104,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
       });
     });
 
-    it('shows a bundle while it is used, out of the reach of its worker, and removes the copy afterwards', async () => {
+    it('copies a bundle while it is used, where its worker cannot change it, and removes the copy afterwards', async () => {
       const { mail, worker } = make();
       await mail.open(0, boot('one'));
       await worker(0).leaveBundle('commits');
@@ -123,7 +123,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
       expect(existsSync(copy)).toBe(false);
     });
 
-    it('does not take a bundle that is too large', async () => {
+    it('refuses a bundle that is too large', async () => {
       const { mail, worker } = make();
       await mail.open(0, boot('one'));
       await worker(0).leaveBundle('x'.repeat(101));
@@ -131,7 +131,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
       await expect(mail.withBundle(0, 100, read)).rejects.toMatchObject({ code });
     });
 
-    it('renews the lease as long as it is kept', async () => {
+    it('renews the lease until it is closed', async () => {
       const { mail, worker } = make();
       await mail.open(0, boot('one'));
       const lease = await mail.keepLease(120);

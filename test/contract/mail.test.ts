@@ -39,7 +39,7 @@ function folders(): { readonly paths: FeaturePaths } & MailUnderTest {
 mailContract('folders of the host', folders);
 mailContract('without a shared file system', createFakeMail);
 
-it('a link that a worker puts in the place of its status or its bundle is not followed', async () => {
+it('a link in the place of a status or a bundle is not followed', async () => {
   const { mail, paths } = folders();
   await mail.open(0, { worker: 0 } as never);
   const { outbox, status } = paths.worker(0);

@@ -70,7 +70,7 @@ describe.skipIf(claude === undefined && !inCi)(`Claude Code with a scripted mode
     ]);
   });
 
-  it('tells a refused key from a failed task', async () => {
+  it('recognises a refused key, which is no failure of the task', async () => {
     const server = await serve(() => ({
       status: 401,
       body: { error: { type: 'authentication_error', message: 'invalid x-api-key' } },
@@ -84,7 +84,7 @@ describe.skipIf(claude === undefined && !inCi)(`Claude Code with a scripted mode
     });
   });
 
-  it('tells a busy server from a failed task', async () => {
+  it('recognises a busy server, which is no failure of the task', async () => {
     const server = await serve(() => ({ status: 429 }));
     const end = await runClaude({ repo: newRepo(), server });
     expect(end.verdict).toEqual({
@@ -96,7 +96,7 @@ describe.skipIf(claude === undefined && !inCi)(`Claude Code with a scripted mode
     expect(server.requests).toHaveLength(2);
   });
 
-  it('tells a used-up account from a busy server, and when it may go on', async () => {
+  it('recognises a used-up account, and when work may go on', async () => {
     const headers = {
       'anthropic-ratelimit-unified-status': 'rejected',
       'anthropic-ratelimit-unified-reset': '1900000000',
@@ -114,7 +114,7 @@ describe.skipIf(claude === undefined && !inCi)(`Claude Code with a scripted mode
     });
   });
 
-  it('is refused by the CLI as root where nothing says that it is a sandbox', async (context) => {
+  it('is refused by the CLI as root outside a sandbox', async (context) => {
     context.skip(process.getuid?.() !== 0, 'only root is refused');
     const end = await runClaude({ repo: newRepo(), server: await serve([]), env: { IS_SANDBOX: undefined } });
     expect(end.verdict).toMatchObject({
@@ -138,7 +138,7 @@ interface Ended {
   readonly log: readonly string[];
 }
 
-/** Starts the agent's command as a worker would, and reads it to its end. */
+/** Starts the agent's command as a worker does, and reads its output to the end. */
 async function runClaude({ repo, server, prompt = PROMPT, env = {} }: Run): Promise<Ended> {
   if (claude === undefined) throw new Error(HOW_TO_GET_CLAUDE);
   const agent = createAgent({ kind: 'claude', command: claude, model: null, args: [] });

@@ -21,18 +21,18 @@ const REFUSED: Script = () => ({
   body: { error: { type: 'authentication_error', message: 'OAuth token has expired' } },
 });
 
-describe.skipIf(claude === undefined && !inCi)(`what a worker's Claude Code shows the server${why}`, () => {
+describe.skipIf(claude === undefined && !inCi)(`the credentials that a worker's Claude Code sends${why}`, () => {
   it.each([
     ['ANTHROPIC_AUTH_TOKEN', { authorization: 'Bearer made-up-value', 'x-api-key': undefined }],
     ['CLAUDE_CODE_OAUTH_TOKEN', { authorization: 'Bearer made-up-value', 'x-api-key': undefined }],
     ['ANTHROPIC_API_KEY', { authorization: undefined, 'x-api-key': 'made-up-value' }],
-  ])('is %s, when that is set, and nothing else', async (name, headers) => {
+  ])('are %s, when that is set, and nothing else', async (name, headers) => {
     const world = await makeWorld([{ text: 'Done.' }], { login: HOUR_MS });
     expect(await world.attempt({ [name]: 'made-up-value' })).toMatchObject({ outcome: 'verified' });
     expect(world.shown()).toEqual([headers]);
   });
 
-  it('is the login of the user, without the refresh token, also when the clock says that it has expired', async () => {
+  it('are the login of the user, without the refresh token, also when it has expired by the clock', async () => {
     for (const login of [HOUR_MS, -HOUR_MS]) {
       const world = await makeWorld([{ text: 'Done.' }], { login });
       expect(await world.attempt({})).toMatchObject({ outcome: 'verified' });
@@ -45,30 +45,30 @@ describe.skipIf(claude === undefined && !inCi)(`what a worker's Claude Code show
     ['a token', { CLAUDE_CODE_OAUTH_TOKEN: 'made-up-value' }, {}],
     ['a key', { ANTHROPIC_API_KEY: 'made-up-value' }, {}],
     ['an expired login', {}, { login: -HOUR_MS }],
-  ])('ends the attempt as one without credentials when it is %s that is refused', async (_, env, has) => {
+  ])('end the attempt with the outcome "credentials" when they are refused: %s', async (_, env, has) => {
     const world = await makeWorld(REFUSED, has);
     expect(await world.attempt(env)).toMatchObject({ outcome: 'credentials', feedback: '' });
   });
 
-  it('ends the attempt in the same way when there is nothing to show', async () => {
+  it('end the attempt with the same outcome when there are none', async () => {
     const world = await makeWorld([]);
     expect(await world.attempt({})).toMatchObject({ outcome: 'credentials' });
     expect(world.server.requests).toEqual([]);
   });
 
-  it('is not followed by what an earlier task has planted', async () => {
+  it('are not replaced by settings that an earlier task has written', async () => {
     const world = await makeWorld(() => ({ text: 'Done.' }));
     const proof = path.join(tempFolder(), 'planted');
     const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: `touch ${proof}` }] }] };
     const settings = JSON.stringify({ hooks });
-    // In the configuration of the attempt before it …
+    // In the configuration folder of the attempt before …
     const planted = await world.attempt({ ANTHROPIC_API_KEY: 'made-up-value' }, (folder) =>
       writeFileSync(path.join(folder, 'settings.json'), settings),
     );
     expect(planted).toMatchObject({ outcome: 'verified' });
     expect(existsSync(proof)).toBe(true);
     rmSync(proof);
-    // … and where it would be found by default.
+    // … and in the default one.
     mkdirSync(path.join(world.home, '.claude'));
     writeFileSync(path.join(world.home, '.claude/settings.json'), settings);
 
@@ -79,11 +79,11 @@ describe.skipIf(claude === undefined && !inCi)(`what a worker's Claude Code show
 
 interface World {
   readonly server: ModelServer;
-  /** Of the worker; it stays what it is from one attempt to the next. */
+  /** The worker's home folder: the same for all attempts. */
   readonly home: string;
-  /** One attempt of a worker that was handed what is there to be handed, with these variables set. */
+  /** One attempt of a worker that got its handover from an environment with these variables. */
   attempt(env: Readonly<Record<string, string>>, meddle?: (folder: string) => void): Promise<AgentVerdict>;
-  /** With what each request came. */
+  /** The credentials of each request. */
   shown(): readonly object[];
 }
 

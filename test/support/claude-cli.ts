@@ -12,7 +12,7 @@ export function findClaude(): string | undefined {
   return folders.map((folder) => path.join(folder, 'claude')).find(isExecutable);
 }
 
-/** An environment in which the CLI knows nobody's account, talks to `baseUrl` only and gives up soon. */
+/** An environment in which the CLI has no account, talks to `baseUrl` only and gives up soon. */
 export function claudeEnvironment(home: string, baseUrl: string): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -21,8 +21,8 @@ export function claudeEnvironment(home: string, baseUrl: string): Record<string,
     ANTHROPIC_BASE_URL: baseUrl,
     ANTHROPIC_API_KEY: 'made-up-key',
     CLAUDE_CODE_MAX_RETRIES: '1',
-    // As root the CLI refuses to work without permission prompts, unless it is told that it is in a sandbox. Here it is:
-    // a temporary repository, and a model that only does what the test says.
+    // As root the CLI refuses to work without permission prompts, unless it is in a sandbox. Here it is in one: a temporary
+    // repository, and a model that does only what the test says.
     IS_SANDBOX: '1',
   };
 }

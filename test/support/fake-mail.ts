@@ -13,7 +13,7 @@ interface Box {
   bundle?: string;
 }
 
-/** Mail without a shared file system: all is kept in memory, as a launcher on another machine would keep it in messages. */
+/** Mail without a shared file system: kept in memory, as a launcher on another machine would send it in messages. */
 export function createFakeMail(): MailUnderTest {
   const boxes = new Map<number, Box>();
   const watches = new Map<number, Set<() => void>>();

@@ -12,5 +12,6 @@ export { newRepository } from './new-repository.ts';
 export { isOutOfRoom, isVanished } from './repeatable.ts';
 export { openRepository } from './repository.ts';
 export type { Repository } from './repository.ts';
+export { needRoom } from './room.ts';
 export { openWorkspace } from './workspace.ts';
 export type { Workspace } from './workspace.ts';

@@ -43,7 +43,8 @@ const PASSING = [
 ];
 
 /** No room on the disk, or no more of it for this user. Git says it in the words of the system and in its own. */
-const NO_ROOM = /No space left on device|Out of diskspace|Disk quota exceeded/;
+const NO_ROOM =
+  /No space left on device|Out of diskspace|Disk quota exceeded|couldn't write '|unable to write new.index file/;
 
 /** What a `git prune` beside us says of what was added and is in no commit yet. */
 const VANISHED =

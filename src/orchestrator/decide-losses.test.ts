@@ -31,6 +31,15 @@ describe('an attempt that says that its orchestrator was gone', () => {
   });
 });
 
+it('a worker that is gone when its run is resumed costs its task nothing: it was left alone', () => {
+  const world = createWorld([{ id: 'A' }], { workers: 1 });
+  world.settle();
+  world.dies(0, 'it is gone');
+  world.says(0, { leftAlone: true });
+  expect(world.settle()).toContain('record attempt-failed A 1 0 lost worker 0 died at work: it is gone nothing');
+  expect(world.state.tasks['A']).toMatchObject({ status: 'running', losses: 0 });
+});
+
 describe('a worker that is lost while the run is to end', () => {
   it('costs its task nothing, as when it could not be started for want of descriptors', () => {
     const world = createWorld([{ id: 'A' }], { workers: 1 });

@@ -34,6 +34,14 @@ export function chargeOfEnd({ stop }: Snapshot): AttemptCharge {
   return stop === null ? 'loss' : 'nothing';
 }
 
+/**
+ * True when no orchestrator was there for a while. Only then is a worker believed that says so, and one that is gone by
+ * then may have ended for that reason.
+ */
+export function isLeftAlone({ workers }: Snapshot, { worker }: AttemptState): boolean {
+  return workers.get(worker)?.leftAlone ?? false;
+}
+
 /** The worker ended, or was killed, before its attempt had a result. */
 export function lost(snapshot: Snapshot, work: UnderWay): ActionOf<'record'> {
   const { worker } = work.attempt;
@@ -43,7 +51,7 @@ export function lost(snapshot: Snapshot, work: UnderWay): ActionOf<'record'> {
     outcome: 'lost',
     detail: `worker ${worker} died at work: ${how}`,
     feedback: overLimit ? `The last attempt was ended: ${how}` : null,
-    charge: overLimit ? 'failure' : chargeOfEnd(snapshot),
+    charge: overLimit ? 'failure' : isLeftAlone(snapshot, work.attempt) ? 'nothing' : chargeOfEnd(snapshot),
   });
 }
 

@@ -4,7 +4,7 @@ import type { TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
 import { backoffMs } from './backoff.ts';
 import { tooLarge } from './decide-checkout.ts';
-import { chargeOfEnd, lost, notBegun } from './decide-losses.ts';
+import { chargeOfEnd, isLeftAlone, lost, notBegun } from './decide-losses.ts';
 import { shownPaths, trespassOf } from './decide-ownership.ts';
 import { taskOf } from '../tasks/index.ts';
 import { attemptFailed, attemptId, finishWith, record } from './plan.ts';
@@ -51,7 +51,7 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
     case 'credentials':
       return [failed(work, result, 'nothing'), stopForCredentials(result)];
     case 'orphaned':
-      return [failed(work, result, isLeftAlone(snapshot, work) ? 'nothing' : chargeOfEnd(snapshot))];
+      return [failed(work, result, isLeftAlone(snapshot, work.attempt) ? 'nothing' : chargeOfEnd(snapshot))];
     case 'interrupted':
       // Unless the run is to end, it was not asked to stop: the task has cost one more worker.
       return [failed(work, result, chargeOfEnd(snapshot))];
@@ -151,11 +151,6 @@ function failed(
     charge,
     notBefore: special.notBefore ?? null,
   });
-}
-
-/** False when the orchestrator was there all the time: a task may have forged the report that it was not. */
-function isLeftAlone({ workers }: Snapshot, { attempt }: UnderWay): boolean {
-  return workers.get(attempt.worker)?.leftAlone ?? false;
 }
 
 function pause(result: TaskResult): FinishAction {

@@ -17,6 +17,8 @@ export interface Ports {
   /** Calls back soon after a person has asked for something. */
   readonly watch: (folder: string, onChange: () => void) => { close(): void };
   readonly emit: (event: RecordedEvent) => void;
+  /** Why neither the run nor its workers can write; undefined while there is room on the disk. */
+  readonly lackOfRoom: () => Promise<string | undefined>;
 }
 
 /** The times and limits of a run. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../test/support/wait-until.ts';
 import { engineErrors } from '../engines/errors.ts';
 import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
 import { createWorkerRegister } from './worker-register.ts';
@@ -18,11 +19,13 @@ interface Bench {
   /** A start that ends when `arrives` or `fails` is called. */
   pending(session: string): { arrives(): void; fails(): void; readonly told: Promise<WorkerHandle | string> };
   held(session: string): Promise<void>;
+  /** The worker ends by itself. */
+  dies(session: string): void;
   /** From now on no worker can be ended. */
   breaks(): void;
 }
 
-function openBench(startingMs?: number): Bench {
+function openBench(startingMs?: number, lackOfRoom?: string): Bench {
   const exits = new Map<string, (exit: WorkerExit) => void>();
   const waits = new Map<string, Promise<WorkerExit>>();
   const stopped: string[] = [];
@@ -44,6 +47,7 @@ function openBench(startingMs?: number): Bench {
   const ports = {
     launcher,
     mail: { watch: () => ({ close: () => undefined }) },
+    lackOfRoom: async () => lackOfRoom,
   } as unknown as Ports;
   const register = createWorkerRegister(ports, () => undefined, startingMs);
   return {
@@ -58,6 +62,7 @@ function openBench(startingMs?: number): Bench {
       return { arrives, fails, told: register.expect(session, () => start) };
     },
     held: async (session) => void (await register.expect(session, async () => handle(session))),
+    dies: (session) => exits.get(session)?.({ code: 1, signal: null }),
     breaks: () => (broken = true),
   };
 }
@@ -138,5 +143,26 @@ describe('the end of all workers', () => {
     breaks();
     await register.stopAll(0);
     expect(register.exitOf('s')?.how).toContain('it cannot be killed');
+  });
+});
+
+describe('a disk without room', () => {
+  const NO_ROOM = 'a run needs 1 MB there, and there are 0 MB';
+
+  it('is why a worker ends that was not to: the run is to stop before that is charged to a task', async () => {
+    const { register, held, dies } = openBench(undefined, NO_ROOM);
+    await held('s');
+    expect(register.outage).toBeUndefined();
+    dies('s');
+    await waitUntil('its end is noticed', () => register.exitOf('s') !== undefined);
+    expect(register.outage).toBe(NO_ROOM);
+  });
+
+  it('is why a worker cannot be started', async () => {
+    const { register, pending } = openBench(undefined, NO_ROOM);
+    const start = pending('s');
+    start.fails();
+    await start.told;
+    expect(register.outage).toBe(NO_ROOM);
   });
 });

@@ -48,8 +48,10 @@ interface Life {
   isUnwanted: boolean;
 }
 
+type RegisterPorts = Pick<Ports, 'launcher' | 'mail' | 'lackOfRoom'>;
+
 interface Register {
-  readonly ports: Pick<Ports, 'launcher' | 'mail'>;
+  readonly ports: RegisterPorts;
   /** Called when a worker has written, was started or has ended. */
   readonly onNews: () => void;
   readonly lives: Map<string, Life>;
@@ -57,7 +59,7 @@ interface Register {
 }
 
 export function createWorkerRegister(
-  ports: Pick<Ports, 'launcher' | 'mail'>,
+  ports: RegisterPorts,
   onNews: () => void,
   startingMs = STARTING_MS,
 ): WorkerRegister {
@@ -125,6 +127,7 @@ async function begin(
     // `end` waits for it and ends it; for all others it has never started.
     return life.isUnwanted ? 'it was ended while it was being started' : handle;
   } catch (error) {
+    await lookForRoom(register);
     const how = `it could not be started: ${failure(register, error).how}`;
     life.end = { how, overLimit: false };
     return how;
@@ -146,7 +149,10 @@ function hold(register: Register, handle: WorkerHandle): void {
     onNews();
   };
   ports.launcher.wait(handle).then(
-    (exit) => note(endOfExit(exit)),
+    async (exit) => {
+      if (exit.code !== 0 && !life.isUnwanted) await lookForRoom(register);
+      note(endOfExit(exit));
+    },
     (error: unknown) => note(failure(register, error)),
   );
 }
@@ -154,6 +160,11 @@ function hold(register: Register, handle: WorkerHandle): void {
 function failure(register: Register, error: unknown): WorkerEnd {
   if (hasCode(error, engineErrors.ENGINE_UNREACHABLE) || isPassing(error)) register.outage ??= reasonOf(error);
   return { how: reasonOf(error), overLimit: false };
+}
+
+/** A worker that can write nothing ends, and the next one would as well. */
+async function lookForRoom(register: Register): Promise<void> {
+  register.outage ??= await register.ports.lackOfRoom().catch(() => undefined);
 }
 
 async function end({ ports }: Register, life: Life, graceMs: number): Promise<void> {

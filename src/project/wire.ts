@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts';
-import { workerEnvironment } from '../git/index.ts';
-import { systemClock, watchFolder } from '../lib/index.ts';
+import { needRoom, workerEnvironment } from '../git/index.ts';
+import { hasCode, libErrors, reasonOf, systemClock, watchFolder } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { sweepOwner } from '../containers/index.ts';
 import { createSubprocessLauncher, listWorkers } from '../launchers/index.ts';
@@ -21,6 +21,8 @@ export const STOP_GRACE_MS = 10_000;
 const COMPLETION_MS = 60_000;
 const LOST_WORKERS_PER_TASK = 5;
 const START_FAILURES = 3;
+/** With less on the disk neither a worker nor the run gets on. */
+const ROOM_BYTES = 1024 ** 2;
 /** No commit is larger. What is fetched stays in the user's repository, also from failed attempts, so it has a limit of its own. */
 const BUNDLE_BYTES = 1024 ** 3;
 
@@ -39,7 +41,19 @@ export function wirePorts(
     mail: createFolderMail(store.paths),
     watch: watchFolder,
     emit,
+    lackOfRoom: () => findLackOfRoom([project.repository.commonDir, store.paths.workers]),
   };
+}
+
+async function findLackOfRoom(folders: readonly string[]): Promise<string | undefined> {
+  for (const folder of folders) {
+    try {
+      await needRoom(folder, ROOM_BYTES, 'a run');
+    } catch (error) {
+      if (hasCode(error, libErrors.FILE_UNWRITABLE)) return `No space left on the disk: ${reasonOf(error)}`;
+    }
+  }
+  return undefined;
 }
 
 /** Workers with the user's own rights. */

@@ -3,7 +3,7 @@ import type { RunEvent, RunState } from '../state/index.ts';
 import { gateAttemptId } from './plan.ts';
 import type { ActionOf, EventOf } from './plan.ts';
 
-/** What the executor knows of a worker that it starts, and no decision says. */
+/** What is known only when a worker is started, and is in no decision. */
 type NewSession = Pick<EventOf<'worker-starting'>, 'session' | 'mode' | 'branch' | 'worktree'>;
 
 export function workerStarted(handle: WorkerHandle): RunEvent {

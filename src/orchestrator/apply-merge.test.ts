@@ -70,7 +70,7 @@ it('merges are recorded one by one, when one ref keeps them all', async () => {
   expect(bench.refs).toEqual([bench.journal.state.levels['2']?.trial?.tips.at(-1)]);
 });
 
-it('merges made while a lower level was opened again are not recorded: what that one publishes is not in them', async () => {
+it('merges are not recorded when a lower level was opened again meanwhile: they lack what that level publishes', async () => {
   const bench = setBench();
   bench.onMerge = () => bench.journal.record({ type: 'task-reset', task: 'A', cause: 'asked to retry' });
   await merge(bench);
@@ -78,7 +78,7 @@ it('merges made while a lower level was opened again are not recorded: what that
   expect(bench.journal.state.levels['2']?.trial).toBeNull();
 });
 
-it('what ends a merge ends the run: it is thrown at the next look, and to what waits for the merges', async () => {
+it('an error of a merge ends the run: it is thrown at the next look, and to what waits for the merges', async () => {
   const bench = setBench();
   const full = new Error('no space left');
   let merger = createMerger(bench.context, bench.journal, () => undefined);
@@ -94,7 +94,7 @@ it('what ends a merge ends the run: it is thrown at the next look, and to what w
   await expect(merger.rest()).rejects.toBe(full);
 });
 
-it('a conflict is with tasks that were merged, and not with one that met a conflict before it', async () => {
+it('a conflict names tasks that were merged, and not one that had a conflict before', async () => {
   const bench = setBench();
   bench.conflicts = ['x'];
   await merge(bench);

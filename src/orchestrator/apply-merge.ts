@@ -38,7 +38,7 @@ export async function mergeTasks(
     if (await isBroken()) return;
     throw error;
   }
-  // Git takes a tree that is missing for an empty one, and may call that a conflict.
+  // Git treats a missing tree as an empty one, and may report a conflict for that.
   if (ends.some(({ kind }) => kind === 'conflict') && (await isBroken())) return;
   const recorded = decideMerges({ state: journal.state, graph: context.graph }, { level, onto, ends });
   for (const { event } of recorded) journal.record(event);
@@ -48,7 +48,7 @@ interface OneMerge {
   readonly level: number;
   readonly id: string;
   readonly tip: string;
-  /** Those that are merged already, and not recorded yet. */
+  /** Tasks that are merged already, and not recorded yet. */
   readonly merged: readonly string[];
 }
 
@@ -79,7 +79,7 @@ async function mergeTask(
   return { kind: 'conflict', task: id, files: result.files, others };
 }
 
-/** Which of the tasks changed one of the files. */
+/** The tasks that changed one of the files. */
 async function whoChanged(
   { ports }: RunContext,
   state: RunState,
@@ -95,13 +95,13 @@ async function whoChanged(
   return works.filter((_, index) => files.some((file) => changed[index]?.has(file))).map(({ id }) => id);
 }
 
-/** Moves the integration branch to the trial's tip, if the branch is where we left it and the tip is proved to be what the tasks made. */
+/** Moves the integration branch to the trial's tip, if the branch is where we left it and the tip holds exactly the tasks' work. */
 export async function publishLevel(context: RunContext, journal: Journal, action: ActionOf<'publish'>): Promise<void> {
   const { ports } = context;
   const { level, tip } = action;
   if (await dropIfBroken(context, journal, { level, tip, tasks: [] })) return;
   const { state } = journal;
-  // A kill below leaves the branch at the tip: a resume knows whose work that is by what is on the disk by then.
+  // A kill below leaves the branch at the tip: by what is saved here a resume finds out whose work that is.
   await journal.save();
   const reason = await ports.repository.findMergeFault({ ...trialChain(state, level), tip });
   if (reason !== undefined) throw orchestratorErrors.MERGE_UNSOUND({ branch: state.integration, reason });

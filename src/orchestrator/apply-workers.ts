@@ -41,7 +41,7 @@ export async function startWorker(run: LiveRun, action: ActionOf<'start-worker'>
     });
 }
 
-/** A worker that shares our objects gets a worktree of our repository; all others make their checkout themselves. */
+/** A worker that shares our objects gets a worktree of our repository; every other worker makes its checkout itself. */
 function bootOf({ context, journal }: LiveRun, started: Started, base: string): Boot {
   const { ports, options, graph } = context;
   const { sharesObjects } = ports.launcher.capabilities;
@@ -103,8 +103,8 @@ function workerSpec(
 }
 
 /**
- * Kills the worker without a grace, and waits until it is gone, with a start that is still under way: only then its
- * folders are free for the next one of its number. When the run is to end there is no next one, and it does not wait.
+ * Kills the worker without a grace, and waits until it is gone, also for a start that is still under way: only then its
+ * folders are free for the next worker of its number. When the run is to end there is no next one: then it does not wait.
  */
 export async function killWorker(
   { context, journal, register }: LiveRun,

@@ -30,7 +30,7 @@ export async function apply(run: LiveRun, action: Exclude<Action, FinishAction>)
   }
 }
 
-/** A commit gets its ref before its event is recorded: from then on no repack can lose it. */
+/** A commit gets its ref before its event is recorded: from then on git keeps it. */
 export async function recordEvent({ context, journal }: LiveRun, event: RunEvent): Promise<void> {
   if ((event.type === 'attempt-accepted' || event.type === 'attempt-failed') && event.commit !== null) {
     const ref = attemptRef(context.graph.feature, event.task, event.attempt);

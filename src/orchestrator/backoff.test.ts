@@ -35,7 +35,7 @@ function scene(task: Partial<TaskState> = {}): Scene {
 }
 
 describe('a wait after a rate limit', () => {
-  it('lasts as long as it was said to', () => {
+  it('lasts as long as its backoff', () => {
     const { left, pass } = scene();
     expect(left()).toBe(2000);
     pass(1500);
@@ -62,7 +62,7 @@ describe('a wait after a rate limit', () => {
     expect(left()).toBeUndefined();
   });
 
-  it('is capped by the backoff of its turn, not by the first one', () => {
+  it('is limited by its own backoff, not by the first one', () => {
     const { left, setWallClock } = scene({ backoffs: 3 });
     setWallClock(-HOUR);
     expect(left()).toBe(8000);

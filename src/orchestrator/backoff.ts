@@ -5,15 +5,15 @@ import type { Policy } from './plan.ts';
 
 const FACTOR_MAX = 10;
 
-/** Pure: how long a task waits after a rate limit that comes after so many others in a row. */
+/** Pure: how long a task waits after a rate limit; `before` is the number of rate limits in a row before it. */
 export function backoffMs(policy: Pick<Policy, 'backoffMs'>, before: number): number {
   return policy.backoffMs * Math.min(2 ** before, FACTOR_MAX);
 }
 
 /**
- * How long tasks still have to wait. The state holds the end of a wait as wall time, for the next orchestrator; here each
- * wait is measured by the monotonic clock, and is never longer than the backoff it was made with: a wall clock that was set
- * back must not prolong it. One that was set forward may end it: after a suspend the time has really passed.
+ * How long tasks still have to wait. The state holds the end of a wait as wall time, for the next orchestrator. Here each
+ * wait is measured by the monotonic clock and is never longer than its backoff, so that a wall clock that is set back does
+ * not prolong it. A wall clock that is set forward may end it: after a suspend the time has really passed.
  */
 export function createWaits(
   clock: Clock,

@@ -1,6 +1,6 @@
 import type { LevelState, RecordedEvent, RunState, TaskState, Trial, WorkerState } from '../state/index.ts';
 
-/** What each event changes in a state whose lists belong to the caller: they are changed in place, and their entries replaced. */
+/** What each event changes. The lists of the state belong to the caller: they are changed in place, their entries are replaced. */
 export type Changes<Type extends RecordedEvent['type']> = {
   readonly [Each in Type]: (state: RunState, event: EventOf<Each>) => RunState;
 };
@@ -19,7 +19,7 @@ export function changeWorker(state: RunState, worker: number, change: Partial<Wo
   return now === undefined ? state : withWorker(state, worker, { ...now, ...change });
 }
 
-/** Frees the worker, unless it has got something else meanwhile. */
+/** Frees the worker, unless it has other work by now. */
 export function freeWorker(state: RunState, worker: number, task: string): RunState {
   return state.workers[worker]?.task === task ? changeWorker(state, worker, { task: null, trouble: null }) : state;
 }

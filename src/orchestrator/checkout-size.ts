@@ -3,9 +3,8 @@ import type { CheckoutSize } from './decide-checkout.ts';
 import type { RunContext } from './ports.ts';
 
 /**
- * What the run has added with `commit`, which adds so much to `base`. A checkout that is larger than the disk of a worker
- * could never be worked with. Workers that share our objects have no disk of their own: there the limit holds for what
- * is added.
+ * What the run has added to its base with a commit that adds `growth` to `base`. No worker could work with a checkout that
+ * is larger than its disk. Workers that share our objects have no disk of their own: there the limit is for what is added.
  */
 export async function checkoutSize(
   { ports: { repository, launcher }, options }: RunContext,

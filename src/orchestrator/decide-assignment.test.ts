@@ -34,7 +34,7 @@ describe('what an attempt that was not accepted has left in a worktree', () => {
     );
   });
 
-  it('is judged in the same way when an assignment is delivered a second time', () => {
+  it('is kept away in the same way when an assignment is delivered a second time', () => {
     const world = createWorld(TASKS, { workers: 1 });
     const graph = graphOf(TASKS);
     world.settle();

@@ -60,7 +60,7 @@ export function findWorker(
   return { worker: startable, start: `more ready work than free workers${again}` };
 }
 
-/** An idle worker that no agent can work on makes room for one on which it can. */
+/** An idle worker that cannot be given credentials is killed, so that one that can takes its number. */
 function replaceWorker(snapshot: Snapshot, taken: Set<number>): Action[] {
   const { worker } = findWorker(snapshot, taken);
   if (worker === undefined) return [];
@@ -89,8 +89,8 @@ interface AttemptOfWorker {
 }
 
 /**
- * Why an attempt needs a worktree without ignored files, and the set-up anew: what an attempt that was not accepted has
- * left there must not reach the next one. Null when the worktree may be used as it is.
+ * Why an attempt needs a worktree without ignored files, and a new set-up: files of an attempt that was not accepted must
+ * not reach the next one. Null when the worktree may be used as it is.
  */
 export function whyFresh({ state, graph }: Pick<Snapshot, 'state' | 'graph'>, attempt: AttemptOfWorker): string | null {
   const failures = state.tasks[attempt.task]?.failures ?? 0;

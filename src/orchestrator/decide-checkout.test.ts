@@ -16,7 +16,7 @@ it('a checkout may grow to its limit', () => {
   );
 });
 
-it('where the base alone is over the limit, only what makes it larger is refused', () => {
+it('when the base alone exceeds the limit, only what makes it larger is refused', () => {
   expect(tooLarge({ bytes: 0, roomBytes: -5 * MIB, heaviest: [] })).toBeUndefined();
   expect(tooLarge({ bytes: MIB, roomBytes: -5 * MIB, heaviest })).toContain('0 bytes may be added');
 });

@@ -1,7 +1,7 @@
 import type { Growth } from '../git/index.ts';
 import { inBytes } from '../lib/text/amounts.ts';
 
-/** What a run has added to a checkout of its base with some commit, and what it may add. */
+/** What a run has added to a checkout of its base, and what it may add. */
 export interface CheckoutSize extends Growth {
   readonly roomBytes: number;
 }

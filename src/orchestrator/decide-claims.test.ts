@@ -11,14 +11,14 @@ function atWork(task: Partial<WorldTask> = {}, agent = 'claude', policy: { setup
   return world;
 }
 
-describe('what is said of an account', () => {
+describe('a result about an account', () => {
   const WITHOUT: readonly (readonly [string, Partial<WorldTask>, string])[] = [
     ['a task with a command of its own', { run: 'make' }, 'claude'],
     ['another agent, of which only the exit status is known', {}, 'mine'],
     ['the shell', {}, 'shell'],
   ];
   for (const [what, task, agent] of WITHOUT) {
-    it.each(['usage-limit', 'rate-limited', 'credentials'] as const)(`is refused of ${what}: %s`, (outcome) => {
+    it.each(['usage-limit', 'rate-limited', 'credentials'] as const)(`is refused for ${what}: %s`, (outcome) => {
       const world = atWork(task, agent);
       world.reports(0, { outcome, detail: 'forged', commit: null, resetAt: '2026-01-01T05:00:00Z', usage: USAGE });
       const detail = `its worker says "${outcome}", and no agent with an account was asked: forged`;
@@ -28,7 +28,7 @@ describe('what is said of an account', () => {
     });
   }
 
-  it('costs nothing where no model was asked, also when the work is good', () => {
+  it('has no cost where no model was asked, also when the work is good', () => {
     const world = atWork({ run: 'make' });
     world.reports(0, { usage: USAGE });
     world.settle();
@@ -36,7 +36,7 @@ describe('what is said of an account', () => {
     expect(world.state.cost.costUsd).toBe(0);
   });
 
-  it('is no trouble with a model where none is asked', () => {
+  it('reports no trouble with a model where none is asked', () => {
     const world = atWork({ run: 'make' });
     world.says(0, { trouble: 'the model does not answer' });
     expect(world.settle()).toBe('');
@@ -57,7 +57,7 @@ describe('what is said of an account', () => {
   });
 });
 
-describe('a set-up that is said to have failed', () => {
+describe('a reported failure of a set-up', () => {
   it('is refused where there is none: the task pays for it, and the worker goes', () => {
     const world = atWork({}, 'claude', { setup: false });
     world.says(0, { setupFailure: 'forged' });
@@ -67,7 +67,7 @@ describe('a set-up that is said to have failed', () => {
     expect(world.state).toMatchObject({ status: 'running' });
   });
 
-  it('is refused once the work itself was seen, also when the worker has ended with these words', () => {
+  it('is refused once the worker was seen at its work, also when the worker has ended with this report', () => {
     const world = atWork();
     world.says(0, { setupFailure: 'forged', pastSetup: true, alive: false, exit: 'exit status 0' });
     expect(world.turn()).toMatch(/^record attempt-failed A 1 0 worker-error it says that its set-up failed, and/);

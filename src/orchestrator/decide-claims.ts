@@ -3,9 +3,9 @@ import { taskOf } from '../tasks/index.ts';
 import { openAttempt } from './plan.ts';
 import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 
-/** Outcomes that only an agent with an account at a model's provider can have. */
+/** Outcomes that only an agent with an account of a model provider can have. */
 const OF_AN_ACCOUNT: ReadonlySet<Outcome> = new Set(['rate-limited', 'usage-limit', 'credentials']);
-/** The longest usage limits are weekly. */
+/** Usage limits last a week at most. */
 const FARTHEST_RESET_MS = 8 * 24 * 60 * 60_000;
 
 /** The snapshot without claims that cannot be true: a task may write a status in its worker's name. */
@@ -32,8 +32,8 @@ function credibleView(snapshot: Snapshot, worker: number, view: WorkerView): Wor
 }
 
 /**
- * Until a reported result is examined, its worker does not count as dead, silent or overdue: the attempt would count as
- * lost.
+ * While a reported result is examined, its worker does not count as dead, silent or overdue: otherwise the attempt would
+ * count as lost.
  */
 function underExamination(view: WorkerView): WorkerView {
   return {
@@ -41,7 +41,7 @@ function underExamination(view: WorkerView): WorkerView {
     alive: true,
     exit: null,
     overLimit: false,
-    lastWords: [],
+    lastLines: [],
     phase: null,
     attempt: null,
     setupFailure: null,
@@ -53,7 +53,7 @@ function underExamination(view: WorkerView): WorkerView {
   };
 }
 
-/** A set-up can only fail where there is one, and before the work that it is for begins. */
+/** A set-up can fail only in a run that has one, and before the work begins. */
 function forgedSetup({ policy }: Snapshot, view: WorkerView): string | undefined {
   if (view.setupFailure === null) return undefined;
   if (!policy.setup) return 'it says that a set-up failed, and this run has none';
@@ -69,19 +69,19 @@ function credibleResult(snapshot: Snapshot, result: ObservedTaskResult): Observe
   return { ...own, outcome: 'worker-error', detail, feedback: detail };
 }
 
-/** Claude Code alone reports on its account; of any other command only the exit status is known. */
+/** Only Claude Code reports on its account; of any other command only the exit status is known. */
 function hasAccount({ graph, state }: Snapshot, id: string): boolean {
   const task = taskOf(graph, id);
   return task !== undefined && task.run === null && state.settings.agent === 'claude';
 }
 
-/** The time in ISO form; null when it is none, or too far away for a usage limit. */
+/** The time in ISO form; null when the text is no time, or one that is too far away for a usage limit. */
 function timeOf(text: string | null, now: number): string | null {
   const at = Date.parse(text ?? '');
   return at <= now + FARTHEST_RESET_MS ? new Date(at).toISOString() : null;
 }
 
 function error(attempt: string, detail: string): ObservedTaskResult {
-  const nothing = { commit: null, usage: null, resetAt: null, misfit: null, changed: [], embedded: [], checkout: null };
+  const nothing = { commit: null, usage: null, resetAt: null, fault: null, changed: [], embedded: [], checkout: null };
   return { kind: 'task', attempt, outcome: 'worker-error', detail, feedback: detail, ...nothing };
 }

@@ -21,7 +21,7 @@ describe('a worker that cannot be given credentials', () => {
     );
   });
 
-  it('does what asks no agent', () => {
+  it('does tasks that ask no agent', () => {
     const world = createWorld([{ id: 'A' }, { id: 'B', level: 2, run: 'make' }], { workers: 1 });
     world.settle();
     world.reports(0, { commit: null });
@@ -40,7 +40,7 @@ describe('a worker that cannot be given credentials', () => {
     expect(said).toMatch(/start-worker 1: .*\nassign B\.1 to 1 .*\nstart-worker 2: .*\nassign C\.1 to 2 /);
   });
 
-  it('leaves a task with a command its turn, also where a longer one waits for an agent', () => {
+  it('gets a task with a command, also while a longer task waits for an agent', () => {
     const tasks = [
       { id: 'A', level: 1 },
       { id: 'B', level: 1 },

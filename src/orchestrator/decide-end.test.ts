@@ -9,7 +9,7 @@ import type { RunState } from '../state/index.ts';
 const TASKS: readonly WorldTask[] = [{ id: 'A' }];
 const STOP: FinishAction = { kind: 'finish', status: 'stopped', exit: 130, cause: 'Ctrl-C', resumeAt: null };
 const NO_WORK = { kind: 'task', feedback: '', commit: null, usage: null, resetAt: null } as const;
-const NOTHING_SEEN = { misfit: null, changed: [], embedded: [], checkout: null };
+const NOTHING_SEEN = { fault: null, changed: [], embedded: [], checkout: null };
 
 /** What is recorded when the worker at A.1 has ended in this way. */
 function recorded(state: RunState, view: Partial<WorkerView>): string {
@@ -47,7 +47,7 @@ it.each<[string, Partial<WorkerView>, string]>([
   expect(recorded(world.state, view)).toBe(`${expected}\n${EXITED}`);
 });
 
-it('gates that are under way have no answer, at no charge', () => {
+it('gates that are under way at the end have no result, and that is not charged', () => {
   const world = createWorld(TASKS, {
     workers: 1,
     gates: [{ name: 'test', command: 'npm test', required: true, timeoutMs: 1000 }],
@@ -58,7 +58,7 @@ it('gates that are under way have no answer, at no charge', () => {
   expect(recorded(world.state, {})).toBe(`${EXITED}\nrecord gates-lost 1 @gates-of-level-1.1 Ctrl-C`);
 });
 
-it('what a worker says of an account that was not asked is believed at the end no more than before', () => {
+it('at the end, too, a worker is not believed about an account that was not asked', () => {
   const world = createWorld(TASKS, { workers: 1, agent: 'shell' });
   world.settle();
   const words = 'its worker says "credentials", and no agent with an account was asked: as it says';

@@ -4,13 +4,13 @@ import { settleTasks } from './decide-results.ts';
 import { isLive, record } from './plan.ts';
 import type { ActionOf, FinishAction, Snapshot } from './plan.ts';
 
-/** What is recorded once all workers were stopped because the run ends: what they finished before still counts. */
+/** What is recorded at the end of a run, when all workers are stopped. What they finished before still counts. */
 export function decideEnd(snapshot: Snapshot, end: FinishAction): ActionOf<'record'>[] {
   const settled = settleTasks(credible(snapshot)).filter((action) => action.kind === 'record');
   return [...settled.map(asInterruption), ...stopped(snapshot.state, end), ...gatesLost(snapshot.state, end)];
 }
 
-/** A worker that was stopped by us has not died: its attempt costs the task nothing. */
+/** We have stopped the worker, so it has not died: its attempt is not charged to the task. */
 function asInterruption(action: ActionOf<'record'>): ActionOf<'record'> {
   const { event } = action;
   if (event.type !== 'attempt-failed' || !['lost', 'interrupted', 'orphaned'].includes(event.outcome)) return action;

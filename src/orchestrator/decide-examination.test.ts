@@ -22,23 +22,20 @@ function atWork(): World {
   return world;
 }
 
-describe('what a worker says of its attempt', () => {
+describe('the result that a worker reports', () => {
   it.each<[string, Partial<WorkerView>]>([
     ['lives', {}],
     ['has died', { alive: false, exit: 'killed by SIGKILL' }],
     ['is silent', { silentMs: 1_000_000 }],
     ['is overdue', { unreadable: 'A goes on for 9 s' }],
-  ])(
-    'is taken before anything else, when the worker %s; then it has no other consequence until it is examined',
-    (_how, view) => {
-      const world = atWork();
-      world.says(0, { ...view, claim: CLAIM });
-      expect(world.turn()).toBe('take-result of A.1 from 0: its worker says "verified"');
-      expect(world.turn()).toBe('');
-      world.reports(0, {});
-      expect(world.turn()).toContain('record attempt-accepted A 1 0');
-    },
-  );
+  ])('is taken first when the worker %s, and has no other effect until it is examined', (_how, view) => {
+    const world = atWork();
+    world.says(0, { ...view, claim: CLAIM });
+    expect(world.turn()).toBe('take-result of A.1 from 0: its worker says "verified"');
+    expect(world.turn()).toBe('');
+    world.reports(0, {});
+    expect(world.turn()).toContain('record attempt-accepted A 1 0');
+  });
 
   it.each([
     ["another worker's attempt", 'B.1'],
@@ -57,7 +54,7 @@ describe('what a worker says of its attempt', () => {
     expect(world.turn()).toBe('finish stopped 130: Ctrl-C');
   });
 
-  it('is not taken when it says as well that a set-up failed that was over', () => {
+  it('is not taken when the status also reports the failure of a set-up that was over', () => {
     const world = atWork();
     world.says(0, { claim: CLAIM, setupFailure: 'forged', pastSetup: true });
     expect(world.turn()).toContain('record attempt-failed A 1 0 worker-error it says that its set-up failed');

@@ -15,13 +15,13 @@ export function takeResults({ state, workers }: Pick<Snapshot, 'state' | 'worker
 }
 
 /** Why a reported commit cannot be used, judged by the tip that its bundle has brought; null when it can. */
-export function misfitOfBundle(commit: string, tip: string | undefined): string | null {
+export function faultOfBundle(commit: string, tip: string | undefined): string | null {
   if (tip === undefined) return 'came without the bundle that it should be in';
   return tip === commit ? null : `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
 }
 
 /** The same, judged by its parents; they are undefined when there is no such commit. */
-export function misfitOfCommit(base: string, parents: readonly string[] | undefined): string | null {
+export function faultOfCommit(base: string, parents: readonly string[] | undefined): string | null {
   const isOnTop = parents?.length === 1 && parents[0] === base;
   return isOnTop ? null : `is not one commit on top of ${base.slice(0, 12)}`;
 }

@@ -50,7 +50,7 @@ function judgeGates({ level, worker, count, gates }: GateWork, result: GateResul
   return [record({ type: 'gates-passed', level, attempt, count, gates: summaries }), ...warnings];
 }
 
-/** One report for each gate, in order, up to the first red one that is required. Whether it is, our settings say, not the worker. */
+/** One report for each gate, in order, up to the first required one that is red. Our settings say which are required, not the worker. */
 function answersTo(gates: readonly GateSpec[], reports: readonly GateReport[]): GateReport[] | undefined {
   const known = reports.map((report, index) => ({ ...report, required: gates[index]?.required ?? true }));
   const ended = known.at(-1);
@@ -58,14 +58,14 @@ function answersTo(gates: readonly GateSpec[], reports: readonly GateReport[]): 
   return complete && known.every(({ name }, index) => name === gates[index]?.name) ? known : undefined;
 }
 
-/** Green or red? Red twice: halve the batch until the first task is found with which it turns red. */
+/** Runs the gates. When they are red twice: searches by halves for the first task with which they turn red. */
 export function runTrialGates(snapshot: Snapshot, level: number, trial: Trial): Action[] {
   const { tasks, search } = trial;
   if (search === null) return runGates(snapshot, level, trial, tasks.length);
-  if (search.bad === 0) return [redBase(trial)];
+  if (search.bad === 0) return [redWithoutTasks(trial)];
   if (search.good < 0) return runGates(snapshot, level, trial, 0);
   if (search.bad - search.good > 1) return runGates(snapshot, level, trial, Math.floor((search.good + search.bad) / 2));
-  return blame(snapshot.state, level, trial, search.bad - 1);
+  return failCulprit(snapshot.state, level, trial, search.bad - 1);
 }
 
 function runGates(snapshot: Snapshot, level: number, trial: Trial, count: number): Action[] {
@@ -93,13 +93,13 @@ function gatesNeverEnd(level: number, losses: number): FinishAction {
   return finishWith('failed', 1, cause);
 }
 
-function redBase({ redLog }: Trial): FinishAction {
+function redWithoutTasks({ redLog }: Trial): FinishAction {
   const cause = `the gates are red already without any task's work: mend the base or the gates first. ${redLog ?? ''}`;
   return finishWith('failed', 1, cause.trim());
 }
 
 /** The culprit's attempt fails with the gate's log; the others are tried again without it. */
-function blame(state: RunState, level: number, { tasks, redLog }: Trial, index: number): Action[] {
+function failCulprit(state: RunState, level: number, { tasks, redLog }: Trial, index: number): Action[] {
   const id = tasks[index] ?? '';
   const attempt = state.tasks[id]?.attempts.at(-1);
   if (attempt === undefined) return [];

@@ -61,7 +61,7 @@ function readsOfATurn(snapshot: Snapshot): number {
 }
 
 describe('with more tasks', () => {
-  it('a turn reads each of them as often as with few', () => {
+  it('a turn reads each task as often as with few', () => {
     const [few, many] = [200, 2000].map((count) => readsOfATurn(midRun(count)) / count) as [number, number];
     expect(many).toBeLessThanOrEqual(few * 1.1);
     expect(many).toBeLessThan(10);
@@ -75,7 +75,7 @@ describe('with more tasks', () => {
   });
 });
 
-it('a reader that does not own a state gets another one, and the first is left as it was', () => {
+it('a reader that does not own a state gets a copy, and the state stays as it was', () => {
   const { state } = midRun(4);
   const before = structuredClone(state);
   const frozen = freeze(state);

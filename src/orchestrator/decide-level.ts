@@ -4,7 +4,7 @@ import { finishWith, record } from './plan.ts';
 import type { Action, FinishAction, Snapshot } from './plan.ts';
 import { currentLevel, heldBack, survey, tasksOf } from './survey.ts';
 
-/** Merges of one action are recorded together: a kill loses them all. */
+/** The merges of one action are recorded together, so a kill loses all of them. */
 const MERGES_AT_ONCE = 16;
 
 export function openLevel(snapshot: Snapshot): Action[] {
@@ -15,7 +15,7 @@ export function openLevel(snapshot: Snapshot): Action[] {
   return [record({ type: 'level-started', level, base: snapshot.state.integrationTip, tasks })];
 }
 
-/** Merge what is accepted, also while others are at work; when nothing is left to wait for: gates, publish, next level. */
+/** Merges what is accepted, also while other tasks are under way. When none is left: gates, publish, next level. */
 export function closeLevel(snapshot: Snapshot): Action[] {
   const level = currentLevel(snapshot);
   const now = level === undefined ? undefined : snapshot.state.levels[level];

@@ -5,7 +5,7 @@ import type { WorkerExit } from '../launchers/index.ts';
 import { endOfExit } from './decide-losses.ts';
 
 describe('an attempt that says that its orchestrator was gone', () => {
-  it('counts as a lost worker when this orchestrator has begun it and was there: that cannot go on for ever', () => {
+  it('counts as a lost worker when this orchestrator has begun it and was not away, so that it cannot repeat without end', () => {
     const world = createWorld([{ id: 'A' }], { workers: 1 });
     world.settle();
     const said: string[] = [];
@@ -23,7 +23,7 @@ describe('an attempt that says that its orchestrator was gone', () => {
       const world = createWorld([{ id: 'A' }], { workers: 1 });
       world.settle();
       world.reports(0, { outcome: 'orphaned', detail: 'stopped before it was done', commit: null });
-      if (end === 'left alone') world.says(0, { leftAlone: true });
+      if (end === 'left alone') world.says(0, { orchestratorAway: true });
       else world.stop(130, 'asked to');
       expect(world.turn()).toContain('orphaned stopped before it was done nothing');
       expect(world.state.tasks['A']).toMatchObject({ failures: 0, losses: 0 });
@@ -35,7 +35,7 @@ it('a worker that is gone when its run is resumed costs its task nothing: it was
   const world = createWorld([{ id: 'A' }], { workers: 1 });
   world.settle();
   world.dies(0, 'it is gone');
-  world.says(0, { leftAlone: true });
+  world.says(0, { orchestratorAway: true });
   expect(world.settle()).toContain('record attempt-failed A 1 0 lost worker 0 died at work: it is gone nothing');
   expect(world.state.tasks['A']).toMatchObject({ status: 'running', losses: 0 });
 });

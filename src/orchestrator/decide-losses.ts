@@ -11,7 +11,7 @@ interface UnderWay {
 /** The end of a worker, in words. */
 export interface WorkerEnd {
   readonly how: string;
-  /** It went beyond a limit: that is charged to its task. */
+  /** It exceeded a limit, which is charged to its task. */
   readonly overLimit: boolean;
 }
 
@@ -24,22 +24,22 @@ export function endOfExit({ code, signal, overLimit }: WorkerExit): WorkerEnd {
   return { how, overLimit: false };
 }
 
-/** How a worker ended: as it was just seen; or, when the orchestrator killed it, why. */
+/** How a worker ended, as it was seen; or why the orchestrator killed it. */
 export function endOf({ workers, state }: Snapshot, worker: number): string {
   return workers.get(worker)?.exit ?? state.workers[worker]?.cause ?? GONE.how;
 }
 
-/** What stops the run (a person, no descriptors left, no engine) may also have ended the worker, or kept it from starting. */
+/** What stops the run (a person, no descriptors left, no engine) may also have ended the worker, or prevented its start. */
 export function chargeOfEnd({ stop }: Snapshot): AttemptCharge {
   return stop === null ? 'loss' : 'nothing';
 }
 
 /**
- * True when no orchestrator was there for a while. Only then is a worker believed that says so, and one that is gone by
- * then may have ended for that reason.
+ * Whether no orchestrator was there for a while. Only then is a worker believed that reports it, and a worker that is gone
+ * may have ended for that reason.
  */
-export function isLeftAlone({ workers }: Snapshot, { worker }: AttemptState): boolean {
-  return workers.get(worker)?.leftAlone ?? false;
+export function wasOrchestratorAway({ workers }: Snapshot, { worker }: AttemptState): boolean {
+  return workers.get(worker)?.orchestratorAway ?? false;
 }
 
 /** The worker ended, or was killed, before its attempt had a result. */
@@ -51,7 +51,7 @@ export function lost(snapshot: Snapshot, work: UnderWay): ActionOf<'record'> {
     outcome: 'lost',
     detail: `worker ${worker} died at work: ${how}`,
     feedback: overLimit ? `The last attempt was ended: ${how}` : null,
-    charge: overLimit ? 'failure' : isLeftAlone(snapshot, work.attempt) ? 'nothing' : chargeOfEnd(snapshot),
+    charge: overLimit ? 'failure' : wasOrchestratorAway(snapshot, work.attempt) ? 'nothing' : chargeOfEnd(snapshot),
   });
 }
 
@@ -61,7 +61,7 @@ export function notBegun({ id, attempt }: UnderWay): ActionOf<'record'> {
   return attemptFailed(id, attempt, { outcome: 'interrupted', detail, charge: 'nothing' });
 }
 
-/** After a crash of the machine; or while the run goes on, and then not for ever. */
+/** Charged as a loss while the run goes on, so that it cannot repeat without end; not charged after a crash. */
 export function commitLost({ id, attempt }: UnderWay, commit: string, charge: 'nothing' | 'loss'): ActionOf<'record'> {
   const detail = `the repository has not all of its commit ${commit.slice(0, 12)} any more: the task is done again`;
   return attemptFailed(id, attempt, { outcome: 'lost', detail, charge });

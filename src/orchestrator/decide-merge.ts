@@ -22,7 +22,7 @@ export interface Merges {
   readonly ends: readonly MergeEnd[];
 }
 
-/** The repository has not all of a level's merges any more: they are made anew. */
+/** Some of a level's merges are missing in the repository: all are made anew. */
 export function trialBroken(level: number): ActionOf<'record'> {
   return record({ type: 'trial-dropped', level, cause: 'the repository has not all of it any more' });
 }
@@ -33,8 +33,8 @@ export function tipOf(state: RunState, level: number): string {
 }
 
 /**
- * What merges lead to: a task whose work did not go in has failed an attempt, and the others stay merged. When a lower
- * level was opened again meanwhile, they do not count: they are merged anew on what that level publishes.
+ * What merges lead to: a task that could not be merged has failed an attempt, and the others stay merged. When a lower
+ * level was opened again meanwhile, the merges do not count: the tasks are merged anew on what that level publishes.
  */
 export function decideMerges(
   { state, graph }: Pick<Snapshot, 'state' | 'graph'>,

@@ -5,26 +5,26 @@ import type { RunSettings } from '../state/index.ts';
 
 const SHOWN_PATHS = 20;
 
-export type Trespass =
+export type OwnershipVerdict =
   | { readonly kind: 'none' }
-  | { readonly kind: 'told' | 'refused'; readonly detail: string; readonly feedback: string };
+  | { readonly kind: 'warned' | 'refused'; readonly detail: string; readonly feedback: string };
 
 /** What a task changed beyond its own files. Steering files are refused under every setting. */
-export function trespassOf(
+export function checkOwnership(
   task: Pick<Task, 'files'>,
   changed: readonly string[],
   ownership: RunSettings['ownership'],
-): Trespass {
+): OwnershipVerdict {
   const foreign = foreignPaths(task, changed);
   const steering = steeringPaths(task, changed);
   const others = foreign.filter((path) => !steering.includes(path));
   // Shown first: the list may be cut.
-  if (ownership === 'enforce' && foreign.length > 0) return trespass('refused', [...steering, ...others]);
-  if (steering.length > 0) return trespass('refused', steering);
-  return ownership === 'warn' && foreign.length > 0 ? trespass('told', foreign) : { kind: 'none' };
+  if (ownership === 'enforce' && foreign.length > 0) return verdict('refused', [...steering, ...others]);
+  if (steering.length > 0) return verdict('refused', steering);
+  return ownership === 'warn' && foreign.length > 0 ? verdict('warned', foreign) : { kind: 'none' };
 }
 
-function trespass(kind: 'told' | 'refused', paths: readonly string[]): Trespass {
+function verdict(kind: 'warned' | 'refused', paths: readonly string[]): OwnershipVerdict {
   const detail = `changed ${counted(paths.length, 'file')} that it does not own: ${shownPaths(paths)}`;
   const advice =
     'Only the files named under "create" and "modify" may change; put everything else back as it was. ' +

@@ -4,19 +4,19 @@ import type { TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
 import { backoffMs } from './backoff.ts';
 import { tooLarge } from './decide-checkout.ts';
-import { chargeOfEnd, isLeftAlone, lost, notBegun } from './decide-losses.ts';
-import { shownPaths, trespassOf } from './decide-ownership.ts';
+import { chargeOfEnd, lost, notBegun, wasOrchestratorAway } from './decide-losses.ts';
+import { checkOwnership, shownPaths } from './decide-ownership.ts';
 import { taskOf } from '../tasks/index.ts';
 import { attemptFailed, attemptId, finishWith, record } from './plan.ts';
 import type { Action, FinishAction, ObservedTaskResult, Snapshot } from './plan.ts';
 import { survey } from './survey.ts';
 
-/** After so many rate limits in a row the next one counts as a failure. */
+/** After this number of rate limits in a row the next one counts as a failure. */
 const BACKOFFS_IN_A_ROW = 20;
 /** For a task that is no longer in the graph. */
 const OWNS_NOTHING = { files: { create: [], modify: [], read: [] } };
 
-/** Every attempt that is under way: has it ended, and how is that answered? */
+/** What follows for each attempt that is under way. */
 export function settleTasks(snapshot: Snapshot): Action[] {
   return survey(snapshot).underWay.flatMap(({ id, task }) => {
     const attempt = task.attempts.at(-1);
@@ -51,9 +51,9 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
     case 'credentials':
       return [failed(work, result, 'nothing'), stopForCredentials(result)];
     case 'orphaned':
-      return [failed(work, result, isLeftAlone(snapshot, work.attempt) ? 'nothing' : chargeOfEnd(snapshot))];
+      return [failed(work, result, wasOrchestratorAway(snapshot, work.attempt) ? 'nothing' : chargeOfEnd(snapshot))];
     case 'interrupted':
-      // Unless the run is to end, it was not asked to stop: the task has cost one more worker.
+      // Unless the run is to end, nothing has asked it to stop: the task has cost one more worker.
       return [failed(work, result, chargeOfEnd(snapshot))];
     case 'agent-failed':
     case 'timed-out':
@@ -66,19 +66,19 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
   }
 }
 
-/** A task may have broken its container: the worker is replaced, so that the next task does not fail for it. */
+/** A task may have broken its container: the worker is replaced, so that the next task does not fail because of that. */
 function renewed({ state }: Snapshot, { attempt }: UnderWay, detail: string): Action[] {
   if (state.settings.mode !== 'container') return [];
   const cause = `it could not work any more, or was not to be believed: ${firstLine(detail)}`;
   return [{ kind: 'kill-worker', worker: attempt.worker, cause }];
 }
 
-/** A commit that is not what it claims to be, or that is too large to be checked out. */
+/** Undefined when the commit is what it claims to be, and small enough to be checked out. */
 function refuseCommit(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] | undefined {
-  if (result.commit !== null && result.misfit !== null) {
-    const detail = `the reported commit ${result.commit.slice(0, 12)} ${result.misfit}`;
-    const told = { ...result, outcome: 'worker-error' as const, detail, feedback: detail, commit: null };
-    return [failed(work, told, 'failure'), ...renewed(snapshot, work, detail)];
+  if (result.commit !== null && result.fault !== null) {
+    const detail = `the reported commit ${result.commit.slice(0, 12)} ${result.fault}`;
+    const refused = { ...result, outcome: 'worker-error' as const, detail, feedback: detail, commit: null };
+    return [failed(work, refused, 'failure'), ...renewed(snapshot, work, detail)];
   }
   const detail = result.checkout === null ? undefined : tooLarge(result.checkout);
   if (detail === undefined) return undefined;
@@ -102,14 +102,14 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
     usage: result.usage,
   });
   const { ownership } = snapshot.state.settings;
-  const trespass = trespassOf(task ?? OWNS_NOTHING, result.changed, ownership);
-  if (trespass.kind === 'none') return [accepted];
-  const { detail, feedback } = trespass;
-  if (trespass.kind === 'told') return [accepted, record({ type: 'warning', text: `${id} ${detail}` })];
+  const verdict = checkOwnership(task ?? OWNS_NOTHING, result.changed, ownership);
+  if (verdict.kind === 'none') return [accepted];
+  const { detail, feedback } = verdict;
+  if (verdict.kind === 'warned') return [accepted, record({ type: 'warning', text: `${id} ${detail}` })];
   return [failed(work, { ...result, detail, feedback }, 'failure', { outcome: 'not-owned' })];
 }
 
-/** What was to be done is not in the commit. */
+/** Why the commit does not have the task's work; undefined when it does. */
 function noWork(
   { changed, embedded }: ObservedTaskResult,
   declared: readonly string[],
@@ -118,7 +118,7 @@ function noWork(
     const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
     return { detail, feedback: detail };
   }
-  // Git records a nested repository as a commit id, without its files. With .gitmodules that is a submodule, and meant.
+  // Git records a nested repository as a commit id, without its files. With .gitmodules it is a submodule, and wanted.
   if (embedded.length === 0 || changed.includes('.gitmodules')) return undefined;
   const detail = `made a git repository of its own in ${shownPaths(embedded)}: the files in there would be lost`;
   const advice = 'Remove the .git folder in there, so that the files themselves belong to this repository.';
@@ -143,10 +143,10 @@ function failed(
   return attemptFailed(id, attempt, {
     outcome: special.outcome ?? result.outcome,
     detail: result.detail,
-    // An attempt that is not charged has no lesson for the next one.
+    // The next attempt learns nothing from one that is not charged.
     feedback: charge === 'failure' ? result.feedback : null,
-    // A misfit may not be in the repository: no ref can keep it.
-    commit: result.misfit === null ? result.commit : null,
+    // A commit that cannot be used may be missing in the repository: no ref can keep it.
+    commit: result.fault === null ? result.commit : null,
     usage: result.usage,
     charge,
     notBefore: special.notBefore ?? null,

@@ -25,6 +25,9 @@ it.each<[Action['kind'], boolean]>([
   ['run-gates', false],
   ['merge-tasks', false],
   ['publish', false],
-])('a stop in the middle of a turn lets go on what has happened, and begins nothing new: %s', (kind, goesOn) => {
-  expect(goesOnAtStop({ kind } as Action)).toBe(goesOn);
-});
+])(
+  'after a stop in the middle of a turn nothing new begins, and what has happened is still recorded: %s',
+  (kind, goesOn) => {
+    expect(goesOnAtStop({ kind } as Action)).toBe(goesOn);
+  },
+);

@@ -4,7 +4,7 @@ import type { Action, StopRequest } from './plan.ts';
 /** What may stop a run. */
 export interface StopFacts {
   readonly asked: StopRequest | null;
-  /** Why workers can neither be started nor asked about. */
+  /** Why no worker can be started or asked about. */
   readonly outage: string | undefined;
   readonly spentMs: number;
   /** For the whole run; none when null. */
@@ -18,12 +18,12 @@ export function whyStop({ asked, outage, spentMs, limitMs }: StopFacts): StopReq
   return { status: 'stopped', exit: 1, cause: `the run's time limit of ${inSeconds(limitMs)} is over` };
 }
 
-/** Without what workers run on nothing can go on; what is done is kept, and the run can be resumed. */
+/** Without the engine nothing can go on. What is done is kept, and the run can be resumed. */
 export function stopForOutage(cause: string): StopRequest {
   return { status: 'stopped', exit: 4, cause };
 }
 
-/** A stop that is asked for in the middle of a turn begins nothing new; what has happened is still recorded and taken. */
+/** After a stop in the middle of a turn nothing new begins; what has happened is still recorded and taken. */
 export function goesOnAtStop({ kind }: Action): boolean {
   return kind === 'record' || kind === 'kill-worker' || kind === 'take-result';
 }

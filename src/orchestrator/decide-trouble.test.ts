@@ -35,7 +35,7 @@ describe('trouble of an agent with its model', () => {
     );
   });
 
-  it('fills no log, whatever a task makes of its worker', () => {
+  it('does not fill the log, whatever a task does to its worker', () => {
     const world = atWork();
     const told = Array.from({ length: 1000 }, (_, index) => {
       world.says(0, { trouble: index % 2 === 0 ? `trouble ${index}` : null });
@@ -45,7 +45,7 @@ describe('trouble of an agent with its model', () => {
     expect(told.filter((text) => text.includes('worker-recovered'))).toHaveLength(5);
   });
 
-  it('decides nothing: the attempt ends as it would have, and is not called recovered then', () => {
+  it('has no other effect: the attempt ends as it would have, and its end does not count as recovery', () => {
     const world = atWork();
     world.says(0, { trouble: 'no answer' });
     world.settle();
@@ -56,7 +56,7 @@ describe('trouble of an agent with its model', () => {
     expect(world.state.workers[0]).toMatchObject({ trouble: null, task: 'A' });
   });
 
-  it('is not heard when no agent is at work, and not called over while a result is examined', () => {
+  it('is ignored when no agent is at work, and does not end while a result is examined', () => {
     const world = atWork();
     world.says(0, { trouble: 'no answer', phase: 'verifying' });
     expect(world.settle()).not.toContain('trouble');

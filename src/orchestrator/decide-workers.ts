@@ -10,7 +10,7 @@ export function checkWorkers({ state, workers, policy, stop }: Snapshot): Action
     .filter(([, worker]) => isLive(worker))
     .flatMap(([key, worker]) => checkWorker(Number(key), worker, workers.get(Number(key)), policy.silentMs));
   if (actions.length > 0) return actions;
-  // What stops the run may be why they do not start: then it is the cause.
+  // What stops the run may be why workers do not start: then it is the cause of the end.
   return stop === null ? tooManyStartFailures(state, policy.startFailures) : [];
 }
 
@@ -19,7 +19,7 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
     return [finishWith('failed', 1, `worker ${number}: ${view.setupFailure}`)];
   }
   if (view === undefined || !view.alive) {
-    // One that got ready and died before we looked has not failed to start.
+    // A worker that was ready and died between two looks has not failed to start.
     const unseen = worker.status === 'STARTING' && view !== undefined ? shownPhase(view) : undefined;
     const ready = unseen === undefined ? [] : [record({ type: 'worker-phase', worker: number, phase: unseen })];
     return [...ready, exited(number, view)];
@@ -31,7 +31,7 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
     const cause = `no heartbeat for ${inSeconds(view.silentMs)}, limit ${inSeconds(limitMs)}`;
     return [{ kind: 'kill-worker', worker: number, cause }];
   }
-  return [...phaseNews(number, worker, view), ...tellTrouble(number, worker, view)];
+  return [...phaseNews(number, worker, view), ...troubleNews(number, worker, view)];
 }
 
 function phaseNews(number: number, worker: WorkerState, view: WorkerView): Action[] {
@@ -43,11 +43,11 @@ function phaseNews(number: number, worker: WorkerState, view: WorkerView): Actio
 }
 
 function exited(worker: number, view: WorkerView | undefined): Action {
-  const words = view === undefined || view.lastWords.length === 0 ? '' : `; last words: ${view.lastWords.join(' | ')}`;
+  const words = view === undefined || view.lastLines.length === 0 ? '' : `; last output: ${view.lastLines.join(' | ')}`;
   return record({ type: 'worker-exited', worker, expected: false, cause: `${view?.exit ?? 'it is gone'}${words}` });
 }
 
-/** What is shown of a phase; undefined for the phases in which a worker comes and goes. */
+/** What is shown of a phase; undefined for those at the start and the end of a worker. */
 const SHOWN_PHASE: Readonly<Record<Phase, 'setup' | 'idle' | 'busy' | undefined>> = {
   starting: undefined,
   stopping: undefined,
@@ -71,16 +71,16 @@ function tooManyStartFailures(state: RunState, limit: number): Action[] {
   return [finishWith('failed', 4, cause)];
 }
 
-/** So many causes are shown of one session: a task can make its worker report new ones without end. */
-const MOST_TOLD = 5;
+/** How many causes are shown of one session: a task can make its worker report new ones without end. */
+const MOST_TROUBLES = 5;
 
-/** Shows why an agent waits for its model, each cause once. Nothing else is decided by it. */
-function tellTrouble(worker: number, known: WorkerState, view: WorkerView): Action[] {
+/** Shows why an agent waits for its model, each cause once. It has no other effect. */
+function troubleNews(worker: number, known: WorkerState, view: WorkerView): Action[] {
   const { task, trouble: shown, toldTroubles } = known;
   // The end of an attempt ends its trouble, and does not show whether the model answers again.
   if (task === null || view.phase !== 'running') return [];
   const { trouble } = view;
   if (trouble === null) return shown === null ? [] : [record({ type: 'worker-recovered', worker, task })];
-  if (toldTroubles.includes(trouble) || toldTroubles.length >= MOST_TOLD) return [];
+  if (toldTroubles.includes(trouble) || toldTroubles.length >= MOST_TROUBLES) return [];
   return [record({ type: 'worker-trouble', worker, task, text: trouble })];
 }

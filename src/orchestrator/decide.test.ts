@@ -12,7 +12,7 @@ function doAll(world: World, count: number): void {
   }
 }
 
-describe('handing out work', () => {
+describe('the assignment of tasks', () => {
   it('starts as many workers as there are ready tasks, up to the limit, the longest task first', () => {
     const world = createWorld([
       { id: 'A', minutes: 1 },
@@ -32,7 +32,7 @@ describe('handing out work', () => {
     );
   });
 
-  it('gives the next task to whichever worker is free, before anything is merged', () => {
+  it('gives the next task to a free worker before anything is merged', () => {
     const world = createWorld([{ id: 'A' }, { id: 'B' }, { id: 'C' }]);
     world.settle();
     world.reports(1, {});
@@ -49,7 +49,7 @@ describe('handing out work', () => {
     );
   });
 
-  it('gives out work while merges are under way; more is merged, and the level closed, when they are over', () => {
+  it('assigns tasks while merges are under way; when these are over, the others are merged and the level is closed', () => {
     const world = createWorld([{ id: 'A' }, { id: 'B' }, { id: 'C' }], { workers: 1 });
     world.settle();
     world.merges('under way');
@@ -63,7 +63,7 @@ describe('handing out work', () => {
     expect(world.settle()).toMatch(/^merge-tasks A B C into level 1: accepted\npublish level 1/);
   });
 
-  it('merges many at once, and not all: what is merged is recorded soon', () => {
+  it('merges several tasks at once, and not all, so that they are recorded soon', () => {
     const ids = Array.from({ length: 20 }, (_, index) => `T${index}`);
     const world = createWorld(
       ids.map((id) => ({ id })),
@@ -92,7 +92,7 @@ describe('handing out work', () => {
     expect(world.settle()).toContain('finish complete 0: 1 of 1 tasks are merged into mahabharatha/f/integration');
   });
 
-  it('has no trouble with gaps between levels', () => {
+  it('skips numbers of levels that are missing', () => {
     const world = createWorld([
       { id: 'A', level: 1 },
       { id: 'B', level: 3 },
@@ -131,7 +131,7 @@ describe('attempts that fail', () => {
     });
   });
 
-  it('fail when a folder of theirs is a git repository of its own: its files would not be on the branch', () => {
+  it('fail when they have made a git repository in a folder: its files would not be on the branch', () => {
     const world = createWorld([{ id: 'A' }, { id: 'B' }]);
     world.settle();
     world.reports(0, { changed: ['A.txt', 'sub'], embedded: ['sub'] });
@@ -156,7 +156,7 @@ describe('attempts that fail', () => {
   });
 
   it.each(['enforce', 'warn', 'off'] as const)(
-    'fail when they steer later runs, also when ownership is %s',
+    'fail when they change files that later runs obey, also when ownership is %s',
     (ownership) => {
       const world = createWorld([{ id: 'A', creates: ['**'] }], { ownership });
       world.settle();
@@ -172,7 +172,7 @@ describe('attempts that fail', () => {
   it('fail when the reported commit is not what it claims to be', () => {
     const world = createWorld([{ id: 'A' }]);
     world.settle();
-    world.reports(0, { misfit: 'is not one commit on top of aaaa' });
+    world.reports(0, { fault: 'is not one commit on top of aaaa' });
     world.settle();
     expect(world.state.tasks['A']?.attempts[0]).toMatchObject({ outcome: 'worker-error', commit: null });
   });
@@ -227,7 +227,7 @@ function turnIn(mode: string): string {
   return world.turn();
 }
 
-describe('workers in trouble', () => {
+describe('workers that fail', () => {
   it('that die are replaced and their task is tried again at no charge', () => {
     const world = createWorld([{ id: 'A' }], { workers: 1 });
     world.settle();
@@ -239,7 +239,7 @@ describe('workers in trouble', () => {
     expect(world.state.tasks['A']).toMatchObject({ failures: 0, losses: 1 });
   });
 
-  it('give the task up when it has cost too many of them', () => {
+  it('end the tries of a task when it has cost too many of them', () => {
     const world = createWorld([{ id: 'A' }], { workers: 1 });
     for (let death = 0; death < 3; death++) {
       world.settle();
@@ -272,7 +272,7 @@ describe('workers in trouble', () => {
     expect(world.state.tasks['A']).toMatchObject({ losses: 1, failures: 0, attempts: [{ outcome: 'lost', detail }] });
   });
 
-  it('that went beyond a limit of their own have failed their task, and the feedback says why', () => {
+  it('that exceed a limit of their own fail their task, and the feedback says why', () => {
     const world = createWorld([{ id: 'A' }]);
     world.settle();
     world.says(0, { alive: false, overLimit: true, exit: 'killed: its folders hold 3.0 GiB, the limit is 2.0 GiB' });
@@ -284,7 +284,7 @@ describe('workers in trouble', () => {
     });
   });
 
-  it('that could not work any more in what a task has left them are replaced, where that is a container', () => {
+  it('that cannot work any more after a task are replaced when they are containers', () => {
     const failed = 'record attempt-failed A 1 0 worker-error fatal: not a git repository';
     const killed = 'kill-worker 0: it could not work any more, or was not to be believed: fatal: not a git repository';
     expect(turnIn('container').split('\n')).toEqual([expect.stringContaining(failed), killed]);
@@ -296,18 +296,18 @@ describe('workers in trouble', () => {
     world.turn();
     for (let start = 0; start < 3; start++) {
       world.turn();
-      world.says(0, { phase: null, alive: false, exit: 'ended with exit status 1', lastWords: ['cannot find module'] });
+      world.says(0, { phase: null, alive: false, exit: 'ended with exit status 1', lastLines: ['cannot find module'] });
       world.turn();
       world.turn();
     }
     world.turn();
     expect(world.state).toMatchObject({ status: 'failed' });
     expect(world.state.cause).toBe(
-      'workers end before they are ready, 3 times in a row; last: ended with exit status 1; last words: cannot find module',
+      'workers end before they are ready, 3 times in a row; last: ended with exit status 1; last output: cannot find module',
     );
   });
 
-  it('that cannot start because what they run on is gone are not the cause of the end', () => {
+  it('that cannot start because the engine is gone are not the cause of the end', () => {
     const world = createWorld([{ id: 'A' }], { workers: 1 });
     world.turn();
     for (let start = 0; start < 3; start++) {
@@ -338,8 +338,8 @@ describe('workers in trouble', () => {
   });
 });
 
-describe('attempts that end without anybody being asked', () => {
-  it('count as lost workers when the worker was not asked to stop: that cannot go on for ever', () => {
+describe('attempts that end without a result of their own', () => {
+  it('count as lost workers when nothing has asked the worker to stop, so that they cannot repeat without end', () => {
     const world = createWorld([{ id: 'A' }], { workers: 1 });
     for (let stop = 0; stop < 3; stop++) {
       world.settle();
@@ -444,7 +444,7 @@ describe('gates', () => {
     );
   });
 
-  it('are never mistaken for a task, whatever its name', () => {
+  it('are never taken for a task, whatever its id', () => {
     const world = createWorld([{ id: 'gates-of-level-1' }], { gates: [GATE], workers: 1 });
     doAll(world, 1);
     world.settle();
@@ -462,15 +462,15 @@ describe('gates', () => {
   });
 });
 
-describe('asked from outside', () => {
-  it('to stop, it finishes with the exit status of who asked', () => {
+describe('a request', () => {
+  it('to stop ends the run with the exit status of the request', () => {
     const world = createWorld([{ id: 'A' }]);
     world.settle();
     world.stop(130, 'interrupted (SIGINT)');
     expect(world.settle()).toBe('finish stopped 130: interrupted (SIGINT)');
   });
 
-  it('to retry, it gives a failed task new tries and frees what it blocked', () => {
+  it('to retry gives a failed task new tries and frees what it blocked', () => {
     const world = createWorld([{ id: 'A' }, { id: 'B' }, { id: 'C', needs: ['A'] }], { workers: 1 });
     for (let attempt = 0; attempt < 2; attempt++) {
       world.settle();

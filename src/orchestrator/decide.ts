@@ -12,8 +12,7 @@ import { retryable } from './retryable.ts';
 
 /**
  * What to do next, from what is known now. Pure: the same snapshot gives the same actions. The questions are asked in
- * order, and the first that has an answer ends the turn: what follows would be decided on a state that is about to
- * change.
+ * order, and the first one with an answer ends the turn: its actions change the state, and the others are asked again.
  */
 export function decide(observed: Snapshot): readonly Action[] {
   if (observed.state.status !== 'running') return [];
@@ -34,7 +33,7 @@ function retryTasks({ retries, state, graph }: Snapshot): Action[] {
   return retryable(state, graph, retries).map((task) => record({ type: 'task-reset', task, cause: 'asked to retry' }));
 }
 
-/** A task that has used up its tries, or has cost too many workers, is failed for good. */
+/** A task that has used up its tries, or has cost too many workers, gets no further attempt. */
 function giveUp(snapshot: Snapshot): Action[] {
   const { policy } = snapshot;
   const { pending } = survey(snapshot);

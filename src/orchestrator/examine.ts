@@ -4,15 +4,15 @@ import { branchNames, commitMessage } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import { checkoutSize } from './checkout-size.ts';
-import { misfitOfBundle, misfitOfCommit } from './decide-examination.ts';
+import { faultOfBundle, faultOfCommit } from './decide-examination.ts';
 import type { ActionOf, ObservedTaskResult } from './plan.ts';
 import type { RunContext } from './ports.ts';
 
-/** Results with what the repository says of them. */
+/** Examines results: adds to each what the repository says of its commit. */
 export interface Examiner {
-  /** A bundle may be made so that it takes minutes: it is examined beside the loop, and seen at a later look. */
+  /** A worker can make a bundle that takes minutes: it is examined beside the loop, and its result seen at a later look. */
   begin(state: RunState, action: ActionOf<'take-result'>): void;
-  /** Undefined before the examination of this attempt has begun; throws what ended it. */
+  /** Undefined when the examination of this attempt has not begun; rejects when the examination failed. */
   resultOf(worker: number, attempt: string): Promise<ObservedTaskResult | 'under examination' | undefined>;
   /** Resolves when nothing is being examined any more. */
   rest(): Promise<void>;
@@ -25,7 +25,7 @@ interface Examination {
   isOver: boolean;
 }
 
-/** `onNews` is called at the end of each examination: a look that has been made would now show more. */
+/** `onNews` is called at the end of each examination: a look then shows its result. */
 export function createExaminer(context: RunContext, onNews: () => void): Examiner {
   const examinations = new Map<number, Examination>();
   return {
@@ -42,7 +42,7 @@ export function createExaminer(context: RunContext, onNews: () => void): Examine
     resultOf: async (worker, attempt) => {
       const known = examinations.get(worker);
       if (known?.attempt !== attempt) return undefined;
-      // Of a commit that is in our repository already, or of none, the answer comes at once.
+      // Without a commit, and with one that is in our repository already, the result comes at once.
       const comesAtOnce = context.ports.launcher.capabilities.sharesObjects || known.commit === null;
       return known.isOver || comesAtOnce ? known.end : 'under examination';
     },
@@ -59,14 +59,14 @@ async function examine(
   action: ActionOf<'take-result'>,
 ): Promise<ObservedTaskResult> {
   const { result, base } = action;
-  const nothing = { ...result, misfit: null, changed: [], embedded: [], checkout: null };
+  const nothing = { ...result, fault: null, changed: [], embedded: [], checkout: null };
   if (result.commit === null) return nothing;
   const { launcher, repository } = context.ports;
   const { sharesObjects } = launcher.capabilities;
-  const notBrought = sharesObjects ? null : await fetchBundle(context, action.worker, result.commit);
-  const facts = notBrought === null ? await repository.commitFacts(result.commit) : undefined;
-  const misfit = notBrought ?? misfitOfCommit(base, facts?.parents);
-  if (facts === undefined || misfit !== null) return { ...nothing, misfit };
+  const bundleFault = sharesObjects ? null : await fetchBundle(context, action.worker, result.commit);
+  const facts = bundleFault === null ? await repository.commitFacts(result.commit) : undefined;
+  const fault = bundleFault ?? faultOfCommit(base, facts?.parents);
+  if (facts === undefined || fault !== null) return { ...nothing, fault };
   const commit = await remake(context, state, action, result.commit);
   repository.checkoutGrowth.know(base, commit, facts.growth);
   const checkout = await checkoutSize(context, state.base, base, facts.growth);
@@ -98,7 +98,7 @@ async function fetchBundle(
     const tip = await ports.mail.withBundle(worker, options.bundleBytes, async (file) =>
       ports.repository.fetchBundle({ file, branch }),
     );
-    return misfitOfBundle(commit, tip);
+    return faultOfBundle(commit, tip);
   } catch (error) {
     if (!hasCode(error, gitErrors.BUNDLE_REFUSED) && !hasCode(error, libErrors.FILE_UNREADABLE)) throw error;
     return `could not be fetched from its bundle: ${reasonOf(error)}`;

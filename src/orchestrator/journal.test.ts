@@ -43,7 +43,7 @@ async function openDesk(): Promise<Desk> {
 const warn = (journal: Journal, text: string): void => journal.record({ type: 'warning', text });
 
 describe('what was saved', () => {
-  it('is read by others at once, whether it is in the snapshot yet or in the log', async () => {
+  it('can be read at once, from the snapshot or from the log', async () => {
     const { journal, store, wait } = await openDesk();
     for (let step = 0; step < 20; step++) {
       warn(journal, `step ${step}`);
@@ -65,7 +65,7 @@ describe('what was saved', () => {
 });
 
 describe('the snapshot', () => {
-  it('is written before anything else: the state that a run begins with is in no event', async () => {
+  it('is written first: the state that a run begins with is in no event', async () => {
     const { journal, store } = await openDesk();
     expect(journal.dueMs).toBe(0);
     await journal.save();
@@ -83,7 +83,7 @@ describe('the snapshot', () => {
     expect(snapshots()).toBeGreaterThanOrEqual(5);
   });
 
-  it('is due within a second of any news, and not without', async () => {
+  it('is due within a second after an event, and never without one', async () => {
     const { journal, store, wait } = await openDesk();
     await journal.save();
     expect(journal.dueMs).toBeUndefined();
@@ -105,7 +105,7 @@ describe('the snapshot', () => {
     expect([snapshots(), journal.dueMs]).toEqual([2, undefined]);
   });
 
-  it('that could not be written is written next time, and no event is told twice', async () => {
+  it('that could not be written is written next time, and no event is written twice', async () => {
     const { journal, store, wait } = await openDesk();
     await journal.save();
     const broken = openJournal(

@@ -4,18 +4,18 @@ import type { Ports } from './ports.ts';
 import { redactEvent } from './redact-event.ts';
 import { advance, ownCopy } from './reduce.ts';
 
-/** How old the snapshot may get while there is news. A snapshot per event would cost each task the size of all tasks. */
+/** How old the snapshot may get. To write all tasks at each event would cost too much. */
 const SNAPSHOT_MS = 500;
 
-/** Every event goes into the log and the live view; now and then their sum goes into the snapshot. */
+/** Each event goes into the log and the live view; the snapshot with their sum is written less often. */
 export interface Journal {
   readonly state: RunState;
   record(event: RunEvent): void;
-  /** Facts that are too frequent to be events. */
-  heard(worker: number, at: string): void;
+  /** A heartbeat, which is too frequent to be an event. */
+  heartbeat(worker: number, at: string): void;
   /**
    * Resolves when everything recorded so far is on the disk: in the log, and in the snapshot if that is due. Files of
-   * the run that others have removed are made again before, and a warning names them.
+   * the run that another program has removed are made again before, and a warning names them.
    */
   save(): Promise<void>;
   /** Resolves when the snapshot holds everything recorded so far. */
@@ -29,7 +29,7 @@ interface Book {
   readonly redact: (text: string) => string;
   state: RunState;
   readonly unsaved: NumberedEvent[];
-  /** Undefined at first: the log may not have all that the first state is made of, so it is written at once. */
+  /** Undefined at first: the log may lack events of the first state, so the snapshot is written at once. */
   snapshot: { readonly events: number; readonly at: number } | undefined;
 }
 
@@ -48,7 +48,7 @@ export function openJournal(
       return dueMs(book);
     },
     record: (event) => record(book, event),
-    heard: (worker, at) => {
+    heartbeat: (worker, at) => {
       const { workers } = book.state;
       const known = workers[worker];
       if (known !== undefined && known.heartbeatAt !== at) workers[worker] = { ...known, heartbeatAt: at };
@@ -60,7 +60,7 @@ export function openJournal(
 
 function dueMs({ ports, state, snapshot }: Book): number | undefined {
   if (snapshot === undefined) return 0;
-  // Heartbeats alone are not worth a write: readers find them where the workers write them.
+  // Heartbeats alone are no reason to write: readers find them in the workers' status files.
   if (snapshot.events === state.events) return undefined;
   return Math.max(0, snapshot.at + SNAPSHOT_MS - ports.clock.monotonic());
 }
@@ -73,14 +73,14 @@ function record(book: Book, event: RunEvent): void {
   book.ports.emit(recorded);
 }
 
-/** Files that others have removed are made again before. One may go between the look and the write: then both are repeated. */
+/** Makes removed files again first. When one is removed just before the write, both are repeated. */
 function save(book: Book, isSnapshotDue: () => boolean): Promise<void> {
   const { store } = book.ports;
   return repeated(async () => {
     const gone = await store.restore();
     if (gone.length > 0) {
       record(book, { type: 'warning', text: goneInWords(gone) });
-      // The log begins anew: all that it said before is in the snapshot by then.
+      // The log begins anew, so the snapshot must have all that was in it.
       await writeSnapshot(book);
     }
     const events = [...book.unsaved];

@@ -6,7 +6,7 @@ import type { RunContext } from './ports.ts';
 import type { WorkerFolders } from './worker-folders.ts';
 import type { WorkerRegister } from './worker-register.ts';
 
-/** A run that goes on, with all that its loop works with. */
+/** The parts of a run that is under way. */
 export interface LiveRun {
   readonly context: RunContext;
   readonly journal: Journal;

@@ -90,7 +90,7 @@ function setScene(requests: Requests = async () => []): Scene {
     exitOf: (session: string) => (ended.includes(session) ? { how: 'killed', overLimit: false } : undefined),
     end: async (session: string) => void ended.push(session),
     stopAll: async () => void ended.push(world.state.workers[0]?.session ?? ''),
-    lastWords: async () => [],
+    lastLines: async () => [],
     takesCredentials: () => true,
     outage: undefined,
   } as unknown as WorkerRegister;
@@ -109,7 +109,7 @@ function setScene(requests: Requests = async () => []): Scene {
 }
 
 describe('the end of a run', () => {
-  it('comes also when a worker has to be ended just then', async () => {
+  it('comes also when a worker has to be killed at that moment', async () => {
     const scene = setScene();
     scene.says('{"this is": "no status"}');
     scene.stop();
@@ -117,7 +117,7 @@ describe('the end of a run', () => {
     expect(scene.finished()).toMatchObject({ status: 'stopped', exit: 130, cause: 'Ctrl-C' });
   });
 
-  it('by something that no decision foresaw says the same as the exit status of the program', async () => {
+  it('by an unforeseen error has the exit status of that error in its event', async () => {
     const full = libErrors.FILE_UNWRITABLE({ file: 'requests', reason: 'no space left' });
     const scene = setScene(async () => Promise.reject(full));
     await expect(scene.run()).rejects.toBe(full);

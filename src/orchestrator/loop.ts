@@ -28,7 +28,7 @@ export interface RunEnd {
   readonly exit: number;
 }
 
-/** Wakes the loop: at once when there is a sign, and now and then anyway. */
+/** Wakes the loop: at once when something has happened, and after a while in any case. */
 export interface Bell {
   ring(): void;
   wait(signal: AbortSignal, atMost: number): Promise<void>;
@@ -45,7 +45,7 @@ export function createBell(): Bell {
   };
 }
 
-/** Observe, decide, apply, until the run is over. Then nothing that it started is left. */
+/** Observes, decides and applies until the run is over. At the end nothing that it started is left. */
 export async function runLoop(
   context: RunContext,
   journal: Journal,
@@ -90,7 +90,7 @@ async function takeTurns(run: LiveRun, bell: Bell): Promise<FinishAction> {
       await apply(run, action);
     }
     if (actions.length > 0) continue;
-    // Events with an effect outside were saved before it; the others are saved before the wait.
+    // Events with an effect outside were saved before that effect; all others are saved before the wait.
     await journal.save();
     await observer.forgetAnswered();
     await bell.wait(stop, Math.min(nextLook(snapshot), journal.dueMs ?? TICK_MS));
@@ -100,7 +100,7 @@ async function takeTurns(run: LiveRun, bell: Bell): Promise<FinishAction> {
 async function look({ observer, journal, merger }: LiveRun): Promise<Snapshot> {
   const snapshot = await observer.look(journal.state);
   for (const [worker, { heartbeatAt }] of snapshot.workers)
-    if (heartbeatAt !== null) journal.heard(worker, heartbeatAt);
+    if (heartbeatAt !== null) journal.heartbeat(worker, heartbeatAt);
   return { ...snapshot, state: journal.state, merging: merger.busy };
 }
 
@@ -147,7 +147,7 @@ async function clearFolders({ context, journal, folders }: LiveRun): Promise<voi
   }
 }
 
-/** The engine may go away in the middle of a turn: then the run stops in order. */
+/** When the engine is gone in the middle of a turn, the run stops in order. */
 async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
   if (!hasCode(error, engineErrors.ENGINE_UNREACHABLE) || run.journal.state.status !== 'running')
     return breakOff(run, error);
@@ -158,15 +158,15 @@ async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
   }
 }
 
-/** Something failed that no decision foresaw (a full disk, a moved branch): end in order, then throw it. */
+/** An error that no decision foresees (a full disk, a moved branch): ends the run in order, then throws it. */
 async function breakOff({ context, journal, register, merger }: LiveRun, error: unknown): Promise<never> {
   await register.stopAll(context.options.graceMs).catch(() => undefined);
   await merger.rest().catch(() => undefined);
-  // Another orchestrator has the run by now: what is left is not ours to end.
+  // Another orchestrator has the run by now: all that is left belongs to it.
   if (hasCode(error, stateErrors.LOCK_LOST)) throw error;
   const { launcher } = context.ports;
   await launcher.sweep(journal.state.runId).then(
-    // Results that were not looked at stay, for the next resume.
+    // Results that were not taken stay for the next resume.
     () => removeCheckouts(context.ports).catch(() => undefined),
     () => undefined,
   );

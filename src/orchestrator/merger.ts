@@ -3,12 +3,12 @@ import type { Journal } from './journal.ts';
 import type { MergeAction } from './plan.ts';
 import type { RunContext } from './ports.ts';
 
-/** Merges beside the loop: neither a worker that is free nor one that has ended waits for a merge. */
+/** Merges beside the loop, so that no worker waits for a merge. */
 export interface Merger {
-  /** Merges are under way; throws what has ended the last ones. */
+  /** Whether merges are under way; throws the error of the last ones. */
   readonly busy: boolean;
   begin(action: MergeAction): void;
-  /** Resolves when nothing is being merged any more; rejects with what has ended it. */
+  /** Resolves when no merge is under way; rejects with the error of the last ones. */
   rest(): Promise<void>;
 }
 

@@ -103,7 +103,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
   const dead = new Set<string>();
   const register = {
     exitOf: (session: string) => (dead.has(session) ? { how: 'killed', overLimit: false } : undefined),
-    lastWords: async () => [],
+    lastLines: async () => [],
     takesCredentials: () => true,
     outage: undefined,
   } as unknown as WorkerRegister;
@@ -147,14 +147,14 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
   };
 }
 
-describe('what a worker says', () => {
-  it('counts for the attempt it was given', async () => {
+describe('the status of a worker', () => {
+  it('counts for the attempt that the worker has', async () => {
     const desk = openDesk({ totalMs: 1000 });
     desk.says(0, { result: { ...RESULT, commit: commit('good') } });
-    expect((await desk.look(0)).result).toMatchObject({ attempt: 'A.1', misfit: null, changed: ['a'] });
+    expect((await desk.look(0)).result).toMatchObject({ attempt: 'A.1', fault: null, changed: ['a'] });
   });
 
-  it('of trouble with its model is one line that does nothing to a terminal, without secrets', async () => {
+  it('has trouble with its model as one line, without secrets and without what a terminal would obey', async () => {
     const desk = openDesk({ totalMs: 1000 });
     desk.says(0, { trouble: '\u001B[2Ja secret\n\u202Eb' });
     expect((await desk.look(0)).trouble).toBe('?[2Ja ***??b');
@@ -162,13 +162,13 @@ describe('what a worker says', () => {
     expect(await desk.look(0)).toMatchObject({ trouble: null, unreadable: expect.stringContaining('trouble') });
   });
 
-  it('is heard from a worker that knows nothing of trouble: an earlier version of us may have started it', async () => {
+  it('can be read also without the field for trouble: an earlier version may have started the worker', async () => {
     const desk = openDesk({ totalMs: 1000 });
     desk.says(0, { trouble: undefined });
     expect(await desk.look(0)).toMatchObject({ trouble: null, unreadable: null, phase: 'running' });
   });
 
-  it("of another worker's attempt is not heard, and does not stand in the way of who may speak of it", async () => {
+  it("with a result for another worker's attempt is ignored, and that worker's own result still counts", async () => {
     const desk = openDesk({ totalMs: 1000 });
     desk.says(0, { result: { ...RESULT, attempt: 'B.1', outcome: 'credentials', detail: 'forged' } });
     expect((await desk.look(0)).result).toBeNull();
@@ -176,15 +176,15 @@ describe('what a worker says', () => {
     expect((await desk.look(1)).result).toMatchObject({ outcome: 'verified', detail: 'done' });
   });
 
-  it('of a commit is checked: one that is somewhere else in history is none', async () => {
+  it('has its commit checked: one that is elsewhere in the history cannot be used', async () => {
     const desk = openDesk({ totalMs: 1000 });
     desk.says(0, { result: { ...RESULT, commit: commit('bad') } });
     expect((await desk.look(0)).result).toMatchObject({
-      misfit: expect.stringContaining('is not one commit on top of'),
+      fault: expect.stringContaining('is not one commit on top of'),
     });
   });
 
-  it('in the name of another life is nothing, and no secret in it is kept', async () => {
+  it('of another session is ignored, and no secret in a status is kept', async () => {
     const desk = openDesk({ totalMs: 1000 });
     desk.says(0, { session: 'another', phase: 'idle' });
     desk.says(1, { setupFailure: 'the secret is wrong' });
@@ -193,7 +193,7 @@ describe('what a worker says', () => {
   });
 });
 
-it('a worker that was seen at work is beyond its set-up, whatever it says of its attempt then', async () => {
+it('a worker that was seen at work is past its set-up, whatever its status says later', async () => {
   const desk = openDesk({ totalMs: 1000, setupMs: 1000 });
   desk.says(0, { phase: 'setup', attempt: 'A.1' });
   expect((await desk.look(0)).pastSetup).toBe(false);
@@ -223,11 +223,11 @@ describe('a result in a bundle', () => {
     expect(desk.news()).toBe(0);
     desk.bundles[0]?.taken(commit('good'));
     await waitUntil('the loop is woken', () => desk.news() === 1);
-    expect((await desk.look(0)).result).toMatchObject({ attempt: 'A.1', misfit: null, changed: ['a'] });
+    expect((await desk.look(0)).result).toMatchObject({ attempt: 'A.1', fault: null, changed: ['a'] });
     expect(desk.bundles).toHaveLength(1);
   });
 
-  it('of a worker that died is still examined, and seen with its end', async () => {
+  it('of a worker that died is still examined, and is seen together with its end', async () => {
     const desk = await openExamination();
     desk.dies(0);
     const meanwhile = await desk.look(0);
@@ -237,7 +237,7 @@ describe('a result in a bundle', () => {
     expect(await desk.look(0)).toMatchObject({ alive: false, exit: 'killed', result: { outcome: 'verified' } });
   });
 
-  it('is what the worker said first, whatever it says until the end of the examination', async () => {
+  it('is the one that the worker reported first, whatever it reports during the examination', async () => {
     const desk = await openExamination();
     desk.says(0, { phase: 'idle', result: { ...RESULT, commit: commit('bad') } });
     await desk.look(0);
@@ -245,11 +245,11 @@ describe('a result in a bundle', () => {
     expect(await desk.look(0)).toMatchObject({ examining: true, claim: null, result: null });
     desk.bundles[0]?.taken(commit('good'));
     await desk.examiner.rest();
-    expect((await desk.look(0)).result).toMatchObject({ commit: commit('good'), misfit: null });
+    expect((await desk.look(0)).result).toMatchObject({ commit: commit('good'), fault: null });
     expect(desk.bundles).toHaveLength(1);
   });
 
-  it('that this machine could not examine ends the next look with the reason', async () => {
+  it('that could not be examined makes the next look throw the reason', async () => {
     const desk = await openExamination();
     desk.bundles[0]?.failed(new Error('no room'));
     await waitUntil('the loop is woken', () => desk.news() === 1);
@@ -260,12 +260,12 @@ describe('a result in a bundle', () => {
   it('without a commit is known at once', async () => {
     const desk = openDesk({ totalMs: 1000 }, false);
     desk.says(0, { result: { ...RESULT, outcome: 'idle' } });
-    expect((await desk.look(0)).result).toMatchObject({ outcome: 'idle', misfit: null });
+    expect((await desk.look(0)).result).toMatchObject({ outcome: 'idle', fault: null });
   });
 });
 
-describe('work that goes on', () => {
-  it('is not said to be unreadable when this process has no descriptors left to read with', async () => {
+describe('an attempt under way', () => {
+  it('does not count as unreadable when this process has no descriptors left', async () => {
     const desk = openDesk({ totalMs: 1000 });
     const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
     vi.mocked(readUntrusted).mockRejectedValueOnce(error);
@@ -280,7 +280,7 @@ describe('work that goes on', () => {
     expect(await desk.look(0)).toMatchObject({ phase: 'running', unreadable: null });
   });
 
-  it('is silent from the last new beat on', async () => {
+  it('counts as silent since the last new heartbeat', async () => {
     const desk = openDesk({ totalMs: 1000 });
     desk.says(0, { beat: 7 });
     await desk.look(0);
@@ -290,7 +290,7 @@ describe('work that goes on', () => {
     expect((await desk.look(0)).silentMs).toBe(0);
   });
 
-  it('for longer than all its limits is not believed any more, whatever beats', async () => {
+  it('counts as unreadable when it lasts longer than all its limits, whatever its heartbeat', async () => {
     const desk = openDesk({ totalMs: 60_000, setupMs: 40_000 });
     desk.says(0, { beat: 1 });
     expect((await desk.look(0)).unreadable).toBeNull();

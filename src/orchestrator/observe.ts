@@ -9,7 +9,7 @@ import type { ViewSources } from './worker-views.ts';
 /** Reads workers, requests and the clock into a snapshot. */
 export interface Observer {
   look(state: RunState): Promise<Omit<Snapshot, 'merging'>>;
-  /** Drops the requests that had their effect; to be called once the state that shows it is saved. */
+  /** Drops the requests that had their effect; to be called when the state with that effect is saved. */
   forgetAnswered(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ interface Requests {
   forgetAnswered(): Promise<void>;
 }
 
-/** A request is open while its task is failed: the turn in which it arrives may be about something else. */
+/** A request stays open while its task is failed: the first turn with it may decide something else. */
 function createRequests(store: Pick<StateStore, 'requests' | 'dropRequests'>): Requests {
   const answered = new Set<string>();
   return {

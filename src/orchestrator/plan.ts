@@ -6,7 +6,7 @@ import type { AttemptState, RunEvent, RunState, WorkerState } from '../state/ind
 /** A worker's result with what the repository says about its commit. */
 export interface ObservedTaskResult extends TaskResult {
   /** Why the reported commit cannot be used; null when it is there and has the attempt's base as its only parent. */
-  readonly misfit: string | null;
+  readonly fault: string | null;
   /** Paths that differ between base and commit. */
   readonly changed: readonly string[];
   /** Folders that have become git repositories of their own: their files are not in the commit. */
@@ -20,7 +20,7 @@ export interface WorkerView {
   readonly alive: boolean;
   /** How it ended, if it did. */
   readonly exit: string | null;
-  /** It ended because it went beyond a limit of its own. */
+  /** It ended because it exceeded a limit of its own. */
   readonly overLimit: boolean;
   readonly phase: Phase | null;
   readonly attempt: string | null;
@@ -29,26 +29,26 @@ export interface WorkerView {
   /** Time since its last new heartbeat, or since its start. */
   readonly silentMs: number;
   readonly result: ObservedTaskResult | GateResult | null;
-  /** What it says of a task's attempt; null once that of its own attempt is under examination. */
+  /** The result that it reports for a task's attempt; null when the result of its own attempt is under examination. */
   readonly claim: TaskResult | null;
-  /** What it said of its attempt is being examined. */
+  /** The result of its attempt is under examination. */
   readonly examining: boolean;
   readonly setupFailure: string | null;
-  /** The set-up for its attempt is known to be over. */
+  /** The set-up for its attempt is over. */
   readonly pastSetup: boolean;
-  /** Why its agent waits for the model: shown to people, and nothing is decided by it. */
+  /** Why its agent waits for the model: only shown to people. */
   readonly trouble: string | null;
-  /** Since its attempt began, the orchestrator was gone or suspended for a while: the worker may have seen no lease. */
-  readonly leftAlone: boolean;
-  /** It may be given an attempt that asks an agent. */
+  /** The orchestrator was gone or suspended during its attempt: the worker may have seen no lease. */
+  readonly orchestratorAway: boolean;
+  /** It can be given an attempt that asks an agent. */
   readonly takesCredentials: boolean;
   /** Why its status cannot be used, if so. */
   readonly unreadable: string | null;
   /** The last lines of its log, when it is dead. */
-  readonly lastWords: readonly string[];
+  readonly lastLines: readonly string[];
 }
 
-/** The limits of tries and waits. */
+/** How often things are tried, and how long they are waited for. */
 export interface Policy {
   readonly attempts: number;
   readonly losses: number;
@@ -101,7 +101,7 @@ export type Action =
       readonly worker: number;
       readonly number: number;
       readonly base: string;
-      /** Why ignored files go from the worktree, and the set-up runs again; null when they stay. */
+      /** Why ignored files are removed from the worktree, and the set-up runs again; null when they stay. */
       readonly fresh: string | null;
       readonly cause: string;
     }
@@ -117,7 +117,7 @@ export type Action =
   | { readonly kind: 'publish'; readonly level: number; readonly tip: string; readonly cause: string }
   | FinishAction;
 
-/** Merges accepted tasks, one after the other, while everything else goes on. */
+/** Merges accepted tasks one after the other, beside the loop. */
 export interface MergeAction {
   readonly kind: 'merge-tasks';
   readonly level: number;
@@ -196,7 +196,7 @@ export function openAttempt(
   return { name: attemptId(id, last.number), base: last.base };
 }
 
-/** One line per action: what a decision is, as text that tests can compare. */
+/** One line for each action, so that tests can compare decisions. */
 export function formatActions(actions: readonly Action[]): string {
   return actions.map(formatAction).join('\n');
 }

@@ -7,14 +7,14 @@ import type { RecordedEvent, StateStore } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { Policy, StopRequest } from './plan.ts';
 
-/** The outside world, as a run needs it. `project/wire.ts` makes it; tests make their own. */
+/** What a run needs of the outside world. `project/wire.ts` makes it; tests make their own. */
 export interface Ports {
   readonly clock: Clock;
   readonly repository: Repository;
   readonly store: StateStore;
   readonly launcher: Launcher;
   readonly mail: Mail;
-  /** Calls back soon after a person has asked for something. */
+  /** Calls `onChange` soon after a request was written. */
   readonly watch: (folder: string, onChange: () => void) => { close(): void };
   readonly emit: (event: RecordedEvent) => void;
   /** Why neither the run nor its workers can write; undefined while there is room on the disk. */
@@ -30,19 +30,19 @@ export interface RunOptions {
   readonly setup: { readonly command: string; readonly timeoutMs: number } | null;
   /** Files copied into each worktree, relative to the root of the repository. */
   readonly copies: readonly string[];
-  /** The whole run; none when null. */
+  /** For the whole run; none when null. */
   readonly deadlineMs: number | null;
   /** What workers inherit. */
   readonly env: Environment;
   /** Largest bundle that is taken from a worker. */
   readonly bundleBytes: number;
-  /** Largest checkout of what the run makes. */
+  /** Largest checkout of a commit of the run. */
   readonly checkoutBytes: number;
-  /** Takes secrets out of what workers say. */
+  /** Takes secrets out of texts of workers. */
   readonly redact: (text: string) => string;
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs: number;
-  /** Asks for an end; the reason is a StopRequest. */
+  /** Asks the run to end; its reason is a StopRequest. */
   readonly stop: AbortSignal;
 }
 

@@ -4,7 +4,7 @@ import { redactEvent } from './redact-event.ts';
 
 const redact = (text: string): string => text.replaceAll('secret', '***');
 
-it('every text of an event is without secrets: names of files among them, and what is deep in it', () => {
+it('every text of an event is without secrets, file names and nested texts too', () => {
   const gate = { name: 'secret', ok: false, required: true, detail: 'a secret' };
   const red: RunEvent = { type: 'gates-failed', level: 1, attempt: '@g', count: 1, gates: [gate], log: 'the secret' };
   expect(redactEvent(red, redact)).toEqual({

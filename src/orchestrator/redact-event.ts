@@ -1,6 +1,6 @@
 import type { RunEvent } from '../state/index.ts';
 
-/** Names, ids, times and settings, which are not redacted: the state is made of them. All other fields are texts. */
+/** Names, ids, times and settings: they are not redacted, because the state is made of them. All other fields are texts. */
 const OURS: ReadonlySet<string> = new Set(
   [
     'type at feature runId session task tasks by doing attempt outcome charge status phase mode',
@@ -8,7 +8,7 @@ const OURS: ReadonlySet<string> = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** The event without secrets. They may also be in names of files, which were never part of a status. */
+/** The event without secrets. These may also be in file names, which a worker's status does not have. */
 export function redactEvent<Event extends RunEvent>(event: Event, redact: (text: string) => string): Event {
   return redacted(event, redact) as Event;
 }

@@ -64,29 +64,29 @@ function gatesLost(state: RunState, level: number): RunState {
 }
 
 function gatesPassed(state: RunState, event: EventOf<'gates-passed'>): RunState {
-  return gatesAnswered(state, event, (trial) =>
+  return gatesEnded(state, event, (trial) =>
     trial.search === null ? { ...trial, green: true } : { ...trial, search: { ...trial.search, good: event.count } },
   );
 }
 
-/** An answer counts for the commit that was asked about: the whole trial, or the part that is searched. */
-function gatesAnswered(
+/** A result of gates counts only for the commit on which they ran: the whole trial, or the part that is searched. */
+function gatesEnded(
   state: RunState,
   { level, attempt, count, gates }: EventOf<'gates-passed'> | EventOf<'gates-failed'>,
   change: (trial: Trial) => Trial,
 ): RunState {
   const { gateRun = null, trial = null } = state.levels[level] ?? {};
-  const told = changeLevel(freeWorkerOfGate(state, level), level, { gates: [...gates], gateLosses: 0 });
-  if (trial === null || gateRun?.attempt !== attempt) return told;
+  const ended = changeLevel(freeWorkerOfGate(state, level), level, { gates: [...gates], gateLosses: 0 });
+  if (trial === null || gateRun?.attempt !== attempt) return ended;
   const commit = count === 0 ? state.integrationTip : trial.tips[count - 1];
   const whole = trial.search !== null || count === trial.tasks.length;
-  return commit === gateRun.commit && whole ? changeTrial(told, level, change) : told;
+  return commit === gateRun.commit && whole ? changeTrial(ended, level, change) : ended;
 }
 
 function gatesFailed(state: RunState, event: EventOf<'gates-failed'>): RunState {
-  // Published work has passed the gates; the run's own base has not been asked yet.
+  // Published work has passed the gates; they have not run on the run's own base yet.
   const good = state.integrationTip === state.base ? -1 : 0;
-  return gatesAnswered(state, event, (trial) => {
+  return gatesEnded(state, event, (trial) => {
     if (trial.search !== null) return { ...trial, search: { ...trial.search, bad: event.count }, redLog: event.log };
     const reds = trial.reds + 1;
     const search = reds < 2 ? null : { good, bad: trial.tasks.length };

@@ -13,8 +13,8 @@ export const RUN_CHANGES: Changes<'run-started' | 'run-resumed' | 'run-finished'
 };
 
 /**
- * A worker that was not ready when its orchestrator died is not a start failure of the next one. Gates may have been
- * mended meanwhile: answers of before, or of a gate run under way, no longer count.
+ * A worker that was not ready when its orchestrator died is no start failure for the next orchestrator. Gates may have been
+ * edited meanwhile: earlier results, and those of a gate run under way, no longer count.
  */
 function runResumed(state: RunState, { settings }: EventOf<'run-resumed'>): RunState {
   const workers = Object.entries(state.workers).map(([key, worker]): [string, WorkerState] => [

@@ -98,7 +98,7 @@ function attemptFailed(state: RunState, event: EventOf<'attempt-failed'>): RunSt
   return before?.usage === null || before === undefined ? addCost(freed, usage) : freed;
 }
 
-/** A culprit leaves the trial; what was merged before it stays, what came after is merged anew. */
+/** The task leaves the trial: merges before it stay, merges after it are made anew. */
 function dropFromTrial(state: RunState, level: number, task: string): RunState {
   const trial = state.levels[level]?.trial ?? null;
   const index = trial?.tasks.indexOf(task) ?? -1;

@@ -52,7 +52,7 @@ function workerStarting(state: RunState, event: EventOf<'worker-starting'>): Run
   });
 }
 
-/** A start that ends after its session is over says nothing about the next session. */
+/** The end of a start counts only for its own session: the worker may have a newer one. */
 function workerStarted(state: RunState, event: EventOf<'worker-started'>): RunState {
   const { worker, session, pid, containerId, handle } = event;
   return state.workers[worker]?.session === session ? changeWorker(state, worker, { pid, containerId, handle }) : state;

@@ -15,7 +15,7 @@ const started = (session: string): RecordedEvent => ({
 
 const pidAfter = (state: RunState, session: string): unknown => reduce(state, started(session)).workers[0]?.pid;
 
-it('a start that ends after its worker was given up says nothing about the next life of that number', () => {
+it('a start that ends after its worker was given up does not count for the next session of that number', () => {
   const world = createWorld([{ id: 'A' }]);
   world.settle();
   expect(pidAfter(world.state, 'a life before')).toBeNull();

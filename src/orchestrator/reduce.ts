@@ -18,8 +18,8 @@ export function reduce(state: RunState, event: RecordedEvent): RunState {
 }
 
 /**
- * As `reduce`, for the owner of the state alone: the lists of tasks, workers and levels are changed in place, because a
- * copy of ten thousand tasks per event would cost more than all the rest. What is in the lists is replaced as a whole.
+ * As `reduce`, for a caller that owns the state: the lists of tasks, workers and levels are changed in place, because to
+ * copy ten thousand tasks at each event would cost too much. The entries of the lists are replaced, never changed.
  */
 export function advance(state: RunState, event: RecordedEvent): RunState {
   return { ...change(state, event), updatedAt: event.at, events: state.events + 1 };

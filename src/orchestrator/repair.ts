@@ -8,7 +8,7 @@ import type { RunContext } from './ports.ts';
 
 const SHOWN = 5;
 
-/** After a loss of power refs may be broken and objects missing: what can be is made again, the rest is done again. */
+/** After a loss of power refs may be broken and objects missing: refs are made again, and tasks without their commit done again. */
 export async function repairAfterCrash(context: RunContext, journal: Journal): Promise<void> {
   const { ports, graph } = context;
   const empty = await ports.repository.removeEmptyObjects();
@@ -24,7 +24,7 @@ export async function repairAfterCrash(context: RunContext, journal: Journal): P
   await redoBroken(context, journal, 'nothing');
 }
 
-/** A task that is done, and of whose commit the repository has not all, is done again: it has no part in that. */
+/** Tasks that are done and not published, and whose commit is not whole in the repository, are done again. */
 async function redoBroken(context: RunContext, journal: Journal, charge: 'nothing' | 'loss'): Promise<void> {
   const { ports, graph } = context;
   for (const [id, { status, merged, commit, attempts }] of Object.entries(journal.state.tasks)) {
@@ -40,13 +40,13 @@ async function redoBroken(context: RunContext, journal: Journal, charge: 'nothin
 interface Merges {
   readonly level: number;
   readonly tip: string;
-  /** Those that are just being merged. */
+  /** Tasks that are being merged. */
   readonly tasks: readonly string[];
 }
 
 /**
- * A prune of the repository takes what was made since it began to look for what is needed, refs or not. When some of a
- * level's merges or of their tasks is gone, they are dropped and made anew. False when all is there.
+ * A `git prune` in the repository also removes objects that were made while it ran. When objects of a level's merges or of
+ * their tasks are gone, the merges are dropped and made anew. False when everything is there.
  */
 export async function dropIfBroken(context: RunContext, journal: Journal, merges: Merges): Promise<boolean> {
   if (await isWhole(context, journal.state, merges)) return false;
@@ -67,8 +67,9 @@ async function isWhole({ ports }: RunContext, state: RunState, { tip, tasks }: M
 }
 
 /**
- * A kill between the move of the integration branch and its event leaves the branch ahead of the state. It goes back: what
- * it had gained is still merged, and is published after today's gates. Commits of a person stay where they are.
+ * A kill between the move of the integration branch and its event leaves the branch ahead of the state. Then the branch is
+ * moved back: its new work is still in the trial, and is published when its gates have run again. A branch with commits of
+ * a person stays as it is.
  */
 export async function takeBackUnrecorded({ ports }: RunContext, journal: Journal): Promise<void> {
   const { integration: branch, integrationTip: tip, tasks } = journal.state;

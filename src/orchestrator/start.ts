@@ -52,13 +52,13 @@ export async function resumeRun(context: RunContext, state: RunState, settings: 
   return withLease(context, journal, (register) => takeOver(context, journal, register));
 }
 
-/** An earlier version has published levels without the work of a task that was tried again. */
+/** An earlier version may have published a level without the work of a task that was tried again. */
 async function unmergeMissing({ ports }: RunContext, journal: Journal): Promise<void> {
   const cause = `its commit is not in ${journal.state.integration}`;
   for (const task of await findUnmerged(ports, journal.state)) journal.record({ type: 'task-unmerged', task, cause });
 }
 
-/** A crash, or a prune of the repository, may have taken what a trial is made of. */
+/** A crash, or a prune of the repository, may have removed objects of a trial. */
 async function dropUnsoundTrials({ ports }: RunContext, journal: Journal): Promise<void> {
   for (const [key, { trial }] of Object.entries(journal.state.levels)) {
     if (trial === null) continue;
@@ -86,7 +86,7 @@ async function withLease(
   }
 }
 
-/** Workers of the first orchestrator that still live are kept, with what they are doing; all others are ended. */
+/** Live workers of the earlier orchestrator are kept, with their work; those that the state does not know are ended. */
 async function takeOver(context: RunContext, journal: Journal, register: WorkerRegister): Promise<void> {
   const { launcher } = context.ports;
   const { runId, workers } = journal.state;
@@ -110,7 +110,7 @@ async function takeOver(context: RunContext, journal: Journal, register: WorkerR
   }
 }
 
-/** What these gates say counts no more after a resume, so the worker is ended and not waited for. */
+/** After a resume the result of these gates does not count any more, so their worker is ended. */
 async function endGateRun(
   { ports }: RunContext,
   journal: Journal,
@@ -121,10 +121,10 @@ async function endGateRun(
   journal.record({ type: 'worker-exited', worker, expected: true, cause: 'its gate run was broken off by the resume' });
 }
 
-/** Workers cannot reach the user's folder: what they need of it is laid out for them. */
+/** Workers cannot reach the user's folder: the files that they need from it are copied for them. */
 async function copyFiles({ ports, options }: RunContext): Promise<void> {
   const { copies } = ports.store.paths;
-  // Workers of a run that is taken over may be reading: they see the old ones or the new ones.
+  // Workers that were taken over may be reading: they find the old files or the new ones, never a part.
   const draft = `${copies}.new`;
   await rm(draft, { recursive: true, force: true });
   for (const file of options.copies) {

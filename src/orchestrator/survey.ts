@@ -19,7 +19,7 @@ interface Survey {
 
 const SURVEYED = new WeakMap<Snapshot, Survey>();
 
-/** Looks once per turn at each task: with thousands of them, a look per question would be most of what a turn costs. */
+/** Looks at each task once per turn: with thousands of tasks a look for each question would be slow. */
 export function survey(snapshot: Snapshot): Survey {
   const known = SURVEYED.get(snapshot);
   if (known !== undefined) return known;

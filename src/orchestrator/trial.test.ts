@@ -74,8 +74,8 @@ describe('the merges of a level that are not published', () => {
   });
 });
 
-describe('what gates say', () => {
-  it('of a part of the trial does not count for the whole when the search for the culprit is broken off', () => {
+describe('results of gates', () => {
+  it('on a part of the trial do not count for the whole when the search for the culprit is broken off', () => {
     const world = createWorld([{ id: 'A' }, { id: 'B' }, { id: 'C' }, { id: 'D' }], { gates: [GATE], workers: 1 });
     world.settle();
     for (const task of ['A', 'B', 'C', 'D']) finish(world, task);
@@ -91,7 +91,7 @@ describe('what gates say', () => {
     expect(late.levels['1']?.trial?.green).toBe(false);
   });
 
-  it('before a resume is asked again after it: the gates may be others', () => {
+  it('from before a resume do not count after it: the gates may be others', () => {
     const world = createWorld([{ id: 'A' }], { gates: [GATE], workers: 1 });
     world.settle();
     finish(world, 'A');
@@ -111,7 +111,7 @@ describe('what gates say', () => {
       ],
     ],
     ['a gate that it calls not required', [{ name: 'test', ok: false, required: false }]],
-  ])('is not taken for green when it speaks of %s', (_, reports) => {
+  ])('are not taken for green when they have %s', (_, reports) => {
     const world = createWorld([{ id: 'A' }], { gates: [GATE], workers: 1 });
     world.settle();
     finish(world, 'A');

@@ -39,7 +39,7 @@ function stillBlocked(state: RunState, graph: TaskGraph): ReadonlySet<string> {
   return new Set(failed.flatMap(({ id }) => dependentsOf(graph, id)));
 }
 
-/** It was over before a task was added to it, moved to it, or freed. */
+/** The level was over, and a task was added to it, moved to it, or freed since. */
 function isOpenAgain({ tasks, levels }: RunState, graph: TaskGraph, level: number): boolean {
   const status = levels[level]?.status;
   if (status !== 'complete' && status !== 'failed') return false;

@@ -7,11 +7,11 @@ type FolderPorts = Pick<Ports, 'repository' | 'store'>;
 
 const GONE = 'gone-';
 
-/** What workers have written, after their end: commits and logs stay, and nothing else. */
+/** Removes what workers have written, after their end. Only commits and logs stay. */
 export interface WorkerFolders {
-  /** The worker has ended and its result was taken. Its number is free at once; the removal goes on meanwhile. */
+  /** To be called when the worker has ended and its result was taken. Its number is free at once; the removal takes longer. */
   discard(worker: number): Promise<void>;
-  /** All workers have ended and all results were taken: nothing of the run stays outside the repository. */
+  /** To be called when all workers have ended and all results were taken. Leaves nothing of the run outside the repository. */
   clear(): Promise<void>;
 }
 

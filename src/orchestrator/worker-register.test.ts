@@ -68,7 +68,7 @@ function openBench(startingMs?: number, lackOfRoom?: string): Bench {
 }
 
 describe('a worker that is given up while it is being started', () => {
-  it('is waited for and ended before it counts as gone, and its start is not reported', async () => {
+  it('is waited for and killed before it counts as ended, and its start is not reported', async () => {
     const { register, stopped, pending } = openBench();
     const start = pending('s');
     let isGone = false;
@@ -91,7 +91,7 @@ describe('a worker that is given up while it is being started', () => {
     expect([stopped, register.exitOf('s')?.how]).toEqual([[], 'it could not be started: no such image']);
   });
 
-  it('is not waited for when the run is to end, and ended all the same', async () => {
+  it('is not waited for when the run is to end, and killed all the same', async () => {
     const { register, stopped, pending } = openBench();
     const start = pending('s');
     const stop = new AbortController();
@@ -114,7 +114,7 @@ describe('a worker that is given up while it is being started', () => {
 });
 
 describe('the end of all workers', () => {
-  it('comes to the live ones at once, while others are still being started', async () => {
+  it('comes at once for the live ones, while others are still being started', async () => {
     const { register, stopped, held, pending } = openBench();
     const start = pending('late');
     await held('there');
@@ -126,7 +126,7 @@ describe('the end of all workers', () => {
     expect(stopped).toEqual(['there 7', 'late 7']);
   });
 
-  it('does not wait for ever for a start, and ends it whenever it comes', async () => {
+  it('waits for a start up to a limit, and ends a worker that comes later', async () => {
     const { register, stopped, pending } = openBench(0);
     const start = pending('late');
     await register.stopAll(0);

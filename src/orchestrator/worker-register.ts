@@ -7,18 +7,18 @@ import type { Ports } from './ports.ts';
 
 /** The workers that this process has started or taken over: which live, and how the others ended. */
 export interface WorkerRegister {
-  /** Counts as alive while it is being started; resolves with the handle, which is then registered, or with why there is none. */
+  /** Registers a worker that is being started, which counts as alive. Resolves with its handle, or with why there is none. */
   expect(session: string, start: () => Promise<WorkerHandle>): Promise<WorkerHandle | string>;
   /** Registers a worker: waits for its end, and watches its mail. */
   hold(handle: WorkerHandle): void;
-  /** How the worker of this session ended; undefined while it lives. A session that is not registered counts as gone. */
+  /** How the worker of this session ended; undefined while it lives. An unknown session counts as ended. */
   exitOf(session: string): WorkerEnd | undefined;
   /** Why no worker can be started or asked about: the engine is gone, or the machine has run out of something. */
   readonly outage: string | undefined;
-  lastWords(session: string, lines: number): Promise<string[]>;
-  /** Whether it can be given an attempt that asks an agent. One that is being started can. */
+  lastLines(session: string, lines: number): Promise<string[]>;
+  /** Whether it can be given an attempt that asks an agent; true while it is being started. */
   takesCredentials(session: string): boolean;
-  /** For the agent of this attempt alone; one that is being started gets it after its start. */
+  /** For the agent of this attempt alone. A worker that is being started gets them after its start. */
   giveCredentials(session: string, attempt: string): void;
   /**
    * Kills one; resolves when it is gone. A start under way is waited for: the worker may be at work already. When the
@@ -26,9 +26,8 @@ export interface WorkerRegister {
    */
   end(session: string, signal: AbortSignal): Promise<void>;
   /**
-   * Ends all that are registered or being started; resolves when neither they nor what they started is left. One that
-   * cannot be ended, or whose start takes too long, counts as gone: the others are ended all the same, and the sweep
-   * removes what is left.
+   * Ends all workers; resolves when nothing of them is left. A worker that cannot be ended, or whose start takes too long,
+   * counts as ended: it does not hold up the others, and the sweep removes it.
    */
   stopAll(graceMs: number): Promise<void>;
 }
@@ -77,7 +76,7 @@ export function createWorkerRegister(
     get outage() {
       return register.outage;
     },
-    lastWords: async (session, lines) => {
+    lastLines: async (session, lines) => {
       const { handle } = lifeOf(register, session);
       return handle === undefined ? [] : (await launcher.logs(handle, lines).catch(() => [])).map(textOf);
     },
@@ -124,7 +123,7 @@ async function begin(
     // A start that failed has left nothing: the worker's folders are made anew.
     const handle = await repeated(start);
     hold(register, handle);
-    // `end` waits for it and ends it; for all others it has never started.
+    // `end` waits for it and ends it; for every other caller it has not started.
     return life.isUnwanted ? 'it was ended while it was being started' : handle;
   } catch (error) {
     await lookForRoom(register);

@@ -12,7 +12,7 @@ import type { WorkerRegister } from './worker-register.ts';
 const LAST_WORDS = 3;
 /** For checkouts and commits, which have no limit of their own, and for a slow machine. */
 const UNLIMITED_MS = 15 * 60_000;
-/** In these phases the set-up is over. */
+/** The phases after the set-up. */
 const AT_WORK: ReadonlySet<Phase> = new Set(['running', 'verifying', 'gating']);
 
 export interface ViewSources {
@@ -27,7 +27,7 @@ interface Reading {
   readonly unreadable: string | null;
 }
 
-/** What the looks so far have seen in one session of a worker. */
+/** What earlier looks have seen in one session of a worker. */
 interface Memory {
   readonly number: number;
   readonly session: string;
@@ -104,7 +104,7 @@ async function viewOf(
     alive: exit === undefined,
     exit: exit?.how ?? null,
     overLimit: exit?.overLimit ?? false,
-    lastWords: exit === undefined ? [] : await register.lastWords(session, LAST_WORDS),
+    lastLines: exit === undefined ? [] : await register.lastLines(session, LAST_WORDS),
     phase,
     attempt,
     setupFailure,
@@ -112,14 +112,14 @@ async function viewOf(
     heartbeatAt,
     silentMs: silenceOf(context, worker, status, memory),
     pastSetup: work.pastSetup,
-    leftAlone: work.inherited || systemClock.wokeAt() > work.systemSince,
+    orchestratorAway: work.inherited || systemClock.wokeAt() > work.systemSince,
     takesCredentials: register.takesCredentials(session),
     ...(await resultOf(examiner, openAttempt(state, number)?.name, number, status)),
     unreadable: memory.reading.unreadable ?? overdue(context, state, worker.task, work),
   };
 }
 
-/** By our own clock, from the last new beat on. A start may take long: silence counts from its end on. */
+/** By our own clock, since the last new heartbeat. A start may take long: silence counts from its end on. */
 function silenceOf({ ports }: RunContext, worker: WorkerState, status: WorkerStatus | null, memory: Memory): number {
   const now = ports.clock.monotonic();
   const beat = status?.beat ?? -1;
@@ -165,7 +165,7 @@ async function readStatus({ ports, options }: RunContext, worker: number, before
     if (before.text === text) return before;
     return { text, status: workerStatus.parse(JSON.parse(text)), unreadable: null };
   } catch (error) {
-    // A lack of descriptors in this process says nothing about the worker.
+    // When this process has no descriptors left, that says nothing about the worker.
     return isPassing(error) ? before : { status: null, unreadable: reasonOf(error).slice(0, 500) };
   }
 }

@@ -171,7 +171,7 @@ describe('a terminal does nothing that a task wants of it', () => {
     expect(causes('RESULT')).toContain('FORGED');
     expect(tasks['VERIFY']?.feedback).toContain('FORGED');
     const events = JSON.stringify(await project.events());
-    expect(events).toMatch(/last words: [^"]*FORGED/);
+    expect(events).toMatch(/last output: [^"]*FORGED/);
     expect(events).toMatch(/its status cannot be used: [^"]*/);
     expect(events).toContain('worker-trouble');
     expect(warnings.join('\n')).toContain('gate gate (not required) is red');

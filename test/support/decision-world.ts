@@ -16,7 +16,7 @@ interface Observed {
   readonly checkout: CheckoutSize;
   readonly changed: readonly string[];
   readonly embedded: readonly string[];
-  readonly misfit: string;
+  readonly fault: string;
 }
 
 /** A run in which only the decisions are real: actions become events and nothing else, and a test says what workers report. */
@@ -62,9 +62,9 @@ export const EMPTY_VIEW: WorkerView = {
   pastSetup: false,
   trouble: null,
   takesCredentials: true,
-  leftAlone: false,
+  orchestratorAway: false,
   unreadable: null,
-  lastWords: [],
+  lastLines: [],
 };
 
 /** Commit ids that can be read: the name, filled up with zeros. */
@@ -182,7 +182,7 @@ export function createWorld(
       throw new Error(`it never comes to rest:\n${formatActions(all.slice(-10))}`);
     },
     says: (worker, change) => views.set(worker, { ...(views.get(worker) ?? EMPTY_VIEW), ...change }),
-    reports: (worker, { changed, embedded, misfit, checkout, ...result }) => {
+    reports: (worker, { changed, embedded, fault, checkout, ...result }) => {
       const attempt = views.get(worker)?.attempt ?? '';
       views.set(worker, {
         ...EMPTY_VIEW,
@@ -198,7 +198,7 @@ export function createWorld(
           ...result,
           changed: changed ?? [attempt.replace(/\.\d+$/, '.txt')],
           embedded: embedded ?? [],
-          misfit: misfit ?? null,
+          fault: fault ?? null,
           checkout: checkout ?? null,
         },
       });

@@ -17,7 +17,7 @@ export function describeMachine() {
   };
 }
 
-/** Of the last minute: our own part of it is below two, the rest is somebody else's. */
+/** Load of the last minute. The bench itself adds less than two; more comes from other programs. */
 export function loadNow() {
   return loadavg()[0].toFixed(1);
 }

@@ -113,7 +113,7 @@ const PLANTED: readonly Planted[] = [
   ['a room of egress in what they share', 'src/egress/target/address.ts', RULES, 'rank/egress/target'],
   ['I/O in what the rooms of egress share', 'src/egress/target/target.ts', "import 'node:fs';", 'pure/egress/target'],
   ['an import past the door of a room within egress', 'src/egress/proxy/dial.ts', DEEP, 'door/egress/target'],
-  ['a file that nobody uses', 'src/lib/nobody.ts', 'export const nobody = 1;', 'no-orphans'],
+  ['a file without users', 'src/lib/unused.ts', 'export const unused = 1;', 'no-orphans'],
   ['source that imports a test', 'src/logs/lines.ts', "import '../../test/support/project.ts';", 'src-not-to-test'],
   ['processes started elsewhere', 'src/git/merge.ts', "import 'node:child_process';", 'processes-have-one-home'],
 ];

@@ -12,7 +12,7 @@ const STREAMS = fileURLToPath(new URL('../testdata/claude-streams', import.meta.
 let project: TestProject;
 
 beforeEach(async () => {
-  // As root Claude Code works only where it is told that this is a sandbox.
+  // As root Claude Code works only with IS_SANDBOX set.
   project = await createProject({ env: { IS_SANDBOX: '1' } });
 });
 afterEach(() => project.remove());
@@ -41,7 +41,7 @@ async function outcomes(): Promise<(string | null)[]> {
 }
 
 describe('an agent that cannot reach its model', () => {
-  it('is told of at once and once, by the run, status and logs; and so is that it goes on', async () => {
+  it('is reported at once, and once, by the run, status and logs; so is its end', async () => {
     await project.config(await waitingClaude(project));
     await project.graph('login', oneTask);
     const run = project.start('kurukshetra');
@@ -172,7 +172,7 @@ describe('an agent that cannot be used', () => {
       exit: 4,
       message: /it does only tasks with a "run" command\. 1 task/,
     },
-  ])('is told of before anything starts: $what', async ({ config, exit, message }) => {
+  ])('is refused before anything starts: $what', async ({ config, exit, message }) => {
     await project.config(`${config}\n`);
     await project.graph('login', [...oneTask, { id: 'T-2', create: ['b.txt'], run: 'echo b > b.txt' }]);
     const before = fingerprint(project.folder);

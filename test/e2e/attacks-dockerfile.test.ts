@@ -23,7 +23,7 @@ describe.skipIf(docker.why !== '')(`a repository whose Dockerfile is hostile${wh
   beforeAll(buildWorkerImage);
   afterEach(() => project.remove());
 
-  it('is built without the environment of the user, the passwords of proxies, and any file but its own', async () => {
+  it('is built without the environment of the user, without the passwords of proxies, and with its own files only', async () => {
     project = await createContainerProject({
       env: {
         AWS_SECRET_ACCESS_KEY: 'made-up-secret',

@@ -59,7 +59,7 @@ describe.skipIf(docker.why !== '')(`nothing sends workers from containers to the
     project = undefined;
   });
 
-  it('a machine that never had an engine builds the example with its own rights, and says so first', () => {
+  it('a machine that never had an engine builds the example with the rights of the user, and says so first', () => {
     const said = withoutEngine(
       'attempt --feature example; grep -c "Not protected: what tasks run has your own rights" /tmp/out',
     );
@@ -98,7 +98,7 @@ describe.skipIf(docker.why !== '')(`nothing sends workers from containers to the
     expect(said, 'nothing was begun').not.toContain('mahabharatha/example');
   });
 
-  it('there, an agent is not let loose with the rights of the user unless a person says so', () => {
+  it('there, an agent gets the rights of the user only when a person says so', () => {
     const graph = '{"feature":"login","tasks":[{"id":"A","title":"A","files":{"create":["a"]}}]}';
     const write = `mkdir -p .mahabharatha/specs/login; echo '${graph}' > .mahabharatha/specs/login/task-graph.json`;
     const said = withoutEngine(

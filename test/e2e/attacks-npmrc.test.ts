@@ -55,7 +55,7 @@ describe.skipIf(docker.why !== '')(`a repository whose .npmrc is hostile${whySki
     expect(await readdir(outside)).toEqual(before);
   });
 
-  it('is not seen by npm, which is asked in a folder of its own and with little of the environment', async () => {
+  it('is not read by npm, which runs in a folder of its own with few variables', async () => {
     project = await createContainerProject();
     const { outside } = project;
     await mkdir(path.join(outside, 'bin'));

@@ -230,7 +230,7 @@ describe('merging a finished feature', () => {
     expect(stderr).toContain('git switch mine && git merge mahabharatha/login/integration');
     expect(await refused(['--dry-run'], 1)).toContain('README.md');
 
-    // He has committed something else: both are in afterwards, and unrelated local changes stay.
+    // The user has committed something else: both are in afterwards, and unrelated local changes stay.
     project.git('switch', '--quiet', 'main');
     await project.write('own.txt', 'own\n');
     project.commit('unrelated');
@@ -248,7 +248,7 @@ describe('merging a finished feature', () => {
     expect([again.exit, again.stdout]).toEqual([0, 'main already has everything of "login".\n']);
   });
 
-  it('wants a run that is finished, and a branch that exists', async () => {
+  it('needs a finished run and a branch that exists', async () => {
     project = await createProject();
     await project.graph('login', [{ id: 'T-1', create: ['a.txt'], run: 'exit 7' }]);
     await project.config('retry: { attempts: 1 }\n');

@@ -24,7 +24,7 @@ const LEASE_MS = 4000;
 const SEEDS = Array.from({ length: SOAK ? 30 : 2 }, (_, index) => index + 1);
 const TASKS = ['A', 'B', 'C', 'D', 'E'];
 
-/** The first attempt of A is told to slow down, that of B fails; the others pass at once. */
+/** The first attempt of A meets a rate limit, that of B fails; the others pass at once. */
 const AGENT = (outside: string): string => `#!/bin/bash
 cat > /dev/null
 id=$MAHABHARATHA_TASK

@@ -107,7 +107,7 @@ describe('the orchestrator ends in order, and the run can be resumed,', () => {
   });
 });
 
-it('does not fail beside a git that tidies up all the time', async () => {
+it('a run does not fail while another git runs gc all the time', async () => {
   const chaos = await createChaos();
   try {
     const { project } = chaos;

@@ -104,7 +104,7 @@ const refused = first === undefined ? ' (no small disk can be mounted here)' : '
 describe.skipIf(refused !== '')(
   `a disk that fills up and empties while runs go on (${MOMENTS_TRIED})${refused}`,
   () => {
-    it.each(SEEDS)('costs no task its work, and the run comes to its end when there is room: seed %i', async (seed) => {
+    it.each(SEEDS)('loses no work of a task, and the run completes when there is room: seed %i', async (seed) => {
       const disk = mountSmallDisk(SIZE_MB);
       if (disk === undefined) throw new Error('the small disk cannot be mounted any more');
       const chaos = await createChaosOn(disk.folder);

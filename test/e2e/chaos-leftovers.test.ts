@@ -49,7 +49,7 @@ function killAll(chaos: Chaos, live: LiveRun): void {
 const letThemFinish = (chaos: Chaos): Promise<void> => writeFile(path.join(chaos.outside, 'quick'), '');
 
 describe('when orchestrator and workers are killed together', () => {
-  it('what their tasks have started goes with resume, stop and cleanup', async () => {
+  it('resume, stop and cleanup end what their tasks have started', async () => {
     await atEach(['--resume', 'stop', 'cleanup'], String, async (chaos, remedy) => {
       const { project } = chaos;
       const tasks = await clingingFeature(chaos);
@@ -77,7 +77,7 @@ describe('when orchestrator and workers are killed together', () => {
     });
   });
 
-  it('the run goes on when resumed, also when none of them had got ready', async () => {
+  it('the run goes on when resumed, also when no worker had become ready', async () => {
     await atEach([1, 2, 3, 4], String, async (chaos) => {
       const { project } = chaos;
       const tasks = await clingingFeature(chaos);
@@ -93,7 +93,7 @@ describe('when orchestrator and workers are killed together', () => {
 });
 
 describe('when the orchestrator alone is killed', () => {
-  it('its workers end themselves and take everything that their tasks have started with them', async () => {
+  it('its workers end themselves and everything that their tasks have started', async () => {
     await atEach([1], String, async (chaos) => {
       const tasks = await clingingFeature(chaos);
       const live = await startAndWaitForAll(chaos);
@@ -105,7 +105,7 @@ describe('when the orchestrator alone is killed', () => {
     });
   });
 
-  it('status calls no worker alive that is dead, even when it was just being started', async () => {
+  it('status shows no dead worker as alive, also one that was just being started', async () => {
     await atEach(['worker-starting', 'attempt-started'] as const, String, async (chaos, moment) => {
       const { project } = chaos;
       await clingingFeature(chaos);
@@ -141,7 +141,7 @@ describe('an orchestrator that was stopped with SIGSTOP beyond the lease', () =>
       expect(await chaos.timesRan('B')).toBe(1);
       expect(await chaos.timesRan('A')).toBe(2);
       const { failures, losses } = (await project.state()).tasks['A'] ?? {};
-      expect([failures, losses], 'it was nobody at the task who failed').toEqual([0, 0]);
+      expect([failures, losses], 'no failure is charged to the task').toEqual([0, 0]);
     });
   });
 });

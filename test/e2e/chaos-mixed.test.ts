@@ -101,7 +101,7 @@ async function disturbedStart(chaos: Chaos, random: Random): Promise<{ done: str
 }
 
 describe(`a run beside kills, freezes, stops, retries, gc and prune (${MOMENTS_TRIED})`, () => {
-  it('never calls lost work done, and comes to its end when it is left alone', async () => {
+  it('never reports lost work as done, and completes when the disturbances end', async () => {
     await atEach(
       SEEDS,
       (seed) => `seed ${seed}`,

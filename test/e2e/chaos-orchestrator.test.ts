@@ -84,7 +84,7 @@ async function goOn(chaos: Chaos): Promise<CliResult> {
 }
 
 describe(`an orchestrator that is killed with SIGKILL (${MOMENTS_TRIED})`, () => {
-  it('is followed by a resumed one that takes over its workers, whatever had just happened', async () => {
+  it('is followed by a resumed one that takes over its workers, at every moment', async () => {
     await atEach(
       EVENT_POINTS,
       ({ type, nth }) => `killed after ${type} ${nth}`,
@@ -98,7 +98,7 @@ describe(`an orchestrator that is killed with SIGKILL (${MOMENTS_TRIED})`, () =>
     );
   });
 
-  it('leaves nothing half-done, at whichever of its git commands it dies', async () => {
+  it('leaves nothing half-done when it dies at any of its git commands', async () => {
     await atEach(
       GIT_POINTS,
       ({ nth, mode }) => `killed at git command ${nth}, ${mode}`,
@@ -114,7 +114,7 @@ describe(`an orchestrator that is killed with SIGKILL (${MOMENTS_TRIED})`, () =>
     );
   });
 
-  it('can be killed again and again at any time, and the state can be read all the while', async () => {
+  it('can be killed again and again at any time, and the state can be read at all times', async () => {
     await atEach(
       SEEDS,
       (seed) => `seed ${seed}`,
@@ -136,7 +136,7 @@ describe(`an orchestrator that is killed with SIGKILL (${MOMENTS_TRIED})`, () =>
     );
   });
 
-  it('leaves no process when nobody resumes, and a later resume keeps what was done', async () => {
+  it('leaves no process when the run is not resumed, and a later resume keeps what was done', async () => {
     await atEach(
       LEFT_ALONE,
       ({ type, nth }) => `killed after ${type} ${nth}, left alone`,

@@ -51,7 +51,7 @@ async function losePower(chaos: Chaos, live: LiveRun, disk: Disk): Promise<void>
 }
 
 describe('when the power is lost', () => {
-  it.for(TRIALS)('the run goes on and nothing that was said to be done is lost: trial %i', async (trial, context) => {
+  it.for(TRIALS)('the run goes on and nothing that was reported as done is lost: trial %i', async (trial, context) => {
     context.skip(refused !== undefined, refused);
     const disk = makeDisk();
     const chaos = await createChaosOn(disk);
@@ -87,7 +87,7 @@ const finished = (state: RunState | undefined): string[] =>
     .filter(([, task]) => task.status === 'complete')
     .map(([id]) => id);
 
-it('a task whose commit is not whole any more is done again, and that is said', async () => {
+it('a task with a damaged commit is done again, and the run says so', async () => {
   const chaos = await createChaos();
   try {
     const { project } = chaos;

@@ -5,7 +5,7 @@ import { atEach, eventsSoFar, expectBuilt, outboxOf, tracedTask } from '../suppo
 import type { Chaos } from '../support/chaos.ts';
 import { expectSound } from '../support/check-run.ts';
 
-const SECRET = 'a file of the user that nobody may touch\n';
+const SECRET = 'a file of the user that no task may touch\n';
 
 /** Rewrites the worker's status over and over, so that the worker itself hardly gets a word in. */
 const FORGER = `
@@ -170,7 +170,7 @@ describe('a task that once', () => {
 describe('a task that always', () => {
   const ALWAYS = [OF_FILES[0], FORGED[3], FORGED[4], FORGED[6]].filter((sabotage) => sabotage !== undefined);
 
-  it('does so fails with what it did, and nothing is called complete', async () => {
+  it('does so fails with the reason, and nothing is called complete', async () => {
     await atEach(
       ALWAYS,
       ({ name }) => name,

@@ -69,7 +69,7 @@ async function resumed(chaos: Chaos): Promise<CliResult> {
 }
 
 describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
-  it('ends in order at any moment, charges nobody, and goes on when resumed', async () => {
+  it('ends in order at any moment, charges no task, and goes on when resumed', async () => {
     await atEach(
       POINTS,
       ({ moment, signal }) => `${signal} after ${moment}`,
@@ -130,7 +130,7 @@ describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
     });
   });
 
-  it('waits for a task that does not hear, and does not wait after a second signal', async () => {
+  it('waits for a task that ignores signals, but not after a second signal', async () => {
     const waited = { once: 0, twice: 0 };
     await atEach(['once', 'twice'] as const, String, async (chaos, how) => {
       const { project } = chaos;

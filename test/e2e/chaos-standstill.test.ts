@@ -64,7 +64,7 @@ const expectNothingLost = (chaos: Chaos): void => {
 };
 
 describe(`all processes of a run stand still for three leases (${MOMENTS_TRIED})`, () => {
-  it('and it goes on afterwards as if nothing had been', async () => {
+  it('and it goes on afterwards without a loss', async () => {
     await atEach(
       MOMENTS,
       (moment) => `frozen after ${moment}`,
@@ -78,7 +78,7 @@ describe(`all processes of a run stand still for three leases (${MOMENTS_TRIED})
     );
   });
 
-  it('and no task fails for its limits of time', async () => {
+  it('and no task fails by a time limit', async () => {
     await atEach(['idle', 'total', 'set-up', 'verification', 'gate'] as const, String, async (chaos, limit) => {
       const { project } = chaos;
       const pass = 'sleep 1';

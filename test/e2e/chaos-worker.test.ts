@@ -52,7 +52,7 @@ async function killWorker(chaos: Chaos, live: LiveRun, phase: (typeof PHASES)[nu
 }
 
 describe(`a worker that is killed with SIGKILL (${MOMENTS_TRIED})`, () => {
-  it('is replaced and its task done again, whatever it was at', async () => {
+  it('is replaced and its task done again, at every moment', async () => {
     await atEach(
       PHASES,
       (phase) => `killed when ${phase}`,
@@ -71,7 +71,7 @@ describe(`a worker that is killed with SIGKILL (${MOMENTS_TRIED})`, () => {
     );
   });
 
-  it('leaves nothing half-done, at whichever of its git commands it dies', async () => {
+  it('leaves nothing half-done when it dies at any of its git commands', async () => {
     await atEach(
       GIT_COMMANDS,
       (nth) => `killed at git command ${nth}`,
@@ -105,7 +105,7 @@ describe(`a worker that is killed with SIGKILL (${MOMENTS_TRIED})`, () => {
 });
 
 describe('a worker that hangs', () => {
-  it('is found out by its silence, replaced, and gone', async () => {
+  it('is noticed by its missing heartbeat, killed and replaced', async () => {
     await atEach(['SIGSTOP'], String, async (chaos) => {
       const tasks = await standardFeature(chaos, '5s');
       const live = chaos.project.start('kurukshetra');

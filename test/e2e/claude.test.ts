@@ -34,7 +34,7 @@ const EVERY_ARGV =
 const INTEGRATION = 'mahabharatha/login/integration';
 
 describe.skipIf(claude === undefined && !inCi)(`features built by Claude Code with a scripted model${why}`, () => {
-  it('come out whole, level by level, with their cost; prompts of any length go in without showing in the process list', async () => {
+  it('are complete, level by level, with their cost; prompts of any length do not show in the process list', async () => {
     await prepare({
       'L1-a': [bash('mkdir -p src; echo alpha > src/a.txt'), { text: 'Written.' }],
       'L1-b': [bash(EVERY_ARGV), bash('echo beta > b.txt'), { text: 'Written.' }],

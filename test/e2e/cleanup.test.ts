@@ -53,7 +53,7 @@ describe('cleanup', () => {
     expect([again.exit, again.stdout]).toEqual([0, 'There is nothing of "login" to clean up.\n']);
   });
 
-  it('never touches what is not of the feature, however alike its name, nor what the user has checked out', async () => {
+  it('never touches other features, also with similar names, nor what the user has checked out', async () => {
     await project.graph('login', [task('A'), task('B')]);
     await project.graph('login2', [task('A')]);
     for (const feature of ['login', 'login2']) {

@@ -20,7 +20,7 @@ const everything = (): Record<string, string> => fingerprint(path.dirname(projec
 /** Refused with this status: the message is whole, also as JSON, and nothing at all has changed. */
 async function refused(args: readonly string[], exit: number, message: RegExp, where = project): Promise<void> {
   const before = everything();
-  // One after the other: a start is planned under the lock, and a second one at that moment is told of the first.
+  // One after the other: a start is planned under the lock, and a second start at that moment is refused for the lock.
   const plain = await where.cli(...args);
   const json = await where.cli(...args, '--json');
   expect([args, plain.exit, plain.stdout]).toEqual([args, exit, '']);
@@ -34,7 +34,7 @@ async function refused(args: readonly string[], exit: number, message: RegExp, w
 }
 
 describe('help', () => {
-  it('shows every command, and for each an example', async () => {
+  it('shows every command with an example', async () => {
     const help = await project.cli('--help');
     expect(help.exit).toBe(0);
     for (const command of COMMANDS) {
@@ -174,7 +174,7 @@ describe('files that cannot be used', () => {
 });
 
 describe('init', () => {
-  it('writes what is missing, over nothing that is there, and its example builds', async () => {
+  it('writes missing files, overwrites none, and its example builds', async () => {
     await project.write('.mahabharatha/config.yaml', 'workers: { count: 2 }\n');
     const first = await project.cli('init');
     expect(first.stdout).toMatch(
@@ -197,13 +197,13 @@ describe('init', () => {
     expect(await project.read('mahabharatha-example/hello.txt')).toBe('Hello world\n');
   });
 
-  it('writes a configuration that is the same as none', async () => {
+  it('writes a configuration of defaults only', async () => {
     await project.cli('init');
     const withFile = await project.cli('kurukshetra', '--dry-run', '--json');
     await project.write('.mahabharatha/config.yaml', '');
     const without = await project.cli('kurukshetra', '--dry-run', '--json');
     expect(without.exit).toBe(0);
-    // That it is another text than the one that init wrote is said.
+    // A changed text needs a new approval.
     const said = JSON.parse(without.stdout) as { warnings: string[] };
     const approval = said.warnings.filter((warning) => !warning.includes('.mahabharatha/config.yaml has changed'));
     expect({ ...said, warnings: approval }).toEqual(JSON.parse(withFile.stdout));

@@ -49,13 +49,13 @@ describe('files that are committed where runs write', () => {
     ['.mahabharatha/logs/docs', 'docs'],
     ['.mahabharatha/logs/docs/worker-0.jsonl', 'docs/deep/mine'],
     ['.mahabharatha/state/docs/events.jsonl', 'docs/deep/mine'],
-  ])('lead no run and no clean-up outside the repository: a link at %s', async (file, target) => {
+  ])('do not make a run or a clean-up leave the repository: a link at %s', async (file, target) => {
     await plantLink(file, target);
     project.commit('a link');
     await expectAllRefused(file);
   });
 
-  it('are no state that a run is resumed by', async () => {
+  it('are not used as the state of a resumed run', async () => {
     expect((await project.cli('kurukshetra', '--feature', 'docs')).exit).toBe(0);
     project.git('add', '--force', '.mahabharatha/state/docs.json', '.mahabharatha/state/docs');
     project.commit('a state');
@@ -66,7 +66,7 @@ describe('files that are committed where runs write', () => {
     expect((await project.cli('status')).exit).toBe(0);
   });
 
-  it('are no submodule in the place of the whole folder', async () => {
+  it('are refused when they are a submodule in place of the whole folder', async () => {
     const inner = path.join(project.folder, '.mahabharatha');
     project.git('init', '--quiet', inner);
     project.git('-C', inner, 'commit', '--quiet', '--allow-empty', '--message', 'inner');

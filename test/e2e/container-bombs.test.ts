@@ -26,7 +26,7 @@ const innocent = (id: string, seconds: number): { id: string; create: string[]; 
   run: `sleep ${seconds}; echo ${id} > ${id}.txt`,
 });
 
-describe.skipIf(docker.why !== '')(`a task that uses up what there is${whySkipped}`, () => {
+describe.skipIf(docker.why !== '')(`a task that uses up a resource${whySkipped}`, () => {
   let project: ContainerProject;
   beforeAll(buildWorkerImage);
   afterEach(async () => {
@@ -53,7 +53,7 @@ describe.skipIf(docker.why !== '')(`a task that uses up what there is${whySkippe
     return Object.fromEntries(failed.map(([id, { cause }]) => [id, cause ?? '']));
   };
 
-  it('processes, memory and its folders in memory: it fails, and the others finish', async () => {
+  it('(processes, memory, folders in memory) fails, and the others finish', async () => {
     await open('memory: 192m\npids: 64\ntmpfs: 32m');
     const causes = await run([
       innocent('INNOCENT', 2),
@@ -73,7 +73,7 @@ describe.skipIf(docker.why !== '')(`a task that uses up what there is${whySkippe
     });
   });
 
-  it('the disk: it fails with what it kept and how much it may, and the others finish', async () => {
+  it('(the disk) fails with its size and its limit, and the others finish', async () => {
     await open('disk: 64m');
     const causes = await run([
       innocent('INNOCENT', 2),
@@ -99,7 +99,7 @@ describe.skipIf(docker.why !== '')(`a task that uses up what there is${whySkippe
     });
   });
 
-  it('the log: what is kept of it has limits, here and in the engine, and everybody goes on', async () => {
+  it('(the log) meets limits, here and in the engine, and all tasks go on', async () => {
     await open('cpus: 1');
     await project.graph('login', [
       innocent('INNOCENT', 4),

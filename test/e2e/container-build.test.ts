@@ -16,7 +16,7 @@ describe.skipIf(docker.why !== '')(`mahabharatha build${whySkipped}`, () => {
   it.each([
     ['in words', []],
     ['in JSON', ['--json']],
-  ])('that is called off says so, and that nothing has changed: %s', async (_, more) => {
+  ])('that is interrupted says so, and that nothing has changed: %s', async (_, more) => {
     await project.write('.mahabharatha/Dockerfile', 'FROM mahabharatha-worker\nRUN echo begun; sleep 300\n');
     const live = project.start('build', ...more);
     const printed: string[] = [];

@@ -37,7 +37,7 @@ describe.skipIf(docker.why !== '')(`workers in containers that do not answer${wh
     return project;
   };
 
-  it('are noticed, killed and replaced when they are at work (docker pause)', async () => {
+  it('are noticed, killed and replaced while they work (docker pause)', async () => {
     const project = await newProject();
     await project.graph('login', [task('A', 3)]);
     const live = project.start('kurukshetra', '--workers', '1');
@@ -71,7 +71,7 @@ describe.skipIf(docker.why !== '')(`workers in containers that do not answer${wh
     expect((await live.end).exit).toBe(0);
   });
 
-  it.each([1, 2])('are gone after Ctrl-C (%s times), also while they are being made', async (times) => {
+  it.each([1, 2])('are removed after Ctrl-C (%s times), also while they are being created', async (times) => {
     for (const moment of ['run-started', 'worker-phase'] as const) {
       const project = await newProject();
       await project.graph('login', [{ ...task('A', 0), run: "trap '' TERM; sleep 3600" }, task('B', 3600)]);
@@ -85,7 +85,7 @@ describe.skipIf(docker.why !== '')(`workers in containers that do not answer${wh
       }
       expect((await live.end).exit).toBe(130);
       expect(project.leftovers(), moment).toEqual([]);
-      // The last hand goes when it has heard that all is in order.
+      // The sweeper ends when it has seen that the run ended in order.
       const left = (): Promise<number[]> => findByEnvironment('HOME', project.env['HOME'] ?? '');
       await waitUntil('no process is left', async () => (await left()).length === 0);
     }

@@ -70,7 +70,7 @@ describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed
     );
   });
 
-  it('is followed by a resumed one that takes over workers, their tasks, their output and their way out', async () => {
+  it('is followed by a resumed one that takes over workers, their tasks, their output and the egress proxy', async () => {
     await atEachMoment(
       SOAK ? [...MOMENTS, ...MORE] : LIVELY,
       () => createContainerChaos('20m', server.address()),
@@ -92,7 +92,7 @@ describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed
     );
   });
 
-  it('leaves nothing either when the one that has resumed is killed too', async () => {
+  it('leaves nothing when the resumed orchestrator is killed too', async () => {
     await atEachMoment(
       [MADE, AT_WORK],
       () => createContainerChaos('3s', server.address()),
@@ -101,7 +101,7 @@ describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed
         const next = moment === MADE ? TAKING_OVER : after('run-resumed');
         await next.kill(chaos, chaos.project.start('kurukshetra', '--resume'));
         await untilAllIsGone(chaos);
-        expect(chaos.printed('C'), 'nobody has gone on').toEqual([]);
+        expect(chaos.printed('C'), 'no task has gone on').toEqual([]);
       },
     );
   });

@@ -87,7 +87,7 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
       { key: undefined, bearer: `Bearer ${SECRET}` },
     ],
     ['TC-007 with the login of the user', {}, { key: undefined, bearer: `Bearer ${SECRET}` }],
-  ])('%s they come out whole; the server sees it, and nobody else does', async (_, env, shown) => {
+  ])('%s they are complete; only the server sees the credentials', async (_, env, shown) => {
     const goOn = await prepare(env);
     if (Object.keys(env).length === 0) await writeLogin();
     live = project.start('kurukshetra', '--workers', '2');
@@ -122,7 +122,7 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
     expect(JSON.stringify(server.requests)).not.toContain(REFRESH);
   });
 
-  it('tell at once and once that their model cannot be reached, and at the end what was out of reach', async () => {
+  it('report at once, and once, that their model cannot be reached, and name it at the end', async () => {
     server = await startModelServer([]);
     project = await createContainerProject({
       env: {

@@ -58,7 +58,7 @@ describe.skipIf(docker.why !== '')(`the credentials of an agent in containers${w
       live = project.start('kurukshetra', '--workers', '1');
       const id = await atWork();
       const [worker = 0] = processesOf(id, '--outbox');
-      // What every worker is told is found, so the other would be found too.
+      // What every worker gets is found, so the credentials would be found too.
       expect([memoryHas(worker, '"checkedOut"'), memoryHas(worker, KEY)]).toEqual([true, false]);
       expect(goOn(id)).toBe(true);
       const { exit, stdout, stderr } = await live.end;
@@ -68,7 +68,7 @@ describe.skipIf(docker.why !== '')(`the credentials of an agent in containers${w
     },
   );
 
-  it('reach no worker that a resumed run has taken over: it finishes its task, and another one does the next', async () => {
+  it('do not reach a worker that a resumed run has taken over: it finishes its task, and a new worker does the next', async () => {
     await project.graph('login', [asking('A', { level: 1 }), asking('B', { level: 2, dependencies: ['A'] })]);
     live = project.start('kurukshetra', '--workers', '1');
     const id = await atWork();

@@ -9,7 +9,7 @@ const OUTBOX = '/run/mahabharatha/outbox';
 const STATUS = `${OUTBOX}/status.json`;
 const BUNDLE = `${OUTBOX}/work.bundle`;
 
-/** What runs as a task's verification comes after the work is taken, and before its result is told. */
+/** A verification runs after the work is committed, and before the result is reported. */
 const swapping = (id: string, swap: string): TestTask => ({
   id,
   create: [id],
@@ -24,7 +24,7 @@ const once = (id: string, attack: string): TestTask => ({
   run: `if grep -q '"attempt":"${id}.1"' /run/mahabharatha/inbox/assignment.json; then ${attack}; else echo ${id} > ${id}; fi`,
 });
 
-/** Says again and again, as the worker of whoever runs it, that an attempt has come to this end. */
+/** Reports again and again, as the worker in whose container it runs, that an attempt has ended so. */
 const claiming = (attempt: string, outcome: string, commit: string, ms = 1500): string => `
 cat > /tmp/claim.mjs <<'END'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ for (const end = Date.now() + ${ms}; Date.now() < end; execFileSync('sleep', ['0
 END
 node /tmp/claim.mjs ${attempt} ${outcome} "${commit}"`;
 
-describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its hands in${whySkipped}`, () => {
+describe.skipIf(docker.why !== '')(`an outbox that a hostile task has written${whySkipped}`, () => {
   let project: ContainerProject;
   beforeAll(buildWorkerImage);
   afterEach(async () => {
@@ -63,7 +63,7 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
     );
   }
 
-  it('can hold anything for a bundle: its task fails with the reason, and nothing else comes to harm', async () => {
+  it('may have anything as its bundle: its task fails with the reason, and nothing else is harmed', async () => {
     project = await createContainerProject();
     const host = `${project.inWorkers('login')}/$(git symbolic-ref HEAD | grep -o '[0-9]*$')/git`;
     const other = (ref: string): string =>
@@ -101,7 +101,7 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
     });
   });
 
-  it('can hold forged results: a worker speaks for its own attempt, and of that only what the repository confirms', async () => {
+  it('may have forged results: a worker reports only its own attempt, and the repository must confirm it', async () => {
     project = await createContainerProject();
     const ends = await run([
       { id: 'LIAR', create: ['l.txt'], run: claiming('VICTIM.1', 'credentials', '', 2500) },
@@ -126,7 +126,7 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
     expect(project.git('show', 'mahabharatha/login/integration:v.txt')).toBe('v\n');
   });
 
-  it('can hold no status that means anything, or a worker be stopped or killed: then it is replaced, and the task goes on', async () => {
+  it('may have an unreadable status, or a stopped or killed worker: the worker is replaced, and the task goes on', async () => {
     project = await createContainerProject({ workers: 'lease: 10s' });
     // The worker itself writes it several times in a second.
     const put = (make: string): string => `while :; do ${make}; mv -T ${OUTBOX}/x ${STATUS}; sleep 0.05; done`;
@@ -156,7 +156,7 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
     expect(told).toEqual(Object.entries(attacks).map(([id, [, words]]) => [id, 'lost', expect.stringMatching(words)]));
   });
 
-  it('or a git directory can be broken on purpose: the next task of that worker gets new ones', async () => {
+  it('or a broken git directory is replaced for the next task of that worker', async () => {
     project = await createContainerProject();
     const sabotage = {
       BUNDLE: `mkdir -p ${BUNDLE}/x`,
@@ -177,7 +177,7 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has had its ha
     }
   });
 
-  it('or its git can be told to change what it commits: the next task of that worker is not touched', async () => {
+  it('or a git directory with filters does not change the next task of that worker', async () => {
     project = await createContainerProject();
     const filter = `filter.evil.clean 'sed s/good/evil/'`;
     const plant = `git config ${filter}; git config --global ${filter}; git config core.attributesFile /gitdir/attributes

@@ -80,7 +80,7 @@ describe.skipIf(docker.why !== '')(`a hostile task in a container${whySkipped}`,
     await project.remove();
   });
 
-  it('has none of its planted programs run on the host, neither by the run nor by a command after it', async () => {
+  it('plants programs that never run on the host, neither in the run nor in a command after it', async () => {
     project = await createContainerProject();
     const owned = [
       'a.txt',
@@ -118,7 +118,7 @@ describe.skipIf(docker.why !== '')(`a hostile task in a container${whySkipped}`,
     expect(readdirSync(project.outside)).toEqual([]);
   });
 
-  it('writes nothing but its own worktree, git directory, outbox and temporary files', async () => {
+  it('can write only its own worktree, git directory, outbox and temporary files', async () => {
     project = await createContainerProject();
     const { folder } = project;
     const roots = ['/proc/1/root', '/proc/self/root', '/proc/$PPID/root'];

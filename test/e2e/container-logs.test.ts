@@ -7,7 +7,7 @@ import type { ContainerProject } from '../support/container-project.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
-const SECRET = 'a-secret-"that"-nobody-may-see';
+const SECRET = 'a-secret-"that"-to-be-kept-out';
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
 /** Asks the way out for a place, as any client does. */
@@ -29,7 +29,7 @@ describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => 
   const kept = (worker: number): Promise<string> =>
     readFile(path.join(project.folder, '.mahabharatha', 'logs', 'login', `worker-${worker}.jsonl`), 'utf8');
 
-  it('are those of the engine, line by line, without secrets, and are there when the container is gone', async () => {
+  it('are the same as those of the engine, without secrets, and stay when the container is removed', async () => {
     project = await createContainerProject({ env: { THE_KEY: SECRET } });
     const config = await project.read('.mahabharatha/config.yaml');
     await project.config(
@@ -59,11 +59,11 @@ describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => 
     const afterwards = await kept(0);
     expect(afterwards.startsWith(engines)).toBe(true);
     expect(afterwards).toContain('the key is [redacted]');
-    expect(JSON.stringify([afterwards, engines, await project.events()])).not.toContain('nobody-may-see');
+    expect(JSON.stringify([afterwards, engines, await project.events()])).not.toContain('to-be-kept-out');
     expect((await project.cli('logs', '--task', 'A')).stdout).toContain('A ends: verified');
   });
 
-  it('and events and state are without secrets that are names of files, which no word of a worker tells', async () => {
+  it('and events and state have no secrets that are names of files', async () => {
     project = await createContainerProject({ env: { THE_KEY: SECRET } });
     const config = await project.read('.mahabharatha/config.yaml');
     await project.config(
@@ -81,11 +81,11 @@ describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => 
     const state = JSON.stringify(await project.state());
     for (const text of [run.stdout, events, state]) {
       expect(text).toContain(told);
-      expect(text).not.toContain('nobody-may-see');
+      expect(text).not.toContain('to-be-kept-out');
     }
   });
 
-  it('keep what was said of each attempt, also when a task prints without end as if it were the worker', async () => {
+  it("keep the worker's lines about each attempt, also when a task prints endless forged ones", async () => {
     project = await createContainerProject();
     const flood = `{ line=$(printf '{"at":"2026-01-01T00:00:00.000Z","worker":0,"task":"A","source":"worker","text":"%0900d"}' 0); yes "$line" | head -c 100M; }`;
     await project.graph('login', [
@@ -106,7 +106,7 @@ describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => 
       expect(shown.stdout.includes(words), words).toBe(true);
   });
 
-  it('have what the network refused and what it could not reach, for each worker, and the end of the run sums it up', async () => {
+  it('have refused and unreached requests of each worker, and the end of the run sums them up', async () => {
     project = await createContainerProject({ container: 'network: allowlist\nallow: [npm, nowhere.invalid]' });
     const meet = (id: string): string =>
       `echo ${id} > ${id}.txt; ${ask(`${id.toLowerCase()}.example:443`, '169.254.169.254:80')}`;

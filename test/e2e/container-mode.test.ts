@@ -44,7 +44,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     });
   });
 
-  it('container tells in a dry run what there is to mind, as a run would', async () => {
+  it('container shows the warnings of a run in a dry run', async () => {
     await prepare('allow: ["localhost:3000"]');
     const { exit, said } = await runWith('container', '--dry-run');
     expect(said).toContain('note: "localhost" in workers.container.allow is this machine');
@@ -61,7 +61,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(await modeOf()).toBe('container');
   });
 
-  it('auto and container refuse without an engine, with a way out', async () => {
+  it('auto and container refuse without an engine, and say what to do', async () => {
     await prepare();
     project.env['DOCKER_HOST'] = NO_ENGINE;
     const insisted = await runWith('container');
@@ -85,7 +85,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe('a\n');
   });
 
-  it("an image that is stale by what is ours or this machine's is built anew by itself, and the mode is said first", async () => {
+  it('a stale image is built anew without a question, and the mode is printed first', async () => {
     await prepare();
     // Made for this test: no other test on the same engine builds, or removes, an image of the same content.
     project.env['NODE_EXTRA_CA_CERTS'] = certify('127.0.0.1', project.outside).file;
@@ -180,7 +180,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     for (const { stdout } of [well, ill, auto]) expect(stdout).not.toContain('made-up');
   });
 
-  it('container gives workers no more CPUs than the engine has, and only a runtime that it has', async () => {
+  it('container gives workers at most the CPUs of the engine, and only one of its runtimes', async () => {
     await prepare('network: none\ncpus: 1000');
     const { said } = await runWith('container');
     expect(said).toContain('1 of 1 tasks are merged');

@@ -53,7 +53,7 @@ describe.skipIf(docker.why !== '')(`further folders in a worker's container${why
     expect(project.git('branch', '--list', 'mahabharatha/*')).toBe('');
   });
 
-  it('are refused when only the repository wants them: the user says in a file of their own what may be mounted', async () => {
+  it('are refused when only the repository asks for them: the user allows folders in a file of their own', async () => {
     project = await createContainerProject({
       container: [
         'network: none',
@@ -89,7 +89,7 @@ describe.skipIf(docker.why !== '')(`further folders in a worker's container${why
     expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toMatch(/\bdata\n[^]*programs\n/);
   });
 
-  it("take no word from a file of the repository for the user's", async () => {
+  it('are not allowed by a settings file inside the repository', async () => {
     project = await createContainerProject({
       container: 'network: none\nmounts: [{ source: ../outside, target: /data }]',
     });
@@ -101,7 +101,7 @@ describe.skipIf(docker.why !== '')(`further folders in a worker's container${why
     expect(stderr).toContain('you have not allowed any repository');
   });
 
-  it('are told of together with the allowlist, and by doctor and a dry run in the words of a run', async () => {
+  it('are reported together with the allowlist, and by doctor and a dry run in the words of a run', async () => {
     const allow = ['nmp', 'http://foo.com/x', '*', '1.2.3.4', '10.0.0.0/8', 'a b', 'example.org:http', '*.1.2.3.4:80'];
     const sources = ['~/.ssh', '/', '/var/run/docker.sock', '/no/such'];
     project = await createContainerProject({
@@ -129,7 +129,7 @@ describe.skipIf(docker.why !== '')(`further folders in a worker's container${why
     expect(run.stderr).toContain(`${config?.found}\n\n${config?.remedy}`);
   });
 
-  it('hold the downloads of one run for the next: caches outlive runs, and belong to their repository', async () => {
+  it('keep downloads for the next run: caches outlive runs, and belong to their repository', async () => {
     project = await createContainerProject({ container: 'network: none\ncaches: [npm]' });
     const volumes = ['volume', 'ls', '--filter', `label=mahabharatha.cache=${project.folder}`, '--format', '{{.Name}}'];
     const ofRepository = (): string => execFileSync('docker', volumes, { encoding: 'utf8' }).trim();

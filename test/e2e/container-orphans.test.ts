@@ -36,10 +36,10 @@ const brokenOff = async (project: ContainerProject, ...args: string[]): Promise<
 
 describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is${whySkipped}`, () => {
   const projects: ContainerProject[] = [];
-  const strangers: string[] = [];
+  const foreign: string[] = [];
   beforeAll(buildWorkerImage);
   afterEach(async () => {
-    for (const id of strangers.splice(0)) run('rm', '--force', id);
+    for (const id of foreign.splice(0)) run('rm', '--force', id);
     for (const project of projects.splice(0)) {
       expect(project.leftovers()).toEqual([]);
       for (const pid of await findByEnvironment('HOME', project.env['HOME'] ?? '')) killIfThere(pid, 'SIGKILL');
@@ -54,11 +54,11 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
     return project;
   };
   /** A container that is none of ours, whatever it looks like. */
-  const stranger = (name: string, labels: Readonly<Record<string, string>> = {}): string => {
+  const makeForeign = (name: string, labels: Readonly<Record<string, string>> = {}): string => {
     const marks = Object.entries(labels).flatMap(([label, value]) => ['--label', `mahabharatha.${label}=${value}`]);
     const command = ['--network', 'none', '--entrypoint', 'sleep', docker.image, '3600'];
     const id = run('run', '--detach', '--rm', '--name', name, ...marks, ...command);
-    strangers.push(id);
+    foreign.push(id);
     return id;
   };
 
@@ -69,9 +69,9 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
     const held = await tryLock(lock);
     const elsewhere = { run: randomId(), repo: `${project.folder}-2`, feature: 'login', worker: '0', role: 'worker' };
     const ids = [
-      stranger(`mahabharatha-worker-7-${randomId()}`),
-      stranger(`mahabharatha-worker-0-${randomId()}`, elsewhere),
-      stranger(`mahabharatha-worker-1-${randomId()}`, { ...elsewhere, repo: project.folder, feature: 'other' }),
+      makeForeign(`mahabharatha-worker-7-${randomId()}`),
+      makeForeign(`mahabharatha-worker-0-${randomId()}`, elsewhere),
+      makeForeign(`mahabharatha-worker-1-${randomId()}`, { ...elsewhere, repo: project.folder, feature: 'other' }),
     ];
     await project.graph('login', [task('A', 30)]);
     const live = project.start('kurukshetra', '--feature', 'login', '--workers', '1');
@@ -84,19 +84,19 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
     expect([clean.exit, clean.stdout.includes('container ')]).toEqual([0, false]);
     expect(stillRun(ids)).toEqual([true, true, true]);
     if (held.taken) await held.release();
-    // Nobody's any more, but too young for anybody to say so.
+    // Without an owner, but too young to be an orphan.
     await project.graph('login', [task('A')]);
     expect((await project.cli('kurukshetra', '--feature', 'login')).exit).toBe(0);
     expect(stillRun(ids)).toEqual([true, true, true]);
-    run('rm', '--force', strangers.pop() ?? '');
+    run('rm', '--force', foreign.pop() ?? '');
   });
 
-  it('takes another name where somebody else has the usual one', async () => {
+  it('takes another name where a foreign container has the usual one', async () => {
     const project = await newProject();
     await project.graph('login', [task('A')]);
     let id: string | undefined;
     try {
-      id = stranger('mahabharatha-worker-0');
+      id = makeForeign('mahabharatha-worker-0');
     } catch {
       // Another test's run has it at this moment: that is as good.
     }
@@ -166,7 +166,7 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
     expect(project.leftovers()).toEqual([]);
   });
 
-  it('is shown by cleanup before it goes, with what other runs have left, and never what is alive', async () => {
+  it('is listed by cleanup before it is removed, with what other runs have left, without what is alive', async () => {
     const project = await newProject();
     await project.graph('login', [task('A', 60)]);
     const lost = `mahabharatha-egress-${randomId()}`;
@@ -211,7 +211,7 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
     expect(run('volume', 'ls', '--quiet', '--filter', `name=${cache}`)).toBe('');
   });
 
-  it('keeps nobody from cleaning up after a run that has ended when the engine cannot be asked', async () => {
+  it('can be cleaned up after a run that has ended, also when the engine does not answer', async () => {
     const project = await newProject();
     await project.graph('login', [task('A')]);
     expect((await project.cli('kurukshetra')).exit).toBe(0);

@@ -24,7 +24,7 @@ const DOCKERFILE = [
   'ENTRYPOINT ["node", "/planted.cjs"]',
 ].join('\n');
 
-describe.skipIf(docker.why !== '')(`a repository's own image that sets what every program obeys${whySkipped}`, () => {
+describe.skipIf(docker.why !== '')(`a repository's own image with variables that programs obey${whySkipped}`, () => {
   let project: ContainerProject;
   beforeAll(buildWorkerImage);
   beforeEach(async () => {
@@ -72,7 +72,7 @@ describe.skipIf(docker.why !== '')(`a repository's own image that sets what ever
     ]);
   });
 
-  it('gives its tasks no place to write on the disk of the engine', async () => {
+  it('gives its tasks no folder to write on the disk of the engine', async () => {
     const look = 'echo x > /kept/x; echo x > /relative/x; stat --file-system --format %T /kept /relative /run';
     const stay = 'until test -e /run/mahabharatha/inbox/go; do sleep 0.05; done';
     await project.graph('login', [

@@ -81,7 +81,7 @@ describe.skipIf(docker.why !== '')(`what workers do as subprocesses they do in c
     expect(made()).toEqual(['a.txt', 'b.txt', 'package-lock.json']);
   });
 
-  it('a task that fails verification or owns a file no more is told so, and does it right', async () => {
+  it('a task that fails verification or changes a file of another task gets that as feedback, and succeeds', async () => {
     await configure()(
       await scriptedAgent(project, {
         A: ['echo bye > a.txt', 'echo hello > a.txt'],
@@ -107,7 +107,7 @@ describe.skipIf(docker.why !== '')(`what workers do as subprocesses they do in c
     expect(made()).toEqual(['a.txt', 'b.txt', 'd.txt']);
   });
 
-  it('what an attempt leaves lying about reaches neither the next one nor another task', async () => {
+  it('files that an attempt leaves reach neither the next one nor another task', async () => {
     const mess = [
       'echo spoilt >> README.md; git rm -q --cached README.md; echo 1 > $(git rev-parse --git-path index.lock); ln -s /etc link',
       'mkdir -p deep/down build/out; echo 1 | tee deep/down/file build/out/file; chmod 500 deep/down build/out; chmod 0 deep',
@@ -146,7 +146,7 @@ describe.skipIf(docker.why !== '')(`what workers do as subprocesses they do in c
     expect(project.git('show', `${INTEGRATION}:C.txt`)).toBe('mended\n');
   });
 
-  it('limits of time end an attempt with all it started, and the next task finds nothing of it', async () => {
+  it('time limits end an attempt with all it started, and the next task finds nothing of it', async () => {
     const hidden = '( setsid nohup bash -c \'trap "" TERM HUP; while :; do sleep 0.2; done\' > /dev/null 2>&1 & )';
     const look =
       'for one in /proc/[0-9]*; do tr "\\0" " " < $one/cmdline; echo; done | grep -c "[t]rap " > "$OUTSIDE/survivors"; echo 1 > last.txt';

@@ -54,7 +54,7 @@ describe.skipIf(docker.why !== '')(`containers on repositories of every kind${wh
     await project.remove();
   });
 
-  it('work in a working tree with a detached HEAD that borrows objects, in a long path with blanks and signs', async () => {
+  it('work in a working tree with a detached HEAD and borrowed objects, in a long path with blanks and signs', async () => {
     const deep = Array.from({ length: 6 }, (_, number) => `level ${number} of a long "path", with: signs ü`);
     project = await createContainerProject({ name: path.join(...deep, 'my project') });
     await project.write('names/with "quotes"\nand lines', 'x\n');

@@ -50,7 +50,7 @@ describe.skipIf(why !== '')(`the system calls of a container${why === '' ? '' : 
     expect(said).toEqual(Object.fromEntries(here.map(({ name }) => [name, expect.stringMatching(DENIED)])));
   });
 
-  it('open no socket but those of files, TCP and UDP, and the one that tells its own addresses', async () => {
+  it('open only sockets of files, TCP and UDP, and the one for its own addresses', async () => {
     const number = arch === 'arm64' ? 198 : 41;
     const tries = DENIED_SOCKETS.map(([name, ...args]) => tried(name, number, args.join(', ')));
     const fine = [
@@ -67,7 +67,7 @@ describe.skipIf(why !== '')(`the system calls of a container${why === '' ? '' : 
     });
   });
 
-  it.skipIf(arch !== 'x64')('are not those of 32-bit programs, whose arguments no filter sees', async () => {
+  it.skipIf(arch !== 'x64')('are not those of 32-bit programs, whose arguments cannot be filtered', async () => {
     // mov eax, 20 (getpid); int 0x80; exit_group(0) as 64 bits have it.
     const code = 'b814000000cd80bfe700000089f831ff0f05';
     const header =
@@ -107,7 +107,7 @@ describe.skipIf(why !== '')(`the system calls of a container${why === '' ? '' : 
     });
   });
 
-  it('are those that people work with', async () => {
+  it('are those that ordinary programs need', async () => {
     const program = `
       const { Worker } = require('node:worker_threads');
       const { execFileSync } = require('node:child_process');
@@ -136,7 +136,7 @@ describe.skipIf(why !== '')(`the system calls of a container${why === '' ? '' : 
     expect(output).toMatch(/exit 0$/);
   });
 
-  it('make no file that is larger than it may be, in whatever way', async () => {
+  it('make no file larger than the limit, in any way', async () => {
     const tries = ['head -c 3000000 /dev/zero > /tmp/a', 'truncate -s 3M /tmp/b', 'fallocate -l 3M /tmp/c'];
     const output = await bash(`${tries.join('; ')}; echo; stat -c '%n %s' /tmp/*; exit 0`, { fileBytes: 2_000_000 });
     expect(output).toContain('/tmp/a 2000000');
@@ -144,12 +144,12 @@ describe.skipIf(why !== '')(`the system calls of a container${why === '' ? '' : 
     expect(output).toContain('/tmp/c 0');
   });
 
-  it('leave the user of a container signals and queues for all else that runs as this user', async () => {
+  it('leave signals and queues to other processes of the same user', async () => {
     const output = await bash('ulimit -i; ulimit -q; ulimit -i 5000 || ulimit -q 300000 || echo no more');
     expect(output).toMatch(/^4096\n204800\nno more\n/);
   });
 
-  it('open so many terminals and no more, as there are few on a machine', async () => {
+  it('open only so many terminals, because a machine has few', async () => {
     const open = `my @all; while (open my $one, "+<", "/dev/ptmx") { push @all, $one } print scalar(@all), " terminals: $!"`;
     expect(await perl(open)).toContain('16 terminals: No space left on device');
   });

@@ -29,7 +29,7 @@ describe.skipIf(docker.why !== '')(`a task that attacks its worker's process${wh
     await project.remove();
   });
 
-  it('can neither trace it, look into it, nor have it open its debugger; other processes it may', async () => {
+  it('can neither trace it, read it, nor open its debugger, but may do so with its own processes', async () => {
     project = await createContainerProject();
     await project.graph('login', [
       simpleTask('A', { run: ATTACK }),

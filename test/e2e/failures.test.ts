@@ -86,7 +86,7 @@ describe('a task that fails', () => {
     expect(project.git('show', `${INTEGRATION}:app/a.txt`)).toBe('hello\n');
   });
 
-  it('is given up at the limit: exit 1, the reason in status, dependents blocked, all others done; retry and resume mend it', async () => {
+  it('fails at the limit: exit 1, the reason in status, dependents blocked, all others done; retry and resume complete it', async () => {
     await project.config('retry: { attempts: 2 }\n');
     await project.graph('login', [
       {
@@ -193,7 +193,7 @@ describe('ownership', () => {
     MODE: 'echo 1 > mine.txt; chmod +x README.md',
   };
 
-  it('fails a task that writes, changes, deletes, moves or chmods a file that is not its own, and tells it', async () => {
+  it('fails a task that writes, changes, deletes, moves or chmods a file that is not its own, with feedback', async () => {
     await project.write('src/old.txt', 'old\n');
     project.commit('more');
     const ids = Object.keys(trespass);
@@ -234,7 +234,7 @@ describe('ownership', () => {
     expect(run.stdout.includes(`warning  ${warning}`)).toBe(warned);
   });
 
-  it('goes by globs and folders as well', async () => {
+  it('works with globs and folders as well', async () => {
     await project.graph('login', [
       {
         id: 'GLOB',
@@ -249,7 +249,7 @@ describe('ownership', () => {
   });
 });
 
-describe('what an attempt leaves lying about', () => {
+describe('files that an attempt leaves', () => {
   const LOOK = 'git status --porcelain --ignored --untracked-files=all; cat README.md';
   const CLEAN = '# A project\n';
   const MESS = [
@@ -265,7 +265,7 @@ describe('what an attempt leaves lying about', () => {
     project.commit('ignore build output');
   });
 
-  it('does not reach the next attempt, nor another task in the same worktree', async () => {
+  it('do not reach the next attempt, nor another task in the same worktree', async () => {
     const scripts = {
       FIRST: [`${MESS}\nexit 1`, `${LOOK} > "$OUTSIDE/seen-by-second-attempt"\necho 1 > first.txt`],
       OTHER: [`${LOOK} > "$OUTSIDE/seen-by-other"\necho 1 > other.txt`],
@@ -284,7 +284,7 @@ describe('what an attempt leaves lying about', () => {
     expect(changedFiles()).toEqual(['first.txt', 'other.txt']);
   });
 
-  it('does not reach another task when that comes right after the failure', async () => {
+  it('do not reach another task right after the failure', async () => {
     // It is not the failed task that goes next, since that has to wait: its agent was told to slow down.
     const limited = `echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"API Error: Request rejected (429)"}'`;
     await writeFile(
@@ -309,7 +309,7 @@ describe('what an attempt leaves lying about', () => {
     expect(await noted('seen-by-FIRST')).toBe(CLEAN);
   });
 
-  it('is not committed when the verification wrote it', async () => {
+  it('are not committed when the verification wrote them', async () => {
     await project.graph('login', [
       {
         id: 'T-1',

@@ -84,7 +84,7 @@ describe('gates', () => {
     expect((await project.cli('logs', '--task', 'gate:look')).stdout).toContain('gate look: green');
   });
 
-  it('get a second look: one that is red once and then green is a flake, and nobody is blamed', async () => {
+  it('run a second time: one that is red once and then green is a flake, and no task is charged', async () => {
     await project.config(
       gates({ name: 'flaky', command: 'if [ ! -e "$OUTSIDE/once" ]; then touch "$OUTSIDE/once"; exit 1; fi' }),
     );
@@ -129,7 +129,7 @@ describe('gates', () => {
     expect(project.git('show', `${INTEGRATION}:E.txt`)).toBe('mended\n');
   });
 
-  it('find two culprits; those that never get it right fail, and all other work is in the integration branch', async () => {
+  it('find two culprits; tasks that stay culprits fail, and all other work is in the integration branch', async () => {
     await project.config(`retry: { attempts: 2 }\n${gates(NO_BUGS)}`);
     await project.graph('login', [
       writes('A', 'BUG'),
@@ -160,7 +160,7 @@ describe('gates', () => {
     expect((await project.cli('merge', '--partial')).exit).toBe(0);
   });
 
-  it('that are red without any work say so, and blame nobody', async () => {
+  it('that are red without any work say so, and charge no task', async () => {
     await project.config(gates({ name: 'broken', command: 'echo "no compiler here" >&2; exit 9' }));
     await project.graph('login', [writes('A'), writes('B')]);
 
@@ -198,7 +198,7 @@ describe('gates', () => {
     expect(await noted('after')).toBe('');
   });
 
-  it('that take too long are red, and everything they started is gone', async () => {
+  it('that take too long are red, and everything they started is ended', async () => {
     await project.config(
       `retry: { attempts: 1 }\n${gates({
         name: 'slow',

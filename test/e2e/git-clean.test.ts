@@ -46,7 +46,7 @@ const untilAllIsSaved = (): Promise<unknown> =>
   });
 
 describe('git clean -fdx while a run goes on', () => {
-  it('is told, what it has removed is made again, and the run completes', async () => {
+  it('is reported, removed files are made again, and the run completes', async () => {
     await committed(simpleTask('A'), waits('B'), simpleTask('C', { dependencies: ['A', 'B'] }));
     const run = project.start('kurukshetra');
     await taskRuns('B');
@@ -72,7 +72,7 @@ describe('git clean -fdx while a run goes on', () => {
     expect((await project.cli('cleanup', '--yes')).exit).toBe(0);
   });
 
-  it('over and over does not end it', async () => {
+  it('again and again does not end the run', async () => {
     await committed(...Array.from({ length: 6 }, (_, n) => slowTask(`T${n}`, 0.3)), waits('B'));
     const run = project.start('kurukshetra');
     await taskRuns('B');
@@ -137,7 +137,7 @@ describe('git clean -fdx after a run was stopped', () => {
   });
 });
 
-it('a run whose state was cleaned away is gone on from its branch as the error says', async () => {
+it('work of a run whose state was removed goes on from its branch as the error says', async () => {
   await committed(simpleTask('A'), simpleTask('B', { dependencies: ['A'], run: 'exit 1' }));
   expect((await project.cli('kurukshetra')).exit).toBe(1);
   clean();

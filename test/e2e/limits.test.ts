@@ -20,7 +20,7 @@ const background = (name: string): string =>
   `( setsid nohup bash -c 'trap "" TERM HUP INT; echo $$ >> "$OUTSIDE/pids-${name}"; while :; do sleep 0.2; done' >/dev/null 2>&1 & ); ` +
   `until [ -s "$OUTSIDE/pids-${name}" ]; do sleep 0.02; done`;
 
-/** Says which of the processes written down so far are there; what nobody has buried yet does not count. */
+/** Which of the recorded processes are alive; zombies do not count. */
 const WHO_LIVES =
   'for pid in $(cat "$OUTSIDE"/pids-*); do case "$(cat /proc/$pid/stat 2>/dev/null || ps -o stat= -p $pid)" in ' +
   '""|Z*|*") Z "*) ;; *) echo $pid ;; esac; done';
@@ -40,7 +40,7 @@ async function livePids(): Promise<number[]> {
   return pids.filter((_, index) => lives[index]);
 }
 
-describe('limits of time', () => {
+describe('time limits', () => {
   // One limit at a time, and further attempts: on a busy machine a limit that is short strikes others too.
   it.each([
     {
@@ -82,7 +82,7 @@ describe('limits of time', () => {
     expect(await project.processes()).toEqual([]);
   });
 
-  it('of the whole run stops it in order, and it can be resumed', async () => {
+  it('of the whole run stop it in order, and it can be resumed', async () => {
     await project.graph('login', [
       { id: 'T-1', create: ['a.txt'], run: 'echo 1 > a.txt' },
       {
@@ -111,7 +111,7 @@ describe('limits of time', () => {
 });
 
 describe('a task that leaves processes behind', () => {
-  it('is taken all the same, and they are gone before the next task begins', async () => {
+  it('is accepted, and they are ended before the next task begins', async () => {
     await project.graph('login', [
       {
         id: 'T-1',
@@ -163,7 +163,7 @@ describe('a task that uses git itself', () => {
       `${GIT} merge -q one; ${GIT} checkout -q mahabharatha/login/worker-0 -- .; echo whole > a.txt`,
   };
 
-  it('may do what it likes: its files become one commit of ours, and the next task finds a whole worktree', async () => {
+  it('may do so freely: its files become one commit of ours, and the next task finds a clean worktree', async () => {
     await project.write('old.txt', 'old\n');
     project.commit('one');
     await project.write('old.txt', 'older\n');
@@ -203,7 +203,7 @@ const meet = (id: string): string =>
   `touch "$OUTSIDE/${id}"; until [ -e "$OUTSIDE/ONE" ] && [ -e "$OUTSIDE/TWO" ]; do sleep 0.02; done`;
 
 describe('two tasks that change the same lines', () => {
-  it('clash by file and by the names of both, and go together when the second is done again on top of the first', async () => {
+  it('conflict, with the file and both names, and both are merged when the second is done again on top of the first', async () => {
     const again = 'echo "and more" >> README.md';
     await project.config(
       `ownership: off\n${await scriptedAgent(project, {
@@ -229,7 +229,7 @@ describe('two tasks that change the same lines', () => {
     expect(project.git('show', `${INTEGRATION}:README.md`)).toBe(`${winner.toLowerCase()}\nand more\n`);
   });
 
-  it('end the run with exit 1 when there is no try left, and the first is in', async () => {
+  it('end the run with exit 1 when there is no try left, and the first one is merged', async () => {
     await project.config('ownership: off\nretry: { attempts: 1 }\n');
     await project.graph('login', [
       { id: 'ONE', create: ['one.txt'], run: `${meet('ONE')}; echo one > README.md` },

@@ -99,7 +99,7 @@ describe('work of a level that is merged and not published, when an earlier leve
   });
 });
 
-describe('the answer of gates', () => {
+describe('the result of gates', () => {
   const buggy = simpleTask('C', {
     run: `if [ -e "$OUTSIDE/C-again" ]; then echo good > C.txt; else touch "$OUTSIDE/C-again"; echo BUG > C.txt; fi`,
   });
@@ -120,7 +120,7 @@ describe('the answer of gates', () => {
     expect(project.git('show', `${INTEGRATION}:C.txt`)).toBe('good\n');
   });
 
-  it('does not count for other gates: edited ones are asked, and their red holds', async () => {
+  it('does not count for other gates: edited gates run, and a red one counts', async () => {
     const slow = { name: 'first', command: `touch "$OUTSIDE/asked"; ${until('go')}` };
     await project.config(`workers: { lease: 30s }\ngates: ${JSON.stringify([slow])}\n`);
     await project.graph('login', [simpleTask('A')]);

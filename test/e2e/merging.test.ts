@@ -7,7 +7,7 @@ import type { TestProject } from '../support/project.ts';
 
 let project: TestProject;
 
-/** A git whose n-th merge waits for a file `merge-<n>`, or for the end of whoever has called it. */
+/** A git whose n-th merge waits for a file `merge-<n>`, or for the end of its caller. */
 const SLOW_GIT = `#!/bin/bash
 PATH=\${PATH#*:}
 if [[ " $* " == *" merge-tree "* ]]; then
@@ -47,7 +47,7 @@ const files = (): string[] =>
   project.git('ls-tree', '--name-only', 'mahabharatha/login/integration').trim().split('\n').toSorted();
 
 describe('merging', () => {
-  it('goes on beside the work: a slow merge keeps no task waiting, and status tells of each one', async () => {
+  it('goes on beside the work: a slow merge delays no task, and status shows each one', async () => {
     const run = project.start('kurukshetra', '--workers', '1');
     await waitFor('the first merge has begun', () => begun(1));
     await waitFor('all tasks are done', async () => (await told('attempt-accepted')).length === 4);
@@ -66,7 +66,7 @@ describe('merging', () => {
     expect(files()).toEqual(['A.txt', 'B.txt', 'C.txt', 'D.txt', 'README.md']);
   });
 
-  it('is not repeated after a kill, as far as it was told', async () => {
+  it('is not repeated after a kill, as far as it was recorded', async () => {
     const run = project.start('kurukshetra', '--workers', '1');
     await waitFor('the first merge has begun', () => begun(1));
     await waitFor('all tasks are done', async () => (await told('attempt-accepted')).length === 4);
@@ -84,7 +84,7 @@ describe('merging', () => {
     expect(files()).toEqual(['A.txt', 'B.txt', 'C.txt', 'D.txt', 'README.md']);
   });
 
-  it('ends with the run that is stopped, and what was merged by then counts', async () => {
+  it('ends when the run is stopped, and finished merges count', async () => {
     const run = project.start('kurukshetra', '--workers', '1');
     await waitFor('the first merge has begun', () => begun(1));
     await waitFor('all tasks are done', async () => (await told('attempt-accepted')).length === 4);

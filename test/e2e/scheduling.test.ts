@@ -57,7 +57,7 @@ describe('scheduling', () => {
     expect(new Set(all.map(({ worker }) => worker))).toEqual(new Set(['0', '1', '2']));
   });
 
-  it('gives the next task to whoever is free while a slow one goes on', async () => {
+  it('gives the next task to a free worker while a slow task goes on', async () => {
     project = await createProject();
     // The slow task ends only when all others have: with a fixed share per worker it never would.
     const fast = Array.from({ length: 8 }, (_, index) => `F-${index}`);
@@ -127,7 +127,7 @@ describe('scheduling', () => {
     ).toHaveLength(300);
   });
 
-  it('goes on to the next level there is, also when numbers are left out', async () => {
+  it('goes on to the next existing level when numbers are left out', async () => {
     project = await createProject();
     await project.graph('login', [
       timed('LATE', 'cat EARLY.txt', { level: 7, dependencies: ['MIDDLE'] }),
@@ -176,7 +176,7 @@ const begun = (...ids: readonly string[]): Promise<unknown> =>
   });
 
 describe('several runs in one repository', () => {
-  it('builds two features at once without either disturbing the other', async () => {
+  it('builds two features at once, and neither disturbs the other', async () => {
     project = await createProject();
     const names = ['login', 'login.x'];
     const first = names.map((name) => `${name.replace('.', '-')}-1`);
@@ -199,7 +199,7 @@ describe('several runs in one repository', () => {
     expect((await project.cli('merge', '--feature', 'login.x')).exit).toBe(0);
   });
 
-  it('refuses everything that would get in the way of a live run, and the run goes on', async () => {
+  it('refuses commands that would disturb a live run, and the run goes on', async () => {
     project = await createProject();
     await project.graph('login', [waiting('T-1')]);
     const run = project.start('kurukshetra');

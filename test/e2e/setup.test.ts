@@ -76,7 +76,7 @@ describe('workers.setup', () => {
     expect((await run.end).exit).toBe(0);
   });
 
-  it('runs again when a failed attempt was cleaned away, and for gates', async () => {
+  it('runs again after a failed attempt was removed, and for gates', async () => {
     await project.config(
       `workers: { setup: '${SETUP}' }\ngates: [{ name: tools, command: '${MADE_BY_SETUP} && git diff --exit-code' }]\n`,
     );
@@ -92,7 +92,7 @@ describe('workers.setup', () => {
     expect(made()).toEqual(['a.txt']);
   });
 
-  it('that fails stops the run with its output: exit 1; once it is mended, resume goes on', async () => {
+  it('that fails stops the run with its output: exit 1; once it is fixed, resume goes on', async () => {
     await project.config(`workers: { setup: 'echo "E404 no such package"; exit 5' }\n`);
     await project.graph('login', [
       { id: 'T-1', create: ['a.txt'], run: 'echo a > a.txt' },
@@ -128,7 +128,7 @@ describe('workers.setup', () => {
     expect(await project.processes()).toEqual([]);
   });
 
-  it("that makes a folder does not hide what a task declares in it; what else is made there is nobody's work", async () => {
+  it('that makes a folder does not hide what a task declares in it; other files there are not committed', async () => {
     await project.config("workers: { setup: 'mkdir -p gen lib && touch gen/.stamp lib/.stamp' }\n");
     await project.graph('login', [
       {

@@ -23,8 +23,8 @@ const ATTACKS = {
     'printf \'[submodule "x"]\\n\\tpath = .mahabharatha\\n\\turl = ./x\\n\' > .gitmodules',
 };
 
-describe('what steers later runs', () => {
-  it.each(['enforce', 'warn', 'off'])('belongs to no glob of a task (ownership: %s)', async (ownership) => {
+describe('a steering file', () => {
+  it.each(['enforce', 'warn', 'off'])('is owned by no glob of a task (ownership: %s)', async (ownership) => {
     await project.config(`ownership: ${ownership}\nretry: { attempts: 1 }\n`);
     const attacks = Object.entries(ATTACKS);
     await project.graph(
@@ -73,7 +73,7 @@ describe('what steers later runs', () => {
 });
 
 describe('a merge', () => {
-  it('lists what tools and later runs obey first, whatever else is cut: dry run, merge and JSON', async () => {
+  it('lists steering files first and all of them: dry run, merge and JSON', async () => {
     await project.write('package.json', '{ "scripts": { "test": "node --test" } }\n');
     project.commit('a package');
     const many = 'mkdir many; for i in $(seq 60); do echo $i > many/$i.txt; done';
@@ -114,7 +114,7 @@ describe('a merge', () => {
     }
   });
 
-  it('writes over no file that git ignores: it names them, exits 1, and nothing has moved', async () => {
+  it('overwrites no file that git ignores: it names them, exits 1, and moves no branch', async () => {
     await project.write('.gitignore', '.env\nsecrets\n');
     project.commit('what git ignores');
     const run = 'echo theirs > .env; echo theirs > secrets; git add --force .env secrets';

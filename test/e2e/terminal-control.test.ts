@@ -151,7 +151,7 @@ async function hostileProject(): Promise<TestProject> {
   return project;
 }
 
-describe('a terminal does nothing that a task wants of it', () => {
+describe('a terminal obeys nothing that a task prints', () => {
   let project: TestProject;
   let run: Awaited<ReturnType<TestProject['cli']>>;
 
@@ -161,7 +161,7 @@ describe('a terminal does nothing that a task wants of it', () => {
   });
   afterAll(() => project.remove());
 
-  it('each route was taken', async () => {
+  it('every route was taken in the run', async () => {
     expect(run.exit, run.stdout + run.stderr).toBe(1);
     const { tasks, warnings } = await project.state();
     const causes = (id: string): string =>

@@ -35,7 +35,7 @@ const go = (): Promise<void> => writeFile(path.join(project.outside, 'go'), '');
 const COLOR = /\u001B\[(3[0-9]|9[0-7]|1|2)m/;
 
 describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
-  it('a build is a live tree of levels and tasks, and ends with the same words as in a log', async () => {
+  it('a run is a live tree of levels and tasks, and ends with the same summary as in a log', async () => {
     const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
     await waitFor('the first level to be drawn', () => /Level 1: 1 task/.test(run.output()));
     await go();
@@ -52,7 +52,7 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     expect(run.output()).toMatch(COLOR);
   });
 
-  it('a build of more tasks than the screen has rows is told line by line', async () => {
+  it('a run of more tasks than the screen has rows is printed line by line', async () => {
     const ids = Array.from({ length: 45 }, (_, index) => `T${index}`);
     await project.graph(
       'login',
@@ -64,7 +64,7 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     expect(run.output()).not.toContain('Level 1: 45 tasks');
   });
 
-  it('a task shows that its agent cannot reach the model, while it is so', async () => {
+  it('a task shows that its agent cannot reach the model, as long as that is so', async () => {
     await project.config(await waitingClaude(project));
     await project.graph('login', [{ id: 'T-1', create: ['T-1.txt'] }]);
     const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess', '--trust-config']);
@@ -75,7 +75,7 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     expect(await run.end).toBe(0);
   });
 
-  it('a build is told line by line where the terminal says that it has no width', async () => {
+  it('a run is printed line by line where the terminal says that it has no width', async () => {
     await go();
     const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess'], { columns: 0 });
     expect(await run.end).toBe(0);
@@ -94,7 +94,7 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     expect(status.output()).not.toMatch(COLOR);
   });
 
-  it('Ctrl-C stops a build in order: exit 130, nothing left, and it can be resumed', async () => {
+  it('Ctrl-C stops a run in order: exit 130, nothing left, and it can be resumed', async () => {
     const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
     await waitFor('the task to begin', async () => (await project.processes().catch(() => [])).length > 1);
     run.type('\u0003');
@@ -106,7 +106,7 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
   });
 
-  it('after Ctrl-C every row has its name and says how far it came, and what only waits does not turn', async () => {
+  it('after Ctrl-C every row has its name and says how far it came, and waiting rows are not animated', async () => {
     await project.graph('login', [
       { id: 'A', create: ['a.txt'], run: 'echo 1 > a.txt' },
       { id: 'B', create: ['b.txt'], run: 'echo 1 > b.txt; touch "$OUTSIDE/begun"; sleep 600' },

@@ -44,7 +44,7 @@ async function expectBounded(): Promise<void> {
 const LIMITS = ['retry: { attempts: 1 }', 'workers:', '  container:', '    disk: 64m', ''].join('\n');
 
 describe('a tree bomb, small in a bundle and large in a checkout', () => {
-  it('is refused with what weighs most, alone and as a sum of tasks', async () => {
+  it('is refused with its largest files, alone and as a sum of tasks', async () => {
     project = await createProject();
     await project.config(LIMITS);
     await expectBounded();
@@ -54,7 +54,7 @@ describe('a tree bomb, small in a bundle and large in a checkout', () => {
 describe.skipIf(docker.why !== '')(`a tree bomb from a container${whySkipped}`, () => {
   beforeAll(buildWorkerImage);
 
-  it('is refused with what weighs most, alone and as a sum of tasks', async () => {
+  it('is refused with its largest files, alone and as a sum of tasks', async () => {
     project = await createContainerProject({ container: 'network: none\ndisk: 64m' });
     await project.config(`${await project.read('.mahabharatha/config.yaml')}retry: { attempts: 1 }\n`);
     await expectBounded();

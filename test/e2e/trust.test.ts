@@ -79,7 +79,7 @@ describe('settings of a repository', () => {
     }
   });
 
-  it('that are gone are a change too: with them goes what they forbade', async () => {
+  it('that are removed are a change too: what they forbade would be allowed', async () => {
     await project.config('workers: { container: { network: none } }\n');
     expect((await project.cli('kurukshetra', '--trust-config')).exit).toBe(0);
     await rm(path.join(project.folder, '.mahabharatha/config.yaml'));
@@ -94,13 +94,13 @@ describe('settings of a repository', () => {
     expect((await project.cli('kurukshetra', '--feature', 'example')).exit).toBe(0);
   });
 
-  it('that init has found are not approved by it', async () => {
+  it('that were there before init are not approved by it', async () => {
     await project.config(CONFIG);
     expect((await project.cli('init')).exit).toBe(0);
     expect((await project.cli('kurukshetra', '--feature', 'login')).exit).toBe(2);
   });
 
-  it('are looked at without a question: a dry run and doctor say what a run will ask for', async () => {
+  it('are examined without a question: a dry run and doctor say what a run will ask for', async () => {
     await project.config(CONFIG);
     const dry = await project.cli('kurukshetra', '--dry-run');
     expect(dry.exit).toBe(0);
@@ -142,7 +142,7 @@ describe('settings of a repository', () => {
     });
   });
 
-  it('are kept where only their person can read them, one approval for each working tree', async () => {
+  it('have their approvals where only the user can read them, one for each working tree', async () => {
     await project.config(CONFIG);
     expect((await project.cli('kurukshetra', '--trust-config')).exit).toBe(0);
     expect(statSync(approvals()).mode & 0o777).toBe(0o700);
@@ -155,7 +155,7 @@ describe('settings of a repository', () => {
     );
   });
 
-  it('are not approved by what another user may have written there', async () => {
+  it('are not approved by a file that another user may have written', async () => {
     await project.config(CONFIG);
     expect((await project.cli('kurukshetra', '--trust-config')).exit).toBe(0);
     const [above, mine] = [path.dirname(approvals()), path.join(project.outside, 'approved')];
@@ -193,7 +193,7 @@ describe.skipIf(whyNoTerminal !== '')(`settings of a repository, at a terminal${
     ['y', 0],
     ['n', 2],
     ['', 2],
-  ])('are shown and asked for; the answer "%s" ends with exit %i', async (answer, exit) => {
+  ])('are shown with a question; the answer "%s" ends with exit %i', async (answer, exit) => {
     await project.config(`${CONFIG}# \u202Edesrever\n`);
     const run = ask();
     await waitFor('the question', () => run.output().includes('Obey them from now on?'));

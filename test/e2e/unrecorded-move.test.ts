@@ -59,7 +59,7 @@ async function withChaos(work: (chaos: Chaos) => Promise<void>): Promise<void> {
 
 const resumed = (chaos: Chaos): ReturnType<Chaos['project']['cli']> => chaos.project.cli('kurukshetra', '--resume');
 
-it('a branch that was moved just before a kill goes back, and gates that were edited since have their say', () =>
+it('a branch that was moved just before a kill goes back, and gates that were edited since count', () =>
   withChaos(async (chaos) => {
     await killedAfterMove(chaos, [tracedTask(chaos, 'A', { level: 1 }), tracedTask(chaos, 'B', { level: 2 })]);
     await gate(chaos, '! test -e B.txt');

@@ -91,7 +91,7 @@ describe('a run seen from another terminal', () => {
 });
 
 describe('output', () => {
-  it('may be closed early: the build goes on to its end', async () => {
+  it('may be closed early: the run goes on to its end', async () => {
     await project.graph('login', [waiting('A'), { id: 'B', level: 2, create: ['b.txt'], run: 'echo 1 > b.txt' }]);
     const run = project.start('kurukshetra');
     await begun('A');
@@ -103,7 +103,7 @@ describe('output', () => {
     expect((await project.state()).status).toBe('complete');
   });
 
-  it('has no colours where nobody sees them', async () => {
+  it('has no colours in a pipe', async () => {
     await go();
     await project.graph('login', [waiting('A')]);
     const outputs = [

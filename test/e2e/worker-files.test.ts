@@ -33,7 +33,7 @@ const asNobody = (file: string): string => {
   return stdout.trim() === '' ? stderr.trim() : stdout.trim();
 };
 
-/** Only our own folder keeps others out, not the one that tests are in. */
+/** Only our own folder is closed to others, not the one of the tests. */
 async function openTestFolder(): Promise<void> {
   for (const folder of [path.dirname(project.folder), project.env['HOME'] ?? '']) await chmod(folder, 0o755);
 }
@@ -71,7 +71,7 @@ describe('what workers write', () => {
     expect(project.git('show', '--name-only', '--format=', 'refs/mahabharatha/login/A/1')).toContain('planted');
   });
 
-  it('lies below a folder that only its user can enter', async () => {
+  it('is below a folder that only its user can enter', async () => {
     project = await createProject();
     await openTestFolder();
     await mkdir(inState(), { recursive: true, mode: 0o777 });
@@ -113,7 +113,7 @@ describe('what workers write', () => {
     await refused('it is in the repository');
   });
 
-  it('lies in the folder of the configuration, in a folder of its own, and a run stays where it was begun', async () => {
+  it('is in a folder of its own below the configured one, and a run stays where it began', async () => {
     project = await createProject();
     const folder = path.join(project.outside, 'big disk');
     await mkdir(folder);
@@ -133,7 +133,7 @@ describe('what workers write', () => {
     await expectNothingKept();
   });
 
-  it('goes with "stop" and with "cleanup" when the orchestrator was killed', async () => {
+  it('is removed by "stop" and by "cleanup" when the orchestrator was killed', async () => {
     project = await createProject();
     await project.config('workers: { lease: 2s, copy: [".env"] }\n');
     await project.write('.env', 'SECRET=1\n');
@@ -172,7 +172,7 @@ describe('what workers write', () => {
     expect(await readdir(inState())).toEqual([]);
   });
 
-  it('of an earlier version, in the repository, goes with "cleanup"', async () => {
+  it('of an earlier version, in the repository, is removed by "cleanup"', async () => {
     project = await createProject();
     await project.graph('login', [task('A')]);
     expect((await project.cli('kurukshetra')).exit).toBe(0);

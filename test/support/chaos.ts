@@ -14,7 +14,7 @@ import type { CliResult, TestProject, TestTask } from './project.ts';
 /** The longer version of the chaos tests: every point instead of some. */
 export const SOAK = process.env['MAHABHARATHA_SOAK'] === '1';
 
-/** Part of the tests' names, so that nobody takes some moments for all. */
+/** Part of the tests' names: says whether all moments were tried or some. */
 export const MOMENTS_TRIED = SOAK ? 'at every moment' : 'at some moments; at every one with MAHABHARATHA_SOAK=1';
 
 // One test goes through many moments, several at a time: on a loaded machine that takes its time.
@@ -227,7 +227,7 @@ export async function atEachOf<Point, World extends { readonly project: TestProj
 ): Promise<void> {
   const queue = [...points];
   const failures: string[] = [];
-  const hand = async (): Promise<void> => {
+  const runner = async (): Promise<void> => {
     for (let point = queue.shift(); point !== undefined; point = queue.shift()) {
       const chaos = await create();
       try {
@@ -240,7 +240,7 @@ export async function atEachOf<Point, World extends { readonly project: TestProj
       }
     }
   };
-  await Promise.all(Array.from({ length: width }, hand));
+  await Promise.all(Array.from({ length: width }, runner));
   expect(failures.join('\n\n')).toBe('');
 }
 

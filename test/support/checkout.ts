@@ -13,7 +13,7 @@ const OURS = [
 ];
 
 /**
- * Everything of the user's that a run must leave alone, byte for byte: his HOME, his files, and of git's own folder the
+ * Everything of the user's that a run must leave alone, byte for byte: the home folder, the files, and of git's own folder the
  * index, HEAD, branches, reflogs, configuration and hooks.
  */
 export function checkoutOf({ folder, outside, env }: TestProject): Record<string, string> {

@@ -33,7 +33,7 @@ export function inRecords(hello: Buffer, size: number): Buffer {
   return Buffer.concat(records);
 }
 
-/** A hello made by hand, of these extensions: what no library sends. */
+/** A hello of these extensions, as no library sends it. */
 export function madeHello(extensions: readonly (readonly [type: number, body: Buffer])[]): Buffer {
   const all = Buffer.concat(extensions.flatMap(([type, body]) => [twoBytes(type), sized(body)]));
   const body = Buffer.concat([

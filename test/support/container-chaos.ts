@@ -30,7 +30,7 @@ export interface ContainerChaos {
   trapFetch(): Promise<void>;
   /** Texts of one task's own lines, in the order of the log. */
   printed(task: string): string[];
-  /** Processes of the program: orchestrators, and the last hands of runs. */
+  /** Processes of the program: orchestrators and sweepers. */
   processes(): Promise<number[]>;
   remove(): Promise<void>;
 }
@@ -198,7 +198,7 @@ export async function goOn({ project }: ContainerChaos): Promise<CliResult> {
   return project.cli('kurukshetra', '--workers', '2', ...(known ? ['--resume'] : []));
 }
 
-/** Complete, with every task's work on the branch, and nobody charged for the orchestrator's death. */
+/** Complete, with every task's work on the branch, and no task charged for the orchestrator's death. */
 export async function expectComplete({ project }: ContainerChaos, end: CliResult): Promise<void> {
   const egress = path.join(project.folder, '.mahabharatha', 'logs', 'login', 'egress.jsonl');
   const refused = existsSync(egress) ? readFileSync(egress, 'utf8') : '';

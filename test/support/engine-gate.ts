@@ -69,7 +69,7 @@ export async function createEngineGate(folder: string): Promise<EngineGate> {
   };
 }
 
-/** A request begins a chunk: nobody sends the next one before he has the answer. */
+/** A request begins a chunk, because a client waits for the answer before its next request. */
 function questionIn(chunk: Buffer, names: ReadonlyMap<string, string>): Asked | undefined {
   const found = /^(GET|POST|DELETE|PUT|HEAD) (?:\/v[\d.]+)?(\S+) HTTP/.exec(chunk.toString('latin1', 0, 4000));
   if (found === null) return undefined;

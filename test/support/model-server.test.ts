@@ -111,7 +111,7 @@ it('takes its time where the script does, and knows what a tool has printed', as
   expect(JSON.stringify(server?.requests)).toContain('printed by a tool');
 });
 
-it('listens where it is told to', async () => {
+it('listens on the given address', async () => {
   server = await startModelServer([], { host: '127.0.0.2' });
   expect(server.url).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
   expect((await fetch(`${server.url}/v1/models`)).status).toBe(200);

@@ -191,7 +191,7 @@ function asSubprocesses(args: readonly string[], mode: TestUser['mode']): readon
   return [verb, '--mode', 'subprocess', ...rest];
 }
 
-/** Tests write their settings by hand, as a user does: only those about approval want to be asked. */
+/** Tests write settings as a user does. Only tests about approval want the question. */
 function trusting(args: readonly string[], trust: TestUser['trust']): readonly string[] {
   const obeys = ['kurukshetra', 'run', 'build'].includes(args[0] ?? '') && !args.includes('--help');
   return obeys && trust === 'given' ? [...args, '--trust-config'] : args;

@@ -12,7 +12,7 @@ cat > "$OUTSIDE/prompt-$MAHABHARATHA_TASK-$number"
 /** One shell script per attempt, by task. */
 export type AgentScripts = Readonly<Record<string, readonly string[]>>;
 
-/** The lines of a configuration that make the scripted agent the one that is asked. */
+/** Lines of a configuration that choose the scripted agent. */
 export async function scriptedAgent(project: TestProject, scripts: AgentScripts): Promise<string> {
   const program = path.join(project.outside, 'agent.sh');
   await writeFile(program, AGENT);

@@ -85,7 +85,7 @@ function argumentsIn(folder: string, host: string): string[] {
   return [...own, '--host', host, '--bridge=none', '--iptables=false', '--ip-masq=false'];
 }
 
-/** It dies with its daemon, but the number that it leaves behind is taken for alive as long as nobody has buried it. */
+/** containerd dies with its daemon, but its zombie counts as alive until it is reaped. */
 function endLowerHalf(folder: string): void {
   const file = path.join(folder, 'exec', 'containerd', 'containerd.pid');
   try {

@@ -9,7 +9,7 @@ async function stream(name: string): Promise<string[]> {
   return (await readFile(path.join(STREAMS, `${name}.jsonl`), 'utf8')).trimEnd().split('\n');
 }
 
-/** What is told while the agent below waits, once. */
+/** What is reported once while the agent below waits. */
 export const WAITING = 'the model cannot be reached; Claude Code tries again';
 
 /**

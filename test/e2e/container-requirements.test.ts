@@ -16,7 +16,7 @@ const askDocker = (...args: string[]): string =>
 const waiting = (file: string): string =>
   `echo "${file} is begun"; touch ready; until test -e go; do sleep 0.05; done; rm ready go; echo x > ${file}`;
 
-describe.skipIf(docker.why !== '')(`runs in containers, as they were asked for${whySkipped}`, () => {
+describe.skipIf(docker.why !== '')(`the test cases of the requirements, in containers${whySkipped}`, () => {
   let project: ContainerProject;
   let live: ReturnType<ContainerProject['start']> | undefined;
   beforeAll(buildWorkerImage);

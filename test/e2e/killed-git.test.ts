@@ -36,14 +36,14 @@ async function expectMended(): Promise<void> {
 }
 
 describe('a repository in which a killed git has left half a worktree', () => {
-  it('takes a new run', async () => {
+  it('can start a new run', async () => {
     await breakRecord();
     const run = await project.cli('kurukshetra');
     expect([run.exit, run.stderr]).toEqual([0, '']);
     await expectMended();
   });
 
-  it('can be cleaned up, and lists what would go', async () => {
+  it('can be cleaned up, after a list of what will be removed', async () => {
     expect((await project.cli('kurukshetra')).exit).toBe(0);
     await breakRecord();
     const [mine, branch] = [inGit('refs/heads/mine'), inGit('refs/heads/mahabharatha/login/worker-7')];
@@ -69,7 +69,7 @@ describe('a repository in which a killed git has left half a worktree', () => {
   });
 });
 
-it('drafts that killed processes have left go with the next start, those of live ones stay', async () => {
+it('the next start removes drafts of killed processes and keeps those of live ones', async () => {
   const id = '0123456789abcdef';
   const at = (name: string): string => path.join(project.folder, '.mahabharatha', 'state', name);
   await mkdir(at('login'), { recursive: true });

@@ -10,7 +10,7 @@ const BRANCH = 'mahabharatha/login/integration';
 const times = (chaos: Chaos, type: RecordedEvent['type']): number =>
   eventsSoFar(chaos.project).filter((event) => event.type === type).length;
 
-/** A is merged at once, B keeps the level open until it is told to end; C is for the second level. */
+/** A is merged at once, B keeps the level open until the test lets it end; C is for the second level. */
 async function waitingFeature(chaos: Chaos): Promise<string[]> {
   const { project, outside } = chaos;
   await project.config(
@@ -28,7 +28,7 @@ async function waitingFeature(chaos: Chaos): Promise<string[]> {
 const go = (chaos: Chaos): Promise<void> => writeFile(path.join(chaos.outside, 'go'), '');
 
 describe('while a run goes on', () => {
-  it('git gc --prune=now takes nothing that the run still needs', async () => {
+  it('git gc --prune=now removes nothing that the run still needs', async () => {
     await atEach(['running', 'killed', 'stopped'], String, async (chaos, how) => {
       const { project } = chaos;
       const tasks = await waitingFeature(chaos);
@@ -72,7 +72,7 @@ describe('while a run goes on', () => {
   it.each([
     ['junk', '{ "version": 1, "broken'],
     ['another version', '{ "version": 99 }'],
-  ])('%s written into the state file by hand does not reach the run', async (_name, text) => {
+  ])('%s written into the state file by the user does not change the run', async (_name, text) => {
     await atEach([1], String, async (chaos) => {
       const { project } = chaos;
       const tasks = await waitingFeature(chaos);
@@ -85,7 +85,7 @@ describe('while a run goes on', () => {
     });
   });
 
-  it('an integration branch that was moved or deleted by hand is noticed, and put right again goes on', async () => {
+  it('an integration branch that the user has moved or deleted stops the run, which goes on when it is back', async () => {
     await atEach(['moved', 'deleted'], String, async (chaos, how) => {
       const { project } = chaos;
       const tasks = await waitingFeature(chaos);
@@ -110,8 +110,8 @@ describe('while a run goes on', () => {
   });
 });
 
-describe('a task that tries to stay', () => {
-  it('is gone with its run, however it has tried', async () => {
+describe('a task that tries to outlive its run', () => {
+  it('has no process left after it', async () => {
     await atEach([1], String, async (chaos) => {
       const { project } = chaos;
       await project.config('workers: { count: 2 }\n');
@@ -130,7 +130,7 @@ describe('a task that tries to stay', () => {
     });
   });
 
-  it('and kills its worker each time is given up after five of them, and the run says so', async () => {
+  it('and kills its worker each time fails after five workers, and the run says so', async () => {
     await atEach(['at once', 'later'], String, async (chaos, when) => {
       const { project } = chaos;
       await project.config('workers: { count: 2, lease: 10s }\n');

@@ -44,7 +44,7 @@ describe('many runs at once', () => {
     });
   });
 
-  it('of the same feature: one runs, the others are refused and say who is at it', async () => {
+  it('of the same feature: one runs, the others are refused and name its process', async () => {
     await atEach([1], String, async (chaos) => {
       const { project } = chaos;
       const tasks = await standardFeature(chaos, '10s');

@@ -45,7 +45,7 @@ describe('a run on another host', () => {
     await project.graph('login', [task('A', { run: 'exit 1' })]);
     await project.config('retry: { attempts: 1 }\n');
     await project.cli('kurukshetra');
-    // On this host the process with that number is somebody else's.
+    // On this host the number belongs to another process.
     const bystander = spawn('sleep', ['600']);
     const holder = { pid: bystander.pid, started: 'x', host: 'build-7.example.org', since: '2026-11-18T08:00:00.000Z' };
     await writeFile(inState('login', 'lock.json'), JSON.stringify({ ...holder, token: 'theirs' }));
@@ -84,7 +84,7 @@ describe('retry', () => {
     );
   });
 
-  it('at rest looks again once it holds the lock, and takes back nothing that was done until then', async () => {
+  it('of an ended run reads the state again under the lock, and undoes no change made until then', async () => {
     expect(await changedMeanwhile(['retry', 'A'], allComplete)).toContain('2\nerror: Task A is complete');
     expect((await project.state()).tasks).toMatchObject({ A: { status: 'complete' }, C: { status: 'complete' } });
   });
@@ -109,7 +109,7 @@ describe('cleanup', () => {
     expect((await project.cli('cleanup', '--yes')).exit).toBe(0);
   });
 
-  it('of a run of another working tree of the repository is refused, and names that', async () => {
+  it('of a run of another working tree is refused, and names that tree', async () => {
     await project.graph('login', [task('A', { run: 'until [ -e $OUTSIDE/go ]; do sleep 0.05; done; echo A > A.txt' })]);
     project.commit('specs');
     const folder = path.join(path.dirname(project.folder), 'second');
@@ -134,7 +134,7 @@ describe('cleanup', () => {
 });
 
 describe('output', () => {
-  it('into a pipe is whole, however long it is and however slow its reader', async () => {
+  it('into a pipe is complete, also a long one with a slow reader', async () => {
     await project.graph('login', [task('A')]);
     await project.cli('kurukshetra');
     const state = { ...(await project.state()), warnings: Array.from({ length: 20_000 }, (_, n) => `warning ${n} …`) };
@@ -152,7 +152,7 @@ describe('output', () => {
     expect((JSON.parse(stdout) as { warnings: string[] }).warnings).toHaveLength(20_000);
   });
 
-  it('that nobody reads any more does not keep the program', async () => {
+  it('whose reader is gone does not keep the program alive', async () => {
     await project.graph('login', [task('A')]);
     const status = project.start('kurukshetra', '--json');
     status.child.stdout?.destroy();

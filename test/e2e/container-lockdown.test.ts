@@ -11,12 +11,12 @@ import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts
 const GIB = 1024 ** 3;
 /** A volume without a name of ours, in every container. */
 const TERMINALS = '/dev/pts';
-/** In the names of files that nobody inside may see. */
+/** In the names of files that must not be visible inside. */
 const MARKER = `private-${randomUUID()}`;
 const PRIVATE = ['.ssh', '.aws', '.config', '.claude'];
 /** The task goes on when the test has looked. */
 const WAIT = 'until test -e go; do sleep 0.05; done; rm go';
-/** What a task finds out about its own walls. */
+/** What a task finds out about its own container. */
 const LOOK = `{
   echo "user $(id -u):$(id -g)"
   grep -E "^(CapEff|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status | tr -d "\\t"
@@ -32,7 +32,7 @@ const LOOK = `{
   echo "found" $(find / -name "*$MARKER*" 2> /dev/null)
 } > facts.txt`;
 
-describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkipped}`, () => {
+describe.skipIf(docker.why !== '')(`the limits of a worker's container${whySkipped}`, () => {
   let project: ContainerProject;
   let live: ReturnType<ContainerProject['start']> | undefined;
   beforeAll(buildWorkerImage);
@@ -69,7 +69,7 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
     return project.git('show', 'mahabharatha/login/integration:facts.txt');
   }
 
-  it('TC-005 are as high as they are said to be, from outside and from inside', async () => {
+  it('TC-005 are as documented, seen from outside and from inside', async () => {
     // All of it is the default.
     project = await createContainerProject({ container: 'caches: []' });
     for (const folder of PRIVATE) {
@@ -153,7 +153,7 @@ describe.skipIf(docker.why !== '')(`the walls of a worker's container${whySkippe
     ]);
   });
 
-  it('are where the configuration puts them; a further mount is there, read-only unless that is said', async () => {
+  it('are those of the configuration; a mount of the user is there, read-only by default', async () => {
     project = await createContainerProject({
       container: [
         'network: open',

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject, simpleTask } from '../support/project.ts';
 import type { TestProject, TestTask } from '../support/project.ts';
 
-/** Says something in the name of the worker that it runs on, until that ends it. */
+/** Writes forged statuses in the name of its worker, until that ends it. */
 const CLAIM = `
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
@@ -28,7 +28,7 @@ for (let more = 1; more < 1000; more += 1) {
 }
 `;
 
-/** A commit on its base by somebody else, of another time, signed, in another encoding; claimed to be verified. */
+/** A commit on its base with another author, time, signature and encoding; reported as verified. */
 const FORGED_COMMIT = `
 echo mine > A.txt
 git add A.txt
@@ -52,7 +52,7 @@ exec ${process.execPath} "$OUTSIDE/claim.mjs" A.1 verified $forged`;
 const liar = (id: string, claim: string): TestTask =>
   simpleTask(id, { run: `exec ${process.execPath} "$OUTSIDE/claim.mjs" ${id}.1 ${claim}` });
 
-describe('words that a task puts into the mouth of its worker', () => {
+describe('results that a task forges in the name of its worker', () => {
   let project: TestProject;
   beforeEach(async () => {
     project = await createProject();
@@ -76,7 +76,7 @@ describe('words that a task puts into the mouth of its worker', () => {
     },
   );
 
-  it('put nobody else into the history: author, dates, encoding, signature and message of a commit are ours', async () => {
+  it('do not change author, dates, encoding, signature or message of the commits: they are ours', async () => {
     await project.graph('login', [simpleTask('A', { run: FORGED_COMMIT })]);
     const begin = Math.floor(Date.now() / 1000);
     const run = await project.cli('kurukshetra');

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createContainerProject } from '../support/container-project.ts';
+import type { ContainerProject } from '../support/container-project.ts';
+import { simpleTask } from '../support/project.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const ROOT = process.getuid?.() === 0;
+
+/** inotify_init1 on x86_64 and arm64; says how many it got, and keeps them until it is killed. */
+const TAKE_ALL = `perl -e '
+  my $call = \`uname -m\` =~ /x86_64/ ? 294 : 26;
+  my $count = 0;
+  $count++ while $count < 10000 && syscall($call, 0) >= 0;
+  $| = 1; print "taken $count: $!\\n";
+  sleep 1 until -e "/tmp/enough";'`;
+
+describe.skipIf(docker.why !== '')(`a task that takes all inotify instances of its user${whySkipped}`, () => {
+  let project: ContainerProject;
+  let live: ReturnType<ContainerProject['start']> | undefined;
+  beforeAll(buildWorkerImage);
+  afterEach(async () => {
+    live?.child.kill();
+    await live?.end;
+    expect(project.leftovers()).toEqual([]);
+    await project.remove();
+  });
+
+  it.skipIf(!ROOT)('stops no other worker and no start of one, and its own worker goes on too', async () => {
+    project = await createContainerProject();
+    await project.graph('login', [
+      simpleTask('HOSTILE', { run: `${TAKE_ALL}; echo a > HOSTILE.txt` }),
+      // A program of a neighbour that watches its files.
+      simpleTask('B', { run: "echo begun; sleep 1; node -e \"require('fs').watch('.').close()\" && echo b > B.txt" }),
+      simpleTask('C'),
+    ]);
+    live = project.start('kurukshetra', '--workers', '2');
+    const logs = async (): Promise<string> => (await project.cli('logs')).stdout;
+    await waitUntil('all are taken', async () => (await logs()).includes('Too many open files'));
+    const hostile = project.containers().find(({ Id }) => holds(Id));
+    const other = project.containers().find(({ Id }) => Id !== hostile?.Id);
+    expect(other?.Config.User).not.toBe(hostile?.Config.User);
+    // Its successor begins while there is nothing left of what is taken.
+    execFileSync('docker', ['kill', other?.Id ?? '']);
+    await waitUntil('the others are done', async () => {
+      const { tasks } = await project.state();
+      return tasks['B']?.status === 'complete' && tasks['C']?.status === 'complete';
+    });
+    execFileSync('docker', ['exec', hostile?.Id ?? '', 'touch', '/tmp/enough']);
+    const { exit, stdout, stderr } = await live.end;
+    expect(exit, stdout + stderr).toBe(0);
+    expect(project.git('ls-tree', '--name-only', 'mahabharatha/login/integration').trim().split('\n')).toEqual([
+      'B.txt',
+      'C.txt',
+      'HOSTILE.txt',
+      'README.md',
+    ]);
+  });
+});
+
+/** Is the hostile program in this container? */
+function holds(id: string): boolean {
+  return execFileSync('docker', ['top', id], { encoding: 'utf8' }).includes('perl');
+}

@@ -141,7 +141,7 @@ describe.skipIf(docker.why !== '')(`an owner that is no run${whySkipped}`, () =>
 
   it('gives the first line to its stdin, and ends with SIGTERM or, after the grace, with SIGKILL', async () => {
     const server = await openServer(null);
-    const polite = await server.run('read line; echo "got $line"; trap "exit 7" TERM; sleep 600 & wait', {
+    const polite = await server.run('trap "exit 7" TERM; read line; echo "got $line"; sleep 600 & wait', {
       firstLine: async () => 'a word',
     });
     await waitUntil('the line has come', () => printed(polite.log).includes('got a word'));

@@ -14,24 +14,19 @@ export interface Growth {
 }
 
 /** Remembers what it has measured or was given: commits do not change. */
-export interface CheckoutGrowth {
-  /** Null means from nothing: the size of the whole checkout. */
-  between(from: string | null, to: string): Promise<Growth>;
-  /** Gives a growth that is known already. */
-  know(from: string, to: string, growth: Growth): void;
-}
-
-export function checkoutGrowth(git: GitCommand): CheckoutGrowth {
+export function checkoutGrowth(git: GitCommand) {
   const known = new Map<string, Promise<Growth>>();
   return {
-    between: (from, to) => {
+    /** Null means from nothing: the size of the whole checkout. */
+    between: (from: string | null, to: string): Promise<Growth> => {
       const key = `${from} ${to}`;
       const growth = known.get(key) ?? measure(git, from, to);
       known.set(key, growth);
       growth.catch(() => known.delete(key));
       return growth;
     },
-    know: (from, to, growth) => void known.set(`${from} ${to}`, Promise.resolve(growth)),
+    /** Gives a growth that is known already. */
+    know: (from: string, to: string, growth: Growth) => void known.set(`${from} ${to}`, Promise.resolve(growth)),
   };
 }
 

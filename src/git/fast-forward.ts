@@ -1,13 +1,13 @@
 import { copyFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { hasCode, listed, removeTree, systemCode } from '../lib/index.ts';
-import type { AppError } from '../lib/index.ts';
-import type { Environment } from '../lib/index.ts';
+import { hasCode, inOneLine, listed, removeTree, systemCode } from '../lib/index.ts';
+import type { AppError, Environment } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
 import { gitIn } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { checkIgnored } from './ignored-files.ts';
+import { readRef } from './refs.ts';
 import { uncommitted } from './working-tree.ts';
 
 interface FastForward {
@@ -37,7 +37,9 @@ export async function checkFastForward(request: FastForward, files: readonly str
   const git = gitIn(request.worktree, request.env);
   await orDirty(request, async () => {
     await checkIgnored(git, request, files);
-    for (const ref of UNFINISHED) await checkFinished(git, request, ref);
+    for (const ref of UNFINISHED)
+      if ((await readRef(git, ref)) !== undefined)
+        throw dirty(request, `a merge or cherry-pick there is not finished (${ref} exists)`);
     await withCopiedIndex(git, async (copy) => {
       // Git compares times before contents; without this, a file that was only touched would count as changed.
       await git.result(['update-index', '-q', '--refresh'], { answers: [0, 1], env: copy });
@@ -51,11 +53,6 @@ export async function checkFastForward(request: FastForward, files: readonly str
         });
     });
   });
-}
-
-async function checkFinished(git: GitCommand, request: FastForward, ref: string): Promise<void> {
-  const { code } = await git.result(['rev-parse', '--verify', '--quiet', ref], { answers: [0, 1] });
-  if (code === 0) throw dirty(request, `a merge or cherry-pick there is not finished (${ref} exists)`);
 }
 
 async function inTheWay(git: GitCommand, files: readonly string[]): Promise<string[]> {
@@ -88,7 +85,7 @@ async function orDirty(request: FastForward, work: () => Promise<unknown>): Prom
     await work();
   } catch (error) {
     if (!hasCode(error, gitErrors.GIT_FAILED)) throw error;
-    throw dirty(request, error.facts.stderr.trim().split('\n').slice(0, 8).join(' ').replaceAll(/\s+/g, ' '), error);
+    throw dirty(request, inOneLine(error.facts.stderr.trim().split('\n').slice(0, 8).join(' ')), error);
   }
 }
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { attemptRefs, branchNames, TASK_TRAILER } from '../protocol/index.ts';
+import { linesOf } from './git-command.ts';
 import type { Repository } from './repository.ts';
 
 /** What a feature's runs have left in the repository, found by exact names: nothing of the user's is among it. */
@@ -20,11 +21,11 @@ export async function findTraces(
   folders: readonly string[],
 ): Promise<FeatureTraces> {
   const names = branchNames(feature);
-  const [all, branchRefs, attempts, unmerged] = await Promise.all([
+  const [all, branchRefs, attempts, commits] = await Promise.all([
     repository.listWorktrees(),
     repository.listRefs(`refs/heads/${names.prefix}`),
     repository.listRefs(attemptRefs(feature)),
-    unmergedCommits(repository, names.integration, names.prefix),
+    ownCommits(repository, feature, ['rev-list']),
   ]);
   const isOurs = (worktree: string): boolean => folders.some((folder) => worktree.startsWith(folder + path.sep));
   const worktrees = all.map(({ folder }) => folder).filter(isOurs);
@@ -37,27 +38,26 @@ export async function findTraces(
       : [],
   );
   const kept = new Set(checkedOut.map(({ branch }) => `refs/heads/${branch}`));
-  return { worktrees, refs: [...branches.filter(({ ref }) => !kept.has(ref)), ...attempts], checkedOut, unmerged };
+  const refs = [...branches.filter(({ ref }) => !kept.has(ref)), ...attempts];
+  return { worktrees, refs, checkedOut, unmerged: commits.length };
 }
 
 /** Tasks whose work is only in the integration branch, as the commits there say. */
-export async function mergedTasks({ git, readRef }: Repository, feature: string): Promise<string[]> {
+export async function mergedTasks(repository: Repository, feature: string): Promise<string[]> {
+  const format = `--format=%(trailers:key=${TASK_TRAILER},valueonly)`;
+  return [...new Set(await ownCommits(repository, feature, ['log', '--reverse', format]))];
+}
+
+/** What the command prints for the commits of the integration branch that no other branch or tag has, line by line. */
+async function ownCommits(
+  { git, readRef }: Repository,
+  feature: string,
+  command: readonly string[],
+): Promise<string[]> {
   const { integration, prefix } = branchNames(feature);
   const tip = await readRef(`refs/heads/${integration}`);
   if (tip === undefined) return [];
-  const format = `--format=%(trailers:key=${TASK_TRAILER},valueonly)`;
-  const text = await git.text(['log', '--reverse', format, tip, ...notElsewhere(prefix)]);
-  return [...new Set(text.split('\n').filter((id) => id !== ''))];
-}
-
-async function unmergedCommits({ git, readRef }: Repository, integration: string, prefix: string): Promise<number> {
-  const tip = await readRef(`refs/heads/${integration}`);
-  if (tip === undefined) return 0;
-  const text = await git.text(['rev-list', '--count', tip, ...notElsewhere(prefix)]);
-  return Number(text.trim());
-}
-
-/** Leaves out commits that another branch or a tag has. A ref to a missing object counts as empty. */
-function notElsewhere(prefix: string): string[] {
-  return ['--ignore-missing', '--not', `--exclude=${prefix}*`, '--branches', '--tags', '--remotes', 'HEAD'];
+  // A ref to a missing object counts as empty.
+  const elsewhere = ['--ignore-missing', '--not', `--exclude=${prefix}*`, '--branches', '--tags', '--remotes', 'HEAD'];
+  return linesOf(await git.text([...command, tip, ...elsewhere]));
 }

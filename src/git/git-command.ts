@@ -136,3 +136,7 @@ async function runGit(args: readonly string[], options: Parameters<typeof run>[2
 export function entriesOf(text: string): string[] {
   return text.split('\0').filter((entry) => entry !== '');
 }
+
+export function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}

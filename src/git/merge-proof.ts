@@ -1,5 +1,6 @@
 import { firstLine, hasCode } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
+import { linesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { readChanges } from './tree-changes.ts';
 import type { Changes } from './tree-changes.ts';
@@ -60,26 +61,23 @@ export async function notContained(
 ): Promise<ReadonlySet<string>> {
   const input = [...commits, `^${tip}`].map((line) => `${line}\n`).join('');
   const text = await git.text(['rev-list', '--stdin'], { input });
-  return new Set(text.split('\n').filter((line) => line !== ''));
+  return new Set(linesOf(text));
 }
 
-/** The commits that merges on top of `from` have brought, up to `to`; undefined where there is anything but merges. */
+/** The commits that were merged on top of `from`, up to `to`; undefined when a commit between them is not a merge. */
 export async function mergedOnTop(git: GitCommand, from: string, to: string): Promise<string[] | undefined> {
   const text = await git.text(['rev-list', '--first-parent', '--parents', to, `^${from}`]);
-  const merges = text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => line.split(' '));
+  const merges = linesOf(text).map((line) => line.split(' '));
   const isChain = merges.at(-1)?.[1] === from && merges.every(({ length }) => length === 3);
-  return isChain ? merges.map(([, , brought = '']) => brought) : undefined;
+  return isChain ? merges.map(([, , merged = '']) => merged) : undefined;
 }
 
 async function findWrongStep(git: GitCommand, { steps }: MergeChain): Promise<string | undefined> {
-  const strays = await findWrongFiles(git, steps);
-  const index = strays.findIndex((files) => files.length > 0);
+  const wrong = await findWrongFiles(git, steps);
+  const index = wrong.findIndex((files) => files.length > 0);
   const task = steps[index]?.task;
   if (task === undefined) return undefined;
-  return `the merge of ${task} and the work of ${task} differ in ${strays[index]?.join(', ')}`;
+  return `the merge of ${task} and the work of ${task} differ in ${wrong[index]?.join(', ')}`;
 }
 
 /** Of each step, the files in which the merge did not do what its task did. */

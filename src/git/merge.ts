@@ -23,10 +23,6 @@ export type MergeResult =
   | { readonly kind: 'merged'; readonly commit: string }
   | { readonly kind: 'conflict'; readonly files: readonly string[] };
 
-type MergePreview =
-  | { readonly clean: true; readonly tree: string }
-  | { readonly clean: false; readonly files: string[] };
-
 /**
  * Merges two commits in the object store alone: no index, working tree or ref is changed. When a `git prune` removes an
  * object of the merge meanwhile, the merge is made again.
@@ -38,12 +34,12 @@ export async function mergeCommits(git: GitCommand, request: MergeRequest): Prom
 async function mergeOnce(git: GitCommand, request: MergeRequest): Promise<MergeResult> {
   const { tip, commit, base } = request;
   const ours = base === undefined ? tip : await tipOnBase(git, tip, base);
-  const preview = await previewMerge(git, ours, commit);
-  if (!preview.clean) return { kind: 'conflict', files: preview.files };
-  const merged = await commitMerge(git, request, preview.tree);
-  if (base === undefined) return merged;
-  const [strays = []] = await findWrongFiles(git, [{ base, commit, before: tip, after: merged.commit }]);
-  return strays.length === 0 ? merged : { kind: 'conflict', files: strays };
+  const { tree, conflicts } = await mergeTrees(git, ours, commit);
+  if (conflicts.length > 0) return { kind: 'conflict', files: conflicts };
+  const merged = await commitMerge(git, request, tree);
+  const steps = base === undefined ? [] : [{ base, commit, before: tip, after: merged }];
+  const [wrong = []] = await findWrongFiles(git, steps);
+  return wrong.length === 0 ? { kind: 'merged', commit: merged } : { kind: 'conflict', files: wrong };
 }
 
 /**
@@ -55,7 +51,11 @@ async function tipOnBase(git: GitCommand, tip: string, base: string): Promise<st
   return (await git.text(args, { env: identityEnvironment() })).trim();
 }
 
-async function previewMerge(git: GitCommand, tip: string, commit: string): Promise<MergePreview> {
+async function mergeTrees(
+  git: GitCommand,
+  tip: string,
+  commit: string,
+): Promise<{ tree: string; conflicts: string[] }> {
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', tip, commit];
   const { code, stdout } = await git.result(args, { answers: [0, 1] });
   const [tree, ...files] = entriesOf(stdout);
@@ -63,16 +63,11 @@ async function previewMerge(git: GitCommand, tip: string, commit: string): Promi
   if (tree === undefined) {
     throw gitErrors.GIT_FAILED({ args, cwd: git.cwd, exit: `exit status ${code}`, stderr: 'nothing to merge' });
   }
-  return code === 0 ? { clean: true, tree } : { clean: false, files: [...new Set(files)] };
+  return { tree, conflicts: code === 0 ? [] : [...new Set(files)] };
 }
 
-async function commitMerge(
-  git: GitCommand,
-  request: MergeRequest,
-  tree: string,
-): Promise<MergeResult & { kind: 'merged' }> {
+async function commitMerge(git: GitCommand, request: MergeRequest, tree: string): Promise<string> {
   const args = ['commit-tree', tree, '-p', request.tip, '-p', request.commit, '-F', '-'];
   const env = request.author === 'user' ? {} : identityEnvironment();
-  const commit = (await git.text(args, { input: request.message, env })).trim();
-  return { kind: 'merged', commit };
+  return (await git.text(args, { input: request.message, env })).trim();
 }

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing, readIfThere, systemCode } from '../lib/index.ts';
+import { linesOf } from './git-command.ts';
 
 /** The repository's object folder and all that it borrows from, each once. Git ignores missing ones as well. */
 export async function objectFolders(commonDir: string): Promise<string[]> {
@@ -12,7 +13,7 @@ export async function objectFolders(commonDir: string): Promise<string[]> {
   await add(path.join(commonDir, 'objects'));
   for (const folder of found) {
     const text = (await readIfThere(path.join(folder, 'info', 'alternates')))?.toString() ?? '';
-    const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    const lines = linesOf(text).filter((line) => !line.startsWith('#'));
     for (const line of lines) await add(path.resolve(folder, unquote(line)));
   }
   return found;

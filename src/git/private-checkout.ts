@@ -1,6 +1,7 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readIfThere, removeTree } from '../lib/index.ts';
+import { linesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { settingsFor } from './private-settings.ts';
 import type { PrivateSettings } from './private-settings.ts';
@@ -17,13 +18,13 @@ export interface NewPrivateCheckout {
 
 /** Makes such checkouts. The user's settings are read once: workers start together, and each reading is a process. */
 export function privateCheckouts(git: GitCommand, commonDir: string): (checkout: NewPrivateCheckout) => Promise<void> {
-  const asked = new Map<string, Promise<PrivateSettings>>();
+  const known = new Map<string, Promise<PrivateSettings>>();
   return async (checkout) => {
     const { worktree, gitDir } = checkout.inside;
     const key = JSON.stringify([worktree, gitDir]);
-    const settings = asked.get(key) ?? settingsFor(git, commonDir, { worktree, gitDir });
-    asked.set(key, settings);
-    settings.catch(() => asked.delete(key));
+    const settings = known.get(key) ?? settingsFor(git, commonDir, { worktree, gitDir });
+    known.set(key, settings);
+    settings.catch(() => known.delete(key));
     await addPrivateCheckout(git, commonDir, await settings, checkout);
   };
 }
@@ -63,6 +64,6 @@ const VISIBLE = ['refs/heads', 'refs/tags', 'refs/remotes'];
 /** Branches and tags of the user: builds need them for `git describe`, agents to see what has changed since `origin/main`. */
 async function packedRefs(git: GitCommand): Promise<string> {
   const text = await git.text(['for-each-ref', '--format=%(objectname) %(refname)', ...VISIBLE]);
-  const lines = text.split('\n').filter((line) => line !== '' && !line.includes(' refs/heads/mahabharatha/'));
+  const lines = linesOf(text).filter((line) => !line.includes(' refs/heads/mahabharatha/'));
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,5 +1,6 @@
 import { repeated } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
+import { linesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { isPassingFailure } from './repeatable.ts';
 import { removeBranchLock } from './worktrees.ts';
@@ -30,8 +31,7 @@ export const refsOf = (git: GitCommand, commonDir: string, alone: Alone) => ({
   /** Refs below a prefix. */
   listRefs: async (prefix: string): Promise<{ ref: string; commit: string }[]> => {
     const text = await git.text(['for-each-ref', '--format=%(refname) %(objectname)', prefix]);
-    const lines = text.split('\n').filter((line) => line !== '');
-    return lines.map((line) => {
+    return linesOf(text).map((line) => {
       const [ref = '', commit = ''] = line.split(' ');
       return { ref, commit };
     });

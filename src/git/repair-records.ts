@@ -7,7 +7,7 @@ import type { Found } from './persistent.ts';
 /** Git names a record after the folder of the worktree, and adds a number when the name is taken. */
 const OUR_RECORD = /^mahabharatha-worker-\d+$/;
 const FORMER_RECORD = /^worker-\d+$/;
-const LOCK_REASON = 'a Mahabharatha worker uses it';
+export const LOCK_REASON = 'a Mahabharatha worker uses it';
 
 /**
  * Removes records of our worktrees that a killed git has left half written, and returns their names. With one of them

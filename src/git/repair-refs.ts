@@ -2,6 +2,7 @@ import { readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { removeQuarantines } from './quarantine.ts';
 import { changeRefs } from './refs.ts';
+import { linesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 
 interface LooseRef {
@@ -28,24 +29,16 @@ export async function repairRefs(
   const prefixes = [`refs/heads/mahabharatha/${feature}`, `refs/mahabharatha/${feature}`];
   const files = (await Promise.all(prefixes.map((prefix) => looseFiles(commonDir, prefix)))).flat();
   const locks = files.filter(({ ref }) => ref.endsWith('.lock') && !WORKERS_LOCK.test(ref));
-  for (const { file } of locks) await rm(file, { force: true });
-  const broken = await brokenAmong(
-    git,
-    files.filter(({ ref }) => !ref.endsWith('.lock')),
-  );
-  for (const { file } of broken) await rm(file, { force: true });
-  const wanted = broken.flatMap(({ ref }) => {
+  const refs = files.filter(({ ref }) => !ref.endsWith('.lock'));
+  const broken = await brokenAmong(git, refs);
+  for (const { file } of [...locks, ...broken]) await rm(file, { force: true });
+  const commits = broken.flatMap(({ ref }) => known.get(ref) ?? []);
+  const missing = await missingAmong(git, commits);
+  const remade = broken.flatMap(({ ref }) => {
     const to = known.get(ref);
-    return to === undefined ? [] : [{ ref, to }];
+    return to === undefined || missing.has(to) ? [] : [{ ref, to }];
   });
-  const missing = await missingAmong(
-    git,
-    wanted.map(({ to }) => to),
-  );
-  await changeRefs(
-    git,
-    wanted.filter(({ to }) => !missing.has(to)),
-  );
+  await changeRefs(git, remade);
   return broken.map(({ ref }) => ref);
 }
 
@@ -54,7 +47,7 @@ export async function isWhole(git: GitCommand, commit: string, base: string): Pr
   const args = ['rev-list', '--objects', '--no-object-names', commit, '--not', base];
   const { code, stdout } = await git.result(args, { answers: [0, 128] });
   if (code !== 0) return false;
-  return (await missingAmong(git, stdout.split('\n').filter(Boolean))).size === 0;
+  return (await missingAmong(git, linesOf(stdout))).size === 0;
 }
 
 async function looseFiles(commonDir: string, prefix: string): Promise<LooseRef[]> {
@@ -70,14 +63,11 @@ async function looseFiles(commonDir: string, prefix: string): Promise<LooseRef[]
 
 async function brokenAmong(git: GitCommand, refs: readonly LooseRef[]): Promise<LooseRef[]> {
   const texts = await Promise.all(refs.map(({ file }) => readFile(file, 'latin1').catch(() => '')));
-  const ids = texts.map((text) => (ID.test(text) ? text.trim() : undefined));
-  const missing = await missingAmong(
-    git,
-    ids.filter((id) => id !== undefined),
-  );
+  const ids = texts.filter((text) => ID.test(text)).map((text) => text.trim());
+  const missing = await missingAmong(git, ids);
   return refs.filter((_, index) => {
-    const id = ids[index];
-    return id === undefined || missing.has(id);
+    const text = texts[index] ?? '';
+    return !ID.test(text) || missing.has(text.trim());
   });
 }
 

@@ -64,7 +64,7 @@ const commitsOf = (git: GitCommand, commonDir: string) => ({
   commitFacts: (id: string) => commitFacts(git, id),
   /** A commit of ours with the files of a worker's. */
   remake: (request: Remake) => remakeCommit(git, request),
-  /** Takes a branch out of a worker's bundle; throws BUNDLE_REFUSED when something in it is not as it should be. */
+  /** Takes a branch out of a worker's bundle; throws BUNDLE_REFUSED when the bundle is malformed or too costly. */
   fetchBundle: (bundle: Bundle) => fetchBundle(git, commonDir, bundle),
   /** Paths that differ between the two commits of each pair; both sides of a rename. */
   changedFiles: (pairs: readonly Pair[]) => readChanges(git, pairs),
@@ -74,7 +74,7 @@ const commitsOf = (git: GitCommand, commonDir: string) => ({
   findMergeFault: (chain: MergeChain) => findMergeFault(git, chain),
   /** Those of the commits, and of their ancestors, that a tip does not contain. */
   notContained: (tip: string, commits: readonly string[]) => notContained(git, tip, commits),
-  /** The commits that merges on top of `from` have brought, up to `to`; undefined where there is anything but merges. */
+  /** The commits that were merged on top of `from`, up to `to`; undefined when a commit between them is not a merge. */
   mergedOnTop: (from: string, to: string) => mergedOnTop(git, from, to),
 });
 
@@ -100,7 +100,7 @@ async function locate(git: GitCommand): Promise<{ root: string; commonDir: strin
     const [root = '', commonDir = ''] = text.split('\n');
     return { root: await realpath(root), commonDir: await realpath(commonDir) };
   } catch (error) {
-    // A repository of another user is one: git says what to do about it.
+    // In a repository of another user, git's own message says what to do.
     if (!hasCode(error, gitErrors.GIT_FAILED) || error.facts.stderr.includes('safe.directory')) throw error;
     throw gitErrors.NOT_A_REPOSITORY({ path: git.cwd }, { cause: error });
   }

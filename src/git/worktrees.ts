@@ -3,7 +3,7 @@ import path from 'node:path';
 import { realPathOf, removeLockDrafts, removeTree, repeated, withLock } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import { removeHalves } from './repair-halves.ts';
-import { removeHalfRecords, repairRecords } from './repair-records.ts';
+import { LOCK_REASON, removeHalfRecords, repairRecords } from './repair-records.ts';
 
 const LOCK_WAIT_MS = 120_000;
 
@@ -54,7 +54,7 @@ async function addWorktree(git: GitCommand, commonDir: string, worktree: NewWork
   await removeWorktree(git, commonDir, worktree.folder);
   await removeBranchLock(commonDir, worktree.branch);
   await mkdir(path.dirname(worktree.folder), { recursive: true });
-  const name = ['--lock', '--reason', 'a Mahabharatha worker uses it', '--no-track', '-B', worktree.branch];
+  const name = ['--lock', '--reason', LOCK_REASON, '--no-track', '-B', worktree.branch];
   await git.text(['worktree', 'add', '--quiet', ...name, '--', worktree.folder, worktree.base]);
 }
 

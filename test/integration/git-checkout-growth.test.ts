@@ -2,14 +2,18 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRepository } from '../../src/git/index.ts';
-import type { CheckoutGrowth } from '../../src/git/checkout-growth.ts';
+import type { Repository } from '../../src/git/index.ts';
 import { tempRepository } from '../support/temp-repository.ts';
 import type { TempRepository } from '../support/temp-repository.ts';
 
 const KIB = 1024;
 const text = (kib: number): string => 'x'.repeat(kib * KIB);
 
-async function open(): Promise<{ temp: TempRepository; base: string; growth: CheckoutGrowth['between'] }> {
+async function open(): Promise<{
+  temp: TempRepository;
+  base: string;
+  growth: Repository['checkoutGrowth']['between'];
+}> {
   const temp = tempRepository();
   const base = temp.commit({ 'a.txt': text(8), 'there/b.txt': 'b' });
   return { temp, base, growth: (await openRepository(temp.folder, temp.env)).checkoutGrowth.between };

@@ -3,7 +3,7 @@ import { cacheVolumes } from './caches.ts';
 
 const volumeOf = (repo: string): string | undefined => cacheVolumes(repo, ['npm'], null)[0]?.volume;
 
-it('caches are volumes of one repository, and each package manager is told of its own', () => {
+it('caches are volumes of one repository, and a variable names each to its package manager', () => {
   const [npm, pip, ...others] = cacheVolumes('/home/me/project', ['npm', 'pip'], null);
   expect(others).toEqual([]);
   expect(npm).toEqual({

@@ -3,7 +3,7 @@ import type { Engine, Labels } from '../engines/index.ts';
 import { INSIDE } from '../protocol/index.ts';
 import { LABEL } from './owner.ts';
 
-/** How each package manager is told where its downloads are. */
+/** The variable that names the folder of downloads for each package manager. */
 const VARIABLES = {
   npm: 'npm_config_cache',
   yarn: 'YARN_CACHE_FOLDER',
@@ -16,7 +16,7 @@ const VARIABLES = {
 
 export type CacheName = keyof typeof VARIABLES;
 
-/** A volume that outlives its owners, and what finds it inside. */
+/** A volume that outlives its owners, and the variable that names its place inside. */
 export interface CacheVolume {
   readonly volume: string;
   readonly labels: Labels;
@@ -25,8 +25,8 @@ export interface CacheVolume {
 }
 
 /**
- * One volume for each repository and package manager: what one repository's tasks put there, no other one trusts. A volume
- * that a group shares differs from that of a single user, who has closed it to all others.
+ * One volume for each repository and package manager: no repository trusts what tasks of another have put there. A volume
+ * that a group shares is another one than that of a single user, which other users cannot read.
  */
 export function cacheVolumes(repo: string, names: readonly CacheName[], group: number | null): CacheVolume[] {
   const id = createHash('sha256').update(repo).digest('hex').slice(0, 12);
@@ -37,7 +37,7 @@ export function cacheVolumes(repo: string, names: readonly CacheName[], group: n
   });
 }
 
-/** Names of the cache volumes of a repository, which no owner takes along. */
+/** Names of the cache volumes of a repository. They stay when their owners go. */
 export async function cachesInEngine(engine: Engine, repo: string): Promise<string[]> {
   return (await engine.listVolumes({ [LABEL.cache]: repo })).map(({ name }) => name);
 }

@@ -18,7 +18,7 @@ describe('the end of a container', () => {
     expect(end(code)).toEqual(expected);
   });
 
-  it('over a limit is charged with the limit, also when its memory was used up as well', () => {
+  it('over a limit has the words of that limit, also when its memory was used up as well', () => {
     expect(end(137, { oomKilled: true, overLimit: 'killed: too much' })).toEqual({
       code: null,
       signal: 'SIGKILL',
@@ -34,7 +34,7 @@ describe('the end of a container', () => {
     });
   });
 
-  it('is no such end when the kernel took something else in it, and the worker went on', () => {
+  it('is no such end when the kernel killed another process in it, and the worker went on', () => {
     expect(end(0, { oomKilled: true })).toEqual({ code: 0, signal: null });
     expect(end(143, { oomKilled: true })).toEqual({ code: null, signal: 'SIGTERM' });
   });

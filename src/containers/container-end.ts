@@ -5,7 +5,7 @@ import type { ContainerEnd } from './container-wish.ts';
 
 const KILLED = 128 + constants.signals.SIGKILL;
 
-/** Pure: how a container ended. An init tells a signal as 128 and its number. */
+/** Pure: how a container ended. An init reports a signal as 128 plus its number. */
 export function containerEnd(
   { code, oomKilled }: ContainerExit,
   known: { readonly overLimit: string | undefined; readonly memoryBytes: number },

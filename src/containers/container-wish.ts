@@ -2,12 +2,12 @@ import type { Attachment, ContainerSpec, Mount } from '../engines/index.ts';
 import type { Output } from './output.ts';
 import type { Owner } from './owner.ts';
 
-/** A container that is wanted. What every container of ours has, and what none may have, is not asked for. */
+/** A container that is wanted. What is the same for every container of ours is not in here. */
 export interface ContainerWish extends Omit<ContainerSpec, 'name' | 'env' | 'stdin' | 'logBytes'> {
   readonly owner: Owner;
   readonly role: string;
   readonly session: string;
-  /** The first that is free. */
+  /** The first free one is taken. */
   readonly names: readonly [string, ...string[]];
   /** For the first program, which gets none of the image's variables. `inspect` shows it: no secrets. */
   readonly env: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface KnownAtStart {
   readonly imageEnv: Readonly<Record<string, string>>;
 }
 
-/** What is kept of a container on the host, and how much of the host's disk it may take. */
+/** What a container leaves on the host: its output, its folders, and how much of the disk they may take. */
 export interface Upkeep {
   /** Folders of the host that it writes. */
   readonly folders: readonly [string, ...string[]];
@@ -35,7 +35,7 @@ export interface Upkeep {
   keep(attachment: Attachment): Output;
   /** Takes the output of a container that another process has started. */
   resume(id: string): Output;
-  /** Makes room after it went over its disk limit. */
+  /** Makes room after the container has exceeded its disk limit. */
   empty(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export interface DiskLimit {
 export interface StartedContainer {
   readonly owner: Owner;
   readonly id: string;
-  /** Tells it from another one of the same id in a new engine. */
+  /** Distinguishes it from a container of the same id in a new engine. */
   readonly createdAt: string;
   readonly upkeep: Upkeep;
 }

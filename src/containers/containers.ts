@@ -15,22 +15,22 @@ import type { RetryOutage } from './retry.ts';
 import { startContainer } from './start-container.ts';
 import { sweepOwner } from './sweep.ts';
 
-/** Between SIGKILL and removal by force, which also ends what is paused or stuck. */
+/** Between SIGKILL and removal by force, which also ends a container that is paused or stuck. */
 const KILL_MS = 5000;
-/** How long a sweep waits for what is just being made, so that it can go too. */
+/** How long a sweep waits for containers that are being made, so that it removes them too. */
 const MAKING_MS = 30_000;
 
 /** Locked-down containers, each of which has an owner. Stopping and recovering something that is gone is not an error. */
 export interface Containers {
-  /** A sweep waits for a wish that is still in the making. */
+  /** The wish may still be in the making: a sweep waits for it. */
   start(wish: Promise<ContainerWish>): Promise<ContainerInfo>;
-  /** Is it still the container that was started, and running? It is watched from now on if so. */
+  /** Whether it is still the container that was started, and running. If so, it is watched from now on. */
   recover(container: StartedContainer): Promise<boolean>;
   /** Resolves when it is gone; rejects with ENGINE_UNREACHABLE when that cannot be known. */
   wait(container: StartedContainer): Promise<ContainerEnd>;
   /** SIGTERM; after the grace it is killed. */
   stop(container: StartedContainer, graceMs: number): Promise<ContainerEnd>;
-  /** Removes all that the owner has in the engine. Returns how many containers went. */
+  /** Removes all that the owner has in the engine. Returns how many containers that were. */
   sweep(ownerId: string): Promise<number>;
 }
 
@@ -65,7 +65,7 @@ export function createContainers(options: ContainersOptions): Containers {
     sweep: async (ownerId) => {
       await owners.close(ownerId);
       const swept = await sweepWith(engine, ownerId, pending);
-      // What could not be swept, or is still to come, is left to the sweeper.
+      // What could not be removed, or is still being made, is left to the sweeper.
       if (pending.isEmpty()) owners.forget(ownerId);
       return swept;
     },
@@ -79,7 +79,7 @@ async function start({ engine, owners, watches }: Parts, wish: ContainerWish, ag
   const token = client === null ? null : tokenOf(client);
   const { info, output } = await startContainer(engine, wish, { keep: upkeep.keep, token });
   void watches.begin({ owner, id: info.id, createdAt: info.createdAt, upkeep }, output);
-  // After the container, which waits for it when it needs it: both at once would only be slower.
+  // Not at the same time, which would be slower: the container waits for its way out when it needs it.
   if (client !== null) await orRemove(engine, info.id, wayOut());
   return info;
 }
@@ -92,7 +92,7 @@ async function recover({ engine, pending, owners, watches }: Parts, container: S
   return true;
 }
 
-/** What is just being made would come after the sweep. */
+/** Sweeps again after what is being made now. */
 async function sweepWith(engine: Engine, ownerId: string, pending: Pending): Promise<number> {
   const swept = await sweepOwner(engine, ownerId);
   if (pending.isEmpty()) return swept;
@@ -100,7 +100,7 @@ async function sweepWith(engine: Engine, ownerId: string, pending: Pending): Pro
   return swept + (await sweepOwner(engine, ownerId));
 }
 
-/** The same one, and not only its remains: those go. */
+/** Whether it is the same container, and alive. The remains of a dead one are removed. */
 async function isStillThere(engine: Engine, { id, createdAt }: StartedContainer): Promise<boolean> {
   const info = await engine.inspectContainer(id);
   if (info === undefined || info.createdAt !== createdAt) return false;
@@ -109,12 +109,12 @@ async function isStillThere(engine: Engine, { id, createdAt }: StartedContainer)
   return false;
 }
 
-/** What an engine that went away has kept of a start that it did not answer. */
+/** Removes what is left of a start that the engine did not answer. */
 async function removeAll(engine: Engine, labels: Labels): Promise<void> {
   for (const { id } of await engine.listContainers(labels)) await engine.removeContainer(id);
 }
 
-/** A container without what it needs is not left behind. */
+/** Removes the container when what it needs cannot be had. */
 async function orRemove(engine: Engine, id: string, need: Promise<void>): Promise<void> {
   try {
     await need;
@@ -124,7 +124,7 @@ async function orRemove(engine: Engine, id: string, need: Promise<void>): Promis
   }
 }
 
-/** SIGTERM, SIGKILL after the grace, and by force what is left then. */
+/** SIGTERM, SIGKILL after the grace, then removal by force. */
 async function endContainer(engine: Engine, id: string, end: Promise<unknown>, graceMs: number): Promise<void> {
   const gone = end.then(
     () => true,

@@ -1,13 +1,13 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** More are not looked through: what is left of the disk is watched too. */
+/** Only so many are looked at: the free space of the disk is watched as well. */
 const MOST_FILES = 50_000;
 const BLOCK_BYTES = 512;
 
 /**
- * What files take on the disk that processes of a container have open and that have no name any more: no measuring of
- * folders finds them. Where the engine is not on this machine there are none to be seen.
+ * Bytes on the disk of files that have no name any more and that processes of a container have open: to measure folders
+ * does not find them. None are seen when the engine is on another machine.
  */
 export async function deletedBytes(containerId: string, proc = '/proc'): Promise<number> {
   const pids = (await namesIn(proc)).filter((name) => /^\d+$/.test(name));

@@ -30,7 +30,7 @@ describe('what a container keeps on the disk', () => {
     expect(await problem(folders, 4 * MIB)).toBeUndefined();
   });
 
-  it('is what takes room: no holes, nothing twice, and nothing that is somewhere else', async () => {
+  it('counts what takes room: no holes, nothing twice, and nothing in other places', async () => {
     const folders = someFolders();
     const elsewhere = path.join(tempFolder(), 'large');
     writeFileSync(elsewhere, Buffer.alloc(4 * MIB, 1));
@@ -51,7 +51,7 @@ describe('what a container keeps on the disk', () => {
     expect(await problem(folders, 3 * MIB)).toBeUndefined();
   });
 
-  it('is looked at again and again, until there is too much', async () => {
+  it('is measured again and again, until it is too much', async () => {
     const sizes = [1, 3];
     const measure = async (): Promise<typeof NOTHING> => ({ ...NOTHING, bytes: sizes.shift() ?? 0 });
     expect(await watchDisk({ folders: someFolders(), measure }, limit(2), new AbortController().signal)).toContain(
@@ -60,7 +60,7 @@ describe('what a container keeps on the disk', () => {
     expect(sizes).toEqual([]);
   });
 
-  it('is not looked at any more when the container is gone', async () => {
+  it('is not measured any more when the container is gone', async () => {
     const over = new AbortController();
     const measure = async (): Promise<typeof NOTHING> => {
       over.abort();
@@ -71,13 +71,13 @@ describe('what a container keeps on the disk', () => {
 });
 
 describe('what cannot be measured', () => {
-  it('is no excuse: too many files to be counted are too many', () => {
+  it('counts as too much when there are too many files to be counted', () => {
     expect(problemOf({ ...NOTHING, endless: true }, MIB, 0)).toBe(
       'hold so many files that they cannot be counted within 120 s',
     );
   });
 
-  it('may be hidden for a moment, as tests do it, and not for longer', () => {
+  it('may be hidden for a moment, as tests do, and not for longer', () => {
     const usage = { ...NOTHING, hidden: "du: cannot read directory 'x': Permission denied" };
     expect(problemOf(usage, MIB, 59_000)).toBeUndefined();
     expect(problemOf(usage, MIB, 60_000)).toBe(

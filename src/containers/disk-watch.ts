@@ -5,22 +5,22 @@ import type { DiskLimit } from './container-wish.ts';
 import type { DiskMeter } from './free-space.ts';
 
 const FASTEST_MS = 1000;
-/** A disk may fill up between two looks: they are never further apart. */
+/** The longest time between two looks: the disk may fill up meanwhile. */
 const SLOWEST_MS = 30_000;
-/** Of the time at most so much goes into measuring. */
+/** The part of the time that goes into measuring, at most. */
 const SHARE = 0.05;
 const MEASURE_TIMEOUT_MS = 120_000;
-/** Tests forbid folders for a moment; one that is forbidden for longer hides something. */
+/** Tests close folders for a moment; one that is closed for longer hides something. */
 const HIDDEN_MS = 60_000;
-/** What a file counts at least: an empty one takes no room, but a disk has only so many. */
+/** What a file counts at least: an empty file takes no room, but a disk has room for a limited number of files. */
 const BYTES_PER_FILE = 4096;
 
 interface DiskUsage {
   readonly bytes: number;
   readonly files: number;
-  /** What kept us from seeing all of it: a folder that its owner forbids. */
+  /** The error of a folder that could not be read: its owner has closed it. */
   readonly hidden: string | undefined;
-  /** Not to be measured in any time: it has too many files. */
+  /** It has too many files to be measured in time. */
   readonly endless: boolean;
 }
 
@@ -40,14 +40,14 @@ export function createDiskMeter(folders: DiskMeter['folders'], containerId: stri
 
 type Measure = (signal?: AbortSignal) => Promise<DiskUsage>;
 
-/** A folder of the host that is mounted has no quota, so its size is looked at again and again. */
+/** A mounted folder of the host has no quota, so its size is measured again and again. */
 export async function watchDisk(
   { folders: [first], measure }: Pick<DiskMeter, 'folders'> & { readonly measure: Measure },
   { bytes: limitBytes, setting }: DiskLimit,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let hiddenSince: number | undefined;
-  // Not at once: nothing is there yet, and a program that starts has better use for the processor.
+  // Not at once: nothing is there yet, and the program that is starting needs the processor.
   let pauseMs = FASTEST_MS;
   for (;;) {
     await pause(first, pauseMs, limitBytes / 4, signal);
@@ -62,7 +62,7 @@ export async function watchDisk(
   }
 }
 
-/** Over sooner when the disk fills up meanwhile: to ask for what is free costs nothing. */
+/** Ends sooner when the disk fills up meanwhile: to ask for the free space costs nothing. */
 async function pause(folder: string, ms: number, lossBytes: number, signal: AbortSignal): Promise<void> {
   const freeBytes = (): Promise<number> =>
     statfs(folder).then(
@@ -76,7 +76,7 @@ async function pause(folder: string, ms: number, lossBytes: number, signal: Abor
   }
 }
 
-/** Pure: what is wrong with so much on the disk, in words. */
+/** Pure: why this usage is not allowed, in words. */
 export function problemOf(usage: DiskUsage, limitBytes: number, hiddenMs: number): string | undefined {
   const { bytes, files, hidden, endless } = usage;
   if (bytes > limitBytes) return `hold ${inBytes(bytes)} on the disk, the limit is ${inBytes(limitBytes)}`;
@@ -89,8 +89,8 @@ export function problemOf(usage: DiskUsage, limitBytes: number, hiddenMs: number
 }
 
 /**
- * `du` goes down by open folders and follows no link, whatever is swapped under its feet. Only GNU's counts files; what
- * has just gone is not counted.
+ * `du` goes down by open folders and follows no link, also when a folder is exchanged meanwhile. Only GNU's counts files.
+ * Files that are removed meanwhile are not counted.
  */
 export async function diskUsage(folders: readonly string[], signal?: AbortSignal): Promise<DiskUsage> {
   const options = {

@@ -12,7 +12,7 @@ export function egressVolume(ownerId: string): string {
 
 /**
  * Makes the volume on which an owner's egress proxy listens, and the key by which that proxy knows its clients. The key
- * is a label of the volume, so that an owner that is resumed has the same one: nothing inside a container sees a label.
+ * is a label of the volume, so that a resumed owner finds it again; no program in a container can read a label.
  */
 export async function egressKey(engine: Engine, owner: Pick<Owner, 'id' | 'kind' | 'labels'>): Promise<string> {
   const name = egressVolume(owner.id);
@@ -25,7 +25,7 @@ export async function egressKey(engine: Engine, owner: Pick<Owner, 'id' | 'kind'
   return key;
 }
 
-/** By which a client proves to the proxy that it is the one it says. */
+/** With it a client proves its number to the proxy. */
 export function egressToken(key: string, client: number): string {
   return keyedDigest(key, egressIdentity(client));
 }

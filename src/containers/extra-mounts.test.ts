@@ -66,7 +66,7 @@ describe('further mounts', () => {
     expect((await ask(['link', '/inside'])).mounts).toMatchObject([{ source: path.join(top, 'home/data') }]);
   });
 
-  it('are not taken for what they hide when that is itself a link', async () => {
+  it('are refused in a private folder that is itself a link', async () => {
     mkdirSync(path.join(top, 'dotfiles/aws'), { recursive: true });
     symlinkSync(path.join(top, 'dotfiles/aws'), path.join(top, 'home/.aws'));
     expect(await problemOf(['../dotfiles', '/inside'])).toContain('dotfiles/aws is never mounted');
@@ -92,11 +92,11 @@ describe('further mounts', () => {
     '/run/secrets',
     '/usr/bin',
     '/x/../tmp',
-  ])('do not hide what is at %s', async (target) => {
+  ])('do not cover %s', async (target) => {
     expect(await problemOf(['~/data', target])).toContain('is not free inside');
   });
 
-  it('do not hide one another', async () => {
+  it('do not cover one another', async () => {
     writeFileSync(path.join(top, 'home/file'), '');
     expect(await problemOf(['~/data', '/data'], ['~/file', '/data/file'])).toMatch(
       /^workers\.container\.mounts\[1\] \(~\/file\): \/data\/file is not free inside: \/data is another mount$/,
@@ -160,7 +160,7 @@ describe('further mounts', () => {
     expect(await problemOf([folder, '/inside'])).toContain(reason);
   });
 
-  it('of a user whose home is /root are his own to give', async () => {
+  it("may come from /root when that is the user's home", async () => {
     places = { ...places, homes: ['/root', '/root'] };
     expect(await problemOf(['/root', '/inside'])).toContain('is never mounted');
     expect(await problemOf(['/root/no-such-folder', '/inside'])).toContain('there is no such folder');

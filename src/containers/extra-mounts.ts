@@ -15,7 +15,7 @@ interface AllowedFolder {
 }
 
 interface MountPlaces {
-  /** The user's home folder; what else may be called so comes after it. */
+  /** The user's home folder, then other folders that may be called so. */
   readonly homes: readonly [string, ...string[]];
   /** Root of the repository and its git directory. */
   readonly root: string;
@@ -26,20 +26,20 @@ interface MountPlaces {
   readonly own: readonly string[];
   /** What the user lets repositories mount. */
   readonly allowed: readonly AllowedFolder[];
-  /** Where that is said. */
+  /** The file that says so. */
   readonly settingsFile: string;
-  /** Where the engine listens: a socket, or an address that leads to no file; null when none has been found. */
+  /** Where the engine listens: a socket, or an address that is no file; null when no engine was found. */
   readonly engine: string | null;
 }
 
-/** Keys, accounts and settings of people; a worker has no business there. */
+/** Keys, accounts and settings of people. */
 const PRIVATE = [
   '.ssh .aws .config .claude .claude.json .gnupg .kube .docker .azure .netrc .npmrc .git-credentials .pypirc',
   '.password-store .mozilla .local/share/keyrings Library/Keychains',
 ].flatMap((names) => names.split(' '));
-/** The machine itself; a worker that may write there, or talk to an engine, is its master. */
+/** The machine itself: a worker that can write there, or use an engine, controls it. */
 const SYSTEM = ['/proc', '/sys', '/dev', '/run', '/var/run', '/var/lib/docker', '/etc', '/boot'];
-/** Ours, and the system's own. */
+/** Places inside that are taken, by us and by the system. */
 const TAKEN = [
   [INSIDE.worktree, INSIDE.gitDir, INSIDE.objects, INSIDE.home, INSIDE.caches, '/run', '/opt/mahabharatha', '/tmp'],
   ['/proc', '/sys', '/dev', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/usr', '/var/run'],
@@ -47,7 +47,7 @@ const TAKEN = [
 
 type BindMount = Mount & { readonly kind: 'bind' };
 
-/** The user's own mounts, or what is wrong with them: text for each, all at once. */
+/** The mounts of the configuration, and a text for each that is refused. */
 export async function extraMounts(
   wished: readonly WishedMount[],
   places: MountPlaces,
@@ -76,7 +76,7 @@ async function checkMount(
   forbidden: readonly string[],
 ): Promise<BindMount | string> {
   const named = path.resolve(root, homePath(wish.source, homes));
-  // A link may lead anywhere: what counts is where it ends.
+  // A link may lead anywhere: only its end counts.
   const source = await realpath(named).catch(() => undefined);
   if (source === undefined) return 'there is no such folder or file';
   const near = forbidden.find((one) => touches(source, one));
@@ -89,7 +89,7 @@ async function checkMount(
   return { kind: 'bind', source, target, readOnly: wish.read_only };
 }
 
-/** Links in the user's own list count by where they end as well. What is not there allows nothing. */
+/** Links in the user's list count by their end, too. A folder that is missing allows nothing. */
 async function realFolders({ allowed, homes }: MountPlaces): Promise<AllowedFolder[]> {
   const found = await Promise.all(
     allowed.map(async ({ folder, writable }) => {
@@ -100,7 +100,7 @@ async function realFolders({ allowed, homes }: MountPlaces): Promise<AllowedFold
   return found.flat();
 }
 
-/** The repository says what it wants, and only the user what it may have: the innermost folder of their list counts. */
+/** The repository names what it wants; only the user's list allows it. Of nested folders in the list the innermost counts. */
 function notAllowed(mount: BindMount, allowed: readonly AllowedFolder[], file: string): string | undefined {
   const around = allowed
     .filter(({ folder }) => within(mount.source, folder))
@@ -116,7 +116,7 @@ function homePath(folder: string, homes: MountPlaces['homes']): string {
   return folder.replace(/^~(?=\/|$)/, () => homes[0]);
 }
 
-/** What a mount and the others cannot be side by side. */
+/** Why a mount cannot be made beside the others. */
 function clashWith(
   mount: BindMount,
   before: readonly (BindMount | undefined)[],
@@ -124,7 +124,7 @@ function clashWith(
 ): string | undefined {
   const there = before.find((other) => other !== undefined && touches(mount.target, other.target));
   if (there !== undefined) return `${mount.target} is not free inside: ${there.target} is another mount`;
-  // A worker that may write the folder around it may put a link to anywhere in its place, and the next container follows that.
+  // A worker that can write the folder around it can put a link in its place, and the next container would follow that.
   const around = all.find(
     (other) =>
       other !== undefined && !other.readOnly && other.source !== mount.source && within(mount.source, other.source),
@@ -138,12 +138,12 @@ async function forbiddenPlaces({ homes, commonDir, root, objects, engine, own }:
     ...SYSTEM,
     ...own,
     commonDir,
-    // In a worktree a file that says where the repository is.
+    // In a worktree it is a file that names the repository's place.
     path.join(root, '.git'),
     ...objects,
     path.join(root, '.mahabharatha'),
     ...(engine !== null && path.isAbsolute(engine) ? [engine] : []),
-    // Of another user than the one that asks.
+    // Unless it is the home of the user.
     ...(homes.some((home) => within(home, '/root')) ? [] : ['/root']),
   ];
   const real = await Promise.all(all.map((one) => realpath(one).catch(() => one)));

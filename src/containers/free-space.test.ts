@@ -42,7 +42,7 @@ it('the container that grew most is killed when the disk is nearly full, and the
   expect(await others).toBeUndefined();
 });
 
-it('a disk that others of the machine have filled ends no container, nor does one that had little room from the start', async () => {
+it('no container ends for a disk that other programs have filled, or that had little room from the start', async () => {
   expect(likeliest([{ bytes: GIB / 32 }, { bytes: -GIB }], GIB)).toBeUndefined();
   expect(likeliest([], GIB)).toBeUndefined();
   expect(likeliest([{ bytes: GIB / 16 }, { bytes: GIB / 8 }], GIB)).toEqual({ bytes: GIB / 8 });

@@ -2,23 +2,23 @@ import { stat, statfs } from 'node:fs/promises';
 import { inBytes, sleep } from '../lib/index.ts';
 import type { Upkeep } from './container-wish.ts';
 
-/** One call of the system per disk. What reserves room instead of writing it fills a disk at once. */
+/** Short, because a program that reserves room fills a disk at once. A look is one system call per disk. */
 const LOOK_MS = 250;
-/** A disk that had less than twice that at the start is not called full at once. */
+/** Below it a disk is nearly full. Of a disk that has little room at the start, half of that room. */
 const FLOOR_BYTES = 1024 ** 3;
-/** Of the floor: a container that grew less has not filled the disk. */
+/** A container that grew by less than this part of the floor has not filled the disk. */
 const LEAST_GROWTH = 1 / 16;
 
 /** Measures what a container keeps on the disk. */
 export interface DiskMeter {
   readonly folders: Upkeep['folders'];
-  /** All its folders and what it has open besides. */
+  /** Its folders, and the deleted files that it has open. */
   measure(signal?: AbortSignal): Promise<{ readonly bytes: number }>;
-  /** As it was measured last. */
+  /** The last measurement. */
   last(): number;
 }
 
-/** Watches what is left on the disks of all containers. */
+/** Watches the free space on the disks of all containers. */
 export interface FreeSpace {
   /** Resolves with the reason when this container is to be killed: the disk is nearly full, and it grew most. */
   watch(meter: DiskMeter, signal: AbortSignal): Promise<string | undefined>;
@@ -26,7 +26,7 @@ export interface FreeSpace {
 
 interface Watched {
   readonly meter: DiskMeter;
-  /** What it kept when there was room still, as far as that was measured. */
+  /** What it kept when there was still room, by the last measurement. */
   before: number;
   readonly end: (reason: string) => void;
 }
@@ -96,7 +96,7 @@ function reasonFor(free: number, growth: number): string {
   );
 }
 
-/** What has grown until now is known from now on: nothing is killed twice for it. */
+/** Notes the new size: no second container is killed for the same growth. */
 async function growthOf(one: Watched): Promise<number> {
   const { bytes } = await one.meter.measure();
   const growth = bytes - one.before;

@@ -1,16 +1,16 @@
 /** The users that containers of one owner run as. */
 export interface Identity {
-  /** Of the owner's helpers, such as the egress proxy; of all containers, unless they are apart. */
+  /** Of the owner's helpers, such as the egress proxy; also of its other containers, unless they are `apart`. */
   readonly uid: number;
   readonly gid: number;
-  /** Each container is a user of its own: then no container can take from the others what the system gives each user. */
+  /** Each container is a user of its own, so that none can use up what the system gives to one user. */
   readonly apart: boolean;
 }
 
-/** Between those that systems give to people and those that they give to containers of theirs. */
+/** Between the ids that systems give to people and those that they give to their own containers. */
 const FIRST_UID = 70_000;
 const LAST_UID = 99_999;
-/** As many as a run may have workers, and one for the helpers. */
+/** One for each worker that a run may have, and one for the helpers. */
 const NEEDED = 65;
 const STEP = 1000;
 
@@ -21,7 +21,7 @@ export interface KnownUsers {
   readonly subuid: string;
 }
 
-/** Pure. Ourselves; or when that is root, users without rights that the system does not know. */
+/** Pure. Our own user; for root, users that the system does not know and that have no rights. */
 export function containerIdentity(uid: number, gid: number, known: KnownUsers): Identity {
   if (uid !== 0) return { uid, gid: gid === 0 ? uid : gid, apart: false };
   const taken = takenIds(known);

@@ -35,7 +35,7 @@ async function keep(does: FakeProgram): Promise<{ log: string; starts: () => num
   return { log: path.join(shared, 'egress.jsonl'), starts: () => count };
 }
 
-it('a proxy that ends again and again gets a rest, which the log tells; then it is started again', async () => {
+it('a proxy that ends again and again is started later, and the log says so', async () => {
   const { log, starts } = await keep((process) => setTimeout(() => process.runOutOfMemory(), 5));
   await waitUntil('it is started after the rest', () => starts() > 3);
   const [first] = readFileSync(log, 'utf8').split('\n');
@@ -46,7 +46,7 @@ it('a proxy that ends again and again gets a rest, which the log tells; then it 
   );
 });
 
-it('an owner that is resumed has the key by which its proxy knows the clients', async () => {
+it('a resumed owner has the key with which its proxy checks the clients', async () => {
   const machine = createFakeEngineMachine(() => undefined, []);
   const key = await egressKey(createFakeEngine(machine), OWNER);
   expect(await egressKey(createFakeEngine(machine), OWNER)).toBe(key);

@@ -17,20 +17,20 @@ import type { StartWish } from './start-container.ts';
 
 const MEMORY_BYTES = 512 * 1024 * 1024;
 const PIDS = 64;
-/** It writes none. */
+/** It writes no files. */
 const FILE_BYTES = 1024 * 1024;
-/** One that ends again and again is no passing trouble: then it gets a rest, and its clients have no network meanwhile. */
+/** When the proxy ends too often, the next start waits, and its clients have no network meanwhile. */
 const STARTS: Starts = { most: 10, withinMs: 5 * 60_000, againMs: 500 };
-/** Of what it says, on the host. */
+/** Of its log, on the host. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 const MINUTE_MS = 60_000;
-/** For its last words. */
-const FAREWELL_MS = 3000;
+/** For the counts that it logs when it ends. */
+const LAST_OUTPUT_MS = 3000;
 
 export interface EgressProxy {
   /** Resolves when it runs; rejects when it cannot be started. */
   readonly started: Promise<void>;
-  /** Ends it, and not just kills it: it has counts to tell. Resolves when they are in the log, or cannot be waited for. */
+  /** Asks it to end, so that it logs its last counts. Resolves when these are in the log, or after a limit. */
   close(): Promise<void>;
 }
 
@@ -48,13 +48,13 @@ interface Starts {
 interface ProxyWishes {
   readonly egress: Egress;
   readonly owner: Owner;
-  /** By which it knows its clients. */
+  /** With it the proxy checks its clients. */
   readonly key: string;
   readonly retry: RetryOutage;
   readonly starts?: Starts;
 }
 
-/** The one way out for all containers of an owner. It is kept running until closed, and goes with the owner's sweep. */
+/** Keeps the egress proxy of an owner running until it is closed. The owner's sweep removes it. */
 export function keepEgressProxy(engine: Engine, wishes: ProxyWishes): EgressProxy {
   const { retry, owner, starts = STARTS } = wishes;
   const closing = new AbortController();
@@ -63,17 +63,17 @@ export function keepEgressProxy(engine: Engine, wishes: ProxyWishes): EgressProx
   let latest: Promise<Proxy | string> = first;
   const keep = async (): Promise<void> => {
     await first;
-    const rest = createRest(owner.egressLog, starts, closing.signal);
+    const pause = createPause(owner.egressLog, starts, closing.signal);
     for (;;) {
       const proxy = await latest;
       const end = typeof proxy === 'string' ? proxy : await endOfProxy(engine, proxy, retry);
-      await rest(end);
+      await pause(end);
       if (closing.signal.aborted) return;
-      // One more start that fails is no reason to give up the next.
+      // After a start that fails there is another one.
       latest = begin().catch(reasonOf);
     }
   };
-  // An engine that fails is noticed by those who wait for the containers.
+  // An error of the engine is seen where the containers are waited for.
   const over = keep().catch(() => undefined);
   const end = async (): Promise<void> => {
     const proxy = await latest;
@@ -87,20 +87,20 @@ export function keepEgressProxy(engine: Engine, wishes: ProxyWishes): EgressProx
         () => over,
         () => undefined,
       );
-      await within(FAREWELL_MS, ended);
+      await within(LAST_OUTPUT_MS, ended);
     },
   };
 }
 
-/** In words, when all that it has said is in the log. */
+/** How it ended, in words, once all its output is in the log. */
 async function endOfProxy(engine: Engine, { id, output }: Proxy, retry: RetryOutage): Promise<string> {
   const { code, oomKilled } = await retry(() => engine.waitContainer(id));
   await output.settled();
   return oomKilled ? 'its memory was used up' : `it ended with code ${code ?? 'unknown'}`;
 }
 
-/** Waits before the next start: a moment, or for long after many that did no good. */
-function createRest(
+/** Waits before the next start: a moment, or longer after too many starts. */
+function createPause(
   log: string,
   { most, withinMs, againMs }: Starts,
   signal: AbortSignal,
@@ -109,14 +109,14 @@ function createRest(
   return async (end) => {
     starts = starts.filter((time) => performance.now() - time < withinMs);
     const tooMany = starts.length >= most;
-    if (tooMany && !signal.aborted) await tellOfRest(log, { most, withinMs }, end);
+    if (tooMany && !signal.aborted) await logPause(log, { most, withinMs }, end);
     await sleep(tooMany ? withinMs : againMs, signal);
     starts = [...(tooMany ? [] : starts), performance.now()];
   };
 }
 
-/** Work fails without a network, and the log is where its reason is looked for. */
-async function tellOfRest(
+/** Work fails without a network: the log gives the reason. */
+async function logPause(
   file: string,
   { most, withinMs }: Pick<Starts, 'most' | 'withinMs'>,
   end: string,
@@ -125,14 +125,14 @@ async function tellOfRest(
   const text =
     `no worker has a network any more: the egress proxy has ended ${most} times within ${minutes} minutes ` +
     `(the last time: ${end}). It is started again in ${minutes} minutes.`;
-  // It is about all of them; a line has one, and the first is always there.
+  // The text is about all workers; a line names one, and worker 0 is always there.
   const line: LogLine = { at: new Date().toISOString(), worker: 0, source: 'egress', text };
   const log = openLogFile(file, { limitBytes: KEPT_BYTES });
   log.write(`${JSON.stringify(line)}\n`);
   await log.close();
 }
 
-/** A resumed owner finds its earlier proxy, which lives as long as the lease. */
+/** A resumed owner finds its earlier proxy when its lease has not ended. */
 async function findOrStart(engine: Engine, wishes: ProxyWishes): Promise<Proxy> {
   const { owner, egress } = wishes;
   const log = owner.egressLog;
@@ -154,7 +154,7 @@ function proxyWish({ egress, owner, key }: ProxyWishes, program: EgressProgram):
     role: EGRESS_ROLE,
     session,
     labels: {},
-    // One that has just ended has its name for a moment longer.
+    // A proxy that has just ended keeps its name for a moment.
     names: [name, `${name}-${session}`],
     image: egress.image,
     command: program.command,

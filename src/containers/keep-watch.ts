@@ -24,7 +24,7 @@ export function createWatches(engine: Engine, retry: RetryOutage): Watches {
   const freeSpace = createFreeSpace();
   const begin = (container: StartedContainer, output: Output): Promise<ContainerEnd> => {
     const end = keepWatch({ engine, retry, freeSpace }, container, output);
-    // A rejection goes to those who wait; without this it would count as unhandled before they do.
+    // Without this a rejection would count as unhandled until `end` is called.
     end.catch(() => undefined);
     watched.set(container.id, end);
     return end;
@@ -41,7 +41,7 @@ interface Watching {
   readonly freeSpace: FreeSpace;
 }
 
-/** Until it has ended and is removed. It is killed when it keeps more on the disk than it may. */
+/** Watches a container until it has ended and is removed. It is killed when it exceeds its disk limit. */
 async function keepWatch(watching: Watching, { id, upkeep }: StartedContainer, first: Output): Promise<ContainerEnd> {
   const { engine, retry } = watching;
   const over = new AbortController();
@@ -51,15 +51,15 @@ async function keepWatch(watching: Watching, { id, upkeep }: StartedContainer, f
     overLimit = problem;
     if (problem !== undefined) await engine.signalContainer(id, 'SIGKILL');
   });
-  // An engine that cannot be asked to kill it is noticed below.
+  // When the engine does not answer this, it does not answer the call below either.
   disk.catch(() => undefined);
   try {
-    // An engine that comes back takes its containers along, or finds them again.
+    // An engine that is back has ended its containers, or still has them.
     const exit = await retry(() => engine.waitContainer(id));
     if (overLimit !== undefined) await upkeep.empty();
     return containerEnd(exit, { overLimit, memoryBytes: upkeep.memoryBytes });
   } catch (error) {
-    // A container whose end cannot be waited for must not live on unseen.
+    // A container whose end cannot be waited for must not live on.
     if (!hasCode(error, engineErrors.ENGINE_UNREACHABLE)) await removeForSure(engine, id);
     throw error;
   } finally {

@@ -3,7 +3,7 @@ import type { Owner } from './owner.ts';
 
 export interface ContainersOptions {
   readonly engine: Engine;
-  /** The way out of all containers that have one; null for none. */
+  /** Null when no container has a way out. */
   readonly egress: Egress | null;
   /** Volumes that outlive their owners; made before the first container. */
   readonly volumes: readonly { readonly name: string; readonly labels: Labels }[];
@@ -12,12 +12,12 @@ export interface ContainersOptions {
   readonly outageMs?: number;
 }
 
-/** Starts the process that removes what an owner has in the engine, once the owner was killed. */
+/** Starts the process that removes what an owner has in the engine when the owner is killed. */
 export type StartSweeper = (owner: Owner) => { close(): void };
 
 /** The egress proxy's container. */
 export interface Egress {
-  /** Containers are made while that is being found out. */
+  /** A promise, so that containers are made while the rules are still being read. */
   readonly program: Promise<EgressProgram>;
   /** An image of ours, by its id: nothing of a repository is in it. */
   readonly image: string;

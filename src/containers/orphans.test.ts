@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createFakeEngine, createFakeEngineMachine } from '../../test/support/fake-engine.ts';
 import { removeOrphans } from './orphans.ts';
 
-it('what an owner without a life has left goes, by its kind and name, and what belongs to a live one stays', async () => {
+it('what a dead owner has left is removed and named, and what belongs to a live one stays', async () => {
   const engine = createFakeEngine(createFakeEngineMachine(() => undefined, []));
   for (const [name, owner] of [
     ['lost', 'one'],

@@ -14,20 +14,20 @@ export interface OwnerInEngine {
   readonly youngest: string | null;
 }
 
-/** What to look for, and how to tell that an owner lives. In doubt it lives. */
+/** Which owners to look for, and which of them live. In doubt an owner lives. */
 export interface OrphanSearch {
   readonly labels: Labels;
   isAlive(owner: OwnerInEngine): Promise<boolean>;
 }
 
-/** Owners whose containers and volumes have been left in the engine. */
+/** Owners that do not live and have left containers or volumes in the engine. */
 export async function findOrphans(engine: Engine, { labels, isAlive }: OrphanSearch): Promise<OwnerInEngine[]> {
   const owners = await ownersInEngine(engine, labels);
   const alive = await Promise.all(owners.map(isAlive));
   return owners.filter((_, index) => alive[index] === false);
 }
 
-/** Removes them, and says which they were. One that cannot be removed does no harm. */
+/** Removes them, and returns a text for each. One that cannot be removed is only named. */
 export async function removeOrphans(engine: Engine, search: OrphanSearch): Promise<string[]> {
   const notes: string[] = [];
   for (const { id, labels, containers, volumes } of await findOrphans(engine, search)) {

@@ -14,7 +14,7 @@ function streams(): { stdin: PassThrough; stdout: PassThrough; stderr: PassThrou
 }
 
 describe('the output of a container', () => {
-  it('is kept line by line from both streams, without secrets, however it is cut into pieces', async () => {
+  it('is kept line by line from both streams, without secrets, in pieces of any size', async () => {
     const log = path.join(tempFolder(), 'log');
     const attachment = streams();
     const output = keepOutput(attachment, { log, secrets: [SECRET] });
@@ -40,7 +40,7 @@ describe('the output of a container', () => {
     expect(lines.join('')).toHaveLength(3 * 1024 * 1024 + 'the next'.length);
   });
 
-  it('does not hold up the end of a container for ever', async () => {
+  it('delays the end of a container only up to a limit', async () => {
     const log = path.join(tempFolder(), 'log');
     const attachment = streams();
     const output = keepOutput(attachment, { log });
@@ -50,7 +50,7 @@ describe('the output of a container', () => {
   });
 });
 
-/** What it has printed when somebody looks first, and what comes then. */
+/** What it has printed at the first look, and what comes then. */
 function engineWith(before: string, after: string): Engine {
   const logs: Engine['logs'] = async (_, { follow }, { stdout }) => {
     stdout(Buffer.from(before));
@@ -59,7 +59,7 @@ function engineWith(before: string, after: string): Engine {
   return { logs } as unknown as Engine;
 }
 
-describe('the output of a container that somebody else has started', () => {
+describe('the output of a container that another process has started', () => {
   it.each([
     { what: 'what the log has missed, then what comes', kept: 'one\n', before: 'one\ntwo\n', after: 'three\n' },
     { what: 'all of it when there is no log', kept: '', before: 'one\ntwo\n', after: 'three\n' },
@@ -92,7 +92,7 @@ describe('the output of a container that somebody else has started', () => {
     expect(readFileSync(log, 'utf8')).toBe(all);
   });
 
-  it('is completed also when the engine throws away the beginning of its log just then', async () => {
+  it('is completed also when the engine drops the beginning of its log meanwhile', async () => {
     const log = path.join(tempFolder(), 'log');
     let printed = 'one\ntwo\nthree\n';
     const logs: Engine['logs'] = async (_, { follow }, { stdout }) => {

@@ -3,20 +3,20 @@ import type { Attachment, Engine } from '../engines/index.ts';
 import { createByteLines, sleep } from '../lib/index.ts';
 import { capAttempts, createRedactor, lastLines, missingLines, openLogFile } from '../logs/index.ts';
 
-/** What is kept of a log without sections: the newest. */
+/** What is kept of a log without sections: its newest part. */
 const LOG_LIMIT_BYTES = 64 * 1024 * 1024;
-/** Of each section: all that an orderly program prints, and an end of what is printed past it. */
+/** What is kept of each section: as much as a usual program prints, and the end of what comes after that. */
 const SECTION_CAPS = { firstBytes: 20 * 1024 * 1024, lastBytes: 1024 * 1024 };
-/** Enough to find again where the log ends. */
+/** How many lines of the log are compared to find its end in the output. */
 const OVERLAP_LINES = 1000;
-/** A line without end does not grow without end. */
+/** A longer line is cut. */
 const LONGEST_LINE = 1024 * 1024;
 /** How long output may come after the end of the container that printed it. */
 const DRAIN_MS = 2000;
 
 /** A container's output on its way into a log. */
 export interface Output {
-  /** Resolves when no more comes: the container has ended, or the engine has let go of us. */
+  /** Resolves when no more comes: the container has ended, or the engine has closed the connection. */
   readonly ended: Promise<unknown>;
   /** Resolves when all that the container has printed is in the log. */
   settled(): Promise<void>;
@@ -25,7 +25,7 @@ export interface Output {
 interface Keeping {
   readonly log: string;
   readonly secrets?: readonly string[];
-  /** Names the section of the log that is printed now: each has room of its own. */
+  /** Names the section that is printed now. Each section has room of its own. */
   readonly section?: () => string;
   readonly limitBytes?: number;
 }
@@ -53,14 +53,14 @@ function openKeeper({ log, secrets = [], section, limitBytes = LOG_LIMIT_BYTES }
   };
 }
 
-/** From the start on. Both streams are read to their end, so that neither holds up the other. */
+/** Keeps the output from the start on. Both streams are read to their end, so that neither blocks the container. */
 export function keepOutput({ stdout, stderr }: Pick<Attachment, 'stdout' | 'stderr'>, keeping: Keeping): Output {
   const keeper = openKeeper(keeping);
   const ended = Promise.all([stdout, stderr].map((stream) => copyLines(stream, keeper.take)));
   return settledOutput(ended, keeper.close);
 }
 
-/** Of a container that another process has started: first what the log has missed, then what comes. */
+/** Keeps the output of a container that another process has started: first what is missing in the log, then what comes. */
 export function resumeOutput(engine: Engine, id: string, keeping: Keeping): Output {
   const keeper = openKeeper(keeping);
   const redact = createRedactor(keeping.secrets ?? []);
@@ -72,7 +72,7 @@ export function resumeOutput(engine: Engine, id: string, keeping: Keeping): Outp
       await readLines(engine, id, { follow: false }, (line) => printed.push(redact(line)));
       kept ??= (await lastLines(keeping.log, OVERLAP_LINES, () => true)).lines;
       for (const line of missingLines(kept, printed)) keeper.take(line);
-      // It may take a moment until that can be read in the file.
+      // Not from the file again: what was just written may not be there yet.
       kept = printed;
       const news = createNews(printed, keeper.take);
       const signal = AbortSignal.any([over.signal, news.broken]);
@@ -80,7 +80,7 @@ export function resumeOutput(engine: Engine, id: string, keeping: Keeping): Outp
       hasRotated = news.broken.aborted;
     }
   };
-  // A container that cannot be read any more is gone, or the engine is: both are noticed elsewhere.
+  // The container is gone, or the engine is: both are seen where the container is waited for.
   const ended = follow().catch(() => undefined);
   return settledOutput(ended, async () => {
     over.abort();
@@ -89,8 +89,8 @@ export function resumeOutput(engine: Engine, id: string, keeping: Keeping): Outp
 }
 
 /**
- * Following begins with all that was printed: only what comes after what is known is new. An engine that has
- * thrown away the beginning meanwhile gives less than that; then the log is compared again.
+ * To follow a log begins with all that was printed: only the lines after the known ones are new. When the engine has
+ * dropped the beginning meanwhile, the known lines do not come: then the log is compared again.
  */
 function createNews(
   known: readonly string[],
@@ -110,15 +110,15 @@ function createNews(
 }
 
 /**
- * To the end of the container, which `over` tells. An engine that is started anew lets containers live and drops who
- * listens: then it begins again. Resolves when all is in the log.
+ * Keeps the output until `over` fires, at the end of the container. An engine that is restarted closes all connections and
+ * lets containers live: then the output is resumed. Resolves when all is in the log.
  */
 export async function keepToTheEnd(first: Output, resume: () => Output, over: AbortSignal): Promise<void> {
   const end = new Promise<void>((resolve) => over.addEventListener('abort', () => resolve(), { once: true }));
   let output = first;
   while (!over.aborted) {
     await Promise.race([output.ended, end]);
-    // Most often the end of the output is that of the container: then it is over in a moment.
+    // Most often the container has ended, too: then `over` fires within this time.
     await sleep(DRAIN_MS, over);
     if (over.aborted) break;
     await output.settled();
@@ -147,7 +147,7 @@ async function readLines(
   const each = (text: string): void => text.split('\n').forEach(onLine);
   const [stdout, stderr] = [createByteLines(each, LONGEST_LINE), createByteLines(each, LONGEST_LINE)];
   await engine.logs(id, { ...options, tail: 'all' }, { stdout: stdout.push, stderr: stderr.push });
-  // Without following, the last line may be a part: it comes as a whole when it is followed.
+  // Without following, the last line may be incomplete: following it brings the whole line.
   if (!options.follow) return;
   stdout.end();
   stderr.end();

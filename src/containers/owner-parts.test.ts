@@ -18,7 +18,7 @@ const options = (engine: Engine): ContainersOptions => ({
   startSweeper: () => ({ close: () => undefined }),
 });
 
-it('a way out that cannot be made is told to the container that is being started, however long that takes', async () => {
+it('an egress proxy that cannot be started fails the container that is being started, however long that takes', async () => {
   const engine = {
     createVolume: async () => undefined,
     listVolumes: async () => [],
@@ -34,7 +34,7 @@ it('a way out that cannot be made is told to the container that is being started
   await parts.close('r');
 });
 
-it('a way out that could not be made is made anew for the next container, whatever has failed', async () => {
+it('an egress proxy that could not be started is started for the next container, whatever has failed', async () => {
   // The first time its program is not there, the second time the engine refuses, then all is well.
   const programs = [Promise.reject(new Error('no program')), PROGRAM, PROGRAM];
   const refusals = [new Error('there is no bridge')];

@@ -10,7 +10,7 @@ import type { RetryOutage } from './retry.ts';
 export interface OwnerParts {
   /** Resolves when a container can be made. */
   of(owner: Owner): Promise<Ready>;
-  /** Ends the egress proxy; resolves when its last words are in the log, or cannot be waited for. */
+  /** Ends the egress proxy; resolves when its last output is in the log, or after a limit. */
   close(ownerId: string): Promise<void>;
   /** Nothing of the owner is left: its sweeper may end. */
   forget(ownerId: string): void;

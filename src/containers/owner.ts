@@ -1,32 +1,32 @@
 import type { Labels } from '../engines/index.ts';
 
-/** By these, and never by its name, something in the engine is known to be ours. */
+/** Labels show what in the engine is ours; names never do. */
 export const LABEL = {
   owner: 'mahabharatha.owner',
-  /** Of the owner. */
+  /** What kind of owner it is. */
   kind: 'mahabharatha.kind',
   /** What a container is for. */
   role: 'mahabharatha.role',
   /** One life of one container. */
   session: 'mahabharatha.session',
-  /** On shared caches, which no owner takes along: the repository they belong to. */
+  /** On shared caches, which stay when their owners go: their repository. */
   cache: 'mahabharatha.cache',
-  /** On the volume of an egress proxy: the key by which the proxy knows its clients. */
+  /** On the volume of an egress proxy: the key with which the proxy checks its clients. */
   egressKey: 'mahabharatha.egress-key',
 } as const;
 
 /** The role of an egress proxy. */
 export const EGRESS_ROLE = 'egress';
 
-/** What has containers. When it ends, everything with its label goes. */
+/** A run, a server or an mcp session. When it ends, everything with its label is removed. */
 export interface Owner {
   readonly id: string;
   readonly kind: 'run' | 'server' | 'mcp';
-  /** What else its containers and volumes are labelled with: by it, people and clean-up find them. */
+  /** More labels of its containers and volumes, by which people and clean-up find them. */
   readonly labels: Labels;
-  /** Holds the owner's sign of life, which its egress proxy watches. */
+  /** Has the owner's lease, which its egress proxy watches. */
   readonly leaseFolder: string;
-  /** Takes what the egress proxy refused. */
+  /** The file for what the egress proxy refused. */
   readonly egressLog: string;
 }
 

@@ -1,10 +1,10 @@
 import { within } from '../lib/index.ts';
 
-/** Work that may still bring something into the engine. */
+/** Work that may still make something in the engine. */
 export interface Pending {
   add<Result>(work: Promise<Result>): Promise<Result>;
   isEmpty(): boolean;
-  /** Resolves when all of it is over, or the time is. */
+  /** Resolves when all work has ended, or after the time. */
   emptyWithin(ms: number): Promise<void>;
 }
 

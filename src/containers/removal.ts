@@ -3,8 +3,8 @@ import type { Engine } from '../engines/index.ts';
 import { reasonOf } from '../lib/index.ts';
 
 /**
- * Removes a container that failed. Its folders are used again: as long as it may still write them, the engine counts as
- * gone, and this rejects with ENGINE_UNREACHABLE.
+ * Removes a container that failed. Another container will use its folders: while this one may still write them, the engine
+ * counts as gone, and this rejects with ENGINE_UNREACHABLE.
  */
 export async function removeForSure(engine: Engine, id: string): Promise<void> {
   try {
@@ -15,7 +15,7 @@ export async function removeForSure(engine: Engine, id: string): Promise<void> {
   }
 }
 
-/** Its remains may be hard to remove; they do no harm. One that was made may still be started by a call of ours. */
+/** Whether it can write no more. A container that was made and not started is not dead: a call of ours may still start it. */
 async function isDead(engine: Engine, id: string): Promise<boolean> {
   return engine.inspectContainer(id).then(
     (info) => info === undefined || info.status === 'exited' || info.status === 'other',

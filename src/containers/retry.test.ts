@@ -28,7 +28,7 @@ describe('retry with an engine', () => {
     }
   });
 
-  it('takes a call that is slow for what it is, as long as the engine answers others', async () => {
+  it('does not count a slow call as an outage while the engine answers others', async () => {
     let calls = 0;
     const work = createRetry(engine(() => true))(async () => {
       calls += 1;
@@ -38,7 +38,7 @@ describe('retry with an engine', () => {
     expect(calls).toBe(1);
   });
 
-  it('takes an engine that answers nothing at all for one that is gone', async () => {
+  it('counts an engine that answers nothing at all as gone', async () => {
     const work = createRetry(
       engine(() => false),
       0,
@@ -46,7 +46,7 @@ describe('retry with an engine', () => {
     await expect(work).rejects.toMatchObject({ code: 'ENGINE_UNREACHABLE', cause: slow });
   });
 
-  it('goes on when an engine that has hung answers again', async () => {
+  it('goes on when an engine that did not answer answers again', async () => {
     let looks = 0;
     const results = [async () => Promise.reject(slow), async () => 'done'];
     const work = createRetry(engine(() => looks++ > 0))(() => results.shift()?.() ?? fail());

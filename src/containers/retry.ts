@@ -3,20 +3,20 @@ import type { Engine } from '../engines/index.ts';
 import { hasCode, sleep, systemClock } from '../lib/index.ts';
 import type { AppError } from '../lib/index.ts';
 
-/** An engine that is started anew is back by then; containers live on without it, or have ended. */
+/** Longer than the restart of an engine. Containers live on without it, or have ended. */
 const OUTAGE_MS = 30_000;
 const LOOK_AGAIN_MS = 500;
-/** So often it may be there again, and away for the same call, before that call is given up. */
+/** How often a call is tried when the engine comes back each time and is away for it again. */
 const ROUNDS = 5;
-/** What is answered only after so long has found the engine: its next outage is a new one. */
+/** A call that took longer than this has reached the engine: an outage after it is a new one. */
 const CALM_MS = 600_000;
 
-/** Does the work; where the engine goes away, waits until it is back and does it again. */
+/** Does the work. When the engine is away, waits until it is back and does the work again. */
 export type RetryOutage = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * One for each engine: however many wait for it, it is asked once. Rejects with ENGINE_UNREACHABLE when it stays away, or
- * is there and answers everything but this.
+ * One for each engine, which is asked once however many calls wait for it. Rejects with ENGINE_UNREACHABLE when the engine
+ * stays away, or answers other calls and never this one.
  */
 export function createRetry(engine: Engine, outageMs = OUTAGE_MS): RetryOutage {
   let coming: Promise<boolean> | undefined;
@@ -39,7 +39,7 @@ export function createRetry(engine: Engine, outageMs = OUTAGE_MS): RetryOutage {
   };
 }
 
-/** A single call that takes too long is no outage; one that does not even say that it is there is as good as gone. */
+/** A call that takes too long is no outage, unless the engine does not answer the shortest call either. */
 async function asOutage(engine: Engine, error: unknown): Promise<AppError | undefined> {
   if (hasCode(error, engineErrors.ENGINE_UNREACHABLE)) return error;
   if (!hasCode(error, engineErrors.ENGINE_TIMEOUT) || (await isThere(engine))) return undefined;
@@ -53,7 +53,7 @@ function isThere(engine: Engine): Promise<boolean> {
   );
 }
 
-/** One that is just going away may answer once more: it is not asked at once. */
+/** It is not asked at once: an engine that is ending may answer once more. */
 async function isBackWithin(engine: Engine, limitMs: number): Promise<boolean> {
   const deadline = systemClock.monotonic() + limitMs;
   while (systemClock.monotonic() < deadline) {

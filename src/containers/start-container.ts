@@ -15,12 +15,12 @@ const ENGINE_LOG_BYTES = 20 * 1024 * 1024;
 /** For the first program, and for a person with `docker exec`. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** What an image gives its containers unasked. */
+/** What an image sets for its containers. */
 type ImageDefaults = Pick<ImageInfo, 'env' | 'volumes'>;
 
 export type StartWish = Omit<ContainerWish, 'upkeep'>;
 
-/** Made, listened to, started, and given its first line: in this order nothing of its output is missed. */
+/** Makes a container, attaches to it, starts it and writes its first line: in this order no output is missed. */
 export async function startContainer(
   engine: Engine,
   wish: StartWish,
@@ -69,7 +69,7 @@ export function containerSpec(name: string, wish: StartWish, defaults: ImageDefa
   const mounts = wish.client === null ? wish.mounts : [...wish.mounts, egress];
   // NODE_OPTIONS and its kin would run the image's code in our programs.
   const withoutImages = Object.fromEntries(Object.keys(defaults.env).map((variable) => [variable, null]));
-  // What is written to an image's volumes is on the disk, and counts nowhere: memory takes their place.
+  // An image's volumes would be on the disk, where no limit counts: they are in memory instead.
   const volumes = defaults.volumes.filter((folder) => mounts.every(({ target }) => target !== folder));
   const inMemory = volumes.map((folder) => tmpfs(folder, 0o700, { bytes: memoryBytes, uid, gid }));
   return {

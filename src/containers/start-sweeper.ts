@@ -8,14 +8,14 @@ import type { StartSweeper } from './options.ts';
 interface SweeperWishes {
   /** The built program. */
   readonly program: string;
-  /** Held by the owner as long as it lives. */
+  /** The owner holds it as long as it lives. */
   readonly lock: string;
   /** How long an owner that was killed may be resumed. */
   readonly leaseMs: number;
   readonly env: Environment;
 }
 
-/** The sweeper lives as long as we do, and longer: it has no terminal to write to. */
+/** The sweeper outlives this process, so it has no terminal to write to. */
 export function sweeperStarter({ program, lock, leaseMs, env }: SweeperWishes): StartSweeper {
   return ({ id }) => {
     const args = [program, '--owner', id, '--lock', lock, '--lease-ms', String(leaseMs)];
@@ -29,7 +29,7 @@ export function sweeperStarter({ program, lock, leaseMs, env }: SweeperWishes): 
   };
 }
 
-/** It gets nothing else of the user's. */
+/** What the sweeper needs of the user's environment. */
 function toFindTheEngine(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => /^(DOCKER_.*|HOME|PATH|XDG_.*|TMPDIR)$/.test(name)));
 }

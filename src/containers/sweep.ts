@@ -4,8 +4,8 @@ import { EGRESS_ROLE, LABEL } from './owner.ts';
 const isProxy = ({ labels }: ContainerInfo): boolean => labels[LABEL.role] === EGRESS_ROLE;
 
 /**
- * Removes every container and volume of an owner, whatever state they are in. Returns how many containers there were.
- * The egress proxy goes last: a client that lost its network in its last moment would report that its work has failed.
+ * Removes every container and volume of an owner, in any state. Returns how many containers there were. The egress proxy
+ * is removed last: a client that loses its network before its end would report failed work.
  */
 export async function sweepOwner(engine: Engine, ownerId: string): Promise<number> {
   const labels = { [LABEL.owner]: ownerId };

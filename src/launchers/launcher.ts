@@ -1,8 +1,8 @@
 import type { Environment } from '../lib/index.ts';
 
-/** What a launcher can and cannot do; asked, never guessed from its name. */
+/** What a launcher can do. */
 export interface LauncherCapabilities {
-  /** Worker and host write to one object store, so a commit made inside is at hand outside. */
+  /** Worker and host write to one object store: a commit of a worker is in the repository at once. */
   readonly sharesObjects: boolean;
 }
 
@@ -13,18 +13,18 @@ export interface WorkerSpec {
   /** One life of one worker. */
   readonly session: string;
   readonly worktree: string;
-  /** When the worker has no part in the repository: a git directory of its own, and where objects are read from. */
+  /** For a worker without a part in the repository: its own git directory, and the folders from which it reads objects. */
   readonly privateGit: { readonly gitDir: string; readonly objects: readonly string[] } | null;
   readonly inbox: string;
   readonly outbox: string;
   /** Read by all workers of the run. */
   readonly shared: string;
-  /** Takes what the worker prints; appended to. */
+  /** The file to which the worker's output is appended. */
   readonly log: string;
   readonly env: Environment;
 }
 
-/** Plain data that finds the worker again, also from another process after a crash. */
+/** Plain data by which a worker is found again, also from another process after a crash. */
 export interface WorkerHandle {
   readonly launcher: string;
   readonly runId: string;
@@ -40,27 +40,27 @@ export interface WorkerHandle {
 export interface WorkerExit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** The limit of its own that ended it, in words: what it did wrong, and how much of it. */
+  /** The limit of its own that ended it, in words, with the figures. */
   readonly overLimit?: string;
 }
 
-/** Starts workers and keeps hold of them. Stopping and recovering something that is gone is not an error. */
+/** Starts workers, and knows when they end. To stop or recover a worker that is gone is no error. */
 export interface Launcher {
   readonly name: string;
   readonly capabilities: LauncherCapabilities;
   start(spec: WorkerSpec): Promise<WorkerHandle>;
-  /** Is it still the worker that was started, and running? Takes hold of it again if so. */
+  /** Whether it is still the worker that was started, and running. If so, its end is watched from now on. */
   recover(handle: WorkerHandle): Promise<boolean>;
   /** Resolves when the worker is gone, with everything it started; rejects with ENGINE_UNREACHABLE when that cannot be known. */
   wait(handle: WorkerHandle): Promise<WorkerExit>;
   /**
-   * May it be given an attempt that asks an agent? Not one that another process has started: its stdin has ended. Always,
-   * where workers have what their user has.
+   * Whether it can be given an attempt that asks an agent. In containers false for a worker that another process has
+   * started, whose stdin has ended; elsewhere true, because workers have their user's credentials.
    */
   takesCredentials(handle: WorkerHandle): boolean;
   /** Gives it what the agent of this attempt, and of no other, proves itself with. */
   giveCredentials(handle: WorkerHandle, attempt: string): void;
-  /** SIGTERM; what is left after the grace is killed; then nothing of it is left. */
+  /** SIGTERM; SIGKILL after the grace. Resolves when nothing of it is left. */
   stop(handle: WorkerHandle, options: { graceMs: number }): Promise<WorkerExit>;
   /** The last lines that the worker printed. */
   logs(handle: WorkerHandle, lines: number): Promise<string[]>;

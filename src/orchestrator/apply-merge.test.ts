@@ -7,10 +7,10 @@ import type { Journal } from './journal.ts';
 import { createMerger } from './merger.ts';
 import type { RunContext } from './ports.ts';
 
-interface Bench {
+interface Scene {
   readonly context: RunContext;
   readonly journal: Journal;
-  readonly told: RecordedEvent[];
+  readonly events: RecordedEvent[];
   readonly refs: string[];
   /** Called at each merge; what it throws, the merge throws. */
   onMerge: (commit: string) => void;
@@ -19,23 +19,23 @@ interface Bench {
 }
 
 /** Two levels, of which A has failed in the first and B and C are done in the second. */
-function setBench(): Bench {
+function openScene(): Scene {
   const world = createWorld([
     { id: 'A', level: 1 },
     { id: 'B', level: 2 },
     { id: 'C', level: 2 },
   ]);
-  const told: RecordedEvent[] = [];
+  const events: RecordedEvent[] = [];
   const refs: string[] = [];
   const growth = { between: async () => ({ bytes: 0, heaviest: [] }), know: () => undefined };
   const repository = {
     checkoutGrowth: growth,
     merge: async (request: { commit: string }) => {
-      bench.onMerge(request.commit);
-      if (bench.conflicts.length > 0) return { kind: 'conflict', files: bench.conflicts };
+      scene.onMerge(request.commit);
+      if (scene.conflicts.length > 0) return { kind: 'conflict', files: scene.conflicts };
       return { kind: 'merged', commit: commit(`+${request.commit}`) };
     },
-    changedFiles: async (works: unknown[]) => works.map(() => new Set(bench.conflicts)),
+    changedFiles: async (works: unknown[]) => works.map(() => new Set(scene.conflicts)),
     isWhole: async () => true,
     changeRefs: async (changes: { to: string }[]) => void refs.push(...changes.map(({ to }) => to)),
   };
@@ -44,8 +44,8 @@ function setBench(): Bench {
   const graph = { feature: 'f', levels: [1, 2], tasks: [] };
   const context = { ports, options, graph } as unknown as RunContext;
   const clock = { now: () => 0, monotonic: () => 0 };
-  const desk = { clock, store: undefined as never, emit: (event: RecordedEvent) => void told.push(event) };
-  const journal = openJournal(desk, world.state);
+  const sinks = { clock, store: undefined as never, emit: (event: RecordedEvent) => void events.push(event) };
+  const journal = openJournal(sinks, world.state);
   for (const [index, id] of ['A', 'B', 'C'].entries()) {
     const attempt = { task: id, attempt: 1, worker: index };
     journal.record({ type: 'attempt-started', ...attempt, base: journal.state.base, cause: 'ready' });
@@ -54,39 +54,39 @@ function setBench(): Bench {
     else journal.record({ type: 'attempt-accepted', ...attempt, ...done });
   }
   journal.record({ type: 'level-finished', level: 1, status: 'failed', cause: 'A' });
-  told.length = 0;
-  const bench: Bench = { context, journal, told, refs, onMerge: () => undefined, conflicts: [] };
-  return bench;
+  events.length = 0;
+  const scene: Scene = { context, journal, events, refs, onMerge: () => undefined, conflicts: [] };
+  return scene;
 }
 
-const merge = ({ context, journal }: Bench): Promise<void> =>
+const merge = ({ context, journal }: Scene): Promise<void> =>
   mergeTasks(context, journal, { level: 2, tasks: ['B', 'C'] });
-const typesOf = ({ told }: Bench): string[] => told.map(({ type }) => type);
+const typesOf = ({ events }: Scene): string[] => events.map(({ type }) => type);
 
 it('merges are recorded one by one, when one ref keeps them all', async () => {
-  const bench = setBench();
-  await merge(bench);
-  expect(typesOf(bench)).toEqual(['task-merged', 'task-merged']);
-  expect(bench.refs).toEqual([bench.journal.state.levels['2']?.trial?.tips.at(-1)]);
+  const scene = openScene();
+  await merge(scene);
+  expect(typesOf(scene)).toEqual(['task-merged', 'task-merged']);
+  expect(scene.refs).toEqual([scene.journal.state.levels['2']?.trial?.tips.at(-1)]);
 });
 
 it('merges are not recorded when a lower level was opened again meanwhile: they lack what that level publishes', async () => {
-  const bench = setBench();
-  bench.onMerge = () => bench.journal.record({ type: 'task-reset', task: 'A', cause: 'asked to retry' });
-  await merge(bench);
-  expect(typesOf(bench)).not.toContain('task-merged');
-  expect(bench.journal.state.levels['2']?.trial).toBeNull();
+  const scene = openScene();
+  scene.onMerge = () => scene.journal.record({ type: 'task-reset', task: 'A', cause: 'asked to retry' });
+  await merge(scene);
+  expect(typesOf(scene)).not.toContain('task-merged');
+  expect(scene.journal.state.levels['2']?.trial).toBeNull();
 });
 
 it('an error of a merge ends the run: it is thrown at the next look, and to what waits for the merges', async () => {
-  const bench = setBench();
+  const scene = openScene();
   const full = new Error('no space left');
-  let merger = createMerger(bench.context, bench.journal, () => undefined);
-  bench.onMerge = () => {
+  let merger = createMerger(scene.context, scene.journal, () => undefined);
+  scene.onMerge = () => {
     throw full;
   };
   await new Promise<void>((resolve) => {
-    merger = createMerger(bench.context, bench.journal, resolve);
+    merger = createMerger(scene.context, scene.journal, resolve);
     merger.begin({ kind: 'merge-tasks', level: 2, tasks: ['B'], cause: 'accepted' });
     expect(merger.busy).toBe(true);
   });
@@ -95,9 +95,9 @@ it('an error of a merge ends the run: it is thrown at the next look, and to what
 });
 
 it('a conflict names tasks that were merged, and not one that had a conflict before', async () => {
-  const bench = setBench();
-  bench.conflicts = ['x'];
-  await merge(bench);
-  const details = bench.told.map((event) => ('detail' in event ? event.detail : event.type));
+  const scene = openScene();
+  scene.conflicts = ['x'];
+  await merge(scene);
+  const details = scene.events.map((event) => ('detail' in event ? event.detail : event.type));
   expect(details).toEqual(Array(2).fill('conflict with the integration branch in x'));
 });

@@ -7,7 +7,7 @@ import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import { replay } from './reduce.ts';
 
-interface Desk {
+interface Scene {
   readonly journal: Journal;
   readonly store: StateStore;
   readonly snapshots: () => number;
@@ -16,7 +16,7 @@ interface Desk {
 }
 
 /** A journal over real files, that counts how often the snapshot is written. */
-async function openDesk(): Promise<Desk> {
+async function openScene(): Promise<Scene> {
   const store = openStore(
     projectPaths(tempFolder(), () => ({ top: '', folder: '', record: '' })),
     'f',
@@ -44,7 +44,7 @@ const warn = (journal: Journal, text: string): void => journal.record({ type: 'w
 
 describe('what was saved', () => {
   it('can be read at once, from the snapshot or from the log', async () => {
-    const { journal, store, wait } = await openDesk();
+    const { journal, store, wait } = await openScene();
     for (let step = 0; step < 20; step++) {
       warn(journal, `step ${step}`);
       await journal.save();
@@ -54,7 +54,7 @@ describe('what was saved', () => {
   });
 
   it('is in the log once, and each event has the next number', async () => {
-    const { journal, told } = await openDesk();
+    const { journal, told } = await openScene();
     warn(journal, 'one');
     warn(journal, 'two');
     await journal.save();
@@ -66,14 +66,14 @@ describe('what was saved', () => {
 
 describe('the snapshot', () => {
   it('is written first: the state that a run begins with is in no event', async () => {
-    const { journal, store } = await openDesk();
+    const { journal, store } = await openScene();
     expect(journal.dueMs).toBe(0);
     await journal.save();
     expect(await store.read()).toEqual(journal.state);
   });
 
   it('is written now and then, however much happens: not once for each event', async () => {
-    const { journal, snapshots, wait } = await openDesk();
+    const { journal, snapshots, wait } = await openScene();
     for (let step = 0; step < 1000; step++) {
       warn(journal, `step ${step}`);
       await journal.save();
@@ -84,7 +84,7 @@ describe('the snapshot', () => {
   });
 
   it('is due within a second after an event, and never without one', async () => {
-    const { journal, store, wait } = await openDesk();
+    const { journal, store, wait } = await openScene();
     await journal.save();
     expect(journal.dueMs).toBeUndefined();
     warn(journal, 'news');
@@ -97,7 +97,7 @@ describe('the snapshot', () => {
   });
 
   it('is exact after a checkpoint', async () => {
-    const { journal, snapshots } = await openDesk();
+    const { journal, snapshots } = await openScene();
     await journal.save();
     warn(journal, 'the end');
     await journal.checkpoint();
@@ -106,7 +106,7 @@ describe('the snapshot', () => {
   });
 
   it('that could not be written is written next time, and no event is written twice', async () => {
-    const { journal, store, wait } = await openDesk();
+    const { journal, store, wait } = await openScene();
     await journal.save();
     const broken = openJournal(
       { clock: { now: () => 0, monotonic: () => 0 }, emit: () => undefined, store: failingOnce(store) },

@@ -19,7 +19,7 @@ import type { RunContext } from './ports.ts';
 
 vi.mock(import('../lib/atomic-file.ts'), { spy: true });
 
-interface Desk {
+interface Scene {
   readonly state: RunState;
   readonly examiner: Examiner;
   /** Bundles that are being examined: the host's answer to each is still to be given. */
@@ -48,7 +48,7 @@ const RESULT: TaskResult = {
 const NO_GROWTH = { bytes: 0, heaviest: [] };
 
 /** Two workers at work on A and B; what they say is in real files, and a commit is on the base when its name is "good". */
-function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects = true): Desk {
+function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects = true): Scene {
   const world = createWorld([{ id: 'A' }, { id: 'B' }]);
   world.settle();
   const folder = tempFolder();
@@ -64,7 +64,7 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
       bundle: path.join(folder, `${worker}.bundle`),
     }),
   };
-  const bundles: Desk['bundles'] = [];
+  const bundles: Scene['bundles'] = [];
   const repository = {
     fetchBundle: () => new Promise<string>((taken, failed) => bundles.push({ taken, failed })),
     commitFacts: async (id: string) =>
@@ -149,157 +149,157 @@ function openDesk(limits: { totalMs: number; setupMs?: number }, sharesObjects =
 
 describe('the status of a worker', () => {
   it('counts for the attempt that the worker has', async () => {
-    const desk = openDesk({ totalMs: 1000 });
-    desk.says(0, { result: { ...RESULT, commit: commit('good') } });
-    expect((await desk.look(0)).result).toMatchObject({ attempt: 'A.1', fault: null, changed: ['a'] });
+    const scene = openScene({ totalMs: 1000 });
+    scene.says(0, { result: { ...RESULT, commit: commit('good') } });
+    expect((await scene.look(0)).result).toMatchObject({ attempt: 'A.1', fault: null, changed: ['a'] });
   });
 
   it('has trouble with its model as one line, without secrets and without what a terminal would obey', async () => {
-    const desk = openDesk({ totalMs: 1000 });
-    desk.says(0, { trouble: '\u001B[2Ja secret\n\u202Eb' });
-    expect((await desk.look(0)).trouble).toBe('?[2Ja ***??b');
-    desk.says(0, { trouble: 'x'.repeat(TROUBLE_LIMIT + 1) });
-    expect(await desk.look(0)).toMatchObject({ trouble: null, unreadable: expect.stringContaining('trouble') });
+    const scene = openScene({ totalMs: 1000 });
+    scene.says(0, { trouble: '\u001B[2Ja secret\n\u202Eb' });
+    expect((await scene.look(0)).trouble).toBe('?[2Ja ***??b');
+    scene.says(0, { trouble: 'x'.repeat(TROUBLE_LIMIT + 1) });
+    expect(await scene.look(0)).toMatchObject({ trouble: null, unreadable: expect.stringContaining('trouble') });
   });
 
   it('can be read also without the field for trouble: an earlier version may have started the worker', async () => {
-    const desk = openDesk({ totalMs: 1000 });
-    desk.says(0, { trouble: undefined });
-    expect(await desk.look(0)).toMatchObject({ trouble: null, unreadable: null, phase: 'running' });
+    const scene = openScene({ totalMs: 1000 });
+    scene.says(0, { trouble: undefined });
+    expect(await scene.look(0)).toMatchObject({ trouble: null, unreadable: null, phase: 'running' });
   });
 
   it("with a result for another worker's attempt is ignored, and that worker's own result still counts", async () => {
-    const desk = openDesk({ totalMs: 1000 });
-    desk.says(0, { result: { ...RESULT, attempt: 'B.1', outcome: 'credentials', detail: 'forged' } });
-    expect((await desk.look(0)).result).toBeNull();
-    desk.says(1, { result: { ...RESULT, attempt: 'B.1', commit: commit('good') } });
-    expect((await desk.look(1)).result).toMatchObject({ outcome: 'verified', detail: 'done' });
+    const scene = openScene({ totalMs: 1000 });
+    scene.says(0, { result: { ...RESULT, attempt: 'B.1', outcome: 'credentials', detail: 'forged' } });
+    expect((await scene.look(0)).result).toBeNull();
+    scene.says(1, { result: { ...RESULT, attempt: 'B.1', commit: commit('good') } });
+    expect((await scene.look(1)).result).toMatchObject({ outcome: 'verified', detail: 'done' });
   });
 
   it('has its commit checked: one that is elsewhere in the history cannot be used', async () => {
-    const desk = openDesk({ totalMs: 1000 });
-    desk.says(0, { result: { ...RESULT, commit: commit('bad') } });
-    expect((await desk.look(0)).result).toMatchObject({
+    const scene = openScene({ totalMs: 1000 });
+    scene.says(0, { result: { ...RESULT, commit: commit('bad') } });
+    expect((await scene.look(0)).result).toMatchObject({
       fault: expect.stringContaining('is not one commit on top of'),
     });
   });
 
   it('of another session is ignored, and no secret in a status is kept', async () => {
-    const desk = openDesk({ totalMs: 1000 });
-    desk.says(0, { session: 'another', phase: 'idle' });
-    desk.says(1, { setupFailure: 'the secret is wrong' });
-    expect((await desk.look(0)).phase).toBeNull();
-    expect((await desk.look(1)).setupFailure).toBe('the *** is wrong');
+    const scene = openScene({ totalMs: 1000 });
+    scene.says(0, { session: 'another', phase: 'idle' });
+    scene.says(1, { setupFailure: 'the secret is wrong' });
+    expect((await scene.look(0)).phase).toBeNull();
+    expect((await scene.look(1)).setupFailure).toBe('the *** is wrong');
   });
 });
 
 it('a worker that was seen at work is past its set-up, whatever its status says later', async () => {
-  const desk = openDesk({ totalMs: 1000, setupMs: 1000 });
-  desk.says(0, { phase: 'setup', attempt: 'A.1' });
-  expect((await desk.look(0)).pastSetup).toBe(false);
-  desk.says(0, { phase: 'running', attempt: 'B.1' });
-  expect((await desk.look(0)).pastSetup).toBe(false);
-  desk.says(0, { phase: 'running', attempt: 'A.1' });
-  expect((await desk.look(0)).pastSetup).toBe(true);
-  desk.says(0, { phase: 'stopping', attempt: 'C.1', setupFailure: 'forged' });
-  expect((await desk.look(0)).pastSetup).toBe(true);
+  const scene = openScene({ totalMs: 1000, setupMs: 1000 });
+  scene.says(0, { phase: 'setup', attempt: 'A.1' });
+  expect((await scene.look(0)).pastSetup).toBe(false);
+  scene.says(0, { phase: 'running', attempt: 'B.1' });
+  expect((await scene.look(0)).pastSetup).toBe(false);
+  scene.says(0, { phase: 'running', attempt: 'A.1' });
+  expect((await scene.look(0)).pastSetup).toBe(true);
+  scene.says(0, { phase: 'stopping', attempt: 'C.1', setupFailure: 'forged' });
+  expect((await scene.look(0)).pastSetup).toBe(true);
 });
 
 /** Worker 0 has said that it is done, and its bundle is being examined. */
-async function openExamination(): Promise<Desk> {
-  const desk = openDesk({ totalMs: 1000 }, false);
-  desk.says(0, { phase: 'idle', result: { ...RESULT, commit: commit('good') } });
-  await desk.look(0);
-  await waitUntil('the bundle is examined', () => desk.bundles.length === 1);
-  return desk;
+async function openExamination(): Promise<Scene> {
+  const scene = openScene({ totalMs: 1000 }, false);
+  scene.says(0, { phase: 'idle', result: { ...RESULT, commit: commit('good') } });
+  await scene.look(0);
+  await waitUntil('the bundle is examined', () => scene.bundles.length === 1);
+  return scene;
 }
 
 describe('a result in a bundle', () => {
   it('holds up no other worker: the others are looked at meanwhile, and the loop is woken at its end', async () => {
-    const desk = await openExamination();
-    desk.says(1, { phase: 'idle' });
-    expect((await desk.look(0)).result).toBeNull();
-    expect((await desk.look(1)).phase).toBe('idle');
-    expect(desk.news()).toBe(0);
-    desk.bundles[0]?.taken(commit('good'));
-    await waitUntil('the loop is woken', () => desk.news() === 1);
-    expect((await desk.look(0)).result).toMatchObject({ attempt: 'A.1', fault: null, changed: ['a'] });
-    expect(desk.bundles).toHaveLength(1);
+    const scene = await openExamination();
+    scene.says(1, { phase: 'idle' });
+    expect((await scene.look(0)).result).toBeNull();
+    expect((await scene.look(1)).phase).toBe('idle');
+    expect(scene.news()).toBe(0);
+    scene.bundles[0]?.taken(commit('good'));
+    await waitUntil('the loop is woken', () => scene.news() === 1);
+    expect((await scene.look(0)).result).toMatchObject({ attempt: 'A.1', fault: null, changed: ['a'] });
+    expect(scene.bundles).toHaveLength(1);
   });
 
   it('of a worker that died is still examined, and is seen together with its end', async () => {
-    const desk = await openExamination();
-    desk.dies(0);
-    const meanwhile = await desk.look(0);
+    const scene = await openExamination();
+    scene.dies(0);
+    const meanwhile = await scene.look(0);
     expect(meanwhile).toMatchObject({ alive: false, examining: true, result: null });
-    desk.bundles[0]?.taken(commit('good'));
-    await desk.examiner.rest();
-    expect(await desk.look(0)).toMatchObject({ alive: false, exit: 'killed', result: { outcome: 'verified' } });
+    scene.bundles[0]?.taken(commit('good'));
+    await scene.examiner.rest();
+    expect(await scene.look(0)).toMatchObject({ alive: false, exit: 'killed', result: { outcome: 'verified' } });
   });
 
   it('is the one that the worker reported first, whatever it reports during the examination', async () => {
-    const desk = await openExamination();
-    desk.says(0, { phase: 'idle', result: { ...RESULT, commit: commit('bad') } });
-    await desk.look(0);
-    desk.says(0, { phase: 'idle', result: null });
-    expect(await desk.look(0)).toMatchObject({ examining: true, claim: null, result: null });
-    desk.bundles[0]?.taken(commit('good'));
-    await desk.examiner.rest();
-    expect((await desk.look(0)).result).toMatchObject({ commit: commit('good'), fault: null });
-    expect(desk.bundles).toHaveLength(1);
+    const scene = await openExamination();
+    scene.says(0, { phase: 'idle', result: { ...RESULT, commit: commit('bad') } });
+    await scene.look(0);
+    scene.says(0, { phase: 'idle', result: null });
+    expect(await scene.look(0)).toMatchObject({ examining: true, claim: null, result: null });
+    scene.bundles[0]?.taken(commit('good'));
+    await scene.examiner.rest();
+    expect((await scene.look(0)).result).toMatchObject({ commit: commit('good'), fault: null });
+    expect(scene.bundles).toHaveLength(1);
   });
 
   it('that could not be examined makes the next look throw the reason', async () => {
-    const desk = await openExamination();
-    desk.bundles[0]?.failed(new Error('no room'));
-    await waitUntil('the loop is woken', () => desk.news() === 1);
-    await expect(desk.look(0)).rejects.toThrow('no room');
-    await desk.examiner.rest();
+    const scene = await openExamination();
+    scene.bundles[0]?.failed(new Error('no room'));
+    await waitUntil('the loop is woken', () => scene.news() === 1);
+    await expect(scene.look(0)).rejects.toThrow('no room');
+    await scene.examiner.rest();
   });
 
   it('without a commit is known at once', async () => {
-    const desk = openDesk({ totalMs: 1000 }, false);
-    desk.says(0, { result: { ...RESULT, outcome: 'idle' } });
-    expect((await desk.look(0)).result).toMatchObject({ outcome: 'idle', fault: null });
+    const scene = openScene({ totalMs: 1000 }, false);
+    scene.says(0, { result: { ...RESULT, outcome: 'idle' } });
+    expect((await scene.look(0)).result).toMatchObject({ outcome: 'idle', fault: null });
   });
 });
 
 describe('an attempt under way', () => {
   it('does not count as unreadable when this process has no descriptors left', async () => {
-    const desk = openDesk({ totalMs: 1000 });
+    const scene = openScene({ totalMs: 1000 });
     const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
     vi.mocked(readUntrusted).mockRejectedValueOnce(error);
-    expect(await desk.look(0)).toMatchObject({ phase: null, unreadable: null });
-    desk.says(0, { phase: 'running' });
-    await desk.look(0);
+    expect(await scene.look(0)).toMatchObject({ phase: null, unreadable: null });
+    scene.says(0, { phase: 'running' });
+    await scene.look(0);
     vi.mocked(readUntrusted).mockRejectedValueOnce(new Error('it is a link'));
-    expect((await desk.look(0)).unreadable).toContain('it is a link');
-    desk.says(0, { phase: 'running' });
-    await desk.look(0);
+    expect((await scene.look(0)).unreadable).toContain('it is a link');
+    scene.says(0, { phase: 'running' });
+    await scene.look(0);
     vi.mocked(readUntrusted).mockRejectedValueOnce(new Error('cannot be read', { cause: error }));
-    expect(await desk.look(0)).toMatchObject({ phase: 'running', unreadable: null });
+    expect(await scene.look(0)).toMatchObject({ phase: 'running', unreadable: null });
   });
 
   it('counts as silent since the last new heartbeat', async () => {
-    const desk = openDesk({ totalMs: 1000 });
-    desk.says(0, { beat: 7 });
-    await desk.look(0);
-    desk.wait(3000);
-    expect((await desk.look(0)).silentMs).toBe(3000);
-    desk.says(0, { beat: 8 });
-    expect((await desk.look(0)).silentMs).toBe(0);
+    const scene = openScene({ totalMs: 1000 });
+    scene.says(0, { beat: 7 });
+    await scene.look(0);
+    scene.wait(3000);
+    expect((await scene.look(0)).silentMs).toBe(3000);
+    scene.says(0, { beat: 8 });
+    expect((await scene.look(0)).silentMs).toBe(0);
   });
 
   it('counts as unreadable when it lasts longer than all its limits, whatever its heartbeat', async () => {
-    const desk = openDesk({ totalMs: 60_000, setupMs: 40_000 });
-    desk.says(0, { beat: 1 });
-    expect((await desk.look(0)).unreadable).toBeNull();
-    desk.wait(1_000_000);
-    desk.says(0, { beat: 2 });
-    expect((await desk.look(0)).unreadable).toBeNull();
-    desk.wait(1000);
-    desk.says(0, { beat: 3 });
-    expect(await desk.look(0)).toMatchObject({
+    const scene = openScene({ totalMs: 60_000, setupMs: 40_000 });
+    scene.says(0, { beat: 1 });
+    expect((await scene.look(0)).unreadable).toBeNull();
+    scene.wait(1_000_000);
+    scene.says(0, { beat: 2 });
+    expect((await scene.look(0)).unreadable).toBeNull();
+    scene.wait(1000);
+    scene.says(0, { beat: 3 });
+    expect(await scene.look(0)).toMatchObject({
       silentMs: 0,
       unreadable: 'A goes on for 1001 s, and all its limits together are 1000 s',
     });

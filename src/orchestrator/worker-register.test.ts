@@ -12,7 +12,7 @@ const aWhile = (): Promise<void> => new Promise((resolve) => setImmediate(() => 
 
 const handle = (session: string): WorkerHandle => ({ session, worker: 0 }) as WorkerHandle;
 
-interface Bench {
+interface Scene {
   readonly register: WorkerRegister;
   /** The sessions that the launcher was asked to end, each with its grace. */
   readonly stopped: string[];
@@ -25,7 +25,7 @@ interface Bench {
   breaks(): void;
 }
 
-function openBench(startingMs?: number, lackOfRoom?: string): Bench {
+function openScene(startingMs?: number, lackOfRoom?: string): Scene {
   const exits = new Map<string, (exit: WorkerExit) => void>();
   const waits = new Map<string, Promise<WorkerExit>>();
   const stopped: string[] = [];
@@ -69,7 +69,7 @@ function openBench(startingMs?: number, lackOfRoom?: string): Bench {
 
 describe('a worker that is given up while it is being started', () => {
   it('is waited for and killed before it counts as ended, and its start is not reported', async () => {
-    const { register, stopped, pending } = openBench();
+    const { register, stopped, pending } = openScene();
     const start = pending('s');
     let isGone = false;
     const ending = register.end('s', NEVER).then(() => (isGone = true));
@@ -83,7 +83,7 @@ describe('a worker that is given up while it is being started', () => {
   });
 
   it('is gone when its start fails', async () => {
-    const { register, stopped, pending } = openBench();
+    const { register, stopped, pending } = openScene();
     const start = pending('s');
     const ending = register.end('s', NEVER);
     start.fails();
@@ -92,7 +92,7 @@ describe('a worker that is given up while it is being started', () => {
   });
 
   it('is not waited for when the run is to end, and killed all the same', async () => {
-    const { register, stopped, pending } = openBench();
+    const { register, stopped, pending } = openScene();
     const start = pending('s');
     const stop = new AbortController();
     const ending = register.end('s', stop.signal);
@@ -105,7 +105,7 @@ describe('a worker that is given up while it is being started', () => {
   });
 
   it('does not count as gone when it cannot be ended', async () => {
-    const { register, held, breaks } = openBench();
+    const { register, held, breaks } = openScene();
     await held('s');
     breaks();
     await expect(register.end('s', NEVER)).rejects.toThrow('it cannot be killed');
@@ -115,7 +115,7 @@ describe('a worker that is given up while it is being started', () => {
 
 describe('the end of all workers', () => {
   it('comes at once for the live ones, while others are still being started', async () => {
-    const { register, stopped, held, pending } = openBench();
+    const { register, stopped, held, pending } = openScene();
     const start = pending('late');
     await held('there');
     const ending = register.stopAll(7);
@@ -127,7 +127,7 @@ describe('the end of all workers', () => {
   });
 
   it('waits for a start up to a limit, and ends a worker that comes later', async () => {
-    const { register, stopped, pending } = openBench(0);
+    const { register, stopped, pending } = openScene(0);
     const start = pending('late');
     await register.stopAll(0);
     expect(register.exitOf('late')?.how).toBe('its start took too long to wait for');
@@ -138,7 +138,7 @@ describe('the end of all workers', () => {
   });
 
   it('is not held up by one that cannot be ended', async () => {
-    const { register, held, breaks } = openBench();
+    const { register, held, breaks } = openScene();
     await held('s');
     breaks();
     await register.stopAll(0);
@@ -150,7 +150,7 @@ describe('a disk without room', () => {
   const NO_ROOM = 'a run needs 1 MB there, and there are 0 MB';
 
   it('is why a worker ends that was not to: the run is to stop before that is charged to a task', async () => {
-    const { register, held, dies } = openBench(undefined, NO_ROOM);
+    const { register, held, dies } = openScene(undefined, NO_ROOM);
     await held('s');
     expect(register.outage).toBeUndefined();
     dies('s');
@@ -159,7 +159,7 @@ describe('a disk without room', () => {
   });
 
   it('is why a worker cannot be started', async () => {
-    const { register, pending } = openBench(undefined, NO_ROOM);
+    const { register, pending } = openScene(undefined, NO_ROOM);
     const start = pending('s');
     start.fails();
     await start.told;

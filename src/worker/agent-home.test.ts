@@ -29,7 +29,7 @@ async function folderOf(agentHome: ReturnType<typeof createAgentHome>): Promise<
 }
 
 describe("an agent's home", () => {
-  it('has the files of the handover for its user alone, and tells the agent where they are', async () => {
+  it("has the agent's files for its user alone, and a variable that names its place", async () => {
     const home = tempFolder();
     const env = await createAgentHome(home).prepare(AGENT);
     const folder = env['CLAUDE_CONFIG_DIR'] ?? '';
@@ -39,7 +39,7 @@ describe("an agent's home", () => {
     for (const name of ['.claude.json', 'deep/down/file']) expect(modeOf(path.join(folder, name))).toBe(0o600);
   });
 
-  it('is made anew for every attempt: what a task wrote into it is gone', async () => {
+  it('is new for every attempt: what a task wrote into it is gone', async () => {
     const home = tempFolder();
     const agentHome = createAgentHome(home);
     const first = await folderOf(agentHome);
@@ -79,7 +79,7 @@ describe("an agent's home", () => {
     expect([readdirSync(home), readdirSync(elsewhere)]).toEqual([[], ['kept']]);
   });
 
-  it('is made and taken away also where a task has locked its own user out of the home', async () => {
+  it('is made and removed also where a task has closed the home to its own user', async () => {
     const home = tempFolder();
     const agentHome = createAgentHome(home);
     chmodSync(home, 0o000);
@@ -106,7 +106,7 @@ describe("an agent's home", () => {
 });
 
 describe('work with an agent’s home', () => {
-  it('has it for as long as it takes, however it ends', async () => {
+  it('has it until the work ends, also with an error', async () => {
     const home = tempFolder();
     const agentHome = createAgentHome(home);
     const seen = await withAgentHome(agentHome, AGENT, async (own) => existsSync(own['CLAUDE_CONFIG_DIR'] ?? ''));
@@ -116,7 +116,7 @@ describe('work with an agent’s home', () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  it('has nothing of its own where there is none', async () => {
+  it('has no variables of its own without one', async () => {
     expect(await withAgentHome(undefined, AGENT, (own) => Promise.resolve(own))).toEqual({});
   });
 });

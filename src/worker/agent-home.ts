@@ -7,20 +7,20 @@ import { removeIfPossible } from './remove-tree.ts';
 
 /** Where an agent finds its configuration and its credentials. */
 export interface AgentHome {
-  /** Makes it anew, with what the agent was given, and returns what the agent's environment has besides. */
+  /** Makes a new one with the agent's files; returns the variables for the agent's environment. */
   prepare(agent: Credentials['agent']): Promise<Environment>;
-  /** Takes it away: what runs after the agent has no business with it. */
+  /** Removes it, so that what runs after the agent does not find it. */
   clear(): Promise<void>;
 }
 
 /**
- * A new folder for every attempt: whatever a task has written into the last one (hooks, permissions, servers to be
- * started) is never read again.
+ * A new folder for every attempt: what a task has written into the last one (hooks, permissions, servers to be started) is
+ * never read again.
  */
 export function createAgentHome(home: string): AgentHome {
   let folder: string | undefined;
   const clear = async (): Promise<void> => {
-    // A task may have locked its own user out. Where the home is not ours to change, it was not the task's either.
+    // A task may have closed the home to its own user. When we cannot change it, the task could not either.
     await chmod(home, 0o700).catch(() => undefined);
     if (folder === undefined) return;
     await removeIfPossible(folder);
@@ -37,7 +37,7 @@ export function createAgentHome(home: string): AgentHome {
   };
 }
 
-/** Gives the agent what is its own while it works, and no longer. Without a home it has what everything here has. */
+/** The agent has its home only while it works. Without one it has the same environment as every job. */
 export async function withAgentHome<Value>(
   agentHome: AgentHome | undefined,
   agent: Credentials['agent'] | undefined,

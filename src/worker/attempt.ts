@@ -16,7 +16,7 @@ import type { WorkerLog } from './log.ts';
 import { runShell } from './shell-step.ts';
 import type { WorktreeSetup } from './worktree-setup.ts';
 
-/** Claude's messages are a line each, with whole files in them; one that is cut could not be read. */
+/** Each message of Claude is one line that may have whole files in it; a cut line could not be read. */
 const CLAUDE_LINE_LIMIT = 16 * 1024 * 1024;
 
 type Judgement = Pick<TaskResult, 'outcome' | 'detail' | 'feedback'> & { readonly resetAt?: string | null };
@@ -31,7 +31,7 @@ interface Attempt {
   readonly log: WorkerLog;
 }
 
-/** One attempt at one task: prepare, let the agent work, take what it made, verify it, and say how it went. */
+/** One attempt at one task: prepares the worktree, runs the agent, commits its work, verifies it and reports. */
 export async function runAttempt(
   context: WorkerContext,
   setup: WorktreeSetup,
@@ -99,7 +99,7 @@ async function runAgent(
   return { ...verdict, trouble: limitsInWords(end.exceeded) };
 }
 
-/** The next attempt must know it too: it may do the same in smaller pieces. */
+/** The feedback says so, too: the next attempt may work in smaller pieces. */
 function withTrouble(judgement: Judgement, trouble: string | undefined): Judgement {
   if (trouble === undefined) return judgement;
   const feedback = `${judgement.feedback}\nDuring this attempt ${trouble}.`.trim();
@@ -108,7 +108,7 @@ function withTrouble(judgement: Judgement, trouble: string | undefined): Judgeme
 
 type Lines = ReturnType<typeof createLineSplitter>;
 
-/** Shows what the agent says as it comes, and tells what it has used and whether it gets on with its model. */
+/** Logs what the agent prints as it comes, and reports its usage and its trouble with the model. */
 function listenTo(
   reader: AgentReader,
   kind: TaskAssignment['agent']['kind'],
@@ -116,14 +116,14 @@ function listenTo(
   log: WorkerLog,
 ): { stdout: Lines; stderr: Lines } {
   const show = (lines: readonly string[]): void => lines.forEach((line) => log.line('agent', line));
-  let told = '';
+  let reported = '';
   const limit = kind === 'claude' ? CLAUDE_LINE_LIMIT : undefined;
   const stdout = createLineSplitter((line) => {
     show(reader.stdout(line));
     const { usage, trouble } = reader.report();
     const news = { usage, trouble: trouble?.slice(0, TROUBLE_LIMIT) ?? null };
-    if (JSON.stringify(news) === told) return;
-    told = JSON.stringify(news);
+    if (JSON.stringify(news) === reported) return;
+    reported = JSON.stringify(news);
     void context.reporter.update(news);
   }, limit);
   return { stdout, stderr: createLineSplitter((line) => show(reader.stderr(line))) };
@@ -131,11 +131,11 @@ function listenTo(
 
 interface Work {
   readonly commit: string | null;
-  /** Files that the task declared and that are there, but not in the commit. */
+  /** Files that the task declares and that exist, but are not in the commit. */
   readonly leftOut: readonly string[];
 }
 
-/** The attempt's work as one commit, also when it failed or was stopped: nothing that was paid for is thrown away. */
+/** The attempt's work as one commit, also when it failed or was stopped: work that was paid for is kept. */
 function commitWork(attempt: Attempt): Promise<Work> {
   // A `git prune` in the repository removes objects that are in no commit yet.
   return repeated((round) => commitOnce(attempt, round > 1), isVanished);
@@ -148,7 +148,7 @@ async function commitOnce({ context, setup, assignment }: Attempt, afresh: boole
   const { create, modify } = task;
   const declared = new Set([...create, ...modify].map((file) => path.normalize(file)));
   const { paths, files } = setup.leftovers;
-  // What a task names outright is its own, also where the set-up has made it before.
+  // A file that a task names belongs to it, also when the set-up has made it before.
   const others = new Set([...files].filter((file) => !declared.has(file)));
   const owned = (found: readonly string[]): string[] => {
     const foreign = new Set(foreignPaths({ files: { create, modify, read: [] } }, found));
@@ -164,8 +164,8 @@ async function commitOnce({ context, setup, assignment }: Attempt, afresh: boole
 }
 
 /**
- * The work was taken before this runs: what a verification writes (coverage, snapshots) is no change of the task. A task that
- * declares no files is a check, and may leave everything as it was.
+ * The work is committed before: files that a verification writes (coverage, snapshots) are no change of the task. A task
+ * that declares no files is a check, and may change nothing.
  */
 async function check({ context, assignment, log }: Attempt, work: Work, said: Judgement): Promise<Judgement> {
   const { create, modify, verification } = assignment.task;
@@ -195,7 +195,7 @@ function withoutCredentials(context: WorkerContext): Judgement {
   return { outcome: 'orphaned', detail: 'the credentials for its agent did not come', feedback: '' };
 }
 
-/** Asked to end, or left alone: the first may be the task's own doing, the second never is. */
+/** `interrupted` may be the task's own doing; `orphaned` never is. */
 function brokenOff({ stop }: WorkerContext): AgentJudgement {
   const outcome = stop.reason === LEASE_LOST ? 'orphaned' : 'interrupted';
   return { outcome, detail: 'stopped before it was done', feedback: '' };

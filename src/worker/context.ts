@@ -7,16 +7,16 @@ import type { Surroundings } from './surroundings.ts';
 /** Why a worker ends without being asked to. */
 export const LEASE_LOST = 'the lease is lost';
 
-/** What everything in a worker works with. */
+/** The parts of a worker. */
 export interface WorkerContext extends Surroundings {
   readonly boot: Boot;
-  /** Where files may be that the orchestrator wants copied into the worktree; the first that is there counts. */
+  /** Folders with files to be copied into the worktree; the first one that exists counts. */
   readonly copies: readonly string[];
   readonly promptFile: string;
   readonly workspace: Workspace;
   readonly reporter: Reporter;
   readonly log: WorkerLog;
-  /** Where a commit is put for the host to fetch; null when both have one object store. */
+  /** The bundle in which the host fetches a commit; null when worker and host have one object store. */
   readonly bundle: string | null;
   /** Fires when the worker must end. */
   readonly stop: AbortSignal;

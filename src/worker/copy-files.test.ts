@@ -5,7 +5,7 @@ import { tempFolder } from '../../test/support/temp-folder.ts';
 import { writeFile } from '../../test/support/temp-repository.ts';
 import { copyFiles } from './copy-files.ts';
 
-function bench(): { copies: string; folder: string; inode(file: string): number; read(file: string): string } {
+function makeFolders(): { copies: string; folder: string; inode(file: string): number; read(file: string): string } {
   const top = tempFolder();
   const [copies, folder] = [path.join(top, 'copies'), path.join(top, 'worktree')];
   mkdirSync(folder);
@@ -16,7 +16,7 @@ function bench(): { copies: string; folder: string; inode(file: string): number;
 }
 
 it('copies nothing that is there already', async () => {
-  const { copies, folder, inode } = bench();
+  const { copies, folder, inode } = makeFolders();
   expect(await copyFiles(copies, folder)).toBe(true);
   const before = [inode('.env'), inode('deep/key')];
   expect(await copyFiles(copies, folder)).toBe(false);
@@ -24,7 +24,7 @@ it('copies nothing that is there already', async () => {
 });
 
 it('copies again what a task has changed, removed or replaced, and what is new', async () => {
-  const { copies, folder, read } = bench();
+  const { copies, folder, read } = makeFolders();
   await copyFiles(copies, folder);
   writeFileSync(path.join(folder, '.env'), 'spoilt');
   chmodSync(path.join(folder, 'deep/key'), 0o777);

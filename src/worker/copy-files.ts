@@ -3,8 +3,8 @@ import { cp, lstat } from 'node:fs/promises';
 import { isMissing } from '../lib/index.ts';
 
 /**
- * Brings the copied files into a worktree: those that are missing there, and those that a task has changed, so that
- * the next task does not see it. Tells whether there were any.
+ * Copies files into a worktree: those that are missing there, and those that a task has changed, so that the next task does
+ * not see the change. Returns whether it has copied any.
  */
 export async function copyFiles(copies: string, folder: string): Promise<boolean> {
   let copied = false;
@@ -16,7 +16,7 @@ export async function copyFiles(copies: string, folder: string): Promise<boolean
       to?.isFile() === true &&
       from.size === to.size &&
       from.mode === to.mode &&
-      // The copy of a time may lose what is below a millisecond.
+      // A copied time may be less exact.
       Math.abs(from.mtimeMs - to.mtimeMs) <= 1;
     copied ||= !same;
     return !same;

@@ -20,8 +20,8 @@ function open(limitMs?: number): { stdin: PassThrough; inbox: CredentialsInbox }
   return { stdin, inbox };
 }
 
-describe('what an agent proves itself with', () => {
-  it('comes on stdin, in pieces of any size, before its attempt asks for it or after that', async () => {
+describe('the credentials of an agent', () => {
+  it('come on stdin, also in small pieces, before their attempt asks for them or after that', async () => {
     const { stdin, inbox } = open();
     const early = inbox.take('A.1', NEVER);
     // The end of the line before it.
@@ -35,7 +35,7 @@ describe('what an agent proves itself with', () => {
     expect(await inbox.take('A.2', NEVER)).toEqual(AGENT);
   });
 
-  it('is for one attempt, and for it once', async () => {
+  it('are given to one attempt, and once', async () => {
     const { stdin, inbox } = open();
     stdin.end(lineFor('A.1'));
     for (let n = 0; n < 5; n += 1) await turn();
@@ -44,7 +44,7 @@ describe('what an agent proves itself with', () => {
     expect(await inbox.take('A.1', NEVER)).toBe('none');
   });
 
-  it('is taken out of all that is said until its attempt is over; what came for the next one stays', async () => {
+  it('are removed from all texts until their attempt is over; those for the next attempt stay', async () => {
     const { stdin, inbox } = open();
     expect(inbox.redact(`made-up-own ${KEY}`)).toBe(`[redacted] ${KEY}`);
     stdin.write(lineFor('A.1'));
@@ -59,7 +59,7 @@ describe('what an agent proves itself with', () => {
     expect(await inbox.take('B.1', NEVER)).toEqual(AGENT);
   });
 
-  it('is not waited for when stdin has ended, when it does not come, or when the worker ends', async () => {
+  it('are not waited for when stdin has ended, when they do not come, or when the worker ends', async () => {
     const { stdin, inbox } = open();
     const waiting = inbox.take('A.1', NEVER);
     stdin.end('{"version":1}\nno line\n');

@@ -6,16 +6,16 @@ import type { Redactor } from '../logs/index.ts';
 import { credentials } from '../protocol/index.ts';
 import type { Credentials } from '../protocol/index.ts';
 
-/** Long: they come when the worker's start is over, and that may have to wait for the run's way out. */
+/** Long, because they come after the worker's start, and that may wait for the egress proxy. */
 const LIMIT_MS = 300_000;
 
-/** What comes on stdin after the handover: what the agent proves itself with, for one attempt at a time. */
+/** Reads credentials from stdin, after the handover: one line for each attempt. */
 export interface CredentialsInbox {
   /** Given out once. "none" when stdin ends before it comes, when it does not come, or when the signal fires. */
   take(attempt: string, stop: AbortSignal): Promise<Credentials['agent'] | 'none'>;
-  /** The attempt is over: nothing of what came for it is kept. */
+  /** To be called when the attempt is over: its credentials are dropped. */
   forget(attempt: string): void;
-  /** Takes out the secrets of the attempt at work, and those that the worker has from its start. */
+  /** Removes the secrets of the current attempt, and those of the handover. */
   readonly redact: Redactor;
 }
 
@@ -26,7 +26,7 @@ interface Limits {
   readonly limitMs?: number;
 }
 
-/** Makes nothing flow: what comes is read once the worker listens to its stdin. */
+/** Does not resume the stream: that is done when the worker listens to its stdin. */
 export function openCredentialsInbox(stdin: Readable, secrets: readonly string[], limits: Limits): CredentialsInbox {
   const news = new EventEmitter();
   let held: Held | undefined;
@@ -37,7 +37,7 @@ export function openCredentialsInbox(stdin: Readable, secrets: readonly string[]
     redact = createRedactor([...secrets, ...(value?.secrets ?? [])]);
   };
   const lines = createByteLines((text) => {
-    // What is no such line is passed over: to say what is wrong with it might quote it.
+    // Any other line is ignored: an error might quote it.
     for (const line of text.split('\n')) hold(readJson(credentials, line) ?? held);
     news.emit('news');
   }, limits.limitBytes);

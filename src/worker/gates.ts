@@ -9,7 +9,7 @@ export async function runGates(
   setup: WorktreeSetup,
   assignment: GateAssignment,
 ): Promise<GateResult> {
-  // Ignored files of the tasks before (build output, caches) could make a gate green or red: they go first.
+  // Ignored files of earlier tasks (build output, caches) could make a gate green or red: they are removed first.
   await setup.prepare({ base: assignment.base, fresh: true });
   await context.reporter.update({ phase: 'gating' });
   const reports: GateReport[] = [];

@@ -43,7 +43,7 @@ async function restOf(stdin: PassThrough): Promise<{ rest: string; ended: boolea
 }
 
 describe('the handover', () => {
-  it('is the first line, in pieces of any size; the end of stdin is seen later', async () => {
+  it('is the first line, also in small pieces; the end of stdin is seen later', async () => {
     const stdin = new PassThrough();
     const reading = readHandover(stdin, LIMIT, LONG_MS);
     for (const byte of Buffer.from(LINE)) {
@@ -56,7 +56,7 @@ describe('the handover', () => {
     expect(await restOf(stdin)).toMatchObject({ ended: true });
   });
 
-  it('leaves all that follows, and an end that came with it, to who listens next', async () => {
+  it('leaves all that follows, and an end that came with it, to the next reader', async () => {
     const stdin = new PassThrough();
     stdin.end(`${LINE}what follows\nand more`);
     expect(await readHandover(stdin, LIMIT, LONG_MS)).toEqual(HANDOVER);
@@ -64,7 +64,7 @@ describe('the handover', () => {
     expect(await restOf(stdin)).toEqual({ rest: '\nwhat follows\nand more', ended: true });
   });
 
-  it('does not lose an end that comes before anybody listens: pipes tell it also while they are paused', async () => {
+  it('does not lose an end that comes before there is a reader: pipes report it also while they are paused', async () => {
     const stdin = await pipeWith(LINE);
     expect(await readHandover(stdin, LIMIT, LONG_MS)).toEqual(HANDOVER);
     await sleep(50);
@@ -79,7 +79,7 @@ describe('the handover', () => {
     ['it has a key that we do not know', LINE.replace('"env"', '"made-up-key":1,"env"'), 'the whole'],
     ['stdin ends within it', LINE.slice(0, 60), 'stdin ended before it was whole'],
     ['it is too long', LINE.padStart(LIMIT + 2), `it has more than ${LIMIT} bytes`],
-  ])('is refused when %s, in words that quote none of it', async (_, text, reason) => {
+  ])('is refused when %s, and the message quotes none of it', async (_, text, reason) => {
     const stdin = new PassThrough();
     const reading = readHandover(stdin, LIMIT, LONG_MS).catch((error: unknown) => error);
     stdin.end(text);
@@ -89,7 +89,7 @@ describe('the handover', () => {
     expect(error.cause).toBeUndefined();
   });
 
-  it('is not waited for for ever', async () => {
+  it('is waited for only up to a limit', async () => {
     const error = (await readHandover(new PassThrough(), LIMIT, 50).catch((thrown: unknown) => thrown)) as Error;
     expect(error.message).toContain('it has not come within 0.05 s');
   });

@@ -3,7 +3,7 @@ import { inSeconds, startTimer } from '../lib/index.ts';
 import { handover } from '../protocol/index.ts';
 import type { Handover } from '../protocol/index.ts';
 
-/** It says what is wrong with the line and never what is in it; it has no cause, since a parser quotes what it reads. */
+/** Its message never quotes the line, and it has no cause, because a parser quotes what it reads. */
 class HandoverUnreadable extends Error {
   override readonly name = 'HandoverUnreadable';
 
@@ -13,8 +13,8 @@ class HandoverUnreadable extends Error {
 }
 
 /**
- * Reads the first line of stdin, and no more: what follows it, beginning with its line end, and the end of the stream are
- * there for the next reader that resumes it.
+ * Reads only the first line of stdin. Its line end, what follows it and the end of the stream are left for the next reader,
+ * which resumes the stream.
  */
 export async function readHandover(stdin: Readable, limitBytes: number, timeoutMs: number): Promise<Handover> {
   const line = await firstLine(stdin, limitBytes, timeoutMs);
@@ -41,7 +41,7 @@ function firstLine(stdin: Readable, limitBytes: number, timeoutMs: number): Prom
       if (bytes > limitBytes) return fail(`it has more than ${limitBytes} bytes`);
       if (cut === -1) return void chunks.push(chunk);
       settle();
-      // At least the line end: a stream that is empty would tell its end also while it is paused, and nothing listens yet.
+      // At least the line end: an empty stream would report its end while it is paused, when nothing listens yet.
       stdin.unshift(chunk.subarray(cut));
       resolve(Buffer.concat([...chunks, chunk.subarray(0, cut)]).toString('utf8'));
     };

@@ -4,7 +4,7 @@ import { sleep, systemCode, watchFolder } from '../lib/index.ts';
 import { assignment as assignmentSchema, boot as bootSchema } from '../protocol/index.ts';
 import type { Assignment, Boot } from '../protocol/index.ts';
 
-/** A watch tells at once; looking now and then is the net under it. */
+/** How often it looks without a sign of the watch, which may miss a change. */
 const LOOK_MS = 500;
 
 export interface Inbox {

@@ -17,7 +17,7 @@ it.each<[Exceeded, string]>([
   expect(limitsInWords([met])).toBe(words);
 });
 
-it('several limits are named one after the other, none is nothing', () => {
+it('several limits are named one after the other, and none is undefined', () => {
   const both = limitsInWords([
     { limit: 'memory', bytes: undefined, certain: true },
     { limit: 'processes', most: undefined },

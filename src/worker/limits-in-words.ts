@@ -1,7 +1,7 @@
 import { inBytes } from '../lib/index.ts';
 import type { Exceeded } from '../supervise/index.ts';
 
-/** Pure. The limits of its container that a job has met, and the settings for them; undefined when it has met none. */
+/** Pure. The limits of its container that a job has met, with their settings; undefined for none. */
 export function limitsInWords(exceeded: readonly Exceeded[]): string | undefined {
   return exceeded.length === 0 ? undefined : exceeded.map(inWords).join('; ');
 }

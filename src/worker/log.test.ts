@@ -39,7 +39,7 @@ function flood(log: WorkerLog, kilobytes: number): void {
   for (let n = 0; n < kilobytes; n++) log.line('agent', KILOBYTE);
 }
 
-it('keeps no line that is endless', () => {
+it('cuts a line without end', () => {
   const { log, lines } = printed();
   const about = log.about('T-1', 'a-1');
   about.line('agent', 'x'.repeat(30_000_000));
@@ -50,7 +50,7 @@ it('keeps no line that is endless', () => {
 });
 
 describe('what an attempt may print', () => {
-  it('has a limit; beyond it lines are counted, and the worker goes on to speak', () => {
+  it("has a limit: beyond it lines are counted, and the worker's own lines are still printed", () => {
     const { log, said, lines } = printed();
     const about = log.about('T-1', 'a-1');
     about.line('worker', 'T-1 begins');
@@ -71,7 +71,7 @@ describe('what an attempt may print', () => {
     expect(kept / 1024).toBeLessThan(16);
   });
 
-  it('is said once for each job, also when all of its lines are left out', () => {
+  it('is summed up once for each job, also when all of its lines are left out', () => {
     const { log, said } = printed();
     const about = log.about('T-1', 'a-1');
     flood(about, 20 * 1024);
@@ -84,7 +84,7 @@ describe('what an attempt may print', () => {
     expect(said()[3]).toBe('2 lines (8 bytes) were left out: an attempt may print 16 MiB');
   });
 
-  it('is its own: the next attempt may print as much, and so may each set-up', () => {
+  it('has a limit of its own: the next attempt may print as much, and so may each set-up', () => {
     const { log, said, count } = printed();
     flood(log.about('T-1', 'a-1'), 20 * 1024);
     const before = count();
@@ -99,7 +99,7 @@ describe('what an attempt may print', () => {
   });
 });
 
-it('holds no more in memory than that when nobody reads it, and says so when somebody does again', () => {
+it('holds no more than that in memory while the log is not read, and says so when it is read again', () => {
   const state = printed();
   const about = state.log.about('T-1', 'a-1');
   about.line('agent', 'one');

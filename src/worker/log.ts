@@ -1,17 +1,17 @@
 import type { LogLine, LogSource } from '../protocol/index.ts';
 import { cutLine, inBytes } from '../lib/index.ts';
 
-/** What one attempt (or one set-up) may print; its feedback has the end of every output in any case. */
+/** What one attempt (or one set-up) may print. The feedback always has the end of the output. */
 const LOG_LIMIT = 16 * 1024 * 1024;
 /**
- * What may wait in our memory until our stdout is read. Beyond it lines are left out: to let the job wait instead
- * would make its work depend on the reader of a log.
+ * What may wait in memory until stdout is read. Beyond it lines are left out: if the job waited instead, a slow reader of
+ * the log would slow its work.
  */
 const WAITING_LIMIT = 16 * 1024 * 1024;
 
 /** Prints JSON lines; the launcher keeps them. */
 export interface WorkerLog {
-  /** What the worker itself says is always printed, what it runs has limits. */
+  /** Lines of the worker itself are always printed; lines of jobs have limits. */
   line(source: LogSource, text: string): void;
   /** The same log for one attempt: with the task and the attempt on every line, and a limit of its own. */
   about(task: string, attempt: string): WorkerLog;
@@ -21,7 +21,7 @@ export interface WorkerLog {
 
 type About = Pick<LogLine, 'task' | 'attempt'>;
 
-/** `waiting` tells how much of what was printed is not read yet. */
+/** `waiting` returns how much printed text is not read yet. */
 export function createLog(
   worker: number,
   write: (text: string) => void,
@@ -52,7 +52,7 @@ export function createLog(
     about: (task, attempt) => createLog(worker, write, { task, attempt }, waiting),
     sumUp: () => {
       sumUp();
-      // Outside of attempts there are set-ups, one after the other for as long as the worker lives.
+      // Outside of attempts there are only set-ups: each has a new limit.
       if (about.attempt === undefined) limits.renew();
     },
   };
@@ -64,7 +64,7 @@ interface LogLimits {
   printed(length: number): void;
   /** True for the first of several lines. */
   leaveOut(text: string, why: string): boolean;
-  /** What was left out since this was asked last, in words. */
+  /** What was left out since the last call, in words. */
   sum(): string | undefined;
   renew(): void;
 }
@@ -78,7 +78,7 @@ function createLimits(waiting: () => number): LogLimits {
   return {
     over: () => {
       if (length >= LOG_LIMIT) return `an attempt may print ${inBytes(LOG_LIMIT)}`;
-      // Once it is too much, half of it must be gone first: else every other line would be one about lines.
+      // Above the limit, lines are left out until half of it is read: otherwise every second line would be about lines.
       held = waiting() > (held ? WAITING_LIMIT / 2 : WAITING_LIMIT);
       return held ? 'they come faster than they are read' : undefined;
     },

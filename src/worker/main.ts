@@ -16,7 +16,7 @@ import { findSurroundings } from './surroundings.ts';
 import { createWorktreeSetup, SetupFailed } from './worktree-setup.ts';
 import type { WorktreeSetup } from './worktree-setup.ts';
 
-const LAST_WORDS_MS = 2000;
+const LAST_OUTPUT_MS = 2000;
 
 interface Folders {
   readonly worktree: string;
@@ -27,7 +27,7 @@ interface Folders {
 
 /** A worker: takes assignments one after the other until it is asked to end, or its orchestrator is gone. */
 async function main(folders: Folders): Promise<void> {
-  // Node would open its debugger for it, through which a task could run code in here. No task runs yet.
+  // For this signal Node would open its debugger, by which a task could run code in this process. No task runs yet.
   process.on('SIGUSR1', () => undefined);
   const boot = await readBoot(folders.inbox);
   const around = await findSurroundings(boot.worker, process.env);
@@ -82,19 +82,19 @@ async function work(context: WorkerContext, inboxFolder: string): Promise<void> 
       if (result === undefined) return;
       done = attempt;
       const phase = context.stop.aborted ? 'stopping' : 'idle';
-      const told = context.reporter.update({ phase, attempt: null, result, trouble: null });
+      const updated = context.reporter.update({ phase, attempt: null, result, trouble: null });
       context.credentials?.forget(attempt);
-      await told;
+      await updated;
       if (!context.stop.aborted) setup.tidyUp(assignment.base);
     }
   } finally {
     inbox.close();
-    // A git command that is killed leaves locks: it ends before we do.
+    // A git command that is killed leaves locks, so it is waited for.
     await setup.settled();
   }
 }
 
-/** Whatever goes wrong becomes a result; only a set-up that fails ends the worker, since no task can be done. */
+/** An error becomes a result. Only a failed set-up ends the worker, because no task can be done. */
 async function carryOut(
   context: WorkerContext,
   setup: WorktreeSetup,
@@ -111,7 +111,7 @@ async function carryOut(
       await context.reporter.update({ phase: 'stopping', setupFailure: detail });
       return undefined;
     }
-    // Not the task's fault: the worker ends, and the attempt counts as lost with it.
+    // Not the task's fault: the worker ends, and the attempt is lost with it.
     if (isOutOfRoom(error)) throw error;
     return failed(assignment, detail);
   }
@@ -131,7 +131,7 @@ function failed(assignment: Assignment, detail: string): TaskResult | GateResult
   };
 }
 
-/** SIGTERM asks us to end; the end of stdin says that the orchestrator is gone, however it went. */
+/** A signal asks the worker to end; the end of stdin shows that the orchestrator is gone. */
 function listenToParent(hangUp: () => void, end: (cause: string) => void): void {
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, () => end(`asked to by ${name}`));
   process.stdin.on('end', hangUp);
@@ -173,13 +173,13 @@ const { values } = parseArgs({
 const { worktree, inbox, outbox, shared } = values;
 if (worktree === undefined || inbox === undefined || outbox === undefined || shared === undefined) {
   process.stderr.write(
-    'The worker is started by mahabharatha, not by hand: --worktree, --inbox, --outbox and --shared are needed.\n',
+    'The worker is started by mahabharatha, never by a person: --worktree, --inbox, --outbox and --shared are needed.\n',
   );
   process.exitCode = 2;
 } else {
   await main({ worktree, inbox, outbox, shared });
-  // What was said last still waits when the reader is slow.
-  await Promise.race([new Promise((done) => process.stdout.write('', done)), sleep(LAST_WORDS_MS)]);
-  // Nothing of ours may keep the process: what is left now is a handle without use.
+  // The last output may still wait for a slow reader.
+  await Promise.race([new Promise((done) => process.stdout.write('', done)), sleep(LAST_OUTPUT_MS)]);
+  // Whatever is still open has no use any more.
   process.exit(0);
 }

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { removeTree } from '../lib/index.ts';
 
-/** What cannot be removed is left: whomever it hinders says so. */
+/** What cannot be removed stays: a later step that needs the place reports it. */
 export async function removeIfPossible(entry: string): Promise<void> {
   await removeTree(entry).catch(() => undefined);
 }

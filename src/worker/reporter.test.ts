@@ -41,7 +41,7 @@ async function written(change: Partial<WorkerStatus>, secrets: readonly string[]
 }
 
 describe('the status of a worker', () => {
-  it('holds no secret, in whatever text it was', async () => {
+  it('holds no secret in any of its texts', async () => {
     const gates = { name: 'made-up-key', ok: false, required: true, detail: 'made-up-key', durationMs: 1 };
     const status = await written(
       {
@@ -55,7 +55,7 @@ describe('the status of a worker', () => {
     expect([status.setupFailure, status.trouble]).toEqual(['no [redacted]', 'no [redacted]']);
   });
 
-  it('can be read whatever the secrets are: they are looked for in texts, and no text becomes longer', async () => {
+  it('can be read whatever the secrets are: only texts are redacted, and none becomes longer', async () => {
     const { result, session, pid } = await written({ result: RESULT }, ['verified', '12345678', 'made-up-key']);
     expect([session, pid]).toEqual(['verified', 12_345_678]);
     expect(result).toMatchObject({ outcome: 'verified', detail: 'it printed "[redacted]"' });

@@ -2,15 +2,15 @@ import { withoutControls, writeFileAtomic } from '../lib/index.ts';
 import type { Redactor } from '../logs/index.ts';
 import type { WorkerStatus } from '../protocol/index.ts';
 
-/** The worker's status file: the only thing the orchestrator hears from it. */
+/** The worker's status file, in which it reports everything to the orchestrator. */
 export interface Reporter {
   /** Changes the status; resolves when it is written. */
   update(change: Partial<WorkerStatus>): Promise<void>;
   close(): void;
 }
 
-/** Values that are a word of ours, a name or a time: in them a secret could only be found by accident. */
-const NO_TEXT = new Set(['session', 'phase', 'attempt', 'at', 'kind', 'outcome', 'commit', 'resetAt']);
+/** Fields with a fixed word, a name or a time: they hold no secrets, and are not redacted. */
+const NOT_REDACTED = new Set(['session', 'phase', 'attempt', 'at', 'kind', 'outcome', 'commit', 'resetAt']);
 
 export function startReporter(
   file: string,
@@ -23,9 +23,9 @@ export function startReporter(
   const write = (): Promise<void> => {
     writing = writing.then(async (): Promise<void> => {
       status = { ...status, beat: status.beat + 1, at: new Date().toISOString() };
-      // A result must survive a crash of the machine; a heartbeat need not.
+      // A result must survive a crash of the machine.
       const durable = status.result !== null;
-      // What cannot be written now (a full disk) is written with the next beat, or the orchestrator gives us up.
+      // What cannot be written now (a full disk) is written with the next heartbeat, or the orchestrator kills the worker.
       await writeFileAtomic(file, JSON.stringify(status), { durable }).catch(() => undefined);
     });
     return writing;
@@ -33,7 +33,7 @@ export function startReporter(
   const timer = setInterval(() => void write(), beatMs);
   return {
     update: (change) => {
-      // At once: the secrets of an attempt are forgotten when it has ended, and its words are written again and again.
+      // Redacted now: the secrets of an attempt are dropped at its end, and its texts are written again later.
       status = { ...status, ...cleared(change, redact) };
       return write();
     },
@@ -43,12 +43,12 @@ export function startReporter(
 
 function cleared(change: Partial<WorkerStatus>, redact: Redactor): Partial<WorkerStatus> {
   const text = JSON.stringify(change, (key, value: unknown) =>
-    typeof value === 'string' && !NO_TEXT.has(key) ? redacted(value, redact) : value,
+    typeof value === 'string' && !NOT_REDACTED.has(key) ? redacted(value, redact) : value,
   );
   return JSON.parse(text) as Partial<WorkerStatus>;
 }
 
-/** Never longer than the text was: the reader of the status has a limit. */
+/** Never longer than the text: the reader of the status has a limit. */
 function redacted(text: string, redact: Redactor): string {
   return withoutControls(redact(text)).slice(0, text.length);
 }

@@ -6,7 +6,7 @@ import type { WorkerContext } from './context.ts';
 import { limitsInWords } from './limits-in-words.ts';
 import type { WorkerLog } from './log.ts';
 
-/** How much of an output goes into feedback, gate reports and set-up failures: its end. */
+/** How much of the end of an output goes into feedback, gate reports and set-up failures. */
 const OUTPUT_TAIL = 8000;
 
 interface ShellStep {
@@ -26,7 +26,7 @@ interface ShellResult {
   readonly durationMs: number;
 }
 
-/** Runs a command of the user's through bash in the worktree: set-up, verification, gates. */
+/** Runs a command of the user in the worktree, with bash: a set-up, a verification or a gate. */
 export async function runShell(context: WorkerContext, step: ShellStep): Promise<ShellResult> {
   const tail = createTail(OUTPUT_TAIL);
   const lines = createLineSplitter((line) => step.log.line(step.source, line));

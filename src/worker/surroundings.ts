@@ -11,23 +11,23 @@ import { readHandover } from './handover.ts';
 
 const HANDOVER_LIMIT = 4 * 1024 * 1024;
 const HANDOVER_TIMEOUT_MS = 60_000;
-/** By which an agent that shares its user's environment gets at the user's account. */
+/** Variables that give an agent in its user's environment the user's account. */
 const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'];
 
-/** What a worker and all it runs live in. */
+/** What a worker and its jobs are given from outside. */
 export interface Surroundings {
   /** For everything that is run for a task. */
   readonly env: Environment;
   /** For the agent alone; undefined where the worker has the rights and the logins of its user. */
   readonly agentHome: AgentHome | undefined;
-  /** What the agent proves itself with, for one attempt at a time; undefined as its home is. */
+  /** The agent's credentials, for one attempt at a time; undefined when `agentHome` is. */
   readonly credentials: CredentialsInbox | undefined;
-  /** Folders of a worker's own container where tasks leave what they like; emptied after one that failed. */
+  /** Folders of a container that tasks may write; emptied when an attempt begins afresh. */
   readonly scratch: readonly string[];
   readonly redact: Redactor;
 }
 
-/** A subprocess has its user's environment; in a container all of it comes over stdin. */
+/** A subprocess has its user's environment; in a container everything comes by stdin. */
 export async function findSurroundings(worker: number, own: Environment): Promise<Surroundings> {
   const { [HANDOVER_MARK]: mark, ...env } = own;
   if (mark === undefined) {

@@ -7,19 +7,19 @@ import { emptyFolders } from './remove-tree.ts';
 import { copyFiles } from './copy-files.ts';
 import { runShell } from './shell-step.ts';
 
-/** A set-up that did not work: no task can be done here, so the run stops. */
+/** The set-up failed: no task can be done, so the run stops. */
 export class SetupFailed extends Error {
   override readonly name = 'SetupFailed';
 }
 
 export interface WorktreeSetup {
-  /** Makes the worktree exactly `base`, and usable: copied files are there and the set-up has run. */
+  /** Makes the worktree exactly `base`, with the copied files and what the set-up makes. */
   prepare(options: { base: string; fresh: boolean }): Promise<void>;
-  /** Makes it clean again while nothing waits: the next task most likely starts from the same base. */
+  /** Cleans the worktree while there is no work: the next task most likely starts from the same base. */
   tidyUp(base: string): void;
   /** Resolves when no tidying is under way any more. */
   settled(): Promise<void>;
-  /** What set-up and copies made and no ignore rule covers: it is no task's work, unless a task declares it. */
+  /** Files of the set-up and copied files that no ignore rule covers: no task's work, unless a task declares them. */
   readonly leftovers: Leftovers;
 }
 
@@ -41,7 +41,7 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
     installed = undefined;
     await runSetup(context, setup);
     leftovers = await workspace.leftovers();
-    // What the set-up did to files that git knows is not the task's work either.
+    // Changes that the set-up made to tracked files are not the task's work either.
     await reset(base, { ignoredToo: false });
     installed = wanted;
   };
@@ -52,7 +52,7 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
     },
     settled: async () => void (await tidied),
     tidyUp: (base) => {
-      // Where it fails, the next task's own reset says why.
+      // When it fails, the next task's own reset reports why.
       tidied = reset(base, { ignoredToo: false })
         .then(() => base)
         .catch(() => null);

@@ -88,7 +88,7 @@ describe('the stdin of a worker in a container', () => {
   };
   const machine = createFakeEngineMachine(listening, [image]);
 
-  it('brings no secret of the agent with the first line, and a line more for each attempt that is to have them', async () => {
+  it('brings no secret of the agent with the first line, and one more line for each attempt that has credentials', async () => {
     const launcher = launcherOn(createFakeEngine(machine));
     const handle = await launcher.start(newSpec(launcher));
     await waitUntil('the first line is there', () => lines.length === 1);
@@ -103,7 +103,7 @@ describe('the stdin of a worker in a container', () => {
     }
   });
 
-  it('is closed to a launcher that has not started the worker, and after the worker has ended', async () => {
+  it('takes no credentials from a launcher that has not started the worker, or after its end', async () => {
     const launcher = launcherOn(createFakeEngine(machine));
     const known = lines.length;
     const handle = await launcher.start(newSpec(launcher));
@@ -119,7 +119,7 @@ describe('the stdin of a worker in a container', () => {
 });
 
 describe('the container launcher, when the engine goes away', () => {
-  it('says so to whoever waits, and when it is asked to start or to stop', async () => {
+  it('reports the outage to each caller that waits, starts or stops', async () => {
     const machine = createFakeEngineMachine(contractProgram, [image]);
     const launcher = launcherOn(createFakeEngine(machine), {}, 0);
     const handle = await launcher.start(newSpec(launcher));
@@ -131,7 +131,7 @@ describe('the container launcher, when the engine goes away', () => {
     machine.up = true;
   });
 
-  it('waits for it to come back before it starts a worker, or takes one for lost', async () => {
+  it('waits until the engine is back before it starts a worker, or counts one as lost', async () => {
     const machine = createFakeEngineMachine(contractProgram, [image]);
     const launcher = launcherOn(createFakeEngine(machine));
     const handle = await launcher.start(newSpec(launcher));
@@ -178,7 +178,7 @@ describe.skipIf(docker.why !== '')(`on a real engine${docker.why === '' ? '' : `
     });
   });
 
-  it('counts what a worker has open and deleted as well', async () => {
+  it('counts deleted files that a worker has open, too', async () => {
     const launcher = launcherOn(engine, { diskBytes: 8 * 1024 ** 2 });
     const spec = newSpec(launcher);
     chmodSync(spec.worktree, 0o777);
@@ -192,30 +192,33 @@ describe.skipIf(docker.why !== '')(`on a real engine${docker.why === '' ? '' : `
     });
   });
 
-  it.skipIf(smallDisk === undefined)('ends the worker that fills the disk at once, before others suffer', async () => {
-    const launcher = launcherOn(engine, { diskBytes: 1024 ** 3 });
-    const started = await Promise.all(
-      [1, 2].map(async (worker) => {
-        const worktree = path.join(smallDisk?.folder ?? '', `${worker}`);
-        mkdirSync(worktree);
-        const spec = { ...newSpec(launcher), worker: 90 + worker, worktree };
-        return { worktree, handle: await launcher.start(spec) };
-      }),
-    );
-    const [innocent, hostile] = started as [(typeof started)[0], (typeof started)[0]];
-    for (const { handle } of started) await waitForLine(launcher, handle, 'ready');
-    writeFileSync(path.join(innocent.worktree, 'work'), Buffer.alloc(1024 ** 2, 1));
-    execFileSync('docker', ['exec', idOf(hostile.handle), '/usr/bin/fallocate', '-l', '180M', 'big']);
-    expect(await launcher.wait(hostile.handle)).toMatchObject({
-      overLimit: expect.stringMatching(
-        /^killed: \d+(\.\d)? MiB were left on the disk of its folders, and it had grown most, by 180 MiB/,
-      ),
-    });
-    await waitUntil('there is room again', () => !existsSync(path.join(hostile.worktree, 'big')));
-    expect(await launcher.recover(innocent.handle)).toBe(true);
-    expect(readdirSync(innocent.worktree)).toEqual(['work']);
-    await launcher.stop(innocent.handle, LONG_GRACE);
-  });
+  it.skipIf(smallDisk === undefined)(
+    'ends the worker that fills the disk at once, before other workers fail',
+    async () => {
+      const launcher = launcherOn(engine, { diskBytes: 1024 ** 3 });
+      const started = await Promise.all(
+        [1, 2].map(async (worker) => {
+          const worktree = path.join(smallDisk?.folder ?? '', `${worker}`);
+          mkdirSync(worktree);
+          const spec = { ...newSpec(launcher), worker: 90 + worker, worktree };
+          return { worktree, handle: await launcher.start(spec) };
+        }),
+      );
+      const [innocent, hostile] = started as [(typeof started)[0], (typeof started)[0]];
+      for (const { handle } of started) await waitForLine(launcher, handle, 'ready');
+      writeFileSync(path.join(innocent.worktree, 'work'), Buffer.alloc(1024 ** 2, 1));
+      execFileSync('docker', ['exec', idOf(hostile.handle), '/usr/bin/fallocate', '-l', '180M', 'big']);
+      expect(await launcher.wait(hostile.handle)).toMatchObject({
+        overLimit: expect.stringMatching(
+          /^killed: \d+(\.\d)? MiB were left on the disk of its folders, and it had grown most, by 180 MiB/,
+        ),
+      });
+      await waitUntil('there is room again', () => !existsSync(path.join(hostile.worktree, 'big')));
+      expect(await launcher.recover(innocent.handle)).toBe(true);
+      expect(readdirSync(innocent.worktree)).toEqual(['work']);
+      await launcher.stop(innocent.handle, LONG_GRACE);
+    },
+  );
 
   it('takes another name when the usual one is taken, and leaves the other container alone', async () => {
     const launcher = launcherOn(engine);
@@ -239,7 +242,7 @@ describe.skipIf(docker.why !== '')(`on a real engine${docker.why === '' ? '' : `
     expect(readFileSync(spec.log, 'utf8')).not.toContain(SECRET);
   });
 
-  it('goes on with the log of a worker that it has not started itself, without a gap or a double line', async () => {
+  it('continues the log of a worker that another process has started, without a gap or a double line', async () => {
     const first = launcherOn(engine);
     const spec = newSpec(first, { CONTRACT_PRINT: 'one\ntwo', CONTRACT_TERM: '0' });
     const handle = await first.start(spec);

@@ -71,14 +71,14 @@ export function launcherContract(name: string, make: () => LauncherUnderTest): v
       return handle;
     };
 
-    it('gives a handle of plain data that says whose worker it is', async () => {
+    it('gives a handle of plain data that names run and worker', async () => {
       const spec = newSpec(launcher);
       const handle = await launcher.start(spec);
       expect(copyOf(handle)).toEqual(handle);
       expect(handle).toMatchObject({ launcher: launcher.name, runId: spec.runId, worker: 3, session: spec.session });
     });
 
-    it.each([0, 1, 42])('tells everyone who waits, early or late, that the worker ended with %s', async (code) => {
+    it.each([0, 1, 42])('tells each caller that waits, early or late, that the worker ended with %s', async (code) => {
       const handle = await launcher.start(newSpec(launcher, { CONTRACT_EXIT: String(code) }));
       const exit = { code, signal: null };
       expect(await Promise.all([launcher.wait(handle), launcher.wait(handle)])).toEqual([exit, exit]);
@@ -129,7 +129,7 @@ export function launcherContract(name: string, make: () => LauncherUnderTest): v
       await under.again().stop(copyOf(handle), LONG_GRACE);
     });
 
-    it('takes hold of a live worker again, and hears when it ends', async () => {
+    it('recovers a live worker, and sees its end', async () => {
       const handle = copyOf(await startReady());
       const later = under.again();
       expect(await later.recover(handle)).toBe(true);
@@ -148,7 +148,7 @@ export function launcherContract(name: string, make: () => LauncherUnderTest): v
       expect(await launcher.wait(handle)).toEqual({ code: 0, signal: null });
     });
 
-    it('does not take hold of a worker that is gone, nor of another in its place', async () => {
+    it('does not recover a worker that is gone, or another one in its place', async () => {
       const handle = await startReady();
       const later = under.again();
       const forged = { ...copyOf(handle), facts: { ...handle.facts, started: 'another time' } };
@@ -157,7 +157,7 @@ export function launcherContract(name: string, make: () => LauncherUnderTest): v
       expect(await later.recover(copyOf(handle))).toBe(false);
     });
 
-    it('lists the live workers of one run, also those that nobody remembers', async () => {
+    it('lists the live workers of one run, also those without a handle', async () => {
       const [mine, other] = [`run-${randomId()}`, `run-${randomId()}`];
       const handles = [await startReady({}, mine), await startReady({}, mine)];
       await startReady({}, other);

@@ -73,7 +73,7 @@ describe('the subprocess launcher, and what its workers start', () => {
     ['it is stopped', (launcher: Launcher, handle: WorkerHandle) => launcher.stop(handle, LONG_GRACE)],
     ['it is killed at once', (launcher: Launcher, handle: WorkerHandle) => launcher.stop(handle, { graceMs: 0 })],
     [
-      'somebody else has killed it',
+      'another process has killed it',
       (launcher: Launcher, handle: WorkerHandle) => {
         process.kill(handle.pid ?? 0, 'SIGKILL');
         return launcher.wait(handle);
@@ -95,7 +95,7 @@ describe('the subprocess launcher, and what its workers start', () => {
     expect(await alive([...children, handle.pid ?? 0])).toEqual([]);
   });
 
-  it('clears away what a dead worker left when nobody was there to see it end', async () => {
+  it('ends what a dead worker left, also when no orchestrator has seen it end', async () => {
     const launcher = subprocess();
     const runId = `run-${randomId()}`;
     const spec = newSpec(launcher, { CONTRACT_CHILDREN: '1' }, runId);
@@ -126,7 +126,7 @@ describe('the subprocess launcher, and what its workers start', () => {
     expect(await alive([...other.children, other.handle.pid ?? 0])).toHaveLength(3);
   });
 
-  it('takes hold of a worker from another process, and hears when it ends', async () => {
+  it('recovers a worker that another process has started, and sees its end', async () => {
     const launcher = subprocess();
     const other = startLauncherElsewhere(newSpec(launcher, { CONTRACT_TERM: '0' }));
     const handle = await other.handle();
@@ -176,14 +176,14 @@ describe('the subprocess launcher, and what its workers start', () => {
     ]);
   });
 
-  it('says that a worker cannot be started', async () => {
+  it('rejects when a worker cannot be started', async () => {
     const launcher = createSubprocessLauncher({ node: 'no-such-program', workerProgram });
     const spec = newSpec(launcher);
     await expect(launcher.start(spec)).rejects.toMatchObject({ code: 'PROCESS_NOT_STARTED', exit: 4 });
     expect(await launcher.list(spec.runId)).toEqual([]);
   });
 
-  it('has no lines for a worker that it knows by its run alone, instead of those of some other file', async () => {
+  it('has no lines for a worker that it has found by its run, instead of lines of another file', async () => {
     const launcher = subprocess();
     const handle = await launcher.start(newSpec(launcher));
     await waitForLine(launcher, handle, 'ready');

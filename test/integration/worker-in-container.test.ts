@@ -83,17 +83,17 @@ describe.skipIf(why !== '')(`a worker that has a container for itself${why === '
     await removeAll(engine, []);
   });
 
-  it('ends what has left its session and cleared its environment', async () => {
+  it('ends processes that have left its session and cleared their environment', async () => {
     const { detail, output } = await runJob('env -i setsid sleep 1000 & sleep 0.2; echo done; exit 3', 120_000);
     expect([detail, output]).toEqual(['exit status 3', 'done\n']);
   });
 
-  it('does not wait for what goes on to chatter from there', async () => {
+  it('does not wait for such a process that goes on printing', async () => {
     const { detail } = await runJob('env -i setsid yes & sleep 0.2; exit 4', 120_000);
     expect(detail).toBe('exit status 4');
   });
 
-  it('survives a fork bomb, whether or not what started it ends', async () => {
+  it('survives a fork bomb, whether or not the process that started it ends', async () => {
     const { code, reports } = await runJobs([
       { command: ':(){ :|:& };:', timeoutMs: 120_000 },
       { command: ':(){ :|:& };:; exec sleep 1000', timeoutMs: 1500 },
@@ -126,13 +126,13 @@ describe.skipIf(why !== '')(`a worker that has a container for itself${why === '
     });
   });
 
-  it('survives one that does so with many processes, each of them smaller than the worker', async () => {
+  it('survives a job that does so with many processes, each of them smaller than the worker', async () => {
     const small = '(x=$(head -c 3000000 /dev/zero | tr "\\0" x); sleep 1000; echo "$x" > /dev/null) &';
     const { detail } = await runJob(`for n in $(seq 100); do ${small} done; wait`, 4000);
     expect(detail).toContain("the worker's memory of 256 MiB was used up");
   });
 
-  it('gives signs of life under a flood of output, and keeps neither all of it nor the rest of its memory', async () => {
+  it('sends heartbeats under a flood of output, and does not hold all of that in memory', async () => {
     const { detail, silentMs, durationMs, rssBytes, stdout } = await runJob('yes | head -c 40000000', 600_000);
     expect(detail).toBe('exit status 0');
     expect(stdout.length / MEGABYTE).toBeLessThan(17);
@@ -141,7 +141,7 @@ describe.skipIf(why !== '')(`a worker that has a container for itself${why === '
     expect(rssBytes).toBeLessThan(MEMORY * 0.9);
   });
 
-  it('ends no more than what carries its mark when nothing tells that the container is its own', async () => {
+  it('ends only processes with its mark when it does not know that the container is its own', async () => {
     const command = 'env -i setsid sleep 1000 & setsid sleep 1001 & sleep 0.2';
     const { reports } = await runJobs([{ command, timeoutMs: 120_000 }], {});
     expect(reports).toMatchObject([{ detail: 'exit status 0', left: [expect.any(String)] }]);

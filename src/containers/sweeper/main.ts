@@ -7,14 +7,13 @@ import { sweepOwner } from '../sweep.ts';
 
 const LOOK_MS = 1000;
 const ATTEMPTS = 60;
-/** Of the lease, so that all is gone when it is over. */
+/** The part of the lease after which it removes things, so that all is gone when the lease ends. */
 const SHARE = 0.9;
 
 /**
- * A process that lives as long as the orchestrator of a run in containers and does nothing. When the orchestrator is killed,
- * this process waits for as long as a resumed run may take the workers over, and then clears away what is left of them: a
- * container that was never started, one that is paused, a volume. The end of stdin tells; `done` before it says that
- * all is in order.
+ * Waits for the end of its owner's process, which holds its stdin. After `done` on stdin it ends. Without it the owner was
+ * killed: then it waits while a resumed owner may take the containers over, and removes what is left of them: a container
+ * that was never started, a paused one, a volume.
  */
 async function main(owner: string, lock: string, leaseMs: number): Promise<void> {
   for (const name of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(name, () => undefined);
@@ -23,10 +22,10 @@ async function main(owner: string, lock: string, leaseMs: number): Promise<void>
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     try {
       const engine = await findEngine(process.env);
-      // To find it may take long: an orchestrator that has come meanwhile keeps its workers.
+      // To find the engine may take long: an owner that was resumed meanwhile keeps its containers.
       if ((await lockHolder(lock)) === undefined) return void (await sweepOwner(engine, owner));
     } catch {
-      // An engine that is just being started anew is asked again.
+      // The engine may be restarting: it is asked again.
       await sleep(LOOK_MS);
     }
     if ((await lockHolder(lock)) !== undefined && !(await isAlone(owner, lock, leaseMs * SHARE))) return;
@@ -34,12 +33,12 @@ async function main(owner: string, lock: string, leaseMs: number): Promise<void>
 }
 
 /**
- * Resolves with true when no process has held the lock for so long. An orchestrator that resumes the run may be killed before
- * it has started a sweeper of its own; once it has, this one is not needed, and the answer is false.
+ * True when no process has held the lock for `ms`. False when a resumed owner has started a sweeper of its own: then this
+ * one is not needed. Until then the resumed owner may be killed as well.
  */
 async function isAlone(owner: string, lock: string, ms: number): Promise<boolean> {
   const { monotonic, wokeAt } = systemClock;
-  // After a standstill of the machine the whole time is given again: a resume was not possible meanwhile.
+  // After a standstill of the machine the time begins again: no resume was possible meanwhile.
   for (let since = monotonic(); monotonic() - Math.max(since, wokeAt()) < ms;) {
     await sleep(Math.min(LOOK_MS, ms / 5));
     const holder = await lockHolder(lock);

@@ -35,7 +35,9 @@ async function main(socket: string, shared: string): Promise<void> {
 const { values } = parseArgs({ options: { socket: { type: 'string' }, shared: { type: 'string' } } });
 const { socket, shared } = values;
 if (socket === undefined || shared === undefined) {
-  process.stderr.write('The egress proxy is started by mahabharatha, not by hand: --socket and --shared are needed.\n');
+  process.stderr.write(
+    'The egress proxy is started by mahabharatha, never by a person: --socket and --shared are needed.\n',
+  );
   process.exit(2);
 }
 // An error in one connection must not end the proxy: without it no worker has a network.

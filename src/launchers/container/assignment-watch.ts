@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-/** So often at most the disk is asked: a flood of lines asks at each of them. */
+/** How often the disk is asked at most: this is called for each line of output. */
 const LOOK_MS = 100;
 
-/** Names the assignment that a worker has now, by the file that only the host writes: each one is a new file. */
+/** Names the assignment that a worker has now, by its file. Only the host writes it, as a new file for each assignment. */
 export function assignmentWatch(inbox: string): () => string {
   const file = path.join(inbox, 'assignment.json');
   let [name, at] = ['', Number.NEGATIVE_INFINITY];

@@ -34,7 +34,7 @@ const failsOnce = (call: Engine['removeContainer']): Engine['removeContainer'] =
   return async (id) => (failures-- > 0 ? Promise.reject(failed) : call(id));
 };
 
-interface Yard {
+interface Scene {
   readonly machine: FakeEngineMachine;
   readonly launcher: Launcher;
   /** Whether the sweeper was told that all is in order. */
@@ -42,7 +42,7 @@ interface Yard {
 }
 
 /** An engine of which some calls are not as they should be. */
-function openYard(broken: (engine: Engine) => Partial<Engine>): Yard {
+function openScene(broken: (engine: Engine) => Partial<Engine>): Scene {
   const machine = createFakeEngineMachine(({ stdout }) => stdout('ready\n'), ['image']);
   const sound = createFakeEngine(machine);
   let forgotten = false;
@@ -56,7 +56,7 @@ function openYard(broken: (engine: Engine) => Partial<Engine>): Yard {
   return { machine, launcher, isForgotten: () => forgotten };
 }
 
-describe('what is still being made when all is to go', () => {
+describe('a container that is being made during a sweep', () => {
   afterEach(() => vi.useRealTimers());
 
   it('is left to the sweeper when it takes too long', async () => {
@@ -66,7 +66,7 @@ describe('what is still being made when all is to go', () => {
       await once(hanging, 'over');
       throw failed;
     };
-    const { launcher, isForgotten } = openYard(() => ({ startContainer }));
+    const { launcher, isForgotten } = openScene(() => ({ startContainer }));
     const spec = newSpec(launcher);
     const asked = once(hanging, 'asked');
     const started = launcher.start(spec).catch(() => undefined);
@@ -80,8 +80,8 @@ describe('what is still being made when all is to go', () => {
     await started;
   });
 
-  it('goes too when it comes in time, and then the sweeper ends', async () => {
-    const { machine, launcher, isForgotten } = openYard(() => ({}));
+  it('is removed too when it comes in time, and then the sweeper ends', async () => {
+    const { machine, launcher, isForgotten } = openScene(() => ({}));
     const spec = newSpec(launcher);
     const started = launcher.start(spec).catch(() => undefined);
     await launcher.sweep(spec.runId);
@@ -90,16 +90,16 @@ describe('what is still being made when all is to go', () => {
   });
 });
 
-describe('a worker of which nobody knows whether it lives', () => {
+describe('a worker of which it is not known whether it lives', () => {
   it('is removed when its end cannot be waited for', async () => {
-    const { machine, launcher } = openYard(() => ({ waitContainer: async () => Promise.reject(failed) }));
+    const { machine, launcher } = openScene(() => ({ waitContainer: async () => Promise.reject(failed) }));
     const handle = await launcher.start(newSpec(launcher));
     await expect(launcher.wait(handle)).rejects.toBe(failed);
     expect(machine.containers.size).toBe(0);
   });
 
-  it('counts as an outage when it cannot be removed either: its folders must not go to another', async () => {
-    const { launcher } = openYard((engine) => ({
+  it('counts as an outage when it cannot be removed either: no other worker may get its folders', async () => {
+    const { launcher } = openScene((engine) => ({
       waitContainer: async () => Promise.reject(failed),
       removeContainer: failsOnce(engine.removeContainer),
     }));
@@ -108,7 +108,7 @@ describe('a worker of which nobody knows whether it lives', () => {
   });
 
   it('counts as an outage when its start has failed and it cannot be removed', async () => {
-    const { launcher } = openYard((engine) => ({
+    const { launcher } = openScene((engine) => ({
       startContainer: async (id) => {
         await engine.startContainer(id);
         throw failed;
@@ -123,7 +123,7 @@ describe('a worker of which nobody knows whether it lives', () => {
       machine.containers.get(id)?.end({ code: 137, oomKilled: false });
       throw failed;
     };
-    const { machine, launcher } = openYard(() => ({
+    const { machine, launcher } = openScene(() => ({
       startContainer: async () => Promise.reject(failed),
       removeContainer,
     }));
@@ -131,8 +131,8 @@ describe('a worker of which nobody knows whether it lives', () => {
   });
 });
 
-it('the output of a worker is kept to its end, also when the engine lets go of who listens', async () => {
-  const { launcher } = openYard((engine) => ({
+it('the output of a worker is kept to its end, also when the engine closes the connection', async () => {
+  const { launcher } = openScene((engine) => ({
     attach: async (id) => {
       const { stdin, close } = await engine.attach(id);
       return { stdin, stdout: new PassThrough().end(), stderr: new PassThrough().end(), close };

@@ -27,7 +27,7 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
   const { engine, settings } = options;
   const volumes = settings.caches.map(({ volume: name, labels }) => ({ name, labels }));
   const containers = createContainers({ ...options, egress: settings.egress, volumes });
-  /** Of the workers that this process has started; of others they have ended with the process that had them. */
+  /** Of the workers that this process has started. The stdin of any other worker ended with the process that started it. */
   const stdins = new Map<string, Writable>();
   const prepare = async (spec: WorkerSpec): Promise<ContainerWish> => {
     await giveFolders(spec, settings);
@@ -50,7 +50,7 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     takesCredentials: ({ session }) => stdins.get(session)?.writable ?? false,
     giveCredentials: ({ session }, attempt) => {
       const stdin = stdins.get(session);
-      // A worker whose stdin has ended knows that it gets none.
+      // A worker whose stdin has ended does not wait for credentials.
       if (stdin?.writable) stdin.write(`${credentialsLine(attempt, settings.access)}\n`);
     },
     wait: (handle) => containers.wait(started(handle)),
@@ -61,7 +61,7 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
   };
 }
 
-/** The name people see first; the others are for when it is taken: by another run, or by an earlier life of this worker. */
+/** The other names are for when the first is taken by another run, or by an earlier session of this worker. */
 export function namesOf(spec: Pick<WorkerSpec, 'worker' | 'runId' | 'session'>): readonly [string, ...string[]] {
   const name = `mahabharatha-worker-${spec.worker}`;
   return [name, `${name}-${spec.runId}`, `${name}-${spec.runId}-${spec.session.slice(0, 8)}`];
@@ -70,9 +70,9 @@ export function namesOf(spec: Pick<WorkerSpec, 'worker' | 'runId' | 'session'>):
 interface Making {
   readonly engine: Engine;
   readonly settings: ContainerSettings;
-  /** Object folders whose own list of alternates must not be seen inside. */
+  /** Object folders whose list of alternates is hidden inside. */
   readonly masked: readonly number[];
-  /** Gets the worker's stdin, when there is one. */
+  /** Called with the worker's stdin. */
   readonly attached: (stdin: Writable) => void;
 }
 
@@ -118,7 +118,7 @@ export function workerWish(spec: WorkerSpec, { engine, settings, masked, attache
   };
 }
 
-/** What the host keeps of a worker; `settings` are those of this process, also for a worker of an earlier one. */
+/** What the host keeps of a worker. A worker that another process has started is kept by the settings of this one. */
 export function workerUpkeep(places: Places, engine: Engine, settings: ContainerSettings): Upkeep {
   const keeping = { log: places.log, secrets: secretsOf(settings), section: assignmentWatch(places.inbox) };
   return {
@@ -153,7 +153,7 @@ function mountsOf(spec: WorkerSpec, settings: ContainerSettings, masked: readonl
   ];
 }
 
-/** Every live worker of a run. One that is paused is alive: it may be let go on. */
+/** Every live worker of a run. A paused one is alive: it may go on. */
 export async function listWorkers(engine: Engine, runId: string): Promise<WorkerHandle[]> {
   const found = await engine.listContainers({ [LABEL.run]: runId, [OWNED.role]: WORKER_ROLE });
   return found.filter(({ status }) => status === 'running' || status === 'paused').map(handleOf);

@@ -6,7 +6,7 @@ import type { WorkerSpec } from '../launcher.ts';
 import { closedObjects, giveFolders, maskedObjects } from './folders.ts';
 
 const ME = process.getuid?.() ?? 0;
-const [SOMEBODY, NO_GROUP] = [4711, 4712];
+const [ANOTHER, NO_GROUP] = [4711, 4712];
 
 const closedTo = (uid: number, gid: number, ...folders: string[]): Promise<string | undefined> =>
   closedObjects(folders, { uid, gid }, process.env);
@@ -19,11 +19,11 @@ function objectsIn(folder: string): string {
   return objects;
 }
 
-it('objects that everybody may read are open to a worker; what git is writing just now does not count', async () => {
+it('objects that all users may read are open to a worker; what git is writing just now does not count', async () => {
   const objects = objectsIn(tempFolder());
   for (const name of ['pack/tmp_pack_x', 'ab/tmp_obj_y']) writeFileSync(path.join(objects, name), 'x', { mode: 0o600 });
   mkdirSync(path.join(objects, 'tmp_objdir-incoming-z'), { mode: 0o700 });
-  expect(await closedTo(SOMEBODY, NO_GROUP, objects)).toBeUndefined();
+  expect(await closedTo(ANOTHER, NO_GROUP, objects)).toBeUndefined();
 });
 
 it.each([
@@ -31,23 +31,20 @@ it.each([
   { what: 'ab', mode: 0o700 },
   { what: 'ab', mode: 0o744 },
   { what: '', mode: 0o700 },
-])(
-  '$what with mode $mode is closed to a worker who is somebody else, and open to its owner',
-  async ({ what, mode }) => {
-    const [open, objects] = [objectsIn(tempFolder()), objectsIn(tempFolder())];
-    const closed = path.join(objects, what);
-    chmodSync(closed, mode);
-    expect(await closedTo(SOMEBODY, NO_GROUP, open, objects)).toBe(closed.replace(/\/$/, ''));
-    expect(await closedTo(ME, NO_GROUP, open, objects)).toBeUndefined();
-  },
-);
+])('$what with mode $mode is closed to a worker with another user, and open to its owner', async ({ what, mode }) => {
+  const [open, objects] = [objectsIn(tempFolder()), objectsIn(tempFolder())];
+  const closed = path.join(objects, what);
+  chmodSync(closed, mode);
+  expect(await closedTo(ANOTHER, NO_GROUP, open, objects)).toBe(closed.replace(/\/$/, ''));
+  expect(await closedTo(ME, NO_GROUP, open, objects)).toBeUndefined();
+});
 
 it('objects that their group may read are open to a worker of that group', async () => {
   const objects = objectsIn(tempFolder());
   const { gid } = statSync(objects);
   chmodSync(path.join(objects, 'pack/one.pack'), 0o440);
-  expect(await closedTo(SOMEBODY, gid, objects)).toBeUndefined();
-  expect(await closedTo(SOMEBODY, gid + 1, objects)).toBeDefined();
+  expect(await closedTo(ANOTHER, gid, objects)).toBeUndefined();
+  expect(await closedTo(ANOTHER, gid + 1, objects)).toBeDefined();
 });
 
 function newSpec(): WorkerSpec {
@@ -72,7 +69,7 @@ function facts(...parts: string[]): string {
 }
 
 it.skipIf(ME !== 0)(
-  'root gives its worker what it writes and nothing that links lead to, and lets it read its mail',
+  'root gives its worker what the worker writes, nothing that links lead to, and lets it read its mail',
   async () => {
     const spec = newSpec();
     writeFileSync(path.join(spec.worktree, 'file'), '');
@@ -80,7 +77,7 @@ it.skipIf(ME !== 0)(
     symlinkSync(foreign, path.join(spec.shared, 'copies', 'link'));
     writeFileSync(path.join(spec.shared, 'copies', 'key'), 'secret', { mode: 0o600 });
     for (const folder of [spec.inbox, spec.shared]) chmodSync(folder, 0o700);
-    await giveFolders(spec, { uid: SOMEBODY, gid: NO_GROUP, apart: false });
+    await giveFolders(spec, { uid: ANOTHER, gid: NO_GROUP, apart: false });
     expect(facts(spec.worktree, 'file')).toMatch(/^4711:4712 /);
     expect(facts(spec.inbox, 'copies', 'key')).toBe('4711:4712 600');
     expect(facts(spec.shared, 'copies', 'key')).toBe(`${ME}:0 600`);

@@ -11,12 +11,12 @@ import type { Places } from './labels.ts';
 
 const STATUS = 'status.json';
 
-/** Before the start, when no worker is in there yet: later no code of the host goes through these folders. */
+/** Gives the worker its folders. To be called before its start: later no code of the host goes through them. */
 export async function giveFolders(spec: WorkerSpec, identity: Identity): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const [uid, gid] = [uidOf(identity, spec.worker), identity.gid];
   const { worktree, inbox, outbox, shared, privateGit } = spec;
-  // Read by the worker, and no more: they may be as closed as those of an earlier run, or as root's mask makes them.
+  // The worker only reads them. An earlier run, or root's mask, may have closed them.
   for (const folder of [inbox, shared]) await chmod(folder, 0o755);
   for (const folder of [worktree, outbox, ...(privateGit === null ? [] : [privateGit.gitDir])])
     await giveTree(folder, uid, gid);
@@ -24,8 +24,8 @@ export async function giveFolders(spec: WorkerSpec, identity: Identity): Promise
 }
 
 /**
- * The first file or folder among objects that such a user may not read: such a worker could not check anything out. What
- * git is still writing does not count.
+ * The first file or folder among objects that this user may not read; undefined when there is none. A worker could not
+ * check anything out without it. What git is still writing does not count.
  */
 export async function closedObjects(
   folders: readonly string[],
@@ -40,14 +40,14 @@ export async function closedObjects(
 
 const readable = (folder: string, file: string): string => `( -type d -perm ${folder} -o ! -type d -perm ${file} )`;
 
-/** Never through a link: it may lead out of the tree. */
+/** Never follows a link: it may lead out of the tree. */
 async function giveTree(entry: string, uid: number, gid: number, isFolder = true): Promise<void> {
   await lchown(entry, uid, gid);
   const names = isFolder ? await readdir(entry, { withFileTypes: true }) : [];
   for (const name of names) await giveTree(path.join(entry, name.name), uid, gid, name.isDirectory());
 }
 
-/** Copied files keep their rights: what only its owner may read must be the worker's to be of any use, and the others have theirs. */
+/** Copied files keep their rights. A file that only its owner may read must belong to the worker, so each worker has its own copies. */
 async function giveCopies({ inbox, shared }: WorkerSpec, uid: number, gid: number): Promise<void> {
   const [common, own] = [path.join(shared, COPIES), path.join(inbox, COPIES)];
   await removeTree(own);
@@ -56,15 +56,15 @@ async function giveCopies({ inbox, shared }: WorkerSpec, uid: number, gid: numbe
   await giveTree(own, uid, gid);
 }
 
-/** Of a container without a network. */
+/** The hosts file of a container without a network. */
 export async function writeHosts(spec: WorkerSpec): Promise<void> {
   const lines = ['127.0.0.1\tlocalhost', `127.0.1.1\t${hostnameOf(spec)}`, '::1\tip6-localhost ip6-loopback'];
   await writeFile(hostsFile(spec), `${lines.join('\n')}\n`);
 }
 
 /**
- * Which object folders borrow from others. All that they borrow from is mounted beside them, and their own lists name
- * paths of this machine, which are not there inside.
+ * The indexes of the object folders that borrow from others. Their lists name paths of this machine, which are missing
+ * inside; the folders themselves are mounted beside them.
  */
 export async function maskedObjects(spec: WorkerSpec): Promise<number[]> {
   const lists = (spec.privateGit?.objects ?? []).map((folder) => path.join(folder, 'info', 'alternates'));
@@ -73,30 +73,30 @@ export async function maskedObjects(spec: WorkerSpec): Promise<number[]> {
   return masked;
 }
 
-/** Of a worker that has ended because it kept too much: the disk is needed by others. What it has said last stays. */
+/** Makes room after a worker that ended because it kept too much. Its last status stays. */
 export async function emptyFolders({ worktree, gitDir, outbox }: Places): Promise<void> {
-  const said = path.join(outbox, STATUS);
-  const isStatus = await lstat(said).then(
+  const status = path.join(outbox, STATUS);
+  const isStatus = await lstat(status).then(
     (stat) => stat.isFile() && stat.size <= STATUS_LIMIT,
     () => false,
   );
   const names = await readdir(outbox).catch(() => []);
-  const mail = names.map((name) => path.join(outbox, name)).filter((file) => !(isStatus && file === said));
-  // What cannot be removed now is so when the next worker starts.
+  const mail = names.map((name) => path.join(outbox, name)).filter((file) => !(isStatus && file === status));
+  // What cannot be removed now is removed when the next worker starts.
   await Promise.allSettled([worktree, gitDir, ...mail].map((entry) => removeTree(entry)));
 }
 
-/** Stands in front of a file that nothing inside may see; it is in the inbox, which only the host writes. */
+/** An empty file that is mounted over a hidden one. It is in the inbox, which only the host writes. */
 export function emptyFile({ inbox }: Pick<WorkerSpec, 'inbox'>): string {
   return path.join(inbox, 'empty');
 }
 
-/** Known before there is a container, so that its hosts file can name it. */
+/** Fixed before the container is made, because its hosts file names it. */
 export function hostnameOf({ worker }: Pick<WorkerSpec, 'worker'>): string {
   return `worker-${worker}`;
 }
 
-/** Names localhost and the worker: an engine does that only for containers that it gives a network. */
+/** Names localhost and the worker. An engine writes one only for a container with a network. */
 export function hostsFile({ inbox }: Pick<WorkerSpec, 'inbox'>): string {
   return path.join(inbox, 'hosts');
 }

@@ -7,14 +7,14 @@ import type { WorkerHandle, WorkerSpec } from '../launcher.ts';
 
 export const CONTAINER = 'container';
 
-/** What runs and their workers are labelled with, beside what every container of ours has. */
+/** Labels of runs and their workers, beside those that every container of ours has. */
 export const LABEL = {
   run: 'mahabharatha.run',
   feature: 'mahabharatha.feature',
   worker: 'mahabharatha.worker',
   /** Root of the user's repository on this machine. */
   repo: 'mahabharatha.repo',
-  /** Where a worker's log and folders are, for those who find it by its labels alone. */
+  /** Where a worker's log and folders are: another process finds them by this label. */
   places: 'mahabharatha.places',
 } as const;
 

@@ -33,7 +33,7 @@ describe('the log of a container that floods it', () => {
     ['in lines', Buffer.from(`${'x'.repeat(99)}\n`.repeat(1000))],
     ['in one line that has no end', Buffer.alloc(100_000, 'x')],
     ['in empty lines', Buffer.alloc(100_000, '\n')],
-  ])('stays within its limit, however much comes %s, and has the end of it', async (_, block) => {
+  ])('stays within its limit, however much comes %s, and keeps the end', async (_, block) => {
     const { stdout, stderr, log } = openPrinter();
     const limit = 1024 ** 2;
     const output = keepOutput({ stdout, stderr }, { log, secrets: ['top-secret'], limitBytes: limit });
@@ -54,7 +54,7 @@ function assign(inbox: string, attempt: string): void {
   renameSync(path.join(inbox, 'new'), path.join(inbox, 'assignment.json'));
 }
 
-it('the log of a worker has what it said of each attempt, also when one of them prints without end', async () => {
+it('the log of a worker has the lines of each attempt, also when one of them prints without end', async () => {
   const { stdout, stderr, log } = openPrinter();
   const inbox = path.join(path.dirname(log), 'inbox');
   const output = keepOutput({ stdout, stderr }, { log, section: assignmentWatch(inbox) });

@@ -2,11 +2,11 @@ import type { CacheVolume, Egress, Identity, StartSweeper } from '../../containe
 import type { Engine, Mount } from '../../engines/index.ts';
 import type { AgentAccess, Handover } from '../../protocol/index.ts';
 
-/** What the containers of a run's workers are like; made from the configuration, the same for all of them. */
+/** How the containers of a run's workers are made, from the configuration; the same for all of them. */
 export interface ContainerSettings extends Identity {
   /** What workers run in; it may be the repository's own. */
   readonly image: string;
-  /** Root of the user's repository: what is ours in the engine is labelled with it. */
+  /** Root of the user's repository, for the labels. */
   readonly repo: string;
   readonly memoryBytes: number;
   readonly cpus: number;
@@ -39,7 +39,7 @@ export interface ContainerLauncherOptions {
   readonly outageMs?: number;
 }
 
-/** All that must not be shown of what workers print. */
+/** Values that must not be shown in the output of workers. */
 export function secretsOf({ secrets, access }: Pick<ContainerSettings, 'secrets' | 'access'>): readonly string[] {
   return [...secrets, ...access.secrets];
 }

@@ -8,7 +8,7 @@ import type { ContainerSettings } from './settings.ts';
 /** The mask of workers that share a cache as a group. */
 const SHARED_WITH_GROUP = 0o002;
 
-/** Inside, folders may belong to another number than the one that git runs as; they are ours all the same. */
+/** Inside, folders may belong to another user id than git's: git trusts them all the same. */
 const TRUSTED_FOLDERS = ['safe.directory', '*'] as const;
 
 /** The first line of a worker's stdin: what it and its tasks are given. */
@@ -17,9 +17,9 @@ export async function handoverLine(
   settings: ContainerSettings,
   { token, imageEnv }: KnownAtStart,
 ): Promise<string> {
-  const told = settings.egress === null ? {} : await settings.egress.env;
+  const proxied = settings.egress === null ? {} : await settings.egress.env;
   const caches = settings.caches.map((cache) => cache.env);
-  const all = Object.assign({}, forTasks(imageEnv), told, defined(spec.env), ...caches) as Environment;
+  const all = Object.assign({}, forTasks(imageEnv), proxied, defined(spec.env), ...caches) as Environment;
   const handover: Handover = {
     version: 2,
     env: defined(withGitSettings(all, [TRUSTED_FOLDERS])),
@@ -30,7 +30,7 @@ export async function handoverLine(
   return JSON.stringify(handover);
 }
 
-/** Without what the worker's own container sets. */
+/** The image's variables for tasks, without those that the worker itself sets. */
 function forTasks(imageEnv: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(imageEnv).filter(([name]) => name !== 'HOME' && !name.startsWith('MAHABHARATHA_')),

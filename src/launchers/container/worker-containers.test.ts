@@ -83,11 +83,11 @@ it('a worker may write its worktree, git directory, outbox and caches; everythin
   ]);
 });
 
-it('without a way out there is no door to it', () => {
+it('a worker without a way out has no volume of an egress proxy', () => {
   expect(mountsOf({ ...SETTINGS, egress: null }).join('\n')).not.toContain('egress');
 });
 
-it('nothing that its tasks are given is in what the engine shows of it', () => {
+it("the engine shows nothing that the worker's tasks are given", () => {
   const shown = JSON.stringify(specOf(SETTINGS));
   expect(shown).not.toMatch(/secret|ANTHROPIC|OWN/);
 });
@@ -101,7 +101,7 @@ it('the worker program has none of the variables that its image sets, save its o
   });
 });
 
-it('its name has a suffix only where it must', () => {
+it('its name has a suffix only when it must', () => {
   expect(namesOf(SPEC)).toEqual([
     'mahabharatha-worker-3',
     'mahabharatha-worker-3-run-1',

@@ -27,7 +27,7 @@ interface SubprocessOptions {
   readonly workerProgram: string;
 }
 
-/** Workers as plain processes with the user's own rights: no walls, no engine needed. */
+/** Workers as plain processes with the user's own rights. No engine is needed. */
 export function createSubprocessLauncher(options: SubprocessOptions): Launcher {
   const exits = new Map<string, Promise<WorkerExit>>();
   const wait = (handle: WorkerHandle): Promise<WorkerExit> => {
@@ -54,7 +54,7 @@ export function createSubprocessLauncher(options: SubprocessOptions): Launcher {
     giveCredentials: () => undefined,
     stop: (handle, { graceMs }) => stop(identityOf(handle), wait(handle), graceMs),
     logs: async ({ facts: { log } }, lines) =>
-      // A worker that was found by its marks alone does not tell where its log is.
+      // A worker that was found by its marks has no log in its handle.
       typeof log === 'string' ? (await lastLines(log, lines, () => true)).lines : [],
     list: listRun,
     sweep: (runId) => killByEnvironment(MARKS.run, runId),
@@ -96,13 +96,13 @@ async function stop(worker: ProcessIdentity, exit: Promise<WorkerExit>, graceMs:
   return exit;
 }
 
-/** A worker is gone only when all that it started is gone as well. */
+/** Ends all that the worker has started: only then it is gone. */
 async function swept(handle: WorkerHandle, exit: WorkerExit): Promise<WorkerExit> {
   await killByEnvironment(MARKS.session, handle.session);
   return exit;
 }
 
-/** Of a worker that another process has started: the system says nothing when it ends. */
+/** The exit of a worker that another process has started. The system does not report it, so it is polled. */
 async function exitOfAnother(handle: WorkerHandle): Promise<WorkerExit> {
   while (await isAlive(identityOf(handle))) await sleep(WATCH_MS);
   return swept(handle, UNSEEN);

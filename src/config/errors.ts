@@ -7,6 +7,6 @@ export const configErrors = defineErrors({
     example: { file: 'config.yaml', problems: ['agent: too short', 'gates: not a list'] },
     message: (f) => `${f.file} has ${counted(f.problems.length, 'problem')}:${bullets(f.problems)}`,
     hint: () =>
-      'Mend the lines above; every key is described in schemas/ of the package (config.schema.json, settings.schema.json).',
+      'Correct the lines above; every key is described in schemas/ of the package (config.schema.json, settings.schema.json).',
   },
 });

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { libErrors, readUntrusted, reasonOf, systemCode } from '../lib/index.ts';
+import { libErrors, readIfThere, readUntrusted, reasonOf } from '../lib/index.ts';
 import { configErrors } from './errors.ts';
 import { configSchema } from './schema.ts';
 import type { Config } from './schema.ts';
@@ -15,7 +14,7 @@ export async function loadConfig(file: string): Promise<Config> {
   return parseConfig(file, await readUntrusted(file, LONGEST_BYTES));
 }
 
-/** Pure, for a text that has been read: what was looked at is then what is obeyed. */
+/** Pure: for a text that was approved, so that no other text is obeyed. */
 export function parseConfig(file: string, text: string | undefined): Config {
   const config = parseWith(configSchema, file, text);
   const problems = duplicateGates(config);
@@ -23,13 +22,12 @@ export function parseConfig(file: string, text: string | undefined): Config {
   return config;
 }
 
-/** The user's own settings; the file may be a link, as people keep such files elsewhere. */
+/** The user's own settings. The file may be a link: people keep such files elsewhere. */
 export async function loadSettings(file: string): Promise<Settings> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
+  const content = await readIfThere(file).catch((error: unknown) => {
     throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   });
-  return parseWith(settingsSchema, file, text);
+  return parseWith(settingsSchema, file, content?.toString('utf8'));
 }
 
 function parseWith<Value>(schema: z.ZodType<Value>, file: string, text: string | undefined): Value {
@@ -51,7 +49,7 @@ function parseYaml(file: string, text: string): unknown {
   try {
     return document.toJS() ?? {};
   } catch (error) {
-    // An unquoted star begins an alias: `copy: [*.env]` reads like a reference to something that is not there.
+    // An unquoted star begins an alias: `copy: [*.env]` refers to something that is missing.
     const problems = [`${reasonOf(error)}; put quotes around a text that begins with a star`];
     throw configErrors.CONFIG_INVALID({ file, problems }, { cause: error });
   }
@@ -68,7 +66,7 @@ function inWords(issue: z.core.$ZodIssue): string[] {
   return [`${where === '' ? 'the whole file' : where}: ${issue.message}`];
 }
 
-/** Gates are told apart by name in logs and state. */
+/** Logs and state tell gates apart by their names. */
 function duplicateGates(config: Config): string[] {
   const names = config.gates.map((gate) => gate.name);
   return names.flatMap((name, index) =>

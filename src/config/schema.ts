@@ -1,15 +1,23 @@
 import { z } from 'zod';
 
-const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-type Unit = keyof typeof UNIT_MS;
-const DURATION = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/;
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const UNIT_BYTES = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
 /** "90", 90 (seconds), "90s", "1.5m", "2h", "500ms" in ms; undefined when it is none of these, or not above zero. */
 export function parseDuration(value: string | number): number | undefined {
-  const match = DURATION.exec(String(value).trim());
-  if (match === null) return undefined;
-  const ms = Math.round(Number(match[1]) * UNIT_MS[(match[2] ?? 's') as Unit]);
-  return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;
+  const [, amount, unit = 's'] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(String(value).trim()) ?? [];
+  return wholeAmount(Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]);
+}
+
+/** "512m", "4g", "1.5 GiB" in bytes; undefined when it is none of these, or not above zero. */
+export function parseSize(value: string): number | undefined {
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([kmg])i?b?$/.exec(value.trim().toLowerCase()) ?? [];
+  return wholeAmount(Number(amount) * UNIT_BYTES[unit as keyof typeof UNIT_BYTES]);
+}
+
+function wholeAmount(amount: number): number | undefined {
+  const whole = Math.round(amount);
+  return whole > 0 && Number.isSafeInteger(whole) ? whole : undefined;
 }
 
 const NOT_A_DURATION = 'not a duration: use seconds (90) or "90s", "15m", "2h"';
@@ -19,17 +27,6 @@ const duration = z
   .refine((value) => parseDuration(value) !== undefined, NOT_A_DURATION)
   .transform((value) => parseDuration(value) ?? 0)
   .describe('Seconds, or a text such as "90s", "15m", "2h".');
-
-const UNIT_BYTES = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 } as const;
-const SIZE = /^(\d+(?:\.\d+)?)\s*([kmg])i?b?$/i;
-
-/** "512m", "4g", "1.5 GiB" in bytes; undefined when it is none of these, or not above zero. */
-export function parseSize(value: string): number | undefined {
-  const match = SIZE.exec(value.trim());
-  if (match === null) return undefined;
-  const bytes = Math.round(Number(match[1]) * UNIT_BYTES[(match[2] ?? 'k').toLowerCase() as keyof typeof UNIT_BYTES]);
-  return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
-}
 
 const NOT_A_SIZE = 'not a size: use "512m" or "4g"';
 
@@ -43,7 +40,7 @@ const sizeOf = (least: number): z.ZodType<number, string> =>
 
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'not the name of a variable');
 
-/** The walls of a worker in container mode. */
+/** What a worker in container mode may use and reach. */
 const container = z.strictObject({
   memory: sizeOf(64 * UNIT_BYTES.m)
     .prefault('4g')
@@ -61,7 +58,7 @@ const container = z.strictObject({
     .default('allowlist')
     .describe('"allowlist": only the hosts under "allow"; "none": nothing; "open": everything, this machine included.'),
   allow: z
-    // The allowlist's own parser says which texts are entries, of all at once; editors learn here that an empty one is none.
+    // The allowlist has a parser of its own; the minimum length is for editors.
     .array(z.string().meta({ minLength: 1 }))
     .default(['anthropic', 'npm'])
     .describe(
@@ -77,7 +74,7 @@ const container = z.strictObject({
       }),
     )
     .default([])
-    .describe('Further folders that workers may see, of those that the user allows in their own settings.'),
+    .describe('Further folders for workers, of those that the user allows in settings of their own.'),
   caches: z
     .array(z.enum(['npm', 'yarn', 'pnpm', 'pip', 'uv', 'cargo', 'go']))
     .default([])
@@ -85,14 +82,14 @@ const container = z.strictObject({
   runtime: z.string().min(1).optional().describe('Another OCI runtime of the engine, say "runsc".'),
 });
 
-/** Key and value as they stand in the file; everything has a default, so that an empty file is a whole one. */
+/** Keys and values as in the file. Everything has a default, so an empty file is valid. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
   agent: z
     .string()
     .min(1)
     .default('claude')
-    .describe('Who does tasks that have no "run" command: "claude", or a name under "agents".'),
+    .describe('What does tasks without a "run" command: "claude", or a name under "agents".'),
   claude: z
     .strictObject({
       command: z.string().min(1).default('claude').describe('The Claude Code program.'),
@@ -112,7 +109,7 @@ export const configSchema = z.strictObject({
         env: z
           .array(variableName)
           .default([])
-          .describe('Variables of your environment that this agent alone gets in a container, say its API key.'),
+          .describe('Variables of your environment that only this agent gets in a container, say its API key.'),
       }),
     )
     .default({})
@@ -135,20 +132,20 @@ export const configSchema = z.strictObject({
       idle_timeout: duration.prefault('10m').describe('Longest time without a byte of output from the agent.'),
       lease: duration
         .prefault('30s')
-        .describe('A worker that hears nothing from the orchestrator for so long ends itself.'),
+        .describe('A worker ends itself when the orchestrator gives no sign of life for so long.'),
       folder: z
         .string()
         .regex(/^(\/|~\/)/, 'an absolute path, or one that begins with "~/"')
         .optional()
         .describe(
-          'Where what workers write is kept, in a folder of its own that only you can enter; else in your state folder.',
+          'Where to keep what workers write: in it, a folder is made that only you can enter. Default: your state folder.',
         ),
       container: container.optional(),
     })
     .transform((workers) => ({
       ...workers,
       container: workers.container ?? container.parse({}),
-      /** The repository asks for containers: without them a run does not fall back to subprocesses. */
+      /** Then a run never falls back to subprocesses. */
       asksForContainers: workers.container !== undefined || workers.mode === 'container',
     }))
     .prefault({}),

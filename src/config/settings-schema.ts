@@ -5,7 +5,7 @@ const folder = z
   .regex(/^(\/|~\/|~$)/, 'an absolute path, or one that begins with "~/"')
   .describe('A folder of this machine, with all that is below it.');
 
-/** The user's own settings, in their home folder: what no repository may decide. */
+/** The user's own settings, in the home folder: what no repository may decide. */
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
   mounts: z

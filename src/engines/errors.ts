@@ -36,7 +36,7 @@ export const engineErrors = defineErrors({
     kind: 'environment',
     example: { image: 'x:1', reason: 'exit 7', output: ['Step 2/2 : RUN exit 7', 'no room'] },
     message: (f) => `Building the image ${f.image} failed: ${f.reason}${indented(f.output)}`,
-    hint: () => 'Mend what the last lines complain about, then build again with: mahabharatha build',
+    hint: () => 'Correct what the last lines complain about, then build again with: mahabharatha build',
   },
   IMAGE_MISSING: {
     kind: 'environment',

@@ -6,8 +6,9 @@ import { tempFolder } from '../../test/support/temp-folder.ts';
 import { engineErrors } from '../engines/errors.ts';
 import { buildImages } from './build-images.ts';
 import type { BuildRequest, BuiltImage } from './build-images.ts';
-import type { ImageBuild, ImageEngine, ImageInfo, Labels } from './image-engine.ts';
+import type { ImageBuild, ImageInfo, Labels } from '../engines/index.ts';
 import { findRunImage } from './find-images.ts';
+import type { ImageEngine } from './kind.ts';
 
 const BASE = 'base:1';
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -28,7 +29,7 @@ function fakeEngine(): {
     return { id, labels, user: '', arch: 'amd64', env: {}, volumes: [], bytes: 5, createdAt: at, tags: [] };
   };
   const engine = {
-    info: async () => ({ os: 'linux', arch: 'x86_64' }),
+    info: async () => ({ os: 'linux', arch: 'amd64' }),
     inspectImage: async (tag: string) => images.get(tag),
     removeImage: async (tag: string) => void images.delete(tag),
     listImages: async (labels: Labels) =>

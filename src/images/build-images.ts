@@ -2,8 +2,8 @@ import { engineErrors } from '../engines/errors.ts';
 import { hasCode, libErrors, systemClock } from '../lib/index.ts';
 import { contextFile } from './content.ts';
 import { findExact, planImage, withForeignPlatform } from './find-images.ts';
-import type { ImageBuild, ImageEngine } from './image-engine.ts';
-import type { BuildRoute, ImageKind, ImagePlan, ImageRequest } from './kind.ts';
+import type { ImageBuild } from '../engines/index.ts';
+import type { BuildRoute, ImageEngine, ImageKind, ImagePlan, ImageRequest } from './kind.ts';
 import { KINDS } from './kinds.ts';
 import { CONTENT_LABEL } from './labels.ts';
 
@@ -16,19 +16,19 @@ export interface BuildProgress {
   step(text: string): void;
   /** A line that the engine or a command of the Dockerfile prints. */
   line(text: string): void;
-  /** An image is there, after those that it is built on. */
+  /** An image is there; those that it is built on come before it. */
   done(image: BuiltImage): void;
 }
 
 export interface BuiltImage {
   readonly kind: string;
-  /** What people call its kind. */
+  /** Its kind, for people. */
   readonly title: string;
   readonly tag: string;
   readonly id: string;
   readonly bytes: number;
   readonly ms: number;
-  /** It was there already: nothing was built. */
+  /** It was there already. */
   readonly cached: boolean;
 }
 
@@ -38,7 +38,7 @@ interface Work {
   readonly progress: BuildProgress;
 }
 
-/** Builds what is asked for and missing or stale, each image after the one that it is built on. */
+/** Builds the requested images that are missing or stale, each after the one that it is built on. */
 export async function buildImages(
   engine: ImageEngine,
   asked: BuildRequest,
@@ -51,7 +51,7 @@ export async function buildImages(
     const plan = await planWithBase(work, kind, built);
     if (plan === undefined) continue;
     const image = await makeUnlessFresh(work, kind, plan);
-    // What was built last has the name, also when it was there already; others keep their content tags.
+    // The name moves to this image, even when it was there already; the others keep their content tags.
     if (kind.latest !== null) await engine.tagImage(image.id, kind.latest);
     built.set(kind.name, plan);
     progress.done(image);
@@ -70,7 +70,7 @@ async function planWithBase(
 }
 
 /**
- * The base belongs to the content, so it must be known before the tag is: a Dockerfile of one line brings it here.
+ * The base is part of the content, so it must be here before the tag is known: a Dockerfile of one line fetches it.
  * Returns false when there is nothing to fetch.
  */
 async function fetchBase({ engine, request, progress }: Work, plan: ImagePlan): Promise<boolean> {
@@ -90,16 +90,16 @@ async function fetchBase({ engine, request, progress }: Work, plan: ImagePlan): 
 }
 
 const WITHOUT_REGISTRY =
-  'No registry in reach? docker/air-gapped/build-base.sh makes a base; then: mahabharatha build --base-image mahabharatha-base:bookworm';
+  'Is no registry reachable? docker/air-gapped/build-base.sh makes a base; then: mahabharatha build --base-image mahabharatha-base:bookworm';
 
-/** The base by another name: to get there the engine fetches it. */
+/** A build that only gives the base another name: for it, the engine fetches the base. */
 function probeBuild(tag: string, base: string, { platform }: ImagePlan, { signal }: BuildRequest): ImageBuild {
   const files = [contextFile('Dockerfile', `FROM ${base}\n`)];
   const build = { tag, files, dockerfile: 'Dockerfile', buildArgs: {}, labels: {}, platform, noCache: false };
   return signal === undefined ? build : { ...build, signal };
 }
 
-/** Only the exact image will do: one that is as good has another tag. */
+/** Accepts the exact image only: one that is as good has another tag. */
 async function makeUnlessFresh(work: Work, kind: ImageKind, plan: ImagePlan): Promise<BuiltImage> {
   const { engine, request } = work;
   const started = systemClock.monotonic();

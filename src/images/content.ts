@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { ImageBuild } from './image-engine.ts';
+import type { ImageBuild } from '../engines/index.ts';
 
 export type ContextFile = ImageBuild['files'][number];
 
-/** A file that is read by everybody, whatever the umask of the machine that sends it. */
+/** A file with the same mode whatever the umask of this machine is. */
 export function contextFile(path: string, content: Uint8Array | string, executable = false): ContextFile {
   return { path, content: Buffer.from(content), mode: executable ? 0o755 : 0o644 };
 }
 
-/** One hash over files: their paths, rights and bytes; the order in which they are listed does not matter. */
+/** One hash over the paths, modes and bytes of files, in whatever order they are listed. */
 export function hashFiles(files: readonly ContextFile[]): string {
   const hash = createHash('sha256');
   for (const { path, content, mode } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {

@@ -1,6 +1,5 @@
 import { libErrors } from '../lib/index.ts';
-import type { ImageEngine } from './image-engine.ts';
-import type { ImageKind, ImagePlan, ImageRequest, ImageState } from './kind.ts';
+import type { ImageEngine, ImageKind, ImagePlan, ImageRequest, ImageState } from './kind.ts';
 import { RUN_KINDS } from './kinds.ts';
 import { CONTENT_LABEL } from './labels.ts';
 
@@ -13,11 +12,11 @@ interface ExaminedImage {
 export interface RunImage {
   readonly kind: string;
   readonly state: ImageState;
-  /** The id of the worker image, without anything of the repository; null when there is none that is fresh. */
+  /** The id of the worker image, which has nothing of the repository; null when it is not fresh. */
   readonly workerId: string | null;
 }
 
-/** What is asked before a run: the repository's image if it describes one, else the worker image. Builds nothing. */
+/** The repository's image if it describes one, else the worker image. Builds nothing. */
 export async function findRunImage(engine: ImageEngine, request: ImageRequest): Promise<RunImage> {
   const examined = await examineImages(engine, request, RUN_KINDS);
   const [worker, last] = [examined[0], examined.at(-1)];
@@ -26,7 +25,7 @@ export async function findRunImage(engine: ImageEngine, request: ImageRequest): 
   return { kind: last.kind.name, state: last.state, workerId };
 }
 
-/** Each image that is asked for, as far as what it is built on is fresh. */
+/** The state of each requested image whose base is fresh. */
 export async function examineImages(
   engine: ImageEngine,
   asked: ImageRequest,
@@ -45,7 +44,7 @@ export async function examineImages(
   return examined;
 }
 
-/** Undefined when none is asked for, or nothing is there that it could be built on. */
+/** Undefined when none is requested, or when the image that it is built on is not there. */
 export async function planImage(
   engine: ImageEngine,
   kind: ImageKind,
@@ -56,7 +55,7 @@ export async function planImage(
   return plan === undefined ? undefined : kind.plan(engine, request, plan);
 }
 
-/** Is the planned image there, or an older one, and what is different about that? */
+/** Whether the planned image is there, or an older one, and how that differs. */
 export async function findImage(engine: ImageEngine, kind: ImageKind, plan: ImagePlan): Promise<ImageState> {
   const exact = await findExact(engine, plan);
   if (exact.state === 'fresh') return exact;
@@ -64,24 +63,19 @@ export async function findImage(engine: ImageEngine, kind: ImageKind, plan: Imag
   return older === undefined ? exact : plan.judge(older);
 }
 
-/** Not taken in by a tag that is on another image. */
+/** By tag and content, since the tag may be on another image. */
 export async function findExact(engine: ImageEngine, { tag, content }: ImagePlan): Promise<ImageState> {
   const found = await engine.inspectImage(tag);
   if (found?.labels[CONTENT_LABEL] !== content) return { state: 'missing' };
   return { state: 'fresh', tag, id: found.id, bytes: found.bytes };
 }
 
-/** The engine's own platform, however it is named, is none to ask for. */
+/** A request for the engine's own platform counts as a request for none. */
 export async function withForeignPlatform<Request extends ImageRequest>(
   engine: ImageEngine,
   request: Request,
 ): Promise<Request> {
   if (request.platform === null) return request;
   const { os, arch } = await engine.info();
-  return request.platform === `${os}/${commonName(arch)}` ? { ...request, platform: null } : request;
-}
-
-function commonName(arch: string): string {
-  const names: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' };
-  return names[arch] ?? arch;
+  return request.platform === `${os}/${arch}` ? { ...request, platform: null } : request;
 }

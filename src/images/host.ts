@@ -1,31 +1,25 @@
-import { readFile } from 'node:fs/promises';
-import { libErrors, reasonOf } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { askUserRegistries } from '../npm/index.ts';
 import { contextFile } from './content.ts';
 import type { BuildRoute } from './kind.ts';
+import { readOrThrow } from './sources.ts';
 
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
 
-/** What this machine trusts beyond the usual authorities: the file that Node is told of. */
+/** The authorities that this machine trusts in addition: the file that NODE_EXTRA_CA_CERTS names. */
 export async function readCertificates(env: Environment): Promise<Uint8Array | null> {
   const file = env['NODE_EXTRA_CA_CERTS'] ?? '';
-  if (file === '') return null;
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
-  }
+  return file === '' ? null : readOrThrow(file);
 }
 
-/** How this machine gets at packages: the user's npm registry and proxies. Both serve the build and stay out of the image. */
+/** The user's npm registry and proxies, for the build; neither stays in the image. */
 export async function readBuildRoute(env: Environment): Promise<BuildRoute> {
   const { registry } = await askUserRegistries(env);
   const npmrc = registry === undefined ? [] : [contextFile('docker/worker/npmrc', `registry=${registry}\n`)];
   return { files: npmrc, buildArgs: proxiesFor(env), notes: [] };
 }
 
-/** The same for a Dockerfile that somebody else may have written: no registry, and no logins. */
+/** For a repository's Dockerfile, which may be hostile: no registry, and no logins. */
 export async function readCarefulRoute(env: Environment): Promise<BuildRoute> {
   const { proxies, withheld } = proxiesWithoutPasswords(env);
   const note = `the name and password in ${withheld.join(' and ')} are not given to the repository's Dockerfile`;
@@ -34,7 +28,7 @@ export async function readCarefulRoute(env: Environment): Promise<BuildRoute> {
 
 const LOOPBACK = /(^|[/@])(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/i;
 
-/** Pure. A proxy on this machine's own loopback is somebody else's inside a container, so it is left out. */
+/** Pure. Without proxies on the loopback, which inside a container is another one. */
 export function proxiesFor(env: Environment): Record<string, string> {
   const proxies: Record<string, string> = {};
   for (const name of PROXIES) {
@@ -45,10 +39,10 @@ export function proxiesFor(env: Environment): Record<string, string> {
   return proxies;
 }
 
-/** Scheme, then all that stands before the host. */
+/** The scheme, and all that stands before the host. */
 const LOGIN = /^([a-z][a-z0-9+.-]*:\/\/)?.*@/i;
 
-/** Pure. A Dockerfile could print them, or send them away. */
+/** Pure. A Dockerfile could print passwords, or send them away. */
 export function proxiesWithoutPasswords(env: Environment): {
   readonly proxies: Record<string, string>;
   /** Names of variables whose login is left out. */

@@ -5,8 +5,7 @@ import { buildImages } from './build-images.ts';
 import type { BuildRequest, BuiltImage } from './build-images.ts';
 import { contextFile, hashValues, tagOf } from './content.ts';
 import { examineImages } from './find-images.ts';
-import type { ImageEngine } from './image-engine.ts';
-import type { ImageKind, ImageState } from './kind.ts';
+import type { ImageEngine, ImageKind, ImageState } from './kind.ts';
 import { KINDS } from './kinds.ts';
 import { workerKind } from './worker-kind.ts';
 

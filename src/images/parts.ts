@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { readJson } from '../lib/index.ts';
-import type { Labels } from './image-engine.ts';
+import type { Labels } from '../engines/index.ts';
 
-/** One label for all parts: each label is a step of its own in a build. */
+/** One label for all parts, because each label is a step of the build. */
 const PARTS_LABEL = 'mahabharatha.parts';
 
-/** A version, a hash, a platform or an image's name. Anybody can write a label, and what it says is printed: no more than that. */
+/** A version, a hash, a platform or an image's name, and nothing else: labels may be forged, and their values are printed. */
 const word = z
   .string()
   .max(512)
   .regex(/^[\w.+:/@[\]-]*$/);
 
-/** What the content of a worker image is the sum of; it goes with the image, so that a difference gets its name. */
+/** All that the content of a worker image depends on. The image carries it, so that a difference can be named. */
 const partsSchema = z.object({
   version: word,
   program: word,
@@ -21,7 +21,7 @@ const partsSchema = z.object({
   /** Empty when the base was not on this machine. */
   baseId: word,
   certificates: word,
-  /** Empty is the engine's own. */
+  /** Empty: the engine's own. */
   platform: word,
 });
 export type Parts = Readonly<z.infer<typeof partsSchema>>;
@@ -30,12 +30,12 @@ export function partsLabel(parts: Parts): Labels {
   return { [PARTS_LABEL]: JSON.stringify(parts) };
 }
 
-/** Undefined when it is not one of our images, or one of a version that told it differently. */
+/** Undefined when it is not our image, or of a version with other parts. */
 export function partsOf(labels: Labels): Parts | undefined {
   return readJson(partsSchema, labels[PARTS_LABEL]);
 }
 
-/** The reason when nothing else tells two images apart. */
+/** The reason when the content differs and all parts are equal or unknown. */
 export const NOT_OURS = 'it was not built by this "mahabharatha build"';
 
 const platformName = (platform: string): string => (platform === '' ? "the engine's own platform" : platform);
@@ -51,7 +51,7 @@ const IN_WORDS: { readonly [Name in keyof Parts]: (wanted: string, found: string
   platform: (wanted, found) => `it is for ${platformName(found)}, wanted is ${platformName(wanted)}`,
 };
 
-/** Each difference in words. What cannot be known now is no difference: a base may have been removed since. */
+/** Each difference in words. An unknown part is no difference: the base may have been removed since. */
 export function differences(wanted: Parts, found: Parts): string[] {
   const baseUnknown = wanted.base !== found.base || wanted.baseId === '' || found.baseId === '';
   const names = Object.keys(IN_WORDS) as (keyof Parts)[];

@@ -1,7 +1,7 @@
 import { libErrors } from '../lib/index.ts';
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
-import type { ListedImage } from './image-engine.ts';
+import type { ListedImage } from '../engines/index.ts';
 import type { ImagePlan, ImageState } from './kind.ts';
 import { CONTENT_LABEL, VERSION_LABEL } from './labels.ts';
 import { partsLabel } from './parts.ts';
@@ -17,33 +17,33 @@ import type { RepositoryParts } from './repository-parts.ts';
 import { WORKER_IMAGE } from './worker-image.ts';
 
 export const REPOSITORY_IMAGE = 'mahabharatha-repository';
-/** In the user's repository; its companions are in the folder beside it. */
+/** In `.mahabharatha/`, with a folder for the files that it copies. */
 export const REPOSITORY_DOCKERFILE = 'Dockerfile';
 export const REPOSITORY_CONTEXT = 'docker';
 
-/** The lines of the worker's Dockerfile that say who runs what, and where: from this comment to the next empty line. */
+/** The end of the worker's Dockerfile, which sets user, entrypoint and folders: from this comment to the next empty line. */
 const WORKER_TAIL = /^# What makes it a worker.*\n(?:.+\n)*/m;
 const FROM = /^\s*FROM\s+(?:--platform=\S+\s+)?(\S+)(?:\s+AS\s+(\S+))?\s*$/i;
 
 export interface RepositoryIngredients {
   readonly version: string;
-  /** As the user wrote it. */
+  /** As in the repository. */
   readonly dockerfile: string;
   readonly companions: readonly ContextFile[];
-  /** Content tag of the worker image that it is built on. */
+  /** The content tag of the worker image that it is built on. */
   readonly worker: string;
   readonly workerParts: Parts;
   /** The `.mahabharatha` folder that describes it. */
   readonly folder: string;
-  /** The worker's own Dockerfile. */
-  readonly workerDockerfile: string;
   /** That of the worker image. */
+  readonly workerDockerfile: string;
+  /** As of the worker image. */
   readonly platform: string | null;
 }
 
 /**
- * Pure: the repository's own toolchain on top of one exact worker image. What makes an image a worker is said again at
- * the end, so that a USER or an ENTRYPOINT in between does not undo it.
+ * Pure: the repository's own tools on top of one exact worker image. The end of the worker's Dockerfile is repeated, so
+ * that a USER or an ENTRYPOINT of the repository has no effect.
  */
 export function planRepositoryImage(from: RepositoryIngredients): ImagePlan {
   const text = `${pinWorker(from.dockerfile, from.worker)}\n${tailOf(from.workerDockerfile)}`;
@@ -63,7 +63,7 @@ export function planRepositoryImage(from: RepositoryIngredients): ImagePlan {
     dockerfile: REPOSITORY_DOCKERFILE,
     files,
     buildArgs: {},
-    // All that we read again: a label that a Dockerfile sets, or the worker image brings, does not count.
+    // All labels that are read later, so that none that the Dockerfile sets, or the worker image has, counts.
     labels: {
       [VERSION_LABEL]: from.version,
       [CHECKOUT_LABEL]: checkoutKey(from.folder),
@@ -81,7 +81,7 @@ function judge(wanted: RepositoryParts, older: ListedImage): ImageState {
   return { state: 'stale', tag: ownTag(older), id: older.id, reasons: repositoryDifferences(wanted, parts) };
 }
 
-/** What has lost its name is none that anybody could have used; what has another one is somebody else's. */
+/** Of those that have the name that our build gives them. */
 export function newestOf(images: readonly ListedImage[]): ListedImage | undefined {
   return images
     .filter((image) => image.tags.includes(ownTag(image)))
@@ -93,7 +93,7 @@ function ownTag({ labels }: Pick<ListedImage, 'labels'>): string {
   return tagOf(REPOSITORY_IMAGE, labels[CONTENT_LABEL] ?? '');
 }
 
-/** Every "FROM mahabharatha-worker" becomes the exact image: "latest" may be another repository's, or another version's. */
+/** Every "FROM mahabharatha-worker" becomes the exact image: "latest" may be of another repository or version. */
 function pinWorker(dockerfile: string, worker: string): string {
   const workers = new Set([WORKER_IMAGE, `${WORKER_IMAGE}:latest`]);
   let onWorker = false;

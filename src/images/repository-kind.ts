@@ -21,12 +21,8 @@ export const repositoryKind: ImageKind = {
   route: readCarefulRoute,
 };
 
-function ofWorker({
-  tag,
-  labels,
-  files,
-  dockerfile,
-}: ImagePlan): Pick<Parameters<typeof planRepositoryImage>[0], 'worker' | 'workerParts' | 'workerDockerfile'> {
+/** What the plan needs of the worker image that it is built on. */
+function ofWorker({ tag, labels, files, dockerfile }: ImagePlan) {
   const workerParts = partsOf(labels);
   const text = files.find(({ path }) => path === dockerfile)?.content;
   if (workerParts === undefined || text === undefined) {

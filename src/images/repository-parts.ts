@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { readJson } from '../lib/index.ts';
-import type { Labels } from './image-engine.ts';
+import type { Labels } from '../engines/index.ts';
 import { NOT_OURS, differences, partsOf } from './parts.ts';
 import type { Parts } from './parts.ts';
 
-/** For which checkout it was built: a digest, because images go around and nobody else needs to know paths of this machine. */
+/** For which checkout it was built, as a digest: images are passed on, and must not tell paths of this machine. */
 export const CHECKOUT_LABEL = 'mahabharatha.checkout';
-/** What the image is made of beyond the worker image, whose own parts it repeats. */
+/** Its own parts, beside those of the worker image. */
 const OWN_PARTS_LABEL = 'mahabharatha.repository-parts';
 
 const ownPartsSchema = z.object({ dockerfile: z.string(), companions: z.string() });
@@ -17,7 +17,7 @@ export interface RepositoryParts {
   readonly worker: Parts;
 }
 
-/** Pure. The `.mahabharatha` folder of a checkout, as its images name it. */
+/** Pure. The digest of a checkout's `.mahabharatha` folder, for the label. */
 export function checkoutKey(folder: string): string {
   return createHash('sha256').update(folder).digest('hex').slice(0, 16);
 }
@@ -26,14 +26,14 @@ export function ownPartsLabel({ own }: RepositoryParts): Labels {
   return { [OWN_PARTS_LABEL]: JSON.stringify(own) };
 }
 
-/** Undefined when it is no finished image of a repository, or one of a version that told it differently. */
+/** Undefined when it is not a repository's image, or of a version with other parts. */
 export function repositoryPartsOf(labels: Labels): RepositoryParts | undefined {
   const worker = partsOf(labels);
   const own = readJson(ownPartsSchema, labels[OWN_PARTS_LABEL]);
   return own === undefined || worker === undefined ? undefined : { own, worker };
 }
 
-/** Pure. What is different about an image of other content, in words. */
+/** Pure. How an image of other content differs, in words. */
 export function repositoryDifferences(wanted: RepositoryParts, found: RepositoryParts): string[] {
   const reasons = differences(wanted.worker, found.worker);
   if (wanted.own.dockerfile !== found.own.dockerfile) reasons.push('.mahabharatha/Dockerfile has changed');

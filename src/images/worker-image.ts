@@ -1,35 +1,35 @@
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
-import type { Labels, ListedImage } from './image-engine.ts';
+import type { Labels, ListedImage } from '../engines/index.ts';
 import type { ImagePlan, ImageState } from './kind.ts';
 import { CONTENT_LABEL, VERSION_LABEL } from './labels.ts';
 import { NOT_OURS, differences, partsLabel, partsOf } from './parts.ts';
 import type { Parts } from './parts.ts';
 
 export const WORKER_IMAGE = 'mahabharatha-worker';
-/** The newest that was built, for people and for plain Dockerfiles; runs go by the content's tag. */
+/** The last one that was built, for people and for Dockerfiles; runs use the content's tag. */
 export const WORKER_LATEST = `${WORKER_IMAGE}:latest`;
 export const DEFAULT_BASE = 'node:24-bookworm-slim';
 export const CLAUDE_CODE_VERSION = '2.1.197';
 export const WORKER_DOCKERFILE = 'docker/worker.Dockerfile';
-/** The worker's program, and that of the egress proxy, which runs from the same image. */
+/** The worker, and the egress proxy, which runs from the same image. */
 export const PROGRAMS = ['dist/bundle/worker/worker.js', 'dist/bundle/egress/egress.js'];
 const CERTIFICATES = 'docker/worker/extra-ca.pem';
 
-/** Everything that a worker image is made of. */
+/** Everything that a worker image is made from. */
 export interface WorkerIngredients {
   /** Of this package. */
   readonly version: string;
   /** Dockerfile and scripts. */
   readonly recipe: readonly ContextFile[];
   readonly programs: readonly ContextFile[];
-  /** PEM of the authorities that this machine trusts beyond the usual ones. */
+  /** The authorities that this machine trusts in addition, as PEM. */
   readonly certificates: Uint8Array | null;
   readonly claudeVersion: string;
   readonly base: string;
   /** Null when the base is not on this machine yet. */
   readonly baseId: string | null;
-  /** "linux/arm64"; null is the engine's own. */
+  /** Say "linux/arm64"; null: the engine's own. */
   readonly platform: string | null;
 }
 
@@ -71,7 +71,7 @@ function labelsOf(parts: Parts): Labels {
   };
 }
 
-/** What cannot be known now is no difference: then the older image is as good, by its own tag. */
+/** Without a known difference the older image is as good. */
 function judge(wanted: Parts, { id, bytes, labels }: ListedImage): ImageState {
   const content = contentOf(labels);
   const parts = partsOf(labels);
@@ -83,7 +83,7 @@ function judge(wanted: Parts, { id, bytes, labels }: ListedImage): ImageState {
   return reasons.length > 0 ? { state: 'stale', tag, id, reasons } : { state: 'fresh', tag, id, bytes };
 }
 
-/** Undefined when it is no content hash: anybody can write a label, and the tag that is made of it is printed. */
+/** Undefined when it is no content hash: labels may be forged, and the tag that is made from this one is printed. */
 function contentOf(labels: Labels): string | undefined {
   const content = labels[CONTENT_LABEL] ?? '';
   return /^[0-9a-f]{64}$/.test(content) ? content : undefined;

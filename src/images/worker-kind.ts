@@ -1,6 +1,5 @@
 import { readBuildRoute, readCertificates } from './host.ts';
-import type { ImageEngine } from './image-engine.ts';
-import type { ImageKind } from './kind.ts';
+import type { ImageEngine, ImageKind } from './kind.ts';
 import { partsOf } from './parts.ts';
 import { readPackageSources } from './sources.ts';
 import { CLAUDE_CODE_VERSION, DEFAULT_BASE, WORKER_LATEST, planWorkerImage } from './worker-image.ts';
@@ -28,7 +27,7 @@ export const workerKind: ImageKind = {
   route: readBuildRoute,
 };
 
-/** A base that was named once, say without a registry, need not be named each time. */
+/** A base that was named once need not be named again. */
 async function lastBase(engine: ImageEngine): Promise<string | undefined> {
   const latest = await engine.inspectImage(WORKER_LATEST);
   return latest === undefined ? undefined : partsOf(latest.labels)?.base;

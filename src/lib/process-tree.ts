@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { kill, run } from './process.ts';
 import { sleep } from './clock.ts';
+import { variablesOf } from './text/variables.ts';
 import { isPassing, repeated } from './transient.ts';
 
 const LINUX = process.platform === 'linux';
@@ -104,15 +105,8 @@ function eachLinuxEnvironment(wanted: string, use: (pid: number) => void): void 
 
 /** The environment that a process was started with; empty when it has ended, is another user's, or cannot be read. */
 export async function environmentOf(pid: number): Promise<Readonly<Record<string, string>>> {
-  const entries = LINUX
-    ? environEntries(pid)
-    : (await ps(['-E', '-ww', '-o', 'command=', '-p', String(pid)])).split(' ');
-  return Object.fromEntries(
-    entries.map((entry) => {
-      const [name = ''] = entry.split('=', 1);
-      return [name, entry.slice(name.length + 1).trimEnd()];
-    }),
-  );
+  if (LINUX) return variablesOf(environEntries(pid));
+  return variablesOf((await ps(['-E', '-ww', '-o', 'command=', '-p', String(pid)])).trimEnd().split(' '));
 }
 
 function environEntries(pid: number): string[] {

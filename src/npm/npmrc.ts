@@ -1,18 +1,19 @@
-/** A line of a repository's .npmrc that names a registry: its address, or why it is not followed. */
+/** A line of a repository's .npmrc that names a registry. */
 export interface NpmrcEntry {
   readonly line: number;
   /** "registry" or "@scope:registry" */
   readonly key: string;
+  /** A text says why the address is ignored. */
   readonly address: URL | string;
 }
 
 const KEY = /^(?:@[a-z0-9][\w.~-]*:)?registry$/i;
 
-/** Pure. Only registries count: of a key that is there twice npm takes the last. */
+/** Pure. Of a key that is there twice, the last line counts, as in npm. */
 export function registriesOfNpmrc(text: string): NpmrcEntry[] {
   const entries = new Map<string, NpmrcEntry>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
-    // What comes below a heading is no setting of npm.
+    // npm reads no settings below a heading.
     if (line.trimStart().startsWith('[')) break;
     const [, name = '', value = ''] = /^([^=;#][^=]*)=(.*)$/.exec(line.trim()) ?? [];
     const key = unquoted(name.trim());
@@ -24,19 +25,24 @@ export function registriesOfNpmrc(text: string): NpmrcEntry[] {
 function addressOf(value: string): URL | string {
   if (value.includes('${'))
     return 'it names a variable of your environment (${…}), which only your own npm configuration may do';
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) return 'it is no address with http or https';
-  return withoutSecrets(url);
+  const url = webAddress(value);
+  return url === undefined ? 'it is no address with http or https' : withoutSecrets(url);
 }
 
-/** Pure. What may be a password or a token in an address goes no further. */
+/** Pure. */
+export function webAddress(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && ['http:', 'https:'].includes(url.protocol) ? url : undefined;
+}
+
+/** Pure. An address without what may be a password or a token. */
 export function withoutSecrets(url: URL): URL {
   const plain = new URL(url);
   [plain.username, plain.password, plain.search, plain.hash] = ['', '', '', ''];
   return plain;
 }
 
-/** A value ends where a comment begins, unless it stands in quotes. */
+/** A value without quotes ends where a comment begins. */
 function plainValue(text: string): string {
   const value = text.trim();
   return /^["']/.test(value) ? unquoted(value) : value.replace(/[;#].*$/, '').trim();

@@ -6,14 +6,14 @@ const LIMIT_BYTES = 64 * 1024;
 const LIMIT_ENTRIES = 50;
 
 export interface ProjectRegistries {
-  /** The one without a scope. */
+  /** The default one, without a scope. */
   readonly registry?: string;
   readonly addresses: readonly URL[];
-  /** What of the file is not followed, and why. */
+  /** What is ignored, and why. */
   readonly warnings: readonly string[];
 }
 
-/** What the repository's own .npmrc names. It is read as text: npm would put the user's environment into it, and obey it. */
+/** Reads the repository's own .npmrc as text: npm would obey it, and fill in variables of the user's environment. */
 export async function readProjectRegistries(repository: string): Promise<ProjectRegistries> {
   const file = path.join(repository, '.npmrc');
   try {

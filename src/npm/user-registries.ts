@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { run } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
-import { unquoted, withoutSecrets } from './npmrc.ts';
+import { unquoted, webAddress, withoutSecrets } from './npmrc.ts';
 
-/** Long, because npm on a busy machine takes long to start: without its answer workers reach no registry. */
+/** Long, because npm starts slowly on a busy machine, and without its answer workers reach no registry. */
 const NPM_TIMEOUT_MS = 60_000;
 
 export interface UserRegistries {
-  /** Only hosts and ports, never a name, password or path. */
+  /** Only hosts and ports, without user, password and path. */
   readonly hosts: readonly URL[];
-  /** The one without a scope, without a password. */
+  /** The default one, without a password. */
   readonly registry?: string;
   /** Why there are none. */
   readonly missing?: string;
 }
 
-/** Where the user's npm gets packages: the default registry and those of scopes. Asked of npm, which knows all its files. */
+/** The registries of the user's npm: the default one and those of scopes. npm itself is asked, since it knows all its files. */
 export async function askUserRegistries(env: Environment): Promise<UserRegistries> {
   const asked = await askNpm(env).catch(() => undefined);
   const listing = asked?.code === 0 ? asked.stdout : '';
@@ -37,12 +37,12 @@ function whyNone(asked: Awaited<ReturnType<typeof askNpm>> | undefined): string 
     : 'it names none';
 }
 
-/** npm obeys a file in its folder, or above it up to a package.json, and writes its logs where that says. */
+/** In an empty folder with a package.json, so that npm finds no project's .npmrc, which it would obey. */
 async function askNpm(env: Environment): ReturnType<typeof run> {
   const folder = await mkdtemp(path.join(tmpdir(), 'mahabharatha-npm-'));
   try {
     await writeFile(path.join(folder, 'package.json'), '{}\n');
-    // The long list, because the short one leaves out addresses with a password in them; here npm covers only that.
+    // The long list: the short one leaves out addresses with a password, of which this one hides only the password.
     const quiet = ['--loglevel=error', '--logs-max=0', '--no-update-notifier', `--cache=${folder}`];
     const args = [...quiet, '--global', 'config', 'list', '--long'];
     return await run('npm', args, { cwd: folder, env: npmEnvironment(env), timeoutMs: NPM_TIMEOUT_MS });
@@ -53,21 +53,21 @@ async function askNpm(env: Environment): ReturnType<typeof run> {
 
 const NEEDED = /^(?:PATH|HOME|npm_config_(?:registry|userconfig|globalconfig|prefix|@.+:registry))$/i;
 
-/** Pure. Where npm's files are and what they would say of registries; no variable that a file could ask for. */
+/** Pure. Only what leads npm to its files and registries: a file could ask for any other variable. */
 export function npmEnvironment(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => NEEDED.test(name)));
 }
 
 const LINE = /^(?:@[^\s=]+:)?registry = (".*")$/;
 
-/** Pure. The one without a scope. */
+/** Pure. The registry without a scope. */
 export function defaultRegistry(listing: string): string | undefined {
   const [line] = listing.split('\n').filter((one) => one.startsWith('registry = "'));
   const url = urlOf(line?.slice('registry = '.length) ?? '');
   return url && withoutSecrets(url).href;
 }
 
-/** Pure. What is overridden has a ";" before it. */
+/** Pure. npm puts a ";" before values that are overridden, which do not count. */
 export function registriesIn(listing: string): URL[] {
   const hosts = listing.split('\n').flatMap((line) => {
     const [, quoted = ''] = LINE.exec(line.trim()) ?? [];
@@ -77,10 +77,8 @@ export function registriesIn(listing: string): URL[] {
   return [...new Set(hosts)].map((host) => new URL(host));
 }
 
-/** A variable that npm could not fill in stands there as "${…}". */
+/** Undefined with a "${…}", a variable that npm could not fill in. */
 function urlOf(quoted: string): URL | undefined {
   const address = unquoted(quoted);
-  if (address.includes('${') || !URL.canParse(address)) return undefined;
-  const url = new URL(address);
-  return ['http:', 'https:'].includes(url.protocol) ? url : undefined;
+  return address.includes('${') ? undefined : webAddress(address);
 }

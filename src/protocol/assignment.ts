@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What an agent learns of a task. */
+/** What an agent is given of a task. */
 export const taskBrief = z.strictObject({
   id: z.string(),
   title: z.string(),
@@ -9,15 +9,15 @@ export const taskBrief = z.strictObject({
   modify: z.array(z.string()),
   read: z.array(z.string()),
   acceptanceCriteria: z.array(z.string()),
-  /** Extra words for the agent, as the ancestor's graphs carry them. */
+  /** More text for the agent. */
   context: z.string(),
   verification: z.strictObject({ command: z.string(), timeoutMs: z.number() }).nullable(),
-  /** A shell command that does the task; then no agent is asked. */
+  /** A shell command that does the task instead of an agent. */
   run: z.string().nullable(),
 });
 export type TaskBrief = z.infer<typeof taskBrief>;
 
-/** How the agent of an attempt is started; everything that may vary is in here, nothing is looked up by the worker. */
+/** All that a worker must know to start the agent. */
 export const agentSpec = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('shell') }),
   z.strictObject({
@@ -36,11 +36,11 @@ export const agentSpec = z.discriminatedUnion('kind', [
 export type AgentSpec = z.infer<typeof agentSpec>;
 
 export const limits = z.strictObject({
-  /** The whole attempt's agent time. */
+  /** For the agent of the whole attempt. */
   totalMs: z.number(),
-  /** Without a byte of output. */
+  /** Without any output. */
   idleMs: z.number(),
-  /** Result seen, process still there. */
+  /** Between the agent's result and its exit. */
   completionMs: z.number(),
 });
 export type Limits = z.infer<typeof limits>;
@@ -51,11 +51,11 @@ const taskAssignment = z.strictObject({
   attempt: z.string(),
   base: z.string(),
   task: taskBrief,
-  /** What went wrong in the last attempt, for the prompt. */
+  /** Why the last attempt failed, for the prompt. */
   feedback: z.string().nullable(),
   agent: agentSpec,
   limits,
-  /** The last attempt failed here: ignored files go as well, and the set-up runs again. */
+  /** The last attempt failed in this worktree: ignored files are removed, too, and the set-up runs again. */
   fresh: z.boolean(),
 });
 
@@ -81,7 +81,7 @@ export type Assignment = z.infer<typeof assignment>;
 export type TaskAssignment = z.infer<typeof taskAssignment>;
 export type GateAssignment = z.infer<typeof gateAssignment>;
 
-/** Some of the attempt is done by an agent, and not by a command of the task alone. */
+/** Whether an agent does the task, and not a command. */
 export function asksAgent({ task, agent }: Pick<TaskAssignment, 'task' | 'agent'>): boolean {
   return task.run === null && agent.kind !== 'shell';
 }

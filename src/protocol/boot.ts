@@ -6,17 +6,17 @@ export const boot = z.strictObject({
   runId: z.string(),
   feature: z.string(),
   worker: z.number().int().nonnegative(),
-  /** One life of one worker: a status of another session is another worker's life. */
+  /** One life of one worker: a status with another session is of an earlier life. */
   session: z.string(),
   /** The branch that the worktree is on. */
   branch: z.string(),
-  /** What has just been checked out for it; null when the worker does that itself. */
+  /** The commit that is checked out already; null when the worker does that itself. */
   checkedOut: z.string().nullable(),
-  /** Its commits do not reach the host by themselves: they cross as `outbox/work.bundle`. */
+  /** It shares no object store with the host: its commits go there as `outbox/work.bundle`. */
   bundles: z.boolean(),
   leaseMs: z.number(),
   setup: z.strictObject({ command: z.string(), timeoutMs: z.number() }).nullable(),
-  /** Time between SIGTERM and SIGKILL for what the worker runs. */
+  /** Between SIGTERM and SIGKILL, for what the worker runs. */
   stopGraceMs: z.number(),
 });
 export type Boot = z.infer<typeof boot>;

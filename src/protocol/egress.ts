@@ -8,15 +8,15 @@ export const egressRule = z.strictObject({
   /** "subdomains": the names below `host`, and not `host` itself. */
   covers: z.enum(['host', 'subdomains']),
   ports: z.array(z.int().min(1).max(65_535)),
-  /** Named in the user's own configuration of another tool: the name may lead into a private network. */
+  /** The name may lead into a private network: the user's own configuration of another tool has it. */
   trustedPrivate: z.boolean(),
 });
 export type EgressRule = Readonly<z.infer<typeof egressRule>>;
 
-/** What the egress proxy must know, as JSON in its environment: it is no secret. */
+/** The configuration of the egress proxy, as JSON in its environment: it is no secret. */
 export const egressOrders = z.strictObject({
   version: z.literal(1),
-  /** As for workers: without a sign of life of the orchestrator for so long the proxy ends itself. */
+  /** The proxy ends itself when the lease was not renewed for so long, as workers do. */
   leaseMs: z.number().positive(),
   rules: z.array(egressRule),
 });
@@ -25,30 +25,30 @@ export type EgressOrders = z.infer<typeof egressOrders>;
 /** The variable that holds the orders. */
 export const EGRESS_ORDERS = 'MAHABHARATHA_EGRESS';
 
-/** Where the proxy listens and the workers' doors knock. */
+/** Where the proxy listens, and the doors of workers connect. */
 export const EGRESS_SOCKET = `${INSIDE.egress}/proxy.sock`;
 
-/** The variable with the key of the run, which the proxy has and no worker. */
+/** The variable with the key of the run, which the proxy knows and workers do not. */
 export const EGRESS_KEY = 'MAHABHARATHA_EGRESS_KEY';
 
-/** What a worker's token is the keyed digest of. */
+/** A worker's token is the keyed digest of this text. */
 export const egressIdentity = (worker: number): string => `worker ${worker}`;
 
-/** The first line on each connection from a door to the proxy: whose it is, and what proves that. */
+/** The first line of each connection from a door to the proxy: the worker and its token. */
 export const egressPreamble = (worker: number, token: string): string => `${egressIdentity(worker)} ${token}\n`;
 
 const PREAMBLE = /^worker (\d{1,3}) ([0-9a-f]{64})\n/;
 const LONGEST_PREAMBLE = egressPreamble(999, '0'.repeat(64)).length;
 
-/** Whose a connection claims to be. */
+/** Which worker a connection claims to come from. */
 export interface EgressClaim {
   readonly worker: number;
   readonly token: string;
-  /** Of the connection's first ones. */
+  /** The length of the preamble. */
   readonly bytes: number;
 }
 
-/** The preamble at the beginning of the text; undefined while more must come; null when it is none. */
+/** Reads the preamble at the beginning of a text; undefined when it is not complete, null when it is none. */
 export function readEgressPreamble(text: string): EgressClaim | undefined | null {
   const [all, worker, token] = PREAMBLE.exec(text) ?? [];
   if (all !== undefined) return { worker: Number(worker), token: token ?? '', bytes: all.length };

@@ -3,27 +3,27 @@ import { z } from 'zod';
 const variables = z.record(z.string(), z.string());
 
 /**
- * What a walled-in worker gets as the first line of its stdin: there it is in no file, no argument list and nothing
- * that `inspect` shows. Nothing of it is the agent's alone.
+ * The first line on the stdin of a worker in a container: no file, no argument list and no `inspect` shows it. It has
+ * nothing that is for the agent alone.
  */
 export const handover = z.strictObject({
   version: z.literal(2),
   /** For everything that the worker runs. */
   env: variables,
-  /** The way out is the egress proxy: the worker opens the door to it, and proves with this token who it is. */
+  /** The token with which the worker proves to the egress proxy who it is; null without a proxy. */
   egress: z.string().nullable(),
-  /** What new files are closed to, where workers that are other users share caches as a group; null is as it is. */
+  /** Set where workers of different users share caches as a group; null leaves it unchanged. */
   umask: z.int().nullable(),
   /** Values that must not appear in anything the worker says. */
   secrets: z.array(z.string()),
 });
 export type Handover = z.infer<typeof handover>;
 
-/** A later line on the same stdin, before an attempt that asks an agent: what the agent of this one attempt has. */
+/** A later line on the same stdin, before an attempt that asks an agent, and for this attempt alone. */
 export const credentials = z.strictObject({
   version: z.literal(1),
   attempt: z.string(),
-  /** For the agent's process alone. */
+  /** Only the agent's process gets it. */
   agent: z.strictObject({
     env: variables,
     /** Written below the worker's home, for its user alone. */
@@ -33,25 +33,25 @@ export const credentials = z.strictObject({
   secrets: z.array(z.string()),
 });
 export type Credentials = z.infer<typeof credentials>;
-/** The same, before it is known which attempt it is for. */
+/** The same, without an attempt. */
 export type AgentAccess = Pick<Credentials, 'agent' | 'secrets'>;
 
 /** Set in the worker's environment when the first line of its stdin is the handover. */
 export const HANDOVER_MARK = 'MAHABHARATHA_HANDOVER';
 
-/** Where things are inside a worker's container. */
+/** Paths inside a worker's container. */
 export const INSIDE = {
   home: '/home/worker',
   worktree: '/workspace',
   gitDir: '/gitdir',
-  /** The repository's object folders, one below the other by number; read-only. */
+  /** Has the repository's object folders, by number; read-only. */
   objects: '/objects',
   inbox: '/run/mahabharatha/inbox',
   outbox: '/run/mahabharatha/outbox',
   shared: '/run/mahabharatha/shared',
-  /** A volume; the egress proxy listens on `proxy.sock` in it. */
+  /** A volume with the socket of the egress proxy. */
   egress: '/run/mahabharatha/egress',
-  /** Where the worker lets what it runs find that proxy. */
+  /** On this port of the loopback the worker's door leads to that proxy. */
   proxyPort: 3128,
   /** One folder for each shared cache. */
   caches: '/caches',

@@ -1,14 +1,14 @@
 /**
- * Environment variables that every process of a run inherits. By them a whole tree is found again, also what has
- * left its process group or lost its parents.
+ * Environment variables that every process of a run inherits. By them a whole tree is found, also processes that have
+ * left their group or lost their parents.
  */
 export const MARKS = {
   run: 'MAHABHARATHA_RUN',
   /** One life of one worker. */
   session: 'MAHABHARATHA_SESSION',
   worker: 'MAHABHARATHA_WORKER',
-  /** Set for what a worker starts, not for the worker itself: one value for each command and all its descendants. */
+  /** Not set for the worker itself: each command that it starts has a value of its own, with all descendants. */
   child: 'MAHABHARATHA_CHILD',
-  /** Set for the sweeper alone: its run and the pid of its orchestrator. */
+  /** Set only for the sweeper: its run and the pid of its orchestrator. */
   sweeper: 'MAHABHARATHA_SWEEPER',
 } as const;

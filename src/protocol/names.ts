@@ -1,6 +1,6 @@
-/** Branches of a feature: what people see in `git branch`. */
 import { inOneLine } from '../lib/text/words.ts';
 
+/** The branches of a feature, which people see in `git branch`. */
 export function branchNames(feature: string): {
   readonly prefix: string;
   readonly integration: string;
@@ -10,10 +10,10 @@ export function branchNames(feature: string): {
   return { prefix, integration: `${prefix}integration`, worker: (worker) => `${prefix}worker-${worker}` };
 }
 
-/** The worker's commit on its way to the host, in its outbox. */
+/** In a worker's outbox: its commit on the way to the host. */
 export const BUNDLE = 'work.bundle';
 
-/** In the folder that all workers share: what is copied into each worktree. In an inbox: the same for a worker that may not read that. */
+/** In the shared folder: the files that are copied into each worktree. In the inbox of a worker that cannot read that: the same. */
 export const COPIES = 'copies';
 
 /** What the egress proxy refused or could not reach, beside the logs of the workers. */
@@ -21,20 +21,20 @@ export const EGRESS_LOG = 'egress.jsonl';
 
 export const TASK_TRAILER = 'Mahabharatha-Task';
 
-/** What a commit of a task says; the host and the worker say the same. */
+/** The message of a task's commit, the same from the worker and from the host. */
 export function commitMessage(task: { id: string; title: string }, attempt: string, runId: string): string {
-  // A title may have lines that look like trailers, and git takes no NUL.
+  // A line of the title could look like a trailer, and git accepts no NUL.
   const title = inOneLine(task.title);
   const trailers = [`${TASK_TRAILER}: ${task.id}`, `Mahabharatha-Attempt: ${attempt}`, `Mahabharatha-Run: ${runId}`];
   return `${task.id}: ${title}\n\n${trailers.join('\n')}\n`;
 }
 
-/** Every attempt's commit stays under a ref of its own until clean-up, also a failed one: work is never lost. */
+/** Keeps the commit of an attempt until clean-up, even of a failed one: no work is lost. */
 export function attemptRef(feature: string, task: string, number: number): string {
   return `${attemptRefs(feature)}${task}/${number}`;
 }
 
-/** Keeps a level's merged, not yet published work from being collected. No task has this name: theirs begin with a letter. */
+/** Keeps a level's merged, not yet published work. No task has this name, since ids begin with a letter. */
 export function trialRef(feature: string): string {
   return `${attemptRefs(feature)}@trial`;
 }

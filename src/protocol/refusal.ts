@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readJson } from '../lib/text/json.ts';
 import { egressRule } from './egress.ts';
 
-/** Why a worker did not reach what it asked for. With the last two the allowlist lets it through. */
+/** Why a request failed. With the last two reasons the allowlist has let it through. */
 const reason = z.enum([
   'not-listed',
   'other-port',
@@ -20,14 +20,14 @@ const reason = z.enum([
 ]);
 export type RefusalReason = z.infer<typeof reason>;
 
-/** A line of the egress proxy's log: what a worker asked for and did not get. Words are made of it where it is shown. */
+/** A line of the egress proxy's log about a failed request. It is put into words where it is shown. */
 const refusal = z.object({
   at: z.iso.datetime(),
   worker: z.int(),
   source: z.literal('egress'),
-  /** "unreached": the network did not lead to what is allowed. */
+  /** "unreached": it is allowed, and the network did not reach it. */
   result: z.enum(['refused', 'unreached']),
-  /** "again": as before, so many times more. "others": different ones, too many to have a line each. */
+  /** "again": the same, `count` times more. "others": `count` different ones, too many for a line each. */
   repeat: z.enum(['first', 'again', 'others']),
   count: z.int().min(1).max(1_000_000_000),
   /** Null when the request names no target, and for "others". */
@@ -37,14 +37,14 @@ const refusal = z.object({
   reason: reason.nullable(),
   /** The entries of the allowlist that name the host. */
   rules: z.array(egressRule).readonly(),
-  /** To which the name leads, when that is the reason. */
+  /** The address that the name leads to, when that is the reason. */
   address: z.string().max(45).nullable(),
-  /** What the reason is about: the request, the other name, the system's error, the number of connections. */
+  /** Depends on the reason: the request, the other name, the system's error, the number of connections. */
   detail: z.string().max(400),
 });
 export type Refusal = Readonly<z.infer<typeof refusal>>;
 
-/** Undefined for what is none. The line has passed through a container: what it says may be made up. */
+/** Undefined for other text. The line comes from a container, so its content may be forged. */
 export function readRefusal(line: string): Refusal | undefined {
   return readJson(refusal, line);
 }

@@ -1,13 +1,18 @@
 import { z } from 'zod';
 
-export const usage = z.strictObject({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cacheReadTokens: z.number(),
-  cacheWriteTokens: z.number(),
-  costUsd: z.number(),
-});
+const usageOf = (amount: z.ZodNumber) =>
+  z.strictObject({
+    inputTokens: amount,
+    outputTokens: amount,
+    cacheReadTokens: amount,
+    cacheWriteTokens: amount,
+    costUsd: amount,
+  });
+export const usage = usageOf(z.number());
 export type Usage = z.infer<typeof usage>;
+
+/** A worker may report anything; the sum over a run must stay a number. */
+const reportedUsage = usageOf(z.number().nonnegative().max(1e12));
 
 export const NO_USAGE: Usage = {
   inputTokens: 0,
@@ -18,29 +23,15 @@ export const NO_USAGE: Usage = {
 };
 
 export function addUsage(one: Usage, other: Usage): Usage {
-  return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
-    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-    costUsd: one.costUsd + other.costUsd,
-  };
+  const sum = { ...one };
+  for (const count of Object.keys(NO_USAGE) as (keyof Usage)[]) sum[count] += other[count];
+  return sum;
 }
 
-/** A worker says what it likes; the sum of all that must stay a number. */
-const amount = z.number().nonnegative().max(1e12);
-const reportedUsage = z.strictObject({
-  inputTokens: amount,
-  outputTokens: amount,
-  cacheReadTokens: amount,
-  cacheWriteTokens: amount,
-  costUsd: amount,
-});
-
 /**
- * How an attempt ended, kept apart because each is answered differently:
- * `verified` goes on to be merged; `rate-limited` waits; `usage-limit` pauses the run; `credentials` stops it;
- * `interrupted` was asked for, `orphaned` had no orchestrator any more; all others are failures of the task and come back with feedback.
+ * How an attempt ended. `verified` is merged; `rate-limited` waits; `usage-limit` pauses the run; `credentials` stops it;
+ * `interrupted` was requested; `orphaned` had no orchestrator any more; after all others the task has failed and is tried
+ * again with feedback.
  */
 export const outcome = z.enum([
   'verified',
@@ -58,20 +49,20 @@ export const outcome = z.enum([
 ]);
 export type Outcome = z.infer<typeof outcome>;
 
-/** Longest status file that is read; the longest that a worker writes is far below. */
+/** Longest status file that is read; workers write far shorter ones. */
 export const STATUS_LIMIT = 512 * 1024;
 
-/** Longest text that crosses the wall in one field; the worker cuts, the orchestrator insists. */
+/** Longest text in one field: the worker cuts longer ones, the orchestrator refuses them. */
 export const TEXT_LIMIT = 16_000;
-/** It is shown at terminals: what would make one do something is taken out. */
+/** Shown at terminals, so without control characters. */
 const text = z
   .string()
   .max(TEXT_LIMIT)
   .transform((value) => value.replaceAll(/[^\P{Cc}\n\t]/gu, ''));
 
-/** Longest of a worker's troubles: one line, for people alone. */
+/** Longest text of a worker's `trouble`: one line for people. */
 export const TROUBLE_LIMIT = 200;
-/** A row of a live view is no place for what would break it, or make it look like another. */
+/** Without what would break a row of the live view, or make it look like another one. */
 const line = z
   .string()
   .max(TROUBLE_LIMIT)
@@ -83,15 +74,15 @@ const taskResult = z.strictObject({
   outcome,
   /** One line for people: what happened, how much. */
   detail: text,
-  /** What the next attempt should know: the output that shows what is wrong. */
+  /** For the next attempt: the output that shows what is wrong. */
   feedback: text,
-  /** The attempt's work as one commit on its base, also when it failed; null when nothing was changed. */
+  /** The attempt's work as one commit on its base, even of a failed one; null when nothing was changed. */
   commit: z
     .string()
     .regex(/^[0-9a-f]{40,64}$/)
     .nullable(),
   usage: reportedUsage.nullable(),
-  /** When a usage limit ends, if the agent said so. */
+  /** When a usage limit ends, if the agent has said so. */
   resetAt: z.string().max(64).nullable(),
 });
 export type TaskResult = z.infer<typeof taskResult>;
@@ -110,7 +101,7 @@ const gateResult = z.strictObject({
   kind: z.literal('gate'),
   attempt: z.string(),
   gates: z.array(gateReport).max(100),
-  /** Set when the gates could not be run at all. */
+  /** Why the gates could not be run at all. */
   error: text.nullable(),
 });
 export type GateResult = z.infer<typeof gateResult>;
@@ -128,25 +119,25 @@ export const phase = z.enum([
 ]);
 export type Phase = z.infer<typeof phase>;
 
-/** The worker's own file, `outbox/status.json`; only the worker writes it. Read as something untrusted. */
+/** `outbox/status.json`: only the worker writes it, and it is read as untrusted. */
 export const workerStatus = z.strictObject({
   version: z.literal(1),
   session: z.string().max(64),
   pid: z.number().int(),
   phase,
-  /** The attempt at work; null when idle. */
+  /** The running attempt; null when idle. */
   attempt: z.string().max(256).nullable(),
-  /** Goes up while the worker lives. */
+  /** Increases while the worker lives. */
   beat: z.number().int(),
   at: z.string().max(64),
-  /** Tokens and cost of the running attempt, as they stream. */
+  /** Tokens and cost of the running attempt so far. */
   usage: reportedUsage.nullable(),
   result: z.discriminatedUnion('kind', [taskResult, gateResult]).nullable(),
-  /** A set-up that failed: the run stops with this output. */
+  /** The output of a failed set-up, with which the run stops. */
   setupFailure: text.nullable(),
   /**
-   * Why the agent at work does not get on with its model, as long as that is so. It is shown, and nothing is decided by
-   * it. A worker of an earlier version, which a resumed run takes over, does not tell it.
+   * Why the agent is waiting for its model now. It is shown, and decides nothing. A worker of an earlier version, which a
+   * resumed run takes over, does not report it.
    */
   trouble: line.nullable().default(null),
 });

@@ -12,7 +12,7 @@ export function expandBraces(text: string): string[] | undefined {
     const group = firstGroup(next);
     if (group === undefined) done.push(next);
     else open.push(...alternatives(next, group).toReversed());
-    // Each open text yields at least one result, so it is known early that there will be too many.
+    // Each open text gives at least one result, so the limit is known to be exceeded early.
     if (done.length + open.length > MOST_ALTERNATIVES) return undefined;
   }
   return done;
@@ -24,7 +24,7 @@ interface Group {
   end: number;
 }
 
-/** The leftmost pair of braces with a comma of its own; being leftmost, it is not inside another one. */
+/** The leftmost pair of braces with a comma of its own, which is not inside another one. */
 function firstGroup(text: string): Group | undefined {
   const stack: Group[] = [];
   let first: Group | undefined;

@@ -2,16 +2,16 @@ import { listed } from '../lib/text/words.ts';
 import type { Draft } from './draft.ts';
 import { MANY, place, quote } from './words.ts';
 
-/** A dependency that leads to another task of the graph. */
+/** A dependency on another task of the graph. */
 export interface Need {
   /** Index of the task that is needed. */
   readonly task: number;
-  /** Where it is written. */
+  /** Its place in the file. */
   readonly at: string;
 }
 
 interface Links {
-  /** By index of the task; every needed task once. */
+  /** By index of the task; each needed task once. */
   readonly needs: readonly (readonly Need[])[];
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
@@ -41,13 +41,13 @@ export function linkDependencies(drafts: readonly Draft[]): Links {
 interface Walk {
   /** All tasks, each after the tasks it needs as far as there is no cycle. */
   readonly order: readonly number[];
-  /** Each cycle as the tasks on it; each needs the next, the last one needs the first. */
+  /** The tasks of each cycle: each needs the next one, the last one needs the first. */
   readonly cycles: readonly (readonly number[])[];
 }
 
 type Mark = 'open' | 'done';
 
-/** A depth-first walk with a path of its own instead of recursion: chains may be longer than the stack is deep. */
+/** A depth-first walk without recursion: a chain of dependencies may be longer than the call stack allows. */
 export function walk(needs: Links['needs']): Walk {
   const marks: (Mark | undefined)[] = [];
   const visited = needs.map(() => 0);

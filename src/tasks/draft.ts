@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { levelNumber } from './schema.ts';
 import { place, quote } from './words.ts';
 
-/** "" stands for an entry that could not be read. What is wrong with it is reported by `readShape`. */
+/** "" stands for an unreadable entry, which `readShape` reports. */
 const texts = z.array(z.string().catch('')).catch([]);
 
 const draft = z
@@ -16,10 +16,7 @@ const draft = z
 
 const drafts = z.object({ tasks: z.array(draft).catch([]) }).catch({ tasks: [] });
 
-/**
- * As much of a task as can be read, with its place in the file: so that one wrong field does not hide what is wrong
- * between tasks.
- */
+/** As much of a task as is readable: one wrong field does not hide the problems between tasks. */
 export type Draft = z.infer<typeof draft>;
 
 /** What to call a task in a message. */

@@ -5,7 +5,7 @@ interface Found {
   readonly byLevel: ReadonlyMap<number, readonly Task[]>;
 }
 
-/** A graph does not change, so it is searched once; a search per question would cost the more the more tasks there are. */
+/** Graphs do not change, so each one is indexed once. */
 const SEARCHED = new WeakMap<TaskGraph, Found>();
 
 export function taskOf(graph: TaskGraph, id: string): Task | undefined {

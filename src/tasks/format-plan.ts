@@ -7,10 +7,10 @@ interface PlanOptions {
   readonly gates: readonly { readonly name: string; readonly required: boolean }[];
 }
 
-/** Beyond this a cell may stick out, so that one long title does not push all others off the screen. */
+/** A longer cell sticks out of its column: one long title must not push all columns off the screen. */
 const WIDEST_CELL = 44;
 
-/** What a run would do, as plain text: one line for each level and each task. */
+/** What a run would do, one line for each level and each task. */
 export function formatPlan(graph: TaskGraph, options: PlanOptions): string[] {
   const { tasks, levels } = graph;
   const size = `${counted(tasks.length, 'task')} in ${counted(levels.length, 'level')}`;

@@ -1,4 +1,4 @@
-/** One unit of work, as the rest of the program sees it: nothing optional, nothing unchecked. */
+/** One unit of work: nothing optional, nothing unchecked. */
 export interface Task {
   readonly id: string;
   readonly title: string;
@@ -14,7 +14,7 @@ export interface Task {
   readonly acceptanceCriteria: readonly string[];
   readonly context: string;
   readonly verification: { readonly command: string; readonly timeoutMs: number } | null;
-  /** A shell command that does the task; then no agent is asked. */
+  /** A shell command that does the task instead of an agent. */
   readonly run: string | null;
   readonly estimateMinutes: number | null;
 }

@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts';
 import { place, quote } from './words.ts';
 
-/** Ids become names of refs and folders, and some file systems take "a" and "A" for one. */
+/** Ids must differ in more than case: they become names of refs and folders, also on file systems without case. */
 export function checkIds(drafts: readonly Draft[]): string[] {
   const owners = new Map<string, number>();
   const problems: string[] = [];

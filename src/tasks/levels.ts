@@ -9,8 +9,8 @@ interface Levels {
 }
 
 /**
- * Gives every task its level: the written one, or one above the highest level it needs.
- * `order` has each task after those it needs; within a cycle, which is reported elsewhere, that cannot be.
+ * Gives every task its level: the written one, or one above the highest level that it needs. `order` has each task after
+ * those that it needs, except in a cycle, which `describeCycles` reports.
  */
 export function assignLevels(
   drafts: readonly Draft[],

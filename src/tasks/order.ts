@@ -9,8 +9,8 @@ export function dependentsOf(graph: TaskGraph, id: string): string[] {
 const ORDERED = new WeakMap<TaskGraph, readonly Task[]>();
 
 /**
- * The order in which to start tasks: the longest first, so that no long one is left to run alone at the end; among
- * equals the one that more tasks wait for. A task without an estimate counts as the median of those that have one.
+ * The order in which tasks are started: the longest first, so that no long one runs alone at the end; among equals the one
+ * that more tasks wait for. A task without an estimate counts as the median of those with one.
  */
 export function longestFirst(graph: TaskGraph): readonly Task[] {
   const known = ORDERED.get(graph);
@@ -27,7 +27,7 @@ export function longestFirst(graph: TaskGraph): readonly Task[] {
 
 type Waiters = ReadonlyMap<string, readonly Task[]>;
 
-/** For each task those that name it as a dependency. */
+/** For each task, those that depend on it. */
 function waitersOf(graph: TaskGraph): Waiters {
   const waiters = new Map<string, Task[]>(graph.tasks.map((task) => [task.id, []]));
   for (const task of graph.tasks) {

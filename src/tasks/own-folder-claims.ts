@@ -5,7 +5,7 @@ import { isInOwnFolder, literalPath, OWN_FOLDER } from './own-folder.ts';
 import { readPath } from './repository-path.ts';
 import { MANY, place, quote } from './words.ts';
 
-/** What tasks claim in the folder that steers runs: globs are refused, each file that is named outright is reported. */
+/** What tasks may write in the folder that steers runs: a glob is a problem, a file that is named in full a warning. */
 export function ownFolderClaims(drafts: readonly Draft[]): { problems: string[]; warnings: string[] } {
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -24,8 +24,7 @@ export function ownFolderClaims(drafts: readonly Draft[]): { problems: string[];
 }
 
 function claimProblem(path: string | undefined): string | undefined {
-  if (path === undefined)
-    return `is a glob over ${OWN_FOLDER}/, which steers later runs; name each file of it outright`;
+  if (path === undefined) return `is a glob over ${OWN_FOLDER}/, which steers later runs; name each file in it`;
   if (path.includes('/')) return undefined;
-  return `is the folder that steers later runs; name each file of it outright`;
+  return 'is the folder that steers later runs; name each file in it';
 }

@@ -72,8 +72,8 @@ describe('paths stay in the repository', () => {
   const upwards = 'holds ".."; name it from the root of the repository, without a way up';
   const gits = "is part of git's own files; no task may name them";
   const ours = "is part of mahabharatha's own files; no task may name them";
-  const folder = 'is the folder that steers later runs; name each file of it outright';
-  const glob = 'is a glob over .mahabharatha/, which steers later runs; name each file of it outright';
+  const folder = 'is the folder that steers later runs; name each file in it';
+  const glob = 'is a glob over .mahabharatha/, which steers later runs; name each file in it';
   it.each([
     ['', 'is empty; name a file of the repository or remove the entry'],
     ['.', 'names no file; write "**" for the whole repository'],

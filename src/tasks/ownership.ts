@@ -17,7 +17,7 @@ interface Claim {
   readonly pattern: Pattern;
 }
 
-/** Claims by the names their paths begin with. Two claims can only meet when one's names lead to the other's. */
+/** Claims by the names that their paths begin with: two claims can only clash when one lies on the way to the other. */
 interface Folder {
   readonly claims: Claim[];
   readonly folders: Map<string, Folder>;
@@ -27,7 +27,7 @@ interface Folder {
 export function foreignPaths(task: Pick<Task, 'files'>, changed: readonly string[]): string[] {
   const texts = [...task.files.create, ...task.files.modify];
   const patterns = texts.flatMap(patternsOf);
-  // A path that reads like a glob, as "pages/[id].tsx" does, is meant as it stands as well.
+  // A path such as "pages/[id].tsx" is a glob, and also meant literally.
   const exact = new Set(texts.map(withoutDot));
   return changed.filter((path) => {
     if (pathProblem(path) !== undefined) return true;
@@ -36,7 +36,7 @@ export function foreignPaths(task: Pick<Task, 'files'>, changed: readonly string
   });
 }
 
-/** Changed paths that could steer a later run, and that the task does not name outright: no setting allows them. */
+/** Changed paths that steer later runs and that the task does not name in full: no setting allows them. */
 export function steeringPaths(task: Pick<Task, 'files'>, changed: readonly string[]): string[] {
   return foreignPaths(task, changed.filter(isInOwnFolder));
 }
@@ -45,7 +45,7 @@ function isNamed(texts: readonly string[], path: string): boolean {
   return path.includes('/') && texts.some((text) => literalPath(text) === path);
 }
 
-/** Within a level no two tasks may be able to write one file. */
+/** The tasks of a level must not be able to write the same file. */
 export function checkOwnership(drafts: readonly Draft[], levels: readonly number[]): string[] {
   const byLevel = new Map<number, Claim[]>();
   for (const [task, draft] of drafts.entries()) {
@@ -82,7 +82,7 @@ function claimsOf({ id, files }: Draft, task: number): Claim[] {
   );
 }
 
-/** What cannot be read as a path claims nothing. */
+/** An unreadable path claims nothing. */
 function patternsOf(text: string): readonly Pattern[] {
   const reading = readPath(text);
   return reading.ok ? reading.patterns : [];
@@ -92,7 +92,7 @@ function withoutDot(path: string): string {
   return path.replace(/^(\.\/)+/, '');
 }
 
-/** Goes from short beginnings to long ones, so that each claim need only be compared with what is on its way. */
+/** Goes from short paths to long ones, so that each claim is compared only with those on its way. */
 function checkLevel(level: number, claims: readonly Claim[], problems: Map<string, string>): void {
   const root: Folder = { claims: [], folders: new Map() };
   for (const claim of claims.toSorted((a, b) => rank(a) - rank(b))) {
@@ -107,7 +107,7 @@ function checkLevel(level: number, claims: readonly Claim[], problems: Map<strin
   }
 }
 
-/** A literal path goes before the globs that begin with it, since it is they that may lie below it. */
+/** A literal path comes before the globs that begin with it, since these may lie below it. */
 function rank({ pattern }: Claim): number {
   return pattern.head.length * 2 + (pattern.literal ? 0 : 1);
 }
@@ -131,7 +131,7 @@ function report(level: number, earlier: readonly Claim[], claim: Claim, problems
   }
 }
 
-/** `above` begins with no more names than `below` does, and with the same ones. */
+/** The names that `above` begins with are the first names of `below`. */
 function clashOf(above: Claim, below: Claim): string | undefined {
   if (overlaps(above.pattern, below.pattern)) return 'can mean the same file';
   if (above.pattern.literal) return `make ${quote(above.text)} both a file and a folder`;

@@ -15,7 +15,7 @@ interface Segment {
   readonly literal: boolean;
 }
 
-/** What one character of a name may be: this one, any, one of a class; or `*`, the gap. */
+/** One item of a name: this character, any, one of a class; or `*`, the gap. */
 type Glyph = string | CharacterClass | typeof ANY_CHARACTER | typeof ANY_CHARACTERS;
 
 interface CharacterClass {
@@ -31,7 +31,7 @@ const ANY_SEGMENTS: Segment = { name: '**', glyphs: sequence<Glyph>([], ANY_CHAR
 const characters: Alphabet<Glyph> = { gap: ANY_CHARACTERS, meet: glyphsMeet };
 const names: Alphabet<Segment> = { gap: ANY_SEGMENTS, meet: segmentsMeet };
 
-/** Reads the names of a path; `**` as the last one stands for everything below, not for the folder itself. */
+/** Reads the names of a path; a final `**` is everything below the folder, but not the folder itself. */
 export function parsePattern(path: readonly string[]): Pattern {
   const segments: Segment[] = [];
   for (const name of path) {
@@ -44,13 +44,13 @@ export function parsePattern(path: readonly string[]): Pattern {
   return { segments: sequence(segments, ANY_SEGMENTS), head, literal: wild === -1 };
 }
 
-/** Whether the pattern means this path of the repository, in which nothing is a wildcard. */
+/** Whether the pattern means this path, in which no character is a wildcard. */
 export function matches(pattern: Pattern, path: string): boolean {
   const segments = path.split('/').map(literalSegment);
   return sequencesMeet(pattern.segments, sequence(segments, ANY_SEGMENTS), names);
 }
 
-/** Whether some path is meant by both. Exact but for two character classes, which are taken to meet. */
+/** Whether both may mean the same path. Exact except for two character classes, which always count as overlapping. */
 export function overlaps(a: Pattern, b: Pattern): boolean {
   return sequencesMeet(a.segments, b.segments, names);
 }
@@ -91,7 +91,7 @@ function parseSegment(name: string): Segment {
   return { name, glyphs: sequence(glyphs, ANY_CHARACTERS), literal };
 }
 
-/** A `]` that comes first is a member; a `[` without its `]` is text. */
+/** A leading `]` is a member; a `[` without its `]` is text. */
 function endOfClass(text: readonly string[], start: number): number {
   const first = isNegation(text[start + 1]) ? start + 2 : start + 1;
   return text.indexOf(']', first + 1);

@@ -9,7 +9,7 @@ interface Shape {
   readonly problems: readonly string[];
 }
 
-/** Checks everything that can be seen at one place of the file, and names each place in our words. */
+/** Checks each place of the file by itself. */
 export function readShape(value: unknown): Shape {
   const result = graphFile.safeParse(value, { error: wrongType });
   if (result.success) return { file: result.data, problems: [] };
@@ -24,7 +24,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   string: 'text',
 };
 
-/** The other kinds of issues have their words in the schema. */
+/** Other kinds of issues have their messages in the schema. */
 function wrongType(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'invalid_type') return undefined;
   const expected = EXPECTED[issue.expected] ?? issue.expected;

@@ -1,5 +1,5 @@
 import { expandBraces, MOST_ALTERNATIVES } from './braces.ts';
-import { foldName, isWrittenByRuns } from './own-folder.ts';
+import { foldName, isWrittenByRuns, namesOf } from './own-folder.ts';
 import { parsePattern } from './pattern.ts';
 import type { Pattern } from './pattern.ts';
 
@@ -9,7 +9,7 @@ type PathReading =
 
 const LONGEST = 1024;
 
-/** Reads a path or glob of a task. A problem is worded to follow the quoted path. */
+/** Reads a path or glob of a task. The words of a problem follow the quoted path. */
 export function readPath(text: string): PathReading {
   if (text.length > LONGEST) return { ok: false, problem: `is longer than ${LONGEST} characters; shorten it` };
   const paths = expandBraces(text);
@@ -20,16 +20,16 @@ export function readPath(text: string): PathReading {
     const problem = pathProblem(path);
     if (problem !== undefined) return { ok: false, problem };
   }
-  return { ok: true, patterns: paths.map((path) => parsePattern(namesOf(path))) };
+  return { ok: true, patterns: paths.map((path) => parsePattern(segmentsOf(path))) };
 }
 
-/** Why a path cannot be given to a task, if so. */
+/** Why no task may have this path; undefined when one may. */
 export function pathProblem(path: string): string | undefined {
   if (path === '') return 'is empty; name a file of the repository or remove the entry';
   if (path.includes('\0')) return 'holds a NUL character; remove it';
   if (path.includes('\\')) return 'holds a backslash; separate names by "/"';
   if (/^([A-Za-z]:)?\//.test(path)) return 'is absolute; name it from the root of the repository';
-  const written = namesOf(path);
+  const written = segmentsOf(path);
   if (written.length === 0) return 'names no file; write "**" for the whole repository';
   if (written.includes('..')) return 'holds ".."; name it from the root of the repository, without a way up';
   const names = written.map(foldName);
@@ -38,7 +38,7 @@ export function pathProblem(path: string): string | undefined {
   return undefined;
 }
 
-function namesOf(path: string): string[] {
-  const names = path.split('/').filter((name) => name !== '' && name !== '.');
-  return path.endsWith('/') ? [...names, '**'] : names;
+/** "x/" is everything below x. */
+function segmentsOf(path: string): string[] {
+  return path.endsWith('/') ? [...namesOf(path), '**'] : namesOf(path);
 }

@@ -4,9 +4,9 @@ import { readPath } from './repository-path.ts';
 import { describe, quote } from './words.ts';
 
 const ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-/** No "..", and neither "." nor ".lock" at the end: git refuses these in the names of branches. */
+/** git refuses branch names with "..", and with "." or ".lock" at the end. */
 const FEATURE = /^(?!.*\.\.)(?!.*\.$)(?!.*\.lock$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-/** A timer that is set further than 24 days ahead goes off at once. */
+/** A timer of more than 24 days fires at once. */
 const WEEK_SECONDS = 604_800;
 const HIGHEST_LEVEL = 1_000_000;
 export const DEFAULT_TIMEOUT_SECONDS = 120;
@@ -47,7 +47,7 @@ function pathList(description: string) {
   return z.array(repositoryPath).nullish().meta({ description });
 }
 
-/** Keys of the format's earlier writers. They do no harm and do nothing. */
+/** Keys that other programs write; they have no effect. */
 function unread() {
   return z.unknown().optional().meta({ description: 'Not read.' });
 }
@@ -134,7 +134,7 @@ export const graphFile = z
 export type GraphFile = z.infer<typeof graphFile>;
 export type TaskFile = GraphFile['tasks'][number];
 
-/** The keys that are known at each place of the file. */
+/** The known keys at each place of the file. */
 export const KNOWN_KEYS = {
   graph: new Set(Object.keys(graphFile.shape)),
   task: new Set(Object.keys(task.shape)),
@@ -142,7 +142,7 @@ export const KNOWN_KEYS = {
   verification: new Set(Object.keys(verification.shape)),
 };
 
-/** The file format for editors. What takes more than one look at one place (cycles, ownership) it cannot say.
+/** The file format for editors, without what concerns several places of the file: cycles, ownership.
  * @public used by scripts/generate.js */
 export function taskGraphJsonSchema(): unknown {
   return z.toJSONSchema(graphFile, { io: 'input' });

@@ -1,7 +1,7 @@
 import { counted, inOneLine } from '../lib/text/words.ts';
 import { KNOWN_KEYS } from './schema.ts';
 
-/** One warning for each key that is not read: often a misspelt one. */
+/** One warning for each unknown key, which is often a misspelt one. */
 export function unknownKeys(graph: unknown): string[] {
   const found = new Map<string, number>();
   note(found, '', graph, KNOWN_KEYS.graph);

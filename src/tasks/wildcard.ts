@@ -1,5 +1,5 @@
 /**
- * A sequence of items, some of which are gaps: a gap stands for any number of items, also none.
+ * A sequence of items, some of them gaps: a gap stands for any number of items, or for none.
  * A path is a sequence of names with `**` as the gap; a name is a sequence of characters with `*` as the gap.
  */
 export interface Sequence<Item> {
@@ -11,7 +11,7 @@ export interface Sequence<Item> {
 
 export interface Alphabet<Item> {
   readonly gap: Item;
-  /** Whether two items, neither of them the gap, can stand for one and the same thing. */
+  /** Whether two items, neither of them the gap, can stand for the same thing. */
   readonly meet: (a: Item, b: Item) => boolean;
 }
 
@@ -19,43 +19,29 @@ export function sequence<Item>(items: readonly Item[], gap: Item): Sequence<Item
   return { items, firstGap: items.indexOf(gap), lastGap: items.lastIndexOf(gap) };
 }
 
-/** Whether some sequence without gaps fits both. Exact, and at worst as many steps as `a` has items times those of `b`. */
+/** Whether some sequence without gaps fits both. Exact; at worst it takes the product of both lengths in steps. */
 export function sequencesMeet<Item>(a: Sequence<Item>, b: Sequence<Item>, alphabet: Alphabet<Item>): boolean {
-  if (a.firstGap === -1) return b.firstGap === -1 ? equals(a, b, alphabet) : fits(b.items, a.items, alphabet);
-  if (b.firstGap === -1) return fits(a.items, b.items, alphabet);
-  // With a gap on both sides, each one's gap swallows the other's middle: only the ends can disagree.
-  return headsMeet(a, b, alphabet) && tailsMeet(a, b, alphabet);
-}
-
-function equals<Item>(a: Sequence<Item>, b: Sequence<Item>, alphabet: Alphabet<Item>): boolean {
-  if (a.items.length !== b.items.length) return false;
-  for (const [index, item] of a.items.entries()) {
-    if (!alphabet.meet(item, b.items[index] as Item)) return false;
+  const [one, other] = [a.items, b.items];
+  if (a.firstGap === -1 && b.firstGap === -1) {
+    return one.length === other.length && one.every((item, index) => alphabet.meet(item, other[index] as Item));
   }
-  return true;
-}
-
-function headsMeet<Item>(a: Sequence<Item>, b: Sequence<Item>, alphabet: Alphabet<Item>): boolean {
-  const length = Math.min(a.firstGap, b.firstGap);
-  for (let index = 0; index < length; index++) {
-    if (!alphabet.meet(a.items[index] as Item, b.items[index] as Item)) return false;
+  if (a.firstGap === -1) return fits(other, one, alphabet);
+  if (b.firstGap === -1) return fits(one, other, alphabet);
+  // The gap of each can stand for the middle of the other, so only heads and tails can differ.
+  const head = Math.min(a.firstGap, b.firstGap);
+  const tail = Math.min(one.length - a.lastGap, other.length - b.lastGap) - 1;
+  for (let index = 0; index < head; index++) {
+    if (!alphabet.meet(one[index] as Item, other[index] as Item)) return false;
   }
-  return true;
-}
-
-function tailsMeet<Item>(a: Sequence<Item>, b: Sequence<Item>, alphabet: Alphabet<Item>): boolean {
-  const aEnd = a.items.length - 1;
-  const bEnd = b.items.length - 1;
-  const length = Math.min(aEnd - a.lastGap, bEnd - b.lastGap);
-  for (let back = 0; back < length; back++) {
-    if (!alphabet.meet(a.items[aEnd - back] as Item, b.items[bEnd - back] as Item)) return false;
+  for (let back = 1; back <= tail; back++) {
+    if (!alphabet.meet(one.at(-back) as Item, other.at(-back) as Item)) return false;
   }
   return true;
 }
 
 /**
- * Whether a pattern with gaps fits items without: each piece between two gaps is put as far left as it goes.
- * On a mismatch only the last gap grows, since an earlier one could not help more.
+ * Whether a pattern with gaps fits items without: each piece between two gaps is placed as far left as possible. On a
+ * mismatch only the last gap grows, because a longer earlier one would not help either.
  */
 function fits<Item>(pattern: readonly Item[], items: readonly Item[], { gap, meet }: Alphabet<Item>): boolean {
   let at = 0;

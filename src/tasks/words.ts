@@ -1,9 +1,9 @@
-/** Longest list of findings of one kind: a broken generator could make millions of them. */
 import { clip } from '../lib/text/words.ts';
 
+/** Longest list of findings of one kind: a broken generator could make millions of them. */
 export const MANY = 100;
 
-/** Text from the file in one line of a message: quoted, cut, and without anything that a terminal would obey. */
+/** Text from the file as part of a message: quoted, cut, without control characters. */
 export function quote(text: string): string {
   return JSON.stringify(clip(text, 100)).replaceAll(/\p{Cc}/gu, '\uFFFD');
 }
@@ -18,7 +18,7 @@ export function place(path: readonly PropertyKey[]): string {
   return text === '' ? 'task graph' : text;
 }
 
-/** What was found where something else was expected. */
+/** A value of the wrong type, in words. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

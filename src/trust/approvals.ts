@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
-import { checkPrivateFolder, makePrivateFolder, readUntrusted, stateHome, writeFileAtomic } from '../lib/index.ts';
+import {
+  checkPrivateFolder,
+  makePrivateFolder,
+  readJson,
+  readUntrusted,
+  stateHome,
+  writeFileAtomic,
+} from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { SteeringFiles } from './steering-files.ts';
 
@@ -27,17 +34,17 @@ const approvalSchema = z.object({
   registries: z.array(z.string()).default([]),
 });
 
-/** What the user has approved last of this working tree. What cannot be read, or another user may have written, is not approved. */
+/** What the user has approved for this working tree. What is unreadable, or another user may have written, is not approved. */
 export async function readApproved(root: string, env: Environment): Promise<Approved> {
   const file = approvalFile(root, env);
   const text = await checkPrivateFolder(path.dirname(file))
     .then(() => readUntrusted(file, FILE_BYTES))
     .catch(() => undefined);
-  const parsed = approvalSchema.safeParse(jsonOf(text ?? ''));
-  return parsed.success && parsed.data.repository === root ? parsed.data : NOTHING;
+  const approval = readJson(approvalSchema, text);
+  return approval?.repository === root ? approval : NOTHING;
 }
 
-/** With the content, so that a later difference can be shown. */
+/** The content is kept, too, to show later differences. */
 export async function writeApproved(root: string, env: Environment, approved: Approved): Promise<void> {
   const file = approvalFile(root, env);
   await makePrivateFolder(path.dirname(file));
@@ -49,12 +56,4 @@ export async function writeApproved(root: string, env: Environment, approved: Ap
 function approvalFile(root: string, env: Environment): string {
   const key = createHash('sha256').update(root).digest('hex').slice(0, 32);
   return path.join(stateHome(env), 'approved', `${key}.json`);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,19 +3,19 @@ import type { SteeringFile, SteeringFiles } from './steering-files.ts';
 /** A file whose content is not the approved one. */
 export interface Difference {
   readonly file: string;
-  /** What has become of it, in words. */
+  /** What has happened to it, in words. */
   readonly what: string;
-  /** Line by line, as they may be shown: "+", "-" or " " before each. */
+  /** Safe to show, each with "+", "-" or " " before it. */
   readonly lines: readonly string[];
 }
 
 const CONTEXT_LINES = 2;
-/** More steps than this are not spent on finding out which lines are the same. */
+/** When a comparison would take more steps, all lines count as changed. */
 const MOST_STEPS = 4_000_000;
-/** What shows nothing, or turns the direction of writing, must not hide in what a person approves. */
+/** Invisible characters, and those that turn the direction of writing: they must not hide in what a person approves. */
 const HIDDEN = /[^\P{C}\t]|[\p{Zl}\p{Zp}\u00AD\u115F\u1160\u3164\uFFA0]/gu;
 
-/** Pure. What is there now and is not what was approved, in the order of names. */
+/** Pure. All differences from what was approved, in the order of names. */
 export function differences(approved: SteeringFiles, found: SteeringFiles): Difference[] {
   const names = [...new Set([...Object.keys(found), ...Object.keys(approved)])].toSorted();
   return names.flatMap((file) => {
@@ -33,7 +33,7 @@ function inWords(before: SteeringFile | undefined, after: SteeringFile | undefin
   return `${before === undefined ? 'is new' : 'has changed'}${run}`;
 }
 
-/** A long difference is not to hide that it is long. */
+/** The number of lines, so that a long difference is noticed. */
 function amountOf(lines: readonly Line[]): string {
   const [added, removed] = ['+', '-'].map((sign) => lines.filter((line) => line.sign === sign).length);
   return `+${added} -${removed} lines`;
@@ -49,7 +49,7 @@ function linesOf(file: SteeringFile | undefined): string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n').map(visible);
 }
 
-/** Pure. What a terminal would obey, or not show, stands as its number. */
+/** Pure. Hidden characters become their numbers. */
 function visible(text: string): string {
   return text.replaceAll(HIDDEN, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -66,7 +66,7 @@ function signed(sign: Line['sign'], texts: readonly string[]): Line[] {
   return texts.map((text) => ({ sign, text }));
 }
 
-/** Pure. The shortest way from one list to the other; what both begin and end with is left out of the search. */
+/** Pure. The shortest difference; the search leaves out the equal lines at the beginning and the end. */
 export function compareLines(before: readonly string[], after: readonly string[]): Line[] {
   const least = Math.min(before.length, after.length);
   let start = 0;
@@ -92,12 +92,12 @@ function compareMiddle(before: readonly string[], after: readonly string[]): Lin
   return [...lines, ...signed('-', before.slice(row)), ...signed('+', after.slice(column))];
 }
 
-/** What leaves more lines in common. */
+/** The step after which more lines are in common. */
 function betterStep(common: readonly Uint16Array[], row: number, column: number): '-' | '+' {
   return (common[row + 1]?.[column] ?? 0) >= (common[row]?.[column + 1] ?? 0) ? '-' : '+';
 }
 
-/** How many lines the rests of both have in common, from each pair of places on. */
+/** By row and column: how many lines the rests of both have in common from there on. */
 function commonLengths(before: readonly string[], after: readonly string[]): Uint16Array[] {
   const table = Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));
   for (let row = before.length - 1; row >= 0; row -= 1) {
@@ -111,7 +111,7 @@ function commonLengths(before: readonly string[], after: readonly string[]): Uin
   return table;
 }
 
-/** Without what is the same, apart from a few lines around each change. */
+/** The changed lines, with a few equal ones around them. */
 function shorten(lines: readonly Line[]): string[] {
   const near = (index: number): boolean =>
     lines.slice(Math.max(0, index - CONTEXT_LINES), index + CONTEXT_LINES + 1).some(({ sign }) => sign !== ' ');

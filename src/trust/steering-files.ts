@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { libErrors, reasonOf, systemCode } from '../lib/index.ts';
-import type { AppError } from '../lib/index.ts';
+import { libErrors, readPlainFiles } from '../lib/index.ts';
 
-/** In `.mahabharatha/`: settings, the recipe of the repository's image, and the folder that the recipe copies from. */
+/** In `.mahabharatha/`: settings, the Dockerfile of the repository's image, and the folder that it copies from. */
 const STEERING = ['config.yaml', 'Dockerfile', 'docker'];
-/** Of longer ones size and digest stand for the content. */
+/** The text of a longer file is not kept: its size and digest are shown. */
 const SHOWN_BYTES = 256 * 1024;
-/** Far beyond what an image's companions may have together; more is not even read. */
+/** More than an image's files may have together. */
 const READ_BYTES = 64 * 1024 * 1024;
 
 /** A file that a run obeys. */
@@ -16,34 +13,27 @@ export interface SteeringFile {
   readonly digest: string;
   readonly bytes: number;
   readonly executable: boolean;
-  /** Null when it is too long, or no text. */
+  /** Null when it is too long or not text. */
   readonly text: string | null;
 }
 
 /** By path below `.mahabharatha/`. */
 export type SteeringFiles = Readonly<Record<string, SteeringFile>>;
 
-/** All that a run obeys of what is in the repository, apart from the task graph that the user asks for by name. */
+/** All that a run obeys in the repository, apart from the task graph, which the user names. */
 export async function readSteering(top: string): Promise<SteeringFiles> {
   const found: Record<string, SteeringFile> = {};
-  for (const name of STEERING) await readInto(found, top, name);
+  for (const name of STEERING) {
+    for (const { path, content, executable } of await readPlainFiles(top, name, checkSize)) {
+      found[path] = steeringFile(content, executable && path.includes('/'));
+    }
+  }
   return found;
 }
 
-async function readInto(found: Record<string, SteeringFile>, top: string, name: string): Promise<void> {
-  const file = path.join(top, name);
-  const stat = await orTell(file, () => lstat(file));
-  if (stat === undefined) return;
-  if (stat.isDirectory()) {
-    const names = (await orTell(file, () => readdir(file))) ?? [];
-    for (const inner of names.toSorted()) await readInto(found, top, `${name}/${inner}`);
-    return;
-  }
-  // A link could lead to a file of the user's, which would then be shown and kept.
-  if (!stat.isFile()) throw unreadable(file, 'it is not a plain file');
-  if (stat.size > READ_BYTES) throw unreadable(file, `it has more than ${READ_BYTES / 1024 / 1024} MB`);
-  const content = await orTell(file, () => readFile(file));
-  if (content !== undefined) found[name] = steeringFile(content, (stat.mode & 0o100) !== 0 && name.includes('/'));
+function checkSize(file: string, bytes: number): void {
+  if (bytes <= READ_BYTES) return;
+  throw libErrors.FILE_UNREADABLE({ file, reason: `it has more than ${READ_BYTES / 1024 / 1024} MB` });
 }
 
 /** Pure. */
@@ -52,17 +42,4 @@ export function steeringFile(content: Buffer, executable: boolean): SteeringFile
   const text = content.byteLength > SHOWN_BYTES || content.includes(0) ? null : content.toString('utf8');
   const whole = text !== null && Buffer.from(text).equals(content);
   return { digest, bytes: content.byteLength, executable, text: whole ? text : null };
-}
-
-async function orTell<Value>(file: string, work: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw unreadable(file, reasonOf(error), error);
-  }
-}
-
-function unreadable(file: string, reason: string, cause?: unknown): AppError {
-  return libErrors.FILE_UNREADABLE({ file, reason }, { cause });
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { variablesOf } from '../../lib/index.ts';
 import type { AppError } from '../../lib/index.ts';
 import type { Engine, ImageBuild, ImageInfo, Labels, ListedImage } from '../engine.ts';
 import { engineErrors } from '../errors.ts';
@@ -64,10 +65,6 @@ function toInfo({ Id, Config, Architecture, Size, Created, RepoTags }: ImageInsp
     createdAt: Created,
     tags: namesOf(RepoTags),
   };
-}
-
-function variablesOf(lines: readonly string[]): Record<string, string> {
-  return Object.fromEntries(lines.map((line) => [line.split('=', 1)[0] ?? '', line.slice(line.indexOf('=') + 1)]));
 }
 
 /** Podman adds a registry to names without one; Docker's list has a name for images without one. */

@@ -111,7 +111,7 @@ describe('a failure that passes, as during a `git gc`,', () => {
 
 it('a failure that does not pass is reported at once', async () => {
   const { repository, first, fails, calls } = await setScene();
-  fails('commit-tree', 100, 'fatal: not a valid object name');
+  fails('commit-tree', 100, 'fatal: empty ident name not allowed');
   await expect(repository.merge({ tip: first, commit: first, message: 'm' })).rejects.toMatchObject({
     code: 'GIT_FAILED',
   });

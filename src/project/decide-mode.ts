@@ -108,9 +108,9 @@ export function engineProblem({
 export function unprotectedLines({ name }: ModeLine, agent: AgentSpec, graph: TaskGraph): string[] {
   if (name === 'container') return [];
   return [
-    'Not protected: what tasks run has your own rights. It can read your keys and logins, change every file of yours, and use your network; ownership and gates only judge what it hands in.',
+    'Not protected: commands of tasks run with your own rights. They can read your keys and logins, change every file of yours, and use your network; ownership and gates judge only their commits.',
     ...(agent.kind === 'claude' && agentTasks(graph).length > 0
-      ? ['Claude Code is started with --dangerously-skip-permissions: it asks before nothing that it does.']
+      ? ['Claude Code is started with --dangerously-skip-permissions: it does everything without asking.']
       : []),
   ];
 }

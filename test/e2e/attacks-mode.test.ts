@@ -61,7 +61,7 @@ describe.skipIf(docker.why !== '')(`nothing sends workers from containers to the
 
   it('a machine that never had an engine builds the example with the rights of the user, and says so first', () => {
     const said = withoutEngine(
-      'attempt --feature example; grep -c "Not protected: what tasks run has your own rights" /tmp/out',
+      'attempt --feature example; grep -c "Not protected: commands of tasks run with your own rights" /tmp/out',
     );
     expect(said).toMatch(
       /^exit 0\nmode auto: subprocess, because this machine has no container engine, and all tasks have a command of their own\n1\n$/,

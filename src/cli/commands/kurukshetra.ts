@@ -24,11 +24,11 @@ export const kurukshetra = {
   },
   details: [
     `--mode auto takes containers where an engine is on this machine, builds a stale image anew, and refuses when containers
-are meant and cannot be had. Only where there has never been an engine, and every task has a "run" command, it takes
-subprocesses by itself. The first line that is printed says which mode it is and why.`,
-    `Claude Code is started with --dangerously-skip-permissions, in both modes: there is no person at a worker to answer its
-questions. In a container the container is what holds it; as a subprocess nothing does, so name that mode only for agents
-and repositories that you trust with all that you may do on this machine.`,
+are meant but not available. It takes subprocesses only on a machine that never had an engine, and only when every task
+has a "run" command. The first line that is printed says which mode it is and why.`,
+    `Claude Code is started with --dangerously-skip-permissions, in both modes, because no person at a worker could answer its
+questions. In a container it can do only what the container allows; as a subprocess it can do all that you can, so name
+that mode only for agents and repositories that you trust with that.`,
   ],
   examples: [
     ['mahabharatha kurukshetra --feature login --dry-run', 'see levels, tasks and files first'],

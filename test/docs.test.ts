@@ -38,3 +38,24 @@ describe('documents', () => {
     expect(rooms.filter((room) => !folders.includes(room))).toEqual([]);
   });
 });
+
+describe('the walk of one task', () => {
+  const parts = read('docs/walk.md').split(/^## /m).slice(1);
+  const rowsOf = (part: string): [number: number, file: string][] =>
+    [...part.matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)].map(([, number, file = '']) => [Number(number), file]);
+
+  it('numbers its files from 1 without a gap, counts them, and passes no file twice', () => {
+    const rows = parts.flatMap(rowsOf);
+    expect(rows.map(([number]) => number)).toEqual(rows.map((_, index) => index + 1));
+    expect(new Set(rows.map(([, file]) => file)).size).toBe(rows.length);
+    const counts = parts.map((part) => Number(/^[^\n]*: (\d+) files$/m.exec(part)?.[1]));
+    expect(counts).toEqual(parts.map((part) => rowsOf(part).length));
+  });
+
+  it('passes at most 35 files before the container is created', () => {
+    const [toContainer = ''] = parts;
+    expect(toContainer).toMatch(/^To the container/);
+    expect(rowsOf(toContainer).length).toBeLessThanOrEqual(35);
+    expect(rowsOf(toContainer).at(-1)?.[1]).toMatch(/^src\/engines\/docker\//);
+  });
+});

@@ -39,10 +39,12 @@ describe('documents', () => {
   });
 });
 
+/** The numbered files of one part of the walk. */
+const rowsOf = (part: string): [number: number, file: string][] =>
+  [...part.matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)].map(([, number, file = '']) => [Number(number), file]);
+
 describe('the walk of one task', () => {
   const parts = read('docs/walk.md').split(/^## /m).slice(1);
-  const rowsOf = (part: string): [number: number, file: string][] =>
-    [...part.matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)].map(([, number, file = '']) => [Number(number), file]);
 
   it('numbers its files from 1 without a gap, counts them, and passes no file twice', () => {
     const rows = parts.flatMap(rowsOf);

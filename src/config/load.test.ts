@@ -51,7 +51,7 @@ const DEFAULTS: Config = {
   gates: [],
 };
 
-describe('a configuration with nothing in it is a whole one', () => {
+describe('an empty configuration has all defaults', () => {
   it('when the file is missing', async () => {
     expect(await loadConfig(path.join(tempFolder(), 'config.yaml'))).toEqual(DEFAULTS);
   });
@@ -65,7 +65,7 @@ describe('a configuration with nothing in it is a whole one', () => {
 });
 
 describe('a configuration', () => {
-  it('is read with every setting it has', async () => {
+  it('is read with all its settings', async () => {
     const config = await load(`
 agent: mine
 claude: { model: opus, args: [--verbose] }
@@ -100,7 +100,7 @@ gates:
     });
   });
 
-  it('that is wrong in several places is told all of them at once, each with its place', async () => {
+  it('with several errors is refused with all of them, each with its place', async () => {
     const problems = await problemsOf(`
 agent: ""
 nonsense: 1
@@ -134,13 +134,13 @@ gates:
     }
   });
 
-  it.each(['just text', '- a\n- list\n', '42'])('that is no set of keys is refused: %j', async (text) => {
+  it.each(['just text', '- a\n- list\n', '42'])('without keys is refused: %j', async (text) => {
     const [problem, ...others] = await problemsOf(text);
     expect(problem).toMatch(/^the whole file: /);
     expect(others).toEqual([]);
   });
 
-  it('that is not YAML is told the line', async () => {
+  it('that is not YAML is refused with the line', async () => {
     expect(await problemsOf('agent: claude\nworkers:\n  count: [1\nretry: {}\n')).toEqual(
       expect.arrayContaining([expect.stringMatching(/^line 4, column \d+: .+/)]),
     );
@@ -148,13 +148,13 @@ gates:
     expect(await problemsOf('agent: a\n---\nagent: b\n')).toHaveLength(1);
   });
 
-  it('that refers to what is not there, or to far too much, is refused in the same way', async () => {
+  it('with an alias of nothing, or with too many aliases, is refused, too', async () => {
     expect(await problemsOf('agent: *nothing\n')).toEqual([expect.stringMatching(/nothing/)]);
     const doubled = Array.from({ length: 12 }, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}, *a${n}]`).join('\n');
     expect(await problemsOf(`a0: &a0 [x]\n${doubled}\n`)).toEqual([expect.stringMatching(/alias/i)]);
   });
 
-  it('tells its gates apart by name', async () => {
+  it('has no two gates of one name', async () => {
     const gates = ['build', 'lint', 'build', 'lint', 'build'].map((name) => `  - { name: ${name}, command: x }\n`);
     const text = `gates:\n${gates.join('')}`;
     expect(await problemsOf(text)).toEqual(
@@ -166,7 +166,7 @@ gates:
     );
   });
 
-  it('that cannot be read is not taken for a missing one', async () => {
+  it('that cannot be read does not count as missing', async () => {
     const file = path.join(tempFolder(), 'config.yaml');
     mkdirSync(file);
     await expect(loadConfig(file)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', facts: { file }, exit: 4 });

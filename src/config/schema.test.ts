@@ -11,7 +11,7 @@ it.each<[string | number, number]>([
   ['1.5m', 90_000],
   ['2h', 7_200_000],
   ['0.001s', 1],
-])('takes %j for %i ms', (value, ms) => {
+])('%j is a duration of %i ms', (value, ms) => {
   expect(parseDuration(value)).toBe(ms);
 });
 
@@ -34,18 +34,18 @@ it.each([
   '.5s',
   '1_000',
   '99999999999999999h',
-])('does not take %j for a duration', (value) => {
+])('%j is not a duration', (value) => {
   expect(parseDuration(value)).toBeUndefined();
 });
 
-it('describes itself for editors, with every setting that it knows', () => {
+it('the schema for editors has every setting', () => {
   const schema = configJsonSchema() as { properties: object; additionalProperties: boolean; required?: string[] };
   expect(Object.keys(schema.properties)).toEqual(Object.keys(configSchema.shape));
   expect(schema.additionalProperties).toBe(false);
   expect(schema.required).toBeUndefined();
 });
 
-it('leaves an empty entry of the allowlist to those who tell all that is wrong with it at once', () => {
+it("an empty entry of the allowlist is left to the allowlist's own parser", () => {
   const { workers } = configSchema.parse({ workers: { container: { allow: ['*', ''] } } });
   expect(workers.container.allow).toEqual(['*', '']);
   expect(JSON.stringify(configJsonSchema())).toContain('"items":{"type":"string","minLength":1}');

@@ -22,7 +22,7 @@ describe("the user's own settings", () => {
     expect(await load('')).toEqual(nothing);
   });
 
-  it('have folders that repositories may mount, read-only unless they say otherwise, also through a link', async () => {
+  it('name folders that repositories may mount, read-only by default, also when the file is a link', async () => {
     await load('mounts: { allow: [~/data, { folder: /srv/scratch, writable: true }, { folder: /srv/in }] }\n');
     const link = path.join(tempFolder(), 'link.yaml');
     symlinkSync(file, link);

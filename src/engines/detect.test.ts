@@ -47,7 +47,7 @@ describe('finding the engine', () => {
     await expect(findEngine(chosen(place))).rejects.toMatchObject({ code: 'ENGINE_UNREACHABLE', message });
   });
 
-  it('tells what was tried when there is none', async () => {
+  it('reports what was tried when there is none', async () => {
     const place = path.join(tempFolder(), 'none.sock');
     const tried = [`DOCKER_HOST: ${place}: there is no such socket`];
     const error = {

@@ -1,6 +1,5 @@
 export { findEngine, searchEngine } from './detect.ts';
 export { createDockerEngine } from './docker/docker-engine.ts';
-export type { DockerEndpoint } from './docker/endpoint.ts';
 export type {
   Attachment,
   ContainerExit,
@@ -12,8 +11,5 @@ export type {
   ImageInfo,
   Labels,
   ListedImage,
-  LogOptions,
-  LogSink,
   Mount,
-  VolumeInfo,
 } from './engine.ts';

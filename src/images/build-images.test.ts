@@ -87,7 +87,7 @@ beforeEach(() => {
 });
 
 describe('building images', () => {
-  it('fetches the base first, builds, gives the image its two names, and is done the next time', async () => {
+  it('fetches the base first, builds, gives the image two names, and finds it cached the next time', async () => {
     const wanted = request();
     const [first] = await build(wanted);
     expect(first).toMatchObject({ kind: 'worker', cached: false });
@@ -100,7 +100,7 @@ describe('building images', () => {
     expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'worker', state: { state: 'fresh' } });
   });
 
-  it('builds again when told to forget what it has', async () => {
+  it('builds again without the cache', async () => {
     const wanted = request({ noCache: true });
     await build(wanted);
     expect(await build(wanted)).toMatchObject([{ cached: false }]);
@@ -115,7 +115,7 @@ describe('building images', () => {
     expect(await findRunImage(world.engine, unnamed)).toMatchObject({ state: { state: 'fresh' } });
   });
 
-  it('goes back to an image that is still there, and gives it the name again', async () => {
+  it('finds an earlier image that is still there, and gives it the name again', async () => {
     world.registry.add('base:2');
     const one = request();
     const [first] = await build(one);
@@ -124,7 +124,7 @@ describe('building images', () => {
     expect(world.images.get('mahabharatha-worker:latest')?.id).toBe(first?.id);
   });
 
-  it("takes the engine's own platform, named, for no wish at all", async () => {
+  it("treats a request for the engine's own platform as a request for none", async () => {
     const wanted = request();
     const [plain] = await build(wanted);
     const [named] = await build({ ...wanted, platform: 'linux/amd64' });
@@ -134,12 +134,12 @@ describe('building images', () => {
     expect(await findRunImage(world.engine, wanted)).toMatchObject({ state: { state: 'fresh', tag: plain?.tag } });
   });
 
-  it('says how to go on without a registry', async () => {
+  it('says what to do without a registry', async () => {
     const building = build(request({ base: 'nowhere:1' }));
     await expect(building).rejects.toThrow(/image nowhere:1 failed: no such host[^]*air-gapped[^]*--base-image/);
   });
 
-  it("builds the repository's own image on the worker image, and knows it until either changes", async () => {
+  it("builds the repository's own image on the worker image, and finds it until either changes", async () => {
     const project = tempFolder();
     writeFileSync(path.join(project, 'Dockerfile'), 'FROM mahabharatha-worker\nRUN tools\n');
     const wanted = request({ project });
@@ -175,7 +175,7 @@ describe('building images', () => {
     });
   });
 
-  it("takes no other repository's image for an older one of this", async () => {
+  it('does not compare with the image of another repository', async () => {
     const [project, other] = [tempFolder(), tempFolder()];
     for (const [folder, step] of [
       [project, 'RUN a'],
@@ -187,7 +187,7 @@ describe('building images', () => {
     expect(await findRunImage(world.engine, wanted)).toMatchObject({ kind: 'repository', state: { state: 'missing' } });
   });
 
-  it('tells what it does, line by line', async () => {
+  it('reports its progress line by line', async () => {
     const told: string[] = [];
     const progress = {
       step: (text: string) => told.push(`# ${text}`),
@@ -205,7 +205,7 @@ describe('building images', () => {
     ]);
   });
 
-  it('can be called off while the base is fetched', async () => {
+  it('stops while the base is fetched when the signal fires', async () => {
     const controller = new AbortController();
     const wanted = request({ signal: controller.signal });
     await build(wanted);
@@ -213,7 +213,7 @@ describe('building images', () => {
   });
 });
 
-it('has the sources that it lists', async () => {
+it('all listed sources are there', async () => {
   const { readPackageSources } = await import('./sources.ts');
   const sources = await readPackageSources(ROOT).catch((error: unknown) => error);
   // Without a build there are no programs; everything else is in the repository.

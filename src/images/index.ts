@@ -2,6 +2,6 @@ export { buildImages } from './build-images.ts';
 export type { BuildProgress, BuildRequest, BuiltImage } from './build-images.ts';
 export { findRunImage } from './find-images.ts';
 export type { RunImage } from './find-images.ts';
-export type { ImageEngine, ImageRequest, ImageState } from './kind.ts';
+export type { ImageEngine, ImageRequest } from './kind.ts';
 export { PRUNE_COMMAND } from './labels.ts';
 export { CLAUDE_CODE_VERSION, DEFAULT_BASE } from './worker-image.ts';

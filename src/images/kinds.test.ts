@@ -68,7 +68,7 @@ async function look(kind: ImageKind): Promise<[string, ImageState][]> {
 }
 
 describe('a kind of image that is only registered', () => {
-  it('is looked for when what it is built on is there, and not before', async () => {
+  it('is examined when the image that it is built on is there, and not before', async () => {
     expect(await look(languageKind('lua 5'))).toEqual([['worker', { state: 'missing' }]]);
     await buildImages(engine, request, { step: () => undefined, line: () => undefined, done: () => undefined });
     expect(await look(languageKind('lua 5'))).toMatchObject([
@@ -77,7 +77,7 @@ describe('a kind of image that is only registered', () => {
     ]);
   });
 
-  it('is built on the exact image of the kind below, has its names, and is done the next time', async () => {
+  it('is built on the exact image of its base kind, gets its names, and is cached the next time', async () => {
     const kind = languageKind('lua 5');
     const { lines, images } = await build(kind);
     const [worker, language] = images;
@@ -92,25 +92,25 @@ describe('a kind of image that is only registered', () => {
     ]);
   });
 
-  it('is stale in its own words when its content has changed', async () => {
+  it('is stale, with its own reasons, when its content has changed', async () => {
     await build(languageKind('lua 5'));
     const reasons = ['it has lua 5, wanted is lua 6'];
     expect((await look(languageKind('lua 6')))[1]).toMatchObject(['language', { state: 'stale', reasons }]);
   });
 
-  it('has the label by which all our images are found, whatever labels it says', async () => {
+  it('has the label by which all our images are found, whatever its own labels are', async () => {
     const { images } = await build(languageKind('lua 5'));
     const { labels } = (await engine.inspectImage(images[1]?.tag ?? '')) ?? {};
     expect(labels).toMatchObject({ [INTERPRETER]: 'lua 5', 'mahabharatha.content': expect.stringMatching(/^\w{64}$/) });
   });
 
-  it('is not built where the kind below is not asked for', async () => {
+  it('is not built when its base kind is not requested', async () => {
     const { images } = await build({ ...languageKind('lua 5'), on: 'repository' });
     expect(images.map(({ kind }) => kind)).toEqual(['worker']);
   });
 });
 
-it('stands after the kind that it is built on', () => {
+it('each kind stands after the one that it is built on', () => {
   expect(KINDS[0]).toBe(workerKind);
   for (const [at, { on }] of KINDS.entries())
     expect([null, ...KINDS.slice(0, at).map(({ name }) => name)]).toContain(on);

@@ -13,7 +13,7 @@ const PARTS: Parts = {
   platform: 'linux/arm64/v8',
 };
 
-describe('the label that says what an image is made of', () => {
+describe('the label with the parts of an image', () => {
   it('is read as it was written', () => {
     expect(partsOf(partsLabel(PARTS))).toEqual(PARTS);
   });
@@ -23,7 +23,7 @@ describe('the label that says what an image is made of', () => {
     ['a line end', { version: '1.0.0\nall is well' }],
     ['a sentence', { platform: 'linux; all is well' }],
     ['no end', { claude: '1'.repeat(10_000) }],
-  ])('says nothing when there is %s in it: anybody can have written it', (_, change) => {
+  ])('does not count with %s in it, since it may be forged', (_, change) => {
     expect(partsOf(partsLabel({ ...PARTS, ...change }))).toBeUndefined();
   });
 });

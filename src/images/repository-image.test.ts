@@ -80,13 +80,13 @@ const findRepository = (engine: ImageEngine, wanted: ImagePlan): Promise<ImageSt
 describe("finding a repository's own image", () => {
   const OLD = { dockerfile: 'FROM mahabharatha-worker\n' };
 
-  it('says that there is none, also when another repository has one', async () => {
+  it('is missing when there is none, or only one of another repository', async () => {
     expect(await findRepository(engineWith(), plan())).toEqual({ state: 'missing' });
     const others = engineWith(built({ ...OLD, folder: '/home/me/other/.mahabharatha' }));
     expect(await findRepository(others, plan())).toEqual({ state: 'missing' });
   });
 
-  it('takes the image of this content, whichever checkout it was built for', async () => {
+  it('accepts the image of this content, whichever checkout it was built for', async () => {
     const engine = engineWith(built({ folder: '/home/me/clone/.mahabharatha' }), built(OLD));
     expect(await findRepository(engine, plan())).toMatchObject({ state: 'fresh', tag: plan().tag });
   });
@@ -104,7 +104,7 @@ describe("finding a repository's own image", () => {
       { worker: 'mahabharatha-worker:old' },
       ['it was not built by this "mahabharatha build"'],
     ],
-  ])('calls an older one stale, and says what is different: %s', async (_, old, reasons) => {
+  ])('reports an older one as stale, with the difference: %s', async (_, old, reasons) => {
     const { id, tags } = built(old);
     const found = await findRepository(engineWith(built(old)), plan());
     expect(found).toEqual({ state: 'stale', tag: tags[0], id, reasons });
@@ -120,11 +120,11 @@ describe("finding a repository's own image", () => {
     expect(await findRepository(engine, plan())).toMatchObject({ state: 'stale', tag: plan(files).tag });
   });
 
-  it('says itself what it is made of: a Dockerfile that says something else does not count', () => {
+  it('has its parts in a label that no Dockerfile can change', () => {
     expect(JSON.parse(built({}).labels['mahabharatha.parts'] ?? '')).toEqual(IMAGE_PARTS);
   });
 
-  it('tells nobody where the repository is', () => {
+  it('does not contain the path of the repository', () => {
     expect(JSON.stringify(built({}))).not.toContain('/home/me');
   });
 });

@@ -18,7 +18,7 @@ describe("what goes into the build of a repository's image", () => {
     expect(await readRepositorySources(tempFolder())).toBeUndefined();
   });
 
-  it('is the Dockerfile and the files in docker/ beside it, byte for byte and with their right to be run', async () => {
+  it('is the Dockerfile and the files in docker/ beside it, with their bytes and modes', async () => {
     const folder = projectFolder();
     const bytes = Buffer.from([0, 255, 128, 10]);
     writeFileSync(path.join(folder, 'docker', 'deep', 'data'), bytes);
@@ -34,7 +34,7 @@ describe("what goes into the build of a repository's image", () => {
     });
   });
 
-  it.each(['Dockerfile', 'docker/key', 'docker/deep/folder'])('is never what a link %s leads to', async (name) => {
+  it.each(['Dockerfile', 'docker/key', 'docker/deep/folder'])('is never the target of the link %s', async (name) => {
     const folder = projectFolder();
     const elsewhere = tempFolder();
     writeFileSync(path.join(elsewhere, 'id_ed25519'), 'private');
@@ -45,7 +45,7 @@ describe("what goes into the build of a repository's image", () => {
     await expect(readRepositorySources(folder)).rejects.toThrow(/not a plain file/);
   });
 
-  it('is no large folder: that is a mistake, and is said so', async () => {
+  it('is never a large folder, which is refused as a mistake', async () => {
     const folder = projectFolder();
     writeFileSync(path.join(folder, 'docker', 'disk.img'), '');
     truncateSync(path.join(folder, 'docker', 'disk.img'), 51 * 1024 * 1024);
@@ -53,8 +53,8 @@ describe("what goes into the build of a repository's image", () => {
   });
 });
 
-describe('what a build hears of this machine', () => {
-  it('is the proxies, but none on its loopback, which is another one inside a container', () => {
+describe('what a build gets of this machine', () => {
+  it('is the proxies, except those on the loopback, which is another one inside a container', () => {
     const env = {
       HTTP_PROXY: 'http://127.0.0.1:3128',
       https_proxy: 'http://user@localhost:3128/',
@@ -65,7 +65,7 @@ describe('what a build hears of this machine', () => {
     expect(proxiesFor(env)).toEqual({ HTTPS_PROXY: 'http://proxy.example:3128', NO_PROXY: 'localhost,127.0.0.1' });
   });
 
-  it("is no password of a proxy when the repository's own Dockerfile is built, and says whose is missing", () => {
+  it("is no password of a proxy when the repository's own Dockerfile is built, and a note says which is withheld", () => {
     const env = {
       HTTP_PROXY: 'http://me:p@ss/w@rd@proxy.example:3128/',
       https_proxy: 'me:secret@proxy.example:3128',

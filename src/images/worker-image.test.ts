@@ -61,7 +61,7 @@ describe('the tag of the worker image', () => {
     expect(plan(change).tag).not.toBe(plan().tag);
   });
 
-  it('does not change with the way to the registry: what comes from there is the same', () => {
+  it('does not change with registry and proxies, which deliver the same', () => {
     const route = {
       files: [contextFile('docker/worker/npmrc', 'registry=x')],
       buildArgs: { HTTP_PROXY: 'http://p:1' },
@@ -79,7 +79,7 @@ describe('the build of the worker image', () => {
     expect(pathsWith(Buffer.from('PEM'))).toContain('docker/worker/extra-ca.pem');
   });
 
-  it('lets nothing of the route replace an argument of the plan', () => {
+  it('lets no proxy replace an argument of the plan', () => {
     const route = { files: [], buildArgs: { BASE_IMAGE: 'other' } };
     expect(buildOf(plan(), route, { noCache: true })).toMatchObject({
       noCache: true,
@@ -96,16 +96,16 @@ describe('the build of the worker image', () => {
 });
 
 describe('finding the worker image', () => {
-  it('says that there is none', async () => {
+  it('reports a missing one', async () => {
     expect(await findWorker(engineWith({}), plan())).toEqual({ state: 'missing' });
   });
 
-  it('takes the image with the planned content, also when a newer one has the name', async () => {
+  it('accepts the image with the planned content, although a newer one has the name', async () => {
     const engine = engineWith({ [plan().tag]: builtFrom({}), [WORKER_LATEST]: builtFrom({ version: '9.9.9' }) });
     expect(await findWorker(engine, plan())).toMatchObject({ state: 'fresh', tag: plan().tag, id: 'sha256:2' });
   });
 
-  it('is not taken in by a tag that somebody has put on another image', async () => {
+  it('does not accept another image with the right tag', async () => {
     const engine = engineWith({ [plan().tag]: { labels: {} } });
     expect(await findWorker(engine, plan())).toEqual({ state: 'missing' });
   });
@@ -135,13 +135,13 @@ describe('finding the worker image', () => {
     expect(found).toMatchObject({ state: 'stale', reasons: [reason] });
   });
 
-  it('takes an image whose base has been removed since: nothing says that it is another', async () => {
+  it('accepts an image whose base was removed since', async () => {
     const engine = engineWith({ [WORKER_LATEST]: builtFrom({}) });
     const found = await findWorker(engine, plan({ baseId: null }));
     expect(found).toMatchObject({ state: 'fresh', tag: plan().tag });
   });
 
-  it('calls an image stale that somebody else has given the name', async () => {
+  it('reports another image with our name as stale', async () => {
     const forged = { ...builtFrom({ version: '9.9.9' }).labels, 'mahabharatha.content': '\u001B[2J\nfine' };
     for (const labels of [{}, forged]) {
       const found = await findWorker(engineWith({ [WORKER_LATEST]: { labels } }), plan());

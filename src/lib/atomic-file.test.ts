@@ -19,7 +19,7 @@ import { waitUntil } from '../../test/support/wait-until.ts';
 import { copyUntrusted, makeIgnoredFolder, readUntrusted, writeFileAtomic } from './atomic-file.ts';
 
 describe('replacing a file', () => {
-  it.each([true, false])('is never seen half done by a reader (durable: %s)', async (durable) => {
+  it.each([true, false])('never shows a reader half of the text (durable: %s)', async (durable) => {
     const file = path.join(tempFolder(), 'state.json');
     const writer = startNode(
       `import { writeFileAtomic } from './lib/index.js';
@@ -43,7 +43,7 @@ describe('replacing a file', () => {
     expect(writer.output()).toBe('');
   });
 
-  it('takes text and bytes, and gives the file the wanted rights', async () => {
+  it('accepts text and bytes, and sets the wanted mode', async () => {
     const file = path.join(tempFolder(), 'file');
     await writeFileAtomic(file, new Uint8Array([1, 2, 255]), { durable: false, mode: 0o600 });
     expect([...readFileSync(file)]).toEqual([1, 2, 255]);
@@ -52,7 +52,7 @@ describe('replacing a file', () => {
     expect(readFileSync(file, 'utf8')).toBe('');
   });
 
-  it('replaces a link, not what the link points to', async () => {
+  it('replaces a link, and not its target', async () => {
     const folder = tempFolder();
     writeFileSync(path.join(folder, 'precious'), 'precious');
     symlinkSync('precious', path.join(folder, 'link'));
@@ -61,7 +61,7 @@ describe('replacing a file', () => {
     expect(readFileSync(path.join(folder, 'link'), 'utf8')).toBe('new');
   });
 
-  it('that fails leaves no draft behind', async () => {
+  it('leaves no draft behind when it fails', async () => {
     const folder = tempFolder();
     const taken = path.join(folder, 'taken');
     mkdirSync(path.join(taken, 'sub'), { recursive: true });
@@ -70,7 +70,7 @@ describe('replacing a file', () => {
     await expect(writeFileAtomic(path.join(folder, 'not/there'), 'text', { durable: true })).rejects.toThrow('ENOENT');
   });
 
-  it('by many at once leaves the whole text of one of them', async () => {
+  it('by many writers at once leaves the whole text of one of them', async () => {
     const folder = tempFolder();
     const file = path.join(folder, 'file');
     const texts = Array.from({ length: 20 }, (_, n) => String(n).repeat(10_000));
@@ -84,14 +84,14 @@ const STRANGE: readonly (readonly [string, (file: string) => void])[] = [
   ['a symbolic link', (file) => symlinkSync('/etc/passwd', file)],
   ['a link to nowhere', (file) => symlinkSync('/nowhere', file)],
   ['a directory', (file) => mkdirSync(file)],
-  ['a pipe that nobody writes to', (file) => void execFileSync('sh', ['-c', 'mkfifo "$0"', file])],
+  ['a pipe without a writer', (file) => void execFileSync('sh', ['-c', 'mkfifo "$0"', file])],
   ['a socket', (file) => void spawnSync(process.execPath, ['-e', SOCKET, file])],
   ['a link to a device', (file) => symlinkSync('/dev/zero', file)],
 ];
 const SOCKET = 'require("node:net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))';
 
-describe('reading what somebody else wrote', () => {
-  it('gives the text of a plain file, up to the limit', async () => {
+describe('reading an untrusted file', () => {
+  it('returns the text of a plain file, up to the limit', async () => {
     const file = path.join(tempFolder(), 'file');
     writeFileSync(file, 'grün');
     expect(await readUntrusted(file, 5)).toBe('grün');
@@ -103,7 +103,7 @@ describe('reading what somebody else wrote', () => {
     expect(await readUntrusted(file, 0)).toBe('');
   });
 
-  it('gives nothing for what is not there', async () => {
+  it('returns undefined when nothing is there', async () => {
     const folder = tempFolder();
     writeFileSync(path.join(folder, 'file'), '');
     expect(await readUntrusted(path.join(folder, 'nothing'), 10)).toBeUndefined();
@@ -111,13 +111,13 @@ describe('reading what somebody else wrote', () => {
     expect(await readUntrusted(path.join(folder, 'file/below'), 10)).toBeUndefined();
   });
 
-  it.each(STRANGE)('refuses %s, and does not wait for it', async (_, put) => {
+  it.each(STRANGE)('refuses %s without waiting', async (_, put) => {
     const file = path.join(tempFolder(), 'status.json');
     put(file);
     await expect(readUntrusted(file, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', facts: { file } });
   });
 
-  it.skipIf(process.getuid?.() === 0)('says that it may not', async () => {
+  it.skipIf(process.getuid?.() === 0)('says that the right to read is missing', async () => {
     const file = path.join(tempFolder(), 'file');
     writeFileSync(file, 'x');
     chmodSync(file, 0);
@@ -130,17 +130,20 @@ function places(): { file: string; target: string } {
   return { file: path.join(folder, 'work.bundle'), target: path.join(folder, 'copy') };
 }
 
-describe('copying what somebody else wrote', () => {
-  it.each([0, 1, 1024 ** 2 - 1, 1024 ** 2, 3_000_001])('gives the same %i bytes, for us alone', async (size) => {
-    const { file, target } = places();
-    writeFileSync(file, Buffer.alloc(size, 'some bytes that are no zeros'));
-    writeFileSync(target, 'an old copy');
-    expect(await copyUntrusted(file, target, size)).toBe(true);
-    expect(readFileSync(target).equals(readFileSync(file))).toBe(true);
-    expect(statSync(target).mode & 0o777).toBe(0o600);
-  });
+describe('copying an untrusted file', () => {
+  it.each([0, 1, 1024 ** 2 - 1, 1024 ** 2, 3_000_001])(
+    'writes the same %i bytes, readable for the user alone',
+    async (size) => {
+      const { file, target } = places();
+      writeFileSync(file, Buffer.alloc(size, 'some bytes that are no zeros'));
+      writeFileSync(target, 'an old copy');
+      expect(await copyUntrusted(file, target, size)).toBe(true);
+      expect(readFileSync(target).equals(readFileSync(file))).toBe(true);
+      expect(statSync(target).mode & 0o777).toBe(0o600);
+    },
+  );
 
-  it('takes no more room than the original', async () => {
+  it('uses no more disk space than the original', async () => {
     const { file, target } = places();
     writeFileSync(file, 'the beginning');
     truncateSync(file, 64 * 1024 ** 2);
@@ -150,26 +153,26 @@ describe('copying what somebody else wrote', () => {
     expect(statSync(target).blocks * 512).toBeLessThan(8 * 1024 ** 2);
   });
 
-  it('refuses what is longer than it may be, and leaves nothing', async () => {
+  it('refuses a file over the limit, and leaves no copy', async () => {
     const { file, target } = places();
     writeFileSync(file, 'four');
     await expect(copyUntrusted(file, target, 3)).rejects.toThrow('it has 4 bytes, the limit is 3');
     expect(existsSync(target)).toBe(false);
   });
 
-  it('says when there is nothing', async () => {
+  it('returns false when nothing is there', async () => {
     const { file, target } = places();
     expect(await copyUntrusted(file, target, 10)).toBe(false);
   });
 
-  it.each(STRANGE)('refuses %s, and does not wait for it', async (_, put) => {
+  it.each(STRANGE)('refuses %s without waiting', async (_, put) => {
     const { file, target } = places();
     put(file);
     await expect(copyUntrusted(file, target, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
     expect(existsSync(target)).toBe(false);
   });
 
-  it('replaces a link in its own place, and not what that leads to', async () => {
+  it('replaces a link at the target path, and not the target of that link', async () => {
     const { file, target } = places();
     const precious = `${target}-precious`;
     writeFileSync(precious, 'precious');
@@ -181,7 +184,7 @@ describe('copying what somebody else wrote', () => {
 });
 
 describe('a folder that git ignores', () => {
-  it('is made with everything above it, and left as it is when it is there', async () => {
+  it('is made with its parents, and stays unchanged when it is there', async () => {
     const folder = path.join(tempFolder(), 'a', 'b');
     await makeIgnoredFolder(folder);
     expect(readFileSync(path.join(folder, '.gitignore'), 'utf8')).toBe('*\n');

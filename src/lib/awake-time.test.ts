@@ -20,7 +20,7 @@ function life(): {
   };
 }
 
-it('counts the time in which the process ran', () => {
+it('the time in which the process ran counts', () => {
   const { time, runs } = life();
   const before = time.now();
   runs(90_000);
@@ -28,7 +28,7 @@ it('counts the time in which the process ran', () => {
   expect(time.lostMs()).toBe(0);
 });
 
-it('counts an hour of standstill as one pulse, whoever notices it first', () => {
+it('an hour of standstill counts as one pulse, whichever call notices it first', () => {
   for (const notice of ['the pulse', 'a question']) {
     const { time, runs, standsStill } = life();
     const before = time.now();
@@ -41,7 +41,7 @@ it('counts an hour of standstill as one pulse, whoever notices it first', () => 
   }
 });
 
-it('says when the process woke up', () => {
+it('the end of the last standstill is known', () => {
   const { time, runs, standsStill } = life();
   expect(time.wokeAt()).toBeLessThan(time.now() - 1e9);
   standsStill(60_000);
@@ -50,7 +50,7 @@ it('says when the process woke up', () => {
   expect(time.wokeAt()).toBe(woken);
 });
 
-it('takes the delays of a busy machine for time in which it ran', () => {
+it('delays of a busy machine count as time in which the process ran', () => {
   const { time, standsStill } = life();
   const before = time.now();
   for (let turn = 0; turn < 10; turn += 1) {

@@ -4,13 +4,13 @@ import { startNode } from '../../test/support/node-process.ts';
 import { sleep, systemClock } from './clock.ts';
 import { randomId, timeId } from './ids.ts';
 
-it('sleeps at least as long as it is told', async () => {
+it('sleep takes at least the given time', async () => {
   const before = systemClock.monotonic();
   await sleep(30);
   expect(systemClock.monotonic() - before).toBeGreaterThan(25);
 });
 
-it('wakes up at once, without an error, when it is called off', async () => {
+it('sleep ends at once, without an error, when the signal fires', async () => {
   const controller = new AbortController();
   const sleeping = sleep(1_000_000, controller.signal);
   controller.abort();
@@ -18,13 +18,13 @@ it('wakes up at once, without an error, when it is called off', async () => {
   await sleep(1_000_000, controller.signal);
 });
 
-it('leaves nothing on a signal that many sleeps have used', async () => {
+it('sleep leaves no listener on its signal', async () => {
   const { signal } = new AbortController();
   for (let n = 0; n < 20; n++) await sleep(0, signal);
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-it('makes ids that sort by time and never repeat', () => {
+it('ids sort by time and never repeat', () => {
   const times = [0, 1_000, 60_000, Date.UTC(2026, 10, 18, 8, 1, 22)];
   const ids = times.map(timeId);
   expect(ids.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(ids);
@@ -32,7 +32,7 @@ it('makes ids that sort by time and never repeat', () => {
   expect(new Set(Array.from({ length: 1000 }, randomId)).size).toBe(1000);
 });
 
-it('does not count a standstill of the process as waiting', async () => {
+it('sleep does not count a standstill of the process', async () => {
   const waiting = startNode(`
     import { sleep, systemClock } from './lib/index.js';
     const [began, awake] = [performance.now(), systemClock.monotonic()];

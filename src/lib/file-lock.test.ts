@@ -21,7 +21,7 @@ async function heldElsewhere(file: string): Promise<ReturnType<typeof startNode>
   return holder;
 }
 
-it('lets one process at a time in, of twenty that each add to a counter', async () => {
+it('a lock is held by one process at a time, of twenty that each add to a counter', async () => {
   const folder = tempFolder();
   const counter = path.join(folder, 'counter');
   writeFileSync(counter, '0');
@@ -42,7 +42,7 @@ it('lets one process at a time in, of twenty that each add to a counter', async 
   expect(readdirSync(folder)).toEqual(['counter']);
 });
 
-it('lets one at a time in within a process, too', async () => {
+it('a lock is held once at a time within a process, too', async () => {
   const file = path.join(tempFolder(), 'lock');
   let inside = 0;
   let most = 0;
@@ -56,7 +56,7 @@ it('lets one at a time in within a process, too', async () => {
   expect(existsSync(file)).toBe(false);
 });
 
-it('says who holds it', async () => {
+it('a busy lock says who holds it', async () => {
   const file = path.join(tempFolder(), 'lock');
   expect(await lockHolder(file)).toBeUndefined();
   const attempt = await tryLock(file);
@@ -70,7 +70,7 @@ it('says who holds it', async () => {
   expect(await lockHolder(file)).toBeUndefined();
 });
 
-it('gives up after the wait and names the process in the way', async () => {
+it('waiting for a lock ends after the limit, and the error names its holder', async () => {
   const file = path.join(tempFolder(), 'lock');
   const holder = await heldElsewhere(file);
   const work = withLock(file, 50, async () => 'done');
@@ -80,7 +80,7 @@ it('gives up after the wait and names the process in the way', async () => {
   expect(await withLock(file, 60_000, async () => 'done')).toBe('done');
 });
 
-it('leaves nothing beside it when the disk is full', async (context) => {
+it('taking a lock on a full disk leaves no draft', async (context) => {
   const disk = mountSmallDisk(1);
   context.skip(disk === undefined, 'no small disk can be mounted here');
   try {
@@ -93,13 +93,13 @@ it('leaves nothing beside it when the disk is full', async (context) => {
   }
 });
 
-it('is free again when the work fails', async () => {
+it('a lock is free again when the work fails', async () => {
   const file = path.join(tempFolder(), 'lock');
   await expect(withLock(file, 1000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(existsSync(file)).toBe(false);
 });
 
-it('of a killed process is taken over by exactly one of many', async () => {
+it('the lock of a killed process is taken over by exactly one of many callers', async () => {
   const folder = tempFolder();
   const file = path.join(folder, 'lock');
   for (let round = 0; round < 5; round++) {
@@ -115,7 +115,7 @@ it('of a killed process is taken over by exactly one of many', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('of a killed process is taken over by one of several processes', async () => {
+it('the lock of a killed process is taken over by one of several processes', async () => {
   const folder = tempFolder();
   const file = path.join(folder, 'lock');
   const dead = await heldElsewhere(file);
@@ -134,7 +134,7 @@ it('of a killed process is taken over by one of several processes', async () => 
   for (const { child } of others) child.kill('SIGKILL');
 });
 
-it('is taken over also when the one that took over a dead lock was killed while it did', async () => {
+it('a stale lock is taken over although a process was killed while it took it over', async () => {
   const folder = tempFolder();
   const file = path.join(folder, 'lock');
   const dead = JSON.stringify({ pid: 99_999_999, started: 'x', host: hostname(), since: '', token: 'dead' });
@@ -147,7 +147,7 @@ it('is taken over also when the one that took over a dead lock was killed while 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('is not held by a later process with the pid of the dead one', async () => {
+it('a lock is free when its pid belongs to a later process', async () => {
   const file = path.join(tempFolder(), 'lock');
   const reused = { pid: process.pid, started: 'another time', host: hostname(), since: 'then', token: 'x' };
   writeFileSync(file, JSON.stringify(reused));
@@ -156,7 +156,7 @@ it('is not held by a later process with the pid of the dead one', async () => {
 });
 
 it.each(['', 'garbage', '{"pid": 1', 'null', '[]', '{"pid": "1"}', '12'])(
-  'counts a file with %j as free',
+  'a lock file with %j counts as free',
   async (text) => {
     const file = path.join(tempFolder(), 'lock');
     writeFileSync(file, text);
@@ -168,7 +168,7 @@ it.each(['', 'garbage', '{"pid": 1', 'null', '[]', '{"pid": "1"}', '12'])(
   },
 );
 
-it('of another host counts as held: nobody here knows of its processes', async () => {
+it('a lock of another host counts as held, since its process cannot be seen', async () => {
   const file = path.join(tempFolder(), 'lock');
   const foreign = { pid: 99_999_999, started: 'x', host: 'another.example', since: 'then', token: 'x' };
   writeFileSync(file, JSON.stringify(foreign));
@@ -176,7 +176,7 @@ it('of another host counts as held: nobody here knows of its processes', async (
   expect(await tryLock(file)).toEqual({ taken: false, holder: foreign });
 });
 
-it('that was lost to another is not released by the loser', async () => {
+it('releasing a lost lock leaves that of its new holder', async () => {
   const file = path.join(tempFolder(), 'lock');
   const attempt = await tryLock(file);
   if (!attempt.taken) throw new Error('a free lock was not taken');
@@ -186,7 +186,7 @@ it('that was lost to another is not released by the loser', async () => {
   expect(readFileSync(file, 'utf8')).toBe(other);
 });
 
-it('that another host holds is said to be so: its process may live, and the number is no process of ours', async () => {
+it('the error for a lock of another host names that host', async () => {
   const file = path.join(tempFolder(), 'lock');
   const holder = { pid: process.pid, started: 'x', host: 'another-host', since: 'now', token: 'theirs' };
   writeFileSync(file, JSON.stringify(holder));

@@ -11,7 +11,7 @@ export { randomId, timeId } from './ids.ts';
 export { endWithAnswer, joinSockets } from './sockets.ts';
 export { keyedDigest } from './keyed-digest.ts';
 export { endOf, kill, killGroup, run, startDaemon, startJob } from './process.ts';
-export type { Environment, Job, ProcessEnd } from './process.ts';
+export type { Environment, Job } from './process.ts';
 export { readPlainFiles } from './plain-files.ts';
 export { checkPrivateFolder, makePrivateFolder, realPathOf } from './private-folder.ts';
 export { environmentOf, findByEnvironment, isAlive, killByEnvironment, processStart } from './process-tree.ts';

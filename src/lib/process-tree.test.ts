@@ -42,7 +42,7 @@ async function namesOf(mark: string): Promise<string[]> {
   return stdout.trim().split('\n');
 }
 
-it('tells a process from a later one with the same pid', async () => {
+it('the start time tells a process from a later one with the same pid', async () => {
   const own = await ownIdentity();
   expect(own.pid).toBe(process.pid);
   expect(await isAlive(own)).toBe(true);
@@ -50,7 +50,7 @@ it('tells a process from a later one with the same pid', async () => {
   expect(await isAlive({ ...own, started: 'unknown' })).toBe(false);
 });
 
-it('gives the same start for a process at any time, also to another process', async () => {
+it('the start time of a process is the same at any time, and for other processes', async () => {
   const own = await ownIdentity();
   const other = startNode(
     `import { processStart } from './lib/index.js'; process.stdout.write(await processStart(${process.pid}));`,
@@ -58,36 +58,30 @@ it('gives the same start for a process at any time, also to another process', as
   expect(await other.end).toMatchObject({ code: 0, output: own.started });
 });
 
-it('does not count as alive what is gone or was never there', async () => {
+it('a process that has ended or never was is not alive', async () => {
   const { stdout } = await run('bash', ['-c', 'echo $$'], { cwd: '/', env: { PATH: process.env['PATH'] } });
   for (const pid of [Number(stdout), 0, -1, 99_999_999]) expect(await processStart(pid)).toBeUndefined();
 });
 
-it.runIf(process.platform === 'linux')(
-  'does not count a zombie as alive: a process whose parent never asks after it',
-  async () => {
-    const mark = randomId();
-    const parent = startMarked('sleep 1000 & exec sleep 1000', mark);
-    await waitForCount(mark, 2);
-    await waitUntil(
-      'the parent is no shell any more',
-      () => readFileSync(`/proc/${parent}/comm`, 'utf8') === 'sleep\n',
-    );
-    const child = (await findByEnvironment(MARK, mark)).find((pid) => pid !== parent) ?? 0;
-    kill(child, 'SIGKILL');
-    await waitUntil('the child counts as gone', async () => (await processStart(child)) === undefined);
-    expect(kill(child, 0)).toBe(true);
-  },
-);
+it.runIf(process.platform === 'linux')('a zombie is not alive', async () => {
+  const mark = randomId();
+  const parent = startMarked('sleep 1000 & exec sleep 1000', mark);
+  await waitForCount(mark, 2);
+  await waitUntil('the parent is no shell any more', () => readFileSync(`/proc/${parent}/comm`, 'utf8') === 'sleep\n');
+  const child = (await findByEnvironment(MARK, mark)).find((pid) => pid !== parent) ?? 0;
+  kill(child, 'SIGKILL');
+  await waitUntil('the child counts as gone', async () => (await processStart(child)) === undefined);
+  expect(kill(child, 0)).toBe(true);
+});
 
-it('is not misled by a program that has a strange name', async () => {
+it('a strange program name does not change the start time', async () => {
   const mark = randomId();
   const child = startMarked(String.raw`exec -a ") Z 1 2 (" sleep 1000`, mark);
   await waitForCount(mark, 1);
   expect(await processStart(child)).toBeDefined();
 });
 
-it('finds and kills a whole tree: children, what left the session, and what lost its parents', async () => {
+it('a whole tree is found and killed: children, what left the session, and what lost its parents', async () => {
   const mark = randomId();
   const bystander = randomId();
   startMarked('exec sleep 1000', bystander);
@@ -105,7 +99,7 @@ it('finds and kills a whole tree: children, what left the session, and what lost
   expect(await killByEnvironment(MARK, mark)).toBe(0);
 });
 
-it('kills what goes on starting others', async () => {
+it('a process that keeps starting others is killed with them', async () => {
   const mark = randomId();
   startMarked('f() { sleep 0.01; f & sleep 1000 & }; f; wait', mark);
   await waitUntil('it has grown', async () => (await findByEnvironment(MARK, mark)).length > 8);
@@ -113,7 +107,7 @@ it('kills what goes on starting others', async () => {
   expect(await findByEnvironment(MARK, mark)).toEqual([]);
 });
 
-it('takes a mark as a whole, not as the beginning of another', async () => {
+it('a mark does not match another one that begins with it', async () => {
   const mark = randomId();
   startMarked('exec sleep 1000', `${mark}-2`);
   await waitForCount(`${mark}-2`, 1);
@@ -121,7 +115,7 @@ it('takes a mark as a whole, not as the beginning of another', async () => {
   expect(await findByEnvironment('TREE_TEST', `${mark}-2`)).toEqual([]);
 });
 
-it('does not kill the process that asks, though it carries the mark', async () => {
+it('the calling process is not killed, although it has the mark', async () => {
   const mark = randomId();
   const other = startNode(
     `import { killByEnvironment } from './lib/index.js';
@@ -131,7 +125,7 @@ it('does not kill the process that asks, though it carries the mark', async () =
   expect(await other.end).toEqual({ code: 0, signal: null, output: 'killed 0' });
 });
 
-it('reads the environment of a process, and none of one that is gone', async () => {
+it('the environment of a process is read, and is empty after its end', async () => {
   const mark = `${randomId()} = with = signs`;
   const pid = startMarked('exec sleep 1000', mark);
   await waitForCount(mark, 1);

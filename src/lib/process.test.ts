@@ -23,7 +23,7 @@ function marked(): { readonly here: { cwd: string; env: Environment }; readonly 
 }
 
 describe('running a command to its end', () => {
-  it('gives its exit status and both outputs', async () => {
+  it('returns the exit status and both outputs', async () => {
     expect(await run(...bash('echo out; echo err >&2; exit 7'), here)).toEqual({
       code: 7,
       signal: null,
@@ -33,18 +33,18 @@ describe('running a command to its end', () => {
     });
   });
 
-  it('gives the signal that ended it', async () => {
+  it('returns the signal that has ended it', async () => {
     expect(await run(...bash('kill -TERM $$'), here)).toMatchObject({ code: null, signal: 'SIGTERM', timedOut: false });
   });
 
-  it('hands it its input, and nothing but the environment it is to have', async () => {
+  it('passes the input, and only the given environment', async () => {
     expect(await run('cat', [], { ...here, input: 'grün\n' })).toMatchObject({ code: 0, stdout: 'grün\n' });
     expect(await run('cat', [], here)).toMatchObject({ code: 0, stdout: '' });
     const result = await run('/usr/bin/env', [], { cwd: '/', env: { A: '1', B: undefined } });
     expect(result.stdout).toBe('A=1\n');
   });
 
-  it('does not mind a program that does not read its input', async () => {
+  it('accepts a program that does not read its input', async () => {
     const result = await run('true', [], { ...here, input: 'x'.repeat(5_000_000) });
     expect(result).toMatchObject({ code: 0, signal: null });
   });
@@ -58,13 +58,13 @@ describe('running a command to its end', () => {
     }
   });
 
-  it('gives ten megabytes of output as they are', async () => {
+  it('returns ten megabytes of output unchanged', async () => {
     const { stdout } = await run(process.execPath, ['-e', "process.stdout.write('ü'.repeat(5e6))"], here);
     expect(stdout).toHaveLength(5_000_000);
     expect(stdout.replaceAll('ü', '')).toBe('');
   });
 
-  it('says that a program does not exist, is none, or has no folder to run in', async () => {
+  it('says that a program or its folder is missing, or that it is not a program', async () => {
     const notStarted = { code: 'PROCESS_NOT_STARTED', exit: 4 };
     await expect(run('no-such-program', [], here)).rejects.toMatchObject({
       ...notStarted,
@@ -81,7 +81,7 @@ describe('running a command to its end', () => {
 
 describe('a command that does not end', () => {
   it.each(['sleep 1000', 'sleep 1000 & sleep 1000', 'trap "" TERM INT; sleep 1000 & wait', 'cat <(sleep 1000)'])(
-    'is killed with all it started when its time is over: %s',
+    'is killed with all that it has started when its time is over: %s',
     async (script) => {
       const { here, gone } = marked();
       const result = await run(...bash(script), { ...here, timeoutMs: 300 });
@@ -90,7 +90,7 @@ describe('a command that does not end', () => {
     },
   );
 
-  it('is killed when it is called off, before or while it runs', async () => {
+  it('is killed when the signal fires, before or while it runs', async () => {
     const early = await run('sleep', ['1000'], { ...here, signal: AbortSignal.abort() });
     expect(early).toMatchObject({ signal: 'SIGKILL', timedOut: false });
     const controller = new AbortController();
@@ -99,13 +99,13 @@ describe('a command that does not end', () => {
     expect(await running).toMatchObject({ signal: 'SIGKILL', timedOut: false });
   });
 
-  it('does not keep us waiting through a background process that holds its output', async () => {
+  it('is over although a background process holds its output open', async () => {
     const { here, gone } = marked();
     expect(await run(...bash('echo text; sleep 1000 & exit 3'), here)).toMatchObject({ code: 3, stdout: 'text\n' });
     await gone();
   });
 
-  it('does not keep us waiting either when that process has left the group', async () => {
+  it('is over although that process has left the group', async () => {
     const cwd = tempFolder();
     const script = 'setsid bash -c "echo \\$\\$ > pid; exec sleep 1000" & until [ -s pid ]; do sleep 0.02; done';
     const result = await run(...bash(script), { ...here, cwd });
@@ -130,7 +130,7 @@ describe('a job', () => {
     expect([texts.join(''), errors.join('')]).toEqual(['ü\n', 'more\n']);
   });
 
-  it('that is stopped may end by itself', async () => {
+  it('that is stopped has time to end by itself', async () => {
     let output = '';
     const job = startJob(...bash('trap "echo bye; exit 5" TERM; echo ready; while :; do sleep 0.05; done'), {
       ...here,
@@ -142,7 +142,7 @@ describe('a job', () => {
     expect(output).toBe('ready\nbye\n');
   });
 
-  it('that does not listen is killed after the grace, with all it started', async () => {
+  it('that ignores SIGTERM is killed after the grace, with all that it has started', async () => {
     let output = '';
     const { here, gone } = marked();
     const job = startJob(...bash('trap "" TERM; echo ready; sleep 1000 & sleep 1000'), {
@@ -156,7 +156,7 @@ describe('a job', () => {
     await job.stop(100);
   });
 
-  it('that floods us leaves everything else its turn', async () => {
+  it('with a flood of output does not delay timers', async () => {
     let [pieces, most] = [0, 0];
     const timer = setInterval(() => {
       most = Math.max(most, pieces);
@@ -175,13 +175,13 @@ describe('a job', () => {
     expect(most).toBeLessThanOrEqual(3);
   });
 
-  it('is over when it has ended, though what has left its group chatters on', async () => {
+  it('is over although a process that has left its group goes on printing', async () => {
     const { here } = marked();
     const job = startJob(...bash('setsid yes & sleep 0.2; exit 4'), here);
     expect(await job.done).toMatchObject({ code: 4 });
   });
 
-  it('has what left its group ended before the rest of its output is read', async () => {
+  it('ends what has left its group before the rest of the output is read', async () => {
     const { here, gone } = marked();
     let output = '';
     const job = startJob(...bash('setsid bash -c "echo from outside; exec sleep 1000" & sleep 0.5; exit 4'), {
@@ -202,7 +202,7 @@ describe('a job', () => {
   });
 });
 
-it('tells whether there was anything to signal', async () => {
+it('a signal returns whether there was a process', async () => {
   const { stdout } = await run(...bash('echo $$'), here);
   expect(kill(Number(stdout), 0)).toBe(false);
   expect(killGroup(Number(stdout), 'SIGTERM')).toBe(false);

@@ -12,7 +12,7 @@ process.chdir(process.env.PLACE);
 if (process.getuid() === 0) { process.setgroups([]); process.setgid(4711); process.setuid(4711); }
 `;
 
-it('a tree goes, also when its owner has closed folders in it to himself; what links lead to stays as it is', async () => {
+it('a tree is removed although folders in it forbid that to their owner; targets of links stay', async () => {
   const place = path.join(tempFolder(), 'place');
   mkdirSync(place);
   chmodSync(path.dirname(place), 0o755);
@@ -31,7 +31,7 @@ it('a tree goes, also when its owner has closed folders in it to himself; what l
   expect(statSync(path.join(place, 'outside/closed')).mode & 0o777).toBe(0o500);
 });
 
-it('a tree goes, also when it is deeper than any path may be long', async () => {
+it('a tree is removed although its paths are longer than the system allows', async () => {
   const place = path.join(tempFolder(), 'place');
   mkdirSync(place);
   chmodSync(path.dirname(place), 0o755);

@@ -20,7 +20,7 @@ it.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
   ['SIGHUP', 129],
-] as const)('asks for an orderly end at the first %s, and forces it at the second', async (name, code) => {
+] as const)('the first %s requests an orderly end, the second forces it', async (name, code) => {
   const program = startNode(PROGRAM);
   await program.printed('ready');
   process.kill(program.pid, name);
@@ -31,7 +31,7 @@ it.each([
   expect(await program.end).toMatchObject({ code, signal: null, output: expect.stringMatching(/by force\n$/) });
 });
 
-it('takes the exit status of the signal that came last', async () => {
+it('the exit status is that of the last signal', async () => {
   const program = startNode(PROGRAM);
   await program.printed('ready');
   process.kill(program.pid, 'SIGTERM');
@@ -41,7 +41,7 @@ it('takes the exit status of the signal that came last', async () => {
   expect(await program.end).toMatchObject({ code: 130 });
 });
 
-it('takes signals of the same moment for one: who signals a process and its group means it once', async () => {
+it('signals of the same moment count as one: a process and its group may both be signalled', async () => {
   const program = startNode(`${PROGRAM} process.once('SIGTERM', () => process.emit('SIGTERM'));`);
   await program.printed('ready');
   process.kill(program.pid, 'SIGTERM');
@@ -52,14 +52,14 @@ it('takes signals of the same moment for one: who signals a process and its grou
   expect(await program.end).toMatchObject({ code: 143 });
 });
 
-it('leaves the signals to others when it is disposed of', async () => {
+it('after it is disposed of, other listeners have the signals', async () => {
   const program = startNode(`${PROGRAM} shutdown.dispose(); console.log('disposed');`);
   await program.printed('disposed');
   process.kill(program.pid, 'SIGTERM');
   expect(await program.end).toEqual({ code: null, signal: 'SIGTERM', output: 'ready\ndisposed\n' });
 });
 
-it('keeps no listener behind', () => {
+it('no listener stays behind', () => {
   const before = count();
   const shutdown = listenForShutdown(
     () => undefined,

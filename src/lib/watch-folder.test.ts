@@ -13,7 +13,7 @@ function watching(folder: string): { readonly calls: () => number; close(): void
   return { calls: () => calls, close: () => watcher.close() };
 }
 
-it('calls back when a file is made, and each time it is replaced', async () => {
+it('a watch calls back when a file is made, and each time it is replaced', async () => {
   const folder = tempFolder();
   const watcher = watching(folder);
   for (const text of ['one', 'two', 'three']) {
@@ -23,7 +23,7 @@ it('calls back when a file is made, and each time it is replaced', async () => {
   }
 });
 
-it('is quiet after it was closed', async () => {
+it('a closed watch calls back no more', async () => {
   const folder = tempFolder();
   const [closed, open] = [watching(folder), watching(folder)];
   closed.close();
@@ -33,7 +33,7 @@ it('is quiet after it was closed', async () => {
   expect(closed.calls()).toBe(0);
 });
 
-it('does not mind a folder that is not there, or goes away', async () => {
+it('a watch does not fail when its folder is missing or removed', async () => {
   const folder = tempFolder();
   const nothing = watching(path.join(folder, 'nothing'));
   const watcher = watching(folder);

@@ -15,7 +15,7 @@ const named = (text: string): unknown[] =>
   registriesOfNpmrc(text).map(({ key, address }) => [key, address instanceof URL ? address.href : 'refused']);
 
 describe("a repository's own .npmrc", () => {
-  it('is read for registries alone', async () => {
+  it('is read only for registries', async () => {
     const folder = repository(
       '; a comment',
       'registry = https://packages.test/npm/ ; the mirror',
@@ -37,7 +37,7 @@ describe("a repository's own .npmrc", () => {
     ['@a:registry="https://a.test/\\u0024{HOME}"', 'a variable of your environment'],
     ['registry=file:///etc/', 'no address with http or https'],
     ['registry=not-an-address', 'no address with http or https'],
-  ])('is not followed, and that is said without its words: %s', async (line, why) => {
+  ])('is not followed, and the warning does not quote it: %s', async (line, why) => {
     const { addresses, warnings } = await readProjectRegistries(repository('# first', line));
     expect(addresses).toEqual([]);
     expect(warnings).toHaveLength(1);
@@ -46,24 +46,24 @@ describe("a repository's own .npmrc", () => {
     expect(warnings[0]).not.toMatch(/AWS_SECRET|HOME|etc|not-an-address/);
   });
 
-  it('gives away no password, token or fragment of an address', () => {
+  it('has addresses without password, token and fragment', () => {
     expect(named('registry=https://me:secret@a.test/x/?token=secret#secret')).toEqual([
       ['registry', 'https://a.test/x/'],
     ]);
   });
 
-  it('has its say once per key: npm takes the last', () => {
+  it('counts with the last line of a key, as in npm', () => {
     expect(named('registry=https://a.test/\nregistry=https://b.test/\r\n')).toEqual([['registry', 'https://b.test/']]);
   });
 
-  it('has no settings below a heading, and none in what only looks like a registry', () => {
+  it('has no settings below a heading, and none in keys that only look like a registry', () => {
     expect(named('registry[]=https://a.test/\n@a b:registry=https://a.test/\nother-registry=https://a.test/')).toEqual(
       [],
     );
     expect(named('[x]\nregistry=https://a.test/')).toEqual([]);
   });
 
-  it('is not read when it is a link, no plain file, or large; that is said', async () => {
+  it('is not read when it is a link, not a plain file, or too large, with a warning', async () => {
     const linked = tempFolder();
     writeFileSync(path.join(linked, 'elsewhere'), 'registry=https://a.test/\n');
     symlinkSync('elsewhere', path.join(linked, '.npmrc'));

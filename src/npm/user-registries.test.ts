@@ -23,19 +23,19 @@ describe("the user's npm registries", () => {
     expect(registriesIn(LISTING).map(String)).toEqual(['https://packages.test/', 'http://10.0.0.7:4873/']);
   });
 
-  it('have a default one, which workers are told of without password and token', () => {
+  it('have a default one, without password and token', () => {
     expect(defaultRegistry(LISTING)).toBe('https://packages.test/npm/');
     expect(defaultRegistry('registry = "nonsense"')).toBeUndefined();
     expect(defaultRegistry('')).toBeUndefined();
   });
 
-  it('are what the npm of this machine says', async () => {
+  it('are those of the npm of this machine', async () => {
     const { hosts, missing } = await askUserRegistries(process.env);
     expect(missing).toBeUndefined();
     expect(hosts.length).toBeGreaterThan(0);
   });
 
-  it('include those whose address has a password, which npm itself will not show, and it is nowhere in the answer', async () => {
+  it('include those with a password in the address, which is not in the answer', async () => {
     const folder = tempFolder();
     const file = path.join(folder, 'npmrc');
     const scopes = ['@acme:registry=https://me:secret@scoped.test:8443/x/', '//scoped.test:8443/x/:_authToken=secret'];
@@ -50,13 +50,13 @@ describe("the user's npm registries", () => {
     ['exit 1', 'it names none'],
     ['echo', 'it names none'],
     [`echo 'registry = "https://\${HOST}/"'`, 'its address has a variable in it, which is not filled in'],
-  ])('are none when npm does %j, and that is said', async (does, missing) => {
+  ])('are none when npm does %j, and the answer says why', async (does, missing) => {
     expect(await askUserRegistries(npmThat(does))).toEqual({ hosts: [], missing });
   });
 });
 
 describe('npm is asked', () => {
-  it('with no more of the environment than where its own files are', () => {
+  it('with those variables alone that lead to its files', () => {
     const kept = {
       PATH: '/bin',
       HOME: '/home/me',
@@ -72,7 +72,7 @@ describe('npm is asked', () => {
     expect(npmEnvironment({ ...kept, ...more })).toEqual(kept);
   });
 
-  it('in an empty folder of its own, which is gone afterwards', async () => {
+  it('in an empty folder, which is removed afterwards', async () => {
     const witness = path.join(tempFolder(), 'witness');
     await askUserRegistries(npmThat(`pwd > ${witness}; ls -A >> ${witness}; echo "$*" >> ${witness}`));
     const [folder = '', inside, args] = readFileSync(witness, 'utf8').split('\n');
@@ -81,7 +81,7 @@ describe('npm is asked', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('where no file above its folder counts, as one that another user has put into the folder for temporary files', async () => {
+  it('where no .npmrc above its folder counts, which another user may have put into the folder for temporary files', async () => {
     const above = tempFolder();
     mkdirSync(path.join(above, 'node_modules'));
     writeFileSync(path.join(above, '.npmrc'), 'registry=https://planted.test/\n');

@@ -8,7 +8,7 @@ function plan(value: unknown, workers: number, gates: Parameters<typeof formatPl
   return formatPlan(parsed.graph, { workers, ownership: 'enforce', gates });
 }
 
-it('prints one line for each level and task', () => {
+it('the plan has one line for each level and task', () => {
   const text = plan(
     {
       feature: 'login',
@@ -42,7 +42,7 @@ it('prints one line for each level and task', () => {
   ]);
 });
 
-it('keeps what a terminal would obey out of the plan', () => {
+it('the plan has nothing that a terminal would obey', () => {
   const text = plan({ feature: 'x', tasks: [{ id: 'A', title: 'one\ntwo \u001B[31mred\u009B', level: 3 }] }, 4);
   expect(text).toEqual([
     'Feature x: 1 task in 1 level, 4 workers, ownership enforce',

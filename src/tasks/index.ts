@@ -5,6 +5,5 @@ export { dependentsOf, longestFirst } from './order.ts';
 export { isInOwnFolder, isWrittenByRuns, OWN_FOLDER } from './own-folder.ts';
 export { foreignPaths, steeringPaths } from './ownership.ts';
 export { parseGraph } from './parse-graph.ts';
-export type { ParsedGraph } from './parse-graph.ts';
 /** @public used by scripts/generate.js */
 export { taskGraphJsonSchema } from './schema.ts';

@@ -27,17 +27,17 @@ describe('dependentsOf', () => {
 const ordered = (graph: TaskGraph): string[] => longestFirst(graph).map(({ id }) => id);
 
 describe('longestFirst', () => {
-  it('puts the longest first, then what most wait for, then what stands first', () => {
+  it('puts the longest first, then what most tasks wait for, then what comes first in the graph', () => {
     const graph = graphOf(['A', 5], ['B', 20], ['C', 5], ['D', 5], ['E', 1, 'D'], ['F', 1, 'E'], ['G', 1, 'C']);
     expect(ordered(graph)).toEqual(['B', 'D', 'C', 'A', 'E', 'F', 'G']);
   });
 
-  it('takes a task without an estimate for a usual one', () => {
+  it('counts a task without an estimate as the median', () => {
     const graph = graphOf(['A', null], ['B', 10], ['C', 30], ['D', 20], ['E', 40]);
     expect(ordered(graph)).toEqual(['E', 'C', 'A', 'D', 'B']);
   });
 
-  it('keeps the order of the graph when nothing is known', () => {
+  it('keeps the order of the graph without any estimate', () => {
     expect(ordered(graphOf(['A', null], ['B', null]))).toEqual(['A', 'B']);
   });
 });

@@ -11,14 +11,14 @@ it.each<[string, (index: number) => string]>([
   ['globs of their own folders', (n) => `src/m${n}/**`],
   ['alternatives', (n) => `src/m${n}/{a,b,c,d}{e,f,g,h}.ts`],
   ['one glob for all of a folder, beside paths elsewhere', (n) => (n === 0 ? 'docs/**' : `src/m${n}.ts`)],
-])('compares only paths that begin alike, however many tasks there are: %s', (_, create) => {
+])('only paths that begin alike are compared, however many tasks there are: %s', (_, create) => {
   vi.mocked(overlaps).mockClear();
   const tasks = Array.from({ length: 2000 }, (_, n) => ({ id: `T${n}`, files: { create: [create(n)] } }));
   expect(parseGraph({ feature: 'login', tasks })).toMatchObject({ ok: true });
   expect(overlaps).toHaveBeenCalledTimes(0);
 });
 
-it('compares what may meet, once for each pair', () => {
+it('paths that may clash are compared once for each pair', () => {
   vi.mocked(overlaps).mockClear();
   const globs = ['src/*_a.ts', 'src/*_b.ts', 'src/*_c.ts', 'docs/x.md'];
   parseGraph({ feature: 'login', tasks: globs.map((glob, n) => ({ id: `T${n}`, files: { create: [glob] } })) });

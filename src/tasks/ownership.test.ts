@@ -56,7 +56,7 @@ describe('ownership within a level', () => {
     expect(problemsOf({ create: ['src/**'], modify: ['src/a.ts'] })).toEqual([]);
   });
 
-  it('names every pair once, whatever the number of alternatives that meet', () => {
+  it('reports each pair once, however many alternatives clash', () => {
     expect(problemsOf({ create: ['{a,b,c}.ts'] }, { create: ['{a,b,c}.ts'] }, { create: ['a.ts'] })).toHaveLength(3);
   });
 
@@ -127,7 +127,7 @@ describe('paths stay in the repository', () => {
   });
 });
 
-it('a file that steers later runs is told of when a task names it', () => {
+it('a file that steers later runs is reported when a task names it', () => {
   const create = ['a.ts', './.mahabharatha/config.yaml'];
   expect(parseGraph({ feature: 'login', tasks: [{ id: 'T0', files: { create } }] }).warnings).toEqual([
     'tasks[0].files.create[1]: "./.mahabharatha/config.yaml" of "T0" steers later runs: this task may change it',
@@ -152,19 +152,19 @@ const STEERING = [
 ];
 
 describe('foreignPaths', () => {
-  it('names what was not declared, in the order of the changes', () => {
+  it('returns what was not declared, in the order of the changes', () => {
     const task = files(['./src/a.ts', 'test/{unit,e2e}/*.test.ts'], ['docs/']);
     const changed = ['z.ts', 'src/a.ts', 'test/e2e/x.test.ts', 'docs/a/b.md', 'read.ts', 'docs'];
     expect(foreignPaths(task, changed)).toEqual(['z.ts', 'read.ts', 'docs']);
   });
 
-  it('takes a path with brackets as it stands', () => {
+  it('reads a path with brackets literally, too', () => {
     expect(foreignPaths(files(['app/[id]/page.tsx']), ['app/[id]/page.tsx', 'app/x/page.tsx'])).toEqual([
       'app/x/page.tsx',
     ]);
   });
 
-  it("never gives a task git's files or ours", () => {
+  it("never allows git's files or ours", () => {
     expect(foreignPaths(files(['**']), ['a', '.mahabharatha/state/x.json', 'x/.git'])).toEqual([
       '.mahabharatha/state/x.json',
       'x/.git',
@@ -181,18 +181,18 @@ describe('foreignPaths', () => {
     '.mahabharatha/**',
     '?mahabharatha/config.yaml',
     '{.mahabharatha,a}/config.yaml',
-  ])('never lets the glob %s mean what steers later runs', (glob) => {
+  ])('never matches what steers later runs with the glob %s', (glob) => {
     expect(foreignPaths(files([glob]), STEERING)).toEqual(STEERING);
   });
 
-  it('gives a task a file that steers later runs when it names that file, in these letters', () => {
+  it('allows a file that steers later runs when the task names it exactly', () => {
     const task = files(['./.mahabharatha//config.yaml', '.mahabharatha', '**']);
     expect(foreignPaths(task, ['a', ...STEERING])).toEqual(STEERING.slice(1));
     expect(steeringPaths(task, ['a', ...STEERING])).toEqual(STEERING.slice(1));
     expect(steeringPaths(files([]), ['a', 'docs/.mahabharatha/config.yaml'])).toEqual([]);
   });
 
-  it('leaves nothing to a task that declares nothing', () => {
+  it('allows nothing to a task that declares nothing', () => {
     expect(foreignPaths(files([]), ['a'])).toEqual(['a']);
   });
 });

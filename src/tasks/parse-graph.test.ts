@@ -82,7 +82,7 @@ function levelsOf(text: string): string {
 }
 
 describe('a good graph', () => {
-  it('of the ancestor loads unchanged and without a warning', () => {
+  it('with all keys of other writers loads without a warning', () => {
     const parsed = parseGraph(ANCESTORS);
     expect(parsed).toEqual({
       ok: true,
@@ -130,7 +130,7 @@ describe('a good graph', () => {
     expect(parseGraph(graph({ id: 'A', files: { create: null, modify: null, read: null } }))).toEqual(expected);
   });
 
-  it('verifies for two minutes unless told otherwise', () => {
+  it('has a limit of two minutes for verification by default', () => {
     const parsed = parseGraph(graph({ id: 'A', verification: { command: 'make', timeout_seconds: null } }));
     expect(parsed.ok && parsed.graph.tasks[0]?.verification).toEqual({ command: 'make', timeoutMs: 120_000 });
   });
@@ -184,7 +184,7 @@ describe('dependencies', () => {
     expect(levelsOf(text)).toBe(expected);
   });
 
-  it('names ten of the known tasks', () => {
+  it('that are unknown are refused with ten of the known tasks', () => {
     const tasks = Array.from({ length: 12 }, (_, index) => ({ id: `T${index}` }));
     expect(problemsOf(graph(...tasks, { id: 'Z', dependencies: ['X'] }))).toEqual([
       'tasks[12].dependencies[0]: "X" is not a task of this graph; known: T0, T1, T2, T3, T4, T5, T6, T7, T8, T9 and 3 more',
@@ -272,7 +272,7 @@ describe('the shape of the file', () => {
     expect(problemsOf({ ...graph({ id: 'A' }), version })).toEqual([]);
   });
 
-  it('reports what is wrong everywhere at once, also within a task whose fields are wrong', () => {
+  it('reports all problems at once, also within a task whose fields are wrong', () => {
     const tasks = [
       { id: 'A', title: 7, dependencies: ['X', 'B'], files: { create: ['a.ts', '/b', null] } },
       { id: 'B', level: -1, dependencies: ['A'], run: '' },
@@ -313,7 +313,7 @@ describe('warnings', () => {
 });
 
 describe('hostile input', () => {
-  it('with the names of what every object has is data like any other', () => {
+  it('with the names of properties that every object has is ordinary data', () => {
     const text =
       '{"__proto__": {"feature": "evil"}, "feature": "x", "tasks": [{"id": "constructor", "__proto__": {"run": "x"}},' +
       '{"id": "toString", "dependencies": ["constructor"]}, {"id": "B", "dependencies": ["__proto__", "hasOwnProperty"]}]}';
@@ -328,13 +328,13 @@ describe('hostile input', () => {
     ]);
   });
 
-  it('cannot put control characters into a message', () => {
+  it('puts no control characters into a message', () => {
     expect(problemsOf(graph({ id: 'A', dependencies: ['x\n\u001B[31m\u009B'] }))).toEqual([
       'tasks[0].dependencies[0]: "x\\n\\u001b[31m\uFFFD" is not a task of this graph; known: A',
     ]);
   });
 
-  it('may have very long chains and cycles', () => {
+  it('with very long chains and cycles is read', () => {
     const chain = Array.from({ length: 20_000 }, (_, index) => ({
       id: `T${index}`,
       dependencies: index < 19_999 ? [`T${index + 1}`] : [],
@@ -349,7 +349,7 @@ describe('hostile input', () => {
   });
 });
 
-it('describes the file format as a JSON schema', () => {
+it('the file format has a JSON schema', () => {
   const schema = taskGraphJsonSchema();
   expect(schema).toMatchObject({
     $schema: 'https://json-schema.org/draft/2020-12/schema',

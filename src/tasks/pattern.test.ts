@@ -38,7 +38,7 @@ describe('matches', () => {
     expect(matches(pattern(text), path)).toBe(expected);
   });
 
-  it('comes to an end with patterns that make others backtrack for ever', () => {
+  it('is fast with patterns that make other matchers backtrack for ever', () => {
     expect(matches(pattern(`${'*a'.repeat(200)}b`), 'a'.repeat(800))).toBe(false);
     expect(matches(pattern(`${'**/a/'.repeat(200)}b`), 'a/'.repeat(800) + 'c')).toBe(false);
   });
@@ -151,7 +151,7 @@ describe('expandBraces', () => {
     expect(expandBraces(text)).toEqual(expected);
   });
 
-  it('gives up beyond 256 alternatives, also when they would be too many to count', () => {
+  it('gives up beyond 256 alternatives, even when there are too many to count', () => {
     expect(expandBraces('{a,b}'.repeat(8))).toHaveLength(256);
     expect(expandBraces('{a,b}'.repeat(9))).toBeUndefined();
     expect(expandBraces('{a,b}'.repeat(200))).toBeUndefined();

@@ -6,7 +6,7 @@ const file = (text: string, executable = false): ReturnType<typeof steeringFile>
   steeringFile(Buffer.from(text), executable);
 
 describe('the difference to what was approved', () => {
-  it('has the lines that came and went, with two around them', () => {
+  it('has the added and removed lines, with two around them', () => {
     const before = 'a\nb\nc\nd\ne\nf\ng\n';
     const after = 'a\nb\nc\nd\nE\nf\ng\nh\n';
     expect(differences({ x: file(before) }, { x: file(after) })).toEqual([
@@ -14,14 +14,14 @@ describe('the difference to what was approved', () => {
     ]);
   });
 
-  it('is none where content and right to be executed are the same', () => {
+  it('is none when content and mode are the same', () => {
     expect(differences({ x: file('a') }, { x: file('a') })).toEqual([]);
     expect(differences({ x: file('a') }, { x: file('a', true) })).toEqual([
       { file: 'x', what: 'has changed, and can be executed (+0 -0 lines)', lines: [] },
     ]);
   });
 
-  it('tells of a file that is new, that is gone, and that cannot be shown', () => {
+  it('names a file that is new, that is gone, or that cannot be shown', () => {
     expect(differences({ old: file('a\n') }, { new: file('b\n'), tool: file('\0\u0001') })).toEqual([
       { file: 'new', what: 'is new (+1 -0 lines)', lines: ['+ b'] },
       { file: 'old', what: 'is gone (+0 -1 lines)', lines: ['- a'] },
@@ -33,7 +33,7 @@ describe('the difference to what was approved', () => {
     ]);
   });
 
-  it('shows every character that shows nothing, or that a terminal obeys, as its number', () => {
+  it('shows invisible characters, and those that a terminal obeys, as numbers', () => {
     const text = 'a\u001B[2Kb\rc\u202Ed\u200Be\u00ADf\u2028g\u{E0041}h\n';
     expect(differences({}, { 'docker/a\nb': file('') })[0]?.file).toBe('docker/a<U+000A>b');
     expect(differences({}, { x: file(text) })[0]?.lines).toEqual([
@@ -49,7 +49,7 @@ describe('the difference to what was approved', () => {
     expect([side('+'), side('-')]).toEqual([before, after]);
   });
 
-  it('of two long texts that have nothing in common does not take long', () => {
+  it('of two long texts without common lines is found quickly', () => {
     const [before, after] = ['a', 'b'].map((letter) =>
       Array.from({ length: 20_000 }, (_, index) => `${letter}${index}`),
     );

@@ -29,7 +29,7 @@ describe('an engine that is not there', () => {
     ['no socket', async () => socketPath(), /docker\.sock: there is no such socket/],
     ['no socket but a file', async () => withFile(socketPath()), /docker\.sock: nothing listens there/],
     ['one that hangs up', () => listen((socket) => socket.destroy()), /docker\.sock: it closed the connection/],
-  ])('is said to be so at once: %s', async (_, make, words) => {
+  ])('is noticed at once: %s', async (_, make, words) => {
     const dead = createDockerEngine({ kind: 'socket', path: await make() });
     const calls = [
       () => dead.info(),
@@ -48,7 +48,7 @@ describe('an engine that is not there', () => {
     }
   });
 
-  it('is said to be so for an address too', async () => {
+  it('is noticed at an address, too', async () => {
     const dead = createDockerEngine({ kind: 'tcp', host: '127.0.0.1', port: 1, tls: null });
     const message = expect.stringContaining('tcp://127.0.0.1:1: nothing listens there');
     await expect(dead.info()).rejects.toMatchObject({ code: 'ENGINE_UNREACHABLE', message });
@@ -69,7 +69,7 @@ describe('an engine that is not there', () => {
     }
   });
 
-  it('is noticed when it goes in the middle of an answer, by all who wait', async () => {
+  it('is noticed in the middle of an answer, by all callers', async () => {
     const heads = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
     const place = await listen((socket) => {
       socket.once('data', (data) => {
@@ -90,7 +90,7 @@ describe('an engine that is not there', () => {
     await expect(dying.logs('x', { follow: true, tail: 'all' }, sink)).rejects.toMatchObject({ exit: 4 });
   });
 
-  it('is taken for gone when it answers while it is shutting down: what was asked is asked again', async () => {
+  it('counts as unreachable when it answers while it shuts down, so that callers try again', async () => {
     const body = JSON.stringify({ message: 'create 45f310f9: database not open' });
     const head = `HTTP/1.1 500 Internal Server Error\r\nContent-Length: ${body.length}\r\n\r\n`;
     const place = await listen((socket) => void socket.on('data', () => socket.write(head + body)));
@@ -103,7 +103,7 @@ describe('an engine that is not there', () => {
     ['changes the protocol unasked', 'HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n', 4],
     ['sends us elsewhere', 'HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n', 4],
     ['is something else', 'HTTP/1.1 418 Teapot\r\nContent-Length: 5\r\n\r\nshort', 4],
-  ])('does not throw into the program when who answers %s', async (_, answer, exit) => {
+  ])('causes no uncaught error when the other side %s', async (_, answer, exit) => {
     const sockets: net.Socket[] = [];
     const server = net.createServer((socket) => {
       sockets.push(socket);
@@ -118,7 +118,7 @@ describe('an engine that is not there', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
   });
 
-  it('does not throw into the program when an attachment breaks off', async () => {
+  it('causes no uncaught error when an attachment breaks', async () => {
     const place = await listen((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');

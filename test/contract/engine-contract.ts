@@ -58,7 +58,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect((await engine.inspectImage(under.image))?.arch).toBe(info.arch);
     });
 
-    it('builds an image, tells how far it is, and the second time is done at once', async () => {
+    it('builds an image with progress, and from the cache the second time', async () => {
       const plan = newBuild(under.image, [`RUN echo running-it ${randomId()}`], {
         labels: { ...MARK, version: '1 "quoted" ü' },
       });
@@ -74,7 +74,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(third.lines.filter((line) => line.startsWith('running-it'))).toHaveLength(1);
     });
 
-    it('says with what output a build has failed', async () => {
+    it('reports the output of a failed build', async () => {
       const plan = newBuild(under.image, ['RUN echo the reason', 'RUN exit 7']);
       const error = await build(plan).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'IMAGE_BUILD_FAILED', exit: 4, facts: { image: plan.tag } });
@@ -83,12 +83,12 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(await engine.inspectImage(plan.tag)).toBeUndefined();
     });
 
-    it('builds nothing when it is called off', async () => {
+    it('builds nothing when the signal has fired', async () => {
       const plan = newBuild(under.image, ['RUN echo x'], { signal: AbortSignal.abort(new Error('enough')) });
       await expect(build(plan)).rejects.toThrow('enough');
     });
 
-    it('removes images, also those that are gone', async () => {
+    it('removes images, also missing ones', async () => {
       const plan = newBuild(under.image, []);
       await build(plan);
       await engine.removeImage(plan.tag);
@@ -118,12 +118,12 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(await engine.listImages({ of: 'nobody' })).toEqual([]);
     });
 
-    it('gives no name to an image that is not there', async () => {
+    it('gives no name to a missing image', async () => {
       const nothing = engine.tagImage(`mahabharatha-test:${randomId()}`, `mahabharatha-test:${randomId()}`);
       await expect(nothing).rejects.toMatchObject({ code: 'IMAGE_MISSING' });
     });
 
-    it('takes one name away from an image with two, and never the last one while a container has it', async () => {
+    it('removes one of two names of an image, but not the last one while a container uses it', async () => {
       const plan = newBuild(under.image, [`RUN echo ${randomId()}`]);
       const { id } = await build(plan);
       const second = `mahabharatha-test:${randomId()}`;
@@ -139,7 +139,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(await engine.inspectImage(id)).toBeUndefined();
     });
 
-    it('makes, lists and removes volumes, and each of it twice is as good as once', async () => {
+    it('makes, lists and removes volumes, and repeating each is harmless', async () => {
       const [one, other] = [`mahabharatha-test-${randomId()}`, `mahabharatha-test-${randomId()}`];
       const labels = { ...MARK, run: randomId() };
       await engine.createVolume(one, labels);
@@ -151,7 +151,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(await engine.listVolumes(labels)).toEqual([]);
     });
 
-    it('does not take a volume for ours that has another owner', async () => {
+    it('refuses a volume of that name with other labels', async () => {
       const volume = `mahabharatha-test-${randomId()}`;
       await engine.createVolume(volume, MARK);
       const taken = engine.createVolume(volume, { ...MARK, run: 'mine' });
@@ -176,14 +176,14 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
     it.each([
       ['fast', 5],
       ['success', 0],
-    ] as const)('knows how a container ended that was gone before anyone waited (%s)', async (program, code) => {
+    ] as const)('knows the exit of a container that was gone before the wait (%s)', async (program, code) => {
       const { id } = await start(program);
       await gone(engine, id);
       const exit = { code, oomKilled: false };
       expect(await Promise.all([engine.waitContainer(id), engine.waitContainer(id)])).toEqual([exit, exit]);
     });
 
-    it('has a container talk to its stdin until that ends', async () => {
+    it("passes a container's stdin until that ends", async () => {
       const container = await start('cat');
       container.write('hello\n');
       await container.printed('hello\n');
@@ -194,7 +194,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(container.out.stdout).toBe('hello\nü again\nend\n');
     });
 
-    it('ends the stdin of a container that is let go', async () => {
+    it("ends a container's stdin when the attachment is closed", async () => {
       const container = await start('cat');
       container.write('hello\n');
       await container.printed('hello\n');
@@ -225,13 +225,13 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(await engine.inspectContainer(id)).toBeUndefined();
     });
 
-    it('asks a container to end, and lets it say with what', async () => {
+    it('requests the end of a container, which chooses its exit code', async () => {
       const { id } = await startReady('sleeper');
       await engine.signalContainer(id, 'SIGTERM');
       expect(await engine.waitContainer(id)).toEqual({ code: 9, oomKilled: false });
     });
 
-    it('kills what does not want to end, and does not take that for a lack of memory', async () => {
+    it('kills a container that ignores SIGTERM, and does not report a lack of memory', async () => {
       const { id } = await startReady('stubborn');
       await engine.signalContainer(id, 'SIGTERM');
       await engine.signalContainer(id, 'SIGKILL');
@@ -239,7 +239,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       for (const signal of ['SIGTERM', 'SIGKILL'] as const) await engine.signalContainer(id, signal);
     });
 
-    it('removes running containers, created ones and those that are gone', async () => {
+    it('removes running, created and missing containers', async () => {
       const { id } = await startReady('stubborn');
       const created = await engine.createContainer(spec('sleeper'));
       for (const each of [id, created, id]) await engine.removeContainer(each);
@@ -248,7 +248,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(await engine.waitContainer(created)).toEqual({ code: null, oomKilled: false });
     });
 
-    it('does not take the removal of what never ran for a success', async () => {
+    it('does not report the removal of a container that never ran as success', async () => {
       const id = await engine.createContainer(spec('sleeper'));
       const exit = engine.waitContainer(id);
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -256,7 +256,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(await exit).toMatchObject({ code: null });
     });
 
-    it('waits for containers that another engine has started, and knows nothing of what is long gone', async () => {
+    it('waits for containers that another engine object has started, and has no exit of those that are long gone', async () => {
       const { id } = await startReady('sleeper');
       const exit = under.again().waitContainer(id);
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -265,7 +265,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(await under.again().waitContainer(id)).toEqual({ code: null, oomKilled: false });
     });
 
-    it('stops waiting when it is called off', async () => {
+    it('stops waiting when the signal fires', async () => {
       const { id } = await startReady('sleeper');
       const controller = new AbortController();
       const exit = engine.waitContainer(id, controller.signal);
@@ -274,7 +274,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(await engine.inspectContainer(id)).toMatchObject({ status: 'running' });
     });
 
-    it('does not share a name, a missing image or a missing folder', async () => {
+    it('refuses a name that is taken, a missing image and a missing folder', async () => {
       const first = spec('sleeper');
       await engine.createContainer(first);
       const { name } = first;
@@ -291,7 +291,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       await expect(unbound).rejects.toMatchObject({ code: 'ENGINE_FAILED', message: expect.stringContaining(source) });
     });
 
-    it('lists what has all of the labels, and nothing else', async () => {
+    it('lists the containers with all of the labels, and no others', async () => {
       const [run, other] = [randomId(), randomId()];
       const labels = (worker: string, of = run): Partial<ContainerSpec> => ({ labels: { ...MARK, run: of, worker } });
       const ids = [
@@ -310,7 +310,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       ]);
     });
 
-    it('shows the log so far, the end of it, and goes on with it', async () => {
+    it('reads the log so far, its end, and what follows', async () => {
       const container = await start('talker');
       await container.printed('three\n');
       const read = async (tail: number | 'all'): Promise<string> => {
@@ -330,7 +330,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(followed.join('')).toBe('two\nthree\nfour\n');
     });
 
-    it('stops following a log when it is called off', async () => {
+    it('stops following a log when the signal fires', async () => {
       const { id } = await startReady('sleeper');
       const controller = new AbortController();
       const sink = { stdout: () => controller.abort(), stderr: () => undefined };
@@ -338,7 +338,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
     });
 
     // The engine itself loses this news now and then: with cgroup 1 it was 3 times out of 80.
-    it('tells that a container ran out of memory', { retry: 4 }, async () => {
+    it('reports that a container ran out of memory', { retry: 4 }, async () => {
       const { id } = await start('hungry');
       expect(await engine.waitContainer(id)).toMatchObject({ oomKilled: true });
     });

@@ -62,7 +62,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     forgetBuilds(MARK);
   });
 
-  it('is locked down to the letter', async () => {
+  it('is locked down in every setting', async () => {
     const folder = openFolder();
     const mounts: readonly Mount[] = [
       { kind: 'bind', source: folder, target: '/in', readOnly: true },
@@ -109,7 +109,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     expect(Object.keys((NetworkSettings as { Networks: object }).Networks)).toEqual([]);
   });
 
-  it('has no capability, no way to more rights and nobody else beside it', async () => {
+  it('has no capabilities, cannot get more rights, and sees no other processes', async () => {
     const { stdout } = await runShell(
       'id -u; id -g; id -G; grep -E "^(Cap|NoNewPrivs|Seccomp:)" /proc/self/status; ps',
     );
@@ -119,7 +119,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     expect(stdout).toMatch(/Seccomp:\s2\n/);
   });
 
-  it('cannot write its root, nor what it may only read', async () => {
+  it('cannot write its root and its read-only mounts', async () => {
     const folder = openFolder();
     writeFileSync(path.join(folder, 'file'), 'precious');
     const mounts = [{ kind: 'bind', source: folder, target: '/in', readOnly: true }] as const;
@@ -131,7 +131,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     expect(readFileSync(path.join(folder, 'file'), 'utf8')).toBe('precious');
   });
 
-  it('writes where it may: a folder, a volume, a file system in memory', async () => {
+  it('can write a folder, a volume and a file system in memory', async () => {
     const folder = openFolder();
     const volume = `mahabharatha-test-${randomId()}`;
     await engine.createVolume(volume, MARK);
@@ -148,7 +148,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     expect(second).toMatchObject({ code: 1, stdout: 'yes\n', stderr: expect.stringContaining('Read-only') });
   });
 
-  it('gets no more memory for its files than it is given, and may not run them unless that is said', async () => {
+  it('has a limit for files in memory, and may execute them only when that is set', async () => {
     const shell = `stat -c '%a %u %g' /t; head -c 3000000 /dev/zero > /t/big; stat -c %s /t/big; rm /t/big; cp /bin/true /t; /t/true`;
     const { code, stdout, stderr } = await runShell(shell, { mounts: [tmpfs('/t', 1)] });
     expect(stdout).toBe(`700 4711 4712\n${MEGABYTE}\n`);
@@ -157,14 +157,14 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     expect(code).toBe(126);
   });
 
-  it('has no network but itself, or one of its own', async () => {
+  it('has no network but its loopback, or a network of its own', async () => {
     const shell = 'ls /sys/class/net; tail -n +2 /proc/net/route | wc -l; cat /sys/class/net/lo/flags';
     expect((await runShell(shell)).stdout).toBe('lo\n0\n0x9\n');
     const { stdout } = await runShell(shell, { network: 'bridge' });
     expect(stdout).toMatch(/^eth0\nlo\n[1-9]/);
   });
 
-  it('cannot start more processes than it may', async () => {
+  it('cannot start more processes than its limit', async () => {
     const { stdout, stderr } = await runShell(
       'for n in $(seq 100); do sleep 5 & done 2>/dev/null; echo; ls -d /proc/[0-9]* | wc -l; exit 0',
       { pids: 20 },
@@ -172,7 +172,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     expect(`${stdout}${stderr}`).not.toMatch(/\n(2[1-9]|[3-9]\d|1\d\d)\n/);
   });
 
-  it('is told to have run out of memory also when only a child of it did, and only then', { retry: 4 }, async () => {
+  it('is reported to have run out of memory when a child of it did, and only then', { retry: 4 }, async () => {
     const hungry = 'head -c 200000000 /dev/zero | tail > /dev/null';
     expect(await runShell(`(${hungry}); echo survived; exit 0`)).toMatchObject({ code: 0, oomKilled: true });
     expect(await runShell('kill -9 $$')).toMatchObject({ code: 137, oomKilled: false });
@@ -186,7 +186,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     expect((await runShell('', { image: plan.tag, command: [] })).stdout).toBe('entry point\n');
   });
 
-  it('that cannot start leaves nothing behind and says why', async () => {
+  it('that cannot start leaves nothing behind, and the error says why', async () => {
     const mounts = [tmpfs('/etc/passwd', 1)];
     const id = await engine.createContainer(newSpec(image, 'exit 0', { mounts }));
     await expect(engine.startContainer(id)).rejects.toMatchObject({
@@ -200,7 +200,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     }
   });
 
-  it('that floods its log is not held up by a reader of the other side, and keeps the end', async () => {
+  it('that floods one output is not blocked by the other, and its log keeps the end', async () => {
     const shell =
       'echo started >&2; head -c 20000000 /dev/zero | tr "\\0" "x" | fold -w 100; echo; echo the end; read line';
     const container = await startContainer(engine, newSpec(image, shell, { logBytes: 200_000 }));
@@ -254,7 +254,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     expect(await engine.inspectContainer(id)).toBeUndefined();
   });
 
-  it('is built from exactly the files that are given, with their modes', async () => {
+  it('is built from exactly the given files, with their modes', async () => {
     const long = `${'folder with spaces/'.repeat(12)}grün.txt`;
     const copy = [
       'COPY . /in',
@@ -274,13 +274,13 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     expect(lines).toContain('word: a "b" ü');
   });
 
-  it('is not built from a Dockerfile that makes no sense', async () => {
+  it('is not built from an invalid Dockerfile', async () => {
     const plan = newBuild(image, ['NONSENSE here']);
     const error = await engine.buildImage(plan, () => undefined).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'IMAGE_BUILD_FAILED', message: expect.stringMatching(/NONSENSE/i) });
   });
 
-  it('is not built any further when the build is called off', async () => {
+  it('is not built further when the signal fires', async () => {
     const controller = new AbortController();
     const plan = newBuild(image, ['RUN echo begun; sleep 30'], { signal: controller.signal, noCache: true });
     const building = engine.buildImage(plan, (line) => line === 'begun' && controller.abort(new Error('enough')));

@@ -36,14 +36,14 @@ function inBase(script: string): string[] {
 const size = (lines: readonly string[]): number => Number.parseInt(lines.at(-1) ?? '', 10);
 
 describe.skipIf(why !== '')(`the certificates of a base${why === '' ? '' : ` (${why})`}`, () => {
-  it('that somebody has put into the store by hand stay when nothing is new', () => {
+  it('that were added to the store by hand stay when nothing is new', () => {
     const said = inBase(`${BY_HAND}; sh /scripts/add-certificates.sh /given/hand.pem`);
     expect(said).toContain('0 certificates added');
     expect(said).toContain('has hand');
     expect(said).not.toContain('has new');
   });
 
-  it('that somebody has put into the store by hand stay when another one is added, and are not there twice', () => {
+  it('that were added to the store by hand stay when another one is added, and are not there twice', () => {
     const before = size(inBase('true'));
     const said = inBase(
       `${BY_HAND}; sh /scripts/add-certificates.sh /given/new.pem; sh /scripts/add-certificates.sh /given/new.pem`,
@@ -54,7 +54,7 @@ describe.skipIf(why !== '')(`the certificates of a base${why === '' ? '' : ` (${
     expect(size(said)).toBe(before + 2);
   });
 
-  it('stay when another image has been built on such an image: no file of the first is written over', () => {
+  it('stay when another image is built on such an image, which overwrites no file of it', () => {
     const before = size(inBase('true'));
     const said = inBase(
       'sh /scripts/add-certificates.sh /given/hand.pem; sh /scripts/add-certificates.sh /given/new.pem; update-ca-certificates',
@@ -63,7 +63,7 @@ describe.skipIf(why !== '')(`the certificates of a base${why === '' ? '' : ` (${
     expect(size(said)).toBe(before + 2);
   });
 
-  it('stay when packages have to be installed, which makes the store anew', () => {
+  it('stay when packages are installed, which writes the store anew', () => {
     const prepare = 'mkdir -p /opt/mahabharatha; cp /scripts/*.sh /opt/mahabharatha/; rm /usr/bin/curl';
     const said = inBase(`${BY_HAND}; ${APT}; ${prepare}; sh /opt/mahabharatha/prepare.sh`);
     expect(said).toContain('has hand');

@@ -66,12 +66,12 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     expect(inside('printf %s "$DISABLE_UPDATES"')).toBe('1');
   });
 
-  it('is not much larger than what is in it', () => {
+  it('is not much larger than its content', () => {
     const extra = image.bytes - (base?.bytes ?? 0);
     expect(extra / 1e6).toBeLessThan(400);
   });
 
-  it('runs as somebody who may write nothing but what is mounted, whoever that is', () => {
+  it('runs as a user who can write only what is mounted, whichever user that is', () => {
     expect(inspect('{{.Config.User}}')).toBe('1000:1000');
     for (const user of ['1000:1000', `${UID}:${UID}`]) {
       const script =
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     expect(inside('find / -xdev -perm /6000 -type f 2>/dev/null; true')).toBe('');
   });
 
-  it('says what it is in labels', () => {
+  it('has labels with its version and content', () => {
     const labels: Record<string, string> = JSON.parse(inspect('{{json .Config.Labels}}'));
     expect(labels).toMatchObject({
       'org.opencontainers.image.title': 'mahabharatha-worker',
@@ -94,7 +94,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     expect(image.tag).toBe(`mahabharatha-worker:${labels['mahabharatha.content']?.slice(0, 12)}`);
   });
 
-  it('trusts whom this machine trusts', () => {
+  it('trusts the authorities that this machine trusts', () => {
     const file = process.env['NODE_EXTRA_CA_CERTS'] ?? '';
     const wanted = file === '' ? [] : certificatesIn(readFileSync(file, 'utf8'));
     const store = new Set(certificatesIn(inside('cat "$NODE_EXTRA_CA_CERTS"')));
@@ -102,7 +102,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     expect(wanted.filter((certificate) => !store.has(certificate))).toEqual([]);
   });
 
-  it('calls a worker healthy that has written its status lately, and no other', () => {
+  it('reports a worker as healthy only when it has written its status lately', () => {
     const check = '/bin/sh /opt/mahabharatha/healthcheck.sh /tmp/status.json 30';
     expect(inside(`${check} || echo "exit $?"`)).toBe('no status yet: /tmp/status.json\nexit 1');
     expect(inside(`touch /tmp/status.json; ${check} && echo fine`)).toMatch(/^last beat [01] s ago\nfine$/);
@@ -111,7 +111,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     expect(inspect('{{json .Config.Healthcheck.Test}}')).toBe('["CMD","/bin/sh","/opt/mahabharatha/healthcheck.sh"]');
   });
 
-  it('starts the worker with its fixed paths, and Docker then calls it healthy', async () => {
+  it('starts the worker with its fixed paths, and Docker reports it as healthy', async () => {
     const worker = workerFolders();
     const id = docker([
       'run',
@@ -138,12 +138,12 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     expect(docker(['inspect', '--format', '{{.State.ExitCode}}', id])).toBe('0');
   });
 
-  it('is there at once the second time', async () => {
+  it('is cached the second time', async () => {
     expect(only(await build())).toMatchObject({ tag: image.tag, cached: true });
     expect(await findRunImage(theEngine(), request())).toMatchObject({ kind: 'worker', state: { state: 'fresh' } });
   });
 
-  it('has another tag and is built in a moment when only the worker program has changed; the old one is then stale', async () => {
+  it('is built quickly under another tag when only the worker program has changed, and the old one is stale', async () => {
     const packageRoot = copyOfPackage();
     appendFileSync(path.join(packageRoot, 'dist/bundle/worker/worker.js'), '\n// changed\n');
     const before = await findRunImage(theEngine(), request({ packageRoot }));
@@ -161,7 +161,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     expect(docker(['image', 'inspect', '--format', '{{.Id}}', LATEST])).toBe(changed.id);
   });
 
-  it("is what a repository's own Dockerfile builds on, and stays a worker whatever that says", async () => {
+  it("is the base of a repository's own Dockerfile, whose image stays a worker whatever that says", async () => {
     const project = tempFolder();
     mkdirSync(path.join(project, 'docker'));
     writeFileSync(path.join(project, 'docker', 'tool.sh'), '#!/bin/sh\necho the tool works\n');
@@ -185,7 +185,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     expect(await build({ project })).toMatchObject([{ cached: true }, { cached: true }]);
   });
 
-  it('says which base it needs when there is no Node in the given one', async () => {
+  it('says which base it needs when the given one has no Node', async () => {
     const bare = `mahabharatha-test-bare:${process.pid}`;
     made.push(bare);
     execFileSync('docker', ['build', '--tag', bare, '-'], {
@@ -196,7 +196,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
   });
 
   // Last: a build with another proxy shares no cache with the others.
-  it('tells nothing of how it was built: no registry, no proxy, no path of this machine', async () => {
+  it('contains no registry, proxy or path of the machine that has built it', async () => {
     const env = { ...process.env, NO_PROXY: 'a-name-of-ours.example', npm_config_registry: registryWithPassword() };
     const again = only(await build({ env, noCache: true }));
     const text = docker(['image', 'history', '--no-trunc', again.tag]) + docker(['image', 'inspect', again.tag]);

@@ -14,7 +14,7 @@ function newsroom(): { connection: Connection; streams: PassThrough[] } {
   return { connection: { place: 'here', open } as unknown as Connection, streams };
 }
 
-it('silence about a container means nothing any more when the engine has stopped telling events', async () => {
+it("without events the engine's silence about a container means nothing", async () => {
   const { connection, streams } = newsroom();
   const news = createContainerNews(connection);
   const early = await news.hold('early');
@@ -25,7 +25,7 @@ it('silence about a container means nothing any more when the engine has stopped
   expect([late.isHeard, early.isHeard, streams.length]).toEqual([true, false, 2]);
 });
 
-it('what is told of a container before the stream ends still counts', async () => {
+it('events of a container count after the end of the stream, too', async () => {
   const { connection, streams } = newsroom();
   const news = await createContainerNews(connection).hold('c');
   for (const Action of ['oom', 'die']) streams[0]?.write(`${JSON.stringify({ Action, Actor: { ID: 'c' } })}\n`);

@@ -46,7 +46,7 @@ const TERMINALS = {
   },
 };
 
-it('says to the letter what a container of ours is', () => {
+it('the body of a request to create a container', () => {
   expect(toCreateBody(SPEC)).toEqual({
     Image: 'worker:1',
     Entrypoint: ['node', '/worker.js'],
@@ -108,7 +108,7 @@ it('says to the letter what a container of ours is', () => {
   });
 });
 
-it('leaves to the image and the engine what is not said', () => {
+it('what the spec leaves out is left to image and engine', () => {
   const body = toCreateBody({ ...SPEC, command: [], stdin: false, logBytes: null, mounts: [], network: 'bridge' });
   expect(body).not.toHaveProperty('Entrypoint');
   expect(body).not.toHaveProperty('Cmd');
@@ -130,6 +130,6 @@ it.each([
   [-1, 1000],
   [1000.5, 1000],
   [Number.NaN, 1000],
-])('never runs as %s:%s', (uid, gid) => {
+])('no container runs as %s:%s', (uid, gid) => {
   expect(() => toCreateBody({ ...SPEC, uid, gid })).toThrow(/mahabharatha-worker-0 would run as/);
 });

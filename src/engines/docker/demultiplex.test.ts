@@ -49,7 +49,7 @@ function readAll(chunks: readonly Buffer[]): Record<'stdout' | 'stderr' | 'engin
 }
 
 describe("the engine's mixed stream", () => {
-  it.each(Array.from({ length: 200 }, (_, seed) => seed))('is taken apart however it is cut (seed %i)', (seed) => {
+  it.each(Array.from({ length: 200 }, (_, seed) => seed))('is read from chunks of any size (seed %i)', (seed) => {
     const random = randomOf(seed);
     const frames = Array.from({ length: random(40) }, (): Frame => [random(4), randomBytes(random(3) && random(300))]);
     const found = readAll(cut(encode(frames), random, 1 + random(random(2) === 0 ? 9 : 500)));
@@ -67,7 +67,7 @@ describe("the engine's mixed stream", () => {
     expect(found.stderr).toBe(expected(frames, [2]));
   });
 
-  it('may have a huge frame, of which no byte is copied', () => {
+  it('may have a huge frame, which is not copied', () => {
     const [frame, length] = [encode([[1, Buffer.alloc(0)]]), 64 * 1024 * 1024];
     frame.writeUInt32BE(length, 4);
     const chunk = Buffer.alloc(64 * 1024, 7);
@@ -109,7 +109,7 @@ describe('the two sides of an attachment', () => {
     expect(produced).toBe(1000);
   });
 
-  it('do not hold each other up when one of them is not wanted any more', async () => {
+  it('do not block each other when one of them is destroyed', async () => {
     const source = Readable.from(
       Array.from({ length: 100 }, () =>
         encode([

@@ -140,7 +140,7 @@ describe('looking for an engine', () => {
     expect((await look(world)).found).toBe(place);
   });
 
-  it('tells each place it has looked at, and what was said there', async () => {
+  it('reports each place of the search, and its answer', async () => {
     const { lines, tried } = await look({ platform: 'darwin', live: ['/home/ann/.colima/default/docker.sock'] });
     expect(lines).toEqual([
       'DOCKER_HOST: not set',
@@ -164,14 +164,14 @@ describe('looking for an engine', () => {
     expect((await look({ env: { DOCKER_CONTEXT: 'gone' } })).silent).toHaveLength(1);
   });
 
-  it('says why it does not even try', async () => {
+  it('says why a place is not asked', async () => {
     const { tried } = await look({ env: { DOCKER_HOST: 'ssh://me@box' } });
     expect(tried).toEqual([expect.stringContaining('DOCKER_HOST: "ssh://me@box": engines behind SSH are not')]);
     expect((await look({ env: { DOCKER_CONTEXT: 'gone' } })).tried.join()).toContain('"gone" is chosen, but');
     expect((await look({ env: { DOCKER_HOST: 'unix://' } })).tried.join()).toContain('names no socket');
   });
 
-  it("takes the keys that belong to the user's choice", async () => {
+  it("uses the keys that belong to the user's choice", async () => {
     const live = ['tcp://box:2376 (TLS)'];
     const all = { ca: 'CA', cert: 'CERT', key: 'KEY' };
     const env = { DOCKER_HOST: 'tcp://box', DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: '/certs' };

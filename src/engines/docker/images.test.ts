@@ -3,7 +3,7 @@ import type { Call, Connection } from './connection.ts';
 import { imageCalls } from './images.ts';
 
 /** One that is just being removed cannot be looked at: the engine answers 500, "layer does not exist". */
-it('lists images with one question, which no image that goes meanwhile can spoil', async () => {
+it('images are listed with one request, which an image that is removed meanwhile does not break', async () => {
   const asked: string[] = [];
   const common = { Labels: { ours: 'yes' }, Size: 7, Created: 1_700_000_000 };
   const connection = {

@@ -32,7 +32,7 @@ function longPath(length: number): string {
   return folders + 'x'.repeat(length - folders.length);
 }
 
-it('is what tar itself would read', () => {
+it('the archive is read by tar', () => {
   const folder = tempFolder();
   const archive = path.join(folder, 'context.tar');
   writeFileSync(archive, pack(FILES));
@@ -46,7 +46,7 @@ it('is what tar itself would read', () => {
   }
 });
 
-it('is the same for the same files, so that what was built from them is found again', () => {
+it('the archive is the same for the same files, so that the build cache finds it', () => {
   expect(pack(FILES).equals(pack(FILES))).toBe(true);
   expect(pack([]).length).toBe(1024);
   expect(pack(FILES).length % 512).toBe(0);

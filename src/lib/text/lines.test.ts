@@ -20,7 +20,7 @@ describe('cutting a stream into lines', () => {
     ['line ends of Windows', ['one\r\ntwo\r', '\n', '\r\n'], ['one', 'two', '']],
     ['a carriage return within a line', ['10%\r100%\n'], ['10%\r100%']],
     ['letters of all kinds', ['grün 日', '本 🎉\n'], ['grün 日本 🎉']],
-  ])('copes with %s', (_, chunks, lines) => {
+  ])('handles %s', (_, chunks, lines) => {
     expect(split(chunks)).toEqual(lines);
   });
 
@@ -34,7 +34,7 @@ describe('cutting a stream into lines', () => {
     expect(whole).toEqual(['one', '', 'two ü', 'three is … (7 more characters)', 'last']);
   });
 
-  it('keeps a line whole that has just the longest length, also with a line end of Windows', () => {
+  it('keeps a line of exactly the limit, also with a Windows line end', () => {
     expect(split(['12345678\r\n12345678\n123456789\n'], 8)).toEqual([
       '12345678',
       '12345678',
@@ -42,7 +42,7 @@ describe('cutting a stream into lines', () => {
     ]);
   });
 
-  it('does not grow with a line that has no end', () => {
+  it('keeps no more than the limit of a line without end', () => {
     const [line, ...others] = split(Array.from({ length: 1000 }, () => 'x'.repeat(10_000)));
     expect(others).toEqual([]);
     expect(line).toHaveLength(32_768 + ' … (9967232 more characters)'.length);
@@ -68,7 +68,7 @@ describe('the tail of an output', () => {
     expect(tailOf(chunks, 5)).toBe(text);
   });
 
-  it('is the same at any time it is asked', () => {
+  it('can be read at any time', () => {
     const tail = createTail(5);
     tail.push('1234567');
     expect([tail.text(), tail.text()]).toEqual(['…34567', '…34567']);

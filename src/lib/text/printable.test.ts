@@ -32,13 +32,13 @@ describe('a text from outside, as part of one line', () => {
     expect(line`${text}`.toString()).toBe(shown);
   });
 
-  it('stands between words of ours, whose line ends and colours stay', () => {
+  it('leaves the line ends and colours of our own words around it', () => {
     const red = painted('a\u001B[0mb', 31, 39);
     expect(line`${red}: ${'x\ny'} ${7}\n`.toString()).toBe('\u001B[31ma\\u001b[0mb\u001B[39m: x\\ny 7\n');
     expect(printableLines([line`a`, printable('b\nc')]).toString()).toBe('a\nb\\nc\n');
   });
 
-  it('does not compile where a printable one is asked for', () => {
+  it('does not compile where a Printable is required', () => {
     // @ts-expect-error -- a raw text
     out('raw');
     // @ts-expect-error -- a raw text with a printable one in it
@@ -49,7 +49,7 @@ describe('a text from outside, as part of one line', () => {
   });
 });
 
-describe('a line of what a program printed', () => {
+describe("a line of a program's output", () => {
   it.each([
     ['\u001B[2J\u001B[Hcleared', 'cleared'],
     ['\u001B]8;;http://x\u001B\\link\u001B]8;;\u001B\\', 'link'],
@@ -63,7 +63,7 @@ describe('a line of what a program printed', () => {
     expect(printableOutput(text, true).toString()).toBe(shown);
   });
 
-  it('keeps colours of letters where they are wanted, and they end with it', () => {
+  it('keeps colours of letters when they are wanted, and resets them at its end', () => {
     const text = '\u001B[1;31mred\u001B[2K\u001B[m';
     expect(printableOutput(text, true).toString()).toBe('\u001B[1;31mred\u001B[m\u001B[0m');
     expect(printableOutput(text).toString()).toBe('red');
@@ -74,13 +74,13 @@ describe('a line of what a program printed', () => {
   });
 });
 
-it('keeps the lines of a longer text apart from ours by a margin', () => {
+it('a text of several lines gets a margin, so that none looks like a line of ours', () => {
   expect(printableBlock('first\nerror: forged\n    deeper\n\n\u001B[2Jlast', '  ').toString()).toBe(
     'first\n  error: forged\n    deeper\n\n  last',
   );
 });
 
-it('writes JSON that does nothing to a terminal and reads back as it was', () => {
+it('JSON has nothing that a terminal obeys, and parses to the same value', () => {
   for (const indent of [undefined, 2]) {
     const json = printableJson({ [HOSTILE]: [HOSTILE] }, indent).toString();
     expect(json).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
@@ -88,6 +88,6 @@ it('writes JSON that does nothing to a terminal and reads back as it was', () =>
   }
 });
 
-it('takes out of a text of several lines what a terminal would obey', () => {
+it('what a terminal would obey is removed from a text of several lines', () => {
   expect(withoutControls('\u001B[2Ja\n\tb\u0007 \u202Ec')).toBe('a\n\tb c');
 });

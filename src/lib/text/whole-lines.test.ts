@@ -11,7 +11,7 @@ function cut(blocks: readonly (string | Buffer)[], longest?: number): { given: s
 }
 
 describe('byte lines', () => {
-  it('are given whole, as many at once as there are, and the rest at the end', () => {
+  it('are passed on whole, those of a block together, and the rest at the end', () => {
     expect(cut(['a\nb\nc', 'd\ne'])).toEqual({ given: ['a\nb', 'cd'], rest: ['e'] });
     expect(cut(['a\n\n'])).toEqual({ given: ['a\n'], rest: [] });
     expect(cut(['\n', 'a'])).toEqual({ given: [''], rest: ['a'] });
@@ -22,7 +22,7 @@ describe('byte lines', () => {
     expect(cut([first, second])).toEqual({ given: ['grün'], rest: [] });
   });
 
-  it('are given in pieces when they are too long', () => {
+  it('are cut when they are too long', () => {
     expect(cut(['12345', '678', '9\n1234', '56\n'], 6)).toEqual({ given: ['12345678', '9', '123456'], rest: [] });
   });
 });

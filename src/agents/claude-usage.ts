@@ -2,25 +2,20 @@ import { addUsage, NO_USAGE } from '../protocol/index.ts';
 import type { Usage } from '../protocol/index.ts';
 import type { ClaudeEvent, ClaudeResult, TokenCounts } from './claude-stream.ts';
 
-interface UsageMeter {
-  add(event: ClaudeEvent): void;
-  total(): Usage | null;
-}
-
 /**
  * Adds up what an attempt used. Each message counts once, by its id. The final result replaces the sum: only it has the
  * cost, and all output tokens, because a message is printed before it is complete.
  */
-export function usageMeter(): UsageMeter {
+export function usageMeter() {
   const byMessage = new Map<string, Usage>();
   let final: Usage | null = null;
   return {
-    add(event) {
+    add(event: ClaudeEvent): void {
       if (event.type === 'result') final = fromResult(event);
       if (event.type !== 'assistant' || event.message.usage === undefined) return;
       byMessage.set(event.message.id, fromCounts(event.message.usage));
     },
-    total: () => final ?? (byMessage.size === 0 ? null : sum([...byMessage.values()])),
+    total: (): Usage | null => final ?? (byMessage.size === 0 ? null : sum([...byMessage.values()])),
   };
 }
 

@@ -3,17 +3,12 @@ import { clip, createTail } from '../lib/index.ts';
 const TAIL_CHARS = 8000;
 const LINE_CHARS = 1000;
 
-interface OutputTail {
-  /** Returns the lines. */
-  add(lines: readonly string[]): readonly string[];
-  text(): string;
-}
-
 /** The end of what an agent has shown, for the prompt of the next attempt. */
-export function outputTail(): OutputTail {
+export function outputTail() {
   const tail = createTail(TAIL_CHARS);
   return {
-    add: (lines) => {
+    /** Returns the lines. */
+    add: (lines: readonly string[]): readonly string[] => {
       for (const line of lines) tail.push(`${clip(line, LINE_CHARS)}\n`);
       return lines;
     },

@@ -1,4 +1,5 @@
-import { lstat, readFile, stat } from 'node:fs/promises';
+import { lstat, open, readFile, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { systemCode } from './app-error.ts';
 
 /** Whether the error says that nothing is at the path. */
@@ -15,11 +16,13 @@ export async function isThere(file: string): Promise<boolean> {
 }
 
 /** Undefined when there is no such file. */
-export async function readIfThere(file: string): Promise<Buffer | undefined> {
-  return readFile(file).catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
+export const readIfThere = (file: string): Promise<Buffer | undefined> => readFile(file).catch(undefinedIfMissing);
+
+/** For reading; undefined when there is no such file. */
+export const openIfThere = (file: string): Promise<FileHandle | undefined> => open(file, 'r').catch(undefinedIfMissing);
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error;
 }
 
 /** Milliseconds since 1970; 0 when there is no such file. */

@@ -6,7 +6,7 @@ export { asAppError, libErrors } from './errors.ts';
 export { isOldDraft, removeDrafts, removeLockDrafts } from './drafts.ts';
 export { foreignLock, hasToken, lockHolder, tryLock, withLock } from './file-lock.ts';
 export type { LockAttempt, LockHolder } from './file-lock.ts';
-export { isMissing, isThere, modifiedAt, readIfThere } from './if-there.ts';
+export { isMissing, isThere, modifiedAt, openIfThere, readIfThere } from './if-there.ts';
 export { randomId, timeId } from './ids.ts';
 export { endWithAnswer, joinSockets } from './sockets.ts';
 export { keyedDigest } from './keyed-digest.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { capAttempts } from './attempt-cap.ts';
-import type { AttemptCap } from './attempt-cap.ts';
 
 const CAPS = { firstBytes: 100, lastBytes: 30 };
 
-interface Bench extends AttemptCap {
+interface Bench extends ReturnType<typeof capAttempts> {
   work: string;
   readonly written: string[];
 }

@@ -1,16 +1,10 @@
 import { inBytes } from '../lib/index.ts';
 
-export interface AttemptCaps {
+interface AttemptCaps {
   /** How much of the beginning of each attempt is written at once. */
   readonly firstBytes: number;
   /** How much of the rest, the newest of it, is kept and written when the attempt is over. */
   readonly lastBytes: number;
-}
-
-export interface AttemptCap {
-  /** Takes one line or many at once, with the line end. */
-  push(text: string): void;
-  end(): void;
 }
 
 /**
@@ -18,18 +12,19 @@ export interface AttemptCap {
  * attempts nor the beginning and end of its own. `attempt` returns the attempt at work. It is not read from the lines,
  * because a task may print any line.
  */
-export function capAttempts(write: (text: string) => void, attempt: () => string, caps: AttemptCaps): AttemptCap {
+export function capAttempts(write: (text: string) => void, attempt: () => string, caps: AttemptCaps) {
   let current = attempt();
   let written = 0;
   let newest = createNewest(caps.lastBytes);
   const finish = (): void => {
-    if (newest.leftOut > 0) write(`… ${newest.leftOut} lines of this attempt were left out here\n`);
+    if (newest.leftOut() > 0) write(`… ${newest.leftOut()} lines of this attempt were left out here\n`);
     newest.texts().forEach(write);
     newest = createNewest(caps.lastBytes);
     written = 0;
   };
   return {
-    push: (text) => {
+    /** Takes one line or many at once, with the line end. */
+    push: (text: string): void => {
       const size = Buffer.byteLength(text);
       const over = written + size > caps.firstBytes;
       const now = over ? attempt() : current;
@@ -54,22 +49,15 @@ export function capAttempts(write: (text: string) => void, attempt: () => string
   };
 }
 
-interface Newest {
-  readonly leftOut: number;
-  push(text: string, size: number): void;
-  texts(): readonly string[];
-}
-
-function createNewest(limit: number): Newest {
+/** The newest lines up to a limit, and how many were left out before them. */
+function createNewest(limit: number) {
   let kept: { readonly text: string; readonly size: number }[] = [];
   let from = 0;
   let bytes = 0;
   let leftOut = 0;
   return {
-    get leftOut() {
-      return leftOut;
-    },
-    push: (text, size) => {
+    leftOut: () => leftOut,
+    push: (text: string, size: number): void => {
       kept.push({ text, size });
       bytes += size;
       for (; bytes > limit && from < kept.length - 1; from += 1) {

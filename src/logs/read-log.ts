@@ -1,6 +1,6 @@
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { createByteLines, sleep, systemCode } from '../lib/index.ts';
+import { createByteLines, openIfThere, sleep } from '../lib/index.ts';
 
 const BLOCK = 65_536;
 const LOOK_MS = 150;
@@ -166,15 +166,6 @@ function createLineCutter(onLine: (line: string) => void): ReturnType<typeof cre
 async function measure(handle: FileHandle): Promise<{ ino: bigint; mtimeNs: bigint; size: number }> {
   const { ino, mtimeNs, size } = await handle.stat(BIG);
   return { ino, mtimeNs, size: Number(size) };
-}
-
-async function openIfThere(file: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(file, 'r');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 async function readBlock(handle: FileHandle, start: number, end: number): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { syncFolder, systemCode } from '../lib/index.ts';
+import { openIfThere, syncFolder } from '../lib/index.ts';
 import type { NumberedEvent } from './events.ts';
 
 /** How much of the end is read at first: about two hundred events. The snapshot is hardly ever older than that. */
@@ -46,13 +46,8 @@ async function cutHalfLine(handle: FileHandle): Promise<number> {
  * with a gap is not.
  */
 export async function eventsAfter(file: string, known: number): Promise<NumberedEvent[]> {
-  let handle;
-  try {
-    handle = await open(file, 'r');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  const handle = await openIfThere(file);
+  if (handle === undefined) return [];
   try {
     const { size } = await handle.stat();
     for (let bytes = TAIL_BYTES; ; bytes *= 4) {

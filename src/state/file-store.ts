@@ -6,12 +6,12 @@ import {
   libErrors,
   lockHolder,
   randomId,
+  readIfThere,
   readJson,
   reasonOf,
   removeDrafts,
   removeLockDrafts,
   removeTree,
-  systemCode,
   writeFileAtomic,
 } from '../lib/index.ts';
 import type { LockHolder } from '../lib/index.ts';
@@ -43,10 +43,10 @@ export function openStore(project: ProjectPaths, feature: string, replay: Replay
     /** The snapshot and what has happened since; undefined when there is no run. Refuses what it does not understand. */
     read: (): Promise<RunState | undefined> => readState(paths, replay),
     write: (state: RunState): Promise<void> =>
-      writing(paths.state, () => writeFileAtomic(paths.state, `${JSON.stringify(state)}\n`, { durable: true })),
+      writable(paths.state, writeFileAtomic(paths.state, `${JSON.stringify(state)}\n`, { durable: true })),
     /** Resolves when the events are on the disk. */
     append: (events: readonly NumberedEvent[]): Promise<void> =>
-      writing(paths.events, () => appendEvents(paths.events, events)),
+      writable(paths.events, appendEvents(paths.events, events)),
     /** Takes the run for this process, or throws ALREADY_RUNNING; LOCK_FOREIGN when it is another host's. */
     lock: async (): Promise<() => Promise<void>> => {
       const release = await files.lock();
@@ -100,30 +100,23 @@ async function clearDrafts(project: ProjectPaths, paths: FeaturePaths): Promise<
   await removeLockDrafts(paths.lock);
 }
 
-async function writing(file: string, write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    throw libErrors.FILE_UNWRITABLE({ file, reason: reasonOf(error) }, { cause: error });
-  }
-}
-
 async function readState(paths: FeaturePaths, replay: Replay): Promise<RunState | undefined> {
-  const text = await reading(paths.state, () => readFile(paths.state, 'utf8'));
+  const text = await readable(paths.state, readIfThere(paths.state));
   if (text === undefined) return undefined;
-  const snapshot = parseSnapshot(paths.state, text);
-  const events = (await reading(paths.events, () => eventsAfter(paths.events, snapshot.events))) ?? [];
+  const snapshot = parseSnapshot(paths.state, text.toString());
+  const events = await readable(paths.events, eventsAfter(paths.events, snapshot.events));
   return events.length === 0 ? snapshot : replayed(paths.events, () => replay(snapshot, events));
 }
 
-async function reading<Result>(file: string, read: () => Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
+const readable = <Result>(file: string, reading: Promise<Result>): Promise<Result> =>
+  reading.catch((error: unknown) => {
     throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
-  }
-}
+  });
+
+const writable = <Result>(file: string, writing: Promise<Result>): Promise<Result> =>
+  writing.catch((error: unknown) => {
+    throw libErrors.FILE_UNWRITABLE({ file, reason: reasonOf(error) }, { cause: error });
+  });
 
 function parseSnapshot(file: string, text: string): RunState {
   const value = parseJson(file, text);

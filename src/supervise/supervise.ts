@@ -82,18 +82,8 @@ function watchExceeded(): (end: Pick<Supervised, 'code' | 'signal'> & { wasKille
   };
 }
 
-interface LimitWatch {
-  begin(): void;
-  /** The job has said something. */
-  heard(): void;
-  /** Which limit was met first, if any. */
-  met(): Supervised['endedBy'];
-  /** From here on no limit counts. */
-  close(): void;
-}
-
-/** Calls `end` once, when the first of the job's limits is met. */
-function watchLimits(options: SuperviseOptions, end: () => void): LimitWatch {
+/** Calls `end` once, when the first of the job's limits is reached. */
+function watchLimits(options: SuperviseOptions, end: () => void) {
   let met: Supervised['endedBy'] = 'itself';
   let over = false;
   let quiet: Timer | undefined;
@@ -121,8 +111,11 @@ function watchLimits(options: SuperviseOptions, end: () => void): LimitWatch {
       options.stop.addEventListener('abort', stopped, { once: true });
       if (options.stop.aborted) stopped();
     },
+    /** The job has printed something. */
     heard,
+    /** The limit that was reached first. */
     met: () => met,
+    /** From here on no limit counts. */
     close: () => {
       over = true;
       quiet?.cancel();

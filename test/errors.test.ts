@@ -92,6 +92,15 @@ describe('the words of an error', () => {
     expect(complete?.hint).toContain('mahabharatha merge --feature x');
     expect(paused?.hint).toContain('kurukshetra --feature x --resume');
   });
+
+  it.each([projectErrors.RUN_EXISTS, projectErrors.MERGE_NOT_READY])(
+    'names retry before the resume of a failed run, which alone does nothing: %#',
+    (make) => {
+      const { hint } = make({ feature: 'x', status: 'failed' });
+      expect(hint).toMatch(/mahabharatha retry --feature x.*mahabharatha kurukshetra --feature x --resume/);
+      expect(make({ feature: 'x', status: 'stopped' }).hint).not.toContain('retry');
+    },
+  );
 });
 
 describe('what was thrown', () => {

@@ -3,6 +3,12 @@ import { defineErrors } from '../lib/app-error.ts';
 import { inSeconds } from '../lib/text/amounts.ts';
 import { bullets, counted, indented, listed } from '../lib/text/words.ts';
 
+/** In a failed run no task has tries left, so a resume alone does nothing. */
+function goOn(feature: string, status: string): string {
+  const tries = status === 'failed' ? `New tries for failed tasks: mahabharatha retry --feature ${feature}. ` : '';
+  return `${tries}Go on with: mahabharatha kurukshetra --feature ${feature} --resume`;
+}
+
 export const projectErrors = defineErrors({
   AGENT_UNCONFINED: {
     kind: 'environment',
@@ -77,8 +83,12 @@ export const projectErrors = defineErrors({
   },
   FEATURE_UNKNOWN: {
     kind: 'usage',
+    /** `feature`: empty when none was named and there is none. */
     example: { feature: 'login', known: [] },
-    message: (f) => `There is no feature "${f.feature}" here. Known: ${listed(f.known)}.`,
+    message: (f) =>
+      f.feature === ''
+        ? 'This repository has no feature yet.'
+        : `There is no feature "${f.feature}" here. Known: ${listed(f.known)}.`,
     hint: () =>
       'A feature is a folder .mahabharatha/specs/<feature>/ with a task-graph.json; start with: mahabharatha init',
   },
@@ -88,7 +98,7 @@ export const projectErrors = defineErrors({
     message: (f) =>
       `The run of "${f.feature}" is ${f.status}, not complete; merging now would bring in half a feature.`,
     hint: (f) =>
-      `Finish it with: mahabharatha kurukshetra --feature ${f.feature} --resume — or take what is there with: mahabharatha merge --feature ${f.feature} --partial`,
+      `${goOn(f.feature, f.status)} — or take what is there with: mahabharatha merge --feature ${f.feature} --partial`,
   },
   MERGE_TARGET_UNCLEAR: {
     kind: 'usage',
@@ -128,7 +138,7 @@ export const projectErrors = defineErrors({
     hint: (f) =>
       f.status === 'complete'
         ? `Bring it in with: mahabharatha merge --feature ${f.feature} — or start over with: mahabharatha cleanup --feature ${f.feature}`
-        : `Go on with: mahabharatha kurukshetra --feature ${f.feature} --resume — or start over with: mahabharatha cleanup --feature ${f.feature}`,
+        : `${goOn(f.feature, f.status)} — or start over with: mahabharatha cleanup --feature ${f.feature}`,
   },
   RUN_FILES_COMMITTED: {
     kind: 'usage',

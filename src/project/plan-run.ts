@@ -33,8 +33,10 @@ export interface RunPlan extends RunPreview {
 export async function previewRun(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunPreview> {
   const project = await placeWorkers(asked.project, asked.config, host.env);
   const request = { ...asked, project };
-  const { graph, wishes } = asked;
-  const known = wishes.resume === true ? await project.store(graph.feature).read() : undefined;
+  const { wishes } = asked;
+  // An ended run is no hindrance: a dry run may show the plan of the next one.
+  const known = wishes.resume === true ? await knownRun(request) : undefined;
+  await baseOf(request, known);
   const preview = await chooseAll(request, known, host, face);
   return { ...preview, warnings: [...request.warnings, ...(await checkWorkers({ ...preview, env: host.env }))] };
 }
@@ -44,13 +46,17 @@ export async function previewRun(asked: RunRequest, host: RunHost, face: RunFace
  * the feature's lock, so what the plan is made from stays as it is.
  */
 export async function planRun(request: RunRequest, host: RunHost, face: RunFace): Promise<RunPlan> {
-  const { project, graph, wishes } = request;
+  const { graph } = request;
   const known = await knownRun(request);
   const preview = await chooseAll(request, known, host, face);
   await checkAgent(preview.agent, graph, preview.mode, host.env);
   const workers = await wireWorkers({ ...preview, env: host.env });
-  const base = known?.base ?? (await project.repository.resolve(wishes.base ?? 'HEAD'));
-  return { ...preview, known, workers, base };
+  return { ...preview, known, workers, base: await baseOf(request, known) };
+}
+
+/** The commit that a run starts from. */
+async function baseOf({ project, wishes }: RunRequest, known: RunState | undefined): Promise<string> {
+  return known?.base ?? project.repository.resolve(wishes.base ?? 'HEAD');
 }
 
 /** The run that is resumed; undefined when a new one may begin. */

@@ -101,7 +101,7 @@ async function chooseFeature(paths: ProjectPaths, repository: Repository, name: 
     return name;
   }
   const [only, ...more] = features;
-  if (only === undefined) throw projectErrors.FEATURE_UNKNOWN({ feature: '(none given)', known: [] });
+  if (only === undefined) throw projectErrors.FEATURE_UNKNOWN({ feature: '', known: [] });
   if (more.length > 0) throw projectErrors.FEATURE_AMBIGUOUS({ features });
   return checkFeatureName(only);
 }

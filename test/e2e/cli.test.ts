@@ -99,6 +99,11 @@ describe('wrong use', () => {
     await refused(['status', '--feature', 'second'], 2, /no run of "second"/);
   });
 
+  it('is refused in a repository without a feature, with the step that makes one', async () => {
+    for (const command of ['kurukshetra', 'status', 'merge', 'cleanup'])
+      await refused([command], 2, /This repository has no feature yet\.\n\n.*mahabharatha init/);
+  });
+
   it('is refused outside a repository, and in one without a commit', async () => {
     for (const command of COMMANDS.filter((name) => name !== 'doctor' && name !== 'demo')) {
       await refused([command], 2, /is not inside a git repository[^]*git init/, project.at(project.outside));
@@ -235,6 +240,12 @@ describe('--dry-run', () => {
       settings: { mode: 'subprocess' },
     });
     expect(everything()).toEqual(before);
+  });
+
+  it('refuses what a run would refuse: a base that is not there, and a resume of nothing', async () => {
+    await project.graph('login', [task('A')]);
+    await refused(['kurukshetra', '--dry-run', '--base', 'nowhere'], 2, /"nowhere" is not a commit, branch or tag/);
+    await refused(['kurukshetra', '--dry-run', '--resume'], 2, /no run of "login" to resume/);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { ProxyProgram } from '../egress/rules/index.ts';
 import type { Engine } from '../engines/index.ts';
 import { randomId, reasonOf, sleep, within } from '../lib/index.ts';
 import { openLogFile } from '../logs/index.ts';
@@ -6,7 +7,7 @@ import type { LogLine } from '../protocol/index.ts';
 import { bind } from './container-wish.ts';
 import type { Upkeep } from './container-wish.ts';
 import { egressVolume } from './egress-key.ts';
-import type { Egress, EgressProgram } from './options.ts';
+import type { Egress } from './options.ts';
 import { keepOutput, resumeOutput } from './output.ts';
 import type { Output } from './output.ts';
 import { EGRESS_ROLE, LABEL } from './owner.ts';
@@ -146,7 +147,7 @@ async function findOrStart(engine: Engine, wishes: ProxyWishes): Promise<Proxy> 
   return { id: info.id, output };
 }
 
-function proxyWish({ egress, owner, key }: ProxyWishes, program: EgressProgram): StartWish {
+function proxyWish({ egress, owner, key }: ProxyWishes, program: ProxyProgram): StartWish {
   const session = randomId();
   const name = egressVolume(owner.id);
   return {

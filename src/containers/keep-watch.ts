@@ -11,15 +11,10 @@ import type { Output } from './output.ts';
 import { removeForSure } from './removal.ts';
 import type { RetryOutage } from './retry.ts';
 
-/** The ends of containers, each of which is waited for once. */
-export interface Watches {
-  /** Begins to watch a container whose output is kept already. */
-  begin(container: StartedContainer, output: Output): Promise<ContainerEnd>;
-  /** The end of a container; one that another process has started is watched from now on. */
-  end(container: StartedContainer): Promise<ContainerEnd>;
-}
+export type Watches = ReturnType<typeof createWatches>;
 
-export function createWatches(engine: Engine, retry: RetryOutage): Watches {
+/** The ends of containers, each of which is waited for once. */
+export function createWatches(engine: Engine, retry: RetryOutage) {
   const watched = new Map<string, Promise<ContainerEnd>>();
   const freeSpace = createFreeSpace();
   const begin = (container: StartedContainer, output: Output): Promise<ContainerEnd> => {
@@ -30,8 +25,11 @@ export function createWatches(engine: Engine, retry: RetryOutage): Watches {
     return end;
   };
   return {
+    /** Begins to watch a container whose output is kept already. */
     begin,
-    end: async (container) => watched.get(container.id) ?? begin(container, container.upkeep.resume(container.id)),
+    /** The end of a container; one that another process has started is watched from now on. */
+    end: async (container: StartedContainer): Promise<ContainerEnd> =>
+      watched.get(container.id) ?? begin(container, container.upkeep.resume(container.id)),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ProxyProgram } from '../egress/rules/index.ts';
 import type { Engine, Labels } from '../engines/index.ts';
 import type { Owner } from './owner.ts';
 
@@ -18,16 +19,10 @@ export type StartSweeper = (owner: Owner) => { close(): void };
 /** The egress proxy's container. */
 export interface Egress {
   /** A promise, so that containers are made while the rules are still being read. */
-  readonly program: Promise<EgressProgram>;
+  readonly program: Promise<ProxyProgram>;
   /** An image of ours, by its id: nothing of a repository is in it. */
   readonly image: string;
   readonly uid: number;
   readonly gid: number;
   readonly runtime: string | null;
-}
-
-/** Nothing in it is secret. */
-export interface EgressProgram {
-  readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
 }

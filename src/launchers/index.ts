@@ -2,5 +2,5 @@ export { createContainerLauncher, listWorkers } from './container/container-laun
 export { closedObjects } from './container/folders.ts';
 export { LABEL as RUN_LABEL } from './container/labels.ts';
 export type { ContainerSettings } from './container/settings.ts';
-export type { Launcher, LauncherCapabilities, WorkerExit, WorkerHandle, WorkerSpec } from './launcher.ts';
+export type { Launcher, WorkerExit, WorkerHandle, WorkerSpec } from './launcher.ts';
 export { createSubprocessLauncher } from './subprocess/subprocess-launcher.ts';

@@ -1,6 +1,6 @@
 import type { Outcome } from '../protocol/index.ts';
 import { taskOf } from '../tasks/index.ts';
-import { openAttempt } from './plan.ts';
+import { openAttempt, taskOfAttempt } from './plan.ts';
 import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 
 /** Outcomes that only an agent with an account of a model provider can have. */
@@ -61,7 +61,7 @@ function forgedSetup({ policy }: Snapshot, view: WorkerView): string | undefined
 }
 
 function credibleResult(snapshot: Snapshot, result: ObservedTaskResult): ObservedTaskResult {
-  const task = result.attempt.replace(/\.\d+$/, '');
+  const task = taskOfAttempt(result.attempt);
   if (hasAccount(snapshot, task)) return { ...result, resetAt: timeOf(result.resetAt, snapshot.now) };
   const own = { ...result, usage: null, resetAt: null };
   if (!OF_AN_ACCOUNT.has(result.outcome)) return own;

@@ -82,7 +82,7 @@ function refuseCommit(snapshot: Snapshot, work: UnderWay, result: ObservedTaskRe
   }
   const detail = result.checkout === null ? undefined : tooLarge(result.checkout);
   if (detail === undefined) return undefined;
-  return [failed(work, { ...result, detail, feedback: detail }, 'failure', { outcome: 'too-large' })];
+  return [failed(work, { ...result, outcome: 'too-large', detail, feedback: detail }, 'failure')];
 }
 
 /** The worker has verified it; the commit must also change what the task owns, and nothing else. */
@@ -91,7 +91,7 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
   const task = taskOf(snapshot.graph, id);
   const declared = [...(task?.files.create ?? []), ...(task?.files.modify ?? [])];
   const nothing = noWork(result, declared);
-  if (nothing !== undefined) return [failed(work, { ...result, ...nothing }, 'failure', { outcome: 'no-change' })];
+  if (nothing !== undefined) return [failed(work, { ...result, ...nothing, outcome: 'no-change' }, 'failure')];
   const accepted = record({
     type: 'attempt-accepted',
     task: id,
@@ -106,7 +106,7 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
   if (verdict.kind === 'none') return [accepted];
   const { detail, feedback } = verdict;
   if (verdict.kind === 'warned') return [accepted, record({ type: 'warning', text: `${id} ${detail}` })];
-  return [failed(work, { ...result, detail, feedback }, 'failure', { outcome: 'not-owned' })];
+  return [failed(work, { ...result, outcome: 'not-owned', detail, feedback }, 'failure')];
 }
 
 /** Why the commit does not have the task's work; undefined when it does. */
@@ -131,25 +131,22 @@ function rateLimited(snapshot: Snapshot, work: UnderWay, result: ObservedTaskRes
   const waitMs = backoffMs(snapshot.policy, backoffs);
   const detail = `${result.detail}; waiting ${inSeconds(waitMs)}`;
   const notBefore = new Date(snapshot.now + waitMs).toISOString();
-  return [failed(work, { ...result, detail }, 'backoff', { notBefore })];
+  return [failed(work, { ...result, detail, notBefore }, 'backoff')];
 }
 
-function failed(
-  { id, attempt }: UnderWay,
-  result: ObservedTaskResult,
-  charge: AttemptCharge,
-  special: { readonly outcome?: AttemptOutcome; readonly notBefore?: string } = {},
-): Action {
+type FailedResult = Omit<ObservedTaskResult, 'outcome'> & {
+  readonly outcome: AttemptOutcome;
+  readonly notBefore?: string;
+};
+
+function failed({ id, attempt }: UnderWay, result: FailedResult, charge: AttemptCharge): Action {
   return attemptFailed(id, attempt, {
-    outcome: special.outcome ?? result.outcome,
-    detail: result.detail,
+    ...result,
+    charge,
     // The next attempt learns nothing from one that is not charged.
     feedback: charge === 'failure' ? result.feedback : null,
     // A commit that cannot be used may be missing in the repository: no ref can keep it.
     commit: result.fault === null ? result.commit : null,
-    usage: result.usage,
-    charge,
-    notBefore: special.notBefore ?? null,
   });
 }
 

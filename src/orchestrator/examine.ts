@@ -5,18 +5,9 @@ import type { RunState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import { checkoutSize } from './checkout-size.ts';
 import { faultOfBundle, faultOfCommit } from './decide-examination.ts';
+import { taskOfAttempt } from './plan.ts';
 import type { ActionOf, ObservedTaskResult } from './plan.ts';
 import type { RunContext } from './ports.ts';
-
-/** Examines results: adds to each what the repository says of its commit. */
-export interface Examiner {
-  /** A worker can make a bundle that takes minutes: it is examined beside the loop, and its result seen at a later look. */
-  begin(state: RunState, action: ActionOf<'take-result'>): void;
-  /** Undefined when the examination of this attempt has not begun; rejects when the examination failed. */
-  resultOf(worker: number, attempt: string): Promise<ObservedTaskResult | 'under examination' | undefined>;
-  /** Resolves when nothing is being examined any more. */
-  rest(): Promise<void>;
-}
 
 interface Examination {
   readonly attempt: string;
@@ -25,11 +16,14 @@ interface Examination {
   isOver: boolean;
 }
 
-/** `onNews` is called at the end of each examination: a look then shows its result. */
-export function createExaminer(context: RunContext, onNews: () => void): Examiner {
+export type Examiner = ReturnType<typeof createExaminer>;
+
+/** Adds to reported results what the repository says of their commits. `onNews` is called at the end of each examination. */
+export function createExaminer(context: RunContext, onNews: () => void) {
   const examinations = new Map<number, Examination>();
   return {
-    begin: (state, action) => {
+    /** A worker can make a bundle that takes minutes: it is examined beside the loop, and its result seen at a later look. */
+    begin: (state: RunState, action: ActionOf<'take-result'>): void => {
       const { attempt, commit } = action.result;
       const begun: Examination = { attempt, commit, end: examine(context, state, action), isOver: false };
       examinations.set(action.worker, begun);
@@ -39,14 +33,19 @@ export function createExaminer(context: RunContext, onNews: () => void): Examine
       };
       begun.end.then(over, over);
     },
-    resultOf: async (worker, attempt) => {
+    /** Undefined when the examination of this attempt has not begun; rejects when the examination failed. */
+    resultOf: async (
+      worker: number,
+      attempt: string,
+    ): Promise<ObservedTaskResult | 'under examination' | undefined> => {
       const known = examinations.get(worker);
       if (known?.attempt !== attempt) return undefined;
       // Without a commit, and with one that is in our repository already, the result comes at once.
       const comesAtOnce = context.ports.launcher.capabilities.sharesObjects || known.commit === null;
       return known.isOver || comesAtOnce ? known.end : 'under examination';
     },
-    rest: async () => {
+    /** Resolves when nothing is being examined any more. */
+    rest: async (): Promise<void> => {
       await Promise.allSettled([...examinations.values()].map(({ end }) => end));
     },
   };
@@ -80,7 +79,7 @@ async function remake(
   { worker, base, result: { attempt } }: ActionOf<'take-result'>,
   commit: string,
 ): Promise<string> {
-  const id = attempt.replace(/\.\d+$/, '');
+  const id = taskOfAttempt(attempt);
   const message = commitMessage({ id, title: taskOf(graph, id)?.title ?? '' }, attempt, runId);
   // A worker that shares our repository moves its branch by itself.
   const branch = ports.launcher.capabilities.sharesObjects ? null : branchNames(graph.feature).worker(worker);

@@ -1,4 +1,4 @@
-export type { Policy, StopRequest } from './plan.ts';
+export type { Policy } from './plan.ts';
 export type { Ports, RunContext, RunOptions } from './ports.ts';
 export type { RunEnd } from './loop.ts';
 export { replay } from './reduce.ts';

@@ -7,22 +7,7 @@ import { advance, ownCopy } from './reduce.ts';
 /** How old the snapshot may get. To write all tasks at each event would cost too much. */
 const SNAPSHOT_MS = 500;
 
-/** Each event goes into the log and the live view; the snapshot with their sum is written less often. */
-export interface Journal {
-  readonly state: RunState;
-  record(event: RunEvent): void;
-  /** A heartbeat, which is too frequent to be an event. */
-  heartbeat(worker: number, at: string): void;
-  /**
-   * Resolves when everything recorded so far is on the disk: in the log, and in the snapshot if that is due. Files of
-   * the run that another program has removed are made again before, and a warning names them.
-   */
-  save(): Promise<void>;
-  /** Resolves when the snapshot holds everything recorded so far. */
-  checkpoint(): Promise<void>;
-  /** When the snapshot is due, in ms from now; undefined while it holds everything. */
-  readonly dueMs: number | undefined;
-}
+export type Journal = ReturnType<typeof openJournal>;
 
 interface Book {
   readonly ports: Pick<Ports, 'clock' | 'store' | 'emit'>;
@@ -33,28 +18,35 @@ interface Book {
   snapshot: { readonly events: number; readonly at: number } | undefined;
 }
 
-/** `redact` takes secrets out of every event. */
+/** Each event goes into the log and the live view, without secrets; the snapshot with their sum is written less often. */
 export function openJournal(
   ports: Pick<Ports, 'clock' | 'store' | 'emit'>,
   first: RunState,
   redact: (text: string) => string = (text) => text,
-): Journal {
+) {
   const book: Book = { ports, redact, state: ownCopy(first), unsaved: [], snapshot: undefined };
   return {
-    get state() {
+    get state(): RunState {
       return book.state;
     },
-    get dueMs() {
+    /** When the snapshot is due, in ms from now; undefined while it holds everything. */
+    get dueMs(): number | undefined {
       return dueMs(book);
     },
-    record: (event) => record(book, event),
-    heartbeat: (worker, at) => {
+    record: (event: RunEvent): void => record(book, event),
+    /** A heartbeat, which is too frequent to be an event. */
+    heartbeat: (worker: number, at: string): void => {
       const { workers } = book.state;
       const known = workers[worker];
       if (known !== undefined && known.heartbeatAt !== at) workers[worker] = { ...known, heartbeatAt: at };
     },
-    save: () => save(book, () => dueMs(book) === 0),
-    checkpoint: () => save(book, () => dueMs(book) !== undefined),
+    /**
+     * Resolves when everything recorded so far is on the disk: in the log, and in the snapshot if that is due. Files of
+     * the run that another program has removed are made again before, and a warning names them.
+     */
+    save: (): Promise<void> => save(book, () => dueMs(book) === 0),
+    /** Resolves when the snapshot holds everything recorded so far. */
+    checkpoint: (): Promise<void> => save(book, () => dueMs(book) !== undefined),
   };
 }
 

@@ -28,17 +28,14 @@ export interface RunEnd {
   readonly exit: number;
 }
 
-/** Wakes the loop: at once when something has happened, and after a while in any case. */
-export interface Bell {
-  ring(): void;
-  wait(signal: AbortSignal, atMost: number): Promise<void>;
-}
+type Bell = ReturnType<typeof createBell>;
 
-export function createBell(): Bell {
+/** Wakes the loop: at once when something has happened, and after a while in any case. */
+export function createBell() {
   let rung = new AbortController();
   return {
-    ring: () => rung.abort(),
-    wait: async (signal, atMost) => {
+    ring: (): void => rung.abort(),
+    wait: async (signal: AbortSignal, atMost: number): Promise<void> => {
       await sleep(atMost, AbortSignal.any([rung.signal, signal]));
       rung = new AbortController();
     },

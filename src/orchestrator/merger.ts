@@ -3,28 +3,22 @@ import type { Journal } from './journal.ts';
 import type { MergeAction } from './plan.ts';
 import type { RunContext } from './ports.ts';
 
-/** Merges beside the loop, so that no worker waits for a merge. */
-export interface Merger {
-  /** Whether merges are under way; throws the error of the last ones. */
-  readonly busy: boolean;
-  begin(action: MergeAction): void;
-  /** Resolves when no merge is under way; rejects with the error of the last ones. */
-  rest(): Promise<void>;
-}
+export type Merger = ReturnType<typeof createMerger>;
 
-/** `onEnd` is called when merges have ended and are recorded. */
-export function createMerger(context: RunContext, journal: Journal, onEnd: () => void): Merger {
+/** Merges beside the loop, so that no worker waits for a merge. `onEnd` is called when merges have ended and are recorded. */
+export function createMerger(context: RunContext, journal: Journal, onEnd: () => void) {
   let merging: Promise<void> | undefined;
   let failure: { readonly error: unknown } | undefined;
   const check = (): void => {
     if (failure !== undefined) throw failure.error;
   };
   return {
-    get busy() {
+    /** Whether merges are under way; throws the error of the last ones. */
+    get busy(): boolean {
       check();
       return merging !== undefined;
     },
-    begin: (action) => {
+    begin: (action: MergeAction): void => {
       merging = mergeTasks(context, journal, action)
         .catch((error: unknown) => void (failure = { error }))
         .finally(() => {
@@ -32,7 +26,8 @@ export function createMerger(context: RunContext, journal: Journal, onEnd: () =>
           onEnd();
         });
     },
-    rest: async () => {
+    /** Resolves when no merge is under way; rejects with the error of the last ones. */
+    rest: async (): Promise<void> => {
       await merging;
       check();
     },

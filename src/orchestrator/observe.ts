@@ -6,14 +6,10 @@ import { stopRequestOf } from './ports.ts';
 import { createWorkerViews } from './worker-views.ts';
 import type { ViewSources } from './worker-views.ts';
 
-/** Reads workers, requests and the clock into a snapshot. */
-export interface Observer {
-  look(state: RunState): Promise<Omit<Snapshot, 'merging'>>;
-  /** Drops the requests that had their effect; to be called when the state with that effect is saved. */
-  forgetAnswered(): Promise<void>;
-}
+export type Observer = ReturnType<typeof createObserver>;
 
-export function createObserver(sources: ViewSources): Observer {
+/** Reads workers, requests and the clock into a snapshot. */
+export function createObserver(sources: ViewSources) {
   const { context, register } = sources;
   const { ports, options, graph } = context;
   const begun = ports.clock.monotonic();
@@ -21,8 +17,9 @@ export function createObserver(sources: ViewSources): Observer {
   const lookAtWorkers = createWorkerViews(sources);
   const requests = createRequests(ports.store);
   return {
+    /** Drops the requests that had their effect; to be called when the state with that effect is saved. */
     forgetAnswered: requests.forgetAnswered,
-    look: async (state) => {
+    look: async (state: RunState): Promise<Omit<Snapshot, 'merging'>> => {
       const workers = await lookAtWorkers(state);
       return {
         now: ports.clock.now(),
@@ -43,23 +40,18 @@ export function createObserver(sources: ViewSources): Observer {
   };
 }
 
-interface Requests {
-  retries(state: RunState): Promise<readonly string[]>;
-  forgetAnswered(): Promise<void>;
-}
-
 /** A request stays open while its task is failed: the first turn with it may decide something else. */
-function createRequests(store: Pick<StateStore, 'requests' | 'dropRequests'>): Requests {
+function createRequests(store: Pick<StateStore, 'requests' | 'dropRequests'>) {
   const answered = new Set<string>();
   return {
-    retries: async (state) => {
+    retries: async (state: RunState): Promise<readonly string[]> => {
       const open = (await store.requests()).filter(({ id, task }) => {
         if (state.tasks[task]?.status !== 'failed') answered.add(id);
         return !answered.has(id);
       });
       return open.map(({ task }) => task);
     },
-    forgetAnswered: async () => {
+    forgetAnswered: async (): Promise<void> => {
       await store.dropRequests(answered);
       answered.clear();
     },

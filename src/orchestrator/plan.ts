@@ -179,6 +179,7 @@ export function isLive({ status }: WorkerState): boolean {
 export const SETTING_UP = 'its worktree is being set up';
 
 export const attemptId = (task: string, number: number): string => `${task}.${number}`;
+export const taskOfAttempt = (attempt: string): string => attempt.replace(/\.\d+$/, '');
 
 /** No task has such an id: theirs begin with a letter. */
 const GATES = '@gates-of-level-';

@@ -1,21 +1,16 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { randomId, removeTree, systemCode } from '../lib/index.ts';
+import { isMissing, randomId, removeTree } from '../lib/index.ts';
 import type { Ports } from './ports.ts';
 
 type FolderPorts = Pick<Ports, 'repository' | 'store'>;
 
 const GONE = 'gone-';
 
-/** Removes what workers have written, after their end. Only commits and logs stay. */
-export interface WorkerFolders {
-  /** To be called when the worker has ended and its result was taken. Its number is free at once; the removal takes longer. */
-  discard(worker: number): Promise<void>;
-  /** To be called when all workers have ended and all results were taken. Leaves nothing of the run outside the repository. */
-  clear(): Promise<void>;
-}
+export type WorkerFolders = ReturnType<typeof createWorkerFolders>;
 
-export function createWorkerFolders({ repository, store }: FolderPorts): WorkerFolders {
+/** Removes what workers have written, after their end. Only commits and logs stay. */
+export function createWorkerFolders({ repository, store }: FolderPorts) {
   const removals = new Set<Promise<unknown>>();
   const begin = (removal: Promise<unknown>): void => {
     // What cannot be removed now is tried again at the end of the run.
@@ -23,14 +18,16 @@ export function createWorkerFolders({ repository, store }: FolderPorts): WorkerF
     removals.add(over);
   };
   return {
-    discard: async (worker) => {
+    /** To be called when the worker has ended and its result was taken. Its number is free at once; the removal takes longer. */
+    discard: async (worker: number): Promise<void> => {
       const { folder, worktree } = store.paths.worker(worker);
       const gone = path.join(store.paths.workers, `${GONE}${randomId()}`);
       if (!(await moved(folder, gone))) return;
       begin(removeTree(gone));
       begin(repository.removeWorktree(worktree));
     },
-    clear: async () => {
+    /** To be called when all workers have ended and all results were taken. Leaves nothing of the run outside the repository. */
+    clear: async (): Promise<void> => {
       await Promise.all(removals);
       await removeCheckouts({ repository, store });
       await store.removeWorkers();
@@ -61,7 +58,7 @@ async function moved(from: string, to: string): Promise<boolean> {
     await rename(from, to);
     return true;
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
+    if (isMissing(error)) return false;
     throw error;
   }
 }

@@ -1,23 +1,16 @@
-import { constants } from 'node:fs';
-import { chmod, lstat, mkdir, mkdtemp, open } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../lib/index.ts';
 import type { Credentials } from '../protocol/index.ts';
 import { removeIfPossible } from './remove-tree.ts';
 
-/** Where an agent finds its configuration and its credentials. */
-export interface AgentHome {
-  /** Makes a new one with the agent's files; returns the variables for the agent's environment. */
-  prepare(agent: Credentials['agent']): Promise<Environment>;
-  /** Removes it, so that what runs after the agent does not find it. */
-  clear(): Promise<void>;
-}
+export type AgentHome = ReturnType<typeof createAgentHome>;
 
 /**
- * A new folder for every attempt: what a task has written into the last one (hooks, permissions, servers to be started) is
- * never read again.
+ * Where an agent finds its configuration and its credentials: a new folder for every attempt. What a task has written into
+ * the last one (hooks, permissions, servers to be started) is never read again.
  */
-export function createAgentHome(home: string): AgentHome {
+export function createAgentHome(home: string) {
   let folder: string | undefined;
   const clear = async (): Promise<void> => {
     // A task may have closed the home to its own user. When we cannot change it, the task could not either.
@@ -27,8 +20,10 @@ export function createAgentHome(home: string): AgentHome {
     folder = undefined;
   };
   return {
+    /** Removes it, so that what runs after the agent does not find it. */
     clear,
-    prepare: async (agent) => {
+    /** Makes a new one with the agent's files; returns the variables for the agent's environment. */
+    prepare: async (agent: Credentials['agent']): Promise<Environment> => {
       if (!(await lstat(home)).isDirectory()) throw new Error(`the home ${home} is not a folder`);
       await clear();
       folder = await mkdtemp(path.join(home, '.agent-'));
@@ -56,16 +51,8 @@ async function seedAgentHome(folder: string, agent: Credentials['agent']): Promi
   for (const { path: name, content } of agent.files) {
     const file = placeOf(folder, name);
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    const handle = await open(
-      file,
-      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-      0o600,
-    );
-    try {
-      await handle.writeFile(content);
-    } finally {
-      await handle.close();
-    }
+    // Fails where there is something already, also a link.
+    await writeFile(file, content, { flag: 'wx', mode: 0o600 });
   }
   return { ...agent.env, CLAUDE_CONFIG_DIR: folder };
 }

@@ -58,46 +58,38 @@ export function createLog(
   };
 }
 
-interface LogLimits {
-  /** Why nothing more may be printed now. */
-  over(): string | undefined;
-  printed(length: number): void;
-  /** True for the first of several lines. */
-  leaveOut(text: string, why: string): boolean;
-  /** What was left out since the last call, in words. */
-  sum(): string | undefined;
-  renew(): void;
-}
-
-function createLimits(waiting: () => number): LogLimits {
+function createLimits(waiting: () => number) {
   let length = 0;
   let held = false;
   let lines = 0;
   let bytes = 0;
   let cause = '';
   return {
-    over: () => {
+    /** Why nothing more may be printed now. */
+    over: (): string | undefined => {
       if (length >= LOG_LIMIT) return `an attempt may print ${inBytes(LOG_LIMIT)}`;
       // Above the limit, lines are left out until half of it is read: otherwise every second line would be about lines.
       held = waiting() > (held ? WAITING_LIMIT / 2 : WAITING_LIMIT);
       return held ? 'they come faster than they are read' : undefined;
     },
-    printed: (more) => {
+    printed: (more: number): void => {
       length += more;
     },
-    leaveOut: (text, why) => {
+    /** True for the first of several lines. */
+    leaveOut: (text: string, why: string): boolean => {
       lines += 1;
       bytes += text.length + 1;
       cause = why;
       return lines === 1;
     },
-    sum: () => {
+    /** What was left out since the last call, in words. */
+    sum: (): string | undefined => {
       if (lines === 0) return undefined;
       const sum = `${lines.toLocaleString('en-US')} lines (${inBytes(bytes)}) were left out: ${cause}`;
       [lines, bytes] = [0, 0];
       return sum;
     },
-    renew: () => {
+    renew: (): void => {
       length = 0;
     },
   };

@@ -2,22 +2,13 @@ import { withoutControls, writeFileAtomic } from '../lib/index.ts';
 import type { Redactor } from '../logs/index.ts';
 import type { WorkerStatus } from '../protocol/index.ts';
 
-/** The worker's status file, in which it reports everything to the orchestrator. */
-export interface Reporter {
-  /** Changes the status; resolves when it is written. */
-  update(change: Partial<WorkerStatus>): Promise<void>;
-  close(): void;
-}
+export type Reporter = ReturnType<typeof startReporter>;
 
 /** Fields with a fixed word, a name or a time: they hold no secrets, and are not redacted. */
 const NOT_REDACTED = new Set(['session', 'phase', 'attempt', 'at', 'kind', 'outcome', 'commit', 'resetAt']);
 
-export function startReporter(
-  file: string,
-  first: WorkerStatus,
-  beatMs: number,
-  redact: Redactor = (text) => text,
-): Reporter {
+/** The worker's status file, in which it reports everything to the orchestrator. */
+export function startReporter(file: string, first: WorkerStatus, beatMs: number, redact: Redactor = (text) => text) {
   let status = first;
   let writing = Promise.resolve();
   const write = (): Promise<void> => {
@@ -32,12 +23,13 @@ export function startReporter(
   };
   const timer = setInterval(() => void write(), beatMs);
   return {
-    update: (change) => {
+    /** Changes the status; resolves when it is written. */
+    update: (change: Partial<WorkerStatus>): Promise<void> => {
       // Redacted now: the secrets of an attempt are dropped at its end, and its texts are written again later.
       status = { ...status, ...cleared(change, redact) };
       return write();
     },
-    close: () => clearInterval(timer),
+    close: (): void => clearInterval(timer),
   };
 }
 

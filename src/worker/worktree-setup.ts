@@ -12,18 +12,9 @@ export class SetupFailed extends Error {
   override readonly name = 'SetupFailed';
 }
 
-export interface WorktreeSetup {
-  /** Makes the worktree exactly `base`, with the copied files and what the set-up makes. */
-  prepare(options: { base: string; fresh: boolean }): Promise<void>;
-  /** Cleans the worktree while there is no work: the next task most likely starts from the same base. */
-  tidyUp(base: string): void;
-  /** Resolves when no tidying is under way any more. */
-  settled(): Promise<void>;
-  /** Files of the set-up and copied files that no ignore rule covers: no task's work, unless a task declares them. */
-  readonly leftovers: Leftovers;
-}
+export type WorktreeSetup = ReturnType<typeof createWorktreeSetup>;
 
-export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
+export function createWorktreeSetup(context: WorkerContext) {
   const { boot, workspace } = context;
   let leftovers: Leftovers = { paths: [], files: new Set() };
   /** State of the lock files at the last set-up; undefined when what it made is not there. */
@@ -47,17 +38,21 @@ export function createWorktreeSetup(context: WorkerContext): WorktreeSetup {
   };
 
   return {
-    get leftovers() {
+    /** Files of the set-up and copied files that no ignore rule covers: no task's work, unless a task declares them. */
+    get leftovers(): Leftovers {
       return leftovers;
     },
-    settled: async () => void (await tidied),
-    tidyUp: (base) => {
+    /** Resolves when no tidying is under way any more. */
+    settled: async (): Promise<void> => void (await tidied),
+    /** Cleans the worktree while there is no work: the next task most likely starts from the same base. */
+    tidyUp: (base: string): void => {
       // When it fails, the next task's own reset reports why.
       tidied = reset(base, { ignoredToo: false })
         .then(() => base)
         .catch(() => null);
     },
-    prepare: async ({ base, fresh }) => {
+    /** Makes the worktree exactly `base`, with the copied files and what the set-up makes. */
+    prepare: async ({ base, fresh }: { base: string; fresh: boolean }): Promise<void> => {
       if (fresh) await emptyFolders(context.scratch);
       const isTidy = (await tidied) === base;
       tidied = Promise.resolve(null);

@@ -22,13 +22,10 @@ export interface EgressDoorOptions {
   readonly waitMs?: number;
 }
 
-export interface EgressDoor {
-  readonly port: number;
-  close(): void;
-}
+export type EgressDoor = Awaited<ReturnType<typeof openEgressDoor>>;
 
 /** The way out of a container without a network: a port on its loopback whose connections go to the egress proxy. */
-export async function openEgressDoor(options: EgressDoorOptions): Promise<EgressDoor> {
+export async function openEgressDoor(options: EgressDoorOptions) {
   const open = new Set<Socket>();
   const keep = (socket: Socket): void => {
     open.add(socket);
@@ -47,7 +44,7 @@ export async function openEgressDoor(options: EgressDoorOptions): Promise<Egress
   server.on('error', () => undefined);
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => {
+    close: (): void => {
       server.close();
       for (const socket of open) socket.destroy();
     },

@@ -5,16 +5,6 @@ export interface BudgetLimits {
   readonly perSecond: number;
 }
 
-/** A worker whose requests are refused waits longer and longer; other workers do not wait. */
-export interface Budget {
-  /** Calls `examine` when one more connection of the worker may be examined: at once, or in its turn. */
-  enter(worker: number, examine: () => void): void;
-  /** A connection was let through, and does not count. */
-  giveBack(worker: number): void;
-  /** A connection counts once more. */
-  charge(worker: number): void;
-}
-
 interface Account {
   left: number;
   at: number;
@@ -22,7 +12,8 @@ interface Account {
   timer: NodeJS.Timeout | undefined;
 }
 
-export function createBudget({ most, perSecond }: BudgetLimits, now = (): number => performance.now()): Budget {
+/** A worker whose requests are refused waits longer and longer; other workers do not wait. */
+export function createBudget({ most, perSecond }: BudgetLimits, now = (): number => performance.now()) {
   const accounts = new Map<number, Account>();
   const accountOf = (worker: number): Account => {
     const account = accounts.get(worker) ?? { left: most, at: now(), waiting: [], timer: undefined };
@@ -51,12 +42,15 @@ export function createBudget({ most, perSecond }: BudgetLimits, now = (): number
     if (amount < 0) admit(worker);
   };
   return {
-    enter: (worker, examine) => {
+    /** Calls `examine` when one more connection of the worker may be examined: at once, or in its turn. */
+    enter: (worker: number, examine: () => void): void => {
       accountOf(worker).waiting.push(examine);
       admit(worker);
     },
-    giveBack: (worker) => spend(worker, -1),
-    charge: (worker) => spend(worker, 1),
+    /** A connection was let through, and does not count. */
+    giveBack: (worker: number): void => spend(worker, -1),
+    /** A connection counts once more. */
+    charge: (worker: number): void => spend(worker, 1),
   };
 }
 

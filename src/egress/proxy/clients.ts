@@ -25,15 +25,7 @@ export interface Client {
   tunnel: Target | undefined;
 }
 
-export interface Clients {
-  of(socket: Socket): Client | undefined;
-  /** Its target is allowed. */
-  letThrough(client: Client): void;
-  /** It has sent a request before the last one was answered. */
-  ignore(client: Client): void;
-  /** From now on plain requests for that target come on this connection. */
-  examine(client: Client, socket: Socket, tunnel: Target): void;
-}
+export type Clients = ReturnType<typeof receive>;
 
 interface ClientLimits {
   readonly preambleMs: number;
@@ -44,7 +36,7 @@ interface ClientLimits {
 }
 
 /** Each connection begins with a line that names its worker. It is counted, and waits while its worker's budget is used up. */
-export function receive(server: Server, key: string, limits: ClientLimits): Clients {
+export function receive(server: Server, key: string, limits: ClientLimits) {
   const clients = new WeakMap<Socket, Client>();
   const connections = createConnectionLimits(limits.perWorker, limits.all);
   const unnamed = createUnnamed(limits.unnamed);
@@ -67,16 +59,19 @@ export function receive(server: Server, key: string, limits: ClientLimits): Clie
     awaitPreamble(socket, limits.preambleMs, (claim, goOn) => admit(socket, claim, goOn));
   });
   return {
-    of: (socket) => clients.get(socket),
-    letThrough: (client) => {
+    of: (socket: Socket): Client | undefined => clients.get(socket),
+    /** Its target is allowed. */
+    letThrough: (client: Client): void => {
       if (!client.free) budget.giveBack(client.worker);
       client.free = true;
     },
-    ignore: (client) => {
+    /** It has sent a request before the last one was answered. */
+    ignore: (client: Client): void => {
       client.refused = true;
       budget.charge(client.worker);
     },
-    examine: (client, socket, tunnel) => {
+    /** From now on plain requests for that target come on this connection. */
+    examine: (client: Client, socket: Socket, tunnel: Target): void => {
       if (socket.destroyed) return;
       client.tunnel = tunnel;
       parse(socket);

@@ -8,7 +8,6 @@ import { admit } from './admission.ts';
 import type { Resolve } from './admission.ts';
 import { answerConnect, answerRequest } from './answers.ts';
 import { createTurns } from './budget.ts';
-import type { BudgetLimits } from './budget.ts';
 import { receive } from './clients.ts';
 import type { Client, Clients } from './clients.ts';
 import { answerTo } from './denial.ts';
@@ -21,41 +20,28 @@ import { permissionFor, readAbsoluteUri, readAuthority, readOriginForm } from '.
 import type { Target } from '../target/index.ts';
 import { joinTunnel, refuseTunnel } from './tunnel.ts';
 
-export interface ProxyLimits {
+export const LIMITS = {
   /** For the first line, which names the worker. A door sends it at once. */
-  readonly preambleMs: number;
-  /** Connections without this line yet. */
-  readonly unnamed: number;
-  /** For a request's head. */
-  readonly headMs: number;
-  readonly headerBytes: number;
-  /** Between two requests. */
-  readonly keepAliveMs: number;
-  /** Without a byte in either direction. A model may take long before it answers. */
-  readonly idleMs: number;
-  readonly connectMs: number;
-  readonly perWorker: number;
-  readonly all: number;
-  /** How many refusals a worker may cause. */
-  readonly refusals: BudgetLimits;
-  /** Names of one worker that are looked up at the same time. */
-  readonly lookups: number;
-}
-
-export const LIMITS: ProxyLimits = {
   preambleMs: 2000,
-  // More than the system accepts at once: the first line of a client of ours comes before as many others are accepted.
+  /** Connections without this line yet: more than the system accepts at once, so that the line of a client of ours is read. */
   unnamed: 1024,
+  /** For a request's head. */
   headMs: 30_000,
   headerBytes: 32 * 1024,
+  /** Between two requests. */
   keepAliveMs: 60_000,
+  /** Without a byte in either direction. A model may take long before it answers. */
   idleMs: 15 * 60_000,
   connectMs: 15_000,
   perWorker: 128,
   all: 2048,
+  /** How many refusals a worker may cause. */
   refusals: { most: 32, perSecond: 20 },
+  /** Names of one worker that are looked up at the same time. */
   lookups: 8,
 };
+
+export type ProxyLimits = typeof LIMITS;
 
 export interface ProxyOptions {
   readonly rules: readonly EgressRule[];
@@ -96,7 +82,7 @@ export function createProxy(options: ProxyOptions): Server {
     lookUp: createTurns(limits.lookups),
   };
   server.on('request', (request, response) => void onRequest(proxy, request, response));
-  server.on('connect', (request, socket: Socket, head) => void onConnect(proxy, { request, socket, head }));
+  server.on('connect', (request, socket: Socket, head) => void onConnect(proxy, request, socket, head));
   return server;
 }
 
@@ -140,13 +126,7 @@ async function onRequest(proxy: Proxy, request: IncomingMessage, response: Serve
   forward(request, response, { to, upstream, idleMs, headerBytes, failed });
 }
 
-interface ConnectRequest {
-  readonly request: IncomingMessage;
-  readonly socket: Socket;
-  readonly head: Buffer;
-}
-
-async function onConnect(proxy: Proxy, { request, socket, head }: ConnectRequest): Promise<void> {
+async function onConnect(proxy: Proxy, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
   const client = proxy.clients.of(socket);
   socket.on('error', () => undefined);
   // An answer to an earlier request would get into the tunnel; and no tunnel is opened inside another.

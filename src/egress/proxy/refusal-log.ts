@@ -9,12 +9,7 @@ const FORGET_ROUNDS = 12;
 const NEW_IN_ROUND = 20;
 const REMEMBERED = 64;
 
-export interface RefusalLog {
-  add(worker: number, refused: Refused): void;
-  /** Writes what was only counted so far; to be called before the proxy ends. */
-  flush(): void;
-  close(): void;
-}
+export type RefusalLog = ReturnType<typeof createRefusalLog>;
 
 interface Entry {
   readonly refused: Refused;
@@ -32,7 +27,7 @@ interface Account {
 type Logged = Refused & Pick<Refusal, 'repeat' | 'count'>;
 
 /** One record for each new refusal, then counts: a worker that is refused a thousand times a second does not fill the log. */
-export function createRefusalLog(write: (line: string) => void): RefusalLog {
+export function createRefusalLog(write: (line: string) => void) {
   const accounts = new Map<number, Account>();
   const accountOf = (worker: number): Account => {
     const account = accounts.get(worker) ?? { entries: new Map(), overflow: new Map(), newTargets: 0 };
@@ -49,7 +44,7 @@ export function createRefusalLog(write: (line: string) => void): RefusalLog {
   const timer = setInterval(flush, ROUND_MS);
   timer.unref();
   return {
-    add: (worker, refused) => {
+    add: (worker: number, refused: Refused): void => {
       const account = accountOf(worker);
       const { result, host, port, reason, address, detail } = refused;
       const key = JSON.stringify([host, port, reason, address, detail]);
@@ -64,8 +59,9 @@ export function createRefusalLog(write: (line: string) => void): RefusalLog {
         line(worker, { ...refused, repeat: 'first', count: 1 });
       }
     },
+    /** Writes what was only counted so far; to be called before the proxy ends. */
     flush,
-    close: () => clearInterval(timer),
+    close: (): void => clearInterval(timer),
   };
 }
 

@@ -3,4 +3,4 @@ export { proxyEnvironment } from './environment.ts';
 export { proxyProgram } from './program.ts';
 export type { ProxyProgram } from './program.ts';
 export { allowlistProblems, egressRules } from './rules.ts';
-export type { EgressRules, EgressWishes } from './rules.ts';
+export type { EgressRules } from './rules.ts';

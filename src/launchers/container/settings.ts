@@ -1,5 +1,5 @@
-import type { CacheVolume, Egress, Identity, StartSweeper } from '../../containers/index.ts';
-import type { Engine, Mount } from '../../engines/index.ts';
+import type { CacheVolume, ContainersOptions, Egress, Identity } from '../../containers/index.ts';
+import type { Mount } from '../../engines/index.ts';
 import type { AgentAccess, Handover } from '../../protocol/index.ts';
 
 /** How the containers of a run's workers are made, from the configuration; the same for all of them. */
@@ -31,12 +31,8 @@ export interface WorkerEgress extends Egress {
   readonly env: Promise<Readonly<Record<string, string>>>;
 }
 
-export interface ContainerLauncherOptions {
-  readonly engine: Engine;
+export interface ContainerLauncherOptions extends Pick<ContainersOptions, 'engine' | 'startSweeper' | 'outageMs'> {
   readonly settings: ContainerSettings;
-  readonly startSweeper: StartSweeper;
-  /** How long an engine may be away before a run is given up. */
-  readonly outageMs?: number;
 }
 
 /** Values that must not be shown in the output of workers. */

@@ -7,7 +7,7 @@ import type { Complaint, Trouble } from './claude-trouble.ts';
 import { exitWords, failure, limitVerdict, verified } from './ending.ts';
 
 /** What the stream has shown so far. */
-export interface Told {
+export interface Seen {
   readonly cwd: string;
   /** The API's last refusal; null again as soon as the model answers. */
   readonly complaint: Complaint | null;
@@ -20,13 +20,13 @@ export interface Told {
   readonly plainText: string;
 }
 
-export function judge(told: Told, end: AgentEnd, limits: AgentLimits, output: string): AgentVerdict {
-  const { result } = told;
+export function judge(seen: Seen, end: AgentEnd, limits: AgentLimits, output: string): AgentVerdict {
+  const { result } = seen;
   if (result !== null && isSuccess(result) && endedWell(end)) return verified(`done in ${turns(result)}`);
   return (
-    troubleVerdict(told) ??
+    troubleVerdict(seen) ??
     limitVerdict(end, limits, output) ??
-    failure('agent-failed', failureWords(told, end), output)
+    failure('agent-failed', failureWords(seen, end), output)
   );
 }
 
@@ -39,16 +39,16 @@ function endedWell(end: AgentEnd): boolean {
   return end.code === 0 || end.endedBy !== 'itself';
 }
 
-function troubleVerdict(told: Told): AgentVerdict | null {
-  const complaint = told.complaint ?? (told.result === null ? { text: told.plainText } : null);
+function troubleVerdict(seen: Seen): AgentVerdict | null {
+  const complaint = seen.complaint ?? (seen.result === null ? { text: seen.plainText } : null);
   const trouble = complaint === null ? null : troubleOf(complaint);
   if (complaint === null || trouble === null) return null;
-  const outcome: Trouble = trouble === 'rate-limited' && told.accountLimit !== null ? 'usage-limit' : trouble;
-  const reset = outcome === 'usage-limit' ? (told.accountLimit?.resetAt ?? resetIn(complaint.text)) : null;
+  const outcome: Trouble = trouble === 'rate-limited' && seen.accountLimit !== null ? 'usage-limit' : trouble;
+  const reset = outcome === 'usage-limit' ? (seen.accountLimit?.resetAt ?? resetIn(complaint.text)) : null;
   return { outcome, detail: complaint.text, feedback: '', resetAt: reset };
 }
 
-function failureWords({ result, plainText }: Told, end: AgentEnd): string {
+function failureWords({ result, plainText }: Seen, end: AgentEnd): string {
   if (result === null) return `no result, ${exitWords(end.code)}${plainText === '' ? '' : `: ${plainText}`}`;
   if (!isSuccess(result)) return resultWords(result);
   return `a result that says success, but ${exitWords(end.code)}`;

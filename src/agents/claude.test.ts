@@ -268,22 +268,22 @@ describe('a stream without an end', () => {
 });
 
 /** The trouble after each line; the same one in a row only once. */
-function toldBy(lines: readonly string[]): unknown[] {
+function troublesOf(lines: readonly string[]): unknown[] {
   const reader = newReader();
-  const told = lines.map((line) => {
+  const troubles = lines.map((line) => {
     reader.stdout(line);
     return reader.report().trouble;
   });
-  return told.filter((trouble, index) => trouble !== told[index - 1]);
+  return troubles.filter((trouble, index) => trouble !== troubles[index - 1]);
 }
 
 describe('trouble with the model', () => {
   it('is reported from the first try on, in the same words for all tries, and stays when the agent gives up', () => {
-    expect(toldBy(linesOf('unreachable'))).toEqual([null, 'the model cannot be reached; Claude Code tries again']);
+    expect(troublesOf(linesOf('unreachable'))).toEqual([null, 'the model cannot be reached; Claude Code tries again']);
   });
 
   it('ends when the model answers', () => {
-    expect(toldBy(linesOf('retried'))).toEqual([
+    expect(troublesOf(linesOf('retried'))).toEqual([
       null,
       'requests to the model fail (429 rate_limit); Claude Code tries again',
       null,
@@ -296,13 +296,13 @@ describe('trouble with the model', () => {
     [529, 'overloaded', 'requests to the model fail (529 overloaded); Claude Code tries again'],
   ])('with status %s and %s says whether the model has answered', (error_status, error, words) => {
     const retry = { type: 'system', subtype: 'api_retry', error_status, error };
-    expect(toldBy([JSON.stringify(retry)])).toEqual([words]);
+    expect(troublesOf([JSON.stringify(retry)])).toEqual([words]);
   });
 
   it('is one short line, whatever the name of the error', () => {
     const error = `a\nb ${'x'.repeat(5000)}`;
-    const [, told] = toldBy(['{}', JSON.stringify({ type: 'system', subtype: 'api_retry', attempt: 1, error })]);
-    expect(told).toMatch(/^the model cannot be reached \(a b x+…\); Claude Code tries again$/);
-    expect(String(told).length).toBeLessThanOrEqual(TROUBLE_LIMIT);
+    const [, trouble] = troublesOf(['{}', JSON.stringify({ type: 'system', subtype: 'api_retry', attempt: 1, error })]);
+    expect(trouble).toMatch(/^the model cannot be reached \(a b x+…\); Claude Code tries again$/);
+    expect(String(trouble).length).toBeLessThanOrEqual(TROUBLE_LIMIT);
   });
 });

@@ -86,8 +86,8 @@ async function readTip(bundle: FileHandle, file: string, ref: string): Promise<s
 }
 
 /**
- * A failure of git is the worker's fault, unless nothing can be written here. What git prints does not tell: it contains
- * names that the task has chosen, such as "No space left on device". So writing is tried.
+ * A failure of git is the worker's fault, unless nothing can be written here. That is tried, because it cannot be read
+ * from git's message: the task has chosen names in it, possibly "No space left on device".
  */
 async function asRefusal(quarantine: string, size: number, work: () => Promise<void>): Promise<void> {
   try {
@@ -101,7 +101,7 @@ async function asRefusal(quarantine: string, size: number, work: () => Promise<v
   }
 }
 
-/** In a partial clone nothing is fetched from the origin because a worker's bundle names it: it counts as missing. */
+/** In a partial clone git must not fetch an object from the origin because a worker's bundle names it. */
 function gitInQuarantine({ cwd, env }: GitCommand, quarantine: string): GitCommand {
   const own = { GIT_OBJECT_DIRECTORY: quarantine, ...allocating(LIMITS.unpackBytes), GIT_NO_LAZY_FETCH: '1' };
   return gitIn(cwd, withGitSettings(env, LITTLE_MEMORY), own);

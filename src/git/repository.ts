@@ -46,9 +46,9 @@ export async function openRepository(cwd: string, env: Environment) {
     ...worktreesOf(git, commonDir, alone),
     ...commitsOf(git, commonDir),
     ...repairsOf(git, commonDir),
-    /** Folders for a worker that must not write here; what stood in them before is replaced. */
+    /** Makes folders for a worker that must not write here, and replaces what was in them. */
     addPrivateCheckout: privateCheckouts(git, commonDir),
-    /** Where objects are read from: the repository's own folder and those it borrows from. */
+    /** The folders of objects: the repository's own and those that it borrows from. */
     objectFolders: () => objectFolders(commonDir),
     /** Files that git tracks at this path and below, in letters of any case. */
     trackedFiles: (path: string) => trackedFiles(git, path),

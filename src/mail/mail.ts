@@ -18,6 +18,6 @@ export interface Mail {
    * bundle. Rejects with FILE_UNREADABLE when it is larger than `maxBytes` or cannot be read.
    */
   withBundle<T>(worker: number, maxBytes: number, use: (file: string) => Promise<T>): Promise<T | undefined>;
-  /** Shows all workers that their orchestrator lives, until it is closed. */
+  /** Shows all workers that their orchestrator is alive, until it is closed. */
   keepLease(leaseMs: number): Promise<{ close(): void }>;
 }

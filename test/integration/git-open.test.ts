@@ -118,7 +118,7 @@ it('works in a repository that is itself a worktree', async () => {
   expect((await repository.listWorktrees()).map((tree) => tree.folder)).toEqual([folder, second, worker]);
 });
 
-it('tells a submodule from the repository around it', async () => {
+it('opens a submodule as a repository of its own', async () => {
   const { folder, env, git } = tempRepository();
   const library = tempRepository();
   git('submodule', '--quiet', 'add', library.folder, 'libs/library');

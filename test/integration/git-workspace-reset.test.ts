@@ -192,7 +192,7 @@ const TRACES: readonly [string, (bench: Bench) => void][] = [
   ['no folder', ({ folder }) => rmSync(folder, { recursive: true })],
   ['a broken index', ({ git }) => writeFileSync(path.join(git('rev-parse', '--absolute-git-dir'), 'index'), 'broken')],
   [
-    'files that git was told to overlook',
+    'files that are marked as unchanged in the index',
     ({ git, write }) => {
       git('update-index', '--assume-unchanged', 'src/a.txt');
       git('update-index', '--skip-worktree', 'src/b.txt');

@@ -32,7 +32,7 @@ export function messageBody(answer: Answer, model: string): unknown {
 
 /** An answer as the events of a stream. */
 export function messageEvents(answer: Answer, model: string): readonly StreamEvent[] {
-  // A real stream too tells of one output token at first and of the rest at the end.
+  // A real stream also reports one output token at first and the rest at the end.
   const message = { ...envelope(model), content: [], stop_reason: null, usage: { ...TOKENS, output_tokens: 1 } };
   return [
     { type: 'message_start', message },

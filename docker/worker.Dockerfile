@@ -1,16 +1,16 @@
 # The image that workers run in, for arm64 and x86_64. `mahabharatha build` builds it; by hand, from the root of the package:
 #   docker build -f docker/worker.Dockerfile -t mahabharatha-worker .
-# The base needs Node 20.19 or newer and npm; what else is missing comes from its package manager (Debian or Ubuntu).
+# The base needs Node 20.19 or newer and npm. Other programs are installed with apt-get when they are missing.
 ARG BASE_IMAGE=node:24-bookworm-slim
 
 FROM ${BASE_IMAGE} AS foundation
 USER root
-# extra-ca.pem is there when this machine trusts authorities of its own.
+# extra-ca.pem exists only when this machine trusts additional authorities.
 COPY docker/worker/prepare.sh docker/worker/add-certificates.sh docker/worker/extra-ca.pe[m] /opt/mahabharatha/
 RUN sh /opt/mahabharatha/prepare.sh \
  && rm -f /opt/mahabharatha/prepare.sh /opt/mahabharatha/add-certificates.sh /opt/mahabharatha/extra-ca.pem
 
-# A stage of its own: neither npm's cache nor the address of a registry becomes part of the image.
+# A stage of its own, so that npm's cache and the registry's address do not get into the image.
 FROM foundation AS claude
 ARG CLAUDE_CODE_VERSION=2.1.197
 COPY docker/worker/fetch-claude.sh docker/worker/npmr[c] /tmp/fetch/
@@ -20,7 +20,7 @@ FROM foundation
 LABEL org.opencontainers.image.title="mahabharatha-worker" \
       org.opencontainers.image.description="Runs one Mahabharatha worker: git, Node, Claude Code and the worker program." \
       org.opencontainers.image.licenses="MIT"
-# Updates would undo the pin, and the root file system is read-only anyway.
+# Updates would change the fixed version, and the root file system is read-only.
 ENV HOME=/home/worker \
     LANG=C.UTF-8 \
     DISABLE_UPDATES=1 \
@@ -35,6 +35,6 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=2 CMD ["/bi
 ENTRYPOINT ["/opt/mahabharatha/node", "/opt/mahabharatha/worker.mjs", "--worktree", "/workspace", "--inbox", "/run/mahabharatha/inbox", "--outbox", "/run/mahabharatha/outbox", "--shared", "/run/mahabharatha/shared"]
 CMD []
 
-# Last, because it changes most: all the rest then comes from the cache.
+# Last, because these change most often: all before them then comes from the cache.
 COPY dist/bundle/egress/egress.js /opt/mahabharatha/egress.mjs
 COPY dist/bundle/worker/worker.js /opt/mahabharatha/worker.mjs

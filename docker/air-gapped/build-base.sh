@@ -47,14 +47,14 @@ need() {
   done
 }
 
-# What the host says about where things come from; together with the versions it is what makes the image.
+# What the image depends on beside the versions: mirrors, certificates and registry of the host.
 gather() {
   host_sources >"$1/sources.list"
   host_certificates >"$1/certificates.pem"
   host_npmrc >"$1/npmrc"
 }
 
-# The Debian mirrors of this machine's apt, in whatever format they are written, as one-line entries for our suite.
+# The Debian mirrors of this machine's apt, in either format, as one-line entries for our suite.
 host_sources() {
   local own
   own=$(. /etc/os-release && printf %s "${VERSION_CODENAME:-}")
@@ -65,7 +65,7 @@ host_sources() {
       }' | sort -u
 }
 
-# The extra authorities that this machine trusts: what Node is told to trust, and what the administrator put in place.
+# The additional authorities that this machine trusts: those of NODE_EXTRA_CA_CERTS, and those of its administrator.
 host_certificates() {
   local file
   for file in "${NODE_EXTRA_CA_CERTS:-}" /usr/local/share/ca-certificates/*.crt; do
@@ -73,7 +73,7 @@ host_certificates() {
   done
 }
 
-# The registry alone, and no credentials in its address: everything else of the user's npm configuration stays here.
+# Only the registry, without credentials in its address, and nothing else of the user's npm configuration.
 host_npmrc() {
   local registry
   registry=$(npm --loglevel=error config get registry)
@@ -92,7 +92,7 @@ content_of_image() {
   docker image inspect --format '{{index .Config.Labels "mahabharatha.base-content"}}' "$image" 2>/dev/null || true
 }
 
-# npm checks what it fetches against the registry's checksums.
+# npm verifies the packages with the registry's checksums.
 fetch_node() {
   local architecture
   case $(dpkg --print-architecture) in
@@ -106,7 +106,7 @@ fetch_node() {
   tar -xzf "$1/npm-$NPM_VERSION.tgz" -C "$1/npm" --strip-components=1
 }
 
-# Run by mmdebstrap with the new root as its argument.
+# mmdebstrap runs it with the new root as its argument.
 write_customization() {
   cat <<'HOOK'
 #!/bin/sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Adds the certificates of a PEM file to the system's store, those only that it does not have yet, and loses none of it:
-# the store's own tool makes it anew from files, so what somebody has put into the store alone becomes a file first.
+# Adds to the system's store those certificates of a PEM file that it does not have yet, and keeps all others:
+# update-ca-certificates writes the store anew from files, so certificates without a file get one first.
 # Usage: add-certificates.sh <file> [root of the system, default /]
 set -eu
 pem=$1
@@ -19,14 +19,14 @@ main() {
   make_store
   kept=$(write_missing "$before")
   rm -f "$before"
-  [ "$kept" -eq 0 ] || { make_store; echo "$kept certificates kept that were in the store alone"; }
+  [ "$kept" -eq 0 ] || { make_store; echo "$kept certificates kept that had no file"; }
 }
 
 make_store() {
   if [ -n "$root" ]; then chroot "$root" update-ca-certificates >/dev/null; else update-ca-certificates >/dev/null; fi
 }
 
-# One certificate per file, or the store's own tool leaves them out of the hashed links. Prints how many there were.
+# One certificate per file, else update-ca-certificates makes no hashed links for them. Prints how many were missing.
 write_missing() {
   awk -v extra="$extra" '
     function free_name(file, there, line) {

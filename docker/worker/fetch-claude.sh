@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fetches one version of Claude Code from npm into /opt/claude/claude: the program alone, it needs nothing beside it.
+# Fetches one version of Claude Code from npm into /opt/claude/claude. The program needs no other files.
 set -eu
 here=$(dirname "$0")
 version=$1
@@ -9,7 +9,7 @@ if [ -s /etc/ssl/certs/ca-certificates.crt ]; then export NODE_EXTRA_CA_CERTS=/e
 work=$(mktemp -d)
 cd "$work"
 npm install --no-audit --no-fund --no-update-notifier --ignore-scripts --cache "$work/cache" "@anthropic-ai/claude-code@$version"
-# Its install script only puts the platform's program in place; run by hand, it works where npm runs no scripts.
+# Its install script only copies the platform's program. It is run by hand, because npm may be set to run no scripts.
 (cd node_modules/@anthropic-ai/claude-code && node install.cjs)
 mkdir -p /opt/claude
 install -m 755 node_modules/@anthropic-ai/claude-code/bin/claude.exe /opt/claude/claude

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Healthy is a worker that has written its status lately; it does so every two seconds or more often, whatever its agent does.
-# A process that hangs is still there, so being there proves nothing.
+# A worker is healthy when it has written its status lately: it does so at least every two seconds, whatever its agent does.
+# That its process exists is not enough, since it may hang.
 # Usage: healthcheck.sh [status file] [oldest age in seconds]
 status=${1:-/run/mahabharatha/outbox/status.json}
 limit=${2:-30}

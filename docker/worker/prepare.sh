@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run once, as root, while the image is built: makes the base image one that a worker can live in.
+# Run as root while the image is built: prepares the base for workers.
 set -eu
 here=$(dirname "$0")
 store=/etc/ssl/certs/ca-certificates.crt
@@ -21,14 +21,14 @@ has() { command -v "$1" >/dev/null; }
 
 check_node() {
   node --eval 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' && has npm && return
-  echo 'The base image needs Node 20.19 or newer with npm: an official node image will do (the slim one too),' >&2
+  echo 'The base image needs Node 20.19 or newer with npm: use an official node image (the slim one, too),' >&2
   echo 'or make one from Debian packages with docker/air-gapped/build-base.sh.' >&2
   exit 1
 }
 
 install_packages() {
   has apt-get || { echo 'The base image needs bash, ca-certificates, curl and git, or apt-get to install them.' >&2; exit 1; }
-  # The package of certificates makes the store anew when it is installed.
+  # Installing the package of certificates writes the store anew.
   before=$(mktemp)
   [ ! -s "$store" ] || cat "$store" >"$before"
   apt-get update
@@ -39,31 +39,30 @@ install_packages() {
   rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/log/apt /var/log/dpkg.log
 }
 
-# Nobody becomes somebody else in a worker.
+# No program in a worker may run with the rights of another user.
 drop_set_id_bits() {
   find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 }
 
-# Who runs here is decided when the container starts, so nothing may depend on one uid: the home is anybody's, the mount
-# points are nobody's. What is under them is mounted.
+# The uid is chosen when the container starts, so every user may write the home folder. Mount points belong to root.
 make_folders() {
   mkdir -p /home/worker /workspace /gitdir /run/mahabharatha/inbox /run/mahabharatha/outbox /run/mahabharatha/shared
   chmod 1777 /home/worker
-  # Volumes are mounted over these: a fresh one takes over the rights that it finds here.
+  # Volumes are mounted here: a new one takes over the rights of these folders.
   mkdir -p /run/mahabharatha/egress
   chmod 1777 /run/mahabharatha/egress
   for name in npm yarn pnpm pip uv cargo go; do
     mkdir -p "/caches/$name"
     chmod 1777 "/caches/$name"
   done
-  # By this path the worker starts, whatever node is put first on the PATH later. A program that its user may not read
-  # runs as a process that no other process of this user may trace or look into (/proc/<pid>/mem, environ, fd): a copy,
-  # since tasks' own node is to be like any other program.
+  # The worker starts by this path, whatever node is first on the PATH later. No other process of a user may trace a process
+  # whose program that user may not read, or look into it (/proc/<pid>/mem, environ, fd). It is a copy, so that the node of
+  # tasks stays an ordinary program.
   cp -L "$(command -v node)" "$here/node"
   chmod 0111 "$here/node"
 }
 
-# Workers that root starts are users of their own (src/launchers/container/identity.ts), and programs look up who they are.
+# Workers that root starts have a user each (src/containers/identity.ts), and programs look their user up.
 make_users() {
   echo 'workers:x:70000:' >> /etc/group
   number=0

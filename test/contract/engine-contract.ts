@@ -13,7 +13,7 @@ export interface EngineUnderTest {
   readonly engine: Engine;
   /** An image with a shell. */
   readonly image: string;
-  /** Another engine on the same machine, as after a restart of ours. */
+  /** Another engine object for the same machine, as after a restart of our process. */
   again(): Engine;
 }
 
@@ -22,7 +22,7 @@ const gone = (engine: Engine, id: string): Promise<void> =>
 
 const digest = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-/** What every engine does. */
+/** What every engine must do. */
 export function engineContract(name: string, make: () => EngineUnderTest): void {
   describe(`the engine contract: ${name}`, () => {
     const tags: string[] = [];
@@ -337,7 +337,7 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       await engine.logs(id, { follow: true, tail: 'all', signal: controller.signal }, sink);
     });
 
-    // The engine itself loses this news now and then: with cgroup 1 it was 3 times out of 80.
+    // The engine itself loses this event now and then: with cgroup 1 it was 3 times out of 80.
     it('reports that a container ran out of memory', { retry: 4 }, async () => {
       const { id } = await start('hungry');
       expect(await engine.waitContainer(id)).toMatchObject({ oomKilled: true });

@@ -38,7 +38,7 @@ const tmpfs = (target: string, megabytes: number, exec = false): Mount => ({
   exec,
 });
 
-/** Engines write "none of these" in different ways. */
+/** Engines say "none of these" in different ways. */
 function leftOpen(config: object | undefined): { devices?: unknown; ports?: unknown } {
   const { Devices, PortBindings } = config as { Devices: unknown; PortBindings: unknown };
   return {
@@ -98,7 +98,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
       Tmpfs: { '/tmp': 'rw,exec,nosuid,nodev,size=16777216,mode=700,uid=4711,gid=4712' },
     });
     expect({ devices: [], ports: {}, ...leftOpen(HostConfig) }).toEqual({ devices: [], ports: {} });
-    // The engine tells them in no order.
+    // The engine lists them in no order.
     expect(Mounts).toHaveLength(2);
     expect(Mounts).toEqual(
       expect.arrayContaining([
@@ -246,7 +246,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     await holder.printed('ready');
     const id = holder.output().split(' ')[0] ?? '';
     const exit = engine.waitContainer(id);
-    // The wait begins with requests of its own: it must know of the container before that is gone.
+    // The wait begins with some requests, which must find the container.
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await engine.inspectContainer(id)).toMatchObject({ name, status: 'running' });
     process.kill(holder.pid, 'SIGKILL');
@@ -289,7 +289,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
   });
 });
 
-/** The sources as they are now, for another process. */
+/** Bundles the sources for another process. */
 function compileEngines(): string {
   const [root, folder] = [fileURLToPath(new URL('../../', import.meta.url)), tempFolder()];
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc');

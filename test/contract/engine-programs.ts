@@ -11,7 +11,7 @@ const UNTIL_KILLED = 'while :; do sleep 0.05; done';
 
 const define = (shell: string, fake: FakeProgram): TestProgram => ({ shell, fake });
 
-/** What the containers of the contract do, once in the shell's words and once in the fake's. */
+/** What the containers of the contract do: a shell script, and the same for the fake engine. */
 export const PROGRAMS = {
   twoStreams: define('echo out; echo err >&2; echo more; exit 3', (container) => {
     container.stdout('out\n');
@@ -53,7 +53,7 @@ export const PROGRAMS = {
   ),
 } as const satisfies Record<string, TestProgram>;
 
-/** The fake's machine runs what the command says. */
+/** Runs the program of the fake engine that stands for the container's command. */
 export const runFake: FakeProgram = (container) => {
   const program = Object.values(PROGRAMS).find(({ shell }) => shell === container.spec.command.at(-1));
   if (program === undefined) throw new Error(`no program for ${container.spec.command.join(' ')}`);

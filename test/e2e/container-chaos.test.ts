@@ -20,16 +20,16 @@ import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts
 const WORKER = /^mahabharatha-worker-/;
 const EGRESS = /^mahabharatha-egress-/;
 
-const MADE = atEngine('onQuestion', ['POST /containers/:id/start', WORKER]);
+const MADE = atEngine('onRequest', ['POST /containers/:id/start', WORKER]);
 const AT_WORK = after('worker-phase');
 /** The orphans of others are looked for first. */
-const TAKING_OVER = atEngine('onQuestion', ['GET /containers/json'], 2);
+const TAKING_OVER = atEngine('onRequest', ['GET /containers/json'], 2);
 
 /** In the order of a run. */
 const MOMENTS: readonly Moment[] = [
   after('run-started'),
   atEngine('onAnswer', ['POST /containers/create', EGRESS]),
-  atEngine('onQuestion', ['POST /containers/:id/start', EGRESS]),
+  atEngine('onRequest', ['POST /containers/:id/start', EGRESS]),
   MADE,
   atEngine('onAnswer', ['POST /containers/:id/start', WORKER]),
   AT_WORK,
@@ -40,7 +40,7 @@ const MOMENTS: readonly Moment[] = [
   atEngine('onAnswer', ['POST /containers/:id/kill', WORKER]),
 ];
 const MORE: readonly Moment[] = [
-  atEngine('onQuestion', ['POST /volumes/create']),
+  atEngine('onRequest', ['POST /volumes/create']),
   atEngine('onAnswer', ['POST /containers/create', WORKER]),
   atEngine('onAnswer', ['POST /containers/:id/attach', WORKER]),
   atEngine('onAnswer', ['POST /containers/:id/start', EGRESS]),

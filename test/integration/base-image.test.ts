@@ -10,7 +10,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 const SCRIPTS = fileURLToPath(new URL('../../docker/worker', import.meta.url));
 const { image, why } = await dockerForTests();
 
-/** A base whose store has been extended by hand: what `update-ca-certificates` knows nothing of. */
+/** Adds a certificate to the store by hand, which `update-ca-certificates` does not know. */
 const BY_HAND = 'cat /given/hand.pem >> /etc/ssl/certs/ca-certificates.crt';
 /** Prints which of the given certificates are in the store, and how many there are in all. */
 const LOOK = `
@@ -19,7 +19,7 @@ for name in hand new; do
 done
 echo "$(grep -c BEGIN /etc/ssl/certs/ca-certificates.crt) in all"`;
 
-/** What an installation of the package does to the store. */
+/** A fake apt-get, which writes the store anew as the package of certificates does. */
 const APT = `printf '#!/bin/sh\\n[ "$1" != install ] || update-ca-certificates\\n' > /usr/local/bin/apt-get; chmod +x /usr/local/bin/apt-get`;
 
 function inBase(script: string): string[] {

@@ -23,11 +23,11 @@ import { waitUntil } from '../support/wait-until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const BASE = process.env['MAHABHARATHA_TEST_IMAGE'] ?? 'mahabharatha-base:bookworm';
-/** Nobody: no entry of /etc/passwd has it, as with the uid of most users. */
+/** No entry of /etc/passwd in the image has it, as with the uid of most users. */
 const UID = 12_345;
-/** Images of another version have other tags: other tests on the same engine do not remove or rename these. */
+/** With a version of their own, images have tags of their own: other tests on the engine do not remove or rename these. */
 const VERSION = `0.0.0-test.${randomId()}`;
-/** In the place of the name "latest", which every build on the engine takes. */
+/** In place of the name "latest", which every build on the engine moves to its image. */
 const LATEST = `mahabharatha-test-latest:${randomId()}`;
 const LOCKED = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--network=none', '--tmpfs=/tmp'];
 
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
 
   afterAll(() => {
     for (const tag of [...made, image.tag, LATEST]) spawnSync('docker', ['image', 'rm', '--force', tag]);
-    // What a build without cache has left nameless, and only of these tests.
+    // Images of these tests that a build without cache has left without a name.
     spawnSync('docker', ['image', 'prune', '--force', `--filter=label=mahabharatha.version=${VERSION}`]);
   });
 
@@ -149,7 +149,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     const before = await findRunImage(theEngine(), request({ packageRoot }));
     expect(before.state).toMatchObject({ state: 'stale', reasons: ['the worker program has changed'] });
 
-    // The image may be older than the builder's cache: one build fills it, the next one shows what it is good for.
+    // The builder's cache may have lost the image's steps: the first build fills it, the second one uses it.
     made.push(only(await build({ packageRoot }, [])).tag);
     appendFileSync(path.join(packageRoot, 'dist/bundle/worker/worker.js'), '\n// changed again\n');
     const lines: string[] = [];
@@ -195,7 +195,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     await expect(build({ base: bare })).rejects.toThrow(/needs Node 20\.19 or newer with npm[^]*air-gapped/);
   });
 
-  // Last: a build with another proxy shares no cache with the others.
+  // The last test, because a build with another proxy shares no cache with the others.
   it('contains no registry, proxy or path of the machine that has built it', async () => {
     const env = { ...process.env, NO_PROXY: 'a-name-of-ours.example', npm_config_registry: registryWithPassword() };
     const again = only(await build({ env, noCache: true }));
@@ -262,7 +262,7 @@ function certificatesIn(pem: string): string[] {
   return pem.replaceAll('\r', '').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 }
 
-/** The registry of this machine, with somebody's password in its address. */
+/** The registry of this machine, with a password in its address. */
 function registryWithPassword(): string {
   const url = new URL(execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8', cwd: ROOT }).trim());
   url.username = 'somebody';
@@ -279,7 +279,7 @@ function copyOfPackage(): string {
   return folder;
 }
 
-/** What a launcher would mount for one worker, all of it the worker's own. */
+/** The folders that a launcher mounts for one worker, with the worker's uid as owner. */
 function workerFolders(): { mounts: string[]; status: string } {
   const folder = tempFolder();
   const [worktree, inbox, outbox, shared] = ['worktree', 'inbox', 'outbox', 'shared'].map((name) =>
@@ -310,7 +310,7 @@ function workerFolders(): { mounts: string[]; status: string } {
   return { mounts, status: path.join(outbox, 'status.json') };
 }
 
-/** To the worker's uid, when we may; else everybody may write. */
+/** Makes the worker's uid the owner if this process may do so, and lets all users write otherwise. */
 function giveAway(file: string): void {
   if (process.getuid?.() === 0) chownSync(file, UID, UID);
   else chmodSync(file, 0o777);

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 export interface Certificate {
   readonly key: string;
-  /** Self-signed: a client that trusts it trusts the server. */
+  /** Self-signed, so a client that trusts it trusts the server. */
   readonly certificate: string;
   readonly file: string;
 }
@@ -12,7 +12,7 @@ export interface Certificate {
 /** For a server at this address. */
 export function certify(host: string, folder: string): Certificate {
   const [key, file] = [path.join(folder, 'key.pem'), path.join(folder, 'certificate.pem')];
-  // Behind a proxy npm compares the certificate with "localhost" when the URL has an address.
+  // Behind a proxy, npm compares the certificate with "localhost" when the URL has an IP address.
   const names = `subjectAltName=IP:${host},DNS:localhost`;
   const request = ['-subj', '/CN=test', '-addext', names, '-days', '2'];
   const output = ['-keyout', key, '-out', file];

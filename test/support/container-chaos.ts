@@ -155,7 +155,7 @@ const fits = (asked: Asked, [what, container]: Question): boolean =>
   `${asked.method} ${asked.path}` === what && (container?.test(asked.container ?? '') ?? true);
 
 /** Exactly then: the engine's answer does not reach it any more, or its question does not reach the engine. */
-export function atEngine(at: 'onAnswer' | 'onQuestion', question: Question, nth = 1): Moment {
+export function atEngine(at: 'onAnswer' | 'onRequest', question: Question, nth = 1): Moment {
   return {
     name: `${at === 'onAnswer' ? 'after' : 'before'} ${question[0]} ${question[1]?.source ?? ''}`.trim(),
     kill: async ({ gate }, live) => {

@@ -2,7 +2,7 @@ import type { ContainerSpec, Engine, ImageBuild } from '../../src/engines/index.
 import { randomId } from '../../src/lib/index.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** What this run of the tests has made, and nothing else, has this label. */
+/** The label of all that this run of the tests has made. */
 export const MARK = { 'mahabharatha.test': randomId() };
 
 export function newSpec(image: string, shell: string, more: Partial<ContainerSpec> = {}): ContainerSpec {
@@ -42,7 +42,7 @@ export function newBuild(image: string, steps: readonly string[], more: Partial<
   };
 }
 
-/** A container that is attached to and started, and what it has printed so far. */
+/** A started container with its attachment, and its output so far. */
 export interface LiveContainer {
   readonly id: string;
   readonly out: { stdout: string; stderr: string };
@@ -70,7 +70,7 @@ export async function startContainer(engine: Engine, spec: ContainerSpec): Promi
   };
 }
 
-/** Removes all that this run of the tests has made. */
+/** Removes all containers, volumes and given images of this run of the tests. */
 export async function removeAll(engine: Engine, tags: readonly string[]): Promise<void> {
   for (const { id } of await engine.listContainers(MARK)) await engine.removeContainer(id);
   for (const { name } of await engine.listVolumes(MARK)) await engine.removeVolume(name);

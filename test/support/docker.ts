@@ -7,7 +7,7 @@ interface DockerForTests {
   readonly image: string;
   /** Another client of the same engine. */
   again(): Engine;
-  /** Why there is none, for the name of what is skipped; empty when there is one. */
+  /** Why tests are skipped, for their names; empty when they run. */
   readonly why: string;
 }
 
@@ -31,7 +31,7 @@ async function whatIsMissing(engine: Engine | undefined, image: string, tried: r
   return `no image ${image}; name another one with a shell in MAHABHARATHA_TEST_IMAGE`;
 }
 
-/** Removes what builds that failed or were called off have left. */
+/** Removes what failed and aborted builds have left. */
 export function forgetBuilds(labels: Labels): void {
   const filters = Object.entries(labels).flatMap(([name, value]) => ['--filter', `label=${name}=${value}`]);
   execFileSync('docker', ['image', 'prune', '--force', ...filters]);

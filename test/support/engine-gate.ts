@@ -3,33 +3,33 @@ import type { Socket } from 'node:net';
 import path from 'node:path';
 import { searchEngine } from '../../src/engines/index.ts';
 
-/** What a program asks of the engine; of a container that it has made itself, also by which name it was made. */
+/** A request to the engine, with the name of its container if that was created through this gate. */
 export interface Asked {
   readonly method: string;
   readonly path: string;
   readonly container: string | undefined;
 }
 
-/** A door before the engine, for tests that must be there at an exact moment between two of its answers. */
+/** A proxy before the engine, for tests that act at an exact moment between two of its answers. */
 export interface EngineGate {
   /** For DOCKER_HOST. */
   readonly host: string;
-  /** The first answer to a question like this is held back, for ever, and this is called. */
+  /** Calls back at the first answer to a matching request, and never passes that answer on. */
   onAnswer(matches: (asked: Asked) => boolean, call: () => void): void;
-  /** The first question like this is not passed on. */
-  onQuestion(matches: (asked: Asked) => boolean, call: () => void): void;
+  /** Calls back at the first matching request, and never passes it on. */
+  onRequest(matches: (asked: Asked) => boolean, call: () => void): void;
   close(): void;
 }
 
 interface Trap {
-  readonly at: 'question' | 'answer';
+  readonly at: 'request' | 'answer';
   readonly matches: (asked: Asked) => boolean;
   readonly call: () => void;
 }
 
 export async function createEngineGate(folder: string): Promise<EngineGate> {
   const { endpoint } = await searchEngine(process.env);
-  if (endpoint === undefined) throw new Error('no engine to stand before');
+  if (endpoint === undefined) throw new Error('there is no engine');
   const place = endpoint.kind === 'socket' ? { path: endpoint.path } : { host: endpoint.host, port: endpoint.port };
   const file = path.join(folder, 'engine.sock');
   const names = new Map<string, string>();
@@ -38,7 +38,7 @@ export async function createEngineGate(folder: string): Promise<EngineGate> {
   const server = net.createServer({ allowHalfOpen: true }, (client) => {
     const engine = net.connect({ ...place, allowHalfOpen: true });
     let asked: Asked | undefined;
-    const sprung = (at: Trap['at']): boolean => {
+    const isCaught = (at: Trap['at']): boolean => {
       if (trap?.at !== at || asked === undefined || !trap.matches(asked)) return false;
       const { call } = trap;
       trap = undefined;
@@ -46,13 +46,13 @@ export async function createEngineGate(folder: string): Promise<EngineGate> {
       return true;
     };
     client.on('data', (chunk) => {
-      asked = questionIn(chunk, names) ?? asked;
-      if (!sprung('question')) engine.write(chunk);
+      asked = requestIn(chunk, names) ?? asked;
+      if (!isCaught('request')) engine.write(chunk);
     });
     engine.on('data', (chunk) => {
       const id = asked?.path === '/containers/create' ? /"Id":"([0-9a-f]{64})"/.exec(chunk.toString())?.[1] : undefined;
       if (id !== undefined && asked?.container !== undefined) names.set(id, asked.container);
-      if (!sprung('answer')) client.write(chunk);
+      if (!isCaught('answer')) client.write(chunk);
     });
     join(client, engine, sockets);
     join(engine, client, sockets);
@@ -61,7 +61,7 @@ export async function createEngineGate(folder: string): Promise<EngineGate> {
   return {
     host: `unix://${file}`,
     onAnswer: (matches, call) => (trap = { at: 'answer', matches, call }),
-    onQuestion: (matches, call) => (trap = { at: 'question', matches, call }),
+    onRequest: (matches, call) => (trap = { at: 'request', matches, call }),
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -69,8 +69,8 @@ export async function createEngineGate(folder: string): Promise<EngineGate> {
   };
 }
 
-/** A request begins a chunk, because a client waits for the answer before its next request. */
-function questionIn(chunk: Buffer, names: ReadonlyMap<string, string>): Asked | undefined {
+/** Each request begins a chunk, because a client waits for the answer before its next request. */
+function requestIn(chunk: Buffer, names: ReadonlyMap<string, string>): Asked | undefined {
   const found = /^(GET|POST|DELETE|PUT|HEAD) (?:\/v[\d.]+)?(\S+) HTTP/.exec(chunk.toString('latin1', 0, 4000));
   if (found === null) return undefined;
   const url = new URL(found[2] ?? '/', 'http://engine');

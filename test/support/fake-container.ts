@@ -8,7 +8,7 @@ import type { ContainerExit, ContainerInfo, ContainerSpec } from '../../src/engi
 import { randomId } from '../../src/lib/index.ts';
 import type { AppError } from '../../src/lib/index.ts';
 
-/** What a fake container needs of the machine it lives on. */
+/** What a fake container needs of its machine. */
 interface Machine {
   readonly program: FakeProgram;
   readonly images: ReadonlyMap<string, unknown>;
@@ -22,13 +22,13 @@ export interface FakeProcess {
   stdout(text: string): void;
   stderr(text: string): void;
   exit(code: number): void;
-  /** What a process does that wants more memory than there is. */
+  /** Ends the container as when its memory is used up. */
   runOutOfMemory(): void;
   /** Called on SIGTERM; without it the container ends at once. */
   onTerm(listener: () => void): void;
 }
 
-/** What a fake container does, in place of a command. */
+/** Replaces the command of a container. */
 export type FakeProgram = (process: FakeProcess) => void;
 
 export interface FakeContainer {
@@ -43,7 +43,7 @@ export interface FakeContainer {
   end: (exit: ContainerExit) => void;
 }
 
-/** Checks what an engine checks before there is a container. */
+/** Makes the same checks as an engine before it creates a container. */
 export function createFakeContainer({ images, containers }: Machine, spec: ContainerSpec): string {
   if (!images.has(spec.image)) throw engineErrors.IMAGE_MISSING({ image: spec.image });
   for (const { spec: other } of containers.values()) {

@@ -7,7 +7,7 @@ import { createFakeContainer, failed, infoOf, startFakeContainer } from './fake-
 import type { FakeContainer, FakeProgram } from './fake-container.ts';
 import { hasLabels, imageOf, imagesOf } from './fake-images.ts';
 
-/** What containers live on. It outlives an engine, as a daemon outlives its clients. */
+/** Has the containers, and outlives an engine object, as a daemon outlives its clients. */
 export interface FakeEngineMachine {
   readonly program: FakeProgram;
   readonly images: Map<string, ImageInfo>;
@@ -34,7 +34,7 @@ export function createFakeEngineMachine(program: FakeProgram, images: readonly s
   return machine;
 }
 
-/** Stops the engine, as `systemctl stop docker` would; its containers live on. */
+/** Stops the engine, as `systemctl stop docker` does; its containers go on. */
 export function takeDown(machine: FakeEngineMachine): void {
   machine.up = false;
   machine.events.emit('down');
@@ -54,7 +54,7 @@ const INFO: EngineInfo = {
   endpoint: 'fake',
 };
 
-/** An engine without a daemon, for tests of what uses one. */
+/** An engine without a daemon, for tests of code that uses an engine. */
 export function createFakeEngine(machine: FakeEngineMachine): Engine {
   const engine: Engine = {
     name: 'fake',

@@ -5,7 +5,7 @@ import { randomId } from '../../src/lib/index.ts';
 import { failed } from './fake-container.ts';
 import type { FakeContainer } from './fake-container.ts';
 
-/** What fake images need of the machine they are on. */
+/** What fake images need of their machine. */
 interface Machine {
   readonly images: Map<string, ImageInfo>;
   readonly containers: ReadonlyMap<string, FakeContainer>;
@@ -15,7 +15,7 @@ interface Machine {
 export const hasLabels = (own: Labels, wanted: Labels): boolean =>
   Object.entries(wanted).every(([name, value]) => own[name] === value);
 
-/** Its names are the machine's: an image is asked for them when it is looked at. */
+/** Without names: the machine has them, and adds them when the image is inspected. */
 export function imageOf(id: string, labels: Labels): ImageInfo {
   const now = new Date().toISOString();
   const common = { user: '', arch: 'amd64', env: {}, volumes: [], bytes: 1000, tags: [], createdAt: now };
@@ -49,7 +49,7 @@ export function imagesOf(machine: Machine): ImageParts {
   };
 }
 
-/** By its id, or one of its names. */
+/** By its id or one of its names. */
 function findImage({ images }: Machine, name: string): ImageInfo | undefined {
   const image = images.get(name) ?? [...images.values()].find(({ id }) => id === name);
   const tags = [...images].filter(([, { id }]) => id === image?.id).map(([tag]) => tag);
@@ -60,7 +60,7 @@ function isUsed({ containers }: Machine, { tags }: ImageInfo): boolean {
   return [...containers.values()].some(({ spec }) => tags.includes(spec.image));
 }
 
-/** Knows two commands: `RUN echo …` and `RUN exit …`. */
+/** Runs two commands: `RUN echo …` and `RUN exit …`. */
 function build(machine: Machine, plan: ImageBuild, onLine: (line: string) => void): string {
   plan.signal?.throwIfAborted();
   const { tag, files, labels, buildArgs } = plan;

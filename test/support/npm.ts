@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { tempFolder } from './temp-folder.ts';
 
-/** An environment with an npm of our own on the PATH. */
+/** An environment with a fake npm on the PATH. */
 export function npmThat(does: string): Record<string, string> {
   const folder = tempFolder();
   const file = path.join(folder, 'npm');

@@ -4,7 +4,7 @@ import { tempFolder } from './temp-folder.ts';
 
 const SCRIPTS = ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh'];
 
-/** A package with sources of its own, so that a test may change them. */
+/** A package with the sources of images, which a test may change. */
 export function packageFolder(program = 'work()'): string {
   const root = tempFolder();
   for (const folder of ['docker/worker', 'dist/bundle/worker', 'dist/bundle/egress'])

@@ -7,12 +7,12 @@ import { createDockerEngine } from '../../src/engines/index.ts';
 import { endOf, findByEnvironment, randomId } from '../../src/lib/index.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** An engine of the test's own, which may be ended as one likes: the machine's is never touched. */
+/** An engine of the test's own, which may be killed; the machine's engine is not touched. */
 export interface SecondEngine {
   /** For DOCKER_HOST. */
   readonly host: string;
   start(): Promise<void>;
-  /** Resolves when the daemon is gone; after SIGKILL its containers live on. */
+  /** Resolves when the daemon has ended; after SIGKILL its containers go on. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   docker(...args: string[]): string;
   remove(): Promise<void>;
@@ -20,7 +20,7 @@ export interface SecondEngine {
 
 const MARK = 'MAHABHARATHA_TEST_ENGINE';
 
-/** Why there can be none, for the name of what is skipped; empty when there can. */
+/** Why tests are skipped, for their names; empty when they run. */
 export function whyNoSecondEngine(): string {
   if (process.getuid?.() !== 0) return 'a second dockerd needs root';
   try {
@@ -31,15 +31,12 @@ export function whyNoSecondEngine(): string {
   }
 }
 
-/**
- * Started in a network of its own: a daemon without a bridge removes the one that it finds, and that would be the
- * machine's.
- */
+/** In a network namespace of its own: a daemon without a bridge removes the one that it finds, which would be the machine's. */
 export function createSecondEngine(): SecondEngine {
   const folder = mkdtempSync(path.join(tmpdir(), 'mahabharatha-test-engine-'));
   const [socket, mark] = [path.join(folder, 'engine.sock'), randomId()];
   const host = `unix://${socket}`;
-  // The machine's own settings are not for this one.
+  // An empty file, in place of the settings of the machine's engine.
   writeFileSync(path.join(folder, 'settings.json'), '{}');
   const engine = createDockerEngine({ kind: 'socket', path: socket });
   const log = openSync(path.join(folder, 'log'), 'a');
@@ -85,18 +82,18 @@ function argumentsIn(folder: string, host: string): string[] {
   return [...own, '--host', host, '--bridge=none', '--iptables=false', '--ip-masq=false'];
 }
 
-/** containerd dies with its daemon, but its zombie counts as alive until it is reaped. */
+/** containerd ends with its daemon, but counts as alive while it is a zombie. */
 function endLowerHalf(folder: string): void {
   const file = path.join(folder, 'exec', 'containerd', 'containerd.pid');
   try {
     process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
   } catch {
-    // It is gone already.
+    // It has ended already.
   }
   rmSync(file, { force: true });
 }
 
-/** What a daemon that was killed has left mounted. */
+/** Unmounts what a killed daemon has left mounted. */
 function unmountBelow(folder: string): void {
   const points = readFileSync('/proc/mounts', 'utf8')
     .split('\n')
@@ -105,7 +102,7 @@ function unmountBelow(folder: string): void {
   for (const point of points.toReversed()) execFileSync('umount', ['--lazy', point], { stdio: 'ignore' });
 }
 
-/** Takes images from the machine's engine; half a gigabyte takes its time. */
+/** Copies images from the machine's engine. */
 export async function copyImages(tags: readonly string[], to: SecondEngine): Promise<void> {
   const save = spawn('docker', ['save', ...tags], { stdio: ['ignore', 'pipe', 'ignore'] });
   const load = spawn('docker', ['--host', to.host, 'load', '--quiet'], { stdio: [save.stdout, 'ignore', 'ignore'] });

@@ -11,15 +11,15 @@ const LOCK = path.join(tmpdir(), 'mahabharatha-test-worker-image.lock');
 
 export const docker = await dockerForTests();
 
-/** For the name of what is skipped. */
+/** For the names of skipped tests. */
 export const whySkipped = docker.why === '' ? '' : ` (${docker.why})`;
 
-/** The tag of this checkout's image, built by the program itself; one test file at a time, and quick when it is there. */
+/** Builds this checkout's image with the program itself, in one test file at a time, and returns its tag. */
 export async function buildWorkerImage(): Promise<string> {
   if (docker.why !== '') return '';
   const args = [PROGRAM, 'build', '--base-image', docker.image, '--json'];
   return withLock(LOCK, WAIT_LIMIT_MS, async () => {
-    // Outside every repository: this project's own settings would have to be approved.
+    // Outside this repository, whose settings would need an approval.
     const lines = execFileSync(process.execPath, args, { encoding: 'utf8', cwd: tmpdir() }).trim().split('\n');
     const images = lines.map((line) => JSON.parse(line) as { kind?: string; tag?: string });
     return images.findLast(({ kind }) => kind === 'worker')?.tag ?? '';

@@ -1,6 +1,6 @@
 import type { Environment, Printable } from '../lib/index.ts';
 
-/** What a command gets of its process; commands read no globals. */
+/** What a command gets from its process; commands read no globals. */
 export interface CliContext {
   readonly cwd: string;
   readonly env: Environment;

@@ -19,7 +19,7 @@ const err = (text: Printable): void => void process.stderr.write(text.toString()
 process.removeAllListeners('warning');
 process.on('warning', ({ name, message }) => err(line`${name}: ${message}\n`));
 
-/** After an uncaught error an orderly end that takes longer has failed, too. */
+/** How long an orderly end may take after an uncaught error. */
 const CRASH_MS = 60_000;
 
 const force: (() => Promise<void>)[] = [];

@@ -19,7 +19,7 @@ interface Command {
   run(this: void, input: object, context: CliContext): Promise<number>;
 }
 
-/** What carries a command out is loaded when it runs: it is most of the program. */
+/** The code of a command is loaded when it runs, because it is most of the program. */
 export const COMMANDS: readonly Command[] = [
   command(init, async (...given) => (await import('./setup/init-project.ts')).initProject(...given)),
   command(kurukshetra, async (...given) => (await import('./run/build-feature.ts')).buildFeature(...given)),
@@ -34,7 +34,7 @@ export const COMMANDS: readonly Command[] = [
   command(demo, async (...given) => (await import('./setup/run-demo.ts')).runDemo(...given)),
 ];
 
-/** The parser keeps to the definition, so what it gives is of the definition's type. */
+/** The cast is safe, because the input is parsed by the same definition. */
 export function command<Definition extends CommandDefinition>(
   definition: Definition,
   run: (input: InputOf<Definition>, context: CliContext) => Promise<number>,

@@ -1,6 +1,6 @@
 import type { BuildProgress, BuildRequest, BuiltImage, ImageEngine } from '../images/index.ts';
 
-/** Hears how a build of images goes on. */
+/** Receives the progress of a build. */
 export interface BuildListener extends BuildProgress {
   /** Older images were kept; says how a person removes them. */
   olderStay(): void;

@@ -59,7 +59,7 @@ export async function findProgram(program: string, env: Environment): Promise<st
   return undefined;
 }
 
-/** As the user names it. */
+/** The name that the user gave the agent. */
 export function nameOf(agent: AgentSpec): string {
   return agent.kind === 'command' ? agent.name : agent.kind;
 }

@@ -31,7 +31,7 @@ export interface Cleaning {
   readonly project: Project;
   readonly feature: string;
   readonly store: StateStore;
-  /** Cache volumes, too. */
+  /** Whether cache volumes are removed too. */
   readonly caches: boolean;
   readonly env: Environment;
 }

@@ -30,7 +30,7 @@ interface TalliedTarget {
   readonly workers: Readonly<Record<string, number>>;
 }
 
-/** Counts what the egress proxy has written since then. */
+/** Counts the requests that the egress proxy has recorded since a time. */
 export async function tallyNetwork(file: string, since: string): Promise<NetworkTally> {
   const { lines } = await lastLines(file, LINES, () => true);
   const refusals = lines.flatMap((line) => readRefusal(line) ?? []).filter(({ at }) => at >= since);

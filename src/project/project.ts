@@ -37,8 +37,8 @@ export async function openProject({ cwd, env }: Place): Promise<Project> {
 }
 
 /**
- * The same project, for a run: its workers write where the approved configuration says. All other commands go by the
- * record of the run alone, so that no text of the repository names a folder that they clean up.
+ * The project with the workers' folder of the approved configuration, for a run. All other commands use the recorded
+ * folder, so that a configuration cannot make them clean up a folder of its choice.
  */
 export async function placeWorkers({ repository }: Project, { workers }: Config, env: Environment): Promise<Project> {
   const placeOf = await locateRuns(repository.root, env, workers.folder);
@@ -66,7 +66,7 @@ async function checkNoLink(folder: string): Promise<void> {
   throw libErrors.USAGE({ problem, hint: 'Make it a folder of the repository again.' });
 }
 
-/** A state that comes with the repository would steer runs, and a link would lead a log, or a clean-up, to other files of the user. */
+/** A committed state would steer runs, and a committed link would lead logs or a clean-up to other files of the user. */
 async function checkNothingCommitted({ trackedFiles }: Repository): Promise<void> {
   const tracked = await trackedFiles(OWN_FOLDER);
   // The folder itself can be a submodule, whose files git does not list here.

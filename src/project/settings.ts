@@ -27,7 +27,7 @@ export interface Settings {
   readonly changes: readonly Difference[];
 }
 
-/** `mode`: that of `--mode`, which goes before the configuration's. */
+/** `mode`: the value of `--mode`, which overrides the configuration. */
 export async function readSettings(project: Project, { env }: Where, mode?: string): Promise<Settings> {
   const { repository, paths } = project;
   const [files, approved] = await Promise.all([readSteering(paths.top), readApproved(repository.root, env)]);
@@ -39,7 +39,7 @@ export async function readSettings(project: Project, { env }: Where, mode?: stri
   };
 }
 
-/** Undefined where .npmrc is not followed: without containers, or without the preset "npm". */
+/** Undefined where .npmrc is not used: without containers, or without the preset "npm". */
 async function followedRegistries(
   { repository, paths }: Project,
   files: SteeringFiles,
@@ -53,7 +53,7 @@ async function followedRegistries(
   return [...new Set(addresses.map(({ origin }) => origin))].toSorted();
 }
 
-/** What cannot be read is refused where it is obeyed. */
+/** An unreadable file is reported where it is used. */
 function workersOf(file: string, text: string | null | undefined): Config['workers'] | undefined {
   try {
     return text === null ? undefined : parseConfig(file, text).workers;
@@ -62,7 +62,7 @@ function workersOf(file: string, text: string | null | undefined): Config['worke
   }
 }
 
-/** Registries that go are asked of nobody: they made the allowlist wider, never narrower. */
+/** Removed registries need no approval, because the allowlist only gets smaller. */
 function wider(approved: readonly string[], found: readonly string[]): Difference[] {
   const more = found.filter((origin) => !approved.includes(origin));
   if (more.length === 0) return [];

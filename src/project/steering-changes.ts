@@ -106,7 +106,7 @@ function embeddedFiles(files: readonly string[]): ReadonlySet<string> {
   const names = files.map((file) => ({ file, ...path.posix.parse(file) }));
   const folders = new Set([
     ...names.flatMap(({ dir }) => aboveObjectsAndRefs(dir)),
-    // Its other parts may have come before.
+    // The other two may have been there before.
     ...names.flatMap(({ dir, base }) => (base === 'HEAD' ? [dir] : [])),
   ]);
   const steer = names.filter(({ dir, base }) => folders.has(dir) && /^(head|config)$/i.test(base));

@@ -21,7 +21,7 @@ export const STOP_GRACE_MS = 10_000;
 const COMPLETION_MS = 60_000;
 const LOST_WORKERS_PER_TASK = 5;
 const START_FAILURES = 3;
-/** With less on the disk neither a worker nor the run gets on. */
+/** With less free space neither workers nor the run can go on. */
 const ROOM_BYTES = 1024 ** 2;
 /** No commit is larger. What is fetched stays in the user's repository, also from failed attempts, so it has a limit of its own. */
 const BUNDLE_BYTES = 1024 ** 3;
@@ -94,7 +94,7 @@ export function wireList(env: Environment): (state: RunState) => Promise<WorkerH
   };
 }
 
-/** What the configuration does not say of a run. */
+/** Options of a run that are not in the configuration. */
 type GivenOptions = Pick<RunOptions, 'agent' | 'copies' | 'deadlineMs' | 'env' | 'redact' | 'stop'>;
 
 export function runOptions({ workers, retry }: Config, given: GivenOptions): RunOptions {

@@ -91,7 +91,7 @@ async function checkImage(engine: Engine, context: CliContext, missing: Missing)
   }
 }
 
-/** Pure: whether the engine can give workers what the configuration says, and hold them to it. */
+/** Pure. Whether the engine can give workers the configured resources, and limit them. */
 export function limitsFinding(
   { count, container }: Pick<Config['workers'], 'count' | 'container'>,
   { cpus, memoryBytes, limits, runtimes }: Pick<EngineInfo, 'cpus' | 'memoryBytes' | 'limits' | 'runtimes'>,

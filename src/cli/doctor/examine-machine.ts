@@ -89,7 +89,7 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
   ];
 }
 
-/** What is wrong with containers is no matter for a run that starts none. */
+/** A run without containers ignores what is wrong with their settings. */
 function checkConfig(wishes: ConfigWishes, endpoint: string | null, inside: boolean): Promise<Finding> {
   const check = async (): Promise<Finding> => {
     await checkedMounts(wishes, endpoint);
@@ -109,7 +109,7 @@ function checkApproval(project: Project, context: CliContext): Promise<Finding> 
   });
 }
 
-/** What the user lets repositories have of this machine. */
+/** Which folders the user lets repositories mount. */
 function checkSettings({ repository }: Project, { env }: CliContext): Promise<Finding> {
   return checked('settings', async () => {
     const { file, allowed } = await allowedFolders(env, repository.root);
@@ -117,7 +117,7 @@ function checkSettings({ repository }: Project, { env }: CliContext): Promise<Fi
   });
 }
 
-/** It may be on another disk than the repository. */
+/** The workers' folder may be on another disk than the repository. */
 async function checkWorkersFolder({ repository, paths }: Project): Promise<Finding[]> {
   const { top } = paths.placeOf('');
   const asked = await attempt("workers' folder", () => checkRunPlace(repository.root, { top }));

@@ -28,6 +28,6 @@ function platformOf(platform: string | undefined): string | null {
 /** A repository's Dockerfile runs commands on the engine, so it needs approval. */
 async function checkDockerfile(trusted: boolean, context: CliContext): Promise<void> {
   const project = await projectIfAny(context);
-  // No worker is started, so nothing follows .npmrc.
+  // No worker is started, so .npmrc is not used.
   if (project !== null) await askTrust(project, await readSettings(project, context, 'subprocess'), trusted, context);
 }

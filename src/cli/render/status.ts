@@ -14,7 +14,7 @@ const SIGN: Record<TaskStatus, string> = {
   blocked: '⊘',
 };
 
-/** The whole picture for a person: run, tasks by level, workers. */
+/** The status as text: run, tasks by level, workers. */
 export function formatStatus(view: StatusView, now: number, colors: Colors): Printable {
   const tasks = Object.entries(view.tasks);
   const done = tasks.filter(([, task]) => task.status === 'complete').length;

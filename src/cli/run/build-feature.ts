@@ -45,7 +45,7 @@ export async function build(wishes: RunWishes, { json, trustConfig }: Manner, co
   return (await runFeature(request, context, face)).exit;
 }
 
-/** What the command line says, as far as it can be right. */
+/** Checks and converts the options. */
 function readWishes(input: InputOf<typeof kurukshetra>): RunWishes {
   const { timeout, workers } = input;
   const deadlineMs = timeout === undefined ? undefined : parseDuration(timeout);

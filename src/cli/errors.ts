@@ -5,7 +5,7 @@ export const cliErrors = defineErrors({
     kind: 'usage',
     example: { feature: 'login' },
     message: (f) => `Nothing was removed: cleaning up "${f.feature}" was not confirmed.`,
-    hint: () => 'See what would go with --dry-run; without a terminal say --yes.',
+    hint: () => 'See what would be removed with --dry-run; without a terminal add --yes.',
   },
   DEMO_FOLDER_NOT_EMPTY: {
     kind: 'usage',

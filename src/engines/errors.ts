@@ -43,6 +43,6 @@ export const engineErrors = defineErrors({
     example: { image: 'x:1' },
     message: (f) => `There is no image ${f.image}.`,
     hint: () =>
-      `Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build. To do without containers, with your own rights: --mode subprocess`,
+      `Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build. For subprocesses, with your own rights: --mode subprocess`,
   },
 });

@@ -16,7 +16,7 @@ export const projectErrors = defineErrors({
     message: (f) =>
       `There is no container engine on this machine, and ${f.tasks} of the tasks ${f.tasks === 1 ? 'is' : 'are'} for the agent "${f.agent}", which would act with your own rights and without asking.`,
     hint: () =>
-      `Install Docker and run: mahabharatha build — or, if you trust agent and repository with all that you may do here, say so: --mode subprocess`,
+      `Install Docker and run: mahabharatha build — or, if you trust agent and repository with your own rights: --mode subprocess`,
   },
   AGENT_UNKNOWN: {
     kind: 'usage',
@@ -50,7 +50,7 @@ export const projectErrors = defineErrors({
     kind: 'usage',
     example: { feature: 'login' },
     message: (f) => `Nothing was removed: what there is of "${f.feature}" has changed since it was listed.`,
-    hint: (f) => `Look at what would go now with: mahabharatha cleanup --feature ${f.feature} --dry-run`,
+    hint: (f) => `See what would be removed now with: mahabharatha cleanup --feature ${f.feature} --dry-run`,
   },
   CONFIG_NOT_TRUSTED: {
     kind: 'usage',
@@ -59,14 +59,17 @@ export const projectErrors = defineErrors({
     message: (f) =>
       `This repository has settings that you have not approved on this machine:${bullets(f.changes)}${f.lines.length === 0 ? '' : '\n'}${indented(f.lines)}`,
     hint: () =>
-      'Runs obey these files: look at them first. Then answer the question at a terminal, or say so with: --trust-config',
+      'Runs obey these files: look at them first. Then answer the question at a terminal, or add: --trust-config',
   },
   CONTAINERS_UNAVAILABLE: {
     kind: 'environment',
-    example: { reasons: ['it was so before'], tried: ['/var/run/docker.sock: nothing listens there'] },
+    example: {
+      reasons: ['this repository has run in containers on this machine'],
+      tried: ['/var/run/docker.sock: nothing listens there'],
+    },
     message: (f) =>
-      `No container engine can be reached, and mode auto does not go without containers here, because:${bullets(f.reasons)}\nLooked for an engine:${bullets(f.tried)}`,
-    hint: () => `${START_DOCKER} To do without containers, with your own rights: --mode subprocess`,
+      `No container engine can be reached, and mode auto uses no subprocesses here, because:${bullets(f.reasons)}\nLooked for an engine:${bullets(f.tried)}`,
+    hint: () => `${START_DOCKER} For subprocesses, with your own rights: --mode subprocess`,
   },
   FEATURE_AMBIGUOUS: {
     kind: 'usage',
@@ -114,10 +117,14 @@ export const projectErrors = defineErrors({
   },
   MODE_UNCLEAR: {
     kind: 'environment',
-    example: { feature: 'login', begun: 'subprocess', reasons: ['it was so before'] },
+    example: {
+      feature: 'login',
+      begun: 'subprocess',
+      reasons: ['this repository has run in containers on this machine'],
+    },
     message: (f) =>
-      `The run of "${f.feature}" was begun in mode ${f.begun}, and mode auto does not go without containers here, because:${bullets(f.reasons)}`,
-    hint: () => `Say which is meant: --mode container, or, with your own rights: --mode subprocess`,
+      `The run of "${f.feature}" was begun in mode ${f.begun}, and mode auto uses no subprocesses here, because:${bullets(f.reasons)}`,
+    hint: () => `Choose one: --mode container, or, with your own rights: --mode subprocess`,
   },
   NOTHING_TO_RESUME: {
     kind: 'usage',

@@ -39,7 +39,7 @@ describe('cleanup', () => {
       'mahabharatha/login/integration',
       'kept commits',
       '.mahabharatha/state/login.json',
-      'Mind: ',
+      'Note: ',
     ]) {
       expect(look.stdout).toContain(words);
     }
@@ -82,7 +82,7 @@ describe('cleanup', () => {
     const clean = await project.cli('cleanup', '--feature', 'login', '--yes');
 
     expect(clean.exit).toBe(0);
-    expect(clean.stdout).toContain(`This stays: branch mahabharatha/login/integration, checked out in ${elsewhere}.`);
+    expect(clean.stdout).toContain(`Kept: branch mahabharatha/login/integration, checked out in ${elsewhere}.`);
     const branches = project
       .git('for-each-ref', '--format=%(refname:short)', 'refs/heads/mahabharatha')
       .trim()
@@ -123,7 +123,7 @@ describe('cleanup', () => {
 
     const clean = await project.cli('cleanup');
     expect(clean.exit).toBe(2);
-    expect(clean.stderr).toMatch(/Nothing was removed[^]*--dry-run; without a terminal say --yes/);
+    expect(clean.stderr).toMatch(/Nothing was removed[^]*--dry-run; without a terminal add --yes/);
     expect((await project.cli('cleanup', '--dry-run', '--json')).exit).toBe(0);
 
     expect(files()).toEqual(before);

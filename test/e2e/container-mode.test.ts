@@ -70,7 +70,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     const auto = await runWith('auto');
     expect(auto.exit).toBe(4);
     expect(auto.said).toMatch(
-      /does not go without containers here[^]*sets workers\.container[^]*\n\nStart Docker .*--mode subprocess/,
+      /uses no subprocesses here[^]*sets workers\.container[^]*\n\nStart Docker .*--mode subprocess/,
     );
     await expect(project.state()).rejects.toMatchObject({ code: 'ENOENT' });
   });

@@ -39,14 +39,14 @@ function formatPlan(feature: string, plan: CleaningPlan): Printable {
   const branches = plan.refs.filter(({ ref }) => ref.startsWith('refs/heads/'));
   const attempts = plan.refs.filter(({ ref }) => /\/\d+$/.test(ref)).length;
   const lines = [
-    `Of feature "${feature}" this goes:`,
+    `To be removed of feature "${feature}":`,
     ...plan.worktrees.map((folder) => `  worktree ${folder}`),
     ...branches.map(({ ref, commit }) => `  branch   ${ref.slice('refs/heads/'.length)} (${commit.slice(0, 10)})`),
     ...(attempts > 0 ? [`  attempts ${attempts} kept commits`] : []),
     ...plan.paths.map((file) => `  files    ${file}`),
     ...engineLines(feature, plan.engine),
-    ...plan.checkedOut.map(({ branch, folder }) => `This stays: branch ${branch}, checked out in ${folder}.`),
-    ...(plan.unmerged > 0 ? [`Mind: ${plan.unmerged} commits of the integration branch are in no other branch.`] : []),
+    ...plan.checkedOut.map(({ branch, folder }) => `Kept: branch ${branch}, checked out in ${folder}.`),
+    ...(plan.unmerged > 0 ? [`Note: ${plan.unmerged} commits of the integration branch are in no other branch.`] : []),
   ];
   return printableLines(lines.map(printable));
 }

@@ -6,13 +6,13 @@ export const cleanup = {
   summary: "remove a run's worktrees, branches, containers, state and logs; never specs",
   options: {
     feature: FEATURE_OPTION,
-    dryRun: ['--dry-run', 'list what would go, remove nothing'],
+    dryRun: ['--dry-run', 'list what would be removed, remove nothing'],
     caches: ['--caches', "also remove the package caches that this repository's containers share"],
     yes: ['-y, --yes', 'do not ask'],
     json: JSON_OPTION,
   },
   examples: [
-    ['mahabharatha cleanup --dry-run', 'what would go?'],
+    ['mahabharatha cleanup --dry-run', 'what would be removed?'],
     ['mahabharatha cleanup --feature login --yes', 'remove it, without asking'],
   ],
 } as const satisfies CommandDefinition;

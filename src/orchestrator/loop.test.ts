@@ -134,4 +134,10 @@ describe('a request of a user', () => {
     expect(last).toBe('dropped r.json');
     expect(new Set(before)).toEqual(new Set(['saved: F is pending']));
   });
+
+  it('is dropped when it is not valid', async () => {
+    const scene = setScene(async () => [{ id: 'broken.json' }, { id: 'r.json', kind: 'retry', task: 'F' }]);
+    await scene.run();
+    expect(scene.disk).toContain('dropped broken.json');
+  });
 });

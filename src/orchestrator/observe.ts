@@ -40,16 +40,16 @@ export function createObserver(sources: ViewSources) {
   };
 }
 
-/** A request stays open while its task is failed: the first turn with it may decide something else. */
+/** A request stays open while its task is failed: the first turn with it may decide something else. One without a task is answered. */
 function createRequests(store: Pick<StateStore, 'requests' | 'dropRequests'>) {
   const answered = new Set<string>();
   return {
     retries: async (state: RunState): Promise<readonly string[]> => {
-      const open = (await store.requests()).filter(({ id, task }) => {
+      const files = await store.requests();
+      return files.flatMap(({ id, task = '' }) => {
         if (state.tasks[task]?.status !== 'failed') answered.add(id);
-        return !answered.has(id);
+        return answered.has(id) ? [] : [task];
       });
-      return open.map(({ task }) => task);
     },
     forgetAnswered: async (): Promise<void> => {
       await store.dropRequests(answered);

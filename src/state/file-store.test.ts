@@ -332,15 +332,18 @@ describe('requests to a running orchestrator', () => {
     expect(await store.requests()).toMatchObject([{ kind: 'retry', task: 'T-1' }]);
   });
 
-  it('that are not valid are removed', async () => {
+  it('that are not valid have no task, and stay until they are dropped', async () => {
     const store = await openLocked();
     const texts = ['', '{', 'null', '[]', '{"task": 1}', '{"kind": "retry"}'];
     texts.forEach((text, n) => writeFileSync(path.join(store.paths.requests, `${n}.json`), text));
     symlinkSync('/etc/passwd', path.join(store.paths.requests, 'link.json'));
     await store.ask({ kind: 'retry', task: 'T-1' });
-    const requests = await store.requests();
-    expect(requests).toMatchObject([{ kind: 'retry', task: 'T-1' }]);
-    expect(readdirSync(store.paths.requests)).toEqual(requests.map(({ id }) => id));
+    const files = await store.requests();
+    const [valid, ...others] = files.filter(({ task }) => task !== undefined);
+    expect([valid, others]).toMatchObject([{ kind: 'retry', task: 'T-1' }, []]);
+    expect(readdirSync(store.paths.requests).toSorted()).toEqual(files.map(({ id }) => id));
+    await store.dropRequests(files.filter(({ task }) => task === undefined).map(({ id }) => id));
+    expect(readdirSync(store.paths.requests)).toEqual([valid?.id]);
   });
 });
 

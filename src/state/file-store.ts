@@ -67,7 +67,8 @@ export function openStore(project: ProjectPaths, feature: string, replay: Replay
       await writeFileAtomic(file, JSON.stringify(request), { durable: true });
     },
     /** Each stays until it is dropped. */
-    requests: (): Promise<(RunRequest & { id: string })[]> => readRequests(paths.requests),
+    /** A file that is no valid request has no task. */
+    requests: (): Promise<RequestFile[]> => readRequests(paths.requests),
     /** Call this after their consequences are saved: else a crash in between would lose them. */
     dropRequests: (ids: Iterable<string>): Promise<void> => dropRequests(paths.requests, ids),
   };
@@ -160,14 +161,12 @@ function parseJson(file: string, text: string): unknown {
   }
 }
 
-async function readRequests(folder: string): Promise<(RunRequest & { id: string })[]> {
-  const requests = [];
-  for (const id of jsonFiles(await readdir(folder).catch(() => [])).toSorted()) {
-    const request = readJson(runRequest, await readFile(path.join(folder, id), 'utf8').catch(() => undefined));
-    if (request === undefined) await dropRequests(folder, [id]);
-    else requests.push({ id, ...request });
-  }
-  return requests;
+type RequestFile = Partial<RunRequest> & { readonly id: string };
+
+async function readRequests(folder: string): Promise<RequestFile[]> {
+  const ids = jsonFiles(await readdir(folder).catch(() => [])).toSorted();
+  const texts = await Promise.all(ids.map((id) => readFile(path.join(folder, id), 'utf8').catch(() => undefined)));
+  return ids.map((id, index) => ({ id, ...readJson(runRequest, texts[index]) }));
 }
 
 async function dropRequests(folder: string, ids: Iterable<string>): Promise<void> {

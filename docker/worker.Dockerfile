@@ -26,13 +26,13 @@ ENV HOME=/home/worker \
     DISABLE_UPDATES=1 \
     NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 COPY --from=claude /opt/claude/claude /usr/local/bin/claude
-COPY docker/worker/healthcheck.sh /opt/mahabharatha/healthcheck.sh
+COPY docker/worker/healthcheck.sh docker/worker/init.sh /opt/mahabharatha/
 
 # What makes it a worker: these lines, up to the next empty one, are repeated at the end of a repository's own Dockerfile.
 USER 1000:1000
 WORKDIR /workspace
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=2 CMD ["/bin/sh", "/opt/mahabharatha/healthcheck.sh"]
-ENTRYPOINT ["/opt/mahabharatha/node", "/opt/mahabharatha/worker.mjs", "--worktree", "/workspace", "--inbox", "/run/mahabharatha/inbox", "--outbox", "/run/mahabharatha/outbox", "--shared", "/run/mahabharatha/shared"]
+ENTRYPOINT ["/opt/mahabharatha/worker-init", "-p", "/opt/mahabharatha/init.sh", "/opt/mahabharatha/node", "/opt/mahabharatha/worker.mjs", "--worktree", "/workspace", "--inbox", "/run/mahabharatha/inbox", "--outbox", "/run/mahabharatha/outbox", "--shared", "/run/mahabharatha/shared"]
 CMD []
 
 # Last, because these change most often: all before them then comes from the cache.

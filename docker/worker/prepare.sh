@@ -57,9 +57,10 @@ make_folders() {
   done
   # The worker starts by this path, whatever node is first on the PATH later. No other process of a user may trace a process
   # whose program that user may not read, or look into it (/proc/<pid>/mem, environ, fd). It is a copy, so that the node of
-  # tasks stays an ordinary program.
+  # tasks stays an ordinary program. The first process is a copy too, of bash.
   cp -L "$(command -v node)" "$here/node"
-  chmod 0111 "$here/node"
+  cp -L "$(command -v bash)" "$here/worker-init"
+  chmod 0111 "$here/node" "$here/worker-init"
 }
 
 # Workers that root starts have a user each (src/containers/identity.ts), and programs look their user up.

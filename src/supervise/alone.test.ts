@@ -4,7 +4,7 @@ import { alone, isAlone } from './alone.ts';
 const inContainer = { platform: 'linux', marked: true, uid: 1000, parent: 1, init: ['docker-init', 'docker-init'] };
 
 it('recognises a process that has a container to itself, with the init of any engine', () => {
-  for (const name of ['docker-init', 'tini', 'catatonit', 'podman-init']) {
+  for (const name of ['worker-init', 'docker-init', 'tini', 'catatonit', 'podman-init']) {
     expect(isAlone({ ...inContainer, init: [name, name] })).toBe(true);
   }
 });

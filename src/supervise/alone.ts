@@ -4,8 +4,8 @@ import { kill, sleep, systemClock } from '../lib/index.ts';
 import { HANDOVER_MARK } from '../protocol/index.ts';
 import { readSystemFile } from './system-file.ts';
 
-/** The init programs of engines: as pid 1 they reap processes and do nothing else. */
-const INITS = new Set(['docker-init', 'tini', 'catatonit', 'podman-init']);
+/** The init programs of our image (docker/worker/init.sh) and of engines: as pid 1 they reap processes and do nothing else. */
+const INITS = new Set(['worker-init', 'docker-init', 'tini', 'catatonit', 'podman-init']);
 /** The longest wait until killed processes are gone: one may hang in the kernel. */
 const LIMIT_MS = 5000;
 

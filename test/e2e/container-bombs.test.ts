@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
+import { buildOpenImage } from '../support/open-image.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
@@ -101,6 +102,7 @@ describe.skipIf(docker.why !== '')(`a task that uses up a resource${whySkipped}`
 
   it('(the log) meets limits, here and in the engine, and all tasks go on', async () => {
     await open('cpus: 1');
+    onTestFinished(await buildOpenImage(project));
     await project.graph('login', [
       innocent('INNOCENT', 4),
       bomb('STDOUT', `${flood(40e6, '/dev/stdout')}; touch STDOUT.txt`),

@@ -100,7 +100,7 @@ const goOn = (id: string): boolean => inside(id, 'touch', '/tmp/go');
 /** Processes of a container, as the host numbers them, that have this among their arguments. */
 function processesOf(id: string, argument: string): number[] {
   const table = execFileSync('docker', ['top', id, '-eo', 'pid,args'], { encoding: 'utf8' }).trim().split('\n');
-  return table.filter((line) => line.includes(` ${argument} `) && !line.includes('docker-init')).map(Number.parseFloat);
+  return table.filter((line) => line.includes(` ${argument} `) && !line.includes('worker-init')).map(Number.parseFloat);
 }
 
 /** Looks through all that a process can write. */

@@ -114,6 +114,7 @@ it('what the spec leaves out is left to image and engine', () => {
   expect(body).not.toHaveProperty('Cmd');
   expect(body).toMatchObject({ OpenStdin: false, StdinOnce: false, AttachStdin: false });
   expect(body.HostConfig).toMatchObject({
+    Init: false,
     NetworkMode: 'bridge',
     LogConfig: { Type: 'none', Config: {} },
     Mounts: [TERMINALS],

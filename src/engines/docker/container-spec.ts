@@ -37,7 +37,8 @@ function toHostConfig(spec: ContainerSpec) {
   const isFree = ({ target }: Mount): boolean => terminals.every(({ Target }) => Target !== target);
   const inMemory = spec.mounts.flatMap((mount) => (mount.kind === 'tmpfs' && isFree(mount) ? [mount] : []));
   return {
-    Init: true,
+    // An image's own command brings its own init: the engine's can be traced by every process of its user.
+    Init: spec.command.length > 0,
     AutoRemove: true,
     Privileged: false,
     CapDrop: ['ALL'],

@@ -7,7 +7,6 @@ import {
   expectBuilt,
   killIfThere,
   sees,
-  stateSoFar,
   tracedTask,
   untilNothingIsLeft,
 } from '../support/chaos.ts';
@@ -37,12 +36,15 @@ async function clingingFeature(chaos: Chaos): Promise<string[]> {
 async function startAndWaitForAll(chaos: Chaos): Promise<LiveRun> {
   const live = chaos.project.start('kurukshetra');
   await sees(live, () => ['A', 'B', 'C'].every((task) => chaos.started(task)));
-  await sees(live, () => eventsSoFar(chaos.project).filter(({ type }) => type === 'attempt-started').length === 3);
+  const counted = (wanted: string): number => eventsSoFar(chaos.project).filter(({ type }) => type === wanted).length;
+  await sees(live, () => counted('attempt-started') === 3);
+  // Of a worker whose start is not recorded yet the test would not know the pid.
+  await sees(live, () => counted('worker-started') === 3);
   return live;
 }
 
 function killAll(chaos: Chaos, live: LiveRun): void {
-  const pids = Object.values(stateSoFar(chaos.project)?.workers ?? {}).map(({ pid }) => pid ?? 0);
+  const pids = eventsSoFar(chaos.project).flatMap((event) => (event.type === 'worker-started' ? [event.pid ?? 0] : []));
   for (const pid of [live.pid, ...pids]) if (pid !== 0) killIfThere(pid, 'SIGKILL');
 }
 

@@ -9,7 +9,7 @@ const READY = { count: STARTS, command: (file) => `echo x > ${file}` };
 /** Random, so that nothing of it is compressed away. */
 const RESULTS = { count: 8, command: (file) => `sleep 3; head -c 1000000 /dev/urandom > ${file}`, workers: 8 };
 
-/** What the walls cost: until a worker works, while it works, and when its work comes home. */
+/** What containers cost: until a worker works, while it works, and when its result is fetched. */
 export async function measureContainers({ quick }) {
   if (!isThere())
     return { title: `Containers: left out, there is no engine or no image ${IMAGE}`, rows: [], aims: [], raw: {} };

@@ -8,7 +8,7 @@ import type { DiskMeter } from './free-space.ts';
 
 const GIB = 1024 ** 3;
 
-/** A container whose folders are on a disk of this machine; it is told what it keeps there. */
+/** A container whose folders are on a disk of this machine. The test says how much it keeps there. */
 function openContainer(): DiskMeter & { keeps: number } {
   const top = tempFolder();
   const folders: [string, string] = [path.join(top, 'a'), path.join(top, 'b')];

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { startNode } from '../../test/support/node-process.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 
-/** Root may do everything: whoever runs the test as root does it as somebody else. */
-const AS_SOMEBODY = `
+/** Root may remove everything, so as root the test runs as another user. */
+const AS_OTHER_USER = `
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { removeTree } from './lib/index.js';
 process.chdir(process.env.PLACE);
@@ -17,7 +17,7 @@ it('a tree is removed although folders in it forbid that to their owner; targets
   mkdirSync(place);
   chmodSync(path.dirname(place), 0o755);
   chmodSync(place, 0o777);
-  const code = `${AS_SOMEBODY}
+  const code = `${AS_OTHER_USER}
     mkdirSync('outside/closed', { recursive: true });
     mkdirSync('tree/deep/down', { recursive: true });
     writeFileSync('tree/deep/down/file', '');
@@ -36,7 +36,7 @@ it('a tree is removed although its paths are longer than the system allows', asy
   mkdirSync(place);
   chmodSync(path.dirname(place), 0o755);
   chmodSync(place, 0o777);
-  const code = `${AS_SOMEBODY}
+  const code = `${AS_OTHER_USER}
     mkdirSync('tree');
     process.chdir('tree');
     for (let depth = 0; depth < 1000; depth++) {

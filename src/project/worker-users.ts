@@ -22,6 +22,6 @@ export async function checkObjects(repository: Repository, env: Environment): Pr
   const closed = await closedObjects(folders, who, env);
   if (closed === undefined) return;
   const whose = folders.find((folder) => closed.startsWith(folder)) ?? closed;
-  const reason = `workers run as ${identityInWords(who)}, who may not read ${closed}; to let everybody on this machine read it: chmod -R a+rX '${whose}'`;
+  const reason = `workers run as ${identityInWords(who)}, who may not read ${closed}; to let all users of this machine read it: chmod -R a+rX '${whose}'`;
   throw projectErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
 }

@@ -75,7 +75,7 @@ const gateAssignment = z.strictObject({
   gates: z.array(gateSpec),
 });
 
-/** What the orchestrator hands a worker: written to `inbox/assignment.json`, replaced as a whole. */
+/** What the orchestrator gives a worker to do: written to `inbox/assignment.json`, replaced as a whole. */
 export const assignment = z.discriminatedUnion('kind', [taskAssignment, gateAssignment]);
 export type Assignment = z.infer<typeof assignment>;
 export type TaskAssignment = z.infer<typeof taskAssignment>;

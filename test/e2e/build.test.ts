@@ -141,7 +141,7 @@ describe('building a feature of two levels with three workers', () => {
   it('starts from --base, and makes one commit per task, by our own name, with task, attempt and run', async () => {
     project = await createProject();
     await project.graph('login', TWO_LEVELS);
-    project.git('config', 'user.name', 'Somebody Else');
+    project.git('config', 'user.name', 'Another Author');
     await project.write('later.txt', 'later\n');
     project.commit('later');
 
@@ -157,7 +157,7 @@ describe('building a feature of two levels with three workers', () => {
     expect(log.toSorted()).toEqual(['L1-a', 'L1-b', 'L1-c', 'L2-all'].map(lineOf));
     const merges = project.git('log', '--merges', '--format=%cn %(trailers)', `main~1..${INTEGRATION}`);
     expect(merges.match(new RegExp(`Mahabharatha Mahabharatha-Run: ${runId}`, 'g'))).toHaveLength(4);
-    expect(project.git('config', '--local', 'user.name')).toBe('Somebody Else\n');
+    expect(project.git('config', '--local', 'user.name')).toBe('Another Author\n');
     // It started from --base, not from what is checked out.
     expect(filesIn(project, INTEGRATION)).toEqual(['README.md', ...MADE].toSorted());
   });

@@ -81,7 +81,7 @@ describe.skipIf(why !== '')(`the system calls of a container${why === '' ? '' : 
     expect(output).toContain('ended with 159');
   });
 
-  it('keep nobody else from a file of their user, read-only or not: they take no lease on it', async () => {
+  it('cannot block a file for other processes of the same user, read-only or not: they take no lease on it', async () => {
     const [write, setDelegation] = ['pack("q", 1)', 1040];
     const tries = [
       ['a lease', 1024, '1'],

@@ -54,7 +54,7 @@ describe('merging', () => {
     expect(await told('task-merged')).toEqual([]);
     await allow(1);
     await waitFor('the second merge has begun', () => begun(2));
-    const status = await waitFor('the first merge is told', async () => {
+    const status = await waitFor('the first merge is recorded', async () => {
       const view = JSON.parse((await project.cli('status', '--json')).stdout) as RunState;
       return view.levels['1']?.trial?.tasks.length === 1 && view;
     });
@@ -72,7 +72,7 @@ describe('merging', () => {
     await waitFor('all tasks are done', async () => (await told('attempt-accepted')).length === 4);
     await allow(1);
     await waitFor('the second merge has begun', () => begun(2));
-    await waitFor('the first merge is told', async () => (await told('task-merged')).length === 1);
+    await waitFor('the first merge is recorded', async () => (await told('task-merged')).length === 1);
     run.child.kill('SIGKILL');
     await run.end;
     await allow(2, 3, 4, 5, 6);

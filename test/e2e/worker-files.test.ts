@@ -27,7 +27,7 @@ async function filesOfTools(): Promise<string[]> {
 }
 
 /** As another user of this machine would see it. */
-const asNobody = (file: string): string => {
+const asOtherUser = (file: string): string => {
   const args = ['--reuid', '65534', '--regid', '65534', '--clear-groups', '--', 'stat', '--format', '%a', file];
   const { stdout, stderr } = spawnSync('setpriv', args, { encoding: 'utf8' });
   return stdout.trim() === '' ? stderr.trim() : stdout.trim();
@@ -86,7 +86,7 @@ describe('what workers write', () => {
     const planted = project.inWorkers('login', '0', 'outbox', 'su');
     expect((await stat(planted)).mode & 0o7777).toBe(0o4755);
     expect((await stat(inState())).mode & 0o777).toBe(0o700);
-    if (process.getuid?.() === 0) expect(asNobody(planted)).toContain('Permission denied');
+    if (process.getuid?.() === 0) expect(asOtherUser(planted)).toContain('Permission denied');
     await writeFile(path.join(project.outside, 'go'), '');
     expect((await live.end).exit).toBe(0);
     await expectNothingKept();
@@ -208,7 +208,7 @@ describe.skipIf(docker.why !== '')(`what workers in containers write${whySkipped
       if (live.child.exitCode !== null) throw new Error(live.output());
       return ((await stat(planted).catch(() => ({ mode: 0 }))).mode & 0o4000) !== 0;
     });
-    if (process.getuid?.() === 0) expect(asNobody(planted)).toContain('Permission denied');
+    if (process.getuid?.() === 0) expect(asOtherUser(planted)).toContain('Permission denied');
     expect(await filesOfTools()).toEqual([]);
     live.child.kill('SIGINT');
     expect((await live.end).exit).toBe(130);

@@ -17,7 +17,7 @@ interface ModelRequest {
   readonly headers: IncomingHttpHeaders;
   readonly model: string;
   readonly messages: readonly Message[];
-  /** What was asked: the last words in the conversation that a person wrote, without what the CLI adds to them. */
+  /** What was asked: the last text of the user in the conversation, without what the CLI adds to it. */
   readonly prompt: string;
 }
 

@@ -10,7 +10,7 @@ export interface EgressRules {
   readonly rules: readonly EgressRule[];
   /** What will not work as it is written, each with what to do. */
   readonly warnings: readonly string[];
-  /** What tools inside must be told of this machine's settings, so that they ask the hosts that are allowed. */
+  /** Variables for tools inside, so that they ask the registries of this machine's settings, which are allowed. */
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Connection } from './connection.ts';
 import { createContainerNews } from './container-news.ts';
 
-/** An engine whose events are what a test writes; one stream for each time that somebody listens. */
+/** An engine whose events are what a test writes; one stream for each listener. */
 function newsroom(): { connection: Connection; streams: PassThrough[] } {
   const streams: PassThrough[] = [];
   const open = async (): Promise<PassThrough> => {

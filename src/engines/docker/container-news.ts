@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts';
 import { openEvents } from './events.ts';
 import type { ContainerEvent, EventStream } from './events.ts';
 
-/** What the engine's events have told of one container. */
+/** What is known of one container from the engine's events. */
 export interface News {
   readonly ranOutOfMemory: boolean;
   /** False while the engine reports no events: then silence means nothing. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Attachment, Engine } from '../engines/index.ts';
-import { createByteLines, sleep } from '../lib/index.ts';
+import { createByteLines, sleep, within } from '../lib/index.ts';
 import { capAttempts, createRedactor, lastLines, missingLines, openLogFile } from '../logs/index.ts';
 
 /** What is kept of a log without sections: its newest part. */
@@ -132,7 +132,7 @@ function settledOutput(ended: Promise<unknown>, close: () => Promise<void>): Out
   return {
     ended,
     settled: () => {
-      settling ??= Promise.race([ended, sleep(DRAIN_MS)]).then(close);
+      settling ??= within(DRAIN_MS, ended).then(close);
       return settling;
     },
   };

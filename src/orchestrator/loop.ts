@@ -66,7 +66,7 @@ export async function runLoop(
     return await finish(run, await takeTurns(run, bell));
   } catch (error) {
     reserve.release();
-    return await goDown(run, error);
+    return await endAfterError(run, error);
   } finally {
     reserve.release();
     await examiner.rest();
@@ -145,18 +145,18 @@ async function clearFolders({ context, journal, folders }: LiveRun): Promise<voi
 }
 
 /** When the engine is gone in the middle of a turn, the run stops in order. */
-async function goDown(run: LiveRun, error: unknown): Promise<RunEnd> {
+async function endAfterError(run: LiveRun, error: unknown): Promise<RunEnd> {
   if (!hasCode(error, engineErrors.ENGINE_UNREACHABLE) || run.journal.state.status !== 'running')
-    return breakOff(run, error);
+    return failRun(run, error);
   try {
     return await finish(run, { kind: 'finish', ...stopForOutage(reasonOf(error)), resumeAt: null });
   } catch (next) {
-    return await breakOff(run, next);
+    return await failRun(run, next);
   }
 }
 
 /** An error that no decision foresees (a full disk, a moved branch): ends the run in order, then throws it. */
-async function breakOff({ context, journal, register, merger }: LiveRun, error: unknown): Promise<never> {
+async function failRun({ context, journal, register, merger }: LiveRun, error: unknown): Promise<never> {
   await register.stopAll(context.options.graceMs).catch(() => undefined);
   await merger.rest().catch(() => undefined);
   // Another orchestrator has the run by now: all that is left belongs to it.

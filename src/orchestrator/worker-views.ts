@@ -9,7 +9,7 @@ import type { WorkerView } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import type { WorkerRegister } from './worker-register.ts';
 
-const LAST_WORDS = 3;
+const LAST_LINES = 3;
 /** For checkouts and commits, which have no limit of their own, and for a slow machine. */
 const UNLIMITED_MS = 15 * 60_000;
 /** The phases after the set-up. */
@@ -104,7 +104,7 @@ async function viewOf(
     alive: exit === undefined,
     exit: exit?.how ?? null,
     overLimit: exit?.overLimit ?? false,
-    lastLines: exit === undefined ? [] : await register.lastLines(session, LAST_WORDS),
+    lastLines: exit === undefined ? [] : await register.lastLines(session, LAST_LINES),
     phase,
     attempt,
     setupFailure,
@@ -153,8 +153,8 @@ async function resultOf(
   const known = attempt === undefined ? undefined : await examiner.resultOf(worker, attempt);
   if (known === 'under examination') return { ...nothing, examining: true };
   if (known !== undefined) return { ...nothing, result: known };
-  const said = status?.result ?? null;
-  return said?.kind === 'task' ? { ...nothing, claim: said } : { ...nothing, result: said };
+  const reported = status?.result ?? null;
+  return reported?.kind === 'task' ? { ...nothing, claim: reported } : { ...nothing, result: reported };
 }
 
 async function readStatus({ ports, options }: RunContext, worker: number, before: Reading): Promise<Reading> {

@@ -44,9 +44,9 @@ export async function runAttempt(
   const own: Attempt = { context, setup, assignment, log };
   const agent = createAgent(agentSpecOf(assignment));
   const reader = agent.read(limits);
-  const { trouble, ...said } = context.stop.aborted ? brokenOff(context) : await runAgent(own, agent, reader);
+  const { trouble, ...reported } = context.stop.aborted ? stoppedEarly(context) : await runAgent(own, agent, reader);
   const work = await commitWork(own);
-  const judgement = withTrouble(said.outcome === 'verified' ? await check(own, work, said) : said, trouble);
+  const judgement = withTrouble(reported.outcome === 'verified' ? await check(own, work, reported) : reported, trouble);
   log.line('worker', `${task.id} ends: ${judgement.outcome} — ${judgement.detail}`);
   return {
     kind: 'task',
@@ -94,7 +94,7 @@ async function runAgent(
   stdout.end();
   stderr.end();
   log.sumUp();
-  if (end.endedBy === 'stopped') return brokenOff(context);
+  if (end.endedBy === 'stopped') return stoppedEarly(context);
   const verdict = reader.verdict({ code: end.code, endedBy: end.endedBy });
   return { ...verdict, trouble: limitsInWords(end.exceeded) };
 }
@@ -167,7 +167,7 @@ async function commitOnce({ context, setup, assignment }: Attempt, afresh: boole
  * The work is committed before: files that a verification writes (coverage, snapshots) are no change of the task. A task
  * that declares no files is a check, and may change nothing.
  */
-async function check({ context, assignment, log }: Attempt, work: Work, said: Judgement): Promise<Judgement> {
+async function check({ context, assignment, log }: Attempt, work: Work, reported: Judgement): Promise<Judgement> {
   const { create, modify, verification } = assignment.task;
   const declared = [...create, ...modify];
   if (work.leftOut.length > 0) {
@@ -176,27 +176,27 @@ async function check({ context, assignment, log }: Attempt, work: Work, said: Ju
   }
   if (work.commit === null && declared.length > 0) {
     const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
-    return { outcome: 'no-change', detail, feedback: `${detail}. What was said at the end: ${said.detail}` };
+    return { outcome: 'no-change', detail, feedback: `${detail}. What was reported at the end: ${reported.detail}` };
   }
-  if (verification === null) return { ...said, detail: `${said.detail}; there is no verification` };
+  if (verification === null) return { ...reported, detail: `${reported.detail}; there is no verification` };
   await context.reporter.update({ phase: 'verifying' });
   const { command, timeoutMs } = verification;
   const result = await runShell(context, { source: 'verify', command, timeoutMs, log });
-  if (result.stopped) return brokenOff(context);
-  if (result.ok) return { ...said, detail: `verified by: ${command}` };
+  if (result.stopped) return stoppedEarly(context);
+  if (result.ok) return { ...reported, detail: `verified by: ${command}` };
   const detail = `the verification "${command}" failed: ${result.detail}`;
-  const feedback = `${detail}\nIts output:\n${result.output}\n${said.feedback}`.trimEnd();
+  const feedback = `${detail}\nIts output:\n${result.output}\n${reported.feedback}`.trimEnd();
   return { outcome: 'verification-failed', detail, feedback };
 }
 
 /** Its orchestrator is gone, or cannot reach this worker any more: another worker does the task. */
 function withoutCredentials(context: WorkerContext): Judgement {
-  if (context.stop.aborted) return brokenOff(context);
+  if (context.stop.aborted) return stoppedEarly(context);
   return { outcome: 'orphaned', detail: 'the credentials for its agent did not come', feedback: '' };
 }
 
 /** `interrupted` may be the task's own doing; `orphaned` never is. */
-function brokenOff({ stop }: WorkerContext): AgentJudgement {
+function stoppedEarly({ stop }: WorkerContext): AgentJudgement {
   const outcome = stop.reason === LEASE_LOST ? 'orphaned' : 'interrupted';
   return { outcome, detail: 'stopped before it was done', feedback: '' };
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { isOutOfRoom, openWorkspace } from '../git/index.ts';
 import { watchLease } from '../lease/index.ts';
-import { reasonOf, sleep, systemClock } from '../lib/index.ts';
+import { reasonOf, systemClock, within } from '../lib/index.ts';
 import { BUNDLE, COPIES, MARKS, TEXT_LIMIT } from '../protocol/index.ts';
 import type { Assignment, Boot, GateResult, TaskResult, WorkerStatus } from '../protocol/index.ts';
 import { runAttempt } from './attempt.ts';
@@ -179,7 +179,7 @@ if (worktree === undefined || inbox === undefined || outbox === undefined || sha
 } else {
   await main({ worktree, inbox, outbox, shared });
   // The last output may still wait for a slow reader.
-  await Promise.race([new Promise((done) => process.stdout.write('', done)), sleep(LAST_OUTPUT_MS)]);
+  await within(LAST_OUTPUT_MS, new Promise((done) => process.stdout.write('', done)));
   // Whatever is still open has no use any more.
   process.exit(0);
 }

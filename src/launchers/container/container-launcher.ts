@@ -119,7 +119,7 @@ export function workerWish(spec: WorkerSpec, { engine, settings, masked, attache
 }
 
 /** What the host keeps of a worker. A worker that another process has started is kept by the settings of this one. */
-export function workerUpkeep(places: Places, engine: Engine, settings: ContainerSettings): Upkeep {
+function workerUpkeep(places: Places, engine: Engine, settings: ContainerSettings): Upkeep {
   const keeping = { log: places.log, secrets: secretsOf(settings), section: assignmentWatch(places.inbox) };
   return {
     folders: [places.worktree, places.gitDir, places.outbox],

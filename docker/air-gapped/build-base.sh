@@ -47,7 +47,7 @@ need() {
   done
 }
 
-# What the image depends on beside the versions: mirrors, certificates and registry of the host.
+# What the image depends on besides the versions: mirrors, certificates and registry of the host.
 gather() {
   host_sources >"$1/sources.list"
   host_certificates >"$1/certificates.pem"

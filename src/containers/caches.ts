@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Engine, Labels } from '../engines/index.ts';
+import { digestOf } from '../lib/index.ts';
 import { INSIDE } from '../protocol/index.ts';
 import { LABEL } from './owner.ts';
 
@@ -29,7 +29,7 @@ export interface CacheVolume {
  * that a group shares is another one than that of a single user, which other users cannot read.
  */
 export function cacheVolumes(repo: string, names: readonly CacheName[], group: number | null): CacheVolume[] {
-  const id = createHash('sha256').update(repo).digest('hex').slice(0, 12);
+  const id = digestOf(repo).slice(0, 12);
   return names.map((name) => {
     const target = `${INSIDE.caches}/${name}`;
     const volume = `mahabharatha-cache-${id}-${name}${group === null ? '' : `-${group}`}`;

@@ -1,7 +1,15 @@
-import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { firstLine, hasCode, inSeconds, libErrors, readIfThere, reasonOf, systemClock } from '../lib/index.ts';
+import {
+  digestOf,
+  firstLine,
+  hasCode,
+  inSeconds,
+  libErrors,
+  readIfThere,
+  reasonOf,
+  systemClock,
+} from '../lib/index.ts';
 import type { Clock, Environment, run } from '../lib/index.ts';
 import { credentialErrors } from './errors.ts';
 import { CREDENTIALS_FILE, readLogin } from './login.ts';
@@ -72,6 +80,6 @@ async function loginOfKeychain(where: Surroundings): Promise<AgentCredentials | 
 /** The CLI has a login for each configuration folder; that of another folder may be another account. */
 function keychainItem(env: Environment): string {
   const folder = env['CLAUDE_CONFIG_DIR'] || '';
-  const hash = createHash('sha256').update(folder.normalize('NFC')).digest('hex');
+  const hash = digestOf(folder.normalize('NFC'));
   return `Claude Code-credentials${folder === '' ? '' : `-${hash.slice(0, 8)}`}`;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ImageBuild } from '../engines/index.ts';
+import { digestOf } from '../lib/index.ts';
 
 export type ContextFile = ImageBuild['files'][number];
 
@@ -20,7 +21,7 @@ export function hashFiles(files: readonly ContextFile[]): string {
 /** One hash over named values, in whatever order. */
 export function hashValues(values: Readonly<Record<string, string>>): string {
   const sorted = Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex');
+  return digestOf(JSON.stringify(sorted));
 }
 
 /** The part of a content hash that a tag shows. */

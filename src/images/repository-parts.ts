@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { readJson } from '../lib/index.ts';
+import { digestOf, readJson } from '../lib/index.ts';
 import type { Labels } from '../engines/index.ts';
 import { NOT_OURS, differences, partsOf } from './parts.ts';
 import type { Parts } from './parts.ts';
@@ -19,7 +18,7 @@ export interface RepositoryParts {
 
 /** Pure. The digest of a checkout's `.mahabharatha` folder, for the label. */
 export function checkoutKey(folder: string): string {
-  return createHash('sha256').update(folder).digest('hex').slice(0, 16);
+  return digestOf(folder).slice(0, 16);
 }
 
 export function ownPartsLabel({ own }: RepositoryParts): Labels {

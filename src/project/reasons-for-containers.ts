@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { lstat, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../config/index.ts';
-import { isThere, stateHome, systemCode, writeFileAtomic } from '../lib/index.ts';
+import { digestOf, isThere, stateHome, systemCode, writeFileAtomic } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { Place, Project } from './project.ts';
 
@@ -41,6 +40,6 @@ export async function rememberContainers(commonDir: string, env: Environment): P
 }
 
 function memoryFile(commonDir: string, env: Environment): string {
-  const key = createHash('sha256').update(commonDir).digest('hex').slice(0, 32);
+  const key = digestOf(commonDir).slice(0, 32);
   return path.join(stateHome(env), 'containers', key);
 }

@@ -45,11 +45,11 @@ export const limits = z.strictObject({
 });
 export type Limits = z.infer<typeof limits>;
 
+const common = { version: z.literal(1), attempt: z.string(), base: z.string() };
+
 const taskAssignment = z.strictObject({
-  version: z.literal(1),
+  ...common,
   kind: z.literal('task'),
-  attempt: z.string(),
-  base: z.string(),
   task: taskBrief,
   /** Why the last attempt failed, for the prompt. */
   feedback: z.string().nullable(),
@@ -67,13 +67,7 @@ export const gateSpec = z.strictObject({
 });
 export type GateSpec = z.infer<typeof gateSpec>;
 
-const gateAssignment = z.strictObject({
-  version: z.literal(1),
-  kind: z.literal('gate'),
-  attempt: z.string(),
-  base: z.string(),
-  gates: z.array(gateSpec),
-});
+const gateAssignment = z.strictObject({ ...common, kind: z.literal('gate'), gates: z.array(gateSpec) });
 
 /** What the orchestrator gives a worker to do: written to `inbox/assignment.json`, replaced as a whole. */
 export const assignment = z.discriminatedUnion('kind', [taskAssignment, gateAssignment]);

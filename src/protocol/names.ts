@@ -16,7 +16,7 @@ export const BUNDLE = 'work.bundle';
 /** In the shared folder: the files that are copied into each worktree. In the inbox of a worker that cannot read that: the same. */
 export const COPIES = 'copies';
 
-/** What the egress proxy refused or could not reach, beside the logs of the workers. */
+/** In the folder of the logs: what the egress proxy has refused or could not reach. */
 export const EGRESS_LOG = 'egress.jsonl';
 
 export const TASK_TRAILER = 'Mahabharatha-Task';

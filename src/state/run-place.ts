@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import {
+  digestOf,
   atHome,
   checkPrivateFolder,
   isThere,
@@ -67,7 +67,7 @@ const ownName = (): string => `mahabharatha-${process.getuid?.() ?? 0}`;
 
 /** The name is for people; the hash is different for repositories of the same name. */
 export function repositoryKey(root: string): string {
-  const hash = createHash('sha256').update(root).digest('hex').slice(0, HASH);
+  const hash = digestOf(root).slice(0, HASH);
   const readable = path
     .basename(root)
     .replaceAll(/[^A-Za-z0-9._-]/g, '_')

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import {
   checkPrivateFolder,
+  digestOf,
   makePrivateFolder,
   readJson,
   readUntrusted,
@@ -54,6 +54,6 @@ export async function writeApproved(root: string, env: Environment, approved: Ap
 }
 
 function approvalFile(root: string, env: Environment): string {
-  const key = createHash('sha256').update(root).digest('hex').slice(0, 32);
+  const key = digestOf(root).slice(0, 32);
   return path.join(stateHome(env), 'approved', `${key}.json`);
 }

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { libErrors, readPlainFiles } from '../lib/index.ts';
+import { digestOf, libErrors, readPlainFiles } from '../lib/index.ts';
 
 /** In `.mahabharatha/`: settings, the Dockerfile of the repository's image, and the folder that it copies from. */
 const STEERING = ['config.yaml', 'Dockerfile', 'docker'];
@@ -38,7 +37,7 @@ function checkSize(file: string, bytes: number): void {
 
 /** Pure. */
 export function steeringFile(content: Buffer, executable: boolean): SteeringFile {
-  const digest = createHash('sha256').update(content).digest('hex');
+  const digest = digestOf(content);
   const text = content.byteLength > SHOWN_BYTES || content.includes(0) ? null : content.toString('utf8');
   const whole = text !== null && Buffer.from(text).equals(content);
   return { digest, bytes: content.byteLength, executable, text: whole ? text : null };

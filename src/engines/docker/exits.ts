@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { sleep } from '../../lib/index.ts';
+import { sleep, within } from '../../lib/index.ts';
 import type { ContainerExit } from '../engine.ts';
 import type { Call, Connection } from './connection.ts';
 import { createContainerNews } from './container-news.ts';
@@ -45,7 +44,9 @@ export function createExits(connection: Connection): Exits {
     forget: (id) => void waits.delete(id),
     exitOf: async (id, signal) => {
       const { exit } = waits.get(id) ?? wait(id, await wasShort(connection, id));
-      return signal === undefined ? exit : orAborted(exit, signal);
+      const ended = await within(Infinity, exit, signal);
+      if (ended === undefined) throw signal?.reason as Error;
+      return ended;
     },
   };
 }
@@ -88,17 +89,4 @@ async function judge(code: number | null, news: News, alreadyShort: boolean): Pr
   if (code !== null && news.isHeard) await sleep(NEWS_MS, news.death);
   const neverRan = code === 0 && news.isHeard && !news.death.aborted;
   return { code: neverRan ? null : code, oomKilled: alreadyShort || news.ranOutOfMemory };
-}
-
-async function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  signal.throwIfAborted();
-  const over = new AbortController();
-  const aborted = once(signal, 'abort', { signal: over.signal }).then((): never => {
-    throw signal.reason as Error;
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    over.abort();
-  }
 }

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
-import { readJson } from '../../lib/index.ts';
+import { digestOf, readJson } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
 import { parseHost } from './endpoint.ts';
 import type { Finding, TlsFiles } from './endpoint.ts';
@@ -74,7 +73,7 @@ async function byContext(machine: Machine): Promise<Finding> {
   const config = readJson(Config, await machine.read(path.join(folder, 'config.json')));
   const name = machine.env['DOCKER_CONTEXT'] || config?.currentContext || 'default';
   if (name === 'default') return NOT_SET;
-  const id = createHash('sha256').update(name).digest('hex');
+  const id = digestOf(name);
   const meta = path.join(folder, 'contexts/meta', id, 'meta.json');
   const endpoint = readJson(Context, await machine.read(meta))?.Endpoints.docker;
   const host = endpoint?.Host ?? '';

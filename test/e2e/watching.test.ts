@@ -161,7 +161,7 @@ describe('doctor', () => {
     };
     for (const mode of ['container', 'auto']) {
       const { exit, stdout } = await doctor(mode);
-      expect(stdout).toMatch(/✗ config +\S*config\.yaml has 2 problems:\n.*"nmp".*\n.*\/no\/such.*\n +→ Mend/);
+      expect(stdout).toMatch(/✗ config +\S*config\.yaml has 2 problems:\n.*"nmp".*\n.*\/no\/such.*\n +→ Correct/);
       expect(exit).toBe(4);
     }
     // Runs are subprocesses then, and do not look at it.

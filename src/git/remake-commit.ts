@@ -1,5 +1,7 @@
+import { repeated } from '../lib/index.ts';
 import { identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
+import { isVanished } from './repeatable.ts';
 import { changeRefs, checkedOutIn } from './refs.ts';
 
 export interface Remake {
@@ -15,9 +17,18 @@ export interface Remake {
 
 /**
  * Makes a commit of ours on the base with the same files. Author, dates, encoding, signature and message of the other
- * commit are the worker's choice and must not come into the user's history.
+ * commit are the worker's choice and must not come into the user's history. Undefined when a `git prune` has taken the files.
  */
-export async function remakeCommit(git: GitCommand, { commit, base, message, at, branch }: Remake): Promise<string> {
+export async function remakeCommit(git: GitCommand, wish: Remake): Promise<string | undefined> {
+  try {
+    return await repeated(() => remakeOnce(git, wish), isVanished);
+  } catch (error) {
+    if (isVanished(error)) return undefined;
+    throw error;
+  }
+}
+
+async function remakeOnce(git: GitCommand, { commit, base, message, at, branch }: Remake): Promise<string> {
   const date = `${Math.floor(at / 1000)} +0000`;
   const env = { ...identityEnvironment(), GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
   const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', `${commit}^{tree}`, '-p', base, '-F', '-'];

@@ -42,12 +42,24 @@ export async function repairRefs(
   return broken.map(({ ref }) => ref);
 }
 
-/** Is everything there that the commit has beyond its base? */
-export async function isWhole(git: GitCommand, commit: string, base: string): Promise<boolean> {
-  const args = ['rev-list', '--objects', '--no-object-names', commit, '--not', base];
+/** Is everything there that the commits have beyond the base? */
+export async function isWhole(git: GitCommand, commits: readonly string[], base: string): Promise<boolean> {
+  const args = ['rev-list', '--objects', '--no-object-names', ...commits, '--not', base];
   const { code, stdout } = await git.result(args, { answers: [0, 128] });
   if (code !== 0) return false;
   return (await missingAmong(git, linesOf(stdout))).size === 0;
+}
+
+/** Has the branch named the commit? Git lets a branch name nothing that is not there. */
+export async function wasTip(commonDir: string, branch: string, commit: string): Promise<boolean> {
+  const file = path.join(commonDir, 'logs', 'refs', 'heads', branch);
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.split('\n').some((line) => line.split(' ')[1] === commit);
+}
+
+/** Only we move these branches. After a `git prune` their reflogs name commits that are gone, and git fsck fails at them. */
+export async function removeReflogs(commonDir: string, branches: readonly string[]): Promise<void> {
+  for (const ref of branches) await rm(path.join(commonDir, 'logs', ref), { force: true });
 }
 
 async function looseFiles(commonDir: string, prefix: string): Promise<LooseRef[]> {

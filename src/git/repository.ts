@@ -18,7 +18,7 @@ import { readRef, refsOf } from './refs.ts';
 import { remakeCommit } from './remake-commit.ts';
 import type { Remake } from './remake-commit.ts';
 import { removeEmptyObjects } from './repair-objects.ts';
-import { isWhole, repairRefs } from './repair-refs.ts';
+import { isWhole, removeReflogs, repairRefs, wasTip } from './repair-refs.ts';
 import { readChanges } from './tree-changes.ts';
 import type { Pair } from './tree-changes.ts';
 import { trackedFiles, uncommitted, untrackedFiles } from './working-tree.ts';
@@ -83,8 +83,10 @@ const repairsOf = (git: GitCommand, commonDir: string) => ({
   repairRefs: (feature: string, known: ReadonlyMap<string, string>) => repairRefs(git, commonDir, feature, known),
   /** Removes objects that a loss of power has left empty, so that they can be written again; returns their ids. */
   removeEmptyObjects: () => removeEmptyObjects(commonDir),
-  /** Is everything there that the commit has beyond its base? */
-  isWhole: (commit: string, base: string) => isWhole(git, commit, base),
+  wasTip: (branch: string, commit: string) => wasTip(commonDir, branch, commit),
+  removeReflogs: (branches: readonly string[]) => removeReflogs(commonDir, branches),
+  /** Is everything there that the commits have beyond the base? */
+  isWhole: (commits: string | readonly string[], base: string) => isWhole(git, [commits].flat(), base),
 });
 
 async function checkVersion(git: GitCommand): Promise<void> {

@@ -1,9 +1,12 @@
 import { readFile, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { sleep } from './clock.ts';
 import { isHeldBy } from './file-lock.ts';
 
 /** A living process renames or removes its draft within moments. */
 const DRAFT_MS = 60_000;
+const EMPTY_LOOKS = 4;
+const LOOK_AGAIN_MS = 250;
 const ATOMIC = /^\.(.+)\.[0-9a-f]{16}\.tmp$/;
 
 /**
@@ -27,10 +30,18 @@ export async function removeLockDrafts(lock: string): Promise<void> {
     const file = path.join(path.dirname(lock), name);
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text === undefined) continue;
-    // An empty one may just be being written.
-    const dead = text === '' ? await isOldDraft(file) : !(await isHeldBy(text));
-    if (dead) await rm(file, { force: true });
+    if (text === '' ? await staysEmpty(file) : !(await isHeldBy(text))) await rm(file, { force: true });
   }
+}
+
+/** One that a loss of power has left; a living process fills its draft at once. */
+async function staysEmpty(file: string): Promise<boolean> {
+  for (let looks = 0; looks < EMPTY_LOOKS; looks += 1) {
+    await sleep(LOOK_AGAIN_MS);
+    const stats = await stat(file).catch(() => undefined);
+    if (stats?.size !== 0) return false;
+  }
+  return true;
 }
 
 /** When the wall clock is set forward, a new draft looks old and is removed: its writer fails with an error, and nothing is lost. */

@@ -82,6 +82,15 @@ function timeOf(text: string | null, now: number): string | null {
 }
 
 function error(attempt: string, detail: string): ObservedTaskResult {
-  const nothing = { commit: null, usage: null, resetAt: null, fault: null, changed: [], embedded: [], checkout: null };
+  const nothing = {
+    commit: null,
+    usage: null,
+    resetAt: null,
+    fault: null,
+    isGone: false,
+    changed: [],
+    embedded: [],
+    checkout: null,
+  };
   return { kind: 'task', attempt, outcome: 'worker-error', detail, feedback: detail, ...nothing };
 }

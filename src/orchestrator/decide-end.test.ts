@@ -9,7 +9,7 @@ import type { RunState } from '../state/index.ts';
 const TASKS: readonly WorldTask[] = [{ id: 'A' }];
 const STOP: FinishAction = { kind: 'finish', status: 'stopped', exit: 130, cause: 'Ctrl-C', resumeAt: null };
 const NO_WORK = { kind: 'task', feedback: '', commit: null, usage: null, resetAt: null } as const;
-const NOTHING_SEEN = { fault: null, changed: [], embedded: [], checkout: null };
+const NOTHING_SEEN = { fault: null, isGone: false, changed: [], embedded: [], checkout: null };
 
 /** What is recorded when the worker at A.1 has ended in this way. */
 function recorded(state: RunState, view: Partial<WorkerView>): string {

@@ -63,6 +63,9 @@ export function notBegun({ id, attempt }: UnderWay): ActionOf<'record'> {
 
 /** Charged as a loss while the run goes on, so that it cannot repeat without end; not charged after a crash. */
 export function commitLost({ id, attempt }: UnderWay, commit: string, charge: 'nothing' | 'loss'): ActionOf<'record'> {
-  const detail = `the repository has not all of its commit ${commit.slice(0, 12)} any more: the task is done again`;
-  return attemptFailed(id, attempt, { outcome: 'lost', detail, charge });
+  return attemptFailed(id, attempt, { outcome: 'lost', detail: goneInWords(commit), charge });
+}
+
+export function goneInWords(commit: string): string {
+  return `the repository has not all of its commit ${commit.slice(0, 12)} any more: the task is done again`;
 }

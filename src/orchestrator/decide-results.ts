@@ -4,7 +4,7 @@ import type { TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
 import { backoffMs } from './backoff.ts';
 import { tooLarge } from './decide-checkout.ts';
-import { chargeOfEnd, lost, notBegun, wasOrchestratorAway } from './decide-losses.ts';
+import { chargeOfEnd, goneInWords, lost, notBegun, wasOrchestratorAway } from './decide-losses.ts';
 import { checkOwnership, shownPaths } from './decide-ownership.ts';
 import { taskOf } from '../tasks/index.ts';
 import { attemptFailed, attemptId, finishWith, record } from './plan.ts';
@@ -75,6 +75,11 @@ function renewed({ state }: Snapshot, { attempt }: UnderWay, detail: string): Ac
 
 /** Undefined when the commit is what it claims to be, and small enough to be checked out. */
 function refuseCommit(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] | undefined {
+  // A `git prune` beside the run has taken what the worker had just made: that is no fault of its task.
+  if (result.commit !== null && result.isGone) {
+    const lost = { ...result, outcome: 'lost' as const, detail: goneInWords(result.commit) };
+    return [failed(work, lost, chargeOfEnd(snapshot))];
+  }
   if (result.commit !== null && result.fault !== null) {
     const detail = `the reported commit ${result.commit.slice(0, 12)} ${result.fault}`;
     const refused = { ...result, outcome: 'worker-error' as const, detail, feedback: detail, commit: null };
@@ -146,7 +151,7 @@ function failed({ id, attempt }: UnderWay, result: FailedResult, charge: Attempt
     // The next attempt learns nothing from one that is not charged.
     feedback: charge === 'failure' ? result.feedback : null,
     // A commit that cannot be used may be missing in the repository: no ref can keep it.
-    commit: result.fault === null ? result.commit : null,
+    commit: result.fault === null && !result.isGone ? result.commit : null,
   });
 }
 

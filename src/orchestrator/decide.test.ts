@@ -177,6 +177,14 @@ describe('attempts that fail', () => {
     expect(world.state.tasks['A']?.attempts[0]).toMatchObject({ outcome: 'worker-error', commit: null });
   });
 
+  it('are done again when the repository has lost their commit, at the price of a loss', () => {
+    const world = createWorld([{ id: 'A' }], { workers: 1 });
+    world.settle();
+    world.reports(0, { isGone: true, commit: commit('work') });
+    expect(world.settle()).toContain('record attempt-failed A 1 0 lost the repository has not all of its commit');
+    expect(world.state.tasks['A']).toMatchObject({ status: 'running', failures: 0, losses: 1, feedback: null });
+  });
+
   it('wait longer after each rate limit, without using up a try', () => {
     const world = createWorld([{ id: 'A' }], { workers: 1 });
     world.settle();

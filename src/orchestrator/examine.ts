@@ -58,27 +58,31 @@ async function examine(
   action: ActionOf<'take-result'>,
 ): Promise<ObservedTaskResult> {
   const { result, base } = action;
-  const nothing = { ...result, fault: null, changed: [], embedded: [], checkout: null };
+  const nothing = { ...result, fault: null, isGone: false, changed: [], embedded: [], checkout: null };
   if (result.commit === null) return nothing;
   const { launcher, repository } = context.ports;
   const { sharesObjects } = launcher.capabilities;
   const bundleFault = sharesObjects ? null : await fetchBundle(context, action.worker, result.commit);
   const facts = bundleFault === null ? await repository.commitFacts(result.commit) : undefined;
   const fault = bundleFault ?? faultOfCommit(base, facts?.parents);
+  const branch = branchNames(context.graph.feature).worker(action.worker);
+  if (facts === undefined && sharesObjects && (await repository.wasTip(branch, result.commit)))
+    return { ...nothing, isGone: true };
   if (facts === undefined || fault !== null) return { ...nothing, fault };
   const commit = await remake(context, state, action, result.commit);
+  if (commit === undefined) return { ...nothing, isGone: true };
   repository.checkoutGrowth.know(base, commit, facts.growth);
   const checkout = await checkoutSize(context, state.base, base, facts.growth);
   return { ...nothing, commit, changed: facts.changed, embedded: facts.embedded, checkout };
 }
 
-/** Makes the commit again in our own name: only its files are the worker's. */
+/** Makes the commit again in our own name: only its files are the worker's. Undefined when they are gone. */
 async function remake(
   { ports, graph }: RunContext,
   { runId }: Pick<RunState, 'runId'>,
   { worker, base, result: { attempt } }: ActionOf<'take-result'>,
   commit: string,
-): Promise<string> {
+): Promise<string | undefined> {
   const id = taskOfAttempt(attempt);
   const message = commitMessage({ id, title: taskOf(graph, id)?.title ?? '' }, attempt, runId);
   // A worker that shares our repository moves its branch by itself.

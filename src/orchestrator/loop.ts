@@ -18,6 +18,7 @@ import { createMerger } from './merger.ts';
 import { finishWith } from './plan.ts';
 import type { FinishAction, Snapshot } from './plan.ts';
 import type { RunContext } from './ports.ts';
+import { removeBrokenRefs } from './repair.ts';
 import { createWorkerFolders, removeCheckouts } from './worker-folders.ts';
 
 /** The longest time between two looks: a watch may miss a change. */
@@ -138,6 +139,7 @@ async function clearFolders({ context, journal, folders }: LiveRun): Promise<voi
   await journal.save();
   try {
     await folders.clear();
+    await removeBrokenRefs(context, journal.state);
   } catch (error) {
     const text = `what workers have written could not be removed from ${context.ports.store.paths.workers}: ${reasonOf(error)}`;
     journal.record({ type: 'warning', text });
@@ -164,7 +166,10 @@ async function failRun({ context, journal, register, merger }: LiveRun, error: u
   const { launcher } = context.ports;
   await launcher.sweep(journal.state.runId).then(
     // Results that were not taken stay for the next resume.
-    () => removeCheckouts(context.ports).catch(() => undefined),
+    async () => {
+      await removeCheckouts(context.ports).catch(() => undefined);
+      await removeBrokenRefs(context, journal.state).catch(() => undefined);
+    },
     () => undefined,
   );
   if (journal.state.status === 'running') {

@@ -7,6 +7,8 @@ import type { AttemptState, RunEvent, RunState, WorkerState } from '../state/ind
 export interface ObservedTaskResult extends TaskResult {
   /** Why the reported commit cannot be used; null when it is there and has the attempt's base as its only parent. */
   readonly fault: string | null;
+  /** The worker has made the commit, and the repository has not all of it any more. */
+  readonly isGone: boolean;
   /** Paths that differ between base and commit. */
   readonly changed: readonly string[];
   /** Folders that have become git repositories of their own: their files are not in the commit. */

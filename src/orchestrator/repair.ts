@@ -1,5 +1,5 @@
 import { listed } from '../lib/index.ts';
-import { attemptRef, trialRef } from '../protocol/index.ts';
+import { attemptRef, branchNames, trialRef } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { commitLost } from './decide-losses.ts';
 import { trialBroken } from './decide-merge.ts';
@@ -54,6 +54,24 @@ export async function dropIfBroken(context: RunContext, journal: Journal, merges
   await context.ports.repository.changeRefs([{ ref: trialRef(context.graph.feature), to: null }]);
   journal.record(trialBroken(merges.level).event);
   return true;
+}
+
+/**
+ * A prune may also have taken objects of a worker's last commit, or of merges that were dropped. All that counts of these
+ * is kept by other refs, and with a broken one the user's `git gc` fails.
+ */
+export async function removeBrokenRefs({ ports, graph }: RunContext, { integrationTip }: RunState): Promise<void> {
+  const { repository } = ports;
+  const refs = [
+    ...(await repository.listRefs(`refs/heads/${branchNames(graph.feature).prefix}`)),
+    ...(await repository.listRefs(trialRef(graph.feature))),
+  ].filter(({ ref }) => /\/(worker-\d+|@trial)$/.test(ref));
+  await repository.removeReflogs(refs.map(({ ref }) => ref));
+  const commits = refs.map(({ commit }) => commit);
+  if (await repository.isWhole(commits, integrationTip)) return;
+  for (const { ref, commit } of refs)
+    if (!(await repository.isWhole(commit, integrationTip)))
+      await repository.changeRefs([{ ref, to: null, from: commit }]);
 }
 
 async function isWhole({ ports }: RunContext, state: RunState, { tip, tasks }: Merges): Promise<boolean> {

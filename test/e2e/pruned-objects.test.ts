@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { createChaos, eventsSoFar, expectBuilt, tracedTask } from '../support/chaos.ts';
+import { createChaos, eventsSoFar, expectBuilt, killIfThere, sees, tracedTask } from '../support/chaos.ts';
 import type { Chaos } from '../support/chaos.ts';
+import { expectSound } from '../support/check-run.ts';
 
 const TASKS = ['A', 'B', 'C'];
 
@@ -72,4 +74,46 @@ it('a task of whose merged commit a prune has taken a part is done again', () =>
     expect(await chaos.timesRan('A')).toBe(2);
     const failed = eventsSoFar(chaos.project).filter((event) => event.type === 'attempt-failed');
     expect(failed).toMatchObject([{ task: 'A', outcome: 'lost' }]);
+  }));
+
+/** The same with what a worker has just made, as its branch names it already: `$made` is that commit. */
+async function pruneAfterCommit({ outside, project }: Chaos, object: string): Promise<void> {
+  const real = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
+  const script = `#!/bin/bash
+'${real}' "$@" || exit
+case "$*" in *"update-ref refs/heads/mahabharatha/login/worker-"*)
+  if mkdir '${outside}/pruned' 2> /dev/null; then
+    made="\${@: -1}"
+    object=$('${real}' rev-parse "${object}")
+    rm -f "${project.folder}/.git/objects/\${object:0:2}/\${object:2}"
+  fi ;;
+esac
+`;
+  await writeFile(path.join(outside, 'bin', 'git'), script);
+}
+
+it.each(['$made', '$made^{tree}', '$made:A.txt'])(
+  'a task of whose commit a prune has taken %s is done again',
+  (object) =>
+    withChaos(async (chaos) => {
+      await chaos.project.config('workers: { count: 1 }\nretry: { attempts: 1 }\n');
+      await chaos.project.graph('login', [tracedTask(chaos, 'A', { seconds: 0 })]);
+      await pruneAfterCommit(chaos, object);
+      await expectBuilt(chaos, await chaos.project.cli('kurukshetra'), ['A']);
+      const failed = eventsSoFar(chaos.project).filter((event) => event.type === 'attempt-failed');
+      expect(failed).toMatchObject([{ task: 'A', outcome: 'lost', charge: 'loss' }]);
+    }),
+);
+
+it('a run that is stopped leaves no branch of a worker of which a prune has taken a part', () =>
+  withChaos(async (chaos) => {
+    const { project } = chaos;
+    const verify = `touch '${chaos.outside}/begun'; sleep 3600`;
+    await project.graph('login', [tracedTask(chaos, 'A', { seconds: 0, verify })]);
+    await pruneAfterCommit(chaos, '$made');
+    const live = project.start('kurukshetra');
+    await sees(live, () => existsSync(path.join(chaos.outside, 'begun')));
+    killIfThere(live.pid, 'SIGINT');
+    expect((await live.end).exit).toBe(130);
+    expectSound(project, 'after a prune and a stop');
   }));

@@ -18,7 +18,7 @@ it("a worker's commit is made again by us with the same files, and its branch is
   const repository = await openRepository(temp.folder, env);
   const wish = { commit, base, message: 'A: ü\n\nTrailer: 1\n', at: 1_800_000_000_999 };
 
-  const made = await repository.remake({ ...wish, branch: 'work' });
+  const made = (await repository.remake({ ...wish, branch: 'work' })) ?? '';
 
   const us = 'Mahabharatha <mahabharatha@localhost> 1800000000 +0000';
   const tree = temp.git('rev-parse', `${commit}^{tree}`);

@@ -17,6 +17,7 @@ interface Observed {
   readonly changed: readonly string[];
   readonly embedded: readonly string[];
   readonly fault: string;
+  readonly isGone: boolean;
 }
 
 /** A run in which only the decisions are real: actions become events and nothing else, and a test says what workers report. */
@@ -182,7 +183,7 @@ export function createWorld(
       throw new Error(`it never comes to rest:\n${formatActions(all.slice(-10))}`);
     },
     says: (worker, change) => views.set(worker, { ...(views.get(worker) ?? EMPTY_VIEW), ...change }),
-    reports: (worker, { changed, embedded, fault, checkout, ...result }) => {
+    reports: (worker, { changed, embedded, fault, isGone, checkout, ...result }) => {
       const attempt = views.get(worker)?.attempt ?? '';
       views.set(worker, {
         ...EMPTY_VIEW,
@@ -199,6 +200,7 @@ export function createWorld(
           changed: changed ?? [attempt.replace(/\.\d+$/, '.txt')],
           embedded: embedded ?? [],
           fault: fault ?? null,
+          isGone: isGone ?? false,
           checkout: checkout ?? null,
         },
       });

@@ -149,6 +149,15 @@ describe.skipIf(why !== '')(`the system calls of a container${why === '' ? '' : 
     expect(output).toMatch(/^4096\n204800\nno more\n/);
   });
 
+  it('start no program of the machine when a process crashes, and leave no dump', async () => {
+    const output = await bash(
+      'grep core /proc/self/limits; ulimit -c unlimited || echo no more; cd /tmp; bash -c "kill -ABRT \\$\\$"; ls',
+    );
+    expect(output).toMatch(/Max core file size +1 +1 +bytes/);
+    expect(output).toContain('no more');
+    expect(output).not.toMatch(/^core/m);
+  });
+
   it('open only so many terminals, because a machine has few', async () => {
     const open = `my @all; while (open my $one, "+<", "/dev/ptmx") { push @all, $one } print scalar(@all), " terminals: $!"`;
     expect(await perl(open)).toContain('16 terminals: No space left on device');

@@ -77,6 +77,7 @@ it('the body of a request to create a container', () => {
       MemorySwap: 4_294_967_296,
       Ulimits: [
         { Name: 'fsize', Soft: 5_000_000, Hard: 5_000_000 },
+        { Name: 'core', Soft: 1, Hard: 1 },
         { Name: 'sigpending', Soft: 4096, Hard: 4096 },
         { Name: 'msgqueue', Soft: 204_800, Hard: 204_800 },
       ],

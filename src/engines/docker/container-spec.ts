@@ -51,6 +51,7 @@ function toHostConfig(spec: ContainerSpec) {
     MemorySwap: spec.memoryBytes,
     Ulimits: [
       { Name: 'fsize', Soft: spec.fileBytes, Hard: spec.fileBytes },
+      NO_DUMPS,
       ...Object.entries(SHARED_LIMITS).map(([Name, limit]) => ({ Name, Soft: limit, Hard: limit })),
     ],
     NanoCpus: Math.round(spec.cpus * 1e9),
@@ -60,6 +61,12 @@ function toHostConfig(spec: ContainerSpec) {
     ...(spec.runtime === null ? {} : { Runtime: spec.runtime }),
   };
 }
+
+/**
+ * Many machines pipe the dump of a crash, also of one in a container, to a program that runs as root outside of all
+ * containers. A limit of 0 bytes does not keep the kernel from that, a limit of 1 does.
+ */
+const NO_DUMPS = { Name: 'core', Soft: 1, Hard: 1 } as const;
 
 /** The kernel counts these per user, over all containers and the person's own programs: far below that user's limits. */
 const SHARED_LIMITS = { sigpending: 4096, msgqueue: 204_800 } as const;

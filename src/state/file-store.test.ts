@@ -368,6 +368,18 @@ describe('removing a run', () => {
 });
 
 describe('the lock of a run', () => {
+  it('removes new drafts of ignore files, which a start that was killed has left', async () => {
+    const store = storeIn(tempFolder());
+    const release = await store.lock();
+    await release();
+    const folders = [path.dirname(store.paths.state), path.dirname(store.paths.logs)];
+    const drafts = folders.map((folder) => path.join(folder, '..gitignore.0123456789abcdef.tmp'));
+    for (const draft of drafts) writeFileSync(draft, '');
+    const again = await store.lock();
+    expect(drafts.filter((draft) => existsSync(draft))).toEqual([]);
+    await again();
+  });
+
   it('stops a second orchestrator and names the first', async () => {
     const root = tempFolder();
     const store = storeIn(root);

@@ -95,9 +95,11 @@ export async function clearRun(paths: FeaturePaths): Promise<void> {
 
 /** Removes what killed processes have left half written. The caller holds the lock. */
 async function clearDrafts(project: ProjectPaths, paths: FeaturePaths): Promise<void> {
-  await removeDrafts(project.state, [path.basename(paths.state)]);
+  // The draft of an ignore file may be another start's: that start tries again.
+  await removeDrafts(project.state, [path.basename(paths.state), '.gitignore']);
+  await removeDrafts(project.logs, ['.gitignore']);
   await removeDrafts(paths.folder, [path.basename(paths.usedGraph)]);
-  for (const folder of [project.logs, paths.requests]) await removeDrafts(folder);
+  await removeDrafts(paths.requests);
   await removeLockDrafts(paths.lock);
 }
 

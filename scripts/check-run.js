@@ -1,7 +1,8 @@
 // Says what is wrong with a run that has ended, from what it left: state, refs, objects, files and processes. It shares
 // no code with the program, so that one mistake cannot stand in both. Usage: check-run.js <repository> <feature>
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import path from 'node:path';
 
 const [repository, feature] = process.argv.slice(2);
@@ -60,10 +61,10 @@ function checkClaims() {
 function checkBranch() {
   const { integration, integrationTip, base } = state;
   check('the integration branch', () => {
-    demand(
-      git('rev-parse', `refs/heads/${integration}`) === integrationTip,
-      `${integration} is not where the state has it`,
-    );
+    const branch = git('for-each-ref', '--format=%(objectname)', `refs/heads/${integration}`);
+    // A run that was stopped at its very start has no branch yet.
+    if (branch === '' && integrationTip === base && state.status !== 'complete') return;
+    demand(branch === integrationTip, `${integration} is not where the state has it`);
     git('merge-base', '--is-ancestor', base, integrationTip);
     const merges = git('log', '--first-parent', '--format=%P', `${base}..${integrationTip}`).split('\n');
     const seconds = merges.map((parents) => parents.split(' ')[1]);
@@ -104,6 +105,8 @@ function checkRepository() {
     demand(!ours.some((line) => line.includes('/mahabharatha/')), `a worktree is left: ${ours.join(', ')}`);
   });
   const folder = path.resolve(repository, git('rev-parse', '--git-common-dir'));
+  const records = filesBelow(path.join(folder, 'worktrees')).filter((file) => /^mahabharatha-worker-\d+$/.test(file));
+  demand(records.length === 0, `records of worktrees are left: ${records.join(', ')}`);
   const locks = filesBelow(folder).filter((file) => /(\.lock(\..*)?|tmp_objdir-.*)$/.test(file));
   demand(locks.length === 0, `left in the git directory: ${locks.join(', ')}`);
 }
@@ -112,13 +115,34 @@ function checkLeftovers() {
   const files = filesBelow(top);
   const drafts = files.filter((file) => /\.tmp$|lock\.json/.test(path.basename(file)));
   demand(drafts.length === 0, `left in .mahabharatha: ${drafts.join(', ')}`);
-  const events = readFileSync(path.join(top, 'state', feature, 'events.jsonl'), 'utf8');
-  check('the event log', () => events.split('\n').forEach((line) => line === '' || JSON.parse(line)));
+  check('the event log', () => {
+    const text = readFileSync(path.join(top, 'state', feature, 'events.jsonl'), 'utf8');
+    const events = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+    // A run that was killed before its first snapshot is begun anew.
+    const gap = events.findIndex(({ seq }, index) => index > 0 && seq !== 1 && seq !== events[index - 1].seq + 1);
+    demand(gap < 0, `the event log goes from ${events[gap - 1]?.seq} to ${events[gap]?.seq}`);
+    demand(events.at(-1)?.seq === state.events, `the state has ${state.events} events, the log ${events.at(-1)?.seq}`);
+  });
+  // After an error, results that were not taken stay for the resume.
+  const workers = state.status === 'stopped' ? undefined : workersFolder();
+  demand(workers === undefined, `what workers wrote is left: ${workers}`);
   demand(
     git('status', '--porcelain', '--untracked-files=all', '--', '.mahabharatha/state', '.mahabharatha/logs') === '',
     'the run shows in git status',
   );
   for (const pid of processesOf(state.runId)) problems.push(`process ${pid} of the run lives`);
+}
+
+/** Where workers of this run write; undefined when it is gone. */
+function workersFolder() {
+  const home = process.env.XDG_STATE_HOME ?? path.join(homedir(), '.local', 'state');
+  const runs = path.join(home, 'mahabharatha', 'runs');
+  const records = filesBelow(runs).filter((file) => path.dirname(path.dirname(file)) === '.' && file.endsWith('.json'));
+  const ours = records.find((file) => {
+    const record = JSON.parse(readFileSync(path.join(runs, file), 'utf8'));
+    return record.feature === feature && record.root === realpathSync(repository);
+  });
+  return ours && path.join(runs, ours);
 }
 
 /** Mode and object of each file that differs, by path; '-' where it is gone. */

@@ -42,9 +42,9 @@ const PASSING = [
   /Resource temporarily unavailable/,
 ];
 
-/** No room on the disk, or no more of it for this user. Git says it in the words of the system and in its own. */
-const NO_ROOM =
-  /No space left on device|Out of diskspace|Disk quota exceeded|couldn't write '|unable to write new.index file/;
+/** The disk cannot be written: no room on it, no more for this user, or it fails. Git says it in the words of the system and in its own. */
+const DISK_TROUBLE =
+  /No space left on device|Out of diskspace|Disk quota exceeded|Input\/output error|Read-only file system|couldn't (write|set) '|unable to write new.index file/;
 
 /** What a `git prune` beside us says of what was added and is in no commit yet. */
 const VANISHED =
@@ -55,9 +55,9 @@ export function isHarmless(args: readonly string[]): boolean {
   return HARMLESS.has(args[verb] ?? '');
 }
 
-export function isOutOfRoom(error: unknown): boolean {
-  if (hasCode(error, gitErrors.GIT_FAILED)) return NO_ROOM.test(error.facts.stderr);
-  return ['ENOSPC', 'EDQUOT'].includes(systemCode(error) ?? '');
+export function isDiskTrouble(error: unknown): boolean {
+  if (hasCode(error, gitErrors.GIT_FAILED)) return DISK_TROUBLE.test(error.facts.stderr);
+  return ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(systemCode(error) ?? '');
 }
 
 /** An object that was just written is gone: all of the work has to be added again. */

@@ -172,9 +172,12 @@ async function failRun({ context, journal, register, merger }: LiveRun, error: u
     },
     () => undefined,
   );
-  if (journal.state.status === 'running') {
-    journal.record(eventOf.finish(finishWith('stopped', asAppError(error).exit, reasonOf(error))));
-    await repeated(journal.checkpoint, () => true).catch(() => undefined);
-  }
+  if (journal.state.status === 'running') await recordFailure(journal, error);
   throw error;
+}
+
+/** The state says that the run is stopped, and why, where that can still be written. */
+export async function recordFailure(journal: Journal, error: unknown): Promise<void> {
+  journal.record(eventOf.finish(finishWith('stopped', asAppError(error).exit, reasonOf(error))));
+  await repeated(journal.checkpoint, () => true).catch(() => undefined);
 }

@@ -12,7 +12,7 @@ import { createWorkerRegister } from './worker-register.ts';
 import type { WorkerRegister } from './worker-register.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
-import { createBell, runLoop } from './loop.ts';
+import { createBell, recordFailure, runLoop } from './loop.ts';
 import type { RunEnd } from './loop.ts';
 import { isGateRun, isLive } from './plan.ts';
 import type { RunContext } from './ports.ts';
@@ -31,7 +31,12 @@ export async function startRun(context: RunContext, settings: RunSettings, base:
   const [tasks, levels] = [graph.tasks.length, graph.levels.length];
   journal.record({ type: 'run-started', feature: graph.feature, runId, base, integration, settings, tasks, levels });
   await journal.save();
-  await ports.repository.changeRefs([{ ref: `refs/heads/${integration}`, to: base, from: null }]);
+  try {
+    await ports.repository.changeRefs([{ ref: `refs/heads/${integration}`, to: base, from: null }]);
+  } catch (error) {
+    await recordFailure(journal, error);
+    throw error;
+  }
   return await withLease(context, journal, async () => undefined);
 }
 

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   MOMENTS_TRIED,
   SOAK,
   atEach,
+  eventsSoFar,
   expectBuilt,
   standardFeature,
   stateSoFar,
@@ -15,6 +16,7 @@ import {
 } from '../support/chaos.ts';
 import type { Chaos } from '../support/chaos.ts';
 import { expectSound } from '../support/check-run.ts';
+import type { CliResult } from '../support/project.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 
@@ -22,10 +24,16 @@ const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.u
 const CALLS = ['mkdir', 'link', 'rename', 'unlink', 'fsync', 'write'] as const;
 
 interface Point {
-  /** A git command that writes, or all processes of the run, each of which counts for itself. */
-  readonly who: 'all' | 'worktree' | 'update-ref' | 'commit-tree' | 'merge-tree';
+  /**
+   * The first git command of a name, the orchestrator alone, or all processes of the run. Each process counts for itself,
+   * and each thread: the orchestrator has one for its files.
+   */
+  readonly who: 'all' | 'orchestrator' | 'worktree' | 'update-ref' | 'commit-tree' | 'merge-tree' | 'rev-list';
   readonly call: string;
-  readonly nth: number;
+  /** `3+` is the third and all after it. */
+  readonly nth: number | `${number}+`;
+  /** What happens then: the process is killed, or the call fails. */
+  readonly what?: 'EIO' | 'ENOSPC' | 'EROFS' | 'EMFILE';
 }
 
 const ALL: Point[] = CALLS.flatMap((call) =>
@@ -37,12 +45,37 @@ const GIT: Point[] = (['worktree', 'update-ref', 'commit-tree', 'merge-tree'] as
 const SOME: Point[] = [
   { who: 'all', call: 'rename', nth: 6 },
   { who: 'all', call: 'fsync', nth: 3 },
+  { who: 'orchestrator', call: 'rename', nth: 5 },
+  { who: 'orchestrator', call: 'fsync', nth: 13 },
   { who: 'worktree', call: 'mkdir', nth: 2 },
   { who: 'worktree', call: 'write', nth: 4 },
   { who: 'update-ref', call: 'rename', nth: 1 },
   { who: 'merge-tree', call: 'link', nth: 1 },
 ];
-const POINTS = SOAK ? [...ALL, ...GIT] : SOME;
+const ORCHESTRATOR: Point[] = CALLS.filter((call) => call !== 'write').flatMap((call) =>
+  [1, 2, 3, 5, 8, 13, 21, 34, 55].map((nth) => ({ who: 'orchestrator' as const, call, nth })),
+);
+const POINTS = SOAK ? [...ALL, ...ORCHESTRATOR, ...GIT] : SOME;
+
+const FAILURES: Point[] = [
+  ...ORCHESTRATOR.flatMap((point) => (['EIO', 'ENOSPC'] as const).map((what) => ({ ...point, what }))),
+  ...[40, 60, 90, 130].map((nth) => ({ who: 'orchestrator' as const, call: 'openat', nth, what: 'EMFILE' as const })),
+  ...(['worktree', 'update-ref', 'commit-tree', 'merge-tree', 'rev-list'] as const).flatMap((who) =>
+    ['rename', 'link', 'fsync', 'mkdir'].flatMap((call) =>
+      (['1+', 2] as const).flatMap((nth) =>
+        (['EIO', 'ENOSPC', 'EROFS'] as const).map((what) => ({ who, call, nth, what })),
+      ),
+    ),
+  ),
+];
+const SOME_FAILURES: Point[] = [
+  { who: 'orchestrator', call: 'rename', nth: 3, what: 'EIO' },
+  { who: 'orchestrator', call: 'fsync', nth: 8, what: 'ENOSPC' },
+  { who: 'orchestrator', call: 'openat', nth: 90, what: 'EMFILE' },
+  { who: 'update-ref', call: 'rename', nth: '1+', what: 'EIO' },
+  { who: 'commit-tree', call: 'fsync', nth: '1+', what: 'EIO' },
+  { who: 'worktree', call: 'mkdir', nth: '1+', what: 'ENOSPC' },
+];
 
 const there = hasStrace();
 if (!there && process.env['CI'] === 'true') throw new Error('Tests that kill at system calls need strace.');
@@ -56,59 +89,80 @@ function hasStrace(): boolean {
   }
 }
 
-const killAt = ({ call, nth }: Point): string[] => {
-  const calls = `/^${call}`;
-  return ['-qqq', '--output=/dev/null', `--trace=${calls}`, `--inject=${calls}:signal=KILL:when=${nth}`];
+const injected = ({ call, nth, what }: Point): string[] => {
+  // What Node asks for by one name may be a call of another: fsync and fdatasync are one here.
+  const calls = call === 'fsync' ? 'fsync,fdatasync' : `/^${call}`;
+  const harm = what === undefined ? 'signal=KILL' : `error=${what}`;
+  return ['-qqq', '--output=/dev/null', `--trace=${calls}`, `--inject=${calls}:${harm}:when=${nth}`];
 };
 
-/** Stands before git on the PATH: the first command of this name is killed. */
+/** Stands before git on the PATH: the first command of this name is harmed. */
 async function plantGit({ outside }: Chaos, point: Point): Promise<void> {
   const real = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
-  const strace = ['strace', ...killAt(point)].map((word) => `'${word}'`).join(' ');
+  const strace = ['strace', ...injected(point)].map((word) => `'${word}'`).join(' ');
   const script = `#!/bin/sh
 case " $* " in *" ${point.who} "*)
-  if mkdir '${outside}/killed' 2> /dev/null; then exec ${strace} '${real}' "$@"; fi ;;
+  if mkdir '${outside}/harmed' 2> /dev/null; then exec ${strace} '${real}' "$@"; fi ;;
 esac
 exec '${real}' "$@"
 `;
   await writeFile(path.join(outside, 'bin', 'git'), script);
 }
 
-/** Starts a run that is killed, or some command of it; resolves when nothing of it lives. */
-async function startKilled(chaos: Chaos, point: Point): Promise<void> {
+/** Starts a run that is harmed, or some command of it; resolves with its end. */
+async function startHarmed(chaos: Chaos, point: Point): Promise<CliResult> {
   const { project } = chaos;
-  if (point.who !== 'all') {
+  if (point.who !== 'all' && point.who !== 'orchestrator') {
     await plantGit(chaos, point);
-    await project.cli('kurukshetra');
-    return untilNothingIsLeft(chaos);
+    return project.cli('kurukshetra');
   }
-  const command = [
-    ...killAt(point),
-    '--follow-forks',
-    process.execPath,
-    PROGRAM,
-    'kurukshetra',
-    '--mode',
-    'subprocess',
-  ];
-  const child = spawn('strace', command, { cwd: project.folder, env: project.env, stdio: 'ignore' });
-  await once(child, 'close');
-  if (stateSoFar(project) !== undefined) await untilNothingIsLeft(chaos);
+  const alone = point.who === 'orchestrator' ? ['--detach-on=execve'] : [];
+  const run = [process.execPath, PROGRAM, 'kurukshetra', '--mode', 'subprocess', '--trust-config'];
+  const child = spawn('strace', [...injected(point), '--follow-forks', ...alone, ...run], {
+    cwd: project.folder,
+    env: { ...project.env, UV_THREADPOOL_SIZE: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text: Buffer) => (printed.stdout += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (printed.stderr += text.toString()));
+  const [exit, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return { exit, signal, ...printed };
+}
+
+const nameOf = ({ who, call, nth, what }: Point): string => `${who} ${what ?? 'killed'} at ${call} ${nth}`;
+
+async function goOn(chaos: Chaos, point: Point, ids: readonly string[]): Promise<void> {
+  const known = stateSoFar(chaos.project) !== undefined;
+  if (known) await untilNothingIsLeft(chaos);
+  const end = await chaos.project.cli('kurukshetra', ...(known ? ['--resume'] : []));
+  await expectBuilt(chaos, end, ids);
+  expectSound(chaos.project, nameOf(point));
 }
 
 describe.skipIf(!there)(`a run whose processes are killed at a system call (${MOMENTS_TRIED})`, () => {
   it('is resumed to its end, with nothing lost, doubled or left', async () => {
-    await atEach(
-      POINTS,
-      ({ who, call, nth }) => `${who} killed at ${call} ${nth}`,
-      async (chaos, point) => {
-        const ids = await standardFeature(chaos, '3s');
-        await startKilled(chaos, point);
-        const known = stateSoFar(chaos.project) !== undefined;
-        const end = await chaos.project.cli('kurukshetra', ...(known ? ['--resume'] : []));
-        await expectBuilt(chaos, end, ids);
-        expectSound(chaos.project, `${point.who} at ${point.call} ${point.nth}`);
-      },
-    );
+    await atEach(POINTS, nameOf, async (chaos, point) => {
+      const ids = await standardFeature(chaos, '3s');
+      await startHarmed(chaos, point);
+      await goOn(chaos, point, ids);
+    });
+  });
+});
+
+describe.skipIf(!there)(`a run in which a system call fails (${MOMENTS_TRIED})`, () => {
+  it('comes to its end or stops in order, charges no task, and is resumed to its end', async () => {
+    await atEach(SOAK ? FAILURES : SOME_FAILURES, nameOf, async (chaos, point) => {
+      const { project } = chaos;
+      const ids = await standardFeature(chaos, '3s');
+      const end = await startHarmed(chaos, point);
+      expect([0, 4], end.stderr).toContain(end.exit);
+      const failed = eventsSoFar(project).filter((event) => event.type === 'attempt-failed');
+      expect(failed.filter(({ charge }) => charge === 'failure')).toEqual([]);
+      if (end.exit === 0) return expectBuilt(chaos, end, ids);
+      if (stateSoFar(project) !== undefined) expect(await project.processes()).toEqual([]);
+      if (stateSoFar(project)?.status === 'stopped') expectSound(project, nameOf(point));
+      await goOn(chaos, point, ids);
+    });
   });
 });

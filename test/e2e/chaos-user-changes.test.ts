@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RecordedEvent } from '../../src/state/index.ts';
 import { atEach, eventsSoFar, expectBuilt, killIfThere, sees, tracedTask } from '../support/chaos.ts';
 import type { Chaos } from '../support/chaos.ts';
+import { expectSound } from '../support/check-run.ts';
 
 const BRANCH = 'mahabharatha/login/integration';
 
@@ -155,6 +156,7 @@ describe('a task that tries to outlive its run', () => {
       });
       expect(end.stdout).toContain('its worker died 5 times; last: worker');
       expect(await project.processes()).toEqual([]);
+      expectSound(project, `a worker was killed five times: ${when}`);
     });
   });
 });

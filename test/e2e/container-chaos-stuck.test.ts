@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findByEnvironment, SAME_MOMENT_MS } from '../../src/lib/index.ts';
 import { delay, eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
+import { expectSound } from '../support/check-run.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import { slowTask as task } from '../support/project.ts';
@@ -45,6 +46,7 @@ describe.skipIf(docker.why !== '')(`workers in containers that do not answer${wh
     STUCK['docker pause'](project.containers()[0]?.Id ?? '');
     const { exit, stdout } = await live.end;
     expect(exit, stdout).toBe(0);
+    expectSound(project, 'a paused worker was replaced');
     expect(stdout).toMatch(/worker 0 is gone: no heartbeat for [\d.]+ s, limit 20 s/);
     const attempts = (await project.state()).tasks['A']?.attempts.map(({ outcome }) => outcome);
     expect(attempts).toEqual(['lost', 'accepted']);
@@ -69,6 +71,7 @@ describe.skipIf(docker.why !== '')(`workers in containers that do not answer${wh
     expect(project.containers().map(({ Id }) => Id)).not.toContain(id);
     await writeFile(project.inWorkers('login', String(1 - idle), `mahabharatha-worker-${1 - idle}`, 'go'), '');
     expect((await live.end).exit).toBe(0);
+    expectSound(project, `an idle worker stood still: ${how}`);
   });
 
   it.each([1, 2])('are removed after Ctrl-C (%s times), also while they are being created', async (times) => {

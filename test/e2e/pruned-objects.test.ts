@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { createChaos, eventsSoFar, expectBuilt, killIfThere, sees, tracedTask } from '../support/chaos.ts';
+import { withChaos, eventsSoFar, expectBuilt, killIfThere, sees, tracedTask } from '../support/chaos.ts';
 import type { Chaos } from '../support/chaos.ts';
 import { expectSound } from '../support/check-run.ts';
 
@@ -31,15 +31,6 @@ esac
 exec '${real}' "$@"
 `;
   await writeFile(path.join(outside, 'bin', 'git'), script);
-}
-
-async function withChaos(work: (chaos: Chaos) => Promise<void>): Promise<void> {
-  const chaos = await createChaos();
-  try {
-    await work(chaos);
-  } finally {
-    await chaos.remove();
-  }
 }
 
 it.each([

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { createChaos, expectBuilt, tracedTask, untilNothingIsLeft } from '../support/chaos.ts';
+import { withChaos, expectBuilt, tracedTask, untilNothingIsLeft } from '../support/chaos.ts';
 import type { Chaos } from '../support/chaos.ts';
 import { expectSound } from '../support/check-run.ts';
 import type { TestTask } from '../support/project.ts';
@@ -46,15 +46,6 @@ async function killedAfterMove(chaos: Chaos, tasks: readonly TestTask[]): Promis
   const { integrationTip } = await chaos.project.state();
   expect(chaos.project.git('rev-parse', BRANCH).trim()).not.toBe(integrationTip);
   chaos.project.git('show', `${BRANCH}:B.txt`);
-}
-
-async function withChaos(work: (chaos: Chaos) => Promise<void>): Promise<void> {
-  const chaos = await createChaos();
-  try {
-    await work(chaos);
-  } finally {
-    await chaos.remove();
-  }
 }
 
 const resumed = (chaos: Chaos): ReturnType<Chaos['project']['cli']> => chaos.project.cli('kurukshetra', '--resume');

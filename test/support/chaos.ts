@@ -80,6 +80,15 @@ export async function createChaos(options: { env?: NodeJS.ProcessEnv; name?: str
   };
 }
 
+export async function withChaos(work: (chaos: Chaos) => Promise<void>): Promise<void> {
+  const chaos = await createChaos();
+  try {
+    await work(chaos);
+  } finally {
+    await chaos.remove();
+  }
+}
+
 /** All processes of any run of the project. */
 async function markedProcesses(project: TestProject): Promise<number[]> {
   return findByEnvironment('HOME', project.env['HOME'] ?? '');

@@ -65,6 +65,30 @@ describe('what was saved', () => {
 });
 
 describe('the snapshot', () => {
+  it('has no event that the log does not have, also when more happens while the log is written', async () => {
+    let journal: Journal | undefined;
+    const logged: number[] = [];
+    let inSnapshot = 0;
+    const store = {
+      restore: async () => [],
+      append: async (events: readonly { seq: number }[]) => {
+        // The answer to another question comes meanwhile.
+        if (events.length > 0 && logged.length < 3) warn(journal as Journal, 'more');
+        await Promise.resolve();
+        logged.push(...events.map(({ seq }) => seq));
+      },
+      write: async (state: { events: number }) => {
+        inSnapshot = state.events;
+        expect(logged.at(-1)).toBe(state.events);
+      },
+    } as unknown as StateStore;
+    const clock = { now: () => 0, monotonic: () => 0 };
+    journal = openJournal({ clock, store, emit: () => undefined }, createWorld([{ id: 'A' }]).state);
+    warn(journal, 'first');
+    await journal.save();
+    expect([inSnapshot, logged]).toEqual([4, [1, 2, 3, 4]]);
+  });
+
   it('is written first: the state that a run begins with is in no event', async () => {
     const { journal, store } = await openScene();
     expect(journal.dueMs).toBe(0);

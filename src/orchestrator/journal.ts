@@ -75,9 +75,12 @@ function save(book: Book, isSnapshotDue: () => boolean): Promise<void> {
       // The log begins anew, so the snapshot must have all that was in it.
       await writeSnapshot(book);
     }
-    const events = [...book.unsaved];
-    await store.append(events);
-    book.unsaved.splice(0, events.length);
+    // More is recorded while the log is written. The snapshot never has an event that the log does not have.
+    while (book.unsaved.length > 0) {
+      const events = [...book.unsaved];
+      await store.append(events);
+      book.unsaved.splice(0, events.length);
+    }
     if (isSnapshotDue()) await writeSnapshot(book);
   }, isRemoved);
 }

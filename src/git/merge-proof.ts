@@ -53,6 +53,12 @@ async function findMissing(git: GitCommand, { from, tip, steps }: MergeChain): P
   return undefined;
 }
 
+/** Is a commit in the history of the tip? False when it is gone. */
+export async function contains(git: GitCommand, tip: string, commit: string): Promise<boolean> {
+  const { code } = await git.result(['merge-base', '--is-ancestor', commit, tip], { answers: [0, 1, 128] });
+  return code === 0;
+}
+
 /** Those of the commits, and of their ancestors, that the tip does not contain. */
 export async function notContained(
   git: GitCommand,

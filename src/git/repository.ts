@@ -8,10 +8,11 @@ import { commitFacts } from './commit-facts.ts';
 import { gitErrors } from './errors.ts';
 import { gitIn } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
-import { findMergeFault, mergedOnTop, notContained } from './merge-proof.ts';
+import { contains, findMergeFault, mergedOnTop, notContained } from './merge-proof.ts';
 import type { MergeChain } from './merge-proof.ts';
 import { mergeCommits } from './merge.ts';
 import type { MergeRequest } from './merge.ts';
+import { missingObjects } from './missing-objects.ts';
 import { objectFolders } from './object-folders.ts';
 import { privateCheckouts } from './private-checkout.ts';
 import { readRef, refsOf } from './refs.ts';
@@ -72,6 +73,8 @@ const commitsOf = (git: GitCommand, commonDir: string) => ({
   merge: (request: MergeRequest) => mergeCommits(git, request),
   /** Why a branch may not move along these merges, in words; undefined when they are sound. */
   findMergeFault: (chain: MergeChain) => findMergeFault(git, chain),
+  /** Is a commit in the history of the tip? */
+  contains: (tip: string, commit: string) => contains(git, tip, commit),
   /** Those of the commits, and of their ancestors, that a tip does not contain. */
   notContained: (tip: string, commits: readonly string[]) => notContained(git, tip, commits),
   /** The commits that were merged on top of `from`, up to `to`; undefined when a commit between them is not a merge. */
@@ -85,6 +88,8 @@ const repairsOf = (git: GitCommand, commonDir: string) => ({
   removeEmptyObjects: () => removeEmptyObjects(commonDir),
   wasTip: (branch: string, commit: string) => wasTip(commonDir, branch, commit),
   removeReflogs: (branches: readonly string[]) => removeReflogs(commonDir, branches),
+  /** Ids of what is gone of a commit: of what it has beyond the base, and of its own files. */
+  missingObjects: (commit: string, base: string) => missingObjects(git, commit, base),
   /** Is everything there that the commits have beyond the base? */
   isWhole: (commits: string | readonly string[], base: string) => isWhole(git, [commits].flat(), base),
 });

@@ -11,6 +11,7 @@ import type { Journal } from './journal.ts';
 import type { ActionOf, MergeAction } from './plan.ts';
 import type { Ports, RunContext } from './ports.ts';
 import { dropIfBroken } from './repair.ts';
+import { provePublished } from './restore-published.ts';
 import { trialChain } from './trial.ts';
 
 /**
@@ -110,11 +111,12 @@ export async function publishLevel(context: RunContext, journal: Journal, action
   await journal.save();
 }
 
-/** Throws unless the integration branch is where it should be, and contains the work of every merged task. */
+/** Throws unless the integration branch is where it should be, with all its objects and the work of every merged task. */
 export async function proveComplete({ ports }: RunContext, state: RunState): Promise<void> {
   const { integration: branch, integrationTip: tip } = state;
   if ((await ports.repository.readRef(`refs/heads/${branch}`)) !== tip)
     throw gitErrors.INTEGRATION_MOVED({ branch, expected: tip });
+  await provePublished(ports, state);
   const lost = await findUnmerged(ports, state);
   if (lost.length > 0)
     throw orchestratorErrors.MERGE_UNSOUND({ branch, reason: `the work of ${lost.join(', ')} is not in it` });

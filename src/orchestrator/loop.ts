@@ -1,4 +1,5 @@
 import { engineErrors } from '../engines/errors.ts';
+import { gitErrors } from '../git/errors.ts';
 import { asAppError, hasCode, reasonOf, repeated, reserveDescriptors, sleep } from '../lib/index.ts';
 import { stateErrors } from '../state/errors.ts';
 import type { RunState } from '../state/index.ts';
@@ -7,6 +8,7 @@ import { apply, recordEvent } from './apply.ts';
 import { proveComplete } from './apply-merge.ts';
 import { decide } from './decide.ts';
 import { decideEnd } from './decide-end.ts';
+import { orchestratorErrors } from './errors.ts';
 import { takeResults } from './decide-examination.ts';
 import { goesOnAtStop, stopForOutage } from './decide-stop.ts';
 import type { WorkerRegister } from './worker-register.ts';
@@ -19,6 +21,7 @@ import { finishWith } from './plan.ts';
 import type { FinishAction, Snapshot } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { removeBrokenRefs } from './repair.ts';
+import { provePublished } from './restore-published.ts';
 import { createWorkerFolders, removeCheckouts } from './worker-folders.ts';
 
 /** The longest time between two looks: a watch may miss a change. */
@@ -110,6 +113,8 @@ function nextLook({ waits }: Snapshot): number {
 async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
   const { context, journal, register, merger, examiner, observer } = run;
   if (action.status === 'complete') await proveComplete(context, journal.state);
+  // Tasks cannot be done where objects are gone: that is no fault of theirs.
+  if (action.status === 'failed') await provePublished(context.ports, journal.state);
   await register.stopAll(context.options.graceMs);
   await merger.rest();
   for (const take of takeResults(await look(run))) await apply(run, take);
@@ -158,9 +163,10 @@ async function endAfterError(run: LiveRun, error: unknown): Promise<RunEnd> {
 }
 
 /** An error that no decision foresees (a full disk, a moved branch): ends the run in order, then throws it. */
-async function failRun({ context, journal, register, merger }: LiveRun, error: unknown): Promise<never> {
+async function failRun({ context, journal, register, merger }: LiveRun, met: unknown): Promise<never> {
   await register.stopAll(context.options.graceMs).catch(() => undefined);
   await merger.rest().catch(() => undefined);
+  const error = await causeOf(context, journal.state, met);
   // Another orchestrator has the run by now: all that is left belongs to it.
   if (hasCode(error, stateErrors.LOCK_LOST)) throw error;
   const { launcher } = context.ports;
@@ -174,6 +180,17 @@ async function failRun({ context, journal, register, merger }: LiveRun, error: u
   );
   if (journal.state.status === 'running') await recordFailure(journal, error);
   throw error;
+}
+
+/** Git names the command that met a missing object; what is gone, and what to do, says another error. */
+async function causeOf({ ports }: RunContext, state: RunState, error: unknown): Promise<unknown> {
+  if (!hasCode(error, gitErrors.GIT_FAILED) && !hasCode(error, orchestratorErrors.MERGE_UNSOUND)) return error;
+  try {
+    await provePublished(ports, state);
+    return error;
+  } catch (other) {
+    return hasCode(other, orchestratorErrors.OBJECTS_GONE) ? other : error;
+  }
 }
 
 /** The state says that the run is stopped, and why, where that can still be written. */

@@ -11,7 +11,8 @@ type LevelEvent =
   | 'gates-failed'
   | 'gates-lost'
   | 'level-published'
-  | 'level-finished';
+  | 'level-finished'
+  | 'branch-taken-back';
 
 export const LEVEL_CHANGES: Changes<LevelEvent> = {
   'level-started': (state, { level, base, at }) =>
@@ -30,6 +31,7 @@ export const LEVEL_CHANGES: Changes<LevelEvent> = {
   'gates-lost': (state, { level }) => gatesLost(state, level),
   'level-published': levelPublished,
   'level-finished': (state, { level, status, at }) => changeLevel(state, level, { status, completedAt: at }),
+  'branch-taken-back': branchTakenBack,
 };
 
 /** The trials of later levels do not contain what this level will publish: they are dropped, and merged anew later. */
@@ -101,4 +103,13 @@ function levelPublished(state: RunState, event: EventOf<'level-published'>): Run
     trial: null,
     status: 'running',
   });
+}
+
+/** The levels whose work was taken back are open again by now. Nothing of the old branch may be built on. */
+function branchTakenBack(state: RunState, { to }: EventOf<'branch-taken-back'>): RunState {
+  const levels = Object.entries(state.levels).map(([key, now]): [string, LevelState] => {
+    const base = Number(key) < state.level ? now.base : Number(key) === state.level ? to : null;
+    return [key, { ...now, base, trial: null }];
+  });
+  return { ...state, integrationTip: to, levels: Object.fromEntries(levels) };
 }

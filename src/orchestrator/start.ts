@@ -17,6 +17,7 @@ import type { RunEnd } from './loop.ts';
 import { isGateRun, isLive } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { repairAfterCrash, takeBackUnrecorded } from './repair.ts';
+import { restorePublished } from './restore-published.ts';
 import { trialChain } from './trial.ts';
 import { withGraph } from './with-graph.ts';
 
@@ -48,8 +49,14 @@ export async function resumeRun(context: RunContext, state: RunState, settings: 
   const ref = `refs/heads/${state.integration}`;
   await repairAfterCrash(context, journal);
   await context.ports.repository.checkNotCheckedOut(state.integration);
+  try {
+    await restorePublished(context, journal);
+  } catch (error) {
+    await recordFailure(journal, error);
+    throw error;
+  }
   if ((await context.ports.repository.readRef(ref)) === undefined) {
-    await context.ports.repository.changeRefs([{ ref, to: state.integrationTip }]);
+    await context.ports.repository.changeRefs([{ ref, to: journal.state.integrationTip }]);
   }
   await takeBackUnrecorded(context, journal);
   await unmergeMissing(context, journal);

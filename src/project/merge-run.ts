@@ -1,6 +1,7 @@
 import { gitErrors } from '../git/errors.ts';
 import { blobText, mergeInto } from '../git/index.ts';
 import type { MergedInto } from '../git/index.ts';
+import { provePublished } from '../orchestrator/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { projectErrors } from './errors.ts';
@@ -35,6 +36,7 @@ export interface MergedRun extends MergedInto {
 export async function mergeRun(project: Project, wishes: MergeWishes): Promise<MergedRun> {
   const { feature, partial, dryRun, env } = wishes;
   const state = await finishedState(project, feature, partial);
+  await provePublished(project, state);
   const into = await targetBranch(project, wishes.into);
   const done = Object.values(state.tasks).filter((task) => task.merged).length;
   const result = await mergeInto(project.repository, {

@@ -88,6 +88,8 @@ export type RunEvent =
   | { readonly type: 'task-reset'; readonly task: string; readonly cause: string }
   | { readonly type: 'task-merged'; readonly level: number; readonly task: string; readonly tip: string }
   | { readonly type: 'task-unmerged'; readonly task: string; readonly cause: string }
+  /** Objects of the integration branch are gone: it is at an earlier commit of the run again. */
+  | { readonly type: 'branch-taken-back'; readonly branch: string; readonly to: string; readonly cause: string }
   /** The merged but not yet published work of a level cannot be used: its tasks are merged again. */
   | { readonly type: 'trial-dropped'; readonly level: number; readonly cause: string }
   | {

@@ -48,6 +48,8 @@ const LINES: { readonly [Type in RecordedEvent['type']]: (event: EventOf<Type>) 
   'task-merged': ({ task, tip }) => quiet(line`${task} merged: ${short(tip)}`),
   'task-unmerged': ({ task, cause }) => bad(line`${task} is merged anew: ${cause}`),
 
+  'branch-taken-back': ({ branch, to, cause }) => bad(line`${branch} is back at ${short(to)}: ${cause}`),
+
   'level-started': ({ level, tasks, base }) => plain(line`level ${level} starts: ${inTasks(tasks)} on ${short(base)}`),
   'trial-dropped': ({ level, cause }) => bad(line`level ${level} is merged anew: ${cause}`),
   'gates-started': ({ level, commit, cause }) => plain(line`gates of level ${level} on ${short(commit)} (${cause})`),

@@ -11,7 +11,9 @@ export interface Remake {
   readonly message: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Is moved to the new commit, unless a working tree has it checked out; null for none. */
+  /** Keeps the new commit: a `git prune` takes what no ref names. */
+  readonly ref: string;
+  /** Is moved to the new commit too, unless a working tree has it checked out; null for none. */
   readonly branch: string | null;
 }
 
@@ -28,12 +30,16 @@ export async function remakeCommit(git: GitCommand, wish: Remake): Promise<strin
   }
 }
 
-async function remakeOnce(git: GitCommand, { commit, base, message, at, branch }: Remake): Promise<string> {
+async function remakeOnce(git: GitCommand, { commit, base, message, at, ref, branch }: Remake): Promise<string> {
   const date = `${Math.floor(at / 1000)} +0000`;
   const env = { ...identityEnvironment(), GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
   const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', `${commit}^{tree}`, '-p', base, '-F', '-'];
   const made = (await git.text(args, { input: message, env })).trim();
-  const ref = `refs/heads/${branch}`;
-  if (branch !== null && (await checkedOutIn(git, ref)) === undefined) await changeRefs(git, [{ ref, to: made }]);
+  const head = `refs/heads/${branch}`;
+  const moves = branch !== null && (await checkedOutIn(git, head)) === undefined;
+  await changeRefs(
+    git,
+    [ref, ...(moves ? [head] : [])].map((each) => ({ ref: each, to: made })),
+  );
   return made;
 }

@@ -1,5 +1,3 @@
-import { attemptRef } from '../protocol/index.ts';
-import type { RunEvent } from '../state/index.ts';
 import { publishLevel } from './apply-merge.ts';
 import { assign, killWorker, runGates, startWorker } from './apply-workers.ts';
 import type { LiveRun } from './live-run.ts';
@@ -9,7 +7,7 @@ import type { Action, FinishAction } from './plan.ts';
 export async function apply(run: LiveRun, action: Exclude<Action, FinishAction>): Promise<void> {
   switch (action.kind) {
     case 'record':
-      await recordEvent(run, action.event);
+      run.journal.record(action.event);
       if (action.event.type === 'worker-exited') await discardFolders(run, action.event.worker);
       return;
     case 'start-worker':
@@ -28,15 +26,6 @@ export async function apply(run: LiveRun, action: Exclude<Action, FinishAction>)
     case 'publish':
       return publishLevel(run.context, run.journal, action);
   }
-}
-
-/** A commit gets its ref before its event is recorded: from then on git keeps it. */
-export async function recordEvent({ context, journal }: LiveRun, event: RunEvent): Promise<void> {
-  if ((event.type === 'attempt-accepted' || event.type === 'attempt-failed') && event.commit !== null) {
-    const ref = attemptRef(context.graph.feature, event.task, event.attempt);
-    await context.ports.repository.changeRefs([{ ref, to: event.commit }]);
-  }
-  journal.record(event);
 }
 
 /** What the worker reported is on the disk before its folders are removed. */

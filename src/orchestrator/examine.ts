@@ -1,11 +1,11 @@
 import { gitErrors } from '../git/errors.ts';
 import { hasCode, libErrors, reasonOf } from '../lib/index.ts';
-import { branchNames, commitMessage } from '../protocol/index.ts';
+import { attemptRef, branchNames, commitMessage } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import { checkoutSize } from './checkout-size.ts';
 import { faultOfBundle, faultOfCommit } from './decide-examination.ts';
-import { taskOfAttempt } from './plan.ts';
+import { numberOfAttempt, taskOfAttempt } from './plan.ts';
 import type { ActionOf, ObservedTaskResult } from './plan.ts';
 import type { RunContext } from './ports.ts';
 
@@ -87,7 +87,8 @@ async function remake(
   const message = commitMessage({ id, title: taskOf(graph, id)?.title ?? '' }, attempt, runId);
   // A worker that shares our repository moves its branch by itself.
   const branch = ports.launcher.capabilities.sharesObjects ? null : branchNames(graph.feature).worker(worker);
-  return ports.repository.remake({ commit, base, message, at: ports.clock.now(), branch });
+  const ref = attemptRef(graph.feature, id, numberOfAttempt(attempt));
+  return ports.repository.remake({ commit, base, message, at: ports.clock.now(), ref, branch });
 }
 
 /** Takes the worker's commit out of its bundle. A bad bundle is the worker's fault; any other error ends the run. */

@@ -4,7 +4,7 @@ import { asAppError, hasCode, reasonOf, repeated, reserveDescriptors, sleep } fr
 import { stateErrors } from '../state/errors.ts';
 import type { RunState } from '../state/index.ts';
 import { eventOf } from './action-events.ts';
-import { apply, recordEvent } from './apply.ts';
+import { apply } from './apply.ts';
 import { proveComplete } from './apply-merge.ts';
 import { decide } from './decide.ts';
 import { decideEnd } from './decide-end.ts';
@@ -120,7 +120,7 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
   for (const take of takeResults(await look(run))) await apply(run, take);
   await examiner.rest();
   const snapshot = await look(run);
-  for (const { event } of decideEnd(snapshot, action)) await recordEvent(run, event);
+  for (const { event } of decideEnd(snapshot, action)) journal.record(event);
   if (await sweep(run)) await clearFolders(run);
   journal.record(eventOf.finish(action));
   await journal.checkpoint();

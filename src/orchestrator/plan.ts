@@ -183,6 +183,8 @@ export const SETTING_UP = 'its worktree is being set up';
 export const attemptId = (task: string, number: number): string => `${task}.${number}`;
 export const taskOfAttempt = (attempt: string): string => attempt.replace(/\.\d+$/, '');
 
+export const numberOfAttempt = (attempt: string): number => Number(/\d+$/.exec(attempt)?.[0] ?? 0);
+
 /** No task has such an id: theirs begin with a letter. */
 const GATES = '@gates-of-level-';
 export const gateAttemptId = (level: number, run: number): string => attemptId(`${GATES}${level}`, run);

@@ -96,6 +96,32 @@ it.each(['$made', '$made^{tree}', '$made:A.txt'])(
     }),
 );
 
+it('a commit that a prune takes before the orchestrator has given it a ref is made again, and costs its task nothing', () =>
+  withChaos(async (chaos) => {
+    const { outside, project } = chaos;
+    await project.config('workers: { count: 1 }\nretry: { attempts: 1 }\n');
+    // Made in the same second, the worker's own commit would be the same object.
+    const verify = 'sleep 1.1; test -f A.txt';
+    await project.graph('login', [tracedTask(chaos, 'A', { seconds: 0, verify })]);
+    const real = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
+    const script = `#!/bin/bash
+case "$MAHABHARATHA_SESSION $*" in " "*"commit-tree"*)
+  made=$('${real}' "$@") || exit
+  if mkdir '${outside}/pruned' 2> /dev/null; then rm -f "${project.folder}/.git/objects/\${made:0:2}/\${made:2}"; fi
+  echo "$made"
+  exit 0 ;;
+esac
+exec '${real}' "$@"
+`;
+    await writeFile(path.join(outside, 'bin', 'git'), script);
+
+    await expectBuilt(chaos, await project.cli('kurukshetra'), ['A']);
+
+    expect(existsSync(path.join(outside, 'pruned'))).toBe(true);
+    expect(eventsSoFar(project).map(({ type }) => type)).not.toContain('attempt-failed');
+    expect(await chaos.timesRan('A')).toBe(1);
+  }));
+
 it('a run that is stopped leaves no branch of a worker of which a prune has taken a part', () =>
   withChaos(async (chaos) => {
     const { project } = chaos;

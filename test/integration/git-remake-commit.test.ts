@@ -16,7 +16,7 @@ it("a worker's commit is made again by us with the same files, and its branch is
   temp.git('config', 'i18n.commitEncoding', 'ISO-8859-1');
   temp.git('config', 'commit.gpgSign', 'true');
   const repository = await openRepository(temp.folder, env);
-  const wish = { commit, base, message: 'A: ü\n\nTrailer: 1\n', at: 1_800_000_000_999 };
+  const wish = { commit, base, message: 'A: ü\n\nTrailer: 1\n', at: 1_800_000_000_999, ref: 'refs/mahabharatha/x/A/1' };
 
   const made = (await repository.remake({ ...wish, branch: 'work' })) ?? '';
 
@@ -26,6 +26,7 @@ it("a worker's commit is made again by us with the same files, and its branch is
     `tree ${tree}\nparent ${base}\nauthor ${us}\ncommitter ${us}\n\nA: ü\n\nTrailer: 1`,
   );
   expect(temp.git('rev-parse', 'work')).toBe(made);
+  expect(temp.git('rev-parse', wish.ref)).toBe(made);
   await repository.remake({ ...wish, branch: 'shown' });
   expect(temp.git('rev-parse', 'shown')).toBe(commit);
   expect(await repository.remake({ ...wish, branch: null })).toBe(made);

@@ -12,32 +12,34 @@ interface GateWork {
   readonly worker: number;
   readonly count: number;
   readonly gates: readonly GateSpec[];
+  /** With so many more gate runs that come to no end, the run has failed. */
+  readonly lossesLeft: number;
 }
 
 /** A gate run that is under way: has it ended? */
 export function settleGates(snapshot: Snapshot): Action[] {
-  const { state, workers } = snapshot;
-  return Object.entries(state.levels).flatMap(([key, { gateRun }]) => {
+  const { state, workers, policy } = snapshot;
+  const { gates } = state.settings;
+  return Object.entries(state.levels).flatMap(([key, { gateRun, gateLosses }]) => {
     if (gateRun === null) return [];
     const { attempt, worker, count } = gateRun;
     const level = Number(key);
     const view = workers.get(worker);
     if (view?.result?.kind === 'gate' && view.result.attempt === attempt)
-      return judgeGates({ level, worker, count, gates: state.settings.gates }, view.result);
+      return judgeGates({ level, worker, count, gates, lossesLeft: policy.losses - gateLosses }, view.result);
     if (view?.alive || (view?.setupFailure ?? null) !== null) return [];
     return [record({ type: 'gates-lost', level, attempt, cause: `worker ${worker} died: ${endOf(snapshot, worker)}` })];
   });
 }
 
-function judgeGates({ level, worker, count, gates }: GateWork, result: GateResult): Action[] {
+function judgeGates(work: GateWork, result: GateResult): Action[] {
+  const { level, worker, count, gates } = work;
   const { attempt, error } = result;
   if (error === 'stopped') return [record({ type: 'gates-lost', level, attempt, cause: 'stopped' })];
-  if (error !== null) return [record({ type: 'gates-failed', level, attempt, count, gates: [], log: error })];
+  // No gate has failed: git or our own preparation has. Another worker may be able to run them.
+  if (error !== null) return gatesNotRun(work, attempt, `worker ${worker} could not run them: ${error}`);
   const reports = answersTo(gates, result.gates);
-  if (reports === undefined) {
-    const cause = `worker ${worker} did not answer for each gate`;
-    return [record({ type: 'gates-lost', level, attempt, cause }), { kind: 'kill-worker', worker, cause }];
-  }
+  if (reports === undefined) return gatesNotRun(work, attempt, `worker ${worker} did not answer for each gate`);
   const summaries = reports.map(({ name, ok, required, detail }) => ({ name, ok, required, detail }));
   const red = reports.filter(({ ok }) => !ok);
   if (red.some(({ required }) => required)) {
@@ -48,6 +50,14 @@ function judgeGates({ level, worker, count, gates }: GateWork, result: GateResul
     record({ type: 'warning', text: `gate ${name} (not required) is red after level ${level}: ${detail}` }),
   );
   return [record({ type: 'gates-passed', level, attempt, count, gates: summaries }), ...warnings];
+}
+
+function gatesNotRun({ level, worker, lossesLeft }: GateWork, attempt: string, cause: string): Action[] {
+  const lost = record({ type: 'gates-lost', level, attempt, cause });
+  return [
+    lost,
+    lossesLeft > 1 ? { kind: 'kill-worker', worker, cause: firstLine(cause) } : gatesNeverEnd(level, cause),
+  ];
 }
 
 /** One report for each gate, in order, up to the first required one that is red. Our settings say which are required, not the worker. */
@@ -70,7 +80,7 @@ export function runTrialGates(snapshot: Snapshot, level: number, trial: Trial): 
 
 function runGates(snapshot: Snapshot, level: number, trial: Trial, count: number): Action[] {
   const { gateLosses = 0 } = snapshot.state.levels[level] ?? {};
-  if (gateLosses >= snapshot.policy.losses) return [gatesNeverEnd(level, gateLosses)];
+  if (gateLosses >= snapshot.policy.losses) return [gatesNeverEnd(level, 'the last worker died')];
   const { worker, start } = findWorker(snapshot, new Set());
   if (worker === undefined) return [];
   const commit = trial.tips[count - 1] ?? snapshot.state.integrationTip;
@@ -88,8 +98,8 @@ function whyGates(snapshot: Snapshot, level: number, { tasks, search, reds }: Tr
   return `what is done in the level is merged: ${done} of ${all.length} tasks`;
 }
 
-function gatesNeverEnd(level: number, losses: number): FinishAction {
-  const cause = `the gates of level ${level} have not come to an end ${losses} times: their worker died each time`;
+function gatesNeverEnd(level: number, last: string): FinishAction {
+  const cause = `the gates of level ${level} have come to no end so often that they are given up: ${last}`;
   return finishWith('failed', 1, cause);
 }
 

@@ -448,8 +448,26 @@ describe('gates', () => {
       world.dies(0);
     }
     expect(world.settle()).toContain(
-      'finish failed 1: the gates of level 1 have not come to an end 3 times: their worker died each time',
+      'finish failed 1: the gates of level 1 have come to no end so often that they are given up: the last worker died',
     );
+  });
+
+  it('that could not be run for a failure of git are neither red nor green, and go to another worker', () => {
+    const world = createWorld([{ id: 'A' }], { gates: [GATE], workers: 1 });
+    doAll(world, 1);
+    world.settle();
+    world.gatesCannotRun(0, 'git clean failed');
+    const text = world.settle();
+    expect(text).toContain('record gates-lost 1 @gates-of-level-1.1 worker 0 could not run them: git clean failed');
+    expect(text).toContain('kill-worker 0');
+    expect(text).toContain('run-gates of level 1');
+    expect(text).not.toContain('gates-failed');
+    for (let loss = 0; loss < 2; loss++) {
+      world.gatesCannotRun(0, 'git clean failed');
+      world.settle();
+    }
+    expect(world.state.status).toBe('failed');
+    expect(world.state.cause).toContain('worker 0 could not run them: git clean failed');
   });
 
   it('are never taken for a task, whatever its id', () => {

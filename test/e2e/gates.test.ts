@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject } from '../support/project.ts';
@@ -214,5 +215,25 @@ describe('gates', () => {
     expect(run.exit).toBe(1);
     expect((await project.state()).tasks['A']?.cause).toContain('gate slow failed: still running after 5 s, limit 5 s');
     expect(await project.processes()).toEqual([]);
+  });
+
+  it('in a worktree that git could not prepare are run again, and are not red', async () => {
+    const git = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
+    const bin = path.join(project.outside, 'bin');
+    // The worker repairs the worktree and tries it a second time.
+    const fails = `mkdir '${bin}/once' 2> /dev/null || mkdir '${bin}/twice' 2> /dev/null`;
+    const script = `#!/bin/bash\ncase "$*" in *"clean --quiet -ffd -x"*) if ${fails}; then echo "fatal: broken" >&2; exit 128; fi ;; esac\nexec '${git}' "$@"\n`;
+    await project.write('../outside/bin/git', script);
+    await chmod(path.join(bin, 'git'), 0o755);
+    project.env['PATH'] = `${bin}:${project.env['PATH']}`;
+    await project.config(gates({ name: 'there', command: 'test -e A.txt' }));
+    await project.graph('login', [writes('A')]);
+
+    const run = await project.cli('kurukshetra');
+
+    expect(run.exit).toBe(0);
+    expect(run.stdout).toMatch(/gates broken off: worker 0 could not run them: .*fatal: broken/);
+    expect(run.stdout).not.toContain('gates red');
+    expect(await outcomes()).toEqual({ A: ['accepted'] });
   });
 });

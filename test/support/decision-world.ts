@@ -31,6 +31,7 @@ export interface World {
   /** The worker's attempt at work ends so. */
   reports(worker: number, result: Partial<TaskResult> & Partial<Observed>): void;
   gatesAre(color: 'green' | 'red', worker: number, log?: string): void;
+  gatesCannotRun(worker: number, error: string): void;
   dies(worker: number, how?: string): void;
   merges(when: 'under way' | 'over'): void;
   wait(ms: number): void;
@@ -218,6 +219,10 @@ export function createWorld(
       };
       const result: GateResult = { kind: 'gate', attempt, gates: [gate], error: null };
       views.set(worker, { ...EMPTY_VIEW, result });
+    },
+    gatesCannotRun: (worker, error) => {
+      const attempt = views.get(worker)?.attempt ?? '';
+      views.set(worker, { ...EMPTY_VIEW, result: { kind: 'gate', attempt, gates: [], error } });
     },
     dies: (worker, how = 'killed by SIGKILL') => views.set(worker, { ...EMPTY_VIEW, alive: false, exit: how }),
     merges: (when) => (merging = when === 'under way'),

@@ -55,7 +55,7 @@ const LINES: { readonly [Type in RecordedEvent['type']]: (event: EventOf<Type>) 
   'gates-started': ({ level, commit, cause }) => plain(line`gates of level ${level} on ${short(commit)} (${cause})`),
   'gates-passed': ({ gates }) => good(describePassed(gates)),
   'gates-failed': ({ log }) => bad(line`gates red: ${firstLine(log)}`),
-  'gates-lost': ({ cause }) => bad(line`gates broken off: ${cause}`),
+  'gates-lost': ({ cause }) => bad(line`gates broken off: ${firstLine(cause)}`),
   'level-published': ({ level, tasks, tip }) =>
     good(line`level ${level}: ${inTasks(tasks.length)} merged, integration branch at ${short(tip)}`),
   'level-finished': ({ level, status, cause }) =>

@@ -46,7 +46,10 @@ who=\${GIT_DIR:+worker}
 skip=
 for word; do
   if [ -n "$skip" ]; then skip=; continue; fi
-  if [ "$word" = -c ]; then skip=yes; continue; fi
+  case $word in
+    -c | -C) skip=yes; continue ;;
+    -*) continue ;;
+  esac
   echo "\${who:-orchestrator} $word" >> '${log}'
   break
 done

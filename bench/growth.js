@@ -1,8 +1,8 @@
-import { formatSpread, interleave, median, ratios, summarize } from './measure.js';
+import { formatSpread, interleave, ratios, summarize } from './measure.js';
 import { buildOnce } from './temp-feature.js';
+import { timeTurn } from './turn.js';
 
 const AIM = 1.2;
-const TURNS = 200;
 
 const command = (file) => `echo x > ${file}`;
 
@@ -43,55 +43,4 @@ async function meanOf(times, measure) {
 function mergesLeft(events) {
   const last = events.findLastIndex(({ type }) => type === 'attempt-accepted');
   return events.slice(last).filter(({ type }) => type === 'task-merged').length;
-}
-
-/** The decision of a run in its middle, in which nothing is to be done. */
-async function timeTurn(count) {
-  const { decide } = await import('../dist/orchestrator/decide.js');
-  const snapshot = await midRun(count);
-  const times = Array.from({ length: TURNS }, () => {
-    const started = performance.now();
-    if (decide(snapshot).length > 0) throw new Error('a turn without news has decided something');
-    return performance.now() - started;
-  });
-  return median(times);
-}
-
-async function midRun(count) {
-  const { parseGraph } = await import('../dist/tasks/index.js');
-  const { firstState } = await import('../dist/orchestrator/first-state.js');
-  const { replay } = await import('../dist/orchestrator/reduce.js');
-  const tasks = Array.from({ length: count }, (_, index) => ({ id: `T${index}`, files: { create: [`${index}.txt`] } }));
-  const { graph } = parseGraph({ feature: 'bench', tasks });
-  const [commit, at] = ['f'.repeat(40), new Date().toISOString()];
-  const settings = { workers: 1, mode: 'subprocess', agent: 'claude', ownership: 'enforce', gates: [] };
-  const first = firstState(graph, { settings, base: commit, integration: 'bench', runId: 'bench', now: at });
-  const facts = {
-    at,
-    worker: 0,
-    attempt: 1,
-    base: 'e'.repeat(40),
-    commit,
-    detail: '',
-    usage: null,
-    level: 1,
-    tip: commit,
-  };
-  const done = graph.tasks.slice(0, count / 2).flatMap(({ id: task }) => [
-    { type: 'attempt-started', ...facts, task },
-    { type: 'attempt-accepted', ...facts, task },
-    { type: 'task-merged', ...facts, task },
-  ]);
-  const task = `T${count - 1}`;
-  const state = replay(first, [
-    { type: 'worker-starting', ...facts, session: 's' },
-    { type: 'worker-phase', ...facts, phase: 'busy' },
-    { type: 'level-started', ...facts },
-    ...done,
-    { type: 'attempt-started', ...facts, task },
-  ]);
-  const busy = { alive: true, phase: 'running', attempt: `${task}.1`, silentMs: 0, result: null, setupFailure: null };
-  const workers = new Map([[0, { ...busy, unreadable: null, trouble: null, pastSetup: true }]]);
-  const policy = { attempts: 3, losses: 5, backoffMs: 1000, silentMs: 60_000, startFailures: 3, setup: false };
-  return { now: 0, state, graph, policy, workers, merging: false, waits: new Map(), retries: [], stop: null };
 }

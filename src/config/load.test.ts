@@ -166,6 +166,46 @@ gates:
     );
   });
 
+  it.each([
+    ['"a\\nb"', String.raw`"a\nb"`],
+    ['"\\e[2J"', String.raw`"\u001b[2J"`],
+    ['"te\\u200Bst"', String.raw`"te\u200bst"`],
+    ['"\\u202Etset"', String.raw`"\u202etset"`],
+    ['"test "', '"test "'],
+  ])('with a gate that is named %s is refused', async (name, shown) => {
+    expect(await problemsOf(`gates: [{ name: ${name}, command: x }]`)).toEqual([
+      `gates[0].name: ${shown} has line ends, invisible characters or blanks at its ends`,
+    ]);
+  });
+
+  it('may have gates with names in any language', async () => {
+    expect(await load('gates: [{ name: "Prüfung 日本 ✓", command: x }]')).toMatchObject({
+      gates: [{ name: 'Prüfung 日本 ✓' }],
+    });
+  });
+
+  it.each([
+    ['workers: { count: 0 }', 'workers.count: must be 1 or more, and is 0'],
+    ['workers: { count: 65 }', 'workers.count: must be 64 or less, and is 65'],
+    ['workers: { count: 1.5 }', 'workers.count: expected a whole number, got the number 1.5'],
+    ['workers: { count: four }', 'workers.count: expected a number, got the text "four"'],
+    [
+      'workers: { mode: cloud }',
+      'workers.mode: expected one of "auto", "subprocess", "container"; got the text "cloud"',
+    ],
+    ['workers: { setup: "" }', 'workers.setup: is empty'],
+    ['workers: []', 'workers: expected an object, got a list'],
+    ['gates: [{ name: x }]', 'gates[0].command: is missing; it must be text'],
+    ['agents: { 2x: { command: [a] } }', 'agents.2x: a name has letters, digits, dashes and underscores'],
+  ])('with a wrong value says what is expected there: %s', async (text, problem) => {
+    expect(await problemsOf(text)).toEqual([problem]);
+  });
+
+  it('with too many gates says how many there may be', async () => {
+    const gates = Array.from({ length: 51 }, (_, index) => `  - { name: g${index}, command: x }\n`).join('');
+    expect(await problemsOf(`gates:\n${gates}`)).toEqual(['gates: may have 50 entries at most']);
+  });
+
   it('that cannot be read does not count as missing', async () => {
     const file = path.join(tempFolder(), 'config.yaml');
     mkdirSync(file);

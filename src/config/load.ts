@@ -1,6 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { libErrors, readIfThere, readUntrusted, reasonOf } from '../lib/index.ts';
+import { place, shapeProblem } from '../lib/text/shape.ts';
 import { configErrors } from './errors.ts';
 import { configSchema } from './schema.ts';
 import type { Config } from './schema.ts';
@@ -31,7 +32,7 @@ export async function loadSettings(file: string): Promise<Settings> {
 }
 
 function parseWith<Value>(schema: z.ZodType<Value>, file: string, text: string | undefined): Value {
-  const parsed = schema.safeParse(text === undefined ? {} : parseYaml(file, text));
+  const parsed = schema.safeParse(text === undefined ? {} : parseYaml(file, text), { error: shapeProblem });
   if (parsed.success) return parsed.data;
   throw configErrors.CONFIG_INVALID({ file, problems: parsed.error.issues.flatMap(inWords) });
 }
@@ -56,14 +57,11 @@ function parseYaml(file: string, text: string): unknown {
 }
 
 function inWords(issue: z.core.$ZodIssue): string[] {
-  const where = issue.path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('')
-    .replace(/^\./, '');
+  const { path } = issue;
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${where === '' ? key : `${where}.${key}`}: there is no such setting`);
+    return issue.keys.map((key) => `${place([...path, key], '')}: there is no such setting`);
   }
-  return [`${where === '' ? 'the whole file' : where}: ${issue.message}`];
+  return [`${place(path, 'the whole file')}: ${issue.message}`];
 }
 
 /** Logs and state tell gates apart by their names. */

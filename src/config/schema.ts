@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { printable } from '../lib/text/printable.ts';
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const UNIT_BYTES = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
@@ -69,7 +70,7 @@ const container = z.strictObject({
     .array(
       z.strictObject({
         source: z.string().min(1).describe('A folder of this machine; "~/" and paths from the repository are fine.'),
-        target: z.string().regex(/^\//, 'an absolute path').describe('Where it is in the container.'),
+        target: z.string().regex(/^\//, 'expected an absolute path').describe('Where it is in the container.'),
         read_only: z.boolean().default(true),
       }),
     )
@@ -81,6 +82,15 @@ const container = z.strictObject({
     .describe('Package managers whose downloads all workers of this repository share.'),
   runtime: z.string().min(1).optional().describe('Another OCI runtime of the engine, say "runsc".'),
 });
+
+/** Part of log lines, messages and prompts: no part of it may look like something else there. */
+const gateName = z
+  .string()
+  .min(1)
+  .refine((name) => printable(name).toString() === name && name.trim() === name, {
+    error: ({ input }) =>
+      `${printable(JSON.stringify(input)).toString()} has line ends, invisible characters or blanks at its ends`,
+  });
 
 /** Keys and values as in the file. Everything has a default, so an empty file is valid. */
 export const configSchema = z.strictObject({
@@ -135,7 +145,7 @@ export const configSchema = z.strictObject({
         .describe('A worker ends itself when the orchestrator gives no sign of life for so long.'),
       folder: z
         .string()
-        .regex(/^(\/|~\/)/, 'an absolute path, or one that begins with "~/"')
+        .regex(/^(\/|~\/)/, 'expected an absolute path, or one that begins with "~/"')
         .optional()
         .describe(
           'Where to keep what workers write: in it, a folder is made that only you can enter. Default: your state folder.',
@@ -162,7 +172,7 @@ export const configSchema = z.strictObject({
   gates: z
     .array(
       z.strictObject({
-        name: z.string().min(1),
+        name: gateName,
         command: z.string().min(1).describe('Shell command; exit status 0 is green.'),
         required: z.boolean().default(true).describe('A red gate that is not required is only reported.'),
         timeout: duration.prefault('10m'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const folder = z
   .string()
-  .regex(/^(\/|~\/|~$)/, 'an absolute path, or one that begins with "~/"')
+  .regex(/^(\/|~\/|~$)/, 'expected an absolute path, or one that begins with "~/"')
   .describe('A folder of this machine, with all that is below it.');
 
 /** The user's own settings, in the home folder: what no repository may decide. */

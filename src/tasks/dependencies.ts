@@ -1,6 +1,7 @@
 import { listed } from '../lib/text/words.ts';
+import { quote } from '../lib/text/shape.ts';
 import type { Draft } from './draft.ts';
-import { MANY, place, quote } from './words.ts';
+import { MANY, place } from './words.ts';
 
 /** A dependency on another task of the graph. */
 export interface Need {

@@ -1,6 +1,7 @@
+import { quote } from '../lib/text/shape.ts';
 import { z } from 'zod';
 import { levelNumber } from './schema.ts';
-import { place, quote } from './words.ts';
+import { place } from './words.ts';
 
 /** "" stands for an unreadable entry, which `readShape` reports. */
 const texts = z.array(z.string().catch('')).catch([]);

@@ -1,5 +1,6 @@
+import { quote } from '../lib/text/shape.ts';
 import type { Draft } from './draft.ts';
-import { place, quote } from './words.ts';
+import { place } from './words.ts';
 
 /** Ids must differ in more than case: they become names of refs and folders, also on file systems without case. */
 export function checkIds(drafts: readonly Draft[]): string[] {

@@ -1,9 +1,10 @@
+import { quote } from '../lib/text/shape.ts';
 import { expandBraces } from './braces.ts';
 import { nameOf } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { isInOwnFolder, literalPath, OWN_FOLDER } from './own-folder.ts';
 import { readPath } from './repository-path.ts';
-import { MANY, place, quote } from './words.ts';
+import { MANY, place } from './words.ts';
 
 /** What tasks may write in the folder that steers runs: a glob is a problem, a file that is named in full a warning. */
 export function ownFolderClaims(drafts: readonly Draft[]): { problems: string[]; warnings: string[] } {

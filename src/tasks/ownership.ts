@@ -1,3 +1,4 @@
+import { quote } from '../lib/text/shape.ts';
 import { nameOf } from './draft.ts';
 import type { Draft } from './draft.ts';
 import type { Task } from './graph.ts';
@@ -5,7 +6,7 @@ import { isInOwnFolder, literalPath } from './own-folder.ts';
 import { matches, overlaps } from './pattern.ts';
 import type { Pattern } from './pattern.ts';
 import { pathProblem, readPath } from './repository-path.ts';
-import { MANY, place, quote } from './words.ts';
+import { MANY, place } from './words.ts';
 
 /** A path or glob that a task may write. */
 interface Claim {

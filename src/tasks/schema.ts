@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { describe, quote } from '../lib/text/shape.ts';
 import { clip, inOneLine } from '../lib/text/words.ts';
 import { readPath } from './repository-path.ts';
-import { describe, quote } from './words.ts';
 
 const ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 /** git refuses branch names with "..", and with "." or ".lock" at the end. */

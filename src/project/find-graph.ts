@@ -5,7 +5,7 @@ import type { AppError } from '../lib/index.ts';
 import { taskErrors } from '../tasks/errors.ts';
 import { parseGraph } from '../tasks/index.ts';
 import { leftWork } from './left-work.ts';
-import { checkFeatureName } from './project.ts';
+import { checkFeatureName, graphPlace } from './project.ts';
 import type { Project } from './project.ts';
 import type { LoadedGraph, RunWishes } from './run-request.ts';
 
@@ -31,13 +31,13 @@ export async function findGraph(project: Project, wishes: RunWishes): Promise<Lo
 
 /** A run that was started from another file is resumed with the copy of its graph. */
 async function featureGraph(project: Project, feature: string, { resume }: RunWishes): Promise<LoadedGraph> {
-  const { graph, usedGraph } = project.paths.feature(feature);
+  const graph = await graphPlace(project, feature);
   try {
     return await loadGraph(graph);
   } catch (error) {
     if (resume !== true || !hasCode(error, taskErrors.GRAPH_MISSING)) throw error;
     if ((await project.store(feature).read()) === undefined) throw (await leftWork(project, feature)) ?? error;
-    return loadGraph(usedGraph);
+    return loadGraph(project.paths.feature(feature).usedGraph);
   }
 }
 

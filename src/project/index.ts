@@ -17,7 +17,7 @@ export type { MergedRun } from './merge-run.ts';
 export type { NetworkTally, Tally } from './network-tally.ts';
 export { previewRun } from './plan-run.ts';
 export type { RunPreview } from './plan-run.ts';
-export { openProject, placeWorkers } from './project.ts';
+export { graphPlace, inSpecs, openProject, placeWorkers } from './project.ts';
 export type { Project } from './project.ts';
 export { reasonsForContainers } from './reasons-for-containers.ts';
 export { retryTasks } from './retry-tasks.ts';

@@ -55,15 +55,22 @@ function projectAt(repository: Repository, paths: ProjectPaths): Project {
   };
 }
 
+/** Where the task graph of a feature belongs. Refuses links there: they could lead to any file of the user. */
+export async function graphPlace({ paths }: Project, feature: string): Promise<string> {
+  const { graph } = paths.feature(feature);
+  for (const part of [path.dirname(graph), graph]) await checkNoLink(part);
+  return graph;
+}
+
 /** Through a link the repository could choose where settings are read and state is written. */
-async function checkNoLink(folder: string): Promise<void> {
-  const isLink = await lstat(folder).then(
+async function checkNoLink(file: string): Promise<void> {
+  const isLink = await lstat(file).then(
     (stat) => stat.isSymbolicLink(),
     () => false,
   );
   if (!isLink) return;
-  const problem = `${folder} is a link: runs would be steered, and write, wherever it leads.`;
-  throw libErrors.USAGE({ problem, hint: 'Make it a folder of the repository again.' });
+  const problem = `${file} is a link: runs would be steered, and write, wherever it leads.`;
+  throw libErrors.USAGE({ problem, hint: 'Remove it, or put a file or folder of the repository in its place.' });
 }
 
 /** A committed state would steer runs, and a committed link would lead logs or a clean-up to other files of the user. */
@@ -92,7 +99,10 @@ export function isFeatureName(feature: string): boolean {
 }
 
 async function chooseFeature(paths: ProjectPaths, repository: Repository, name: string | undefined): Promise<string> {
-  const known = await knownFeatures(paths);
+  const { folders, links } = await inSpecs(paths);
+  const known = [...new Set([...folders, ...(await featuresWithState(paths))])].toSorted();
+  // A link is chosen only where nothing else is meant, so that its refusal is what the user reads.
+  if (name === undefined ? known.length === 0 : !known.includes(name)) known.push(...links);
   if (name !== undefined && known.includes(checkFeatureName(name))) return name;
   // Where specs and state were removed, say by git clean -x, the branches still name the features.
   const features = name === undefined && known.length > 0 ? known : [...known, ...(await branchedFeatures(repository))];
@@ -111,10 +121,14 @@ async function branchedFeatures({ listRefs }: Repository): Promise<string[]> {
   return refs.flatMap(({ ref }) => /^refs\/heads\/mahabharatha\/([^/]+)\/integration$/.exec(ref)?.[1] ?? []);
 }
 
-async function knownFeatures(paths: ProjectPaths): Promise<string[]> {
-  const entries = await readdir(paths.specs, { withFileTypes: true }).catch(() => []);
-  const specs = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return [...new Set([...specs, ...(await featuresWithState(paths))])].toSorted();
+/** What could be the folder of a feature. */
+export async function inSpecs({ specs }: ProjectPaths): Promise<{ folders: string[]; links: string[] }> {
+  const entries = await readdir(specs, { withFileTypes: true }).catch(() => []);
+  const named = (those: typeof entries): string[] => those.map(({ name }) => name).toSorted();
+  return {
+    folders: named(entries.filter((entry) => entry.isDirectory())),
+    links: named(entries.filter((entry) => entry.isSymbolicLink() && isFeatureName(entry.name))),
+  };
 }
 
 export function relativeTo(root: string, file: string): string {

@@ -1,4 +1,4 @@
-import { access, readdir, statfs } from 'node:fs/promises';
+import { access, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../config/index.ts';
 import { findAgentCredentials } from '../../credentials/index.ts';
@@ -10,8 +10,10 @@ import {
   allowedFolders,
   checkedMounts,
   findProgram,
+  graphPlace,
   loadGraph,
   nameOf,
+  inSpecs,
   inWords,
   openProject,
   placeWorkers,
@@ -188,18 +190,16 @@ interface GraphFinding {
 }
 
 async function checkGraphs(project: Project): Promise<GraphFinding[]> {
-  const entries = await readdir(project.paths.specs, { withFileTypes: true }).catch(() => []);
+  const { folders, links } = await inSpecs(project.paths);
   return Promise.all(
-    entries
-      .filter((entry) => entry.isDirectory())
-      .map(async ({ name }) => {
-        const what = `feature ${name}`;
-        const loaded = await attempt(what, () => loadGraph(project.paths.feature(name).graph));
-        if ('problem' in loaded) return { finding: loaded.problem, forAgent: 0 };
-        const { graph } = loaded.value;
-        const finding = fine(what, `${graph.tasks.length} tasks in ${graph.levels.length} levels`);
-        return { finding, forAgent: agentTasks(graph).length };
-      }),
+    [...folders, ...links].map(async (name) => {
+      const what = `feature ${name}`;
+      const loaded = await attempt(what, async () => loadGraph(await graphPlace(project, name)));
+      if ('problem' in loaded) return { finding: loaded.problem, forAgent: 0 };
+      const { graph } = loaded.value;
+      const size = `${counted(graph.tasks.length, 'task')} in ${counted(graph.levels.length, 'level')}`;
+      return { finding: fine(what, size), forAgent: agentTasks(graph).length };
+    }),
   );
 }
 

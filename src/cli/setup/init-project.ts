@@ -3,7 +3,7 @@ import path from 'node:path';
 import { line, printableJson, systemCode } from '../../lib/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { init } from '../commands/init.ts';
-import { approveOwn, openProject } from '../../project/index.ts';
+import { approveOwn, graphPlace, openProject } from '../../project/index.ts';
 
 const CONFIG = `# Mahabharatha. Every key may be left out; what is written here are the defaults.
 # All keys are described in schemas/config.schema.json of the package.
@@ -79,7 +79,7 @@ export async function initProject(input: InputOf<typeof init>, context: CliConte
   const files = [
     { file: project.paths.config, text: CONFIG },
     { file: path.join(project.paths.top, '.gitignore'), text: IGNORE },
-    { file: project.paths.feature('example').graph, text: `${JSON.stringify(EXAMPLE, undefined, 2)}\n` },
+    { file: await graphPlace(project, 'example'), text: `${JSON.stringify(EXAMPLE, undefined, 2)}\n` },
   ];
   const results = [];
   for (const { file, text } of files) {

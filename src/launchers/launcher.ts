@@ -4,6 +4,8 @@ import type { Environment } from '../lib/index.ts';
 export interface LauncherCapabilities {
   /** Worker and host write to one object store: a commit of a worker is in the repository at once. */
   readonly sharesObjects: boolean;
+  /** A worker does one assignment. What it reports is weighed when nothing of it is left. */
+  readonly singleUse: boolean;
 }
 
 export interface WorkerSpec {

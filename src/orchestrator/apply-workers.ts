@@ -44,7 +44,7 @@ export async function startWorker(run: LiveRun, action: ActionOf<'start-worker'>
 /** A worker that shares our objects gets a worktree of our repository; every other worker makes its checkout itself. */
 function bootOf({ context, journal }: LiveRun, started: Started, base: string): Boot {
   const { ports, options, graph } = context;
-  const { sharesObjects } = ports.launcher.capabilities;
+  const { sharesObjects, singleUse } = ports.launcher.capabilities;
   return {
     version: 1,
     runId: journal.state.runId,
@@ -52,6 +52,7 @@ function bootOf({ context, journal }: LiveRun, started: Started, base: string): 
     ...started,
     checkedOut: sharesObjects ? base : null,
     bundles: !sharesObjects,
+    singleUse,
     leaseMs: options.leaseMs,
     setup: options.setup,
     stopGraceMs: Math.round(options.graceMs * AGENT_GRACE_SHARE),
@@ -125,10 +126,11 @@ export async function assign({ context, journal, register }: LiveRun, action: Ac
 
 /** A worker that is taken over may not have received its assignment; a second delivery does no harm. */
 export async function assignAgain(context: RunContext, state: RunState, worker: number): Promise<void> {
+  const { options, graph } = context;
   const task = state.workers[worker]?.task ?? null;
   if (task === null || openAttempt(state, worker) === undefined) return;
   const number = state.tasks[task]?.attempts.at(-1)?.number ?? 0;
-  const fresh = whyFresh({ state, graph: context.graph }, { task, worker, number }) !== null;
+  const fresh = whyFresh({ state, graph, policy: options.policy }, { task, worker, number }) !== null;
   await context.ports.mail.deliver(worker, taskAssignment(context, state, task, fresh));
 }
 

@@ -15,6 +15,8 @@ export async function apply(run: LiveRun, action: Exclude<Action, FinishAction>)
     case 'kill-worker':
       await killWorker(run, action);
       return discardFolders(run, action.worker);
+    case 'retire-worker':
+      return run.register.retire(run.journal.state.workers[action.worker]?.session ?? '');
     case 'take-result':
       return run.examiner.begin(run.journal.state, action);
     case 'assign':

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWorld, graphOf } from '../../test/support/decision-world.ts';
+import { createWorld, graphOf, POLICY } from '../../test/support/decision-world.ts';
 import { whyFresh } from './decide-assignment.ts';
 
 const HOUR_MS = 3_600_000;
@@ -40,9 +40,11 @@ describe('what an attempt that was not accepted has left in a worktree', () => {
     world.settle();
     world.reports(0, {});
     world.settle();
-    expect(whyFresh({ state: world.state, graph }, { task: 'FAILS', worker: 0, number: 1 })).toBeNull();
+    expect(whyFresh({ state: world.state, graph, policy: POLICY }, { task: 'FAILS', worker: 0, number: 1 })).toBeNull();
     world.reports(0, { outcome: 'rate-limited', detail: '429', commit: null });
     world.settle();
-    expect(whyFresh({ state: world.state, graph }, { task: 'NEXT', worker: 0, number: 1 })).toContain('FAILS.1');
+    expect(whyFresh({ state: world.state, graph, policy: POLICY }, { task: 'NEXT', worker: 0, number: 1 })).toContain(
+      'FAILS.1',
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { longestFirst } from '../tasks/index.ts';
 import type { AttemptState, TaskState } from '../state/index.ts';
-import { attemptId, isLive } from './plan.ts';
+import { attemptId, DONE, isLive } from './plan.ts';
 import type { Action, Snapshot } from './plan.ts';
 import { currentLevel, heldBack } from './survey.ts';
 import type { HeldBack } from './survey.ts';
@@ -56,7 +56,8 @@ export function findWorker(
   });
   if (startable === undefined) return { worker: undefined };
   const before = state.workers[startable];
-  const again = before === undefined ? '' : `; its last life: ${before.cause ?? before.status}`;
+  const again =
+    before === undefined || before.cause === DONE ? '' : `; its last life: ${before.cause ?? before.status}`;
   return { worker: startable, start: `more ready work than free workers${again}` };
 }
 
@@ -92,7 +93,12 @@ interface AttemptOfWorker {
  * Why an attempt needs a worktree without ignored files, and a new set-up: files of an attempt that was not accepted must
  * not reach the next one. Null when the worktree may be used as it is.
  */
-export function whyFresh({ state, graph }: Pick<Snapshot, 'state' | 'graph'>, attempt: AttemptOfWorker): string | null {
+export function whyFresh(
+  { state, graph, policy }: Pick<Snapshot, 'state' | 'graph' | 'policy'>,
+  attempt: AttemptOfWorker,
+): string | null {
+  // Nothing has run in its worktree.
+  if (policy.singleUse) return null;
   const failures = state.tasks[attempt.task]?.failures ?? 0;
   if (failures > 0) return `the task has failed ${failures === 1 ? 'once' : `${failures} times`}`;
   const before = lastOf({ state, graph }, attempt);

@@ -10,7 +10,16 @@ const FARTHEST_RESET_MS = 8 * 24 * 60 * 60_000;
 
 /** The snapshot without claims that cannot be true: a task may write a status in its worker's name. */
 export function credible(snapshot: Snapshot): Snapshot {
-  const views = [...snapshot.workers].map(([number, view]) => [number, credibleView(snapshot, number, view)] as const);
+  const believed = snapshot.policy.singleUse ? withoutEarlyResults(snapshot) : snapshot;
+  const views = [...believed.workers].map(([number, view]) => [number, credibleView(snapshot, number, view)] as const);
+  return { ...snapshot, workers: new Map(views) };
+}
+
+/** What a worker for a single use reports counts when nothing of it is left. */
+function withoutEarlyResults(snapshot: Snapshot): Snapshot {
+  const views = [...snapshot.workers].map(
+    ([number, view]) => [number, view.alive ? { ...view, claim: null, result: null } : view] as const,
+  );
   return { ...snapshot, workers: new Map(views) };
 }
 

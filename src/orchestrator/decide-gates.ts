@@ -14,6 +14,8 @@ interface GateWork {
   readonly gates: readonly GateSpec[];
   /** With so many more gate runs that come to no end, the run has failed. */
   readonly lossesLeft: number;
+  /** Its worker is gone already. */
+  readonly singleUse: boolean;
 }
 
 /** A gate run that is under way: has it ended? */
@@ -26,7 +28,10 @@ export function settleGates(snapshot: Snapshot): Action[] {
     const level = Number(key);
     const view = workers.get(worker);
     if (view?.result?.kind === 'gate' && view.result.attempt === attempt)
-      return judgeGates({ level, worker, count, gates, lossesLeft: policy.losses - gateLosses }, view.result);
+      return judgeGates(
+        { level, worker, count, gates, lossesLeft: policy.losses - gateLosses, singleUse: policy.singleUse },
+        view.result,
+      );
     if (view?.alive || (view?.setupFailure ?? null) !== null) return [];
     return [record({ type: 'gates-lost', level, attempt, cause: `worker ${worker} died: ${endOf(snapshot, worker)}` })];
   });
@@ -52,12 +57,10 @@ function judgeGates(work: GateWork, result: GateResult): Action[] {
   return [record({ type: 'gates-passed', level, attempt, count, gates: summaries }), ...warnings];
 }
 
-function gatesNotRun({ level, worker, lossesLeft }: GateWork, attempt: string, cause: string): Action[] {
+function gatesNotRun({ level, worker, lossesLeft, singleUse }: GateWork, attempt: string, cause: string): Action[] {
   const lost = record({ type: 'gates-lost', level, attempt, cause });
-  return [
-    lost,
-    lossesLeft > 1 ? { kind: 'kill-worker', worker, cause: firstLine(cause) } : gatesNeverEnd(level, cause),
-  ];
+  if (lossesLeft <= 1) return [lost, gatesNeverEnd(level, cause)];
+  return singleUse ? [lost] : [lost, { kind: 'kill-worker', worker, cause: firstLine(cause) }];
 }
 
 /** One report for each gate, in order, up to the first required one that is red. Our settings say which are required, not the worker. */

@@ -67,8 +67,8 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
 }
 
 /** A task may have broken its container: the worker is replaced, so that the next task does not fail because of that. */
-function renewed({ state }: Snapshot, { attempt }: UnderWay, detail: string): Action[] {
-  if (state.settings.mode !== 'container') return [];
+function renewed({ state, policy }: Snapshot, { attempt }: UnderWay, detail: string): Action[] {
+  if (state.settings.mode !== 'container' || policy.singleUse) return [];
   const cause = `it could not work any more, or was not to be believed: ${firstLine(detail)}`;
   return [{ kind: 'kill-worker', worker: attempt.worker, cause }];
 }

@@ -25,5 +25,5 @@ export function stopForOutage(cause: string): StopRequest {
 
 /** After a stop in the middle of a turn nothing new begins; what has happened is still recorded and taken. */
 export function goesOnAtStop({ kind }: Action): boolean {
-  return kind === 'record' || kind === 'kill-worker' || kind === 'take-result';
+  return kind === 'record' || kind === 'kill-worker' || kind === 'retire-worker' || kind === 'take-result';
 }

@@ -2,6 +2,7 @@ import { closeLevel, openLevel } from './decide-level.ts';
 import { assignTasks } from './decide-assignment.ts';
 import { credible } from './decide-claims.ts';
 import { takeResults } from './decide-examination.ts';
+import { retireWorkers } from './decide-retirement.ts';
 import { settleGates } from './decide-gates.ts';
 import { settleTasks } from './decide-results.ts';
 import { checkWorkers } from './decide-workers.ts';
@@ -16,6 +17,8 @@ import { retryable } from './retryable.ts';
  */
 export function decide(observed: Snapshot): readonly Action[] {
   if (observed.state.status !== 'running') return [];
+  const retired = retireWorkers(observed);
+  if (retired.length > 0) return retired;
   const snapshot = credible(observed);
   const ends = [takeResults, settleTasks, settleGates, checkWorkers, stopIfAsked];
   for (const ask of [...ends, retryTasks, giveUp, blockDependents, openLevel, assignTasks, closeLevel]) {

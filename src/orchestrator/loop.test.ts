@@ -92,6 +92,7 @@ function setScene(requests: Requests = async () => []): Scene {
     stopAll: async () => void ended.push(world.state.workers[0]?.session ?? ''),
     lastLines: async () => [],
     takesCredentials: () => true,
+    isRetired: () => false,
     outage: undefined,
   } as unknown as WorkerRegister;
   const journal = openJournal(context.ports, world.state);

@@ -105,6 +105,7 @@ function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects 
     exitOf: (session: string) => (dead.has(session) ? { how: 'killed', overLimit: false } : undefined),
     lastLines: async () => [],
     takesCredentials: () => true,
+    isRetired: () => false,
     outage: undefined,
   } as unknown as WorkerRegister;
   let news = 0;

@@ -24,6 +24,8 @@ export interface WorkerView {
   readonly exit: string | null;
   /** It ended because it exceeded a limit of its own. */
   readonly overLimit: boolean;
+  /** It was ended because it has done its assignment. */
+  readonly retired: boolean;
   readonly phase: Phase | null;
   readonly attempt: string | null;
   /** As the worker wrote it: shown to people. */
@@ -59,6 +61,8 @@ export interface Policy {
   readonly startFailures: number;
   /** Workers have a set-up to run. */
   readonly setup: boolean;
+  /** A worker does one assignment, and is ended before its result is weighed. */
+  readonly singleUse: boolean;
 }
 
 export interface StopRequest {
@@ -88,6 +92,12 @@ export type Action =
   | { readonly kind: 'record'; readonly event: RunEvent }
   | { readonly kind: 'start-worker'; readonly worker: number; readonly cause: string }
   | { readonly kind: 'kill-worker'; readonly worker: number; readonly cause: string }
+  | {
+      /** Begins to end a worker that has done its assignment. */
+      readonly kind: 'retire-worker';
+      readonly worker: number;
+      readonly cause: string;
+    }
   | {
       /** Examines what a worker reports, beside the loop, and takes its commit into the repository. */
       readonly kind: 'take-result';
@@ -177,6 +187,9 @@ export function isLive({ status }: WorkerState): boolean {
   return status === 'STARTING' || status === 'RUNNING' || status === 'IDLE';
 }
 
+/** The cause of a worker's end after its only assignment. */
+export const DONE = 'it has done its assignment';
+
 /** The cause in a worker's state while it has a task and its set-up still runs. */
 export const SETTING_UP = 'its worktree is being set up';
 
@@ -214,6 +227,7 @@ function formatAction(action: Action): string {
         .join(' ')}`;
     case 'start-worker':
     case 'kill-worker':
+    case 'retire-worker':
       return `${action.kind} ${action.worker}: ${action.cause}`;
     case 'take-result':
       return `take-result of ${action.result.attempt} from ${action.worker}: ${action.cause}`;

@@ -3,14 +3,14 @@ import path from 'node:path';
 import { isMissing, randomId, removeTree } from '../lib/index.ts';
 import type { Ports } from './ports.ts';
 
-type FolderPorts = Pick<Ports, 'repository' | 'store'>;
+type FolderPorts = Pick<Ports, 'repository' | 'store' | 'launcher'>;
 
 const GONE = 'gone-';
 
 export type WorkerFolders = ReturnType<typeof createWorkerFolders>;
 
 /** Removes what workers have written, after their end. Only commits and logs stay. */
-export function createWorkerFolders({ repository, store }: FolderPorts) {
+export function createWorkerFolders({ repository, store, launcher }: FolderPorts) {
   const removals = new Set<Promise<unknown>>();
   const begin = (removal: Promise<unknown>): void => {
     // What cannot be removed now is tried again at the end of the run.
@@ -24,7 +24,8 @@ export function createWorkerFolders({ repository, store }: FolderPorts) {
       const gone = path.join(store.paths.workers, `${GONE}${randomId()}`);
       if (!(await moved(folder, gone))) return;
       begin(removeTree(gone));
-      begin(repository.removeWorktree(worktree));
+      // No other checkout is a worktree of the repository; the next worker of this number may have its own there already.
+      if (launcher.capabilities.sharesObjects) begin(repository.removeWorktree(worktree));
     },
     /** To be called when all workers have ended and all results were taken. Leaves nothing of the run outside the repository. */
     clear: async (): Promise<void> => {
@@ -40,7 +41,7 @@ export function createWorkerFolders({ repository, store }: FolderPorts) {
  * theirs has left half written. Their outboxes stay: a run that is resumed takes the results from there. The caller holds
  * the feature's lock.
  */
-export async function removeCheckouts({ repository, store }: FolderPorts): Promise<void> {
+export async function removeCheckouts({ repository, store }: Pick<Ports, 'repository' | 'store'>): Promise<void> {
   await removeTree(store.paths.copies);
   const names = await readdir(store.paths.workers).catch((): string[] => []);
   for (const name of names) {

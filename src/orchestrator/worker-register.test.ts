@@ -166,3 +166,26 @@ describe('a disk without room', () => {
     expect(register.outage).toBe(NO_ROOM);
   });
 });
+
+describe('a worker that has done its assignment', () => {
+  it('lives until nothing of it is left', async () => {
+    const scene = openScene();
+    await scene.held('a');
+    expect(scene.register.isRetired('a')).toBe(false);
+    scene.register.retire('a');
+    expect(scene.register.isRetired('a')).toBe(true);
+    expect(scene.register.exitOf('a')).toBeUndefined();
+    await waitUntil('its end', () => scene.register.exitOf('a') !== undefined);
+    expect(scene.stopped).toEqual(['a 0']);
+  });
+
+  it('stops the run when it cannot be ended', async () => {
+    const scene = openScene();
+    await scene.held('a');
+    scene.breaks();
+    scene.register.retire('a');
+    await waitUntil('the outage', () => scene.register.outage !== undefined);
+    expect(scene.register.outage).toContain('it cannot be killed');
+    expect(scene.register.exitOf('a')).toBeUndefined();
+  });
+});

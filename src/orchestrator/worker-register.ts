@@ -25,6 +25,9 @@ export interface WorkerRegister {
    * signal fires, it is killed all the same, but not waited for. Rejects when it may live on.
    */
   end(session: string, signal: AbortSignal): Promise<void>;
+  /** Begins to end one that has done its assignment. Its end is seen at a later look. */
+  retire(session: string): void;
+  isRetired(session: string): boolean;
   /**
    * Ends all workers; resolves when nothing of them is left. A worker that cannot be ended, or whose start takes too long,
    * counts as ended: it does not hold up the others, and the sweep removes it.
@@ -45,6 +48,8 @@ interface Life {
   isGone: boolean;
   /** It was asked to end, perhaps before its start was over. */
   isUnwanted: boolean;
+  /** It has done its assignment. */
+  isRetired: boolean;
 }
 
 type RegisterPorts = Pick<Ports, 'launcher' | 'mail' | 'lackOfRoom'>;
@@ -84,17 +89,20 @@ export function createWorkerRegister(
       const { starting, handle } = lifeOf(register, session);
       return starting !== undefined || (handle !== undefined && launcher.takesCredentials(handle));
     },
-    giveCredentials: (session, attempt) => {
-      const life = lifeOf(register, session);
-      const give = (): void => {
-        if (life.handle !== undefined) launcher.giveCredentials(life.handle, attempt);
-      };
-      if (life.starting === undefined) give();
-      else void life.starting.then(give);
-    },
+    giveCredentials: (session, attempt) => giveCredentials(register, lifeOf(register, session), attempt),
     end: (session, signal) => within(Infinity, end(register, lifeOf(register, session), 0), signal),
+    retire: (session) => retire(register, lifeOf(register, session)),
+    isRetired: (session) => register.lives.get(session)?.isRetired ?? false,
     stopAll: (graceMs) => endAll(register, graceMs, startingMs + graceMs),
   };
+}
+
+function giveCredentials({ ports }: Register, life: Life, attempt: string): void {
+  const give = (): void => {
+    if (life.handle !== undefined) ports.launcher.giveCredentials(life.handle, attempt);
+  };
+  if (life.starting === undefined) give();
+  else void life.starting.then(give);
 }
 
 function lifeOf({ lives }: Register, session: string): Life {
@@ -104,6 +112,7 @@ function lifeOf({ lives }: Register, session: string): Life {
     end: undefined,
     isGone: false,
     isUnwanted: false,
+    isRetired: false,
   };
   lives.set(session, life);
   return life;
@@ -170,6 +179,15 @@ async function end({ ports }: Register, life: Life, graceMs: number): Promise<vo
   life.isUnwanted = true;
   await life.starting;
   if (life.handle !== undefined && !life.isGone) await ports.launcher.stop(life.handle, { graceMs });
+}
+
+function retire(register: Register, life: Life): void {
+  life.isRetired = true;
+  end(register, life, 0).catch((error: unknown) => {
+    // It may live on, so the run stops.
+    register.outage ??= reasonOf(error);
+    register.onNews();
+  });
 }
 
 /** Ends the live ones at once; those that are being started within the limit. */

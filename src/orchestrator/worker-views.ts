@@ -104,6 +104,7 @@ async function viewOf(
     alive: exit === undefined,
     exit: exit?.how ?? null,
     overLimit: exit?.overLimit ?? false,
+    retired: register.isRetired(session),
     lastLines: exit === undefined ? [] : await register.lastLines(session, LAST_LINES),
     phase,
     attempt,

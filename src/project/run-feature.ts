@@ -56,7 +56,15 @@ async function carryOut(plan: RunPlan, store: StateStore, host: RunHost, face: R
   const run: RunContext = {
     graph,
     ports: wirePorts(project, store, launcher, listener.event),
-    options: runOptions(config, { agent, copies, deadlineMs: wishes.deadlineMs ?? null, env, redact, stop }),
+    options: runOptions(config, {
+      agent,
+      copies,
+      deadlineMs: wishes.deadlineMs ?? null,
+      env,
+      redact,
+      stop,
+      singleUse: launcher.capabilities.singleUse,
+    }),
   };
   for (const note of notes) listener.note(note);
   const warned = warnings.then((texts) => texts.forEach((text) => listener.note(text)));

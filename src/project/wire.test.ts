@@ -20,6 +20,7 @@ it.each([
     env: {},
     redact: (text) => text,
     stop,
+    singleUse: false,
   });
   expect(options.bundleBytes).toBe(bytes);
 });

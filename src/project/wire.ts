@@ -6,7 +6,7 @@ import { sweepOwner } from '../containers/index.ts';
 import { createSubprocessLauncher, listWorkers } from '../launchers/index.ts';
 import type { Launcher, WorkerHandle } from '../launchers/index.ts';
 import { createFolderMail } from '../mail/index.ts';
-import type { Ports, RunOptions } from '../orchestrator/index.ts';
+import type { Policy, Ports, RunOptions } from '../orchestrator/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import type { RecordedEvent, RunSettings, RunState, StateStore } from '../state/index.ts';
@@ -95,9 +95,10 @@ export function wireList(env: Environment): (state: RunState) => Promise<WorkerH
 }
 
 /** Options of a run that are not in the configuration. */
-type GivenOptions = Pick<RunOptions, 'agent' | 'copies' | 'deadlineMs' | 'env' | 'redact' | 'stop'>;
+type GivenOptions = Pick<RunOptions, 'agent' | 'copies' | 'deadlineMs' | 'env' | 'redact' | 'stop'> &
+  Pick<Policy, 'singleUse'>;
 
-export function runOptions({ workers, retry }: Config, given: GivenOptions): RunOptions {
+export function runOptions({ workers, retry }: Config, { singleUse, ...given }: GivenOptions): RunOptions {
   return {
     ...given,
     policy: {
@@ -108,6 +109,7 @@ export function runOptions({ workers, retry }: Config, given: GivenOptions): Run
       silentMs: workers.lease * 2,
       startFailures: START_FAILURES,
       setup: workers.setup !== undefined,
+      singleUse,
     },
     limits: { totalMs: workers.task_timeout, idleMs: workers.idle_timeout, completionMs: COMPLETION_MS },
     leaseMs: workers.lease,

@@ -14,6 +14,8 @@ export const boot = z.strictObject({
   checkedOut: z.string().nullable(),
   /** It shares no object store with the host: its commits go there as `outbox/work.bundle`. */
   bundles: z.boolean(),
+  /** It does one assignment, and is killed after that. */
+  singleUse: z.boolean(),
   leaseMs: z.number(),
   setup: z.strictObject({ command: z.string(), timeoutMs: z.number() }).nullable(),
   /** Between SIGTERM and SIGKILL, for what the worker runs. */

@@ -10,7 +10,7 @@ export async function runGates(
   assignment: GateAssignment,
 ): Promise<GateResult> {
   // Ignored files of earlier tasks (build output, caches) could make a gate green or red: they are removed first.
-  await setup.prepare({ base: assignment.base, fresh: true });
+  await setup.prepare({ base: assignment.base, fresh: !context.boot.singleUse });
   await context.reporter.update({ phase: 'gating' });
   const reports: GateReport[] = [];
   for (const gate of assignment.gates) {

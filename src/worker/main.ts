@@ -85,7 +85,7 @@ async function work(context: WorkerContext, inboxFolder: string): Promise<void> 
       const updated = context.reporter.update({ phase, attempt: null, result, trouble: null });
       context.credentials?.forget(attempt);
       await updated;
-      if (!context.stop.aborted) setup.tidyUp(assignment.base);
+      if (!context.stop.aborted && !context.boot.singleUse) setup.tidyUp(assignment.base);
     }
   } finally {
     inbox.close();

@@ -30,6 +30,7 @@ const boot = (session: string): Boot => ({
   branch: 'b',
   checkedOut: null,
   bundles: true,
+  singleUse: true,
   leaseMs: 1000,
   setup: null,
   stopGraceMs: 10,

@@ -294,7 +294,7 @@ function workerFolders(): { mounts: string[]; status: string } {
   const boot = { version: 1, runId: 'r', feature: 'f', worker: 0, session: 's', branch: 'w', leaseMs: 60_000 };
   writeFileSync(
     path.join(inbox, 'worker.json'),
-    JSON.stringify({ ...boot, checkedOut: null, bundles: true, setup: null, stopGraceMs: 1000 }),
+    JSON.stringify({ ...boot, checkedOut: null, bundles: true, singleUse: true, setup: null, stopGraceMs: 1000 }),
   );
   writeFileSync(path.join(shared, 'lease.json'), JSON.stringify({ version: 1, owner: 'o', beat: 1 }));
   writeFileSync(path.join(worktree, '.git'), 'gitdir: /gitdir\n');

@@ -33,6 +33,8 @@ export interface World {
   gatesAre(color: 'green' | 'red', worker: number, log?: string): void;
   gatesCannotRun(worker: number, error: string): void;
   dies(worker: number, how?: string): void;
+  /** A retired worker is gone; what it reported stays. */
+  isRemoved(worker: number): void;
   merges(when: 'under way' | 'over'): void;
   wait(ms: number): void;
   stop(exit: number, cause: string): void;
@@ -48,11 +50,13 @@ export const POLICY: Policy = {
   silentMs: 5000,
   startFailures: 3,
   setup: true,
+  singleUse: false,
 };
 export const EMPTY_VIEW: WorkerView = {
   alive: true,
   exit: null,
   overLimit: false,
+  retired: false,
   phase: 'idle',
   attempt: null,
   heartbeatAt: null,
@@ -126,6 +130,9 @@ export function createWorld(
       case 'kill-worker':
         views.delete(action.worker);
         return record(eventOf['kill-worker'](action));
+      case 'retire-worker':
+        views.set(action.worker, { ...(views.get(action.worker) ?? EMPTY_VIEW), retired: true });
+        return;
       case 'take-result':
         views.set(action.worker, { ...(views.get(action.worker) ?? EMPTY_VIEW), claim: null, examining: true });
         return;
@@ -225,6 +232,8 @@ export function createWorld(
       views.set(worker, { ...EMPTY_VIEW, result: { kind: 'gate', attempt, gates: [], error } });
     },
     dies: (worker, how = 'killed by SIGKILL') => views.set(worker, { ...EMPTY_VIEW, alive: false, exit: how }),
+    isRemoved: (worker) =>
+      views.set(worker, { ...(views.get(worker) ?? EMPTY_VIEW), alive: false, exit: 'killed by SIGKILL' }),
     merges: (when) => (merging = when === 'under way'),
     wait: (ms) => (now += ms),
     stop: (exit, cause) => (stop = { status: 'stopped', exit, cause }),

@@ -49,7 +49,7 @@ export function createFakeLauncher(program: FakeProgram, machine: FakeMachine = 
   };
   return {
     name: 'fake',
-    capabilities: { sharesObjects: true },
+    capabilities: { sharesObjects: true, singleUse: false },
     start: async (spec) => {
       const worker = startFake(program, spec, machine);
       exits.set(spec.session, worker.exit);

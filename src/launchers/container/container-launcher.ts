@@ -39,7 +39,7 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
   const started = (handle: WorkerHandle): StartedContainer => startedContainer(handle, options);
   return {
     name: CONTAINER,
-    capabilities: { sharesObjects: false },
+    capabilities: { sharesObjects: false, singleUse: true },
     start: async (spec) => {
       const handle = handleOf(await containers.start(prepare(spec)));
       const drop = (): void => void stdins.delete(handle.session);

@@ -37,7 +37,7 @@ export function createSubprocessLauncher(options: SubprocessOptions): Launcher {
   };
   return {
     name: NAME,
-    capabilities: { sharesObjects: true },
+    capabilities: { sharesObjects: true, singleUse: false },
     start: async (spec) => {
       const { handle, exit } = await startWorker(options, spec);
       exits.set(handle.session, exit);

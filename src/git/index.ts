@@ -9,7 +9,7 @@ export { withGitSettings, workerEnvironment } from './git-command.ts';
 export type { MergeChain, MergeStep } from './merge-proof.ts';
 export type { Leftovers } from './leftovers.ts';
 export { newRepository } from './new-repository.ts';
-export { isDiskTrouble, isVanished } from './repeatable.ts';
+export { isMachineTrouble, isVanished } from './repeatable.ts';
 export { openRepository } from './repository.ts';
 export type { Repository } from './repository.ts';
 export { needRoom } from './room.ts';

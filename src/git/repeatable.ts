@@ -55,7 +55,12 @@ export function isHarmless(args: readonly string[]): boolean {
   return HARMLESS.has(args[verb] ?? '');
 }
 
-export function isDiskTrouble(error: unknown): boolean {
+/** Neither the work nor its settings are at fault: the disk cannot be written, or the process or machine has run out of something. */
+export function isMachineTrouble(error: unknown): boolean {
+  return isDiskTrouble(error) || isPassingFailure(error);
+}
+
+function isDiskTrouble(error: unknown): boolean {
   if (hasCode(error, gitErrors.GIT_FAILED)) return DISK_TROUBLE.test(error.facts.stderr);
   return ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(systemCode(error) ?? '');
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { isDiskTrouble, openWorkspace } from '../git/index.ts';
+import { isMachineTrouble, openWorkspace } from '../git/index.ts';
 import { watchLease } from '../lease/index.ts';
 import { reasonOf, systemClock, within } from '../lib/index.ts';
 import { BUNDLE, COPIES, MARKS, TEXT_LIMIT } from '../protocol/index.ts';
@@ -112,7 +112,7 @@ async function carryOut(
       return undefined;
     }
     // Not the task's fault: the worker ends, and the attempt is lost with it.
-    if (isDiskTrouble(error)) throw error;
+    if (isMachineTrouble(error)) throw error;
     return failed(assignment, detail);
   }
 }

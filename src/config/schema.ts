@@ -132,7 +132,9 @@ export const configSchema = z.strictObject({
         .string()
         .min(1)
         .optional()
-        .describe('Shell command that makes a fresh worktree usable, say "npm install".'),
+        .describe(
+          'Shell command that makes a fresh worktree usable, say "npm install". As a subprocess a worker runs it again only when a lock file has changed, or when something has changed the files that it made.',
+        ),
       setup_timeout: duration.prefault('15m'),
       copy: z
         .array(z.string().min(1))

@@ -2,7 +2,7 @@ import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { openFolders } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
-import { gitIn, identityEnvironment } from './git-command.ts';
+import { entriesOf, gitIn, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { addExcept, findLeftovers, leftOut } from './leftovers.ts';
 import type { Leftovers, OwnedAmong } from './leftovers.ts';
@@ -105,6 +105,8 @@ export async function openWorkspace(folder: string, env: Environment) {
     },
     /** Files that git does not track and no ignore rule covers. */
     leftovers: (): Promise<Leftovers> => findLeftovers(git),
+    /** All files that git tracks. */
+    tracked: async (): Promise<string[]> => entriesOf(await git.text(['ls-files', '-z'])),
     /** Changes when a lock file of a package manager changes. */
     lockSignature: (): Promise<string> =>
       git.text(['ls-files', '-s', '--', ...LOCK_FILES.map((name) => `:(top,glob)**/${name}`)]),

@@ -6,6 +6,8 @@ import type { WorkerContext } from './context.ts';
 import { emptyFolders } from './remove-tree.ts';
 import { copyFiles } from './copy-files.ts';
 import { runShell } from './shell-step.ts';
+import { recordSetup } from './setup-record.ts';
+import type { SetupRecord } from './setup-record.ts';
 
 /** The set-up failed: no task can be done, so the run stops. */
 export class SetupFailed extends Error {
@@ -16,38 +18,21 @@ export type WorktreeSetup = ReturnType<typeof createWorktreeSetup>;
 
 export function createWorktreeSetup(context: WorkerContext) {
   const { boot, workspace } = context;
-  let leftovers: Leftovers = { paths: [], files: new Set() };
-  /** State of the lock files at the last set-up; undefined when what it made is not there. */
-  let installed: string | undefined;
+  const installation = createInstallation(context);
   /** The base at which the worktree is clean; null when that is not known. */
   let tidied: Promise<string | null> = Promise.resolve(boot.checkedOut);
-
-  const reset = (base: string, { ignoredToo }: { ignoredToo: boolean }): Promise<void> => {
-    const keep = ignoredToo ? [] : leftovers.paths;
-    return workspace.reset({ base, branch: boot.branch, ignoredToo, keep });
-  };
-  const install = async (setup: NonNullable<Boot['setup']>, base: string, fresh: boolean): Promise<void> => {
-    const wanted = await workspace.lockSignature();
-    if (!fresh && installed === wanted) return;
-    installed = undefined;
-    await runSetup(context, setup);
-    leftovers = await workspace.leftovers();
-    // Changes that the set-up made to tracked files are not the task's work either.
-    await reset(base, { ignoredToo: false });
-    installed = wanted;
-  };
-
   return {
     /** Files of the set-up and copied files that no ignore rule covers: no task's work, unless a task declares them. */
     get leftovers(): Leftovers {
-      return leftovers;
+      return installation.leftovers;
     },
     /** Resolves when no tidying is under way any more. */
     settled: async (): Promise<void> => void (await tidied),
     /** Cleans the worktree while there is no work: the next task most likely starts from the same base. */
     tidyUp: (base: string): void => {
       // When it fails, the next task's own reset reports why.
-      tidied = reset(base, { ignoredToo: false })
+      tidied = installation
+        .tidy(base)
         .then(() => base)
         .catch(() => null);
     },
@@ -56,11 +41,61 @@ export function createWorktreeSetup(context: WorkerContext) {
       if (fresh) await emptyFolders(context.scratch);
       const isTidy = (await tidied) === base;
       tidied = Promise.resolve(null);
-      if (fresh || !isTidy) await reset(base, { ignoredToo: fresh });
+      if (fresh) await installation.clear(base);
+      else if (!isTidy) await installation.tidy(base);
       const copies = context.copies.find((folder) => existsSync(folder));
       const copied = copies !== undefined && (await copyFiles(copies, workspace.folder));
-      if (boot.setup !== null) await install(boot.setup, base, fresh);
-      else if (copied || fresh) leftovers = await workspace.leftovers();
+      if (boot.setup !== null) await installation.install(boot.setup, base);
+      else if (copied || fresh) await installation.look();
+    },
+  };
+}
+
+interface Installed {
+  /** State of the lock files at that time. */
+  readonly locks: string;
+  /** Undefined where nothing comes after the first assignment. */
+  readonly record: SetupRecord | undefined;
+}
+
+/** What the set-up has made in the worktree. */
+function createInstallation(context: WorkerContext) {
+  const { boot, workspace } = context;
+  let leftovers: Leftovers = { paths: [], files: new Set() };
+  /** The last set-up; undefined when what it made is not there. */
+  let installed: Installed | undefined;
+
+  const reset = { branch: boot.branch, ignoredToo: false };
+  const tidy = (base: string): Promise<void> => workspace.reset({ ...reset, base, keep: leftovers.paths });
+  const look = async (): Promise<void> => void (leftovers = await workspace.leftovers());
+  return {
+    get leftovers(): Leftovers {
+      return leftovers;
+    },
+    look,
+    /** The worktree at the base; what is ignored stays, and what the set-up has made. */
+    tidy,
+    /** The worktree as if nothing had been in it before; what the set-up made stays if nothing has touched it. */
+    clear: async (base: string): Promise<void> => {
+      if (installed?.record !== undefined) {
+        await tidy(base);
+        const isSame = installed.locks === (await workspace.lockSignature());
+        if (isSame && (await installed.record.restore())) return;
+      }
+      installed = undefined;
+      await workspace.reset({ ...reset, base, ignoredToo: true, keep: [] });
+    },
+    /** Runs the set-up, unless what it makes is there. */
+    install: async (setup: NonNullable<Boot['setup']>, base: string): Promise<void> => {
+      const locks = await workspace.lockSignature();
+      if (installed?.locks === locks) return;
+      installed = undefined;
+      await runSetup(context, setup);
+      await look();
+      // Changes that the set-up made to tracked files are not the task's work either.
+      await tidy(base);
+      const { folder, tracked } = workspace;
+      installed = { locks, record: boot.singleUse ? undefined : await recordSetup({ folder, tracked }) };
     },
   };
 }

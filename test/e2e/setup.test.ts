@@ -25,6 +25,8 @@ const SETUP =
   'echo "$MAHABHARATHA_WORKER $(cat package-lock.json)" >> "$OUTSIDE/setups"; mkdir -p node_modules tools/bin; ' +
   'cp package-lock.json node_modules/installed; echo tool > tools/bin/tool; echo changed >> README.md';
 
+const failsOnce = (id: string): string => `if [ ! -e "$OUTSIDE/${id}" ]; then touch "$OUTSIDE/${id}"; exit 1; fi`;
+
 const MADE_BY_SETUP = 'cmp -s package-lock.json node_modules/installed && test -s tools/bin/tool';
 
 describe('workers.setup', () => {
@@ -76,7 +78,43 @@ describe('workers.setup', () => {
     expect((await run.end).exit).toBe(0);
   });
 
-  it('runs again after a failed attempt was removed, and for gates', async () => {
+  it('does not run again after a failed attempt, or for gates, while no task has touched what it made', async () => {
+    const clean = `${MADE_BY_SETUP} && git diff --exit-code && test "$(ls -A node_modules)" = installed && test ! -e tools/mine`;
+    await project.config(`workers: { setup: '${SETUP}' }\ngates: [{ name: clean, command: '${clean}' }]\n`);
+    const junk = 'mkdir -p node_modules/.cache tools/mine; echo x > node_modules/.cache/x; echo x > tools/mine/x';
+    await project.graph(
+      'login',
+      ['T-1', 'T-2', 'T-3'].map((id, index) => ({
+        id,
+        level: index + 1,
+        create: [`${id}.txt`],
+        run: `${clean.replaceAll("'", '')} || exit 3; ${junk}; ${failsOnce(id)}; echo 1 > ${id}.txt`,
+      })),
+    );
+
+    const run = await project.cli('kurukshetra', '--workers', '1');
+
+    expect(run.exit, run.stdout).toBe(0);
+    const events = (await project.events()).map(({ type }) => type);
+    expect(events.filter((type) => type === 'gates-passed')).toHaveLength(3);
+    expect(events.filter((type) => type === 'attempt-failed')).toHaveLength(3);
+    expect(await noted('setups')).toBe('0 { "version": 1 }\n');
+    expect(made()).toEqual(['T-1.txt', 'T-2.txt', 'T-3.txt']);
+  });
+
+  it('runs again when a task has changed what it made: no gate is fooled by that', async () => {
+    const intact = 'test "$(cat tools/bin/tool)" = tool';
+    await project.config(`workers: { setup: '${SETUP}' }\ngates: [{ name: intact, command: '${intact}' }]\n`);
+    const forge = 'touch -r tools/bin/tool stamp; echo fake > tools/bin/tool; touch -r stamp tools/bin/tool; rm stamp';
+    await project.graph('login', [{ id: 'T-1', create: ['a.txt'], run: `${intact} && ${forge}; echo a > a.txt` }]);
+
+    const run = await project.cli('kurukshetra', '--workers', '1');
+
+    expect(run.exit, run.stdout).toBe(0);
+    expect((await noted('setups')).trim().split('\n')).toHaveLength(2);
+  });
+
+  it('runs again after a failed attempt that was removed with what it made', async () => {
     await project.config(
       `workers: { setup: '${SETUP}' }\ngates: [{ name: tools, command: '${MADE_BY_SETUP} && git diff --exit-code' }]\n`,
     );

@@ -65,6 +65,12 @@ const container = z.strictObject({
     .describe(
       'Presets (anthropic, npm, pypi, github), names ("example.org", "*.example.org", "example.org:8443"), or an address with its port ("192.168.1.5:8080").',
     ),
+  credentials: z
+    .enum(['inject', 'handover'])
+    .optional()
+    .describe(
+      'What Claude Code proves itself with. "inject": the egress proxy adds it to requests for the model, and no worker has it; "handover": the agent gets it. Default: "inject" where that works.',
+    ),
   env: z.array(variableName).default([]).describe('Variables of your environment that workers get too.'),
   mounts: z
     .array(

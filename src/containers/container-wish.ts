@@ -19,11 +19,20 @@ export interface ContainerWish extends Omit<ContainerSpec, 'name' | 'env' | 'std
 }
 
 /** What is known of a container when it is made. */
-export interface KnownAtStart {
-  /** Proves to the egress proxy which client it is; null without a way out. */
-  readonly token: string | null;
+export interface KnownAtStart extends Proofs {
   readonly imageEnv: Readonly<Record<string, string>>;
 }
+
+/** What a container proves itself with to the egress proxy. */
+export interface Proofs {
+  /** Proves to the egress proxy which client it is; null without a way out. */
+  readonly token: string | null;
+  /** Proves that it may reach the model with credentials that the proxy adds; null where the proxy has none. */
+  readonly modelToken: string | null;
+}
+
+/** Of a container without a way out. */
+export const NO_PROOFS: Proofs = { token: null, modelToken: null };
 
 /** What a container leaves on the host: its output, its folders, and how much of the disk they may take. */
 export interface Upkeep {

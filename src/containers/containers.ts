@@ -1,5 +1,6 @@
 import type { ContainerInfo, Engine, Labels } from '../engines/index.ts';
 import { within } from '../lib/index.ts';
+import { NO_PROOFS } from './container-wish.ts';
 import type { ContainerEnd, ContainerWish, StartedContainer } from './container-wish.ts';
 import { createWatches } from './keep-watch.ts';
 import type { Watches } from './keep-watch.ts';
@@ -75,9 +76,9 @@ export function createContainers(options: ContainersOptions): Containers {
 async function start({ engine, owners, watches }: Parts, wish: ContainerWish, again: boolean): Promise<ContainerInfo> {
   const { client, owner, upkeep } = wish;
   if (again) await removeAll(engine, { [LABEL.session]: wish.session });
-  const { wayOut, tokenOf } = await owners.of(owner);
-  const token = client === null ? null : tokenOf(client);
-  const { info, output } = await startContainer(engine, wish, { keep: upkeep.keep, token });
+  const { wayOut, proofsOf } = await owners.of(owner);
+  const proofs = client === null ? NO_PROOFS : proofsOf(client);
+  const { info, output } = await startContainer(engine, wish, { keep: upkeep.keep, ...proofs });
   void watches.begin({ owner, id: info.id, createdAt: info.createdAt, upkeep }, output);
   // Not at the same time, which would be slower: the container waits for its way out when it needs it.
   if (client !== null) await orRemove(engine, info.id, wayOut());

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Engine } from '../engines/index.ts';
 import { keyedDigest } from '../lib/index.ts';
 import { egressIdentity } from '../protocol/index.ts';
+import type { EgressWay } from '../protocol/index.ts';
 import type { Owner } from './owner.ts';
 import { EGRESS_ROLE, LABEL, ownerLabels } from './owner.ts';
 
@@ -25,7 +26,7 @@ export async function egressKey(engine: Engine, owner: Pick<Owner, 'id' | 'kind'
   return key;
 }
 
-/** With it a client proves its number to the proxy. */
-export function egressToken(key: string, client: number): string {
-  return keyedDigest(key, egressIdentity(client));
+/** With it a client proves its number to the proxy, for one way. */
+export function egressToken(key: string, client: number, way?: EgressWay): string {
+  return keyedDigest(key, egressIdentity(client, way));
 }

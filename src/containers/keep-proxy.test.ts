@@ -24,7 +24,14 @@ async function keep(does: FakeProgram): Promise<{ log: string; starts: () => num
   );
   const shared = tempFolder();
   const proxy = keepEgressProxy(createFakeEngine(machine), {
-    egress: { program: Promise.resolve({ command: [], env: {} }), image: 'image', uid: 1, gid: 1, runtime: null },
+    egress: {
+      program: Promise.resolve({ command: [], env: {} }),
+      image: 'image',
+      uid: 1,
+      gid: 1,
+      runtime: null,
+      access: null,
+    },
     owner: { ...OWNER, leaseFolder: shared, egressLog: path.join(shared, 'egress.jsonl') },
     key: 'key',
     retry: (work) => work(),

@@ -1,10 +1,10 @@
 import type { ProxyProgram } from '../egress/rules/index.ts';
 import type { Engine } from '../engines/index.ts';
-import { randomId, reasonOf, sleep, within } from '../lib/index.ts';
+import { keyedDigest, randomId, reasonOf, sleep, within } from '../lib/index.ts';
 import { openLogFile } from '../logs/index.ts';
 import { EGRESS_KEY, INSIDE } from '../protocol/index.ts';
 import type { LogLine } from '../protocol/index.ts';
-import { bind } from './container-wish.ts';
+import { bind, NO_PROOFS } from './container-wish.ts';
 import type { Upkeep } from './container-wish.ts';
 import { egressVolume } from './egress-key.ts';
 import type { Egress } from './options.ts';
@@ -133,18 +133,25 @@ async function logPause(
   await log.close();
 }
 
-/** A resumed owner finds its earlier proxy when its lease has not ended. */
+/** A resumed owner finds its earlier proxy when its lease has not ended. With another access to the model it is replaced. */
 async function findOrStart(engine: Engine, wishes: ProxyWishes): Promise<Proxy> {
-  const { owner, egress } = wishes;
+  const { owner, egress, key } = wishes;
   const log = owner.egressLog;
   const program = await egress.program;
   const there = await engine.listContainers({ [LABEL.owner]: owner.id, [LABEL.role]: EGRESS_ROLE });
-  const live = there.find(({ status }) => status === 'running');
+  const live = there.find(
+    ({ status, labels }) => status === 'running' && labels[LABEL.egressAccess] === accessMark(egress.access, key),
+  );
   if (live !== undefined) return { id: live.id, output: resumeOutput(engine, live.id, { log }) };
   for (const { id } of there) await engine.removeContainer(id);
   const keep: Upkeep['keep'] = (attachment) => keepOutput(attachment, { log });
-  const { info, output } = await startContainer(engine, proxyWish(wishes, program), { keep, token: null });
+  const { info, output } = await startContainer(engine, proxyWish(wishes, program), { keep, ...NO_PROOFS });
   return { id: info.id, output };
+}
+
+/** Tells one access from another, and nothing else: both the key and a credential are long and random. */
+function accessMark(access: Egress['access'], key: string): string {
+  return access === null ? '' : keyedDigest(key, JSON.stringify(access));
 }
 
 function proxyWish({ egress, owner, key }: ProxyWishes, program: ProxyProgram): StartWish {
@@ -154,7 +161,7 @@ function proxyWish({ egress, owner, key }: ProxyWishes, program: ProxyProgram): 
     owner,
     role: EGRESS_ROLE,
     session,
-    labels: {},
+    labels: { [LABEL.egressAccess]: accessMark(egress.access, key) },
     // A proxy that has just ended keeps its name for a moment.
     names: [name, `${name}-${session}`],
     image: egress.image,
@@ -174,6 +181,6 @@ function proxyWish({ egress, owner, key }: ProxyWishes, program: ProxyProgram): 
     pids: PIDS,
     fileBytes: FILE_BYTES,
     runtime: egress.runtime,
-    firstLine: null,
+    firstLine: egress.access === null ? null : async () => JSON.stringify(egress.access),
   };
 }

@@ -1,5 +1,6 @@
 import type { ProxyProgram } from '../egress/rules/index.ts';
 import type { Engine, Labels } from '../engines/index.ts';
+import type { ModelAccess } from '../protocol/index.ts';
 import type { Owner } from './owner.ts';
 
 export interface ContainersOptions {
@@ -20,6 +21,8 @@ export type StartSweeper = (owner: Owner) => { close(): void };
 export interface Egress {
   /** A promise, so that containers are made while the rules are still being read. */
   readonly program: Promise<ProxyProgram>;
+  /** What the proxy adds to requests for the model. It goes by stdin, because it is secret; null for nothing. */
+  readonly access: ModelAccess | null;
   /** An image of ours, by its id: nothing of a repository is in it. */
   readonly image: string;
   readonly uid: number;

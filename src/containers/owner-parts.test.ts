@@ -10,7 +10,7 @@ import { createOwnerParts } from './owner-parts.ts';
 const OWNER: Owner = { id: 'r', kind: 'run', labels: {}, leaseFolder: '/nowhere', egressLog: '/nowhere/log' };
 
 const PROGRAM = Promise.resolve({ command: [], env: {} });
-const egress = { program: PROGRAM, image: 'image', uid: 1, gid: 1, runtime: null };
+const egress = { program: PROGRAM, image: 'image', uid: 1, gid: 1, runtime: null, access: null };
 const options = (engine: Engine): ContainersOptions => ({
   engine,
   egress,
@@ -44,7 +44,9 @@ it('an egress proxy that could not be started is started for the next container,
     listVolumes: async () => [],
     listContainers: async () => {
       const refusal = refusals.shift();
-      return refusal === undefined ? [{ id: 'there', status: 'running' }] : Promise.reject(refusal);
+      return refusal === undefined
+        ? [{ id: 'there', status: 'running', labels: { 'mahabharatha.egress-access': '' } }]
+        : Promise.reject(refusal);
     },
     logs: async () => undefined,
     waitContainer: async () => new Promise(() => undefined),

@@ -1,3 +1,5 @@
+import { NO_PROOFS } from './container-wish.ts';
+import type { Proofs } from './container-wish.ts';
 import { egressKey, egressToken } from './egress-key.ts';
 import { keepEgressProxy } from './keep-proxy.ts';
 import type { EgressProxy } from './keep-proxy.ts';
@@ -19,8 +21,8 @@ export interface OwnerParts {
 interface Ready {
   /** Starts the egress proxy when it is first asked for, and resolves when it runs. */
   wayOut(): Promise<void>;
-  /** Proves to the egress proxy which client it is; null where there is no proxy. */
-  tokenOf(client: number): string | null;
+  /** What a client proves itself with to the egress proxy. */
+  proofsOf(client: number): Proofs;
 }
 
 interface Parts {
@@ -43,7 +45,7 @@ export function createOwnerParts(options: ContainersOptions, retry = createRetry
         throw error;
       });
       return {
-        tokenOf: (client) => (key === null ? null : egressToken(key, client)),
+        proofsOf: (client) => proofsOf(options, key, client),
         wayOut: () => startProxy(options, parts, { owner, key, retry }),
       };
     },
@@ -53,6 +55,12 @@ export function createOwnerParts(options: ContainersOptions, retry = createRetry
       owners.delete(ownerId);
     },
   };
+}
+
+function proofsOf({ egress }: ContainersOptions, key: string | null, client: number): Proofs {
+  if (key === null || egress === null) return NO_PROOFS;
+  const modelToken = egress.access === null ? null : egressToken(key, client, 'model');
+  return { token: egressToken(key, client), modelToken };
 }
 
 async function makeVolumes({ engine, egress, volumes }: ContainersOptions, owner: Owner): Promise<string | null> {

@@ -13,6 +13,8 @@ export const LABEL = {
   cache: 'mahabharatha.cache',
   /** On the volume of an egress proxy: the key with which the proxy checks its clients. */
   egressKey: 'mahabharatha.egress-key',
+  /** On an egress proxy: which access to the model it was given, as a keyed digest; empty for none. */
+  egressAccess: 'mahabharatha.egress-access',
 } as const;
 
 /** The role of an egress proxy. */

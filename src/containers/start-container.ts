@@ -3,7 +3,7 @@ import type { ContainerInfo, ContainerSpec, Engine, ImageInfo, Mount } from '../
 import { hasCode, libErrors } from '../lib/index.ts';
 import { INSIDE } from '../protocol/index.ts';
 import { tmpfs } from './container-wish.ts';
-import type { ContainerWish, Upkeep } from './container-wish.ts';
+import type { ContainerWish, Proofs, Upkeep } from './container-wish.ts';
 import { egressVolume } from './egress-key.ts';
 import type { Output } from './output.ts';
 import { LABEL, ownerLabels } from './owner.ts';
@@ -24,7 +24,7 @@ export type StartWish = Omit<ContainerWish, 'upkeep'>;
 export async function startContainer(
   engine: Engine,
   wish: StartWish,
-  { keep, token }: { readonly keep: Upkeep['keep']; readonly token: string | null },
+  { keep, ...proofs }: { readonly keep: Upkeep['keep'] } & Proofs,
 ): Promise<{ info: ContainerInfo; output: Output }> {
   const defaults = (await engine.inspectImage(wish.image)) ?? { env: {}, volumes: [] };
   const id = await createUnderFreeName(engine, wish.names, (name) => containerSpec(name, wish, defaults));
@@ -34,7 +34,7 @@ export async function startContainer(
     const output = keep(attachment);
     attachment.stdin.on('error', () => undefined);
     const tell = async (): Promise<void> => {
-      const line = await wish.firstLine?.({ token, imageEnv: defaults.env });
+      const line = await wish.firstLine?.({ ...proofs, imageEnv: defaults.env });
       if (line !== undefined) attachment.stdin.write(`${line}\n`);
     };
     await Promise.all([tell(), engine.startContainer(id)]);

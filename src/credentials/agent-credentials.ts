@@ -27,7 +27,7 @@ export interface Surroundings {
  * A token for a gateway (ANTHROPIC_BASE_URL) comes first: else a subscription's token or a key, which are not meant for
  * the gateway, would be sent to it. The CLI has the same order.
  */
-const VARIABLES = ['ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_API_KEY'] as const;
+export const VARIABLES = ['ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_API_KEY'] as const;
 
 /** The exit status of the macOS program `security` when there is no such item. */
 const NO_SUCH_ITEM = 44;

@@ -8,6 +8,14 @@ export const credentialErrors = defineErrors({
     hint: () =>
       'Run "claude" once and log in, or set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY.',
   },
+  CREDENTIALS_NOT_INJECTABLE: {
+    kind: 'usage',
+    example: { reason: 'with "network: open" no request goes through the egress proxy' },
+    message: (f) =>
+      `workers.container.credentials is "inject", but the credentials cannot be kept out of the containers: ${f.reason}.`,
+    hint: () =>
+      'Use "network: allowlist" with ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token), or set "credentials: handover": then the agent gets them.',
+  },
   CREDENTIALS_MISSING: {
     kind: 'environment',
     example: { reason: 'none found', tasks: 3 },

@@ -16,6 +16,8 @@ function make(env: Environment, rest: Partial<Request> = {}): ReturnType<typeof 
     run,
     configFile: 'config.yaml',
     names: [],
+    network: 'open',
+    wish: undefined,
     agent: { kind: 'claude' },
     ...rest,
   });
@@ -35,6 +37,19 @@ describe('what is handed to a worker', () => {
       credentials: { source: 'CLAUDE_CODE_OAUTH_TOKEN' },
       missing: [],
     });
+  });
+
+  it('is a word in place of a credential that stays outside, and nothing of it that could be shown', async () => {
+    const env = { ANTHROPIC_API_KEY: 'made-up-key', ANTHROPIC_CUSTOM_HEADERS: 'X-Gateway: made-up-header' };
+    const made = await make(env, { network: 'allowlist' });
+    expect(JSON.stringify([made.handover, made.access])).not.toMatch(/made-up/);
+    expect(made.access.agent).toEqual({ env: { ANTHROPIC_API_KEY: expect.any(String) }, files: [SEED] });
+    expect(made.injection).toMatchObject({ secrets: ['made-up-key', 'made-up-header'] });
+  });
+
+  it('is refused for another agent when credentials must stay outside', async () => {
+    const agent = { kind: 'command', name: 'mine', names: [] } as const;
+    await expect(make({}, { agent, wish: 'inject' })).rejects.toMatchObject({ code: 'CREDENTIALS_NOT_INJECTABLE' });
   });
 
   it('is the login of a file, next to the configuration', async () => {

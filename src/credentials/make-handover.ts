@@ -2,14 +2,15 @@ import { configErrors } from '../config/errors.ts';
 import type { AgentAccess, Handover } from '../protocol/index.ts';
 import { findAgentCredentials } from './agent-credentials.ts';
 import type { Surroundings } from './agent-credentials.ts';
+import { credentialErrors } from './errors.ts';
+import { chooseWay } from './injection.ts';
+import type { Injection, NoInjection, WayRequest } from './injection.ts';
 import type { AgentCredentials } from './login.ts';
 import { listedVariables, workerVariables } from './variables.ts';
 
-interface HandoverRequest extends Surroundings {
+interface HandoverRequest extends Surroundings, Pick<WayRequest, 'names' | 'network' | 'wish'> {
   /** For the text of an error. */
   readonly configFile: string;
-  /** `workers.container.env`. */
-  readonly names: readonly string[];
   /** `names` is its `env` in the configuration. */
   readonly agent:
     | { readonly kind: 'claude' | 'shell' }
@@ -23,6 +24,8 @@ interface MadeHandover {
   readonly access: AgentAccess;
   /** The credentials for Claude Code; undefined when there are none, or for another agent. */
   readonly credentials: AgentCredentials | undefined;
+  /** How they stay outside, or why the agent gets them; undefined where there are none. */
+  readonly injection: Injection | NoInjection | undefined;
   /** Variables that the configuration names and that are not set. */
   readonly missing: readonly string[];
 }
@@ -40,26 +43,45 @@ export async function makeHandover(request: HandoverRequest): Promise<MadeHandov
     ...own.problems.map((problem) => `agents.${agent.kind === 'command' ? agent.name : ''}.env: ${problem}`),
   ];
   if (problems.length > 0) throw configErrors.CONFIG_INVALID({ file: configFile, problems });
-  const credentials = agent.kind === 'claude' ? await findAgentCredentials(request) : undefined;
-  // Headers for a gateway may contain credentials.
-  const headers = agent.kind === 'claude' ? (env['ANTHROPIC_CUSTOM_HEADERS'] ?? '') : '';
-  const secrets = [
-    // Variables that are named for one agent only are all hidden.
-    ...Object.values(own.env),
-    ...(credentials?.secrets ?? []),
-    ...headers.split('\n').map((line) => line.slice(line.indexOf(':') + 1).trim()),
-  ];
+  const claude = agent.kind === 'claude' ? await claudeAccess(request) : NOTHING;
+  if (agent.kind === 'command' && request.wish === 'inject')
+    throw credentialErrors.CREDENTIALS_NOT_INJECTABLE({ reason: `"${agent.name}" is not Claude Code` });
   return {
     handover: { env: { ...variables.env }, secrets: unique(variables.secrets) },
     access: {
-      agent: {
-        env: { ...own.env, ...credentials?.env, ...(headers === '' ? {} : { ANTHROPIC_CUSTOM_HEADERS: headers }) },
-        files: agent.kind === 'claude' ? [SEED, ...(credentials?.files ?? [])] : [],
-      },
-      secrets: unique(secrets),
+      agent: { env: { ...own.env, ...claude.env }, files: [...claude.files] },
+      // Variables that are named for one agent only are all hidden.
+      secrets: unique([...Object.values(own.env), ...claude.secrets]),
     },
-    credentials,
+    credentials: claude.credentials,
+    injection: claude.injection,
     missing: [...new Set([...variables.missing, ...own.missing])],
+  };
+}
+
+interface ClaudeAccess extends Pick<MadeHandover, 'credentials' | 'injection'> {
+  readonly env: Readonly<Record<string, string>>;
+  readonly files: AgentAccess['agent']['files'];
+  readonly secrets: readonly string[];
+}
+
+/** Another agent gets nothing of this. */
+const NOTHING: ClaudeAccess = { env: {}, files: [], secrets: [], credentials: undefined, injection: undefined };
+
+async function claudeAccess(request: HandoverRequest): Promise<ClaudeAccess> {
+  const credentials = await findAgentCredentials(request);
+  const injection = credentials === undefined ? undefined : chooseWay({ ...request, credentials });
+  if (injection !== undefined && 'access' in injection)
+    return { env: injection.env, files: [SEED], secrets: [], credentials, injection };
+  // Headers for a gateway may contain credentials.
+  const headers = request.env['ANTHROPIC_CUSTOM_HEADERS'] ?? '';
+  const values = headers.split('\n').map((line) => line.slice(line.indexOf(':') + 1).trim());
+  return {
+    env: { ...credentials?.env, ...(headers === '' ? {} : { ANTHROPIC_CUSTOM_HEADERS: headers }) },
+    files: [SEED, ...(credentials?.files ?? [])],
+    secrets: [...(credentials?.secrets ?? []), ...values],
+    credentials,
+    injection,
   };
 }
 

@@ -13,7 +13,7 @@ function warningsOf(env: Record<string, string>, names: readonly string[], hosts
     mode: { rules: Promise.resolve({ rules, warnings: [], env: {} }) },
     env,
   } as unknown as ContainerWishes;
-  return networkFor(wishes).warnings;
+  return networkFor(wishes, false).warnings;
 }
 
 const CANNOT = [expect.stringContaining('workers cannot reach api.anthropic.com')];

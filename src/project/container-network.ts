@@ -26,7 +26,7 @@ export function askRules(
 }
 
 /** The allowlist was checked before; the answer of npm is not waited for. */
-export function networkFor(wishes: ContainerWishes): Network {
+export function networkFor(wishes: ContainerWishes, injects: boolean): Network {
   const { config, env } = wishes;
   const { rules: asked } = wishes.mode;
   if (asked === null) {
@@ -37,11 +37,11 @@ export function networkFor(wishes: ContainerWishes): Network {
   return {
     network: 'none',
     egress: {
-      program: asked.then(({ rules }) => proxyProgram(rules, config.workers.lease)),
+      program: asked.then(({ rules }) => proxyProgram(rules, config.workers.lease, { access: injects })),
       env: asked.then(({ env: told }) => ({ ...told, ...proxyEnvironment(INSIDE.proxyPort) })),
     },
     warnings: asked.then(({ rules, warnings }) => {
-      return [...warnings, ...withoutModel(wishes, rules), ...behindProxy(env)];
+      return [...warnings, ...(injects ? [] : withoutModel(wishes, rules)), ...behindProxy(env)];
     }),
   };
 }

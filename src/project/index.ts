@@ -21,6 +21,8 @@ export { graphPlace, inSpecs, openProject, placeWorkers } from './project.ts';
 export type { Project } from './project.ts';
 export { reasonsForContainers } from './reasons-for-containers.ts';
 export { retryTasks } from './retry-tasks.ts';
+export { credentialsInWords, credentialsLine } from './credentials-line.ts';
+export type { CredentialsLine } from './credentials-line.ts';
 export type { EndOfRun, RunFace, RunHost, RunListener } from './run-face.ts';
 export { runFeature } from './run-feature.ts';
 export type { RunWishes } from './run-request.ts';

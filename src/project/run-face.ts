@@ -1,6 +1,7 @@
 import type { RecordedEvent, RunState } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { BuildListener } from './build-images.ts';
+import type { CredentialsLine } from './credentials-line.ts';
 import type { ModeLine } from './decide-mode.ts';
 import type { Host } from './image-request.ts';
 import type { NetworkTally } from './network-tally.ts';
@@ -31,6 +32,8 @@ export interface RunHost extends Host {
 export interface RunFace {
   /** The mode, and what it does not protect from. Called twice when an image is built first. */
   mode(this: void, mode: ModeLine, unprotected: readonly string[]): void;
+  /** Which way the credentials of the agent go, where that is a choice. */
+  credentials(this: void, line: CredentialsLine): void;
   /** Receives the progress of a build that the run needs. */
   readonly build: BuildListener;
   /** The run begins. */

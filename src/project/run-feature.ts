@@ -51,6 +51,7 @@ async function carryOut(plan: RunPlan, store: StateStore, host: RunHost, face: R
   await store.keepGraph(plan.graphText);
   if (mode.name === 'container') await rememberContainers(project.repository.commonDir, host.env);
   face.mode(mode, unprotectedLines(mode, agent, graph));
+  if (plan.workers.credentials !== null) face.credentials(plan.workers.credentials);
   const listener = await face.open(graph);
   const stop = stopSignal(host.interrupted);
   const run: RunContext = {

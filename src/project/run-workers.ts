@@ -4,6 +4,7 @@ import type { Environment } from '../lib/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { Mode } from './decide-mode.ts';
+import type { CredentialsLine } from './credentials-line.ts';
 import type { Project } from './project.ts';
 
 /** What the workers of a run are made from, whatever they run in. */
@@ -27,6 +28,8 @@ export interface Workers {
   readonly env: Environment;
   /** Takes secrets out of what workers print. */
   readonly redact: (text: string) => string;
+  /** Which way Claude Code's credentials go; null where there are none, or nothing keeps them from it. */
+  readonly credentials: CredentialsLine | null;
   /** Known once npm has named its registries. */
   readonly warnings: Promise<readonly string[]>;
 }

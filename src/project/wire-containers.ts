@@ -1,15 +1,20 @@
 import type { Config } from '../config/index.ts';
 import { credentialErrors } from '../credentials/errors.ts';
 import { makeHandover } from '../credentials/index.ts';
+import type { Injection } from '../credentials/index.ts';
 import type { EngineInfo } from '../engines/index.ts';
 import { cacheVolumes, sweeperStarter } from '../containers/index.ts';
-import { createContainerLauncher } from '../launchers/index.ts';
+import type { Identity } from '../containers/index.ts';
+import { createContainerLauncher, secretsOf } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import { run } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
 import { agentTasks } from '../tasks/index.ts';
 import { checkedMounts } from './container-config.ts';
 import { networkFor } from './container-network.ts';
+import type { Network } from './container-network.ts';
+import { credentialsLine } from './credentials-line.ts';
+import type { CredentialsLine } from './credentials-line.ts';
 import type { ContainerWishes, Workers } from './run-workers.ts';
 import { projectErrors } from './errors.ts';
 import { programFile } from './package-files.ts';
@@ -24,24 +29,23 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   const given = await handoverFor(wishes);
   checkCredentials(wishes, given);
   checkRuntime(config, info);
-  const way = networkFor(wishes);
+  const injected = injectionOf(given);
+  const way = networkFor(wishes, injected !== undefined);
   const { handover, access } = given;
   const repo = wishes.project.repository.root;
   const { lock } = wishes.project.paths.feature(wishes.graph.feature);
   const users = await findWorkerUsers();
-  const limits = limitsOf(config, info);
-  const proxy = { image: mode.workerImage, uid: users.uid, gid: users.gid, runtime: limits.runtime };
   const settings: ContainerSettings = {
     image: mode.image,
     repo,
     ...users,
-    ...limits,
-    network: way.network,
-    egress: way.egress === null ? null : { ...way.egress, ...proxy },
+    ...limitsOf(config, info),
+    ...networkOf(wishes, way, { users, injected }),
     mounts,
     caches: cacheVolumes(repo, config.workers.container.caches, users.apart ? users.gid : null),
     secrets: handover.secrets,
     access,
+    withheld: injected?.secrets ?? [],
   };
   const unset = given.missing.map((name) => `workers were to get ${name}, which is not set`);
   return {
@@ -51,9 +55,22 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
       startSweeper: sweeperStarter({ program: programFile('sweeper'), lock, leaseMs: config.workers.lease, env }),
     }),
     env: handover.env,
-    redact: createRedactor([...handover.secrets, ...access.secrets]),
+    redact: createRedactor(secretsOf(settings)),
+    credentials: wayOf(given),
     warnings: way.warnings.then((warnings) => [...warnings, ...unset]),
   };
+}
+
+/** The network, and the container of its egress proxy, which is of our own image. */
+function networkOf(
+  { mode, config }: ContainerWishes,
+  { network, egress }: Network,
+  { users, injected }: { readonly users: Identity; readonly injected: Injection | undefined },
+): Pick<ContainerSettings, 'network' | 'egress'> {
+  const { uid, gid } = users;
+  const { runtime } = limitsOf(config, mode.info);
+  const proxy = { image: mode.workerImage, uid, gid, runtime, access: injected?.access ?? null };
+  return { network, egress: egress === null ? null : { ...egress, ...proxy } };
 }
 
 /** Throws what a run would throw for this configuration; returns the warnings that a run would show. */
@@ -61,7 +78,7 @@ export async function checkContainers(wishes: ContainerWishes): Promise<readonly
   const { info } = wishes.mode;
   await checkedMounts(wishes, info.endpoint);
   checkRuntime(wishes.config, info);
-  return networkFor(wishes).warnings;
+  return networkFor(wishes, injectionOf(await handoverFor(wishes)) !== undefined).warnings;
 }
 
 /** For root, workers run as another user, who must be able to read mail, lease and git objects. */
@@ -89,6 +106,14 @@ function limitsOf({ workers: { container } }: Config, info: EngineInfo): Limits 
 
 type Given = Awaited<ReturnType<typeof makeHandover>>;
 
+function injectionOf({ injection }: Given): Injection | undefined {
+  return injection === undefined || 'because' in injection ? undefined : injection;
+}
+
+function wayOf({ credentials, injection }: Given): CredentialsLine | null {
+  return credentials === undefined || injection === undefined ? null : credentialsLine(credentials.source, injection);
+}
+
 function handoverFor(wishes: ContainerWishes): Promise<Given> {
   const { project, config, env } = wishes;
   return makeHandover({
@@ -97,6 +122,8 @@ function handoverFor(wishes: ContainerWishes): Promise<Given> {
     run,
     configFile: project.paths.config,
     names: config.workers.container.env,
+    network: config.workers.container.network,
+    wish: config.workers.container.credentials,
     agent: servedAgent(wishes),
   });
 }

@@ -65,7 +65,13 @@ export function wireSubprocesses(): Launcher {
 export async function wireWorkers(wishes: WorkerWishes): Promise<Workers> {
   const { mode, env } = wishes;
   if (mode.name === 'subprocess')
-    return { launcher: wireSubprocesses(), env, redact: (text) => text, warnings: Promise.resolve([]) };
+    return {
+      launcher: wireSubprocesses(),
+      env,
+      redact: (text) => text,
+      credentials: null,
+      warnings: Promise.resolve([]),
+    };
   const { wireContainers } = await import('./wire-containers.ts');
   return wireContainers({ ...wishes, mode });
 }

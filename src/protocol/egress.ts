@@ -19,8 +19,25 @@ export const egressOrders = z.strictObject({
   /** The proxy ends itself when the lease was not renewed for so long, as workers do. */
   leaseMs: z.number().positive(),
   rules: z.array(egressRule),
+  /** The first line of its stdin is its access to the model. */
+  access: z.boolean(),
 });
 export type EgressOrders = z.infer<typeof egressOrders>;
+
+/**
+ * What the egress proxy adds to requests for the model, so that no worker has it: the first line of the proxy's stdin,
+ * because no file, no argument list and no `inspect` shows that.
+ */
+export const modelAccess = z.strictObject({
+  version: z.literal(1),
+  /** Requests go to this scheme, host and port, and below this path. */
+  url: z.url({ protocol: /^https?$/ }),
+  /** In lower case; they replace what the client has sent. */
+  headers: z.record(z.string().regex(/^[a-z0-9-]+$/), z.string()),
+  /** Names that "anthropic-beta" has to have. */
+  betas: z.array(z.string()),
+});
+export type ModelAccess = Readonly<z.infer<typeof modelAccess>>;
 
 /** The variable that holds the orders. */
 export const EGRESS_ORDERS = 'MAHABHARATHA_EGRESS';
@@ -31,17 +48,22 @@ export const EGRESS_SOCKET = `${INSIDE.egress}/proxy.sock`;
 /** The variable with the key of the run, which the proxy knows and workers do not. */
 export const EGRESS_KEY = 'MAHABHARATHA_EGRESS_KEY';
 
-/** A worker's token is the keyed digest of this text. */
-export const egressIdentity = (worker: number): string => `worker ${worker}`;
+/** What a connection to the proxy is for: hosts of the allowlist, or the model, with credentials that the proxy adds. */
+export type EgressWay = 'worker' | 'model';
 
-/** The first line of each connection from a door to the proxy: the worker and its token. */
-export const egressPreamble = (worker: number, token: string): string => `${egressIdentity(worker)} ${token}\n`;
+/** The token of a worker for one of the ways is the keyed digest of this text. */
+export const egressIdentity = (worker: number, way: EgressWay = 'worker'): string => `${way} ${worker}`;
 
-const PREAMBLE = /^worker (\d{1,3}) ([0-9a-f]{64})\n/;
+/** The first line of each connection from a door to the proxy: the way, the worker and its token. */
+export const egressPreamble = (worker: number, token: string, way: EgressWay = 'worker'): string =>
+  `${egressIdentity(worker, way)} ${token}\n`;
+
+const PREAMBLE = /^(worker|model) (\d{1,3}) ([0-9a-f]{64})\n/;
 const LONGEST_PREAMBLE = egressPreamble(999, '0'.repeat(64)).length;
 
 /** Which worker a connection claims to come from. */
 export interface EgressClaim {
+  readonly way: EgressWay;
   readonly worker: number;
   readonly token: string;
   /** The length of the preamble. */
@@ -50,7 +72,9 @@ export interface EgressClaim {
 
 /** Reads the preamble at the beginning of a text; undefined when it is not complete, null when it is none. */
 export function readEgressPreamble(text: string): EgressClaim | undefined | null {
-  const [all, worker, token] = PREAMBLE.exec(text) ?? [];
-  if (all !== undefined) return { worker: Number(worker), token: token ?? '', bytes: all.length };
+  const [all, way, worker, token] = PREAMBLE.exec(text) ?? [];
+  if (all !== undefined) {
+    return { way: way === 'model' ? way : 'worker', worker: Number(worker), token: token ?? '', bytes: all.length };
+  }
   return text.includes('\n') || text.length >= LONGEST_PREAMBLE ? null : undefined;
 }

@@ -21,20 +21,24 @@ export type Handover = z.infer<typeof handover>;
 
 /** A later line on the same stdin, before an attempt that asks an agent, and for this attempt alone. */
 export const credentials = z.strictObject({
-  version: z.literal(1),
+  version: z.literal(2),
   attempt: z.string(),
   /** Only the agent's process gets it. */
   agent: z.strictObject({
     env: variables,
     /** Written below the worker's home, for its user alone. */
     files: z.array(z.strictObject({ path: z.string(), content: z.string() })),
+    /** Proves to the egress proxy that this worker may reach the model with credentials that the proxy adds; null for no such way. */
+    model: z.strictObject({ worker: z.int(), token: z.string() }).nullable(),
   }),
   /** Values that must not appear in anything the worker says. */
   secrets: z.array(z.string()),
 });
 export type Credentials = z.infer<typeof credentials>;
-/** The same, without an attempt. */
-export type AgentAccess = Pick<Credentials, 'agent' | 'secrets'>;
+/** The same for all attempts of a run. */
+export interface AgentAccess extends Pick<Credentials, 'secrets'> {
+  readonly agent: Omit<Credentials['agent'], 'model'>;
+}
 
 /** Set in the worker's environment when the first line of its stdin is the handover. */
 export const HANDOVER_MARK = 'MAHABHARATHA_HANDOVER';

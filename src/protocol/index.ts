@@ -17,9 +17,10 @@ export {
   egressIdentity,
   egressOrders,
   egressPreamble,
+  modelAccess,
   readEgressPreamble,
 } from './egress.ts';
-export type { EgressClaim, EgressOrders, EgressRule } from './egress.ts';
+export type { EgressClaim, EgressOrders, EgressRule, EgressWay, ModelAccess } from './egress.ts';
 export { credentials, handover, HANDOVER_MARK, INSIDE } from './handover.ts';
 export type { AgentAccess, Credentials, Handover } from './handover.ts';
 export { logLine, readLogLine } from './log-line.ts';

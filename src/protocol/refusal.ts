@@ -8,6 +8,7 @@ const reason = z.enum([
   'other-port',
   'leads-inside',
   'not-for-proxies',
+  'not-for-the-model',
   'upgrade',
   'too-many-connections',
   'not-tls',

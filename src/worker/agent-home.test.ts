@@ -14,6 +14,7 @@ import { tempFolder } from '../../test/support/temp-folder.ts';
 import { createAgentHome, withAgentHome } from './agent-home.ts';
 
 const AGENT = {
+  model: null,
   env: { ANTHROPIC_API_KEY: 'made-up-key' },
   files: [
     { path: '.claude.json', content: '{"hasCompletedOnboarding":true}\n' },
@@ -98,7 +99,7 @@ describe("an agent's home", () => {
   it.each(['../out', '/out', 'a/../../out', '', '.', '..'])('refuses the path "%s"', async (name) => {
     const home = tempFolder();
     const agentHome = createAgentHome(home);
-    const agent = { env: {}, files: [{ path: name, content: 'made-up-key' }] };
+    const agent = { env: {}, model: null, files: [{ path: name, content: 'made-up-key' }] };
     await expect(agentHome.prepare(agent)).rejects.toThrow('not below');
     await agentHome.clear();
     expect(readdirSync(home)).toEqual([]);

@@ -1,6 +1,8 @@
 import { chmod, lstat, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { openEgressDoor } from '../egress/door/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { EGRESS_SOCKET } from '../protocol/index.ts';
 import type { Credentials } from '../protocol/index.ts';
 import { removeIfPossible } from './remove-tree.ts';
 
@@ -32,18 +34,27 @@ export function createAgentHome(home: string) {
   };
 }
 
-/** The agent has its home only while it works. Without one it has the same environment as every job. */
+/** The agent has its home and its way to the model only while it works. Without one it has the same environment as every job. */
 export async function withAgentHome<Value>(
   agentHome: AgentHome | undefined,
   agent: Credentials['agent'] | undefined,
   work: (own: Environment) => Promise<Value>,
 ): Promise<Value> {
   if (agentHome === undefined || agent === undefined) return work({});
+  const door = agent.model === null ? undefined : await openModelDoor(agent.model);
   try {
-    return await work(await agentHome.prepare(agent));
+    const own = await agentHome.prepare(agent);
+    return await work(door === undefined ? own : { ...own, ANTHROPIC_BASE_URL: door.url });
   } finally {
+    door?.close();
     await agentHome.clear();
   }
+}
+
+/** A port of our own choice: a task cannot take it beforehand. */
+async function openModelDoor(proof: NonNullable<Credentials['agent']['model']>) {
+  const door = await openEgressDoor({ ...proof, way: 'model', port: 0, socket: EGRESS_SOCKET });
+  return { url: `http://127.0.0.1:${door.port}`, close: door.close };
 }
 
 /** Writes the files into a new, empty folder. */

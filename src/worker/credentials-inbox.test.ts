@@ -6,11 +6,16 @@ import { openCredentialsInbox } from './credentials-inbox.ts';
 import type { CredentialsInbox } from './credentials-inbox.ts';
 
 const KEY = 'made-up-key-ü';
-const AGENT = { env: { KEY }, files: [] };
+const AGENT = { env: { KEY }, files: [], model: null };
 const NEVER = new AbortController().signal;
 
 const lineFor = (attempt: string, key = KEY): string => {
-  const line: Credentials = { version: 1, attempt, agent: { env: { KEY: key }, files: [] }, secrets: [key] };
+  const line: Credentials = {
+    version: 2,
+    attempt,
+    agent: { env: { KEY: key }, files: [], model: null },
+    secrets: [key],
+  };
   return `${JSON.stringify(line)}\n`;
 };
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { inSeconds, startTimer } from '../lib/index.ts';
+import { readFirstLine, reasonOf } from '../lib/index.ts';
 import { handover } from '../protocol/index.ts';
 import type { Handover } from '../protocol/index.ts';
 
@@ -12,12 +12,11 @@ class HandoverUnreadable extends Error {
   }
 }
 
-/**
- * Reads only the first line of stdin. Its line end, what follows it and the end of the stream are left for the next reader,
- * which resumes the stream.
- */
+/** Reads only the first line of stdin; the next reader resumes the stream. */
 export async function readHandover(stdin: Readable, limitBytes: number, timeoutMs: number): Promise<Handover> {
-  const line = await firstLine(stdin, limitBytes, timeoutMs);
+  const line = await readFirstLine(stdin, { limitBytes, timeoutMs }).catch((error: unknown) => {
+    throw new HandoverUnreadable(reasonOf(error));
+  });
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -28,36 +27,4 @@ export async function readHandover(stdin: Readable, limitBytes: number, timeoutM
   if (parsed.success) return parsed.data;
   const places = parsed.error.issues.map(({ path }) => path.join('.') || 'the whole');
   throw new HandoverUnreadable(`not as it should be: ${places.join(', ')}`);
-}
-
-function firstLine(stdin: Readable, limitBytes: number, timeoutMs: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const take = (data: Buffer | string): void => {
-      const chunk = Buffer.isBuffer(data) ? data : Buffer.from(data);
-      const cut = chunk.indexOf(10);
-      bytes += cut === -1 ? chunk.length : cut;
-      if (bytes > limitBytes) return fail(`it has more than ${limitBytes} bytes`);
-      if (cut === -1) return void chunks.push(chunk);
-      settle();
-      // At least the line end: an empty stream would report its end while it is paused, when nothing listens yet.
-      stdin.unshift(chunk.subarray(cut));
-      resolve(Buffer.concat([...chunks, chunk.subarray(0, cut)]).toString('utf8'));
-    };
-    const ended = (): void => fail('stdin ended before it was whole');
-    const broken = (): void => fail('stdin could not be read');
-    const timer = startTimer(timeoutMs, () => fail(`it has not come within ${inSeconds(timeoutMs)}`));
-    const settle = (): void => {
-      timer.cancel();
-      stdin.pause();
-      stdin.off('data', take).off('end', ended).off('close', ended).off('error', broken);
-    };
-    const fail = (reason: string): void => {
-      settle();
-      reject(new HandoverUnreadable(reason));
-    };
-    if (stdin.readableEnded || stdin.destroyed) return ended();
-    stdin.on('end', ended).on('close', ended).on('error', broken).on('data', take);
-  });
 }

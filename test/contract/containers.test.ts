@@ -72,7 +72,14 @@ async function workerImage(): Promise<string> {
 
 function egressFor(allow: readonly string[], image: string): Egress {
   const { rules } = parseAllowlist(allow);
-  return { program: Promise.resolve(proxyProgram(rules, LEASE_MS)), image, uid: UID, gid: UID, runtime: null };
+  return {
+    program: Promise.resolve(proxyProgram(rules, LEASE_MS, { access: false })),
+    image,
+    uid: UID,
+    gid: UID,
+    runtime: null,
+    access: null,
+  };
 }
 
 type Asked = Partial<ContainerWish> &

@@ -42,6 +42,7 @@ const settings = (more: Partial<ContainerSettings> = {}): ContainerSettings => (
   runtime: null,
   secrets: [],
   access: { agent: { env: { AGENT_KEY: SECRET }, files: [] }, secrets: [SECRET] },
+  withheld: [],
   ...more,
 });
 
@@ -98,7 +99,12 @@ describe('the stdin of a worker in a container', () => {
     for (const [index, attempt] of ['A.1', 'B.7'].entries()) {
       launcher.giveCredentials(handle, attempt);
       await waitUntil('another line is there', () => lines.length === index + 2);
-      const given = { version: 1, attempt, agent: { env: { AGENT_KEY: SECRET }, files: [] }, secrets: [SECRET] };
+      const given = {
+        version: 2,
+        attempt,
+        agent: { env: { AGENT_KEY: SECRET }, files: [], model: null },
+        secrets: [SECRET],
+      };
       expect(credentials.parse(JSON.parse(lines[index + 1] ?? ''))).toEqual(given);
     }
   });

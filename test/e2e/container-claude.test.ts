@@ -7,6 +7,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bridgeAddress } from '../support/bridge.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
+import { HUNT } from '../support/credential-hunt.ts';
 import type { Answer } from '../support/model-messages.ts';
 import { scriptByTask, startModelServer } from '../support/model-server.ts';
 import type { ModelServer, Reply } from '../support/model-server.ts';
@@ -16,15 +17,21 @@ import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts
 const HOUR_MS = 3_600_000;
 /** Random, so that whatever looks like one is one. */
 const SECRET = `sk-ant-made-up-${randomUUID()}`;
+const [KEY, BEARER] = [
+  { key: SECRET, bearer: undefined },
+  { key: undefined, bearer: `Bearer ${SECRET}` },
+];
 const REFRESH = `sk-ant-ort-made-up-${randomUUID()}`;
 
 /** Whatever an agent could think of to get at its own credential. */
 const PEEK = [
+  `cat > /tmp/hunt.mjs << 'END'${HUNT}END\n`,
+  'grep -rIhoE "sk-ant-made[-]up-[0-9a-f-]{36}" /run /tmp /home /workspace /gitdir /etc /opt/mahabharatha 2> /dev/null; node /tmp/hunt.mjs',
   'env',
   'tr "\\\\0" "\\\\n" < /proc/$PPID/environ',
   'for f in /proc/[0-9]*/environ; do tr "\\\\0" "\\\\n" < $f; done',
   'cat "$CLAUDE_CONFIG_DIR/.credentials.json" /home/worker/.agent-*/.credentials.json',
-].join('; ');
+].join('\n');
 
 const complaint = (message: string): unknown => ({ type: 'error', error: { type: 'invalid_request_error', message } });
 const bash = (command: string): Answer => ({ toolUse: { name: 'Bash', input: { command, description: 'Do it' } } });
@@ -44,12 +51,12 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
   });
 
   /** One task looks for its credential and tells it; the answer after that comes when the returned function is called. */
-  async function prepare(env: NodeJS.ProcessEnv): Promise<() => void> {
+  async function prepare(env: NodeJS.ProcessEnv, settings = ''): Promise<() => void> {
     const door = new EventEmitter();
     const held = once(door, 'open');
     const text = `My credential is ${SECRET}.`;
     const replies: Record<string, Reply[]> = {
-      'L1-a': [{ ...bash(`${PEEK}; echo alpha > a.txt`), text }, held.then(() => ({ text }))],
+      'L1-a': [{ ...bash(`${PEEK}\necho alpha > a.txt`), text }, held.then(() => ({ text }))],
       'L1-b': [bash('echo beta > b.txt'), { text: 'Written.' }],
       // What a server complains of is in the state, and in the prompt of the next attempt.
       'L2-all': [{ status: 400, body: complaint(text) }, bash('cat a.txt b.txt > all.txt'), { text }],
@@ -57,7 +64,7 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
     server = await startModelServer(scriptByTask(replies), { host: bridgeAddress() });
     project = await createContainerProject({
       env: { ANTHROPIC_BASE_URL: server.url, CLAUDE_CODE_MAX_RETRIES: '10', ...env },
-      container: 'network: allowlist\nallow: []',
+      container: `network: allowlist\nallow: []\n${settings}`,
     });
     await project.graph('login', [
       { id: 'L1-a', level: 1, create: ['a.txt'], verify: 'grep -q alpha a.txt' },
@@ -80,15 +87,15 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
   }
 
   it.each([
-    ['TC-008 with an API key', { ANTHROPIC_API_KEY: SECRET }, { key: SECRET, bearer: undefined }],
-    [
-      'TC-007 with a long-lived token',
-      { CLAUDE_CODE_OAUTH_TOKEN: SECRET },
-      { key: undefined, bearer: `Bearer ${SECRET}` },
-    ],
-    ['TC-007 with the login of the user', {}, { key: undefined, bearer: `Bearer ${SECRET}` }],
-  ])('%s they are complete; only the server sees the credentials', async (_, env, shown) => {
-    const goOn = await prepare(env);
+    ['TC-008 with an API key', { ANTHROPIC_API_KEY: SECRET }, 'inject', KEY],
+    ['with the token of a gateway', { ANTHROPIC_AUTH_TOKEN: SECRET }, 'inject', BEARER],
+    ['TC-007 with a long-lived token', { CLAUDE_CODE_OAUTH_TOKEN: SECRET }, 'inject', BEARER],
+    ['with a key that the agent gets by order', { ANTHROPIC_API_KEY: SECRET }, 'handover', KEY],
+    ['TC-007 with the login of the user', {}, 'handover', BEARER],
+  ] as const)('%s they are complete; only the server sees the credentials', async (_, env, way, shown) => {
+    const ordered = way === 'handover' && 'ANTHROPIC_API_KEY' in env;
+    const goOn = await prepare(env, ordered ? 'credentials: handover' : '');
+    const told = way === 'inject' ? `My credential is ${'*'.repeat(SECRET.length)}.` : 'My credential is [redacted].';
     if (Object.keys(env).length === 0) await writeLogin();
     live = project.start('kurukshetra', '--workers', '2');
     const looked = (): boolean => {
@@ -96,7 +103,7 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
       return printedByTools(server).includes('CLAUDE_CODE_MAX_RETRIES=10');
     };
     await waitFor('the agent has looked for its credential', looked);
-    const seenByOthers = whileItRuns(project);
+    const seenByOthers = whileItRuns(project, told);
     const filesBefore = await allFiles(path.join(project.folder, '.mahabharatha'));
     goOn();
     const { exit, stdout, stderr } = await live.end;
@@ -108,12 +115,14 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
     for (const { headers } of [...server.requests, ...server.sideRequests]) {
       expect({ key: headers['x-api-key'], bearer: headers.authorization }).toEqual(shown);
     }
-    // It did find it: what follows is not for want of trying.
-    expect(printedByTools(server)).toContain(SECRET);
+    // Where it gets the credential it does find it: that it is nowhere else is not for want of trying.
+    expect(printedByTools(server).includes(SECRET)).toBe(way === 'handover');
+    expect(printedByTools(server)).toContain('HUNTED');
+    expect(stdout).toContain(`\n  credentials ${way}: `);
     const logs = await project.cli('logs', '--tail', 'all');
-    expect(logs.stdout).toContain('My credential is [redacted].');
+    expect(logs.stdout).toContain(told);
     const filesAfter = await allFiles(path.join(project.folder, '.mahabharatha'));
-    expect((await project.state()).tasks['L2-all']?.attempts[0]?.detail).toContain('My credential is [redacted].');
+    expect((await project.state()).tasks['L2-all']?.attempts[0]?.detail).toContain(told);
     const said = { stdout, stderr, logs: logs.stdout };
     const places: Record<string, string> = { ...seenByOthers, ...filesBefore, ...filesAfter, ...said };
     for (const secret of [SECRET, REFRESH]) {
@@ -161,7 +170,7 @@ const askDocker = (...args: string[]): string =>
   execFileSync('docker', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
 /** What other users of this machine and of its engine get to see: by place. */
-function whileItRuns(project: ContainerProject): Record<string, string> {
+function whileItRuns(project: ContainerProject, told: string): Record<string, string> {
   const containers = project.containers();
   const roles = containers.map(({ Config }) => Config.Labels['mahabharatha.role']);
   expect(roles).toEqual(expect.arrayContaining(['egress', 'worker']));
@@ -179,7 +188,7 @@ function whileItRuns(project: ContainerProject): Record<string, string> {
   const seen = Object.fromEntries([...ofContainers, ['process list', processes] as const]);
   const worker = containers.find(({ Config }) => Config.Labels['mahabharatha.worker'] === '0');
   expect(seen[`top of ${worker?.Name}`]).toContain('claude --print');
-  expect(seen[`logs of ${worker?.Name}`]).toContain('My credential is [redacted].');
+  expect(seen[`logs of ${worker?.Name}`]).toContain(told);
   expect(processes).toContain('claude --print');
   return seen;
 }

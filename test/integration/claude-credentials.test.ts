@@ -100,10 +100,18 @@ async function makeWorld(script: Script, { login }: { login?: number } = {}): Pr
     home,
     attempt: async (variables, meddle) => {
       const env = { HOME: userHome, ANTHROPIC_BASE_URL: server.url, CLAUDE_CODE_MAX_RETRIES: '1', ...variables };
-      const parts = { platform: 'linux', run, configFile: '', names: [], agent: { kind: 'claude' } } as const;
+      const parts = {
+        platform: 'linux',
+        run,
+        configFile: '',
+        names: [],
+        network: 'open',
+        wish: 'handover',
+        agent: { kind: 'claude' },
+      } as const;
       const { handover, access } = await makeHandover({ env, ...parts });
       const around = { PATH: process.env['PATH'], HOME: home, IS_SANDBOX: '1', ...handover.env };
-      return withAgentHome(createAgentHome(home), access.agent, async (own) => {
+      return withAgentHome(createAgentHome(home), { ...access.agent, model: null }, async (own) => {
         meddle?.(own['CLAUDE_CONFIG_DIR'] ?? '');
         const options = { cwd, env: { ...around, ...own, ...command.env }, input: command.input };
         const { code, stdout } = await run(command.file, command.args, options);

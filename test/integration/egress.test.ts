@@ -224,7 +224,7 @@ async function startProxy(
   rules: readonly EgressRule[],
   ...[hosts, leaseMs = 60_000]: [hosts: readonly string[], leaseMs?: number]
 ): Promise<LiveContainer> {
-  const { command, env } = proxyProgram(rules, leaseMs);
+  const { command, env } = proxyProgram(rules, leaseMs, { access: false });
   const file = path.join(folder, `hosts-${randomId()}`);
   writeFileSync(file, ['127.0.0.1 localhost', ...hosts, ''].join('\n'));
   const shared = mkdtempSync(path.join(folder, 'shared-'));

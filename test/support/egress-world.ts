@@ -6,13 +6,14 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parseAllowlist } from '../../src/egress/rules/allowlist.ts';
 import { dial } from '../../src/egress/proxy/dial.ts';
+import { modelRoute } from '../../src/egress/proxy/model-route.ts';
 import { createProxy, listen } from '../../src/egress/proxy/proxy.ts';
 import type { ProxyLimits } from '../../src/egress/proxy/proxy.ts';
 import { createRefusalLog } from '../../src/egress/proxy/refusal-log.ts';
 import { refusalText } from '../../src/egress/target/index.ts';
 import { keyedDigest } from '../../src/lib/index.ts';
 import { egressIdentity, egressPreamble, readRefusal } from '../../src/protocol/index.ts';
-import type { EgressRule, Refusal } from '../../src/protocol/index.ts';
+import type { EgressRule, EgressWay, ModelAccess, Refusal } from '../../src/protocol/index.ts';
 import { openEgressDoor } from '../../src/egress/door/index.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -23,11 +24,15 @@ interface Wishes {
   /** Where connections to an address really go; without it nowhere else than to loopback. */
   readonly port?: number;
   readonly limits?: Partial<ProxyLimits>;
+  /** What the proxy adds to requests for the model. */
+  readonly access?: ModelAccess;
 }
 
 export interface EgressWorld {
   /** Where clients in the container would connect. */
   readonly port: number;
+  /** Where its agent would find its model. */
+  readonly modelPort: number;
   readonly socket: string;
   readonly proxy: Server;
   /** The log as people read it. */
@@ -46,7 +51,7 @@ export function textOfRefusal(line: string): string {
 }
 
 export const KEY = 'made-up-key';
-const tokenOf = (worker: number): string => keyedDigest(KEY, egressIdentity(worker));
+const tokenOf = (worker: number, way?: EgressWay): string => keyedDigest(KEY, egressIdentity(worker, way));
 /** What the door of that worker says first. */
 export const preambleOf = (worker: number): string => egressPreamble(worker, tokenOf(worker));
 
@@ -75,17 +80,21 @@ export async function egressWorld(wishes: Wishes): Promise<EgressWorld> {
       return wishes.port === undefined ? dial(addresses, port, limitMs) : dial(['127.0.0.1'], wishes.port, limitMs);
     },
     log,
+    model: wishes.access && modelRoute(wishes.access),
     ...(wishes.limits === undefined ? {} : { limits: wishes.limits }),
   });
   await listen(proxy, socket);
   const door = await openEgressDoor({ port: 0, socket, worker: 3, token: tokenOf(3) });
+  const modelDoor = await openEgressDoor({ port: 0, socket, worker: 3, token: tokenOf(3, 'model'), way: 'model' });
   onTestFinished(() => {
+    modelDoor.close();
     door.close();
     log.close();
     proxy.close();
     proxy.closeAllConnections();
   });
-  return { port: door.port, socket, proxy, told: told ?? [], records, asked: asked ?? [], dialled: dialled ?? [] };
+  const [port, modelPort] = [door.port, modelDoor.port];
+  return { port, modelPort, socket, proxy, told: told ?? [], records, asked: asked ?? [], dialled: dialled ?? [] };
 }
 
 export interface Origin {

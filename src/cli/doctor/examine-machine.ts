@@ -1,14 +1,17 @@
 import { access, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../config/index.ts';
-import { findAgentCredentials } from '../../credentials/index.ts';
+import { chooseWay, findAgentCredentials } from '../../credentials/index.ts';
+import type { AgentCredentials } from '../../credentials/index.ts';
 import { counted, inBytes, line, printableBlock, printableJson, printableLines, run } from '../../lib/index.ts';
-import type { Printable } from '../../lib/index.ts';
+import type { Environment, Printable } from '../../lib/index.ts';
 import {
   agentProblem,
   agentSpec,
   allowedFolders,
   checkedMounts,
+  credentialsInWords,
+  credentialsLine,
   findProgram,
   graphPlace,
   loadGraph,
@@ -85,7 +88,7 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
     await checkApproval(project, context),
     await checkSettings(project, context),
     ...(config === undefined ? [] : [await checkAgent(config, inside, context)]),
-    await checkCredentials(context, { inside, missing: needed ? 'bad' : 'note' }),
+    await checkCredentials(context, { inside, missing: needed ? 'bad' : 'note', config }),
     ...graphs.map(({ finding }) => finding),
     ...containers.findings,
   ];
@@ -161,10 +164,11 @@ function checkAgent(config: Config, inside: boolean, { env }: CliContext): Promi
 interface Need {
   readonly inside: boolean;
   readonly missing: 'bad' | 'note';
+  readonly config: Config | undefined;
 }
 
 /** Says whether there are any, never what they are. */
-function checkCredentials({ env }: CliContext, { inside, missing }: Need): Promise<Finding> {
+function checkCredentials({ env }: CliContext, { inside, missing, config }: Need): Promise<Finding> {
   const what = 'credentials';
   const check = async (): Promise<Finding> => {
     const credentials = await findAgentCredentials({ env, platform: process.platform, run });
@@ -174,13 +178,20 @@ function checkCredentials({ env }: CliContext, { inside, missing }: Need): Promi
       return { what, state: missing, found: 'none found', remedy };
     }
     const { source, expired, expiresAt } = credentials;
-    const found = source in env ? `${source} is set` : source;
+    const way = inside && config?.agent === 'claude' ? [wayInWords(credentials, config, env)] : [];
+    const found = [source in env ? `${source} is set` : source, ...way].join('; ');
     if (!expired) return fine(what, expiresAt === null ? found : `${found}, valid until ${expiresAt}`);
     const remedy = 'Run "claude" once: it renews the login, which workers in containers cannot.';
     const state = inside ? missing : 'note';
     return { what, state, found: `${found}: the login has expired (${expiresAt})`, remedy };
   };
   return checked(what, check, missing);
+}
+
+/** Throws when the configuration wants a way that these credentials cannot go. */
+function wayInWords(credentials: AgentCredentials, { workers: { container } }: Config, env: Environment): string {
+  const { credentials: wish, env: names, network } = container;
+  return credentialsInWords(credentialsLine(credentials.source, chooseWay({ credentials, env, network, names, wish })));
 }
 
 interface GraphFinding {

@@ -16,7 +16,7 @@ import type { CliContext, InputOf } from '../command.ts';
 import type { kurukshetra } from '../commands/kurukshetra.ts';
 import { plainView } from '../render/build-view.ts';
 import { createRenderer } from '../render/create-renderer.ts';
-import { modeTeller } from '../render/mode-line.ts';
+import { credentialsText, modeTeller } from '../render/mode-line.ts';
 import { showPlan } from './show-plan.ts';
 
 interface Manner {
@@ -71,6 +71,7 @@ function usage(problem: string, hint: string): AppError {
 function faceOf(context: CliContext, json: boolean): RunFace {
   return {
     mode: modeTeller(context, json),
+    credentials: (way) => context.out(credentialsText(way, json)),
     // On stderr, because stdout is for events of the run.
     build: plainView({ ...context, out: context.err, terminal: false }),
     open: (graph) => createRenderer({ context, graph, json }),

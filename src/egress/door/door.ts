@@ -2,6 +2,7 @@ import { createConnection, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { endWithAnswer, joinSockets, reasonOf, sleep, systemClock, systemCode } from '../../lib/index.ts';
 import { egressPreamble } from '../../protocol/index.ts';
+import type { EgressWay } from '../../protocol/index.ts';
 
 /** The proxy may start after the worker: a connection waits this long for it. */
 const WAIT_MS = 30_000;
@@ -19,6 +20,8 @@ export interface EgressDoorOptions {
   readonly worker: number;
   /** Proves that it is this worker. */
   readonly token: string;
+  /** Without it to the hosts of the allowlist. */
+  readonly way?: EgressWay;
   readonly waitMs?: number;
 }
 
@@ -52,7 +55,7 @@ export async function openEgressDoor(options: EgressDoorOptions) {
 }
 
 async function passOn(client: Socket, options: EgressDoorOptions, keep: (socket: Socket) => void): Promise<void> {
-  const { socket, worker, token, waitMs = WAIT_MS } = options;
+  const { socket, worker, token, way, waitMs = WAIT_MS } = options;
   const deadline = systemClock.monotonic() + waitMs;
   for (;;) {
     const proxy = await connect(socket);
@@ -62,7 +65,7 @@ async function passOn(client: Socket, options: EgressDoorOptions, keep: (socket:
     }
     if (!(proxy instanceof Error)) {
       keep(proxy);
-      proxy.write(egressPreamble(worker, token));
+      proxy.write(egressPreamble(worker, token, way));
       joinSockets(client, proxy, IDLE_MS);
       return;
     }

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { keyedDigest } from '../../lib/index.ts';
 import { egressIdentity } from '../../protocol/index.ts';
-import type { EgressClaim } from '../../protocol/index.ts';
+import type { EgressClaim, EgressWay } from '../../protocol/index.ts';
 import { createBudget } from './budget.ts';
 import type { BudgetLimits } from './budget.ts';
 import { createConnectionLimits, createUnnamed } from './connection-limits.ts';
@@ -13,6 +13,7 @@ import type { Target } from '../target/index.ts';
 /** A connection of a worker. */
 export interface Client {
   readonly worker: number;
+  readonly way: EgressWay;
   /** Its worker has too many connections: it is answered with that reason only. */
   readonly isOverLimit: boolean;
   /** Its request has no answer yet. */
@@ -42,13 +43,13 @@ export function receive(server: Server, key: string, limits: ClientLimits) {
   const unnamed = createUnnamed(limits.unnamed);
   const budget = createBudget(limits.refusals);
   const parse = takeParser(server);
-  const admit = (socket: Socket, { worker, token }: EgressClaim, goOn: () => void): void => {
+  const admit = (socket: Socket, claim: EgressClaim, goOn: () => void): void => {
     unnamed.leave(socket);
-    const place = isTokenOf(key, worker, token) ? connections.enter(worker) : 'none';
+    const place = isProven(key, claim) ? connections.enter(claim.worker) : 'none';
     if (place === 'none') return void socket.destroy();
-    socket.once('close', () => connections.leave(worker));
-    clients.set(socket, newClient(worker, place === 'reason-only'));
-    budget.enter(worker, () => {
+    socket.once('close', () => connections.leave(claim.worker));
+    clients.set(socket, newClient(claim, place === 'reason-only'));
+    budget.enter(claim.worker, () => {
       if (socket.destroyed) return;
       parse(socket);
       goOn();
@@ -87,12 +88,12 @@ function takeParser(server: Server): (socket: Socket) => void {
   return (socket) => parse.call(server, socket);
 }
 
-function newClient(worker: number, isOverLimit: boolean): Client {
-  return { worker, isOverLimit, busy: false, refused: false, free: false, tunnel: undefined };
+function newClient({ worker, way }: EgressClaim, isOverLimit: boolean): Client {
+  return { worker, way, isOverLimit, busy: false, refused: false, free: false, tunnel: undefined };
 }
 
 /** A task may claim any number, and does not know the token. */
-function isTokenOf(key: string, worker: number, token: string): boolean {
-  const wanted = keyedDigest(key, egressIdentity(worker));
+function isProven(key: string, { worker, way, token }: EgressClaim): boolean {
+  const wanted = keyedDigest(key, egressIdentity(worker, way));
   return wanted.length === token.length && timingSafeEqual(Buffer.from(wanted), Buffer.from(token));
 }

@@ -42,6 +42,11 @@ const REPLIES: Readonly<Record<RefusalReason, Reply | ((denial: Denial) => Reply
     status: 400,
     advice: 'It does CONNECT host:port, and plain HTTP with the whole address (http://host/path).',
   },
+  // Never 401 or 403, which an agent takes for the model's answer to its credentials.
+  'not-for-the-model': {
+    status: 400,
+    advice: 'For other requests of this agent to that host: workers.container.credentials: handover.',
+  },
   upgrade: { status: 403, advice: 'Use the encrypted form (wss://, https://).' },
   'too-many-connections': { status: 503, advice: 'Close some, or open fewer at a time.' },
   'not-tls': { status: 403, advice: 'Only TLS can be examined there.' },

@@ -1,8 +1,10 @@
 import { request as startRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Transform } from 'node:stream';
 import { inSeconds } from '../../lib/index.ts';
 import { framingOf, headersToPassOn } from './headers.ts';
+import type { PassedHeaders } from './headers.ts';
 import type { HttpTarget } from '../target/index.ts';
 
 interface Forwarding {
@@ -11,13 +13,29 @@ interface Forwarding {
   readonly upstream: Socket;
   readonly idleMs: number;
   readonly headerBytes: number;
+  /** What changes on the way. */
+  readonly change: Change;
   /** There is no answer, or none that can be passed on. */
   readonly failed: (error: Error) => void;
 }
 
-/** Passes one plain HTTP request on over a connection of its own, and passes its answer back. */
+/** How a request and its answer are changed on the way. */
+export interface Change {
+  /** Over TLS. */
+  readonly secure: boolean;
+  /** The headers that go on, from a list of name, value, name, value … */
+  request(raw: readonly string[]): PassedHeaders;
+  answer(raw: readonly string[]): PassedHeaders;
+  /** The answer's body goes through it. */
+  mask?(): Transform;
+}
+
+/** Only what concerns one connection. */
+export const AS_IT_IS: Change = { secure: false, request: headersToPassOn, answer: headersToPassOn };
+
+/** Passes one HTTP request on over a connection of its own, and passes its answer back. */
 export function forward(request: IncomingMessage, response: ServerResponse, how: Forwarding): void {
-  const { to, upstream, idleMs, headerBytes, failed } = how;
+  const { to, upstream, idleMs, headerBytes, change, failed } = how;
   upstream.setTimeout(idleMs, () => upstream.destroy(new Error(`silent for ${inSeconds(idleMs)}`)));
   const onward = startRequest({
     method: request.method ?? 'GET',
@@ -32,13 +50,13 @@ export function forward(request: IncomingMessage, response: ServerResponse, how:
     // An answer may be complete before its request is: a server need not read all of that.
     if (!response.writableEnded) failed(error);
   });
-  onward.on('response', (answer) => passBack(answer, response, failed));
+  onward.on('response', (answer) => passBack(answer, response, how));
   response.on('close', () => {
     if (!response.writableFinished) onward.destroy();
   });
   try {
-    for (const [name, values] of headersToPassOn(request.rawHeaders)) onward.setHeader(name, single(values));
-    onward.setHeader('Host', hostHeader(to));
+    for (const [name, values] of change.request(request.rawHeaders)) onward.setHeader(name, single(values));
+    onward.setHeader('Host', hostHeader(to, change.secure ? 443 : 80));
     const framing = framingOf(request.headers);
     if (framing !== undefined) onward.setHeader(...framing);
     if (framing === undefined) onward.end();
@@ -49,15 +67,19 @@ export function forward(request: IncomingMessage, response: ServerResponse, how:
 }
 
 /** The name as it was asked for, whatever the client's own Host header says. */
-function hostHeader({ target: { host, port } }: HttpTarget): string {
+function hostHeader({ target: { host, port } }: HttpTarget, usualPort: number): string {
   const name = host.includes(':') ? `[${host}]` : host;
-  return port === 80 ? name : `${name}:${port}`;
+  return port === usualPort ? name : `${name}:${port}`;
 }
 
-function passBack(answer: IncomingMessage, response: ServerResponse, failed: (error: Error) => void): void {
+function passBack(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  { change, failed }: Pick<Forwarding, 'change' | 'failed'>,
+): void {
   try {
     response.sendDate = false;
-    for (const [name, values] of headersToPassOn(answer.rawHeaders)) response.setHeader(name, single(values));
+    for (const [name, values] of change.answer(answer.rawHeaders)) response.setHeader(name, single(values));
     const length = answer.headers['content-length'];
     if (length !== undefined) response.setHeader('Content-Length', length);
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '');
@@ -68,7 +90,9 @@ function passBack(answer: IncomingMessage, response: ServerResponse, failed: (er
   }
   answer.on('error', () => response.destroy());
   answer.on('aborted', () => response.destroy());
-  answer.pipe(response);
+  const mask = change.mask?.();
+  if (mask === undefined) answer.pipe(response);
+  else answer.pipe(mask).pipe(response);
 }
 
 const single = (values: readonly string[]): string | string[] =>

@@ -12,8 +12,11 @@ const NOT_PASSED_ON = new Set([
   'upgrade',
 ]);
 
+/** Names in lower case, with all their values. */
+export type PassedHeaders = ReadonlyMap<string, readonly string[]>;
+
 /** Pure. The headers that go on, as names with all their values, from a list of name, value, name, value … */
-export function headersToPassOn(raw: readonly string[]): ReadonlyMap<string, string[]> {
+export function headersToPassOn(raw: readonly string[]): PassedHeaders {
   const pairs = raw.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : []));
   const named = pairs.filter(([name]) => name.toLowerCase() === 'connection');
   const dropped = new Set(named.flatMap(([, value]) => value.split(',').map((token) => token.trim().toLowerCase())));

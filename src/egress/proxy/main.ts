@@ -1,21 +1,25 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { watchLease } from '../../lease/index.ts';
-import { reasonOf, systemClock } from '../../lib/index.ts';
+import { readFirstLine, reasonOf, systemClock } from '../../lib/index.ts';
 import { EGRESS_KEY, EGRESS_ORDERS, egressOrders } from '../../protocol/index.ts';
 import { resolveName } from './admission.ts';
 import { dial } from './dial.ts';
+import { modelRoute, readModelAccess } from './model-route.ts';
 import { createProxy, listen } from './proxy.ts';
 import { createRefusalLog } from './refusal-log.ts';
 
 /** The proxy outlives the workers: a worker looks at the lease once a second, and without a network it would report a failed task. */
 const LATE_MS = 3000;
+/** For the line with the access to the model. */
+const ACCESS = { limitBytes: 1024 * 1024, timeoutMs: 60_000 };
 
 /** The egress proxy: passes on what the rules allow, until it is asked to end or its owner is gone. */
 async function main(socket: string, shared: string): Promise<void> {
-  const { rules, leaseMs } = egressOrders.parse(JSON.parse(process.env[EGRESS_ORDERS] ?? ''));
+  const { rules, leaseMs, access } = egressOrders.parse(JSON.parse(process.env[EGRESS_ORDERS] ?? ''));
   const key = process.env[EGRESS_KEY] ?? '';
   if (key === '') throw new Error(`${EGRESS_KEY} is not set`);
+  const model = access ? modelRoute(readModelAccess(await readFirstLine(process.stdin, ACCESS))) : undefined;
   const log = createRefusalLog((line) => process.stdout.write(line));
   const end = (): void => {
     log.flush();
@@ -29,7 +33,7 @@ async function main(socket: string, shared: string): Promise<void> {
   process.stdin.resume();
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
-  await listen(createProxy({ rules, key, resolve: resolveName, dial, log }), socket);
+  await listen(createProxy({ rules, key, resolve: resolveName, dial, log, model }), socket);
 }
 
 const { values } = parseArgs({ options: { socket: { type: 'string' }, shared: { type: 'string' } } });

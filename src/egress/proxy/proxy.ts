@@ -13,11 +13,13 @@ import type { Client, Clients } from './clients.ts';
 import { answerTo } from './denial.ts';
 import type { Answer, Denial } from './denial.ts';
 import type { Dial } from './dial.ts';
-import { forward } from './forward.ts';
+import { AS_IT_IS, forward } from './forward.ts';
+import type { ModelRoute } from './model-route.ts';
 import { awaitOpening, judgeOpening } from './opening.ts';
 import type { RefusalLog } from './refusal-log.ts';
+import { secured } from './secure.ts';
 import { permissionFor, readAbsoluteUri, readAuthority, readOriginForm } from '../target/index.ts';
-import type { Target } from '../target/index.ts';
+import type { HttpTarget, Target } from '../target/index.ts';
 import { joinTunnel, refuseTunnel } from './tunnel.ts';
 
 export const LIMITS = {
@@ -50,6 +52,8 @@ export interface ProxyOptions {
   readonly resolve: Resolve;
   readonly dial: Dial;
   readonly log: RefusalLog;
+  /** The way on which credentials are added; without it there is none. */
+  readonly model?: ModelRoute | undefined;
   readonly limits?: Partial<ProxyLimits>;
 }
 
@@ -109,13 +113,13 @@ async function onRequest(proxy: Proxy, request: IncomingMessage, response: Serve
     client.busy = client.refused;
     if (client.refused) request.socket.destroySoon();
   });
-  const to =
-    client.tunnel === undefined ? readAbsoluteUri(request.url ?? '') : readOriginForm(request.url ?? '', client.tunnel);
+  const model = client.way === 'model' ? proxy.options.model : undefined;
+  const to = readTarget(proxy, client, request);
   const deny = (denial: Denial): void => {
     client.refused = true;
     answerRequest(response, logRefusal(proxy, client, denial));
   };
-  if (to === undefined) return deny(notForProxies(request));
+  if (to === undefined) return deny(notPassedOn(client, request));
   if (wantsUpgrade(request)) return deny({ reason: 'upgrade', target: to.target });
   const reached = await reach(proxy, client, to.target);
   if ('denial' in reached) return deny(reached.denial);
@@ -123,7 +127,17 @@ async function onRequest(proxy: Proxy, request: IncomingMessage, response: Serve
   if (response.destroyed) return void upstream.destroy();
   const { idleMs, headerBytes } = proxy.limits;
   const failed = (error: Error): void => deny(unreachable(to.target, error));
-  forward(request, response, { to, upstream, idleMs, headerBytes, failed });
+  forward(request, response, { to, upstream, idleMs, headerBytes, change: model ?? AS_IT_IS, failed });
+}
+
+/** Where a request wants to go; undefined when it does not go on. */
+function readTarget(
+  { options }: Proxy,
+  { way, tunnel }: Client,
+  { method = '', url = '' }: IncomingMessage,
+): HttpTarget | undefined {
+  if (way === 'model') return options.model?.read(method, url);
+  return tunnel === undefined ? readAbsoluteUri(url) : readOriginForm(url, tunnel);
 }
 
 async function onConnect(proxy: Proxy, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
@@ -131,9 +145,9 @@ async function onConnect(proxy: Proxy, request: IncomingMessage, socket: Socket,
   socket.on('error', () => undefined);
   // An answer to an earlier request would get into the tunnel; and no tunnel is opened inside another.
   if (client === undefined || client.busy || client.tunnel !== undefined) return void socket.destroy();
-  const target = readAuthority(request.url ?? '');
+  const target = client.way === 'model' ? undefined : readAuthority(request.url ?? '');
   const deny = (denial: Denial): void => answerConnect(socket, logRefusal(proxy, client, denial));
-  if (target === undefined) return deny(notForProxies(request));
+  if (target === undefined) return deny(notPassedOn(client, request));
   const reached = await reach(proxy, client, target);
   if ('denial' in reached) return deny(reached.denial);
   const { upstream } = reached;
@@ -167,11 +181,14 @@ async function reach(proxy: Proxy, client: Client, target: Target): Promise<{ up
   const { options, limits } = proxy;
   if (client.isOverLimit)
     return { denial: { reason: 'too-many-connections', target, detail: String(limits.perWorker) } };
-  const admission = await proxy.lookUp(client.worker, () => admit(options.rules, target, options.resolve));
+  const model = client.way === 'model' ? options.model : undefined;
+  const rules = model?.rules ?? options.rules;
+  const admission = await proxy.lookUp(client.worker, () => admit(rules, target, options.resolve));
   if ('denial' in admission) return admission;
   proxy.clients.letThrough(client);
   try {
-    return { upstream: await options.dial(admission.addresses, target.port, limits.connectMs) };
+    const upstream = await options.dial(admission.addresses, target.port, limits.connectMs);
+    return { upstream: model?.secure ? await secured(upstream, target, limits.connectMs) : upstream };
   } catch (error) {
     return { denial: unreachable(target, error) };
   }
@@ -185,10 +202,10 @@ function logRefusal({ options }: Proxy, client: Client, denial: Denial): Answer 
   return answer;
 }
 
-const notForProxies = ({ url = '' }: IncomingMessage): Denial => ({
-  reason: 'not-for-proxies',
+const notPassedOn = ({ way }: Client, { method, url = '' }: IncomingMessage): Denial => ({
+  reason: way === 'model' ? 'not-for-the-model' : 'not-for-proxies',
   target: undefined,
-  detail: url,
+  detail: way === 'model' ? `${method} ${url}` : url,
 });
 
 const unreachable = (target: Target, error: unknown): Denial => ({

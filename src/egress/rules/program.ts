@@ -8,8 +8,12 @@ export interface ProxyProgram {
 }
 
 /** Pure. */
-export function proxyProgram(rules: readonly EgressRule[], leaseMs: number): ProxyProgram {
-  const orders: EgressOrders = { version: 1, leaseMs, rules: [...rules] };
+export function proxyProgram(
+  rules: readonly EgressRule[],
+  leaseMs: number,
+  { access }: { readonly access: boolean },
+): ProxyProgram {
+  const orders: EgressOrders = { version: 1, leaseMs, rules: [...rules], access };
   return {
     command: [
       '/opt/mahabharatha/node',
@@ -19,7 +23,12 @@ export function proxyProgram(rules: readonly EgressRule[], leaseMs: number): Pro
       '--shared',
       INSIDE.shared,
     ],
-    // A name server that is slow for one must not hold up the others.
-    env: { [EGRESS_ORDERS]: JSON.stringify(orders), UV_THREADPOOL_SIZE: '16' },
+    env: {
+      [EGRESS_ORDERS]: JSON.stringify(orders),
+      // A name server that is slow for one must not hold up the others.
+      UV_THREADPOOL_SIZE: '16',
+      // The worker image's, with those that this machine trusts in addition.
+      ...(access ? { NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt' } : {}),
+    },
   };
 }

@@ -107,12 +107,14 @@ describe('the rules', () => {
     const { command, env } = proxyProgram(
       rules.map((rule) => ({ ...rule, ports: [...rule.ports] })),
       30_000,
+      { access: false },
     );
     expect(command.slice(0, 2)).toEqual(['/opt/mahabharatha/node', '/opt/mahabharatha/egress.mjs']);
     expect(egressOrders.parse(JSON.parse(env['MAHABHARATHA_EGRESS'] ?? ''))).toEqual({
       version: 1,
       leaseMs: 30_000,
       rules,
+      access: false,
     });
   });
 });

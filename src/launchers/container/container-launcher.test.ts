@@ -25,6 +25,7 @@ const settings = {
   runtime: null,
   secrets: [],
   access: { agent: { env: {}, files: [] }, secrets: [] },
+  withheld: [],
 } as unknown as ContainerSettings;
 
 const failed = engineErrors.ENGINE_FAILED({ call: 'do it', reason: 'no such luck' });

@@ -20,21 +20,28 @@ import { CONTAINER, LABEL, WORKER_ROLE, handleOf, placesOf, placesOfSpec, runOwn
 import type { Places } from './labels.ts';
 import { secretsOf } from './settings.ts';
 import type { ContainerLauncherOptions, ContainerSettings } from './settings.ts';
-import { credentialsLine, handoverLine } from './stdin-lines.ts';
+import { handoverLine } from './stdin-lines.ts';
+import { createWorkerStdins } from './worker-stdins.ts';
 
 /** Workers as locked-down containers: they see their own folders, and of the network what the user allows. */
 export function createContainerLauncher(options: ContainerLauncherOptions): Launcher {
   const { engine, settings } = options;
   const volumes = settings.caches.map(({ volume: name, labels }) => ({ name, labels }));
   const containers = createContainers({ ...options, egress: settings.egress, volumes });
-  /** Of the workers that this process has started. The stdin of any other worker ended with the process that started it. */
-  const stdins = new Map<string, Writable>();
+  const stdins = createWorkerStdins();
   const prepare = async (spec: WorkerSpec): Promise<ContainerWish> => {
     await giveFolders(spec, settings);
     if (settings.network === 'none') await writeHosts(spec);
     const masked = await maskedObjects(spec);
-    const attached = (stdin: Writable): void => void stdins.set(spec.session, stdin);
-    return workerWish(spec, { engine, settings, masked, attached });
+    const attached = (stdin: Writable): void => stdins.attached(spec.session, stdin);
+    const wish = workerWish(spec, { engine, settings, masked, attached });
+    return {
+      ...wish,
+      firstLine: (known) => {
+        stdins.proves(spec.session, known.modelToken);
+        return handoverLine(spec, settings, known);
+      },
+    };
   };
   const started = (handle: WorkerHandle): StartedContainer => startedContainer(handle, options);
   return {
@@ -42,17 +49,13 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     capabilities: { sharesObjects: false, singleUse: true },
     start: async (spec) => {
       const handle = handleOf(await containers.start(prepare(spec)));
-      const drop = (): void => void stdins.delete(handle.session);
+      const drop = (): void => stdins.drop(handle.session);
       containers.wait(started(handle)).then(drop, drop);
       return handle;
     },
     recover: (handle) => containers.recover(started(handle)),
-    takesCredentials: ({ session }) => stdins.get(session)?.writable ?? false,
-    giveCredentials: ({ session }, attempt) => {
-      const stdin = stdins.get(session);
-      // A worker whose stdin has ended does not wait for credentials.
-      if (stdin?.writable) stdin.write(`${credentialsLine(attempt, settings.access)}\n`);
-    },
+    takesCredentials: stdins.isOpen,
+    giveCredentials: (handle, attempt) => stdins.give(handle, attempt, settings.access),
     wait: (handle) => containers.wait(started(handle)),
     stop: (handle, { graceMs }) => containers.stop(started(handle), graceMs),
     logs: async (handle, lines) => (await lastLines(placesOf(handle.facts).log, lines, () => true)).lines,

@@ -24,6 +24,8 @@ export interface ContainerSettings extends Identity {
   readonly secrets: Handover['secrets'];
   /** What an agent proves itself with: given for one attempt at a time. */
   readonly access: AgentAccess;
+  /** Values that no worker gets, and that are not shown either. */
+  readonly withheld: readonly string[];
 }
 
 export interface WorkerEgress extends Egress {
@@ -36,6 +38,10 @@ export interface ContainerLauncherOptions extends Pick<ContainersOptions, 'engin
 }
 
 /** Values that must not be shown in the output of workers. */
-export function secretsOf({ secrets, access }: Pick<ContainerSettings, 'secrets' | 'access'>): readonly string[] {
-  return [...secrets, ...access.secrets];
+export function secretsOf({
+  secrets,
+  access,
+  withheld,
+}: Pick<ContainerSettings, 'secrets' | 'access' | 'withheld'>): readonly string[] {
+  return [...secrets, ...access.secrets, ...withheld];
 }

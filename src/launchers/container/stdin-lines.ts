@@ -42,7 +42,11 @@ function defined(env: Environment): Record<string, string> {
 }
 
 /** A later line: what the agent of one attempt proves itself with. */
-export function credentialsLine(attempt: string, access: AgentAccess): string {
-  const credentials: Credentials = { version: 1, attempt, ...access };
+export function credentialsLine(
+  attempt: string,
+  { agent, secrets }: AgentAccess,
+  model: Credentials['agent']['model'],
+): string {
+  const credentials: Credentials = { version: 2, attempt, agent: { ...agent, model }, secrets };
   return JSON.stringify(credentials);
 }

@@ -38,6 +38,7 @@ const SETTINGS: ContainerSettings = {
     uid: 1000,
     gid: 1001,
     runtime: null,
+    access: null,
     env: Promise.resolve({}),
   },
   mounts: [{ kind: 'bind', source: '/data', target: '/data', readOnly: true }],
@@ -45,6 +46,7 @@ const SETTINGS: ContainerSettings = {
   runtime: null,
   secrets: [],
   access: { agent: { env: { KEY: 'secret' }, files: [] }, secrets: ['secret'] },
+  withheld: [],
 };
 
 const specOf = (

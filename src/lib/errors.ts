@@ -1,5 +1,19 @@
-import { AppError, defineErrors, reasonOf, systemCode } from './app-error.ts';
+import { AppError, defineErrors, hasCode, reasonOf, systemCode } from './app-error.ts';
 import { inSeconds } from './text/amounts.ts';
+
+/** Whether it has ended a run that had begun. */
+interface MayEndRun {
+  readonly endsRun?: boolean;
+}
+
+const UNWRITTEN: MayEndRun & { readonly file: string; readonly reason: string } = { file: '/x', reason: 'no room' };
+const NOT_STARTED: MayEndRun & { readonly what: string; readonly reason: string } = {
+  what: 'Starting "git"',
+  reason: 'too many files are open',
+};
+
+const goOn = ({ endsRun }: MayEndRun): string =>
+  endsRun === true ? ' Then go on with --resume: what was finished is kept.' : '';
 
 export const libErrors = defineErrors({
   FILE_UNREADABLE: {
@@ -10,10 +24,9 @@ export const libErrors = defineErrors({
   },
   FILE_UNWRITABLE: {
     kind: 'environment',
-    example: { file: '/x', reason: 'no room' },
+    example: UNWRITTEN,
     message: (f) => `${f.file} cannot be written: ${f.reason}.`,
-    hint: () =>
-      'Make room on the disk, or repair its rights or the disk, then go on with --resume: what was finished is kept.',
+    hint: (f) => `Make room on the disk, or repair its rights or the disk.${goOn(f)}`,
   },
   FOLDER_UNSAFE: {
     kind: 'environment',
@@ -51,10 +64,10 @@ export const libErrors = defineErrors({
   },
   RESOURCES_EXHAUSTED: {
     kind: 'environment',
-    example: { what: 'Starting "git"', reason: 'too many files are open' },
+    example: NOT_STARTED,
     message: (f) => `${f.what} was not possible: ${f.reason}.`,
-    hint: () =>
-      'End the programs that use it up or raise the limit (ulimit -n for open files, ulimit -u for processes), then go on with --resume: what was finished is kept.',
+    hint: (f) =>
+      `End the programs that use it up or raise the limit (ulimit -n for open files, ulimit -u for processes).${goOn(f)}`,
   },
   USAGE: {
     kind: 'usage',
@@ -83,6 +96,16 @@ export function exhausted(what: string, error: unknown): AppError {
     { what, reason: EXHAUSTED[systemCode(error) ?? ''] ?? reasonOf(error) },
     { cause: error },
   );
+}
+
+/** The error of a run that had begun: a problem of the machine says that the run can go on. */
+export function endOfRun(error: unknown): unknown {
+  const { FILE_UNWRITABLE, RESOURCES_EXHAUSTED } = libErrors;
+  const known: unknown = asAppError(error);
+  if (hasCode(known, FILE_UNWRITABLE)) return FILE_UNWRITABLE({ ...known.facts, endsRun: true }, { cause: error });
+  if (hasCode(known, RESOURCES_EXHAUSTED))
+    return RESOURCES_EXHAUSTED({ ...known.facts, endsRun: true }, { cause: error });
+  return error;
 }
 
 /** Any thrown value as an AppError: what is neither ours nor a problem of the machine is a bug. */

@@ -1,6 +1,6 @@
 import { engineErrors } from '../engines/errors.ts';
 import { gitErrors } from '../git/errors.ts';
-import { asAppError, hasCode, reasonOf, repeated, reserveDescriptors, sleep } from '../lib/index.ts';
+import { asAppError, endOfRun, hasCode, reasonOf, repeated, reserveDescriptors, sleep } from '../lib/index.ts';
 import { stateErrors } from '../state/errors.ts';
 import type { RunState } from '../state/index.ts';
 import { eventOf } from './action-events.ts';
@@ -179,7 +179,7 @@ async function failRun({ context, journal, register, merger }: LiveRun, met: unk
     () => undefined,
   );
   if (journal.state.status === 'running') await recordFailure(journal, error);
-  throw error;
+  throw endOfRun(error);
 }
 
 /** Git names the command that met a missing object; what is gone, and what to do, says another error. */

@@ -102,7 +102,7 @@ async function chooseFeature(paths: ProjectPaths, repository: Repository, name: 
   const { folders, links } = await inSpecs(paths);
   const known = [...new Set([...folders, ...(await featuresWithState(paths))])].toSorted();
   // A link is chosen only where nothing else is meant, so that its refusal is what the user reads.
-  if (name === undefined ? known.length === 0 : !known.includes(name)) known.push(...links);
+  if (name === undefined ? known.length === 0 : links.includes(name)) known.push(...links);
   if (name !== undefined && known.includes(checkFeatureName(name))) return name;
   // Where specs and state were removed, say by git clean -x, the branches still name the features.
   const features = name === undefined && known.length > 0 ? known : [...known, ...(await branchedFeatures(repository))];

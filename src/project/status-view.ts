@@ -47,7 +47,7 @@ type Seen = Omit<StatusView, 'orchestrator' | 'endedAt'>;
 
 /** A run without an orchestrator is not running, whatever its state says. */
 function truth(seen: Seen, live: boolean, now: number): Omit<StatusView, 'orchestrator'> {
-  if (seen.status !== 'running') return { ...seen, endedAt: seen.updatedAt };
+  if (seen.status !== 'running') return { ...seen, endedAt: endOf(seen) };
   if (live) return { ...seen, endedAt: null };
   const tasks = Object.entries(seen.tasks).map(([id, task]) => {
     const broken = task.status === 'running' || task.status === 'verifying';
@@ -60,6 +60,12 @@ function truth(seen: Seen, live: boolean, now: number): Omit<StatusView, 'orches
     endedAt: lastSign(seen, Object.values(seen.workers), now),
     tasks: Object.fromEntries(tasks),
   };
+}
+
+/** A complete run that is resumed has nothing to do: it ended with its last level. */
+function endOf({ status, levels, updatedAt }: Seen): string {
+  const ends = Object.values(levels).flatMap(({ completedAt }) => completedAt ?? []);
+  return (status === 'complete' ? ends.toSorted().at(-1) : undefined) ?? updatedAt;
 }
 
 function brokenOff(task: TaskState, seen: Seen, now: number): TaskState {

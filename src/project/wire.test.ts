@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { loadConfig } from '../config/index.ts';
-import { runOptions } from './wire.ts';
+import { loadConfig, parseConfig } from '../config/index.ts';
+import { agentSpec, runOptions } from './wire.ts';
 
 it.each([
   ['500m', 500 * 1024 ** 2],
@@ -23,4 +23,11 @@ it.each([
     singleUse: false,
   });
   expect(options.bundleBytes).toBe(bytes);
+});
+
+it('an unknown agent is refused with each known one once', () => {
+  const config = parseConfig('config.yaml', 'agents: { shell: { command: [sh] }, mine: { command: [my-agent] } }\n');
+  expect(() => agentSpec(config, 'gpt')).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining('Known agents: claude, shell, mine.') as string }) as Error,
+  );
 });

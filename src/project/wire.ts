@@ -141,7 +141,10 @@ export function agentSpec(config: Config, name: string): AgentSpec {
   }
   const custom = config.agents[name];
   if (custom === undefined) {
-    throw projectErrors.AGENT_UNKNOWN({ agent: name, known: ['claude', 'shell', ...Object.keys(config.agents)] });
+    throw projectErrors.AGENT_UNKNOWN({
+      agent: name,
+      known: [...new Set(['claude', 'shell', ...Object.keys(config.agents)])],
+    });
   }
   const { command, prompt } = custom;
   return { kind: 'command', name, command, prompt };

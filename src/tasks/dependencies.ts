@@ -20,7 +20,7 @@ interface Links {
 
 export function linkDependencies(drafts: readonly Draft[]): Links {
   const indexOf = new Map(drafts.map((draft, index) => [draft.id, index]));
-  const known = listed(drafts.map((draft) => draft.id).filter(Boolean), 10);
+  const known = listed([...indexOf.keys()].filter(Boolean), 10);
   const problems: string[] = [];
   const warnings: string[] = [];
   const needs = drafts.map((draft, task) => {

@@ -184,6 +184,13 @@ describe('dependencies', () => {
     expect(levelsOf(text)).toBe(expected);
   });
 
+  it('that are unknown are refused with each known task once', () => {
+    const twice = [{ id: 'A' }, { id: 'A' }, { id: 'B', dependencies: ['X'] }];
+    expect(problemsOf(graph(...twice))).toContain(
+      'tasks[2].dependencies[0]: "X" is not a task of this graph; known: A, B',
+    );
+  });
+
   it('that are unknown are refused with ten of the known tasks', () => {
     const tasks = Array.from({ length: 12 }, (_, index) => ({ id: `T${index}` }));
     expect(problemsOf(graph(...tasks, { id: 'Z', dependencies: ['X'] }))).toEqual([

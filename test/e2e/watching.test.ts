@@ -103,6 +103,27 @@ describe('output', () => {
     expect((await project.state()).status).toBe('complete');
   });
 
+  it('has nothing to show for --tail 0, and then says nothing', async () => {
+    await go();
+    await project.graph('login', [waiting('A')]);
+    await project.cli('kurukshetra');
+    expect(await project.cli('logs', '--tail', '0')).toMatchObject({ exit: 0, stdout: '', stderr: '' });
+    const one = await project.cli('logs', '--tail', '1');
+    expect(one.stdout.split('\n')).toHaveLength(2);
+  });
+
+  it('took as long as it took, also when it is resumed after its end', async () => {
+    await go();
+    await project.graph('login', [waiting('A')]);
+    await project.cli('kurukshetra');
+    const ended = async (): Promise<unknown> =>
+      (JSON.parse((await project.cli('status', '--json')).stdout) as { endedAt: unknown }).endedAt;
+    const before = await ended();
+    expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
+    expect((await project.events()).map(({ type }) => type)).toContain('run-resumed');
+    expect(await ended()).toBe(before);
+  });
+
   it('has no colours in a pipe', async () => {
     await go();
     await project.graph('login', [waiting('A')]);
@@ -150,6 +171,29 @@ describe('doctor', () => {
     const outside = await project.at(project.outside).cli('doctor');
     expect(outside.exit).toBe(4);
     expect(outside.stdout).toMatch(/✗ .*repository +\S+ is not inside a git repository/);
+  });
+
+  it('says that there is no configuration, where there is none', async () => {
+    const { stdout } = await project.cli('doctor');
+    expect(stdout).toMatch(/✓ config +there is no \S+config\.yaml: every setting has its default\n/);
+    await project.config('workers: { count: 2 }\n');
+    expect((await project.cli('doctor')).stdout).toMatch(/✓ config +\S+config\.yaml\n/);
+  });
+
+  it('says once what keeps all of its checks from an answer', async () => {
+    await project.write('../outside/empty/x', '');
+    const empty = project.at(path.join(project.outside, 'empty'));
+    empty.git('init', '--quiet');
+    const { exit, stdout } = await empty.cli('doctor');
+    expect(exit).toBe(4);
+    expect(stdout.split('has no commit yet')).toHaveLength(2);
+  });
+
+  it('finds folders in which nothing can be written', async () => {
+    await project.write('.mahabharatha', 'a file');
+    const { exit, stdout } = await project.cli('doctor');
+    expect(exit).toBe(4);
+    expect(stdout).toMatch(/✗ disk +\S+\.mahabharatha cannot be written: ENOTDIR/);
   });
 
   it('says what runs in containers would refuse of the configuration, also without an engine', async () => {

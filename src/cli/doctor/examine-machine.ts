@@ -1,9 +1,7 @@
-import { access, statfs } from 'node:fs/promises';
-import path from 'node:path';
 import type { Config } from '../../config/index.ts';
 import { chooseWay, findAgentCredentials } from '../../credentials/index.ts';
 import type { AgentCredentials } from '../../credentials/index.ts';
-import { counted, inBytes, line, printableBlock, printableJson, printableLines, run } from '../../lib/index.ts';
+import { counted, isThere, line, printableBlock, printableJson, printableLines, run } from '../../lib/index.ts';
 import type { Environment, Printable } from '../../lib/index.ts';
 import {
   agentProblem,
@@ -26,13 +24,11 @@ import type { ConfigWishes, Project } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { doctor } from '../commands/doctor.ts';
 import { examineContainers } from './examine-containers.ts';
+import { checkDisk, checkWorkersFolder } from './examine-disks.ts';
 import { attempt, checked, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
-import { checkRunPlace } from '../../state/index.ts';
 import { agentTasks } from '../../tasks/index.ts';
 import { colorsFor } from '../render/colors.ts';
-
-const LOW_DISK_BYTES = 1024 ** 3;
 
 /** `doctor`: every check answers, also when another has failed. */
 export async function examine(input: InputOf<typeof doctor>, context: CliContext): Promise<number> {
@@ -41,13 +37,19 @@ export async function examine(input: InputOf<typeof doctor>, context: CliContext
     checkNode(),
     await checkBash(context),
     ...('problem' in opened
-      ? [opened.problem, ...(await examineContainers(undefined, context, undefined)).findings]
+      ? await withoutProject(opened.problem, context)
       : await checkProject(opened.value, context)),
   ];
   const bad = findings.some((finding) => finding.state === 'bad');
   const facts = { type: 'doctor', ok: !bad, findings };
   context.out(input.json ? line`${printableJson(facts)}\n` : format(findings, context.color));
   return bad ? 4 : 0;
+}
+
+/** The image depends on the repository, and meets the same problem. */
+async function withoutProject(problem: Finding, context: CliContext): Promise<Finding[]> {
+  const { findings } = await examineContainers(undefined, context, undefined);
+  return [problem, ...findings.filter(({ found }) => found !== problem.found)];
 }
 
 function checkNode(): Finding {
@@ -80,7 +82,7 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
   return [
     fine('git', version),
     fine('repository', root),
-    await checkDisk('disk', root),
+    await checkDisk('disk', project.paths.state),
     ...(await checkWorkersFolder(placed)),
     'problem' in loaded
       ? loaded.problem
@@ -98,7 +100,8 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
 function checkConfig(wishes: ConfigWishes, endpoint: string | null, inside: boolean): Promise<Finding> {
   const check = async (): Promise<Finding> => {
     await checkedMounts(wishes, endpoint);
-    return fine('config', wishes.project.paths.config);
+    const file = wishes.project.paths.config;
+    return fine('config', (await isThere(file)) ? file : `there is no ${file}: every setting has its default`);
   };
   return checked('config', check, inside ? 'bad' : 'note');
 }
@@ -120,29 +123,6 @@ function checkSettings({ repository }: Project, { env }: CliContext): Promise<Fi
     const { file, allowed } = await allowedFolders(env, repository.root);
     return fine('settings', `${file}: repositories may mount ${counted(allowed.length, 'folder')}`);
   });
-}
-
-/** The workers' folder may be on another disk than the repository. */
-async function checkWorkersFolder({ repository, paths }: Project): Promise<Finding[]> {
-  const { top } = paths.placeOf('');
-  const asked = await attempt("workers' folder", () => checkRunPlace(repository.root, { top }));
-  if ('problem' in asked) return [asked.problem];
-  return [fine("workers' folder", top), await checkDisk('disk of workers', await nearest(top))];
-}
-
-/** The folder itself, or the first one above it that is there. */
-async function nearest(folder: string): Promise<string> {
-  return access(folder).then(
-    () => folder,
-    () => nearest(path.dirname(folder)),
-  );
-}
-
-async function checkDisk(what: string, folder: string): Promise<Finding> {
-  const { bavail, bsize } = await statfs(folder);
-  const free = `${inBytes(bavail * bsize)} free`;
-  if (bavail * bsize >= LOW_DISK_BYTES) return fine(what, free);
-  return { what, state: 'bad', found: free, remedy: 'Make room: every worker has a checkout of its own.' };
 }
 
 /** Programs in an image are not looked for; the worker image has Claude Code. */

@@ -31,7 +31,7 @@ export async function showLogs(input: InputOf<typeof logs>, context: CliContext)
   );
   const entries = ends.flatMap(({ source, lines }) => lines.map(source.parse)).toSorted(byTime);
   for (const entry of Number.isFinite(tail) ? entries.slice(-tail) : entries) print(entry);
-  if (entries.length === 0 && !input.follow && !input.json) context.err(words`There are no lines yet.\n`);
+  if (entries.length === 0 && tail > 0 && !input.follow && !input.json) context.err(words`There are no lines yet.\n`);
   if (!input.follow) return 0;
   const over = untilOver(store, context.interrupted);
   const show = (entry: Entry): void => void (matches(entry) && print(entry));

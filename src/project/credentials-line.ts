@@ -12,9 +12,9 @@ export function credentialsLine(source: string, injection: Injection | NoInjecti
     : { way: 'inject', source, host: injection.host };
 }
 
-/** Pure. For people. */
-export function credentialsInWords(line: CredentialsLine): string {
+/** Pure. For people. `what` is how the credentials are called where their source is named already. */
+export function credentialsInWords(line: CredentialsLine, what = line.source): string {
   return line.way === 'inject'
-    ? `inject: the egress proxy adds ${line.source} to requests for ${line.host}; no worker has it`
-    : `handover: the agent in the container gets ${line.source}, because ${line.because}`;
+    ? `inject: the egress proxy adds ${what} to requests for ${line.host}; no worker has it`
+    : `handover: the agent in the container gets ${what}, because ${line.because}`;
 }

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -10,15 +12,20 @@ import { parseAllowlist } from '../../src/egress/rules/allowlist.ts';
 import { proxyProgram } from '../../src/egress/rules/index.ts';
 import { keepLease } from '../../src/lease/index.ts';
 import { randomId } from '../../src/lib/index.ts';
-import { EGRESS_SOCKET, egressPreamble } from '../../src/protocol/index.ts';
+import { EGRESS_SOCKET, egressPreamble, INSIDE } from '../../src/protocol/index.ts';
 import { bridgeAddress } from '../support/bridge.ts';
+import { certify } from '../support/certificate.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const { engine } = docker;
 const UID = 4711;
+/** Random, so that whatever looks like it is it. */
+const SECRET = `made-up-${randomUUID()}`;
 const LEASE_MS = 60_000;
+/** In the lease folder, which the proxy sees. */
+const AUTHORITY = 'authority.pem';
 
 /** An owner that is no run: what a server of sandboxes starts with. */
 interface Server {
@@ -29,7 +36,7 @@ interface Server {
   sweepers: number;
 }
 
-async function openServer(allow: readonly string[] | null): Promise<Server> {
+async function openServer(allow: readonly string[] | null, access: Egress['access'] = null): Promise<Server> {
   const folder = tempFolder();
   const [leaseFolder, work] = [path.join(folder, 'lease'), path.join(folder, 'work')];
   mkdirSync(work);
@@ -44,7 +51,7 @@ async function openServer(allow: readonly string[] | null): Promise<Server> {
   const image = await workerImage();
   const containers = createContainers({
     engine,
-    egress: allow === null ? null : egressFor(allow, image),
+    egress: allow === null ? null : { ...egressFor(allow, image, access !== null), access },
     volumes: [],
     startSweeper: () => {
       server.sweepers += 1;
@@ -70,16 +77,11 @@ async function workerImage(): Promise<string> {
   return info?.id ?? '';
 }
 
-function egressFor(allow: readonly string[], image: string): Egress {
-  const { rules } = parseAllowlist(allow);
-  return {
-    program: Promise.resolve(proxyProgram(rules, LEASE_MS, { access: false })),
-    image,
-    uid: UID,
-    gid: UID,
-    runtime: null,
-    access: null,
-  };
+function egressFor(allow: readonly string[], image: string, access: boolean): Omit<Egress, 'access'> {
+  const { command, env } = proxyProgram(parseAllowlist(allow).rules, LEASE_MS, { access });
+  const trusting = access ? { NODE_EXTRA_CA_CERTS: `${INSIDE.shared}/${AUTHORITY}` } : {};
+  const program = Promise.resolve({ command, env: { ...env, ...trusting } });
+  return { program, image, uid: UID, gid: UID, runtime: null };
 }
 
 type Asked = Partial<ContainerWish> &
@@ -120,6 +122,13 @@ function wishFor(owner: Owner, { shell, log, work, ...more }: Asked): ContainerW
 }
 
 const printed = (log: string): string => (existsSync(log) ? readFileSync(log, 'utf8') : '');
+
+/** The running egress proxies of an owner. */
+function proxiesOf({ id }: Owner): string[] {
+  const filter = ['--filter', `label=mahabharatha.owner=${id}`, '--filter', 'label=mahabharatha.role=egress'];
+  const ids = execFileSync('docker', ['ps', '--quiet', '--no-trunc', ...filter], { encoding: 'utf8' });
+  return ids.split('\n').filter((line) => line !== '');
+}
 
 /** What an owner has in the engine, by its label. */
 function inEngine({ id }: Owner): string[] {
@@ -173,26 +182,67 @@ describe.skipIf(docker.why !== '')(`an owner that is no run${whySkipped}`, () =>
     const { port } = origin.address() as AddressInfo;
     const allowed = `${bridgeAddress()}:${port}`;
     const server = await openServer([allowed]);
-    const { container, log } = await server.run(`exec node -e '${CLIENT}' ${allowed} ${bridgeAddress()}:1`, {
-      firstLine: async ({ token }) => JSON.stringify(egressPreamble(1, token ?? '')),
-    });
+    const { container, log } = await server.run(
+      `exec node -e '${CLIENT}' http://${allowed}/ http://${bridgeAddress()}:1/`,
+      {
+        firstLine: async ({ token }) => JSON.stringify(egressPreamble(1, token ?? '')),
+      },
+    );
     await server.containers.wait(container);
-    expect(printed(log)).toContain(`${allowed} 200 from the host`);
-    expect(printed(log)).toContain(`${bridgeAddress()}:1 403`);
+    expect(printed(log)).toContain(`http://${allowed}/ 200 from the host`);
+    expect(printed(log)).toContain(`http://${bridgeAddress()}:1/ 403`);
     await server.containers.sweep(server.owner.id);
     expect(inEngine(server.owner)).toEqual([]);
     expect(printed(server.owner.egressLog)).toContain(bridgeAddress());
   });
+
+  it('has its key in requests for the model, over TLS, also when its proxy was killed; nobody else sees it', async () => {
+    const host = bridgeAddress();
+    const { key, certificate, file } = certify(host, tempFolder());
+    const seen: (readonly [string | undefined, unknown])[] = [];
+    const model = createTlsServer({ key, cert: certificate }, ({ url, headers }, response) => {
+      seen.push([url, headers['x-api-key']]);
+      response.end('from the host');
+    });
+    await new Promise<void>((resolve) => model.listen(0, '0.0.0.0', resolve));
+    onTestFinished(() => void model.close());
+    const url = `https://${host}:${(model.address() as AddressInfo).port}`;
+    const server = await openServer([], { version: 1, url, headers: { 'x-api-key': SECRET }, betas: [] });
+    copyFileSync(file, path.join(server.owner.leaseFolder, AUTHORITY));
+    const ask = async (): Promise<void> => {
+      const { container, log } = await server.run(`exec node -e '${CLIENT}' /v1/models http://${host}/v1/models`, {
+        firstLine: async ({ modelToken }) => JSON.stringify(egressPreamble(1, modelToken ?? '', 'model')),
+      });
+      await server.containers.wait(container);
+      expect(printed(log)).toMatch(/^\/v1\/models 200 from the host\nhttp:\S+ 400 \n$/);
+    };
+    await ask();
+    const [proxy = ''] = proxiesOf(server.owner);
+    for (const args of [
+      ['inspect', proxy],
+      ['logs', proxy],
+      ['top', proxy, '-eo', 'pid,args'],
+    ])
+      expect(execFileSync('docker', args, { encoding: 'utf8' })).not.toContain(SECRET);
+    execFileSync('docker', ['kill', proxy]);
+    await waitUntil('there is another proxy', () => proxiesOf(server.owner).some((id) => id !== proxy));
+    await ask();
+    expect(seen).toEqual([
+      ['/v1/models', SECRET],
+      ['/v1/models', SECRET],
+    ]);
+    expect(printed(server.owner.egressLog)).not.toContain(SECRET);
+  });
 });
 
-/** Asks for each address through the proxy's socket, as a door does it; waits until the proxy is there. */
+/** Asks for each address or path through the proxy's socket, as a door does it; waits until the proxy is there. */
 const CLIENT = `
 const net = require("node:net");
 const rl = require("node:readline").createInterface({ input: process.stdin });
 const ask = (preamble, host) => new Promise((resolve) => {
   const socket = net.connect("${EGRESS_SOCKET}");
   let text = "";
-  socket.on("connect", () => socket.write(preamble + "GET http://" + host + "/ HTTP/1.1\\r\\nHost: " + host + "\\r\\nConnection: close\\r\\n\\r\\n"));
+  socket.on("connect", () => socket.write(preamble + "GET " + host + " HTTP/1.1\\r\\nHost: " + host + "\\r\\nConnection: close\\r\\n\\r\\n"));
   socket.on("data", (chunk) => (text += chunk));
   socket.on("error", () => setTimeout(() => resolve(ask(preamble, host)), 100));
   socket.on("close", () => text && resolve(text));

@@ -153,8 +153,20 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(well.stdout).toMatch(/✓ image +mahabharatha-worker:[0-9a-f]{12}/);
     expect(well.stdout).toMatch(/[✓!] limits /);
     expect(well.stdout).toMatch(/✓ agent +claude of the image/);
-    expect(well.stdout).toMatch(/✓ credentials +ANTHROPIC_API_KEY is set/);
+    expect(well.stdout).toMatch(
+      /✓ credentials +ANTHROPIC_API_KEY is set; handover: the agent in the container gets it, because with "network: none"/,
+    );
     expect(well.exit).toBe(0);
+    const settings = await project.read('.mahabharatha/config.yaml');
+    await project.config('workers: { mode: container, container: { credentials: inject } }\n');
+    const injects = await project.cli('doctor');
+    expect(injects.stdout).toMatch(
+      /✓ credentials .*; inject: the egress proxy adds it to requests for api\.anthropic\.com/,
+    );
+    await project.config('workers: { mode: container, container: { credentials: inject, network: none } }\n');
+    const cannot = await project.cli('doctor');
+    expect(cannot.stdout).toMatch(/! credentials +workers\.container\.credentials is "inject", but .*"network: none"/);
+    await project.config(settings);
 
     delete project.env['ANTHROPIC_API_KEY'];
     project.env['DOCKER_HOST'] = NO_ENGINE;

@@ -159,8 +159,9 @@ function checkCredentials({ env }: CliContext, { inside, missing, config }: Need
     }
     const { source, expired, expiresAt } = credentials;
     const way = inside && config?.agent === 'claude' ? [wayInWords(credentials, config, env)] : [];
-    const found = [source in env ? `${source} is set` : source, ...way].join('; ');
-    if (!expired) return fine(what, expiresAt === null ? found : `${found}, valid until ${expiresAt}`);
+    const found = source in env ? `${source} is set` : source;
+    const until = expiresAt === null ? '' : `, valid until ${expiresAt}`;
+    if (!expired) return fine(what, [`${found}${until}`, ...way].join('; '));
     const remedy = 'Run "claude" once: it renews the login, which workers in containers cannot.';
     const state = inside ? missing : 'note';
     return { what, state, found: `${found}: the login has expired (${expiresAt})`, remedy };
@@ -171,7 +172,8 @@ function checkCredentials({ env }: CliContext, { inside, missing, config }: Need
 /** Throws when the configuration wants a way that these credentials cannot go. */
 function wayInWords(credentials: AgentCredentials, { workers: { container } }: Config, env: Environment): string {
   const { credentials: wish, env: names, network } = container;
-  return credentialsInWords(credentialsLine(credentials.source, chooseWay({ credentials, env, network, names, wish })));
+  const way = credentialsLine(credentials.source, chooseWay({ credentials, env, network, names, wish }));
+  return credentialsInWords(way, 'it');
 }
 
 interface GraphFinding {

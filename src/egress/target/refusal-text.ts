@@ -43,8 +43,8 @@ const REASON_TEXT: Readonly<Record<RefusalReason, (refused: Refused) => string>>
     `the allowlist has this host only for port ${[...new Set(rules.flatMap(({ ports }) => ports))].join(', ')}`,
   'leads-inside': ({ address }) => `the name leads to ${placeText(address ?? '')}`,
   'not-for-proxies': () => 'this is not what one asks a proxy for',
-  'not-for-the-model': ({ detail }) =>
-    `${detail}: with credentials that the proxy adds, only the requests of Claude Code for its model are passed on`,
+  'not-for-the-model': () =>
+    'with credentials that the proxy adds, only the requests of Claude Code for its model are passed on',
   upgrade: () => 'plain HTTP connections cannot be upgraded here',
   'too-many-connections': ({ detail }) => `this worker has ${detail} connections already`,
   'not-tls': () => 'what is said in the tunnel is not TLS',

@@ -6,6 +6,7 @@ import type { FakeProgram } from '../../test/support/fake-container.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { logLine } from '../protocol/index.ts';
+import type { ModelAccess } from '../protocol/index.ts';
 import { egressKey, egressToken } from './egress-key.ts';
 import { keepEgressProxy } from './keep-proxy.ts';
 import type { Owner } from './owner.ts';
@@ -60,4 +61,46 @@ it('a resumed owner has the key with which its proxy checks the clients', async 
   expect(await egressKey(createFakeEngine(machine), { ...OWNER, id: 'other' })).not.toBe(key);
   expect(egressToken(key, 1)).toMatch(/^[0-9a-f]{64}$/);
   expect(egressToken(key, 1)).not.toBe(egressToken(key, 2));
+});
+
+it('a resumed owner keeps the proxy that it finds, and replaces one that was given other credentials', async () => {
+  const lines: string[] = [];
+  const machine = createFakeEngineMachine(
+    ({ stdin, onTerm }) => {
+      onTerm(() => undefined);
+      stdin.on('data', (part: Buffer) => lines.push(part.toString()));
+    },
+    ['image'],
+  );
+  // An orchestrator that is killed sees no end of its proxy.
+  const engine = { ...createFakeEngine(machine), waitContainer: () => new Promise<never>(() => undefined) };
+  const shared = tempFolder();
+  const begin = async (secret: string): Promise<string[]> => {
+    const access: ModelAccess = {
+      version: 1,
+      url: 'https://model.test',
+      headers: { 'x-api-key': secret },
+      betas: [],
+    };
+    const program = Promise.resolve({ command: [], env: {} });
+    const { started } = keepEgressProxy(engine, {
+      egress: { program, image: 'image', uid: 1, gid: 1, runtime: null, access },
+      owner: { ...OWNER, leaseFolder: shared, egressLog: path.join(shared, 'egress.jsonl') },
+      key: 'key',
+      retry: (work) => work(),
+    });
+    await started;
+    expect(JSON.stringify([...machine.containers.values()].map(({ spec }) => spec))).not.toContain(secret);
+    return (await engine.listContainers({})).map(({ id }) => id);
+  };
+  const first = await begin('made-up-one');
+  expect(await begin('made-up-one')).toEqual(first);
+  const other = await begin('made-up-two');
+  expect(other).toHaveLength(1);
+  expect(other).not.toEqual(first);
+  await waitUntil('it has its credentials', () => lines.length === 2);
+  expect(lines.map((line) => (JSON.parse(line) as { headers: object }).headers)).toEqual([
+    { 'x-api-key': 'made-up-one' },
+    { 'x-api-key': 'made-up-two' },
+  ]);
 });

@@ -85,7 +85,7 @@ function hindrance(
   if (network !== 'allowlist') return `with "network: ${network}" no request goes through the egress proxy`;
   if (variable === undefined) return `the login in ${credentials.source} is for Claude Code itself`;
   if (given !== undefined) return `workers.container.env gives ${given} to all workers`;
-  if (cloud !== undefined) return `with ${cloud} the model is behind another login`;
+  if (cloud !== undefined) return behindAnother(cloud);
   // What a header cannot hold, a proxy cannot add.
   if (values.some((value) => !/^[\t\u0020-\u007e]*$/.test(value)))
     return `${variable} has characters that no header can have`;
@@ -99,6 +99,9 @@ function unusable(text: string): string | undefined {
     return 'ANTHROPIC_BASE_URL has a user name, a password or a query in it';
   return undefined;
 }
+
+/** Pure. Why nothing can be added: `cloud` is the variable that says so. */
+export const behindAnother = (cloud: string): string => `with ${cloud} the model is behind another login`;
 
 /** As Claude Code reads them: one "Name: value" in each line. */
 function readHeaders(text: string): [string, string][] {

@@ -49,7 +49,14 @@ describe('what is handed to a worker', () => {
 
   it('is refused for another agent when credentials must stay outside', async () => {
     const agent = { kind: 'command', name: 'mine', names: [] } as const;
-    await expect(make({}, { agent, wish: 'inject' })).rejects.toMatchObject({ code: 'CREDENTIALS_NOT_INJECTABLE' });
+    const refused = { code: 'CREDENTIALS_NOT_INJECTABLE' };
+    await expect(make({}, { agent, wish: 'inject' })).rejects.toMatchObject(refused);
+    // Nor is anything else handed over then.
+    const headers = { ANTHROPIC_CUSTOM_HEADERS: 'Authorization: Bearer made-up' };
+    await expect(make(headers, { wish: 'inject' })).rejects.toMatchObject(refused);
+    const cloud = { wish: 'inject', names: ['CLAUDE_CODE_USE_BEDROCK'] } as const;
+    await expect(make({ CLAUDE_CODE_USE_BEDROCK: '1' }, cloud)).rejects.toMatchObject(refused);
+    expect(await make({}, { wish: 'inject' })).toMatchObject({ credentials: undefined });
   });
 
   it('is the login of a file, next to the configuration', async () => {

@@ -3,7 +3,7 @@ import type { AgentAccess, Handover } from '../protocol/index.ts';
 import { findAgentCredentials } from './agent-credentials.ts';
 import type { Surroundings } from './agent-credentials.ts';
 import { credentialErrors } from './errors.ts';
-import { chooseWay } from './injection.ts';
+import { behindAnother, chooseWay } from './injection.ts';
 import type { Injection, NoInjection, WayRequest } from './injection.ts';
 import type { AgentCredentials } from './login.ts';
 import { listedVariables, workerVariables } from './variables.ts';
@@ -75,6 +75,7 @@ async function claudeAccess(request: HandoverRequest): Promise<ClaudeAccess> {
     return { env: injection.env, files: [SEED], secrets: [], credentials, injection };
   // Headers for a gateway may contain credentials.
   const headers = request.env['ANTHROPIC_CUSTOM_HEADERS'] ?? '';
+  if (credentials === undefined) refuseOthers(request, headers);
   const values = headers.split('\n').map((line) => line.slice(line.indexOf(':') + 1).trim());
   return {
     env: { ...credentials?.env, ...(headers === '' ? {} : { ANTHROPIC_CUSTOM_HEADERS: headers }) },
@@ -83,6 +84,15 @@ async function claudeAccess(request: HandoverRequest): Promise<ClaudeAccess> {
     credentials,
     injection,
   };
+}
+
+/** Where credentials must stay outside, those of another kind are not handed over either. */
+function refuseOthers({ wish, names }: HandoverRequest, headers: string): void {
+  if (wish !== 'inject') return;
+  const cloud = names.find((name) => name.startsWith('CLAUDE_CODE_USE_'));
+  if (cloud === undefined && headers === '') return;
+  const reason = cloud === undefined ? 'ANTHROPIC_CUSTOM_HEADERS come without a key or a token' : behindAnother(cloud);
+  throw credentialErrors.CREDENTIALS_NOT_INJECTABLE({ reason });
 }
 
 function unique(secrets: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-import { request as startRequest } from 'node:http';
+import { request as startRequest, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Transform } from 'node:stream';
@@ -82,7 +82,9 @@ function passBack(
     for (const [name, values] of change.answer(answer.rawHeaders)) response.setHeader(name, single(values));
     const length = answer.headers['content-length'];
     if (length !== undefined) response.setHeader('Content-Length', length);
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '');
+    const status = answer.statusCode ?? 502;
+    // A server's own words could repeat what is masked.
+    response.writeHead(status, (change.mask === undefined ? answer.statusMessage : STATUS_CODES[status]) ?? '');
   } catch (error) {
     answer.destroy();
     failed(error as Error);

@@ -88,6 +88,7 @@ describe('the way to the model', () => {
     ['the same server, as one asks a proxy', post('http://127.0.0.1/v1/messages')],
     ['a path that is none', post('//evil.test/v1/messages')],
     ['a path that leads elsewhere', post('/v1/messages/../../api/oauth/claude_cli/create_api_key')],
+    ['a folder above', 'GET /v1/models/.. HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a new key', post('/api/oauth/claude_cli/create_api_key')],
     ['what else the account has', 'GET /v1/messages/batches HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a path in disguise', post('/v1/messages%2f..%2fbatches')],
@@ -131,7 +132,7 @@ describe('the way to the model', () => {
   it('passes an answer on as it comes, without the credentials that a server repeats in headers and body', async () => {
     const door = new EventEmitter();
     const run = await world({ headers: { authorization: `Bearer ${KEY}` } }, (_, response) => {
-      response.writeHead(200, {
+      response.writeHead(200, `Hello ${KEY}`, {
         'X-You-Said': `Bearer ${KEY}`,
         'Set-Cookie': 'session=1',
         'X-Api-Key': 'k',

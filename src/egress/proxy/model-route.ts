@@ -10,7 +10,7 @@ import { maskingStream, maskIn, secretsOf } from './redact-body.ts';
 /** All that Claude Code asks the model's server for. Others could show what else the account has, or make a new key of it. */
 const ASKED = [
   /^POST \/v1\/messages(\/count_tokens)?(\?[^#]*)?$/,
-  /^GET \/v1\/models(\/[\w.:@-]+)?(\?[^#]*)?$/,
+  /^GET \/v1\/models(\/\w[\w.:@-]*)?(\?[^#]*)?$/,
   /^HEAD \/$/,
 ];
 

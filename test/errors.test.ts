@@ -113,6 +113,19 @@ describe('what was thrown', () => {
     expect(asAppError(undefined)).toMatchObject({ code: 'INTERNAL' });
   });
 
+  it('is a problem of the machine when a folder could not be made, in whatever code that appears', () => {
+    for (const code of ['ENOENT', 'ENOTDIR', 'EEXIST', 'EIO', 'ENOSPC']) {
+      const cause = Object.assign(new Error(`${code}: why, mkdir '/a/b'`), { code, syscall: 'mkdir', path: '/a/b' });
+      expect(asAppError(cause)).toMatchObject({ code: 'FILE_UNWRITABLE', exit: 4, facts: { file: '/a/b' }, cause });
+    }
+    const opened = Object.assign(new Error("ENOENT: why, open '/a/b'"), {
+      code: 'ENOENT',
+      syscall: 'open',
+      path: '/a/b',
+    });
+    expect(asAppError(opened)).toMatchObject({ code: 'INTERNAL' });
+  });
+
   it('has a code, a system code and a reason', () => {
     expect(hasCode(projectErrors.NO_RUN({ feature: 'x' }), projectErrors.NO_RUN)).toBe(true);
     expect(hasCode(projectErrors.NO_RUN({ feature: 'x' }), libErrors.USAGE)).toBe(false);

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { hasCode, libErrors, randomId, syncFolder } from '../lib/index.ts';
+import { hasCode, libErrors, makeFolder, randomId, syncFolder } from '../lib/index.ts';
 import { readBundleHeader } from './bundle-header.ts';
 import { gitErrors } from './errors.ts';
 import { entriesOf, gitIn, withGitSettings } from './git-command.ts';
@@ -57,7 +57,7 @@ export async function fetchBundle(git: GitCommand, commonDir: string, { file, br
     const tip = await readTip(bundle, file, ref);
     const { size } = await bundle.stat();
     await needRoom(objects, size * ROOM_PER_BYTE, 'unpacking a bundle');
-    await mkdir(path.join(quarantine, 'pack'), { recursive: true });
+    await makeFolder(path.join(quarantine, 'pack'));
     await mkdir(path.join(quarantine, 'info'));
     await writeFile(path.join(quarantine, 'info', 'alternates'), '..\n');
     const inside = gitInQuarantine(git, quarantine);
@@ -131,7 +131,7 @@ async function checkWhole(git: GitCommand, tip: string): Promise<void> {
 
 /** For git a pack is there once its index is, so the index comes last. */
 async function movePack(from: string, to: string): Promise<void> {
-  await mkdir(to, { recursive: true });
+  await makeFolder(to);
   const [names, there] = await Promise.all([readdir(from), readdir(to).then((found) => new Set(found))]);
   const inOrder = names.toSorted((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')));
   for (const name of inOrder) if (!there.has(name)) await rename(path.join(from, name), path.join(to, name));

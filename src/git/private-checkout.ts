@@ -1,6 +1,6 @@
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { readIfThere, removeTree } from '../lib/index.ts';
+import { makeFolder, readIfThere, removeTree } from '../lib/index.ts';
 import { linesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { settingsFor } from './private-settings.ts';
@@ -50,12 +50,12 @@ async function addPrivateCheckout(
     ...settings,
     ...(shallow === undefined ? {} : { shallow }),
   };
-  await mkdir(path.join(gitDir, 'objects', 'pack'), { recursive: true });
+  await makeFolder(path.join(gitDir, 'objects', 'pack'));
   for (const [name, text] of Object.entries(files)) {
-    await mkdir(path.dirname(path.join(gitDir, name)), { recursive: true });
+    await makeFolder(path.dirname(path.join(gitDir, name)));
     await writeFile(path.join(gitDir, name), text);
   }
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   await appendFile(path.join(folder, '.git'), `gitdir: ${inside.gitDir}\n`);
 }
 

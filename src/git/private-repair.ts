@@ -1,5 +1,6 @@
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { makeFolder } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { WorkspacePlace } from './workspace-repair.ts';
 
@@ -33,7 +34,7 @@ export async function rememberRules({ gitDir, commonDir }: Omit<WorkspacePlace, 
       for (const name of [...RULING_FILES, ...RULING_FOLDERS, ...ADDED])
         await rm(path.join(gitDir, name), { recursive: true, force: true });
       for (const [name, content] of files) {
-        await mkdir(path.dirname(path.join(gitDir, name)), { recursive: true });
+        await makeFolder(path.dirname(path.join(gitDir, name)));
         await writeFile(path.join(gitDir, name), content);
       }
     },

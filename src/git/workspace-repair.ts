@@ -1,5 +1,6 @@
-import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { makeFolder } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import { removeBranchLock } from './worktrees.ts';
 
@@ -52,7 +53,7 @@ export async function newIndex(git: GitCommand, { gitDir }: WorkspacePlace, base
 /** Makes the folder a worktree again, when a task has replaced it or its `.git` file. */
 export async function restorePointer({ folder, pointer }: WorkspacePlace): Promise<void> {
   if (!(await isRealFolder(folder))) await rm(folder, { force: true });
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const file = path.join(folder, '.git');
   const now = await readFile(file, 'utf8').catch(() => undefined);
   if (now === pointer) return;

@@ -1,6 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { realPathOf, removeLockDrafts, removeTree, repeated, withLock } from '../lib/index.ts';
+import { makeFolder, realPathOf, removeLockDrafts, removeTree, repeated, withLock } from '../lib/index.ts';
 import type { GitCommand } from './git-command.ts';
 import { removeHalves } from './repair-halves.ts';
 import { LOCK_REASON, removeHalfRecords, repairRecords } from './repair-records.ts';
@@ -53,7 +53,7 @@ export const worktreesOf = (git: GitCommand, commonDir: string, alone: Alone) =>
 async function addWorktree(git: GitCommand, commonDir: string, worktree: NewWorktree): Promise<void> {
   await removeWorktree(git, commonDir, worktree.folder);
   await removeBranchLock(commonDir, worktree.branch);
-  await mkdir(path.dirname(worktree.folder), { recursive: true });
+  await makeFolder(path.dirname(worktree.folder));
   const name = ['--lock', '--reason', LOCK_REASON, '--no-track', '-B', worktree.branch];
   await git.text(['worktree', 'add', '--quiet', ...name, '--', worktree.folder, worktree.base]);
 }

@@ -1,11 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { randomId, writeFileAtomic } from '../lib/index.ts';
+import { makeFolder, randomId, writeFileAtomic } from '../lib/index.ts';
 import type { Lease } from '../protocol/index.ts';
 
 /** Renews the sign of life that workers and egress proxies watch, until it is closed. */
 export async function keepLease(file: string, leaseMs: number): Promise<{ close(): void }> {
-  await mkdir(path.dirname(file), { recursive: true });
+  await makeFolder(path.dirname(file));
   const owner = randomId();
   let beat = 0;
   const renew = async (): Promise<void> => {

@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { reasonOf } from './app-error.ts';
 import { libErrors } from './errors.ts';
 import { randomId } from './ids.ts';
 import { isMissing, readIfThere } from './if-there.ts';
+import { makeFolder } from './make-folder.ts';
 
 const BLOCK_BYTES = 1024 * 1024;
 
@@ -112,7 +113,7 @@ async function withFile<Result>(
 
 /** Makes a folder that git ignores as a whole, so that it never appears in the user's `git status`. */
 export async function makeIgnoredFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const file = path.join(folder, '.gitignore');
   const text = await readIfThere(file);
   // An earlier version that was killed may have left an empty one.

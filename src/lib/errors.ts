@@ -88,6 +88,10 @@ const EXHAUSTED: Readonly<Record<string, string>> = {
 /** No room, no right to write, a disk that fails: problems of the machine, in whatever code they appear. */
 const UNWRITABLE = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO']);
 
+/** A parent that is not there, a file in its place: what keeps a folder from being made is outside of this program. */
+const isOfMaking = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && error.syscall === 'mkdir';
+
 const READING = new Set(['read', 'scandir', 'stat', 'lstat', 'fstat', 'readlink', 'access']);
 
 /** The machine has run out of something that `what` needs. */
@@ -113,7 +117,7 @@ export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = systemCode(error) ?? '';
   if (code in EXHAUSTED) return exhausted('What was to be done', error);
-  if (UNWRITABLE.has(code)) {
+  if (UNWRITABLE.has(code) || isOfMaking(error)) {
     const file = error instanceof Error && 'path' in error ? String(error.path) : 'A file of the run';
     const reading = error instanceof Error && 'syscall' in error && READING.has(String(error.syscall));
     const facts = { file, reason: reasonOf(error) };

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { startNode } from '../../test/support/node-process.ts';
 import { mountSmallDisk } from '../../test/support/small-disk.ts';
+import { STRACE } from '../../test/support/strace.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { lockHolder, tryLock, withLock } from './file-lock.ts';
@@ -92,6 +93,21 @@ it('taking a lock on a full disk leaves no draft', async (context) => {
     disk?.remove();
   }
 });
+
+it.skipIf(!STRACE).each([1, 2])(
+  'a lock is free again, and no draft is left, although the removal of file %i fails at first',
+  async (nth) => {
+    const folder = tempFolder();
+    const code = `
+      import { withLock } from './lib/index.js';
+      for (const text of ['one', 'two']) console.log(await withLock(process.env.FILE, 0, async () => text));`;
+    const strace = ['strace', '-qqq', '--output=/dev/null', '--follow-forks', '--trace=/^unlink'];
+    const env = { FILE: path.join(folder, 'lock'), UV_THREADPOOL_SIZE: '1' };
+    const { end } = startNode(code, env, [...strace, `--inject=/^unlink:error=EIO:when=${nth}`]);
+    expect(await end).toEqual({ code: 0, signal: null, output: 'one\ntwo\n' });
+    expect(readdirSync(folder)).toEqual([]);
+  },
+);
 
 it('a lock is free again when the work fails', async () => {
   const file = path.join(tempFolder(), 'lock');

@@ -6,6 +6,7 @@ import type { AppError } from './app-error.ts';
 import { libErrors } from './errors.ts';
 import { randomId } from './ids.ts';
 import { isAlive, ownIdentity } from './process-tree.ts';
+import { repeated } from './transient.ts';
 
 /** The process that holds a lock, told apart from one with a reused pid or on another host of a shared file system. */
 export interface LockHolder {
@@ -38,9 +39,15 @@ export async function tryLock(file: string, token: string = randomId()): Promise
       await removeStale(file, holder, draft);
     }
   } finally {
-    await rm(draft, { force: true });
+    // One that stays blocks nobody: it is removed later, as that of a dead process.
+    await removed(draft).catch(() => undefined);
   }
 }
+
+/** A lock that its living holder does not remove keeps all others out, so a failing disk gets more than one chance. */
+const untilDone = (work: () => Promise<void>): Promise<void> => repeated(work, () => true);
+
+const removed = (file: string): Promise<void> => untilDone(() => rm(file, { force: true }));
 
 /** Whether the lock is still the one that was taken with this token. */
 export async function hasToken(file: string, token: string): Promise<boolean> {
@@ -141,12 +148,14 @@ async function removeStale(file: string, stale: LockHolder, draft: string): Prom
   }
   try {
     const now = await readHolder(file);
-    if (now?.token === stale.token) await rm(file, { force: true });
+    if (now?.token === stale.token) await removed(file);
   } finally {
-    await rm(guard, { force: true });
+    await removed(guard);
   }
 }
 
 async function release(file: string, token: string): Promise<void> {
-  if (await hasToken(file, token)) await rm(file, { force: true });
+  await untilDone(async () => {
+    if (await hasToken(file, token)) await rm(file, { force: true });
+  });
 }

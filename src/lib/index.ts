@@ -9,6 +9,7 @@ export { foreignLock, hasToken, lockHolder, tryLock, withLock } from './file-loc
 export type { LockAttempt, LockHolder } from './file-lock.ts';
 export { isMissing, isThere, modifiedAt, openIfThere, readIfThere } from './if-there.ts';
 export { randomId, timeId } from './ids.ts';
+export { makeFolder } from './make-folder.ts';
 export { readFirstLine } from './read-first-line.ts';
 export { endWithAnswer, joinSockets } from './sockets.ts';
 export { endOf, kill, killGroup, run, startDaemon, startJob } from './process.ts';

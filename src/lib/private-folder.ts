@@ -2,6 +2,7 @@ import { chmod, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { systemCode } from './app-error.ts';
 import { libErrors } from './errors.ts';
+import { makeFolder } from './make-folder.ts';
 
 const OTHERS_MAY_WRITE = 0o002;
 const GROUP_MAY_WRITE = 0o020;
@@ -13,7 +14,7 @@ const STICKY = 0o1000;
  * another user could replace it, because of the rights of its parent.
  */
 export async function makePrivateFolder(folder: string): Promise<void> {
-  await mkdir(path.dirname(folder), { recursive: true, mode: 0o700 });
+  await makeFolder(path.dirname(folder), 0o700);
   await checkParent(folder);
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
     if (systemCode(error) !== 'EEXIST') throw error;

@@ -1,7 +1,7 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { keepLease } from '../lease/index.ts';
-import { copyUntrusted, readUntrusted, removeTree, watchFolder, writeFileAtomic } from '../lib/index.ts';
+import { copyUntrusted, makeFolder, readUntrusted, removeTree, watchFolder, writeFileAtomic } from '../lib/index.ts';
 import { BUNDLE, STATUS_LIMIT } from '../protocol/index.ts';
 import type { FeaturePaths } from '../state/index.ts';
 import type { Mail } from './mail.ts';
@@ -17,7 +17,7 @@ export function createFolderMail(paths: Pick<FeaturePaths, 'worker' | 'lease'>):
       const { inbox, outbox } = paths.worker(worker);
       for (const folder of [inbox, outbox]) {
         await removeTree(folder);
-        await mkdir(folder, { recursive: true });
+        await makeFolder(folder);
       }
       await write(worker, 'worker.json', boot);
     },

@@ -1,6 +1,6 @@
-import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { cp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { timeId } from '../lib/index.ts';
+import { makeFolder, timeId } from '../lib/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
@@ -141,7 +141,7 @@ async function copyFiles({ ports, options }: RunContext): Promise<void> {
   await rm(draft, { recursive: true, force: true });
   for (const file of options.copies) {
     const target = path.join(draft, file);
-    await mkdir(path.dirname(target), { recursive: true });
+    await makeFolder(path.dirname(target));
     await cp(path.join(ports.repository.root, file), target, {
       recursive: true,
       verbatimSymlinks: true,

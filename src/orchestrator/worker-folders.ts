@@ -1,9 +1,10 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { isMissing, randomId, removeTree } from '../lib/index.ts';
+import { hasCode, isMissing, libErrors, randomId, removeTree, repeated } from '../lib/index.ts';
 import type { Ports } from './ports.ts';
 
-type FolderPorts = Pick<Ports, 'repository' | 'store' | 'launcher'>;
+type CheckoutPorts = Pick<Ports, 'repository' | 'store'>;
+type FolderPorts = CheckoutPorts & Pick<Ports, 'launcher'>;
 
 const GONE = 'gone-';
 
@@ -30,8 +31,10 @@ export function createWorkerFolders({ repository, store, launcher }: FolderPorts
     /** To be called when all workers have ended and all results were taken. Leaves nothing of the run outside the repository. */
     clear: async (): Promise<void> => {
       await Promise.all(removals);
-      await removeCheckouts({ repository, store });
-      await store.removeWorkers();
+      await inSeveralTries(async () => {
+        await removeOnce({ repository, store });
+        await store.removeWorkers();
+      });
     },
   };
 }
@@ -41,7 +44,15 @@ export function createWorkerFolders({ repository, store, launcher }: FolderPorts
  * theirs has left half written. Their outboxes stay: a run that is resumed takes the results from there. The caller holds
  * the feature's lock.
  */
-export async function removeCheckouts({ repository, store }: Pick<Ports, 'repository' | 'store'>): Promise<void> {
+export const removeCheckouts = (ports: CheckoutPorts): Promise<void> => inSeveralTries(() => removeOnce(ports));
+
+/** A disk or a git that fails gets more than one chance. A lock that is held was waited for already. */
+const inSeveralTries = (work: () => Promise<void>): Promise<void> => repeated(work, (error) => !isHeldLock(error));
+
+const isHeldLock = (error: unknown): boolean =>
+  hasCode(error, libErrors.LOCK_BUSY) || hasCode(error, libErrors.LOCK_FOREIGN);
+
+async function removeOnce({ repository, store }: CheckoutPorts): Promise<void> {
   await removeTree(store.paths.copies);
   const names = await readdir(store.paths.workers).catch((): string[] => []);
   for (const name of names) {

@@ -1,7 +1,7 @@
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../config/index.ts';
-import { digestOf, isThere, stateHome, systemCode, writeFileAtomic } from '../lib/index.ts';
+import { digestOf, isThere, makeFolder, stateHome, systemCode, writeFileAtomic } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { Place, Project } from './project.ts';
 
@@ -35,7 +35,7 @@ export async function hasRunInContainers(commonDir: string, env: Environment): P
 
 export async function rememberContainers(commonDir: string, env: Environment): Promise<void> {
   const file = memoryFile(commonDir, env);
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await makeFolder(path.dirname(file), 0o700);
   await writeFileAtomic(file, `${commonDir}\n`, { durable: false, mode: 0o600 });
 }
 

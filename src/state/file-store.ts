@@ -1,10 +1,11 @@
-import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
+import { readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import {
   isOldDraft,
   libErrors,
   lockHolder,
+  makeFolder,
   randomId,
   readIfThere,
   readJson,
@@ -63,7 +64,7 @@ export function openStore(project: ProjectPaths, feature: string, replay: Replay
     holder: (): Promise<LockHolder | undefined> => lockHolder(paths.lock),
     ask: async (request: RunRequest): Promise<void> => {
       const file = path.join(paths.requests, `${randomId()}.json`);
-      await mkdir(paths.requests, { recursive: true });
+      await makeFolder(paths.requests);
       await writeFileAtomic(file, JSON.stringify(request), { durable: true });
     },
     /** Each stays until it is dropped. */

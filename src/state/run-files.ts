@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import {
   foreignLock,
   hasToken,
   isThere,
+  makeFolder,
   makeIgnoredFolder,
   repeated,
   systemCode,
@@ -98,7 +98,7 @@ function createWatch(project: ProjectPaths, paths: FeaturePaths): () => Promise<
 
 /** The token stays the same: a command that waits for the end of this run knows the run by it. */
 async function takeAgain(feature: string, { folder, lock }: FeaturePaths, token: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const attempt = await tryLock(lock, token);
   if (attempt.taken) return;
   const { pid, host } = attempt.holder;
@@ -107,5 +107,5 @@ async function takeAgain(feature: string, { folder, lock }: FeaturePaths, token:
 
 async function makeFolders(project: ProjectPaths, paths: FeaturePaths): Promise<void> {
   for (const folder of [project.state, project.logs]) await makeIgnoredFolder(folder);
-  for (const folder of [paths.folder, paths.requests, paths.logs]) await mkdir(folder, { recursive: true });
+  for (const folder of [paths.folder, paths.requests, paths.logs]) await makeFolder(folder);
 }

@@ -1,6 +1,7 @@
-import { chmod, lstat, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openEgressDoor } from '../egress/door/index.ts';
+import { makeFolder } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { EGRESS_SOCKET } from '../protocol/index.ts';
 import type { Credentials } from '../protocol/index.ts';
@@ -61,7 +62,7 @@ async function openModelDoor(proof: NonNullable<Credentials['agent']['model']>) 
 async function seedAgentHome(folder: string, agent: Credentials['agent']): Promise<Environment> {
   for (const { path: name, content } of agent.files) {
     const file = placeOf(folder, name);
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    await makeFolder(path.dirname(file), 0o700);
     // Fails where there is something already, also a link.
     await writeFile(file, content, { flag: 'wx', mode: 0o600 });
   }

@@ -17,6 +17,7 @@ import {
 import type { Chaos } from '../support/chaos.ts';
 import { expectSound } from '../support/check-run.ts';
 import type { CliResult } from '../support/project.ts';
+import { STRACE } from '../support/strace.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 
@@ -77,18 +78,6 @@ const SOME_FAILURES: Point[] = [
   { who: 'worktree', call: 'mkdir', nth: '1+', what: 'ENOSPC' },
 ];
 
-const there = hasStrace();
-if (!there && process.env['CI'] === 'true') throw new Error('Tests that kill at system calls need strace.');
-
-function hasStrace(): boolean {
-  try {
-    execFileSync('strace', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const injected = ({ call, nth, what }: Point): string[] => {
   // What Node asks for by one name may be a call of another: fsync and fdatasync are one here.
   const calls = call === 'fsync' ? 'fsync,fdatasync' : `/^${call}`;
@@ -140,7 +129,7 @@ async function goOn(chaos: Chaos, point: Point, ids: readonly string[]): Promise
   expectSound(chaos.project, nameOf(point));
 }
 
-describe.skipIf(!there)(`a run whose processes are killed at a system call (${MOMENTS_TRIED})`, () => {
+describe.skipIf(!STRACE)(`a run whose processes are killed at a system call (${MOMENTS_TRIED})`, () => {
   it('is resumed to its end, with nothing lost, doubled or left', async () => {
     await atEach(POINTS, nameOf, async (chaos, point) => {
       const ids = await standardFeature(chaos, '3s');
@@ -150,7 +139,7 @@ describe.skipIf(!there)(`a run whose processes are killed at a system call (${MO
   });
 });
 
-describe.skipIf(!there)(`a run in which a system call fails (${MOMENTS_TRIED})`, () => {
+describe.skipIf(!STRACE)(`a run in which a system call fails (${MOMENTS_TRIED})`, () => {
   it('comes to its end or stops in order, charges no task, and is resumed to its end', async () => {
     await atEach(SOAK ? FAILURES : SOME_FAILURES, nameOf, async (chaos, point) => {
       const { project } = chaos;

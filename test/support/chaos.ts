@@ -14,6 +14,9 @@ import type { CliResult, TestProject, TestTask } from './project.ts';
 /** The longer version of the chaos tests: every point instead of some. */
 export const SOAK = process.env['MAHABHARATHA_SOAK'] === '1';
 
+/** Of the moments that would be tried, those whose names match. */
+const CHOSEN = new RegExp(process.env['MAHABHARATHA_MOMENTS'] ?? '');
+
 /** Part of the tests' names: says whether all moments were tried or some. */
 export const MOMENTS_TRIED = SOAK ? 'at every moment' : 'at some moments; at every one with MAHABHARATHA_SOAK=1';
 
@@ -234,7 +237,7 @@ export async function atEachOf<Point, World extends { readonly project: TestProj
   { create, width }: { readonly create: () => Promise<World>; readonly width: number },
   work: (world: World, point: Point) => Promise<void>,
 ): Promise<void> {
-  const queue = [...points];
+  const queue = points.filter((point) => CHOSEN.test(nameOf(point)));
   const failures: string[] = [];
   const runner = async (): Promise<void> => {
     for (let point = queue.shift(); point !== undefined; point = queue.shift()) {

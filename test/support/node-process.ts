@@ -29,10 +29,15 @@ export interface NodeProcess {
 
 /**
  * Runs code in a Node process of its own, for what only several processes show. The code is an ES module beside the
- * folders of `src/`, as they are now: `import { run } from './lib/index.js'`.
+ * folders of `src/`, as they are now: `import { run } from './lib/index.js'`. The words of `under` go before the command: `strace …`.
  */
-export function startNode(code: string, env: Readonly<Record<string, string>> = {}): NodeProcess {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+export function startNode(
+  code: string,
+  env: Readonly<Record<string, string>> = {},
+  under: readonly string[] = [],
+): NodeProcess {
+  const [program, ...args] = [...under, process.execPath, '--input-type=module', '-e', code];
+  const child = spawn(program, args, {
     cwd: compileSources(),
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

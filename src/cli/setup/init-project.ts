@@ -1,6 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { line, printableJson, systemCode } from '../../lib/index.ts';
+import { line, makeFolder, printableJson, systemCode } from '../../lib/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { init } from '../commands/init.ts';
 import { approveOwn, graphPlace, openProject } from '../../project/index.ts';
@@ -96,7 +96,7 @@ export async function initProject(input: InputOf<typeof init>, context: CliConte
 }
 
 async function writeIfMissing(file: string, text: string): Promise<boolean> {
-  await mkdir(path.dirname(file), { recursive: true });
+  await makeFolder(path.dirname(file));
   try {
     await writeFile(file, text, { flag: 'wx' });
     return true;

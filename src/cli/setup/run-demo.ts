@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { newRepository } from '../../git/index.ts';
-import { line } from '../../lib/index.ts';
+import { line, makeFolder } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { approveOwn, findProgram, openProject } from '../../project/index.ts';
 import { build } from '../run/build-feature.ts';
@@ -52,7 +52,7 @@ gates:
 export async function runDemo(input: InputOf<typeof demo>, context: CliContext): Promise<number> {
   const folder = await demoFolder(input.dir, context.cwd);
   const specs = path.join(folder, '.mahabharatha', 'specs', GRAPH.feature);
-  await mkdir(specs, { recursive: true });
+  await makeFolder(specs);
   await writeFile(path.join(folder, 'README.md'), '# A throw-away repository\n');
   await writeFile(path.join(folder, '.mahabharatha', 'config.yaml'), CONFIG);
   await writeFile(path.join(specs, 'task-graph.json'), `${JSON.stringify(GRAPH, undefined, 2)}\n`);
@@ -68,7 +68,7 @@ export async function runDemo(input: InputOf<typeof demo>, context: CliContext):
 async function demoFolder(named: string | undefined, cwd: string): Promise<string> {
   if (named === undefined) return realpath(await mkdtemp(path.join(tmpdir(), 'mahabharatha-demo-')));
   const folder = path.resolve(cwd, named);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   if ((await readdir(folder)).length > 0) throw cliErrors.DEMO_FOLDER_NOT_EMPTY({ path: folder });
   return realpath(folder);
 }

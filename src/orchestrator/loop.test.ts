@@ -121,7 +121,11 @@ describe('the end of a run', () => {
   it('by an unforeseen error has the exit status of that error in its event', async () => {
     const full = libErrors.FILE_UNWRITABLE({ file: 'requests', reason: 'no space left' });
     const scene = setScene(async () => Promise.reject(full));
-    await expect(scene.run()).rejects.toBe(full);
+    await expect(scene.run()).rejects.toMatchObject({
+      code: 'FILE_UNWRITABLE',
+      hint: expect.stringContaining('--resume'),
+      cause: full,
+    });
     expect(full.exit).not.toBe(1);
     expect(scene.finished()).toMatchObject({ status: 'stopped', exit: full.exit, cause: full.message });
   });

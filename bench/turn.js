@@ -1,4 +1,5 @@
 import { median } from './measure.js';
+import { BUSY, POLICY, SETTINGS } from './turn-facts.js';
 
 const TURNS = 200;
 
@@ -55,31 +56,4 @@ const FACTS = {
   usage: null,
   level: 1,
   tip: COMMIT,
-};
-const SETTINGS = {
-  workers: 1,
-  mode: 'subprocess',
-  modeByAuto: false,
-  agent: 'claude',
-  ownership: 'enforce',
-  gates: [],
-};
-const POLICY = { attempts: 3, losses: 5, backoffMs: 1000, silentMs: 60_000, startFailures: 3, setup: false };
-const BUSY = {
-  alive: true,
-  exit: null,
-  overLimit: false,
-  phase: 'running',
-  heartbeatAt: null,
-  silentMs: 0,
-  result: null,
-  claim: null,
-  examining: false,
-  setupFailure: null,
-  pastSetup: true,
-  trouble: null,
-  takesCredentials: true,
-  orchestratorAway: false,
-  unreadable: null,
-  lastLines: [],
 };

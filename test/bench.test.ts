@@ -4,7 +4,6 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Snapshot } from '../src/orchestrator/plan.ts';
 import { runState } from '../src/state/schema.ts';
-import { EMPTY_VIEW, POLICY } from './support/decision-world.ts';
 
 const BENCH = path.join(import.meta.dirname, '../bench');
 
@@ -16,10 +15,8 @@ interface TurnBench {
 const turn = (await import(path.join(BENCH, 'turn.js'))) as TurnBench;
 
 it('the run that the bench makes up for a turn of decide is one that the program could have', async () => {
-  const { state, policy, workers } = await turn.midRun(10);
+  const { state } = await turn.midRun(10);
   expect(runState.parse(state)).toEqual(state);
-  expect(Object.keys(policy).toSorted()).toEqual(Object.keys(POLICY).toSorted());
-  expect(Object.keys(workers.get(0) ?? {}).toSorted()).toEqual(Object.keys(EMPTY_VIEW).toSorted());
   expect(await turn.timeTurn(10)).toBeGreaterThan(0);
 });
 

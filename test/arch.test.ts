@@ -54,7 +54,6 @@ const IN_ALL_ROOMS: readonly Planted[] = ROOMS.filter((room) => room !== 'cli').
 
 /** What rooms that are still to come need, and may have. */
 const NEEDED: readonly (readonly [room: string, needs: readonly string[]])[] = [
-  ['snapshots', ['containers', 'engines', 'images', 'git', 'lib']],
   ['planning', ['launchers', 'containers', 'images', 'agents', 'supervise', 'egress/rules', 'git', 'tasks', 'lib']],
   ['sandbox', ['containers', 'images', 'egress/rules', 'engines', 'lease', 'protocol', 'lib']],
   ['sandbox-agent', ['supervise', 'lease', 'protocol', 'lib']],

@@ -14,7 +14,7 @@ main() {
   if [ -s "$here/extra-ca.pem" ]; then sh "$here/add-certificates.sh" "$here/extra-ca.pem"; fi
   drop_set_id_bits
   make_folders
-  make_users
+  make_user
 }
 
 has() { command -v "$1" >/dev/null; }
@@ -63,14 +63,10 @@ make_folders() {
   chmod 0111 "$here/node" "$here/worker-init"
 }
 
-# Workers that root starts have a user each (src/containers/identity.ts), and programs look their user up.
-make_users() {
-  echo 'workers:x:70000:' >> /etc/group
-  number=0
-  while [ "$number" -lt 64 ]; do
-    echo "worker-$number:x:$((70001 + number)):70000::/home/worker:/bin/bash" >> /etc/passwd
-    number=$((number + 1))
-  done
+# Workers that root starts are another user (src/containers/identity.ts), and programs look their user up.
+make_user() {
+  echo 'worker:x:70000:' >> /etc/group
+  echo 'worker:x:70000:70000::/home/worker:/bin/bash' >> /etc/passwd
 }
 
 main

@@ -37,6 +37,7 @@ const DEFAULTS: Config = {
       cpus: 2,
       pids: 512,
       tmpfs: 1024 ** 3,
+      snapshots: 10 * 1024 ** 3,
       disk: 10 * 1024 ** 3,
       network: 'allowlist',
       allow: ['anthropic', 'npm'],

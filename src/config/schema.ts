@@ -54,6 +54,11 @@ const container = z.strictObject({
   disk: sizeOf(UNIT_BYTES.m)
     .prefault('10g')
     .describe('What a worker may keep on the disk: worktree, git directory and outbox together.'),
+  snapshots: sizeOf(UNIT_BYTES.m)
+    .prefault('10g')
+    .describe(
+      'How much of the disk the checkouts may take that workers start from, of all your repositories together.',
+    ),
   network: z
     .enum(['allowlist', 'none', 'open'])
     .default('allowlist')

@@ -25,14 +25,14 @@ export interface CacheVolume {
 }
 
 /**
- * One volume for each repository and package manager: no repository trusts what tasks of another have put there. A volume
- * that a group shares is another one than that of a single user, which other users cannot read.
+ * One volume for each repository and package manager: no repository trusts what tasks of another have put there. Files of
+ * another user id could not be written.
  */
-export function cacheVolumes(repo: string, names: readonly CacheName[], group: number | null): CacheVolume[] {
+export function cacheVolumes(repo: string, names: readonly CacheName[], uid: number): CacheVolume[] {
   const id = digestOf(repo).slice(0, 12);
   return names.map((name) => {
     const target = `${INSIDE.caches}/${name}`;
-    const volume = `mahabharatha-cache-${id}-${name}${group === null ? '' : `-${group}`}`;
+    const volume = `mahabharatha-cache-${id}-${name}-${uid}`;
     return { volume, labels: { [LABEL.cache]: repo }, target, env: { [VARIABLES[name]]: target } };
   });
 }

@@ -105,6 +105,7 @@ export interface ImageBuild {
 export type Mount =
   | { readonly kind: 'bind'; readonly source: string; readonly target: string; readonly readOnly: boolean }
   | { readonly kind: 'volume'; readonly name: string; readonly target: string; readonly readOnly: boolean }
+  | OverlayMount
   | {
       readonly kind: 'tmpfs';
       readonly target: string;
@@ -114,6 +115,17 @@ export type Mount =
       readonly gid: number;
       readonly exec: boolean;
     };
+
+/** A folder that shows others below what is written into it. Only `upper` changes. All folders are of the engine's machine. */
+export interface OverlayMount {
+  readonly kind: 'overlay';
+  /** From the top down. */
+  readonly lower: readonly string[];
+  readonly upper: string;
+  /** For the kernel's own use, beside `upper` on the same file system. */
+  readonly work: string;
+  readonly target: string;
+}
 
 export interface VolumeInfo {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { appendFile, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder, readIfThere, removeTree } from '../lib/index.ts';
 import { linesOf } from './git-command.ts';
@@ -12,6 +12,8 @@ export interface NewPrivateCheckout {
   readonly gitDir: string;
   readonly branch: string;
   readonly base: string;
+  /** A copy of this file becomes git's index; null for none, when nothing is checked out. */
+  readonly index: string | null;
   /** The paths inside the worker's container. */
   readonly inside: { readonly worktree: string; readonly gitDir: string; readonly objects: readonly string[] };
 }
@@ -37,7 +39,7 @@ async function addPrivateCheckout(
   git: GitCommand,
   commonDir: string,
   settings: PrivateSettings,
-  { folder, gitDir, branch, base, inside }: NewPrivateCheckout,
+  { folder, gitDir, branch, base, index, inside }: NewPrivateCheckout,
 ): Promise<void> {
   for (const made of [folder, gitDir]) await removeTree(made);
   // Where history ends, in a shallow clone.
@@ -55,6 +57,7 @@ async function addPrivateCheckout(
     await makeFolder(path.dirname(path.join(gitDir, name)));
     await writeFile(path.join(gitDir, name), text);
   }
+  if (index !== null) await copyFile(index, path.join(gitDir, 'index'));
   await makeFolder(folder);
   await appendFile(path.join(folder, '.git'), `gitdir: ${inside.gitDir}\n`);
 }

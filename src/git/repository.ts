@@ -22,6 +22,7 @@ import { removeEmptyObjects } from './repair-objects.ts';
 import { isWhole, removeReflogs, repairRefs, wasTip } from './repair-refs.ts';
 import { readChanges } from './tree-changes.ts';
 import type { Pair } from './tree-changes.ts';
+import { lockFilesOf } from './lock-files.ts';
 import { trackedFiles, uncommitted, untrackedFiles } from './working-tree.ts';
 import { oneAtATime, worktreesOf } from './worktrees.ts';
 
@@ -70,6 +71,7 @@ const commitsOf = (git: GitCommand, commonDir: string) => ({
   /** Paths that differ between the two commits of each pair; both sides of a rename. */
   changedFiles: (pairs: readonly Pair[]) => readChanges(git, pairs),
   checkoutGrowth: checkoutGrowth(git),
+  lockFilesOf: (commit: string) => lockFilesOf(git, commit),
   merge: (request: MergeRequest) => mergeCommits(git, request),
   /** Why a branch may not move along these merges, in words; undefined when they are sound. */
   findMergeFault: (chain: MergeChain) => findMergeFault(git, chain),

@@ -6,6 +6,7 @@ import { entriesOf, gitIn, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { addExcept, findLeftovers, leftOut } from './leftovers.ts';
 import type { Leftovers, OwnedAmong } from './leftovers.ts';
+import { LOCK_FILES } from './lock-files.ts';
 import { rememberRules } from './private-repair.ts';
 import type { PrivateRules } from './private-repair.ts';
 import {
@@ -18,31 +19,6 @@ import {
   unlock,
 } from './workspace-repair.ts';
 import type { WorkspacePlace } from './workspace-repair.ts';
-
-/** Files that name the installed packages: when a merge changes one, the set-up has to run again. */
-const LOCK_FILES = [
-  'package-lock.json',
-  'npm-shrinkwrap.json',
-  'yarn.lock',
-  'pnpm-lock.yaml',
-  'bun.lock',
-  'bun.lockb',
-  'deno.lock',
-  'Cargo.lock',
-  'poetry.lock',
-  'uv.lock',
-  'pdm.lock',
-  'Pipfile.lock',
-  'requirements*.txt',
-  'Gemfile.lock',
-  'composer.lock',
-  'go.sum',
-  'mix.lock',
-  'pubspec.lock',
-  'Package.resolved',
-  'gradle.lockfile',
-  'packages.lock.json',
-];
 
 interface ResetRequest {
   readonly base: string;

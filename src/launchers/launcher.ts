@@ -8,6 +8,16 @@ export interface LauncherCapabilities {
   readonly singleUse: boolean;
 }
 
+/** Folders that a worktree shows below what its worker changes, which is then all that `worktree` has. */
+export interface WorktreeLayers {
+  /** The id of the snapshot: one that a container uses is not removed. */
+  readonly snapshot: string;
+  /** From the top down. */
+  readonly lower: readonly string[];
+  /** For the kernel's own use. */
+  readonly work: string;
+}
+
 export interface WorkerSpec {
   readonly runId: string;
   readonly feature: string;
@@ -17,6 +27,8 @@ export interface WorkerSpec {
   readonly worktree: string;
   /** For a worker without a part in the repository: its own git directory, and the folders from which it reads objects. */
   readonly privateGit: { readonly gitDir: string; readonly objects: readonly string[] } | null;
+  /** What the worktree begins with; null for an empty one. */
+  readonly layers: WorktreeLayers | null;
   readonly inbox: string;
   readonly outbox: string;
   /** Read by all workers of the run. */

@@ -5,8 +5,10 @@ import type { Assignment, Boot } from '../protocol/index.ts';
  * the host has its own implementation. What a worker sends is not trusted: the mail limits its size and does not read it.
  */
 export interface Mail {
-  /** Begins a session: removes all that an earlier session has left, and gives the worker what it must know first. */
-  open(worker: number, boot: Boot): Promise<void>;
+  /** Begins a session: removes all that an earlier session has left. From now on assignments can be delivered. */
+  open(worker: number): Promise<void>;
+  /** Gives the worker what it must know first. To be called before its start. */
+  brief(worker: number, boot: Boot): Promise<void>;
   /** Replaces the last assignment; the same one may be delivered again. */
   deliver(worker: number, assignment: Assignment): Promise<void>;
   /** The worker's last status; undefined before the first. Rejects when it is too large or no text. */

@@ -1,7 +1,8 @@
-import { randomId } from '../lib/index.ts';
-import type { WorkerSpec } from '../launchers/index.ts';
+import { makeFolder, randomId } from '../lib/index.ts';
+import type { WorkerHandle, WorkerSpec } from '../launchers/index.ts';
 import { asksAgent, branchNames, INSIDE } from '../protocol/index.ts';
 import type { Boot, TaskAssignment, TaskBrief } from '../protocol/index.ts';
+import type { Snapshot } from '../snapshots/index.ts';
 import type { RunState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import type { Task } from '../tasks/index.ts';
@@ -26,23 +27,36 @@ type Started = Pick<Boot, 'worker' | 'session' | 'branch'>;
 export async function startWorker(run: LiveRun, action: ActionOf<'start-worker'>): Promise<void> {
   const { journal, register } = run;
   const { ports, graph } = run.context;
-  const { worker } = action;
+  const { worker, base } = action;
   const started: Started = { worker, session: randomId(), branch: branchNames(graph.feature).worker(worker) };
   const { session, branch } = started;
   const { worktree } = ports.store.paths.worker(worker);
   journal.record(eventOf['start-worker'](action, { session, mode: ports.launcher.name, branch, worktree }));
   await journal.save();
-  const base = journal.state.integrationTip;
-  await ports.mail.open(worker, bootOf(run, started, base));
+  await ports.mail.open(worker);
   void register
-    .expect(session, async () => ports.launcher.start(workerSpec(run, started, await addCheckout(run, started, base))))
+    .expect(session, () => start(run, started, base))
     .then((handle) => {
       if (typeof handle !== 'string') journal.record(workerStarted(handle));
     });
 }
 
+async function start(run: LiveRun, started: Started, base: string): Promise<WorkerHandle> {
+  const { context, journal } = run;
+  const { launcher, mail, snapshots } = context.ports;
+  const { stop } = context.options;
+  const snapshot = await snapshots.of(base, {
+    runId: journal.state.runId,
+    stop,
+    news: (event) => journal.record(event),
+  });
+  await mail.brief(started.worker, bootOf(run, started, base, snapshot));
+  const privateGit = await addCheckout(run, started, base, snapshot);
+  return launcher.start(workerSpec(run, started, privateGit, snapshot));
+}
+
 /** A worker that shares our objects gets a worktree of our repository; every other worker makes its checkout itself. */
-function bootOf({ context, journal }: LiveRun, started: Started, base: string): Boot {
+function bootOf({ context, journal }: LiveRun, started: Started, base: string, snapshot: Snapshot | null): Boot {
   const { ports, options, graph } = context;
   const { sharesObjects, singleUse } = ports.launcher.capabilities;
   return {
@@ -50,7 +64,8 @@ function bootOf({ context, journal }: LiveRun, started: Started, base: string): 
     runId: journal.state.runId,
     feature: graph.feature,
     ...started,
-    checkedOut: sharesObjects ? base : null,
+    checkedOut: sharesObjects ? base : (snapshot?.commit ?? null),
+    setUp: snapshot?.isSetUp ?? false,
     bundles: !sharesObjects,
     singleUse,
     leaseMs: options.leaseMs,
@@ -63,9 +78,10 @@ async function addCheckout(
   { context }: LiveRun,
   { worker, branch }: Started,
   base: string,
+  snapshot: Snapshot | null,
 ): Promise<WorkerSpec['privateGit']> {
   const { launcher, repository, store } = context.ports;
-  const { worktree: folder, gitDir } = store.paths.worker(worker);
+  const { worktree: folder, gitDir, overlayWork } = store.paths.worker(worker);
   if (launcher.capabilities.sharesObjects) {
     await repository.addWorktree({ folder, branch, base });
     return null;
@@ -76,7 +92,8 @@ async function addCheckout(
     gitDir: INSIDE.gitDir,
     objects: objects.map((_, index) => `${INSIDE.objects}/${index}`),
   };
-  await repository.addPrivateCheckout({ folder, gitDir, branch, base, inside });
+  await repository.addPrivateCheckout({ folder, gitDir, branch, base, index: snapshot?.index ?? null, inside });
+  if (snapshot !== null) await makeFolder(overlayWork);
   return { gitDir, objects };
 }
 
@@ -84,10 +101,11 @@ function workerSpec(
   { context, journal }: LiveRun,
   { worker, session }: Started,
   privateGit: WorkerSpec['privateGit'],
+  snapshot: Snapshot | null,
 ): WorkerSpec {
   const { ports, options, graph } = context;
   if (options.stop.aborted) throw new Error('the run is being stopped');
-  const { worktree, inbox, outbox, log } = ports.store.paths.worker(worker);
+  const { worktree, inbox, outbox, log, overlayWork } = ports.store.paths.worker(worker);
   return {
     runId: journal.state.runId,
     feature: graph.feature,
@@ -95,6 +113,7 @@ function workerSpec(
     session,
     privateGit,
     worktree,
+    layers: snapshot === null ? null : { snapshot: snapshot.id, lower: snapshot.lower, work: overlayWork },
     inbox,
     outbox,
     shared: ports.store.paths.shared,

@@ -26,7 +26,8 @@ export function assignTasks(snapshot: Snapshot): Action[] {
       continue;
     }
     taken.add(worker);
-    if (start !== undefined) actions.push({ kind: 'start-worker', worker, cause: start });
+    const base = snapshot.state.integrationTip;
+    if (start !== undefined) actions.push({ kind: 'start-worker', worker, base, cause: start });
     actions.push(assignment(snapshot, task.id, worker));
   }
   return actions;

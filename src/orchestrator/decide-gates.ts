@@ -88,7 +88,7 @@ function runGates(snapshot: Snapshot, level: number, trial: Trial, count: number
   if (worker === undefined) return [];
   const commit = trial.tips[count - 1] ?? snapshot.state.integrationTip;
   const gates: Action = { kind: 'run-gates', level, worker, count, commit, cause: whyGates(snapshot, level, trial) };
-  return start === undefined ? [gates] : [{ kind: 'start-worker', worker, cause: start }, gates];
+  return start === undefined ? [gates] : [{ kind: 'start-worker', worker, base: commit, cause: start }, gates];
 }
 
 /** Not all tasks need be in the trial: some may have failed, or wait for the others. */

@@ -13,6 +13,8 @@ export interface WorkerEnd {
   readonly how: string;
   /** It exceeded a limit, which is charged to its task. */
   readonly overLimit: boolean;
+  /** Why the set-up for it failed, before its start. */
+  readonly setupFailure?: string;
 }
 
 export const GONE: WorkerEnd = { how: 'it is gone', overLimit: false };

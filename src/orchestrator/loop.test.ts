@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { NO_SNAPSHOTS } from '../snapshots/index.ts';
 import { createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { libErrors } from '../lib/index.ts';
@@ -64,6 +65,7 @@ function setScene(requests: Requests = async () => []): Scene {
         removeWorkers: async () => undefined,
       },
       launcher: { capabilities: { sharesObjects: true }, sweep: async () => 0 },
+      snapshots: NO_SNAPSHOTS,
       mail: createFolderMail(paths as unknown as FeaturePaths),
       watch: () => ({ close: () => undefined }),
       emit: (event: RecordedEvent) => {

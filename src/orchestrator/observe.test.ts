@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { NO_SNAPSHOTS } from '../snapshots/index.ts';
 import { commit, createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
@@ -80,6 +81,7 @@ function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects 
       store: { requests: async () => [] },
       mail: createFolderMail(paths as unknown as FeaturePaths),
       launcher: { capabilities: { sharesObjects } },
+      snapshots: NO_SNAPSHOTS,
       repository,
     },
     options: {

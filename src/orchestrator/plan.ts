@@ -90,7 +90,13 @@ export interface Snapshot {
 /** What is to be done, each with its reason in words. */
 export type Action =
   | { readonly kind: 'record'; readonly event: RunEvent }
-  | { readonly kind: 'start-worker'; readonly worker: number; readonly cause: string }
+  | {
+      readonly kind: 'start-worker';
+      readonly worker: number;
+      /** The commit that it will most likely work on. */
+      readonly base: string;
+      readonly cause: string;
+    }
   | { readonly kind: 'kill-worker'; readonly worker: number; readonly cause: string }
   | {
       /** Begins to end a worker that has done its assignment. */

@@ -3,6 +3,7 @@ import type { Clock, Environment } from '../lib/index.ts';
 import type { Launcher } from '../launchers/index.ts';
 import type { Mail } from '../mail/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
+import type { Snapshots } from '../snapshots/index.ts';
 import type { RecordedEvent, StateStore } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { Policy, StopRequest } from './plan.ts';
@@ -14,6 +15,7 @@ export interface Ports {
   readonly store: StateStore;
   readonly launcher: Launcher;
   readonly mail: Mail;
+  readonly snapshots: Snapshots;
   /** Calls `onChange` soon after a request was written. */
   readonly watch: (folder: string, onChange: () => void) => { close(): void };
   readonly emit: (event: RecordedEvent) => void;

@@ -5,8 +5,12 @@ import type { Changes, EventOf } from './change-state.ts';
 /** Warnings are kept in the event log; the snapshot holds the last few, so that it does not grow. */
 const KEPT_WARNINGS = 50;
 
-export const RUN_CHANGES: Changes<'run-started' | 'run-resumed' | 'run-finished' | 'warning'> = {
+export const RUN_CHANGES: Changes<
+  'run-started' | 'run-resumed' | 'run-finished' | 'snapshot-begun' | 'snapshot-made' | 'warning'
+> = {
   'run-started': (state) => state,
+  'snapshot-begun': (state) => state,
+  'snapshot-made': (state) => state,
   'run-resumed': runResumed,
   'run-finished': (state, { status, cause, resumeAt }) => ({ ...state, status, cause, resumeAt }),
   warning: (state, { text }) => ({ ...state, warnings: [...state.warnings, text].slice(-KEPT_WARNINGS) }),

@@ -1,6 +1,7 @@
 import { engineErrors } from '../engines/errors.ts';
 import { hasCode, isPassing, reasonOf, repeated, within } from '../lib/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
+import { snapshotErrors } from '../snapshots/errors.ts';
 import { endOfExit, GONE } from './decide-losses.ts';
 import type { WorkerEnd } from './decide-losses.ts';
 import type { Ports } from './ports.ts';
@@ -137,7 +138,8 @@ async function begin(
   } catch (error) {
     await lookForRoom(register);
     const how = `it could not be started: ${failure(register, error).how}`;
-    life.end = { how, overLimit: false };
+    const setupFailure = hasCode(error, snapshotErrors.SETUP_FAILED) ? { setupFailure: reasonOf(error) } : {};
+    life.end = { how, overLimit: false, ...setupFailure };
     return how;
   } finally {
     life.starting = undefined;

@@ -3,6 +3,7 @@ import { workerStatus } from '../protocol/index.ts';
 import type { Phase, WorkerStatus } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
+import type { WorkerEnd } from './decide-losses.ts';
 import type { Examiner } from './examine.ts';
 import { attemptId, isLive, openAttempt } from './plan.ts';
 import type { WorkerView } from './plan.ts';
@@ -100,15 +101,13 @@ async function viewOf(
   const status = memory.reading.status?.session === session ? memory.reading.status : null;
   if (status !== null && status.attempt === work.id && AT_WORK.has(status.phase)) work.pastSetup = true;
   const { phase, attempt, setupFailure, trouble, at: heartbeatAt } = status ?? NO_STATUS;
+  const reportedFailure = context.ports.snapshots.replaceSetUp ? null : setupFailure;
   return {
-    alive: exit === undefined,
-    exit: exit?.how ?? null,
-    overLimit: exit?.overLimit ?? false,
+    ...(await endOf(register, session, exit)),
     retired: register.isRetired(session),
-    lastLines: exit === undefined ? [] : await register.lastLines(session, LAST_LINES),
     phase,
     attempt,
-    setupFailure,
+    setupFailure: exit?.setupFailure ?? reportedFailure,
     trouble,
     heartbeatAt,
     silentMs: silenceOf(context, worker, status, memory),
@@ -118,6 +117,16 @@ async function viewOf(
     ...(await resultOf(examiner, openAttempt(state, number)?.name, number, status)),
     unreadable: memory.reading.unreadable ?? overdue(context, state, worker.task, work),
   };
+}
+
+async function endOf(
+  register: WorkerRegister,
+  session: string,
+  exit: WorkerEnd | undefined,
+): Promise<Pick<WorkerView, 'alive' | 'exit' | 'overLimit' | 'lastLines'>> {
+  if (exit === undefined) return { alive: true, exit: null, overLimit: false, lastLines: [] };
+  const { how, overLimit } = exit;
+  return { alive: false, exit: how, overLimit, lastLines: await register.lastLines(session, LAST_LINES) };
 }
 
 /** By our own clock, since the last new heartbeat. A start may take long: silence counts from its end on. */
@@ -155,6 +164,7 @@ async function resultOf(
   if (known === 'under examination') return { ...nothing, examining: true };
   if (known !== undefined) return { ...nothing, result: known };
   const reported = status?.result ?? null;
+  if (reported?.kind === 'prepared') return nothing;
   return reported?.kind === 'task' ? { ...nothing, claim: reported } : { ...nothing, result: reported };
 }
 

@@ -20,6 +20,7 @@ import { placeWorkers } from './project.ts';
 import type { Project } from './project.ts';
 import type { RunRequest } from './run-request.ts';
 import { runOptions, sweepRun, wirePorts } from './wire.ts';
+import { wireSnapshots } from './wire-snapshots.ts';
 
 /** Builds a feature, from the lock to the end of its run. */
 export async function runFeature(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunEnd> {
@@ -54,19 +55,20 @@ async function carryOut(plan: RunPlan, store: StateStore, host: RunHost, face: R
   if (plan.workers.credentials !== null) face.credentials(plan.workers.credentials);
   const listener = await face.open(graph);
   const stop = stopSignal(host.interrupted);
-  const run: RunContext = {
-    graph,
-    ports: wirePorts(project, store, launcher, listener.event),
-    options: runOptions(config, {
-      agent,
-      copies,
-      deadlineMs: wishes.deadlineMs ?? null,
-      env,
-      redact,
-      stop,
-      singleUse: launcher.capabilities.singleUse,
-    }),
-  };
+  const { singleUse } = launcher.capabilities;
+  const deadlineMs = wishes.deadlineMs ?? null;
+  const options = runOptions(config, { agent, copies, deadlineMs, env, redact, stop, singleUse });
+  const limitBytes = config.workers.container.snapshots;
+  const snapshots = wireSnapshots({
+    project,
+    store,
+    workers: plan.workers,
+    options,
+    feature: graph.feature,
+    limitBytes,
+  });
+  const ports = wirePorts(project, store, { launcher, snapshots, emit: listener.event });
+  const run: RunContext = { graph, ports, options };
   for (const note of notes) listener.note(note);
   const warned = warnings.then((texts) => texts.forEach((text) => listener.note(text)));
   for (const note of await clearLeftovers(plan, host)) listener.note(note);

@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts';
+import type { Engine } from '../engines/index.ts';
 import type { Launcher } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
@@ -30,6 +31,8 @@ export interface Workers {
   readonly redact: (text: string) => string;
   /** Which way Claude Code's credentials go; null where there are none, or nothing keeps them from it. */
   readonly credentials: CredentialsLine | null;
+  /** What snapshots for these workers depend on; null for workers without snapshots. */
+  readonly snapshotBase: { readonly engine: Engine; readonly facts: readonly unknown[] } | null;
   /** Known once npm has named its registries. */
   readonly warnings: Promise<readonly string[]>;
 }

@@ -42,7 +42,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
     ...limitsOf(config, info),
     ...networkOf(wishes, way, { users, injected }),
     mounts,
-    caches: cacheVolumes(repo, config.workers.container.caches, users.apart ? users.gid : null),
+    caches: cacheVolumes(repo, config.workers.container.caches, users.uid),
     secrets: handover.secrets,
     access,
     withheld: injected?.secrets ?? [],
@@ -57,6 +57,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
     env: handover.env,
     redact: createRedactor(secretsOf(settings)),
     credentials: wayOf(given),
+    snapshotBase: { engine: mode.engine, facts: [mode.image, users.uid, users.gid] },
     warnings: way.warnings.then((warnings) => [...warnings, ...unset]),
   };
 }

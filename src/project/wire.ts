@@ -9,7 +9,7 @@ import { createFolderMail } from '../mail/index.ts';
 import type { Policy, Ports, RunOptions } from '../orchestrator/index.ts';
 import { MARKS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
-import type { RecordedEvent, RunSettings, RunState, StateStore } from '../state/index.ts';
+import type { RunSettings, RunState, StateStore } from '../state/index.ts';
 import { projectErrors } from './errors.ts';
 import { programFile } from './package-files.ts';
 import type { Project } from './project.ts';
@@ -30,17 +30,15 @@ const BUNDLE_BYTES = 1024 ** 3;
 export function wirePorts(
   project: Project,
   store: StateStore,
-  launcher: Launcher,
-  emit: (event: RecordedEvent) => void,
+  given: Pick<Ports, 'launcher' | 'snapshots' | 'emit'>,
 ): Ports {
   return {
     clock: systemClock,
     repository: project.repository,
     store,
-    launcher,
     mail: createFolderMail(store.paths),
     watch: watchFolder,
-    emit,
+    ...given,
     lackOfRoom: () => findLackOfRoom([project.repository.commonDir, store.paths.workers]),
   };
 }
@@ -70,6 +68,7 @@ export async function wireWorkers(wishes: WorkerWishes): Promise<Workers> {
       env,
       redact: (text) => text,
       credentials: null,
+      snapshotBase: null,
       warnings: Promise.resolve([]),
     };
   const { wireContainers } = await import('./wire-containers.ts');

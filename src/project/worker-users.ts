@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { containerIdentity, identityInWords } from '../containers/index.ts';
+import { containerIdentity } from '../containers/index.ts';
 import type { Identity } from '../containers/index.ts';
 import type { Repository } from '../git/index.ts';
 import { closedObjects } from '../launchers/index.ts';
@@ -22,6 +22,6 @@ export async function checkObjects(repository: Repository, env: Environment): Pr
   const closed = await closedObjects(folders, who, env);
   if (closed === undefined) return;
   const whose = folders.find((folder) => closed.startsWith(folder)) ?? closed;
-  const reason = `workers run as ${identityInWords(who)}, who may not read ${closed}; to let all users of this machine read it: chmod -R a+rX '${whose}'`;
+  const reason = `workers run as user ${who.uid}, who may not read ${closed}; to let all users of this machine read it: chmod -R a+rX '${whose}'`;
   throw projectErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
 }

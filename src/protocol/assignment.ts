@@ -69,11 +69,15 @@ export type GateSpec = z.infer<typeof gateSpec>;
 
 const gateAssignment = z.strictObject({ ...common, kind: z.literal('gate'), gates: z.array(gateSpec) });
 
+const prepareAssignment = z.strictObject({ ...common, kind: z.literal('prepare') });
+
 /** What the orchestrator gives a worker to do: written to `inbox/assignment.json`, replaced as a whole. */
-export const assignment = z.discriminatedUnion('kind', [taskAssignment, gateAssignment]);
+export const assignment = z.discriminatedUnion('kind', [taskAssignment, gateAssignment, prepareAssignment]);
 export type Assignment = z.infer<typeof assignment>;
 export type TaskAssignment = z.infer<typeof taskAssignment>;
 export type GateAssignment = z.infer<typeof gateAssignment>;
+/** To check out `base` and to set it up, and nothing more: for a snapshot. */
+export type PrepareAssignment = z.infer<typeof prepareAssignment>;
 
 /** Whether an agent does the task, and not a command. */
 export function asksAgent({ task, agent }: Pick<TaskAssignment, 'task' | 'agent'>): boolean {

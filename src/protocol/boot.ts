@@ -12,6 +12,8 @@ export const boot = z.strictObject({
   branch: z.string(),
   /** The commit that is checked out already; null when the worker does that itself. */
   checkedOut: z.string().nullable(),
+  /** The set-up has run in the worktree already: it runs again only for other lock files. */
+  setUp: z.boolean(),
   /** It shares no object store with the host: its commits go there as `outbox/work.bundle`. */
   bundles: z.boolean(),
   /** It does one assignment, and is killed after that. */

@@ -7,13 +7,11 @@ const variables = z.record(z.string(), z.string());
  * nothing that is for the agent alone.
  */
 export const handover = z.strictObject({
-  version: z.literal(2),
+  version: z.literal(3),
   /** For everything that the worker runs. */
   env: variables,
   /** The token with which the worker proves to the egress proxy who it is; null without a proxy. */
   egress: z.string().nullable(),
-  /** Set where workers of different users share caches as a group; null leaves it unchanged. */
-  umask: z.int().nullable(),
   /** Values that must not appear in anything the worker says. */
   secrets: z.array(z.string()),
 });

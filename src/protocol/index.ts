@@ -34,10 +34,11 @@ export {
   commitMessage,
   COPIES,
   EGRESS_LOG,
+  SNAPSHOT_MAKER,
   TASK_TRAILER,
   trialRef,
 } from './names.ts';
 export { readRefusal } from './refusal.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
 export { addUsage, NO_USAGE, outcome, STATUS_LIMIT, TEXT_LIMIT, TROUBLE_LIMIT, usage, workerStatus } from './status.ts';
-export type { GateReport, GateResult, Outcome, Phase, TaskResult, Usage, WorkerStatus } from './status.ts';
+export type { GateReport, GateResult, Outcome, Phase, Prepared, TaskResult, Usage, WorkerStatus } from './status.ts';

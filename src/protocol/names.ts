@@ -42,3 +42,6 @@ export function trialRef(feature: string): string {
 export function attemptRefs(feature: string): string {
   return `refs/mahabharatha/${feature}/`;
 }
+
+/** The number of a worker that makes snapshots: no other worker has it. */
+export const SNAPSHOT_MAKER = 64;

@@ -106,6 +106,15 @@ const gateResult = z.strictObject({
 });
 export type GateResult = z.infer<typeof gateResult>;
 
+/** The worktree is as the assignment `prepare` wants it. */
+const prepared = z.strictObject({
+  kind: z.literal('prepared'),
+  attempt: z.string(),
+  /** Why it is not. */
+  error: text.nullable(),
+});
+export type Prepared = z.infer<typeof prepared>;
+
 export const phase = z.enum([
   'starting',
   'setup',
@@ -132,7 +141,7 @@ export const workerStatus = z.strictObject({
   at: z.string().max(64),
   /** Tokens and cost of the running attempt so far. */
   usage: reportedUsage.nullable(),
-  result: z.discriminatedUnion('kind', [taskResult, gateResult]).nullable(),
+  result: z.discriminatedUnion('kind', [taskResult, gateResult, prepared]).nullable(),
   /** The output of a failed set-up, with which the run stops. */
   setupFailure: text.nullable(),
   /**

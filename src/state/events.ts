@@ -22,6 +22,14 @@ export type RunEvent =
   | { readonly type: 'run-resumed'; readonly runId: string; readonly settings: RunSettings; readonly pending: number }
   | { readonly type: 'warning'; readonly text: string }
   | {
+      /** A checkout for workers to start from is made. */
+      readonly type: 'snapshot-begun';
+      readonly commit: string;
+      /** Of the set-up that runs in it; null for none. */
+      readonly command: string | null;
+    }
+  | { readonly type: 'snapshot-made'; readonly commit: string; readonly ms: number }
+  | {
       readonly type: 'worker-starting';
       readonly worker: number;
       readonly session: string;

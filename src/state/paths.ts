@@ -69,6 +69,8 @@ function runPaths(workers: string, logs: string) {
         log: path.join(logs, `worker-${worker}.jsonl`),
         worktree: path.join(folder, `${WORKTREE_NAME}${worker}`),
         gitDir: path.join(folder, 'git'),
+        /** The kernel's own part of a worktree that begins with a snapshot. */
+        overlayWork: path.join(folder, 'overlay'),
         /** A copy of the worker's bundle, where the worker cannot change it. */
         bundle: path.join(folder, 'work.bundle'),
       };

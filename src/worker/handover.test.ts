@@ -9,10 +9,9 @@ import { sleep } from '../lib/index.ts';
 import { readHandover } from './handover.ts';
 
 const HANDOVER = {
-  version: 2,
+  version: 3,
   env: { TZ: 'UTC', KEY: 'made-up-key-ü' },
   egress: null,
-  umask: null,
   secrets: ['made-up-key-ü'],
 };
 const LINE = `${JSON.stringify(HANDOVER)}\n`;

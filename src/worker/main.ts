@@ -4,7 +4,7 @@ import { isMachineTrouble, openWorkspace } from '../git/index.ts';
 import { watchLease } from '../lease/index.ts';
 import { reasonOf, systemClock, within } from '../lib/index.ts';
 import { BUNDLE, COPIES, MARKS, TEXT_LIMIT } from '../protocol/index.ts';
-import type { Assignment, Boot, GateResult, TaskResult, WorkerStatus } from '../protocol/index.ts';
+import type { Assignment, Boot, GateResult, Prepared, TaskResult, WorkerStatus } from '../protocol/index.ts';
 import { runAttempt } from './attempt.ts';
 import { LEASE_LOST } from './context.ts';
 import type { WorkerContext } from './context.ts';
@@ -99,11 +99,12 @@ async function carryOut(
   context: WorkerContext,
   setup: WorktreeSetup,
   assignment: Assignment,
-): Promise<TaskResult | GateResult | undefined> {
+): Promise<TaskResult | GateResult | Prepared | undefined> {
   try {
-    return assignment.kind === 'task'
-      ? await runAttempt(context, setup, assignment)
-      : await runGates(context, setup, assignment);
+    if (assignment.kind === 'task') return await runAttempt(context, setup, assignment);
+    if (assignment.kind === 'gate') return await runGates(context, setup, assignment);
+    await setup.prepare({ base: assignment.base, fresh: false });
+    return { kind: 'prepared', attempt: assignment.attempt, error: null };
   } catch (error) {
     const detail = reasonOf(error).slice(-TEXT_LIMIT);
     context.log.line('worker', detail);
@@ -117,7 +118,8 @@ async function carryOut(
   }
 }
 
-function failed(assignment: Assignment, detail: string): TaskResult | GateResult {
+function failed(assignment: Assignment, detail: string): TaskResult | GateResult | Prepared {
+  if (assignment.kind === 'prepare') return { kind: 'prepared', attempt: assignment.attempt, error: detail };
   if (assignment.kind === 'gate') return { kind: 'gate', attempt: assignment.attempt, gates: [], error: detail };
   return {
     kind: 'task',

@@ -35,7 +35,6 @@ export async function findSurroundings(worker: number, own: Environment): Promis
     return { env, agentHome: undefined, credentials: undefined, scratch: [], redact: createRedactor(secrets) };
   }
   const handover = await readHandover(process.stdin, HANDOVER_LIMIT, HANDOVER_TIMEOUT_MS);
-  if (handover.umask !== null) process.umask(handover.umask);
   if (handover.egress !== null) {
     await openEgressDoor({ port: INSIDE.proxyPort, socket: EGRESS_SOCKET, worker, token: handover.egress });
   }

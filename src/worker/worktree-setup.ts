@@ -19,8 +19,12 @@ export type WorktreeSetup = ReturnType<typeof createWorktreeSetup>;
 export function createWorktreeSetup(context: WorkerContext) {
   const { boot, workspace } = context;
   const installation = createInstallation(context);
-  /** The base at which the worktree is clean; null when that is not known. */
-  let tidied: Promise<string | null> = Promise.resolve(boot.checkedOut);
+  /** The base at which the worktree is clean; null when that is not known, as after the set-up of another worker. */
+  let tidied: Promise<string | null> = boot.setUp
+    ? installation.takeOver().then(() => null)
+    : Promise.resolve(boot.checkedOut);
+  // It is awaited with the first assignment.
+  tidied.catch(() => undefined);
   return {
     /** Files of the set-up and copied files that no ignore rule covers: no task's work, unless a task declares them. */
     get leftovers(): Leftovers {
@@ -73,6 +77,11 @@ function createInstallation(context: WorkerContext) {
       return leftovers;
     },
     look,
+    /** Another worker has run the set-up here, at the commit of the index. */
+    takeOver: async (): Promise<void> => {
+      installed = { locks: await workspace.lockSignature(), record: undefined };
+      await look();
+    },
     /** The worktree at the base; what is ignored stays, and what the set-up has made. */
     tidy,
     /** The worktree as if nothing had been in it before; what the set-up made stays if nothing has touched it. */

@@ -29,7 +29,6 @@ const settings = (more: Partial<ContainerSettings> = {}): ContainerSettings => (
   repo: REPO,
   uid: 4711,
   gid: 4712,
-  apart: false,
   memoryBytes: 256 * 1024 ** 2,
   cpus: 1,
   pids: 100,

@@ -41,6 +41,7 @@ export function newSpec(launcher: Launcher, behaviour: Behaviour = {}, runId = `
     session: randomId(),
     worktree,
     privateGit: null,
+    layers: null,
     inbox,
     outbox,
     shared,

@@ -29,6 +29,7 @@ const boot = (session: string): Boot => ({
   session,
   branch: 'b',
   checkedOut: null,
+  setUp: false,
   bundles: true,
   singleUse: true,
   leaseMs: 1000,
@@ -45,7 +46,8 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
   describe(`the mail contract: ${name}`, () => {
     it('gives a worker what it must know first, and no assignment before there is one', async () => {
       const { mail, worker } = make();
-      await mail.open(0, boot('one'));
+      await mail.open(0);
+      await mail.brief(0, boot('one'));
       expect(await worker(0).boot()).toEqual(boot('one'));
       expect(await worker(0).assignment()).toBeUndefined();
       expect(await mail.readStatus(0)).toBeUndefined();
@@ -53,7 +55,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
 
     it('replaces an assignment as a whole, and delivers the same one again', async () => {
       const { mail, worker } = make();
-      await mail.open(0, boot('one'));
+      await mail.open(0);
       for (const attempt of ['a.1', 'b.1', 'b.1']) {
         await mail.deliver(0, gates(attempt));
         expect(await worker(0).assignment()).toEqual(gates(attempt));
@@ -62,11 +64,18 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
 
     it('delivers nothing of an earlier session in the next one', async () => {
       const { mail, worker } = make();
-      await mail.open(0, boot('one'));
+      await mail.open(0);
+      await mail.brief(0, boot('one'));
       await mail.deliver(0, gates('a.1'));
       await worker(0).writeStatus('old');
       await worker(0).leaveBundle('old');
-      await mail.open(0, boot('two'));
+      await mail.open(0);
+      expect(
+        await worker(0)
+          .boot()
+          .catch(() => undefined),
+      ).toBeUndefined();
+      await mail.brief(0, boot('two'));
       expect(await worker(0).boot()).toEqual(boot('two'));
       expect([await worker(0).assignment(), await mail.readStatus(0)]).toEqual([undefined, undefined]);
       expect(await mail.withBundle(0, 100, read)).toBeUndefined();
@@ -74,7 +83,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
 
     it('shows the mail of one worker to no other', async () => {
       const { mail, worker } = make();
-      for (const number of [0, 1]) await mail.open(number, boot(`s${number}`));
+      for (const number of [0, 1]) await mail.open(number);
       await mail.deliver(0, gates('a.1'));
       await worker(0).writeStatus('of 0');
       await worker(0).leaveBundle('of 0');
@@ -84,7 +93,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
 
     it('delivers the last status as it was written, whatever its content, unless it is too large', async () => {
       const { mail, worker } = make();
-      await mail.open(0, boot('one'));
+      await mail.open(0);
       for (const text of ['{"phase":"idle"}', 'no JSON \u0000']) {
         await worker(0).writeStatus(text);
         expect(await mail.readStatus(0)).toBe(text);
@@ -95,7 +104,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
 
     it('calls back after a worker has written, until the watch is closed', async () => {
       const { mail, worker } = make();
-      await mail.open(0, boot('one'));
+      await mail.open(0);
       let calls = 0;
       const watch = mail.watch(0, () => (calls += 1));
       onTestFinished(() => watch.close());
@@ -107,7 +116,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
 
     it('copies a bundle while it is used, where its worker cannot change it, and removes the copy afterwards', async () => {
       const { mail, worker } = make();
-      await mail.open(0, boot('one'));
+      await mail.open(0);
       await worker(0).leaveBundle('commits');
       let copy = '';
       const content = await mail.withBundle(0, 100, async (file) => {
@@ -126,7 +135,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
 
     it('refuses a bundle that is too large', async () => {
       const { mail, worker } = make();
-      await mail.open(0, boot('one'));
+      await mail.open(0);
       await worker(0).leaveBundle('x'.repeat(101));
       const code = libErrors.FILE_UNREADABLE({ file: '', reason: '' }).code;
       await expect(mail.withBundle(0, 100, read)).rejects.toMatchObject({ code });
@@ -134,7 +143,7 @@ export function mailContract(name: string, make: () => MailUnderTest): void {
 
     it('renews the lease until it is closed', async () => {
       const { mail, worker } = make();
-      await mail.open(0, boot('one'));
+      await mail.open(0);
       const lease = await mail.keepLease(120);
       onTestFinished(() => lease.close());
       const first = JSON.stringify(await worker(0).lease());

@@ -41,7 +41,7 @@ mailContract('without a shared file system', createFakeMail);
 
 it('a link in the place of a status or a bundle is not followed', async () => {
   const { mail, paths } = folders();
-  await mail.open(0, { worker: 0 } as never);
+  await mail.open(0);
   const { outbox, status } = paths.worker(0);
   const secret = path.join(tempFolder(), 'secret');
   writeFileSync(secret, 'secret');

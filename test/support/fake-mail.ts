@@ -22,7 +22,8 @@ export function createFakeMail(): MailUnderTest {
     boxes.set(worker, { boot: undefined, ...boxes.get(worker), ...changes });
   };
   const mail: Mail = {
-    open: async (worker, boot) => void boxes.set(worker, { boot }),
+    open: async (worker) => void boxes.set(worker, { boot: undefined }),
+    brief: async (worker, boot) => change(worker, { boot }),
     deliver: async (worker, assignment) => change(worker, { assignment }),
     readStatus: async (worker) => limited(boxes.get(worker)?.status, STATUS_LIMIT),
     watch: (worker, onNews) => {

@@ -29,7 +29,7 @@ export async function openPrivate(temp: TempRepository, at: string = temp.folder
   const [folder, gitDir] = [path.join(top, 'worktrees', 'worker-0'), path.join(top, 'git', 'worker-0')];
   const base = await repository.resolve('HEAD');
   const inside = { worktree: folder, gitDir, objects: await repository.objectFolders() };
-  await repository.addPrivateCheckout({ folder, gitDir, branch: BRANCH, base, inside });
+  await repository.addPrivateCheckout({ folder, gitDir, branch: BRANCH, base, index: null, inside });
   const env = otherUserIn(path.join(top, 'home'));
   const workspace = await openWorkspace(folder, env);
   await workspace.reset({ base, branch: BRANCH, ignoredToo: false, keep: [] });

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { refusalText } from '../../egress/target/index.ts';
 import { line as words, printableJson, printableOutput } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
-import { EGRESS_LOG, readLogLine, readRefusal } from '../../protocol/index.ts';
+import { EGRESS_LOG, readLogLine, readRefusal, SNAPSHOT_MAKER } from '../../protocol/index.ts';
 import type { LogLine } from '../../protocol/index.ts';
 import type { RecordedEvent, StateStore } from '../../state/index.ts';
 import { colorsFor } from '../render/colors.ts';
@@ -54,7 +54,8 @@ export function egressSource(store: StateStore, color: boolean): Source {
 
 function entryOf(line: LogLine, shown: Printable, colors: Colors): Entry {
   const { at, worker, task, source } = line;
-  const who = `${at.slice(11, 19)} ${worker}${task === undefined ? '' : ` ${task}`} ${source.padEnd(6)}`;
+  const name = worker === SNAPSHOT_MAKER ? 'snapshot' : String(worker);
+  const who = `${at.slice(11, 19)} ${name}${task === undefined ? '' : ` ${task}`} ${source.padEnd(6)}`;
   return { at, task, worker, json: printableJson(line), text: words`${colors.dim(who)} ${shown}` };
 }
 

@@ -2,6 +2,7 @@ import { libErrors, line as words, sleep } from '../../lib/index.ts';
 import { followLines, lastLines } from '../../logs/index.ts';
 import { projectErrors } from '../../project/errors.ts';
 import { openProject, readRun } from '../../project/index.ts';
+import { SNAPSHOT_MAKER } from '../../protocol/index.ts';
 import type { RunState, StateStore } from '../../state/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { logs } from '../commands/logs.ts';
@@ -17,7 +18,7 @@ export async function showLogs(input: InputOf<typeof logs>, context: CliContext)
   const sources = [
     ...workers.map((worker) => workerSource(store, worker, context.color)),
     egressSource(store, context.color),
-    ...(all ? [eventSource(store, context.color)] : []),
+    ...(all ? [workerSource(store, SNAPSHOT_MAKER, context.color), eventSource(store, context.color)] : []),
   ];
   const matches = (entry: Entry): boolean =>
     (task === undefined || entry.task === task) &&

@@ -1,4 +1,4 @@
-import { counted, firstLine, line, printableBlock } from '../../lib/index.ts';
+import { counted, firstLine, inSeconds, line, printableBlock } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { GateSummary, RecordedEvent } from '../../state/index.ts';
 
@@ -23,6 +23,14 @@ const LINES: { readonly [Type in RecordedEvent['type']]: (event: EventOf<Type>) 
       ? good(line`run complete: ${cause}`)
       : bad(line`run ${status}: ${printableBlock(cause, MARGIN)}`),
   warning: ({ text }) => bad(line`warning: ${text}`),
+
+  'snapshot-begun': ({ commit, command }) =>
+    plain(
+      command === null
+        ? line`a snapshot of ${short(commit)} is made, from which workers start`
+        : line`set-up of ${short(commit)}: ${firstLine(command)}`,
+    ),
+  'snapshot-made': ({ commit, ms }) => plain(line`set-up of ${short(commit)} is ready after ${inSeconds(ms)}`),
 
   'worker-starting': ({ worker, cause }) => quiet(line`worker ${worker} starts: ${cause}`),
   'worker-started': ({ worker, containerId, pid }) =>

@@ -1,5 +1,5 @@
 import { libErrors } from '../../lib/index.ts';
-import type { ContainerSpec, Mount } from '../engine.ts';
+import type { ContainerSpec, Mount, OverlayMount } from '../engine.ts';
 import { SECCOMP_PROFILE } from './seccomp.ts';
 
 /** All containers of a machine share its 4096. */
@@ -110,10 +110,18 @@ function toTmpfs({ target, bytes, mode, uid, gid, exec }: Mount & { kind: 'tmpfs
 }
 
 /** As `Mounts`, since with `Binds` the engine creates a missing source, as root. */
-function toMount(mount: Mount & { kind: 'bind' | 'volume' }) {
+function toMount(mount: Exclude<Mount, { kind: 'tmpfs' }>) {
+  if (mount.kind === 'overlay') return toOverlay(mount);
   const { target: Target, readOnly: ReadOnly } = mount;
   if (mount.kind === 'volume') return { Type: 'volume', Source: mount.name, Target, ReadOnly };
   // Older engines leave file systems below a read-only bind writable, so those are left out.
   const options = { Propagation: 'rprivate', CreateMountpoint: false, NonRecursive: ReadOnly };
   return { Type: 'bind', Source: mount.source, Target, ReadOnly, BindOptions: options };
+}
+
+/** A volume without a name, which the engine removes with its container. Without a copy: the image has nothing there. */
+function toOverlay({ lower, upper, work, target }: OverlayMount) {
+  const o = `lowerdir=${lower.join(':')},upperdir=${upper},workdir=${work}`;
+  const DriverConfig = { Name: 'local', Options: { type: 'overlay', device: 'overlay', o } };
+  return { Type: 'volume', Target: target, ReadOnly: false, VolumeOptions: { NoCopy: true, DriverConfig } };
 }

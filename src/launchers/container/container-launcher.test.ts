@@ -15,7 +15,6 @@ const settings = {
   repo: '/nowhere',
   uid: 4711,
   gid: 4712,
-  apart: false,
   memoryBytes: 1e9,
   diskBytes: 1e9,
   network: 'none',

@@ -1,18 +1,10 @@
 import path from 'node:path';
 import type { Writable } from 'node:stream';
-import {
-  bind,
-  createContainers,
-  keepOutput,
-  LABEL as OWNED,
-  resumeOutput,
-  tmpfs,
-  uidOf,
-} from '../../containers/index.ts';
+import { bind, createContainers, keepOutput, LABEL as OWNED, resumeOutput, tmpfs } from '../../containers/index.ts';
 import type { ContainerWish, StartedContainer, Upkeep } from '../../containers/index.ts';
 import type { Engine, Mount } from '../../engines/index.ts';
 import { lastLines } from '../../logs/index.ts';
-import { HANDOVER_MARK, INSIDE, MARKS } from '../../protocol/index.ts';
+import { HANDOVER_MARK, INSIDE, MARKS, SNAPSHOT_MAKER } from '../../protocol/index.ts';
 import type { Launcher, WorkerHandle, WorkerSpec } from '../launcher.ts';
 import { assignmentWatch } from './assignment-watch.ts';
 import { emptyFile, emptyFolders, giveFolders, hostnameOf, hostsFile, maskedObjects, writeHosts } from './folders.ts';
@@ -66,6 +58,7 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
 
 /** The other names are for when the first is taken by another run, or by an earlier session of this worker. */
 export function namesOf(spec: Pick<WorkerSpec, 'worker' | 'runId' | 'session'>): readonly [string, ...string[]] {
+  if (spec.worker === SNAPSHOT_MAKER) return [`mahabharatha-snapshot-${spec.session}`];
   const name = `mahabharatha-worker-${spec.worker}`;
   return [name, `${name}-${spec.runId}`, `${name}-${spec.runId}-${spec.session.slice(0, 8)}`];
 }
@@ -82,7 +75,7 @@ interface Making {
 /** The container of one worker. */
 export function workerWish(spec: WorkerSpec, { engine, settings, masked, attached }: Making): ContainerWish {
   const upkeep = workerUpkeep(placesOfSpec(spec), engine, settings);
-  const { image, gid, memoryBytes, cpus, pids, runtime, network, egress } = settings;
+  const { image, uid, gid, memoryBytes, cpus, pids, runtime, network, egress } = settings;
   return {
     owner: runOwner({ ...spec, repo: settings.repo }),
     role: WORKER_ROLE,
@@ -98,7 +91,7 @@ export function workerWish(spec: WorkerSpec, { engine, settings, masked, attache
       [MARKS.session]: spec.session,
       [MARKS.worker]: String(spec.worker),
     },
-    uid: uidOf(settings, spec.worker),
+    uid,
     gid,
     workdir: INSIDE.worktree,
     hostname: hostnameOf(spec),
@@ -136,10 +129,10 @@ function workerUpkeep(places: Places, engine: Engine, settings: ContainerSetting
 
 function mountsOf(spec: WorkerSpec, settings: ContainerSettings, masked: readonly number[]): Mount[] {
   const objects = spec.privateGit?.objects ?? [];
-  const { tmpfsBytes: bytes, gid } = settings;
-  const memory = { bytes, uid: uidOf(settings, spec.worker), gid };
+  const { tmpfsBytes: bytes, uid, gid } = settings;
+  const memory = { bytes, uid, gid };
   return [
-    bind(spec.worktree, INSIDE.worktree, false),
+    worktreeOf(spec),
     ...(spec.privateGit === null ? [] : [bind(spec.privateGit.gitDir, INSIDE.gitDir, false)]),
     ...objects.map((folder, index) => bind(folder, `${INSIDE.objects}/${index}`, true)),
     ...masked.map((index) =>
@@ -154,6 +147,11 @@ function mountsOf(spec: WorkerSpec, settings: ContainerSettings, masked: readonl
     ...settings.caches.map(({ volume, target }): Mount => ({ kind: 'volume', name: volume, target, readOnly: false })),
     ...settings.mounts,
   ];
+}
+
+function worktreeOf({ worktree, layers }: WorkerSpec): Mount {
+  if (layers === null) return bind(worktree, INSIDE.worktree, false);
+  return { kind: 'overlay', ...layers, upper: worktree, target: INSIDE.worktree };
 }
 
 /** Every live worker of a run. A paused one is alive: it may go on. */

@@ -53,7 +53,17 @@ function newSpec(): WorkerSpec {
   for (const name of ['worktree', 'git', 'inbox', 'outbox', 'shared/copies']) mkdirSync(at(name), { recursive: true });
   const privateGit = { gitDir: at('git'), objects: [objectsIn(at('a')), objectsIn(at('b'))] };
   const folders = { worktree: at('worktree'), inbox: at('inbox'), outbox: at('outbox'), shared: at('shared') };
-  return { runId: 'r', feature: 'f', worker: 0, session: 's', ...folders, privateGit, log: at('log'), env: {} };
+  return {
+    runId: 'r',
+    feature: 'f',
+    worker: 0,
+    session: 's',
+    ...folders,
+    privateGit,
+    layers: null,
+    log: at('log'),
+    env: {},
+  };
 }
 
 it('only the object folders that borrow have their lists hidden', async () => {
@@ -77,7 +87,7 @@ it.skipIf(ME !== 0)(
     symlinkSync(foreign, path.join(spec.shared, 'copies', 'link'));
     writeFileSync(path.join(spec.shared, 'copies', 'key'), 'secret', { mode: 0o600 });
     for (const folder of [spec.inbox, spec.shared]) chmodSync(folder, 0o700);
-    await giveFolders(spec, { uid: ANOTHER, gid: NO_GROUP, apart: false });
+    await giveFolders(spec, { uid: ANOTHER, gid: NO_GROUP });
     expect(facts(spec.worktree, 'file')).toMatch(/^4711:4712 /);
     expect(facts(spec.inbox, 'copies', 'key')).toBe('4711:4712 600');
     expect(facts(spec.shared, 'copies', 'key')).toBe(`${ME}:0 600`);

@@ -5,21 +5,19 @@ import { removeTree, run } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
 import { COPIES, STATUS_LIMIT } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
-import { uidOf } from '../../containers/index.ts';
 import type { Identity } from '../../containers/index.ts';
 import type { Places } from './labels.ts';
 
 const STATUS = 'status.json';
 
 /** Gives the worker its folders. To be called before its start: later no code of the host goes through them. */
-export async function giveFolders(spec: WorkerSpec, identity: Identity): Promise<void> {
+export async function giveFolders(spec: WorkerSpec, { uid, gid }: Identity): Promise<void> {
   if (process.getuid?.() !== 0) return;
-  const [uid, gid] = [uidOf(identity, spec.worker), identity.gid];
   const { worktree, inbox, outbox, shared, privateGit } = spec;
   // The worker only reads them. An earlier run, or root's mask, may have closed them.
   for (const folder of [inbox, shared]) await chmod(folder, 0o755);
-  for (const folder of [worktree, outbox, ...(privateGit === null ? [] : [privateGit.gitDir])])
-    await giveTree(folder, uid, gid);
+  const given = [worktree, outbox, privateGit?.gitDir, spec.layers?.work].filter((folder) => folder !== undefined);
+  for (const folder of given) await giveTree(folder, uid, gid);
   await giveCopies(spec, uid, gid);
 }
 

@@ -14,6 +14,8 @@ export const LABEL = {
   worker: 'mahabharatha.worker',
   /** Root of the user's repository on this machine. */
   repo: 'mahabharatha.repo',
+  /** The snapshot that a container uses. */
+  snapshot: 'mahabharatha.snapshot',
   /** Where a worker's log and folders are: another process finds them by this label. */
   places: 'mahabharatha.places',
 } as const;
@@ -41,7 +43,9 @@ export function placesOfSpec({ log, worktree, inbox, outbox, shared, privateGit 
 }
 
 export function workerLabels(spec: WorkerSpec): Labels {
-  return { [LABEL.worker]: String(spec.worker), [LABEL.places]: JSON.stringify(placesOfSpec(spec)) };
+  const places = JSON.stringify(placesOfSpec(spec));
+  const snapshot = spec.layers === null ? {} : { [LABEL.snapshot]: spec.layers.snapshot };
+  return { [LABEL.worker]: String(spec.worker), [LABEL.places]: places, ...snapshot };
 }
 
 export function placesOf(facts: WorkerHandle['facts']): Places {

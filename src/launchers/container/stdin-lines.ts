@@ -5,9 +5,6 @@ import type { AgentAccess, Credentials, Handover } from '../../protocol/index.ts
 import type { WorkerSpec } from '../launcher.ts';
 import type { ContainerSettings } from './settings.ts';
 
-/** The mask of workers that share a cache as a group. */
-const SHARED_WITH_GROUP = 0o002;
-
 /** Inside, folders may belong to another user id than git's: git trusts them all the same. */
 const TRUSTED_FOLDERS = ['safe.directory', '*'] as const;
 
@@ -21,9 +18,8 @@ export async function handoverLine(
   const caches = settings.caches.map((cache) => cache.env);
   const all = Object.assign({}, forTasks(imageEnv), proxied, defined(spec.env), ...caches) as Environment;
   const handover: Handover = {
-    version: 2,
+    version: 3,
     env: defined(withGitSettings(all, [TRUSTED_FOLDERS])),
-    umask: settings.apart && caches.length > 0 ? SHARED_WITH_GROUP : null,
     secrets: settings.secrets,
     egress: token,
   };

@@ -12,6 +12,7 @@ const SPEC: WorkerSpec = {
   worker: 3,
   session: '0123456789abcdef',
   worktree: '/r/tree',
+  layers: null,
   privateGit: { gitDir: '/r/git', objects: ['/r/.git/objects', '/other/objects'] },
   inbox: '/r/inbox',
   outbox: '/r/outbox',
@@ -25,7 +26,6 @@ const SETTINGS: ContainerSettings = {
   repo: '/r',
   uid: 1000,
   gid: 1001,
-  apart: false,
   memoryBytes: 1,
   cpus: 2,
   pids: 3,
@@ -62,6 +62,7 @@ const specOf = (
 const mountsOf = (settings: ContainerSettings, masked: readonly number[] = []): string[] =>
   specOf(settings, masked).mounts.map((mount) => {
     if (mount.kind === 'tmpfs') return `tmpfs ${mount.target} ${mount.mode.toString(8)} ${mount.uid}:${mount.gid}`;
+    if (mount.kind === 'overlay') return `overlay of ${mount.lower.join(' ')} ${mount.upper} ${mount.target}`;
     const from = mount.kind === 'bind' ? mount.source : mount.name;
     return `${from} ${mount.target} ${mount.readOnly ? 'read' : 'write'}`;
   });

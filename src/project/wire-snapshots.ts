@@ -1,0 +1,81 @@
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
+import { LABEL } from '../containers/index.ts';
+import type { Engine } from '../engines/index.ts';
+import { RUN_LABEL } from '../launchers/index.ts';
+import { digestOf, hasCode } from '../lib/index.ts';
+import { gitErrors } from '../git/errors.ts';
+import type { Repository } from '../git/index.ts';
+import type { RunOptions } from '../orchestrator/index.ts';
+import { SNAPSHOT_MAKER } from '../protocol/index.ts';
+import { createSnapshots, NO_SNAPSHOTS, openSnapshotStore, snapshotMaker } from '../snapshots/index.ts';
+import type { Snapshots } from '../snapshots/index.ts';
+import type { StateStore } from '../state/index.ts';
+import type { Project } from './project.ts';
+import type { Workers } from './run-workers.ts';
+
+/** Changes when snapshots are made in another way. */
+const FORMAT = 1;
+
+/** What snapshots of a run are made from. */
+export interface SnapshotWishes {
+  readonly project: Project;
+  readonly store: StateStore;
+  readonly workers: Workers;
+  readonly options: Pick<RunOptions, 'copies' | 'env' | 'leaseMs' | 'setup' | 'redact' | 'graceMs'>;
+  readonly feature: string;
+  readonly limitBytes: number;
+}
+
+/** Snapshots for workers in containers; none for other workers. */
+export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
+  const { project, store, workers, options, feature } = wishes;
+  const { snapshotBase, launcher } = workers;
+  if (snapshotBase === null) return NO_SNAPSHOTS;
+  const { repository } = project;
+  const kept = openSnapshotStore(path.join(project.paths.placeOf(feature).top, 'snapshots'));
+  const { workers: folder, shared, lease } = store.paths;
+  const paths = { workers: folder, shared, lease, log: store.paths.worker(SNAPSHOT_MAKER).log };
+  const { env, leaseMs, setup, redact, graceMs: stopGraceMs } = options;
+  const own = { feature, repository, launcher, store: kept, paths };
+  return createSnapshots({
+    store: kept,
+    command: setup?.command ?? null,
+    limitBytes: wishes.limitBytes,
+    wanted: async (commit) => {
+      const { lockFiles, files } = await repository.lockFilesOf(commit);
+      const copies = await copiesOf(repository.root, options.copies);
+      const parts = [FORMAT, repository.root, setup?.command, lockFiles, copies, env, snapshotBase.facts];
+      return { key: digestOf(JSON.stringify(parts)), files };
+    },
+    changedBetween: (from, to) => changedBetween(repository, from, to),
+    inUse: () => inUse(snapshotBase.engine),
+    make: snapshotMaker({ ...own, env, leaseMs, stopGraceMs, setup, redact }),
+  });
+}
+
+/** Copied files that were changed are copied again by each worker; so a snapshot is good for those that it was made with. */
+async function copiesOf(root: string, copies: readonly string[]): Promise<readonly unknown[]> {
+  return Promise.all(
+    copies.map(async (file) => {
+      const { size, mtimeMs, mode } = await lstat(path.join(root, file));
+      return [file, size, mtimeMs, mode];
+    }),
+  );
+}
+
+/** A commit of an old snapshot may be gone. */
+async function changedBetween(repository: Repository, from: string, to: string): Promise<number | undefined> {
+  try {
+    const [changes] = await repository.changedFiles([{ from, to }]);
+    return changes?.size;
+  } catch (error) {
+    if (hasCode(error, gitErrors.GIT_FAILED)) return undefined;
+    throw error;
+  }
+}
+
+async function inUse(engine: Engine): Promise<ReadonlySet<string>> {
+  const all = await engine.listContainers({ [LABEL.kind]: 'run' });
+  return new Set(all.flatMap(({ labels }) => labels[RUN_LABEL.snapshot] ?? []));
+}

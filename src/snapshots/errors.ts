@@ -1,0 +1,16 @@
+import { defineErrors } from '../lib/app-error.ts';
+
+export const snapshotErrors = defineErrors({
+  SETUP_FAILED: {
+    kind: 'work',
+    example: { reason: 'the set-up "npm ci" failed: exit status 1' },
+    message: (f) => `No task can be done: ${f.reason}`,
+    hint: () => 'See its whole output with: mahabharatha logs — mend workers.setup, then go on with --resume',
+  },
+  SNAPSHOT_FAILED: {
+    kind: 'environment',
+    example: { commit: 'a'.repeat(40), reason: 'killed by SIGKILL' },
+    message: (f) => `The snapshot of ${f.commit.slice(0, 12)} that workers start from could not be made: ${f.reason}.`,
+    hint: () => 'See what the engine and the disk say: docker info, df -h — then go on with --resume',
+  },
+});

@@ -1,0 +1,5 @@
+export { snapshotMaker } from './make.ts';
+export { createSnapshots, NO_SNAPSHOTS } from './snapshots.ts';
+export type { SnapshotNews, Snapshots } from './snapshots.ts';
+export { openSnapshotStore } from './store.ts';
+export type { Snapshot } from './store.ts';

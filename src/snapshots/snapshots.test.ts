@@ -1,0 +1,109 @@
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { createSnapshots } from './snapshots.ts';
+import type { SnapshotsOptions } from './snapshots.ts';
+import { openSnapshotStore, partsOf } from './store.ts';
+
+function openScene(changes: Partial<SnapshotsOptions> = {}, top = path.join(tempFolder(), 'snapshots')) {
+  const store = openSnapshotStore(top);
+  const made: string[] = [];
+  const news: string[] = [];
+  const options: SnapshotsOptions = {
+    store,
+    command: 'npm ci',
+    limitBytes: 1e9,
+    wanted: async () => ({ key: 'k'.repeat(64), files: 1 }),
+    changedBetween: async (from, to) => Math.abs(Number(from) - Number(to)),
+    inUse: async () => new Set(),
+    make: async ({ commit, key }) => {
+      made.push(commit);
+      const draft = tempFolder();
+      await mkdir(partsOf(draft).tree);
+      await writeFile(partsOf(draft).index, 'index');
+      return { id: await store.keep(draft, { key, commit, isSetUp: true, bytes: 1 }), commit, isSetUp: true };
+    },
+    ...changes,
+  };
+  const asking = {
+    runId: 'r',
+    stop: new AbortController().signal,
+    news: ({ type }: { type: string }) => news.push(type),
+  };
+  const open = () => {
+    const snapshots = createSnapshots(options);
+    return { snapshots, of: (commit: string) => snapshots.of(commit, asking) };
+  };
+  return { ...open(), again: open, store, top, made, news };
+}
+
+describe('the snapshots of a run', () => {
+  it('are made once for a commit, also when several workers ask at once, and serve near commits', async () => {
+    const { of, made, news } = openScene();
+    const all = await Promise.all(['1', '1', '501', '502'].map(of));
+    expect(all.map((one) => one?.commit)).toEqual(['1', '1', '1', '502']);
+    expect(made).toEqual(['1', '502']);
+    expect(news).toEqual(['snapshot-begun', 'snapshot-made', 'snapshot-begun', 'snapshot-made']);
+  });
+
+  it('are found again by the next run, the nearest first; none of a commit that is gone', async () => {
+    const scene = openScene({
+      changedBetween: async (from, to) => (from === '2000' ? undefined : Math.abs(+from - +to)),
+    });
+    for (const commit of ['1', '900', '2000']) await scene.of(commit);
+    expect(await scene.again().of('1300')).toMatchObject({ commit: '900', isSetUp: true });
+    expect(scene.made).toEqual(['1', '900', '2000']);
+  });
+
+  it('are other ones for other lock files, set-ups and images', async () => {
+    const keys = ['a', 'b'];
+    const { of, made } = openScene({ wanted: async () => ({ key: (keys.shift() ?? '').repeat(64), files: 1 }) });
+    await of('1');
+    await of('2');
+    expect(made).toEqual(['1', '2']);
+  });
+
+  it('are made again after a failure', async () => {
+    let failures = 1;
+    const scene = openScene();
+    const make = async () => {
+      if (failures-- > 0) throw new Error('no room');
+      return undefined;
+    };
+    const { of } = openScene({ make });
+    await expect(of('1')).rejects.toThrow('no room');
+    expect(await of('1')).toBeNull();
+    expect(scene.made).toEqual([]);
+  });
+
+  it.each([
+    ['the engine takes no overlays', { make: async () => undefined }, 'snapshots'],
+    ['the name of a folder has characters that separate layers', {}, 'a:b'],
+  ])('are not used where %s', async (_, options, name) => {
+    const { snapshots, of } = openScene(options, path.join(tempFolder(), name));
+    expect(await of('1')).toBeNull();
+    expect(await of('2')).toBeNull();
+    expect(snapshots.replaceSetUp).toBe(false);
+  });
+
+  it('are not made of few files without a set-up', async () => {
+    const { of, made } = openScene({ command: null });
+    expect(await of('1')).toBeNull();
+    const large = openScene({ command: null, wanted: async () => ({ key: 'k'.repeat(64), files: 20_000 }) });
+    expect(await large.of('1')).not.toBeNull();
+    expect([...made, ...large.made]).toEqual(['1']);
+  });
+
+  it('make room before a new one is made, and a folder without its facts is none', async () => {
+    const { of, store, top } = openScene({ limitBytes: 0 });
+    const old = (await of('1'))?.id ?? '';
+    const before = new Date(Date.now() - 2 * 3_600_000);
+    await utimes(path.join(top, old, 'snapshot.json'), before, before);
+    await mkdir(path.join(top, 'half'));
+    await of('1000');
+    expect((await store.list()).map(({ commit }) => commit)).toEqual(['1000']);
+    expect(readdirSync(top)).not.toContain(old);
+  });
+});

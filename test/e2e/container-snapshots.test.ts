@@ -1,0 +1,138 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { killIfThere } from '../support/chaos.ts';
+import { createContainerProject } from '../support/container-project.ts';
+import type { ContainerProject } from '../support/container-project.ts';
+import { waitFor } from '../support/project.ts';
+import type { TestTask } from '../support/project.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const INTEGRATION = 'mahabharatha/login/integration';
+
+/** Each time it runs it makes another stamp; like an installer it also leaves what no rule ignores, and changes a file. */
+const SETUP =
+  'mkdir -p node_modules; cat /proc/sys/kernel/random/uuid > node_modules/stamp; echo tool > tool.txt; echo more >> README.md';
+
+const STAMPED = 'test -s node_modules/stamp && test -s tool.txt';
+
+/** Shows the stamp of the set-up that it has met, and spoils what it can. */
+const stamps = (id: string, task: Partial<TestTask> = {}): TestTask => ({
+  id,
+  create: [`${id}.txt`],
+  run: `cat node_modules/stamp > ${id}.txt; git status --short >> ${id}.txt; echo spoiled > node_modules/stamp; echo x > node_modules/left`,
+  verify: 'test -s node_modules/stamp',
+  ...task,
+});
+
+describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipped}`, () => {
+  let project: ContainerProject;
+  beforeAll(buildWorkerImage);
+  beforeEach(async () => {
+    project = await createContainerProject();
+    await project.write('.gitignore', 'node_modules/\n');
+    await project.write('package-lock.json', '{ "version": 1 }\n');
+    project.commit('a project that needs a set-up');
+  });
+  afterEach(async () => {
+    expect(project.leftovers()).toEqual([]);
+    await project.remove();
+  });
+
+  const configure = async (more: string, setup = SETUP): Promise<void> => {
+    const given = await project.read('.mahabharatha/config.yaml');
+    await project.config(`${given.replace('workers:\n', `workers:\n  setup: ${JSON.stringify(setup)}\n`)}${more}`);
+  };
+  const shown = (file: string): string => project.git('show', `${INTEGRATION}:${file}`);
+  const folder = (): string => path.join(project.env['HOME'] ?? '', '.local/state/mahabharatha/runs/snapshots');
+  const begun = async (): Promise<number> =>
+    (await project.events()).filter(({ type }) => type === 'snapshot-begun').length;
+
+  it('have one set-up for twelve tasks, failed attempts and gates, and none sees what another has left', async () => {
+    await configure(
+      `retry: { attempts: 2 }\ngates: [{ name: stamp, command: '${STAMPED} && ! test -e node_modules/left' }]\n`,
+    );
+    const tasks = Array.from({ length: 11 }, (_, index) => stamps(`T${index}`, { level: index < 8 ? 1 : 2 }));
+    await project.graph('login', [...tasks, stamps('FAILS', { level: 1, verify: 'false' })]);
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '4');
+    expect(exit, stdout).toBe(1);
+    const { tasks: ends } = await project.state();
+    expect(ends['FAILS']?.attempts.map(({ outcome }) => outcome)).toEqual([
+      'verification-failed',
+      'verification-failed',
+    ]);
+    const texts = tasks.map(({ id }) => shown(`${id}.txt`).trim().split('\n'));
+    const [stamp = ''] = texts[0] ?? [];
+    expect(stamp).toMatch(/^[0-9a-f-]{36}$/);
+    expect(texts).toEqual(tasks.map(({ id }) => [stamp, `?? ${id}.txt`, '?? tool.txt']));
+    expect(await begun()).toBe(1);
+    expect(project.git('ls-tree', '--name-only', INTEGRATION)).not.toContain('tool.txt');
+    expect(shown('README.md')).toBe(project.git('show', 'main:README.md'));
+  });
+
+  it('have it again after a merge that changes a lock file, and the next run has none', async () => {
+    await configure('');
+    await project.graph('login', [
+      stamps('A', { level: 1 }),
+      { id: 'LOCK', level: 1, modify: ['package-lock.json'], run: 'echo 2 > package-lock.json' },
+      stamps('B', { level: 2 }),
+      stamps('C', { level: 2 }),
+    ]);
+    const first = await project.cli('kurukshetra', '--workers', '2');
+    expect(first.exit, first.stdout).toBe(0);
+    const [a, b, c] = ['A', 'B', 'C'].map((id) => shown(`${id}.txt`).split('\n')[0]);
+    expect(b).toBe(c);
+    expect(a).not.toBe(b);
+    expect(await begun()).toBe(2);
+    expect(readdirSync(folder())).toHaveLength(2);
+    await project.graph('next', [stamps('D')]);
+    const second = await project.cli('kurukshetra', '--feature', 'next', '--workers', '1');
+    expect(second.exit, second.stdout).toBe(0);
+    expect(second.stdout).not.toContain('set-up of');
+    expect(project.git('show', 'mahabharatha/next/integration:D.txt').split('\n')[0]).toBe(a);
+  });
+
+  it('end the run with what the set-up said when it fails, without a charge', async () => {
+    await configure('', 'echo no such package; exit 7');
+    await project.graph('login', [stamps('A'), stamps('B')]);
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '2');
+    expect(exit, stdout).toBe(1);
+    expect(stdout).toMatch(/No task can be done: the set-up ".*" failed: .*7/);
+    expect((await project.cli('logs')).stdout).toMatch(/^\S+ snapshot setup +no such package$/m);
+    const { tasks } = await project.state();
+    for (const id of ['A', 'B']) expect(tasks[id]).toMatchObject({ status: 'pending', failures: 0, losses: 0 });
+    expect(existsSync(folder()) ? readdirSync(folder()) : []).toEqual([]);
+  });
+
+  it('are at their commit whatever the set-up does to its files', async () => {
+    await project.write('check.sh', 'exit 1 # red\n');
+    project.commit('a check');
+    const forge =
+      'touch -r check.sh /tmp/time; printf "exit 0 # red\\n" > check.sh; touch -r /tmp/time check.sh; ' +
+      '(while :; do printf "exit 0 # red\\n" > check.sh; touch -r /tmp/time check.sh; sleep 0.01; done) & ' +
+      'git update-index --assume-unchanged check.sh; git update-index --skip-worktree check.sh';
+    await configure(`gates: [{ name: honest, command: 'bash check.sh' }]\n`, forge);
+    await project.graph('login', [{ id: 'A', create: ['A.txt'], run: 'cat check.sh > A.txt' }]);
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '1');
+    expect(exit, stdout).toBe(1);
+    expect(stdout).toContain('the gates are red already without any task');
+  });
+
+  it('are sound when everything is killed while one is made', async () => {
+    await configure('', `${SETUP}; sleep 2`);
+    await project.graph('login', [stamps('A'), stamps('B')]);
+    const live = project.start('kurukshetra', '--workers', '2');
+    await waitFor('a set-up is under way', async () =>
+      project.containers().some(({ Name, State }) => Name.includes('mahabharatha-snapshot-') && State.Running),
+    );
+    killIfThere(live.pid, 'SIGKILL');
+    await live.end;
+    for (const { Id } of project.containers()) execFileSync('docker', ['kill', Id], { stdio: 'ignore' });
+    const { exit, stdout } = await project.cli('kurukshetra', '--resume');
+    expect(exit, stdout).toBe(0);
+    expect(shown('A.txt')).toMatch(/^[0-9a-f-]{36}\n/);
+    expect(readdirSync(folder())).toHaveLength(1);
+    expect(readdirSync(path.dirname(folder())).filter((name) => name !== 'snapshots')).toEqual([]);
+  });
+});

@@ -146,8 +146,8 @@ async function clearFolders({ context, journal, folders }: LiveRun): Promise<voi
     await folders.clear();
     await removeBrokenRefs(context, journal.state);
   } catch (error) {
-    const text = `what workers have written could not be removed from ${context.ports.store.paths.workers}: ${reasonOf(error)}`;
-    journal.record({ type: 'warning', text });
+    const what = `what workers have written could not be removed from ${context.ports.store.paths.workers}`;
+    journal.record({ type: 'warning', text: `${what}; --resume tries that again: ${reasonOf(error)}` });
   }
 }
 

@@ -9,7 +9,7 @@ export const snapshotErrors = defineErrors({
   },
   SNAPSHOT_FAILED: {
     kind: 'environment',
-    example: { commit: 'a'.repeat(40), reason: 'killed by SIGKILL' },
+    example: { commit: '1f5c0a9d7e34', reason: 'killed by SIGKILL' },
     message: (f) => `The snapshot of ${f.commit.slice(0, 12)} that workers start from could not be made: ${f.reason}.`,
     hint: () => 'See what the engine and the disk say: docker info, df -h — then go on with --resume',
   },

@@ -19,6 +19,7 @@ export const POLICY = {
   startFailures: 3,
   setup: false,
   singleUse: false,
+  verifyAfresh: false,
 };
 
 /** @type {Omit<import('../src/orchestrator/plan.ts').WorkerView, 'attempt'>} */

@@ -38,6 +38,7 @@ const DEFAULTS: Config = {
       pids: 512,
       tmpfs: 1024 ** 3,
       snapshots: 10 * 1024 ** 3,
+      verification: 'fresh-container',
       disk: 10 * 1024 ** 3,
       network: 'allowlist',
       allow: ['anthropic', 'npm'],

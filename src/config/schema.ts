@@ -70,6 +70,12 @@ const container = z.strictObject({
     .describe(
       'Presets (anthropic, npm, pypi, github), names ("example.org", "*.example.org", "example.org:8443"), or an address with its port ("192.168.1.5:8080").',
     ),
+  verification: z
+    .enum(['fresh-container', 'same-container'])
+    .default('fresh-container')
+    .describe(
+      'Where a task is verified. "fresh-container": on its commit, where nothing of its agent is left; "same-container": where its agent has worked, with all that it has left.',
+    ),
   credentials: z
     .enum(['inject', 'handover'])
     .optional()

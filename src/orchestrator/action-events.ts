@@ -22,6 +22,9 @@ export const eventOf = {
   assign: ({ task, number: attempt, worker, base, cause }: ActionOf<'assign'>): RunEvent => {
     return { type: 'attempt-started', task, attempt, worker, base, cause };
   },
+  verify: ({ task, number: attempt, worker, commit, cause }: ActionOf<'verify'>): RunEvent => {
+    return { type: 'verification-started', task, attempt, worker, commit, cause };
+  },
   'run-gates': (action: ActionOf<'run-gates'>, { levels }: RunState): EventOf<'gates-started'> => {
     const { level, worker, commit, count, cause } = action;
     const attempt = gateAttemptId(level, (levels[level]?.gateRuns ?? 0) + 1);

@@ -1,7 +1,7 @@
 import { makeFolder, randomId } from '../lib/index.ts';
 import type { WorkerHandle, WorkerSpec } from '../launchers/index.ts';
 import { asksAgent, branchNames, INSIDE } from '../protocol/index.ts';
-import type { Boot, TaskAssignment, TaskBrief } from '../protocol/index.ts';
+import type { Boot, TaskAssignment, TaskBrief, VerifyAssignment } from '../protocol/index.ts';
 import type { Snapshot } from '../snapshots/index.ts';
 import type { RunState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
@@ -10,7 +10,7 @@ import { eventOf, workerStarted } from './action-events.ts';
 import { whyFresh } from './decide-assignment.ts';
 import { tipOf } from './decide-merge.ts';
 import type { LiveRun } from './live-run.ts';
-import { attemptId, openAttempt } from './plan.ts';
+import { attemptId, hasWork, openAttempt, verificationId } from './plan.ts';
 import type { ActionOf } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { dropIfBroken } from './repair.ts';
@@ -143,12 +143,31 @@ export async function assign({ context, journal, register }: LiveRun, action: Ac
   await context.ports.mail.deliver(worker, assignment);
 }
 
+export async function verify({ context, journal }: LiveRun, action: ActionOf<'verify'>): Promise<void> {
+  journal.record(eventOf.verify(action));
+  await journal.save();
+  await context.ports.mail.deliver(action.worker, verifyAssignment(context, action));
+}
+
+function verifyAssignment(
+  { graph }: RunContext,
+  { task, number, commit }: Pick<ActionOf<'verify'>, 'task' | 'number' | 'commit'>,
+): VerifyAssignment {
+  const { command = 'true', timeoutMs = 0 } = taskOf(graph, task)?.verification ?? {};
+  return { version: 1, kind: 'verify', attempt: verificationId(task, number), base: commit, task, command, timeoutMs };
+}
+
 /** A worker that is taken over may not have received its assignment; a second delivery does no harm. */
 export async function assignAgain(context: RunContext, state: RunState, worker: number): Promise<void> {
   const { options, graph } = context;
   const task = state.workers[worker]?.task ?? null;
   if (task === null || openAttempt(state, worker) === undefined) return;
-  const number = state.tasks[task]?.attempts.at(-1)?.number ?? 0;
+  const attempt = state.tasks[task]?.attempts.at(-1);
+  const number = attempt?.number ?? 0;
+  if (attempt !== undefined && hasWork(attempt)) {
+    const commit = attempt.commit ?? attempt.base;
+    return context.ports.mail.deliver(worker, verifyAssignment(context, { task, number, commit }));
+  }
   const fresh = whyFresh({ state, graph, policy: options.policy }, { task, worker, number }) !== null;
   await context.ports.mail.deliver(worker, taskAssignment(context, state, task, fresh));
 }
@@ -168,6 +187,7 @@ function taskAssignment({ options, graph }: RunContext, state: RunState, id: str
     feedback: known.feedback,
     agent: options.agent,
     limits: options.limits,
+    verify: !options.policy.verifyAfresh,
     fresh,
   };
 }

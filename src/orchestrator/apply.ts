@@ -1,5 +1,5 @@
 import { publishLevel } from './apply-merge.ts';
-import { assign, killWorker, runGates, startWorker } from './apply-workers.ts';
+import { assign, killWorker, runGates, startWorker, verify } from './apply-workers.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Action, FinishAction } from './plan.ts';
 
@@ -21,6 +21,8 @@ export async function apply(run: LiveRun, action: Exclude<Action, FinishAction>)
       return run.examiner.begin(run.journal.state, action);
     case 'assign':
       return assign(run, action);
+    case 'verify':
+      return verify(run, action);
     case 'run-gates':
       return runGates(run, action);
     case 'merge-tasks':

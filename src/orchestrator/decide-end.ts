@@ -4,10 +4,14 @@ import { settleTasks } from './decide-results.ts';
 import { isLive, record } from './plan.ts';
 import type { ActionOf, FinishAction, Snapshot } from './plan.ts';
 
-/** What is recorded at the end of a run, when all workers are stopped. What they finished before still counts. */
+/**
+ * What is recorded at the end of a run, when all workers are stopped. What they finished before still counts; work that
+ * was not verified yet is kept, and a resumed run verifies it.
+ */
 export function decideEnd(snapshot: Snapshot, end: FinishAction): ActionOf<'record'>[] {
   const settled = settleTasks(credible(snapshot)).filter((action) => action.kind === 'record');
-  return [...settled.map(asInterruption), ...stopped(snapshot.state, end), ...gatesLost(snapshot.state, end)];
+  const ended = settled.filter(({ event }) => event.type !== 'verification-lost');
+  return [...ended.map(asInterruption), ...stopped(snapshot.state, end), ...gatesLost(snapshot.state, end)];
 }
 
 /** We have stopped the worker, so it has not died: its attempt is not charged to the task. */

@@ -6,8 +6,9 @@ import { backoffMs } from './backoff.ts';
 import { tooLarge } from './decide-checkout.ts';
 import { chargeOfEnd, goneInWords, lost, notBegun, wasOrchestratorAway } from './decide-losses.ts';
 import { checkOwnership, shownPaths } from './decide-ownership.ts';
+import { settleVerification } from './decide-verification.ts';
 import { taskOf } from '../tasks/index.ts';
-import { attemptFailed, attemptId, finishWith, record } from './plan.ts';
+import { attemptFailed, attemptId, finishWith, hasWork, record } from './plan.ts';
 import type { Action, FinishAction, ObservedTaskResult, Snapshot } from './plan.ts';
 import { survey } from './survey.ts';
 
@@ -32,6 +33,7 @@ interface UnderWay {
 
 function settle(snapshot: Snapshot, work: UnderWay): Action[] {
   const { id, task, attempt } = work;
+  if (hasWork(attempt)) return settleVerification(snapshot, work);
   const view = snapshot.workers.get(attempt.worker);
   const name = attemptId(id, attempt.number);
   if (view?.result?.kind === 'task' && view.result.attempt === name) return judge(snapshot, work, view.result);
@@ -97,15 +99,12 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
   const declared = [...(task?.files.create ?? []), ...(task?.files.modify ?? [])];
   const nothing = noWork(result, declared);
   if (nothing !== undefined) return [failed(work, { ...result, ...nothing, outcome: 'no-change' }, 'failure')];
-  const accepted = record({
-    type: 'attempt-accepted',
-    task: id,
-    attempt: attempt.number,
-    worker: attempt.worker,
-    commit: result.commit ?? attempt.base,
-    detail: result.detail,
-    usage: result.usage,
-  });
+  const done = { commit: result.commit ?? attempt.base, detail: result.detail, usage: result.usage };
+  const own = { task: id, attempt: attempt.number };
+  const accepted =
+    snapshot.policy.verifyAfresh && task?.verification != null
+      ? record({ type: 'attempt-verifying', ...own, work: done })
+      : record({ type: 'attempt-accepted', ...own, worker: attempt.worker, ...done });
   const { ownership } = snapshot.state.settings;
   const verdict = checkOwnership(task ?? OWNS_NOTHING, result.changed, ownership);
   if (verdict.kind === 'none') return [accepted];

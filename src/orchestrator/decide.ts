@@ -5,6 +5,7 @@ import { takeResults } from './decide-examination.ts';
 import { retireWorkers } from './decide-retirement.ts';
 import { settleGates } from './decide-gates.ts';
 import { settleTasks } from './decide-results.ts';
+import { startVerifications } from './decide-verification.ts';
 import { checkWorkers } from './decide-workers.ts';
 import type { Action, Snapshot } from './plan.ts';
 import { finishWith, record } from './plan.ts';
@@ -21,7 +22,16 @@ export function decide(observed: Snapshot): readonly Action[] {
   if (retired.length > 0) return retired;
   const snapshot = credible(observed);
   const ends = [takeResults, settleTasks, settleGates, checkWorkers, stopIfAsked];
-  for (const ask of [...ends, retryTasks, giveUp, blockDependents, openLevel, assignTasks, closeLevel]) {
+  for (const ask of [
+    ...ends,
+    retryTasks,
+    giveUp,
+    blockDependents,
+    openLevel,
+    startVerifications,
+    assignTasks,
+    closeLevel,
+  ]) {
     const actions = ask(snapshot);
     if (actions.length > 0) return actions;
   }

@@ -1,6 +1,6 @@
 import type { CheckoutSize } from './decide-checkout.ts';
 import type { TaskGraph } from '../tasks/index.ts';
-import type { GateResult, Phase, TaskResult } from '../protocol/index.ts';
+import type { GateResult, Phase, TaskResult, VerifyResult } from '../protocol/index.ts';
 import type { AttemptState, RunEvent, RunState, WorkerState } from '../state/index.ts';
 
 /** A worker's result with what the repository says about its commit. */
@@ -32,7 +32,7 @@ export interface WorkerView {
   readonly heartbeatAt: string | null;
   /** Time since its last new heartbeat, or since its start. */
   readonly silentMs: number;
-  readonly result: ObservedTaskResult | GateResult | null;
+  readonly result: ObservedTaskResult | GateResult | VerifyResult | null;
   /** The result that it reports for a task's attempt; null when the result of its own attempt is under examination. */
   readonly claim: TaskResult | null;
   /** The result of its attempt is under examination. */
@@ -63,6 +63,8 @@ export interface Policy {
   readonly setup: boolean;
   /** A worker does one assignment, and is ended before its result is weighed. */
   readonly singleUse: boolean;
+  /** A task's verification runs on its commit, in a worker in which nothing else has run. */
+  readonly verifyAfresh: boolean;
 }
 
 export interface StopRequest {
@@ -128,6 +130,14 @@ export type Action =
       readonly level: number;
       readonly worker: number;
       readonly count: number;
+      readonly commit: string;
+      readonly cause: string;
+    }
+  | {
+      readonly kind: 'verify';
+      readonly task: string;
+      readonly worker: number;
+      readonly number: number;
       readonly commit: string;
       readonly cause: string;
     }
@@ -209,7 +219,13 @@ const GATES = '@gates-of-level-';
 export const gateAttemptId = (level: number, run: number): string => attemptId(`${GATES}${level}`, run);
 export const isGateRun = (work: string | null): boolean => work?.startsWith(GATES) ?? false;
 
-/** The attempt that a worker has; undefined when it has none, or gates. */
+/** The agent's part of an open attempt is over, and its work is there to be verified. */
+export const hasWork = ({ outcome, commit }: AttemptState): boolean => outcome === null && commit !== null;
+
+/** What a worker calls the verification of an attempt's work. */
+export const verificationId = (task: string, number: number): string => `${attemptId(task, number)}@verification`;
+
+/** The attempt that a worker has, or the verification of one; undefined when it has neither, or gates. */
 export function openAttempt(
   { tasks, workers }: RunState,
   worker: number,
@@ -217,6 +233,7 @@ export function openAttempt(
   const id = workers[worker]?.task ?? '';
   const last = tasks[id]?.attempts.at(-1);
   if (last?.worker !== worker || last.outcome !== null) return undefined;
+  if (hasWork(last)) return { name: verificationId(id, last.number), base: last.commit ?? last.base };
   return { name: attemptId(id, last.number), base: last.base };
 }
 
@@ -241,6 +258,8 @@ function formatAction(action: Action): string {
       return `assign ${attemptId(action.task, action.number)} to ${action.worker} on ${action.base.slice(0, 7)}: ${action.cause}${action.fresh === null ? '' : `; afresh, as ${action.fresh}`}`;
     case 'run-gates':
       return `run-gates of level ${action.level} with ${action.count} tasks on ${action.worker} at ${action.commit.slice(0, 7)}: ${action.cause}`;
+    case 'verify':
+      return `verify ${attemptId(action.task, action.number)} on ${action.worker} at ${action.commit.slice(0, 7)}: ${action.cause}`;
     case 'merge-tasks':
       return `merge-tasks ${action.tasks.join(' ')} into level ${action.level}: ${action.cause}`;
     case 'publish':

@@ -11,6 +11,8 @@ const KEPT_ATTEMPTS = 10;
 type TaskEvent =
   | 'attempt-started'
   | 'attempt-verifying'
+  | 'verification-started'
+  | 'verification-lost'
   | 'attempt-accepted'
   | 'attempt-failed'
   | 'task-failed'
@@ -20,7 +22,9 @@ type TaskEvent =
 
 export const TASK_CHANGES: Changes<TaskEvent> = {
   'attempt-started': attemptStarted,
-  'attempt-verifying': (state, { task }) => changeTask(state, task, { status: 'verifying' }),
+  'attempt-verifying': attemptVerifying,
+  'verification-started': verificationStarted,
+  'verification-lost': verificationLost,
   'attempt-accepted': attemptAccepted,
   'attempt-failed': attemptFailed,
   'task-failed': (state, { task, cause }) => changeTask(state, task, { status: 'failed', cause }),
@@ -48,14 +52,43 @@ function attemptStarted(state: RunState, event: EventOf<'attempt-started'>): Run
   return changeWorker(started, event.worker, { task: event.task });
 }
 
-function endAttempt(state: RunState, id: string, number: number, end: Partial<AttemptState>): AttemptState[] {
+function changeAttempt(state: RunState, id: string, number: number, change: Partial<AttemptState>): AttemptState[] {
   const attempts = state.tasks[id]?.attempts ?? [];
-  return attempts.map((attempt) => (attempt.number === number ? { ...attempt, ...end } : attempt));
+  return attempts.map((attempt) => (attempt.number === number ? { ...attempt, ...change } : attempt));
+}
+
+/** The worker's part is over when another one verifies its work. */
+function attemptVerifying(state: RunState, { task, attempt: number, work }: EventOf<'attempt-verifying'>): RunState {
+  const status = 'verifying';
+  if (work === undefined) return changeTask(state, task, { status });
+  const worker = state.tasks[task]?.attempts.find((attempt) => attempt.number === number)?.worker ?? 0;
+  const attempts = changeAttempt(state, task, number, work);
+  return addCost(freeWorker(changeTask(state, task, { status, attempts }), worker, task), work.usage);
+}
+
+function verificationStarted(state: RunState, { task, attempt, worker }: EventOf<'verification-started'>): RunState {
+  const attempts = changeAttempt(state, task, attempt, { worker });
+  return changeWorker(changeTask(state, task, { attempts }), worker, { task });
+}
+
+function verificationLost(state: RunState, event: EventOf<'verification-lost'>): RunState {
+  const { task, attempt: number, charge } = event;
+  const known = state.tasks[task];
+  const worker = known?.attempts.find((attempt) => attempt.number === number)?.worker;
+  if (known === undefined || worker === undefined) return state;
+  return freeWorker(changeTask(state, task, { losses: known.losses + (charge === 'loss' ? 1 : 0) }), worker, task);
 }
 
 function attemptAccepted(state: RunState, event: EventOf<'attempt-accepted'>): RunState {
   const { task, attempt: number, commit, detail, usage } = event;
-  const attempts = endAttempt(state, task, number, { outcome: 'accepted', endedAt: event.at, commit, detail, usage });
+  const before = state.tasks[task]?.attempts.find((attempt) => attempt.number === number);
+  const attempts = changeAttempt(state, task, number, {
+    outcome: 'accepted',
+    endedAt: event.at,
+    commit,
+    detail,
+    usage,
+  });
   const base = attempts.find((attempt) => attempt.number === number)?.base;
   const accepted = changeTask(state, task, {
     status: 'complete',
@@ -67,7 +100,8 @@ function attemptAccepted(state: RunState, event: EventOf<'attempt-accepted'>): R
     cause: null,
     feedback: null,
   });
-  return addCost(freeWorker(accepted, event.worker, task), usage);
+  const freed = freeWorker(accepted, event.worker, task);
+  return before?.usage == null ? addCost(freed, usage) : freed;
 }
 
 function attemptFailed(state: RunState, event: EventOf<'attempt-failed'>): RunState {
@@ -84,7 +118,7 @@ function attemptFailed(state: RunState, event: EventOf<'attempt-failed'>): RunSt
   };
   const failed = changeTask(state, id, {
     status: 'pending',
-    attempts: endAttempt(state, id, number, end),
+    attempts: changeAttempt(state, id, number, end),
     failures: task.failures + (event.charge === 'failure' ? 1 : 0),
     losses: task.losses + (event.charge === 'loss' ? 1 : 0),
     backoffs: event.charge === 'backoff' ? task.backoffs + 1 : 0,

@@ -1,6 +1,7 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode, isMissing, libErrors, randomId, removeTree, repeated } from '../lib/index.ts';
+import { SNAPSHOT_DRAFT } from '../protocol/index.ts';
 import type { Ports } from './ports.ts';
 
 type CheckoutPorts = Pick<Ports, 'repository' | 'store'>;
@@ -56,7 +57,8 @@ async function removeOnce({ repository, store }: CheckoutPorts): Promise<void> {
   await removeTree(store.paths.copies);
   const names = await readdir(store.paths.workers).catch((): string[] => []);
   for (const name of names) {
-    if (name.startsWith(GONE)) await removeTree(path.join(store.paths.workers, name));
+    if (name.startsWith(GONE) || name.startsWith(SNAPSHOT_DRAFT))
+      await removeTree(path.join(store.paths.workers, name));
     if (!/^\d+$/.test(name)) continue;
     const { worktree, gitDir } = store.paths.worker(Number(name));
     await repository.removeWorktree(worktree);

@@ -5,7 +5,7 @@ import type { RunState, WorkerState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import type { WorkerEnd } from './decide-losses.ts';
 import type { Examiner } from './examine.ts';
-import { attemptId, isLive, openAttempt } from './plan.ts';
+import { isLive, openAttempt } from './plan.ts';
 import type { WorkerView } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import type { WorkerRegister } from './worker-register.ts';
@@ -58,7 +58,7 @@ export function createWorkerViews(sources: ViewSources): (state: RunState) => Pr
     const live = Object.entries(state.workers).filter(([, worker]) => isLive(worker));
     const views = live.map(async ([key, worker]) => {
       const number = Number(key);
-      const work = workOf(sources, state, worker, isFirst);
+      const work = workOf(sources, state, number, isFirst);
       const memory = remember(memories.get(number), { number, session: worker.session, work });
       memories.set(number, memory);
       return [number, await viewOf(sources, state, worker, memory)] as const;
@@ -68,10 +68,9 @@ export function createWorkerViews(sources: ViewSources): (state: RunState) => Pr
   };
 }
 
-function workOf({ context }: ViewSources, state: RunState, { task }: WorkerState, inherited: boolean): Work {
-  const attempt = state.tasks[task ?? '']?.attempts.at(-1);
+function workOf({ context }: ViewSources, state: RunState, worker: number, inherited: boolean): Work {
   return {
-    id: task === null || attempt === undefined ? task : attemptId(task, attempt.number),
+    id: openAttempt(state, worker)?.name ?? state.workers[worker]?.task ?? null,
     since: context.ports.clock.monotonic(),
     systemSince: systemClock.monotonic(),
     inherited,

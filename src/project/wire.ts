@@ -104,6 +104,7 @@ type GivenOptions = Pick<RunOptions, 'agent' | 'copies' | 'deadlineMs' | 'env' |
   Pick<Policy, 'singleUse'>;
 
 export function runOptions({ workers, retry }: Config, { singleUse, ...given }: GivenOptions): RunOptions {
+  const { verification } = workers.container;
   return {
     ...given,
     policy: {
@@ -115,6 +116,7 @@ export function runOptions({ workers, retry }: Config, { singleUse, ...given }: 
       startFailures: START_FAILURES,
       setup: workers.setup !== undefined,
       singleUse,
+      verifyAfresh: singleUse && verification === 'fresh-container',
     },
     limits: { totalMs: workers.task_timeout, idleMs: workers.idle_timeout, completionMs: COMPLETION_MS },
     leaseMs: workers.lease,

@@ -55,6 +55,8 @@ const taskAssignment = z.strictObject({
   feedback: z.string().nullable(),
   agent: agentSpec,
   limits,
+  /** Its verification runs in this worktree, after the agent; otherwise elsewhere, on its commit. */
+  verify: z.boolean(),
   /** The last attempt failed in this worktree: ignored files are removed, too, and the set-up runs again. */
   fresh: z.boolean(),
 });
@@ -69,13 +71,28 @@ export type GateSpec = z.infer<typeof gateSpec>;
 
 const gateAssignment = z.strictObject({ ...common, kind: z.literal('gate'), gates: z.array(gateSpec) });
 
+const verifyAssignment = z.strictObject({
+  ...common,
+  kind: z.literal('verify'),
+  task: z.string(),
+  command: z.string(),
+  timeoutMs: z.number(),
+});
+
 const prepareAssignment = z.strictObject({ ...common, kind: z.literal('prepare') });
 
 /** What the orchestrator gives a worker to do: written to `inbox/assignment.json`, replaced as a whole. */
-export const assignment = z.discriminatedUnion('kind', [taskAssignment, gateAssignment, prepareAssignment]);
+export const assignment = z.discriminatedUnion('kind', [
+  taskAssignment,
+  gateAssignment,
+  verifyAssignment,
+  prepareAssignment,
+]);
 export type Assignment = z.infer<typeof assignment>;
 export type TaskAssignment = z.infer<typeof taskAssignment>;
 export type GateAssignment = z.infer<typeof gateAssignment>;
+/** To verify the work of an attempt, of which `base` is the commit. */
+export type VerifyAssignment = z.infer<typeof verifyAssignment>;
 /** To check out `base` and to set it up, and nothing more: for a snapshot. */
 export type PrepareAssignment = z.infer<typeof prepareAssignment>;
 

@@ -7,6 +7,7 @@ export type {
   Limits,
   TaskAssignment,
   TaskBrief,
+  VerifyAssignment,
 } from './assignment.ts';
 export { boot, lease } from './boot.ts';
 export type { Boot, Lease } from './boot.ts';
@@ -34,6 +35,7 @@ export {
   commitMessage,
   COPIES,
   EGRESS_LOG,
+  SNAPSHOT_DRAFT,
   SNAPSHOT_MAKER,
   TASK_TRAILER,
   trialRef,
@@ -41,4 +43,14 @@ export {
 export { readRefusal } from './refusal.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
 export { addUsage, NO_USAGE, outcome, STATUS_LIMIT, TEXT_LIMIT, TROUBLE_LIMIT, usage, workerStatus } from './status.ts';
-export type { GateReport, GateResult, Outcome, Phase, Prepared, TaskResult, Usage, WorkerStatus } from './status.ts';
+export type {
+  GateReport,
+  GateResult,
+  Outcome,
+  Phase,
+  Prepared,
+  TaskResult,
+  Usage,
+  VerifyResult,
+  WorkerStatus,
+} from './status.ts';

@@ -45,3 +45,6 @@ export function attemptRefs(feature: string): string {
 
 /** The number of a worker that makes snapshots: no other worker has it. */
 export const SNAPSHOT_MAKER = 64;
+
+/** What begins the name of a folder, beside those of workers, in which a snapshot is made. */
+export const SNAPSHOT_DRAFT = 'snapshot-';

@@ -106,6 +106,18 @@ const gateResult = z.strictObject({
 });
 export type GateResult = z.infer<typeof gateResult>;
 
+const verifyResult = z.strictObject({
+  kind: z.literal('verify'),
+  attempt: z.string(),
+  ok: z.boolean(),
+  detail: text,
+  /** The end of what it printed, when it failed. */
+  output: text,
+  /** Why it could not be run at all. */
+  error: text.nullable(),
+});
+export type VerifyResult = z.infer<typeof verifyResult>;
+
 /** The worktree is as the assignment `prepare` wants it. */
 const prepared = z.strictObject({
   kind: z.literal('prepared'),
@@ -141,7 +153,7 @@ export const workerStatus = z.strictObject({
   at: z.string().max(64),
   /** Tokens and cost of the running attempt so far. */
   usage: reportedUsage.nullable(),
-  result: z.discriminatedUnion('kind', [taskResult, gateResult, prepared]).nullable(),
+  result: z.discriminatedUnion('kind', [taskResult, gateResult, verifyResult, prepared]).nullable(),
   /** The output of a failed set-up, with which the run stops. */
   setupFailure: text.nullable(),
   /**

@@ -17,7 +17,7 @@ import {
 import type { Environment } from '../lib/index.ts';
 import { createFolderMail } from '../mail/index.ts';
 import type { Mail } from '../mail/index.ts';
-import { branchNames, INSIDE, SNAPSHOT_MAKER, workerStatus } from '../protocol/index.ts';
+import { branchNames, INSIDE, SNAPSHOT_DRAFT, SNAPSHOT_MAKER, workerStatus } from '../protocol/index.ts';
 import type { Boot, WorkerStatus } from '../protocol/index.ts';
 import { snapshotErrors } from './errors.ts';
 import { partsOf } from './store.ts';
@@ -29,8 +29,6 @@ const UNLIMITED_MS = 15 * 60_000;
 /** Git's index has about 100 bytes a file. */
 const INDEX_BYTES = 1024 ** 3;
 const ASSIGNMENT = '@snapshot.1';
-/** Drafts are in the folder of the run, and go with it. */
-const DRAFT = 'snapshot-';
 
 export interface Maker {
   readonly feature: string;
@@ -69,7 +67,7 @@ export type MakeSnapshot = (
  */
 export function snapshotMaker(maker: Maker): MakeSnapshot {
   return async (request) => {
-    const draft = path.join(maker.paths.workers, `${DRAFT}${randomId()}`);
+    const draft = path.join(maker.paths.workers, `${SNAPSHOT_DRAFT}${randomId()}`);
     const kept = path.join(draft, 'kept');
     const { tree, setUp, index } = partsOf(kept);
     const { commit, key } = request;
@@ -123,7 +121,7 @@ async function prepare(maker: Maker, request: Request, side: Side, step: Step): 
   await mail.brief(SNAPSHOT_MAKER, boot);
   await mail.deliver(SNAPSHOT_MAKER, { version: 1, kind: 'prepare', attempt: ASSIGNMENT, base: commit });
   const spec = await specOf(maker, boot, side, { ...step, commit });
-  stop.throwIfAborted();
+  goOn(stop);
   const handle = await launcher.start(spec);
   try {
     await untilPrepared(maker, { handle, mail, commit, stop, setup: step.setup });
@@ -194,7 +192,7 @@ async function untilPrepared({ launcher, redact }: Maker, waiting: Waiting): Pro
       const isLast = isOver;
       if (isPrepared(commit, await readStatus(mail, handle.session, redact))) return;
       if (isLast) throw failureOf(commit, setup, (await end).exit);
-      stop.throwIfAborted();
+      goOn(stop);
       if (systemClock.monotonic() > until)
         throw snapshotErrors.SNAPSHOT_FAILED({ commit, reason: `it was not ready after ${inSeconds(limitMs)}` });
       await sleep(TICK_MS, AbortSignal.any([rung.signal, stop]));
@@ -203,6 +201,10 @@ async function untilPrepared({ launcher, redact }: Maker, waiting: Waiting): Pro
   } finally {
     watch.close();
   }
+}
+
+function goOn(stop: AbortSignal): void {
+  if (stop.aborted) throw new Error('the run is being stopped');
 }
 
 function isPrepared(commit: string, status: WorkerStatus | undefined): boolean {

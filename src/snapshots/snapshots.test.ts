@@ -48,6 +48,14 @@ describe('the snapshots of a run', () => {
     expect(news).toEqual(['snapshot-begun', 'snapshot-made', 'snapshot-begun', 'snapshot-made']);
   });
 
+  it('are made one after the other, also when a known one is asked for in between', async () => {
+    const { of, made } = openScene();
+    await of('1');
+    const all = await Promise.all(['1000', '1', '1100'].map(of));
+    expect(all.map((one) => one?.commit)).toEqual(['1000', '1', '1000']);
+    expect(made).toEqual(['1', '1000']);
+  });
+
   it('are found again by the next run, the nearest first; none of a commit that is gone', async () => {
     const scene = openScene({
       changedBetween: async (from, to) => (from === '2000' ? undefined : Math.abs(+from - +to)),

@@ -67,8 +67,10 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       return !isRefused && options.command !== null;
     },
     of: (commit, asking) => {
+      const before = known.get(commit);
+      if (before !== undefined) return before;
       // One after the other: the snapshot of one commit may serve the next.
-      const asked = known.get(commit) ?? queue.then(() => find(commit, asking));
+      const asked = queue.then(() => find(commit, asking));
       known.set(commit, asked);
       queue = asked.catch(() => known.delete(commit));
       return asked;

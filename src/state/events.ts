@@ -68,7 +68,30 @@ export type RunEvent =
       readonly base: string;
       readonly cause: string;
     }
-  | { readonly type: 'attempt-verifying'; readonly task: string; readonly attempt: number }
+  | {
+      readonly type: 'attempt-verifying';
+      readonly task: string;
+      readonly attempt: number;
+      /** The agent's work, when it is verified by another worker than the attempt's. */
+      readonly work?: { readonly commit: string; readonly detail: string; readonly usage: Usage | null };
+    }
+  | {
+      /** A worker verifies the work of an attempt. */
+      readonly type: 'verification-started';
+      readonly task: string;
+      readonly attempt: number;
+      readonly worker: number;
+      readonly commit: string;
+      readonly cause: string;
+    }
+  | {
+      /** The work is verified again. */
+      readonly type: 'verification-lost';
+      readonly task: string;
+      readonly attempt: number;
+      readonly charge: AttemptCharge;
+      readonly cause: string;
+    }
   | {
       readonly type: 'attempt-accepted';
       readonly task: string;

@@ -179,6 +179,7 @@ async function check({ context, assignment, log }: Attempt, work: Work, reported
     return { outcome: 'no-change', detail, feedback: `${detail}. What was reported at the end: ${reported.detail}` };
   }
   if (verification === null) return { ...reported, detail: `${reported.detail}; there is no verification` };
+  if (!assignment.verify) return reported;
   await context.reporter.update({ phase: 'verifying' });
   const { command, timeoutMs } = verification;
   const result = await runShell(context, { source: 'verify', command, timeoutMs, log });

@@ -4,7 +4,15 @@ import { isMachineTrouble, openWorkspace } from '../git/index.ts';
 import { watchLease } from '../lease/index.ts';
 import { reasonOf, systemClock, within } from '../lib/index.ts';
 import { BUNDLE, COPIES, MARKS, TEXT_LIMIT } from '../protocol/index.ts';
-import type { Assignment, Boot, GateResult, Prepared, TaskResult, WorkerStatus } from '../protocol/index.ts';
+import type {
+  Assignment,
+  Boot,
+  GateResult,
+  Prepared,
+  TaskResult,
+  VerifyResult,
+  WorkerStatus,
+} from '../protocol/index.ts';
 import { runAttempt } from './attempt.ts';
 import { LEASE_LOST } from './context.ts';
 import type { WorkerContext } from './context.ts';
@@ -13,6 +21,7 @@ import { openInbox, readBoot } from './inbox.ts';
 import { createLog } from './log.ts';
 import { startReporter } from './reporter.ts';
 import { findSurroundings } from './surroundings.ts';
+import { runVerification } from './verification.ts';
 import { createWorktreeSetup, SetupFailed } from './worktree-setup.ts';
 import type { WorktreeSetup } from './worktree-setup.ts';
 
@@ -94,15 +103,18 @@ async function work(context: WorkerContext, inboxFolder: string): Promise<void> 
   }
 }
 
+type Result = TaskResult | GateResult | VerifyResult | Prepared;
+
 /** An error becomes a result. Only a failed set-up ends the worker, because no task can be done. */
 async function carryOut(
   context: WorkerContext,
   setup: WorktreeSetup,
   assignment: Assignment,
-): Promise<TaskResult | GateResult | Prepared | undefined> {
+): Promise<Result | undefined> {
   try {
     if (assignment.kind === 'task') return await runAttempt(context, setup, assignment);
     if (assignment.kind === 'gate') return await runGates(context, setup, assignment);
+    if (assignment.kind === 'verify') return await runVerification(context, setup, assignment);
     await setup.prepare({ base: assignment.base, fresh: false });
     return { kind: 'prepared', attempt: assignment.attempt, error: null };
   } catch (error) {
@@ -118,8 +130,11 @@ async function carryOut(
   }
 }
 
-function failed(assignment: Assignment, detail: string): TaskResult | GateResult | Prepared {
-  if (assignment.kind === 'prepare') return { kind: 'prepared', attempt: assignment.attempt, error: detail };
+function failed(assignment: Assignment, detail: string): Result {
+  const { attempt } = assignment;
+  if (assignment.kind === 'prepare') return { kind: 'prepared', attempt, error: detail };
+  if (assignment.kind === 'verify')
+    return { kind: 'verify', attempt, ok: false, detail: '', output: '', error: detail };
   if (assignment.kind === 'gate') return { kind: 'gate', attempt: assignment.attempt, gates: [], error: detail };
   return {
     kind: 'task',

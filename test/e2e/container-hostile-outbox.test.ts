@@ -64,7 +64,8 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has written${w
   }
 
   it('may have anything as its bundle: its task fails with the reason, and nothing else is harmed', async () => {
-    project = await createContainerProject();
+    // The verification is where the commit is there already.
+    project = await createContainerProject({ container: 'network: none\nverification: same-container' });
     const host = `${project.inWorkers('login')}/$(git symbolic-ref HEAD | grep -o '[0-9]*$')/git`;
     const other = (ref: string): string =>
       `git update-ref ${ref} HEAD && git bundle create --quiet ${BUNDLE} ${ref} ^HEAD~1`;

@@ -18,6 +18,7 @@ import { buildImages, CLAUDE_CODE_VERSION, findRunImage } from '../../src/images
 import type { BuildRequest, BuiltImage } from '../../src/images/index.ts';
 import { randomId } from '../../src/lib/index.ts';
 import { workerStatus } from '../../src/protocol/index.ts';
+import type { Boot } from '../../src/protocol/index.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -291,11 +292,10 @@ function workerFolders(): { mounts: string[]; status: string } {
   execFileSync('git', ['init', '--quiet', '--initial-branch=w', `--separate-git-dir=${gitdir}`, worktree]);
   const author = ['-c', 'user.name=T', '-c', 'user.email=t@example.invalid'];
   execFileSync('git', [...author, 'commit', '--quiet', '--allow-empty', '-m', 'first'], { cwd: worktree });
-  const boot = { version: 1, runId: 'r', feature: 'f', worker: 0, session: 's', branch: 'w', leaseMs: 60_000 };
-  writeFileSync(
-    path.join(inbox, 'worker.json'),
-    JSON.stringify({ ...boot, checkedOut: null, bundles: true, singleUse: true, setup: null, stopGraceMs: 1000 }),
-  );
+  const names = { runId: 'r', feature: 'f', worker: 0, session: 's', branch: 'w' };
+  const start = { checkedOut: null, setUp: false, bundles: true, singleUse: true, setup: null };
+  const boot: Boot = { version: 1, ...names, ...start, leaseMs: 60_000, stopGraceMs: 1000 };
+  writeFileSync(path.join(inbox, 'worker.json'), JSON.stringify(boot));
   writeFileSync(path.join(shared, 'lease.json'), JSON.stringify({ version: 1, owner: 'o', beat: 1 }));
   writeFileSync(path.join(worktree, '.git'), 'gitdir: /gitdir\n');
   giveAway(folder);

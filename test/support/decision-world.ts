@@ -3,11 +3,11 @@ import { createWaits } from '../../src/orchestrator/backoff.ts';
 import type { CheckoutSize } from '../../src/orchestrator/decide-checkout.ts';
 import { decide } from '../../src/orchestrator/decide.ts';
 import { decideMerges, tipOf } from '../../src/orchestrator/decide-merge.ts';
-import { attemptId, formatActions, isGateRun } from '../../src/orchestrator/plan.ts';
+import { attemptId, formatActions, isGateRun, verificationId } from '../../src/orchestrator/plan.ts';
 import type { Action, Policy, Snapshot, WorkerView } from '../../src/orchestrator/plan.ts';
 import { firstState } from '../../src/orchestrator/first-state.ts';
 import { reduce } from '../../src/orchestrator/reduce.ts';
-import type { GateResult, TaskResult } from '../../src/protocol/index.ts';
+import type { GateResult, TaskResult, VerifyResult } from '../../src/protocol/index.ts';
 import type { RunEvent, RunSettings, RunState } from '../../src/state/index.ts';
 import { parseGraph } from '../../src/tasks/index.ts';
 import type { TaskGraph } from '../../src/tasks/index.ts';
@@ -32,6 +32,8 @@ export interface World {
   reports(worker: number, result: Partial<TaskResult> & Partial<Observed>): void;
   gatesAre(color: 'green' | 'red', worker: number, log?: string): void;
   gatesCannotRun(worker: number, error: string): void;
+  /** The verification on this worker ends so. */
+  verifies(worker: number, end: Partial<VerifyResult>): void;
   dies(worker: number, how?: string): void;
   /** A retired worker is gone; what it reported stays. */
   isRemoved(worker: number): void;
@@ -51,6 +53,7 @@ export const POLICY: Policy = {
   startFailures: 3,
   setup: true,
   singleUse: false,
+  verifyAfresh: false,
 };
 export const EMPTY_VIEW: WorkerView = {
   alive: true,
@@ -83,6 +86,7 @@ export interface WorldTask {
   readonly creates?: readonly string[];
   readonly minutes?: number;
   readonly run?: string;
+  readonly verify?: string;
 }
 
 export function createWorld(
@@ -145,6 +149,11 @@ export function createWorld(
         const started = eventOf['run-gates'](action, state);
         views.set(action.worker, { ...EMPTY_VIEW, phase: 'gating', attempt: started.attempt });
         return record(started);
+      }
+      case 'verify': {
+        const { task, number, worker } = action;
+        views.set(worker, { ...EMPTY_VIEW, phase: 'verifying', attempt: verificationId(task, number) });
+        return record(eventOf.verify(action));
       }
       case 'merge-tasks': {
         const { level, tasks: merged } = action;
@@ -231,6 +240,11 @@ export function createWorld(
       const attempt = views.get(worker)?.attempt ?? '';
       views.set(worker, { ...EMPTY_VIEW, result: { kind: 'gate', attempt, gates: [], error } });
     },
+    verifies: (worker, end) => {
+      const attempt = views.get(worker)?.attempt ?? '';
+      const result: VerifyResult = { kind: 'verify', attempt, ok: true, detail: '', output: '', error: null, ...end };
+      views.set(worker, { ...EMPTY_VIEW, result });
+    },
     dies: (worker, how = 'killed by SIGKILL') => views.set(worker, { ...EMPTY_VIEW, alive: false, exit: how }),
     isRemoved: (worker) =>
       views.set(worker, { ...(views.get(worker) ?? EMPTY_VIEW), alive: false, exit: 'killed by SIGKILL' }),
@@ -252,7 +266,7 @@ export function createWorld(
 export function graphOf(tasks: readonly WorldTask[]): TaskGraph {
   const parsed = parseGraph({
     feature: 'f',
-    tasks: tasks.map(({ id, level, needs = [], creates = [`${id}.txt`], minutes, run }) => ({
+    tasks: tasks.map(({ id, level, needs = [], creates = [`${id}.txt`], minutes, run, verify }) => ({
       id,
       title: id,
       ...(level === undefined ? {} : { level }),
@@ -260,6 +274,7 @@ export function graphOf(tasks: readonly WorldTask[]): TaskGraph {
       files: { create: creates },
       estimate_minutes: minutes,
       run,
+      verification: verify === undefined ? undefined : { command: verify },
     })),
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));

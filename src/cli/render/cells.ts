@@ -88,6 +88,7 @@ export function moveBy(event: RecordedEvent, { tasks, levels }: Cells): void {
       return begin(tasks.get(event.doing ?? ''));
     case 'attempt-started':
     case 'attempt-verifying':
+    case 'verification-started':
       return begin(task);
     case 'attempt-failed':
       begin(task);

@@ -46,7 +46,10 @@ const LINES: { readonly [Type in RecordedEvent['type']]: (event: EventOf<Type>) 
 
   'attempt-started': ({ task, worker, attempt, cause }) =>
     plain(line`${task} → worker ${worker} (attempt ${attempt}: ${firstLine(cause)})`),
-  'attempt-verifying': ({ task }) => quiet(line`${task} is being verified`),
+  'attempt-verifying': ({ task, work }) =>
+    quiet(work === undefined ? line`${task} is being verified` : line`${task} has work: ${firstLine(work.detail)}`),
+  'verification-started': ({ task, worker }) => quiet(line`${task} is being verified by worker ${worker}`),
+  'verification-lost': ({ task, cause }) => bad(line`${task} is verified again: ${firstLine(cause)}`),
   'attempt-accepted': ({ task, detail }) => good(line`${task} done: ${detail}`),
   'attempt-failed': ({ task, attempt, outcome, detail }) =>
     bad(line`${task} attempt ${attempt} failed (${outcome}): ${firstLine(detail)}`),

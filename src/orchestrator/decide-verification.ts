@@ -1,0 +1,91 @@
+import { firstLine } from '../lib/text/words.ts';
+import type { VerifyResult } from '../protocol/index.ts';
+import type { AttemptState, TaskState } from '../state/index.ts';
+import { taskOf } from '../tasks/index.ts';
+import { findWorker } from './decide-assignment.ts';
+import { chargeOfEnd, endOf, wasOrchestratorAway } from './decide-losses.ts';
+import { attemptFailed, hasWork, record, verificationId } from './plan.ts';
+import type { Action, Snapshot, WorkerView } from './plan.ts';
+import { survey } from './survey.ts';
+
+interface Verification {
+  readonly id: string;
+  readonly task: TaskState;
+  readonly attempt: AttemptState;
+}
+
+/** Starts what is to be verified: work that is done and waits comes before new work. */
+export function startVerifications(snapshot: Snapshot): Action[] {
+  const taken = new Set<number>();
+  return survey(snapshot).underWay.flatMap(({ id, task }): Action[] => {
+    const attempt = task.attempts.at(-1);
+    if (attempt === undefined || !hasWork(attempt) || snapshot.state.workers[attempt.worker]?.task === id) return [];
+    const command = taskOf(snapshot.graph, id)?.verification?.command;
+    if (command === undefined) return [acceptedBy({ id, task, attempt }, 'there is no verification any more')];
+    const { worker, start } = findWorker(snapshot, taken);
+    if (worker === undefined) return [];
+    taken.add(worker);
+    const commit = attempt.commit ?? attempt.base;
+    const verify: Action = {
+      kind: 'verify',
+      task: id,
+      worker,
+      number: attempt.number,
+      commit,
+      cause: 'its work is there',
+    };
+    return start === undefined ? [verify] : [{ kind: 'start-worker', worker, base: commit, cause: start }, verify];
+  });
+}
+
+/** What follows for an attempt whose work is being verified, or waits for that. */
+export function settleVerification(snapshot: Snapshot, verification: Verification): Action[] {
+  const { id, attempt } = verification;
+  // It waits, or its worker has got it a moment ago and is in no view yet.
+  if (snapshot.state.workers[attempt.worker]?.task !== id) return [];
+  const view = snapshot.workers.get(attempt.worker);
+  const { result } = view ?? {};
+  if (result?.kind === 'verify' && result.attempt === verificationId(id, attempt.number))
+    return judge(snapshot, verification, result);
+  if (view?.alive) return [];
+  return died(snapshot, verification, view);
+}
+
+function judge(snapshot: Snapshot, verification: Verification, result: VerifyResult): Action[] {
+  const { id, attempt } = verification;
+  const command = taskOf(snapshot.graph, id)?.verification?.command ?? '';
+  if (result.error !== null) return [lost(snapshot, verification, `it could not be run: ${firstLine(result.error)}`)];
+  if (result.ok) return [acceptedBy(verification, `verified by: ${command}`)];
+  const detail = `the verification "${command}" failed: ${result.detail}`;
+  return [refused(attempt, id, detail, `${detail}\nIts output:\n${result.output}`.trimEnd())];
+}
+
+/** What exceeds a limit, or makes a set-up fail that does not fail elsewhere, is the work itself. */
+function died(snapshot: Snapshot, verification: Verification, view: WorkerView | undefined): Action[] {
+  const { id, attempt } = verification;
+  const how = endOf(snapshot, attempt.worker);
+  const fault = view?.setupFailure ?? (view?.overLimit === true ? how : undefined);
+  if (fault === undefined) return [lost(snapshot, verification, `worker ${attempt.worker} died: ${how}`)];
+  const detail = `its verification could not be run: ${fault}`;
+  const { worker } = attempt;
+  // The failed set-up is that of this work, and does not end the run.
+  const ended = record({ type: 'worker-exited', worker, expected: true, cause: firstLine(fault) });
+  return [refused(attempt, id, detail, detail), ended];
+}
+
+/** The work is kept, and verified again, while the task may lose workers. */
+function lost(snapshot: Snapshot, { id, task, attempt }: Verification, cause: string): Action {
+  const charge = wasOrchestratorAway(snapshot, attempt) ? 'nothing' : chargeOfEnd(snapshot);
+  if (charge === 'nothing' || task.losses + 1 < snapshot.policy.losses)
+    return record({ type: 'verification-lost', task: id, attempt: attempt.number, charge, cause });
+  return attemptFailed(id, attempt, { outcome: 'lost', detail: `its verification came to no end: ${cause}`, charge });
+}
+
+function refused(attempt: AttemptState, id: string, detail: string, feedback: string): Action {
+  return attemptFailed(id, attempt, { outcome: 'verification-failed', detail, feedback, charge: 'failure' });
+}
+
+function acceptedBy({ id, attempt }: Verification, detail: string): Action {
+  const { number, worker, commit, base, usage } = attempt;
+  return record({ type: 'attempt-accepted', task: id, attempt: number, worker, commit: commit ?? base, detail, usage });
+}

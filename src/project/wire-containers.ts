@@ -24,7 +24,7 @@ import { findWorkerUsers } from './worker-users.ts';
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
   const { mode, config, env } = wishes;
   openMask();
-  const { info } = mode;
+  const { info, image } = mode;
   const mounts = await checkedMounts(wishes, info.endpoint);
   const given = await handoverFor(wishes);
   checkCredentials(wishes, given);
@@ -36,8 +36,9 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   const { lock } = wishes.project.paths.feature(wishes.graph.feature);
   const users = await findWorkerUsers();
   const settings: ContainerSettings = {
-    image: mode.image,
+    image,
     repo,
+    leaseMs: config.workers.lease,
     ...users,
     ...limitsOf(config, info),
     ...networkOf(wishes, way, { users, injected }),
@@ -47,20 +48,21 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
     access,
     withheld: injected?.secrets ?? [],
   };
-  const unset = given.missing.map((name) => `workers were to get ${name}, which is not set`);
   return {
     launcher: createContainerLauncher({
       engine: mode.engine,
       settings,
-      startSweeper: sweeperStarter({ program: programFile('sweeper'), lock, leaseMs: config.workers.lease, env }),
+      startSweeper: sweeperStarter({ program: programFile('sweeper'), lock, leaseMs: settings.leaseMs, env }),
     }),
     env: handover.env,
     redact: createRedactor(secretsOf(settings)),
     credentials: wayOf(given),
-    snapshotBase: { engine: mode.engine, facts: [mode.image, users.uid, users.gid] },
-    warnings: way.warnings.then((warnings) => [...warnings, ...unset]),
+    snapshotBase: { engine: mode.engine, facts: [image, users.uid, users.gid] },
+    warnings: way.warnings.then((warnings) => [...warnings, ...given.missing.map(notSet)]),
   };
 }
+
+const notSet = (name: string): string => `workers were to get ${name}, which is not set`;
 
 /** The network, and the container of its egress proxy, which is of our own image. */
 function networkOf(

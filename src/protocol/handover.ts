@@ -41,6 +41,12 @@ export interface AgentAccess extends Pick<Credentials, 'secrets'> {
 /** Set in the worker's environment when the first line of its stdin is the handover. */
 export const HANDOVER_MARK = 'MAHABHARATHA_HANDOVER';
 
+/**
+ * Set in a container's environment: after so many seconds without a new lease its first process ends it, also when a task
+ * has stopped the worker, and the orchestrator and the cleanup process are gone.
+ */
+export const DEADLINE_MARK = 'MAHABHARATHA_DEADLINE';
+
 /** Paths inside a worker's container. */
 export const INSIDE = {
   home: '/home/worker',

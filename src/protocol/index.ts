@@ -22,7 +22,7 @@ export {
   readEgressPreamble,
 } from './egress.ts';
 export type { EgressClaim, EgressOrders, EgressRule, EgressWay, ModelAccess } from './egress.ts';
-export { credentials, handover, HANDOVER_MARK, INSIDE } from './handover.ts';
+export { credentials, handover, DEADLINE_MARK, HANDOVER_MARK, INSIDE } from './handover.ts';
 export type { AgentAccess, Credentials, Handover } from './handover.ts';
 export { logLine, readLogLine } from './log-line.ts';
 export type { LogLine, LogSource } from './log-line.ts';

@@ -26,6 +26,7 @@ const REPO = `/somewhere/${randomId()}`;
 
 const settings = (more: Partial<ContainerSettings> = {}): ContainerSettings => ({
   image,
+  leaseMs: 600_000,
   repo: REPO,
   uid: 4711,
   gid: 4712,

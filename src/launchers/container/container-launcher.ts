@@ -4,7 +4,7 @@ import { bind, createContainers, keepOutput, LABEL as OWNED, resumeOutput, tmpfs
 import type { ContainerWish, StartedContainer, Upkeep } from '../../containers/index.ts';
 import type { Engine, Mount } from '../../engines/index.ts';
 import { lastLines } from '../../logs/index.ts';
-import { HANDOVER_MARK, INSIDE, MARKS, SNAPSHOT_MAKER } from '../../protocol/index.ts';
+import { DEADLINE_MARK, HANDOVER_MARK, INSIDE, MARKS, SNAPSHOT_MAKER } from '../../protocol/index.ts';
 import type { Launcher, WorkerHandle, WorkerSpec } from '../launcher.ts';
 import { assignmentWatch } from './assignment-watch.ts';
 import { emptyFile, emptyFolders, giveFolders, hostnameOf, hostsFile, maskedObjects, writeHosts } from './folders.ts';
@@ -14,6 +14,9 @@ import { secretsOf } from './settings.ts';
 import type { ContainerLauncherOptions, ContainerSettings } from './settings.ts';
 import { handoverLine } from './stdin-lines.ts';
 import { createWorkerStdins } from './worker-stdins.ts';
+
+/** The worker itself ends after one. */
+const LEASES = 3;
 
 /** Workers as locked-down containers: they see their own folders, and of the network what the user allows. */
 export function createContainerLauncher(options: ContainerLauncherOptions): Launcher {
@@ -84,13 +87,7 @@ export function workerWish(spec: WorkerSpec, { engine, settings, masked, attache
     names: namesOf(spec),
     image,
     command: [],
-    env: {
-      HOME: INSIDE.home,
-      [HANDOVER_MARK]: 'stdin',
-      [MARKS.run]: spec.runId,
-      [MARKS.session]: spec.session,
-      [MARKS.worker]: String(spec.worker),
-    },
+    env: firstEnv(spec, settings),
     uid,
     gid,
     workdir: INSIDE.worktree,
@@ -111,6 +108,18 @@ export function workerWish(spec: WorkerSpec, { engine, settings, masked, attache
         return upkeep.keep(attachment);
       },
     },
+  };
+}
+
+/** For the worker program; nothing in it is secret. */
+function firstEnv({ runId, session, worker }: WorkerSpec, { leaseMs }: ContainerSettings): ContainerWish['env'] {
+  return {
+    HOME: INSIDE.home,
+    [HANDOVER_MARK]: 'stdin',
+    [DEADLINE_MARK]: String(Math.ceil((leaseMs * LEASES) / 1000)),
+    [MARKS.run]: runId,
+    [MARKS.session]: session,
+    [MARKS.worker]: String(worker),
   };
 }
 

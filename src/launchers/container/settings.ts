@@ -8,6 +8,7 @@ export interface ContainerSettings extends Identity {
   readonly image: string;
   /** Root of the user's repository, for the labels. */
   readonly repo: string;
+  readonly leaseMs: number;
   readonly memoryBytes: number;
   readonly cpus: number;
   readonly pids: number;

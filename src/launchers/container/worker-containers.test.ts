@@ -23,6 +23,7 @@ const SPEC: WorkerSpec = {
 
 const SETTINGS: ContainerSettings = {
   image: 'image',
+  leaseMs: 600_000,
   repo: '/r',
   uid: 1000,
   gid: 1001,

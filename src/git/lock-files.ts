@@ -24,20 +24,37 @@ export const LOCK_FILES = [
   'Package.resolved',
   'gradle.lockfile',
   'packages.lock.json',
+  'go.mod',
 ];
 
-const NAMES = new RegExp(
-  `(^|/)(${LOCK_FILES.map((name) => name.replaceAll('.', '[.]').replace('*', '[^/]*')).join('|')})$`,
-);
+/** What names packages where no lock file does. */
+const MANIFESTS = [
+  'package.json',
+  'pyproject.toml',
+  'setup.py',
+  'setup.cfg',
+  'environment.yml',
+  'pom.xml',
+  'build.gradle*',
+  'Cargo.toml',
+  'Gemfile',
+  'composer.json',
+  '*requirements*/*.txt',
+];
 
-/** The lock files of a commit, each with mode, id and path; and how many files the commit has. */
+const named = (names: readonly string[]): RegExp =>
+  new RegExp(`(^|/)(${names.map((name) => name.replaceAll('.', '[.]').replaceAll('*', '[^/]*')).join('|')})$`);
+const LOCKS = named(LOCK_FILES);
+const NAMING = named(MANIFESTS);
+
+/** The lock files of a commit, or where it has none the manifests, each with mode, id and path; and how many files it has. */
 export async function lockFilesOf(
   git: GitCommand,
   commit: string,
 ): Promise<{ readonly lockFiles: readonly string[]; readonly files: number }> {
   const entries = entriesOf(await git.text(['ls-tree', '-r', '-z', '--full-tree', commit]));
-  return {
-    lockFiles: entries.filter((entry) => NAMES.test(entry.slice(entry.indexOf('\t') + 1))),
-    files: entries.length,
-  };
+  const matching = (names: RegExp): string[] =>
+    entries.filter((entry) => names.test(entry.slice(entry.indexOf('\t') + 1)));
+  const locks = matching(LOCKS);
+  return { lockFiles: locks.length > 0 ? locks : matching(NAMING), files: entries.length };
 }

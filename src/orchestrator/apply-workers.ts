@@ -47,6 +47,7 @@ async function start(run: LiveRun, started: Started, base: string): Promise<Work
   const { stop } = context.options;
   const snapshot = await snapshots.of(base, {
     runId: journal.state.runId,
+    isPublished: base === journal.state.integrationTip,
     stop,
     news: (event) => journal.record(event),
   });

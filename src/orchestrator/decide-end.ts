@@ -1,7 +1,7 @@
 import type { RunState } from '../state/index.ts';
 import { credible } from './decide-claims.ts';
 import { settleTasks } from './decide-results.ts';
-import { isLive, record } from './plan.ts';
+import { hasWork, isLive, record } from './plan.ts';
 import type { ActionOf, FinishAction, Snapshot } from './plan.ts';
 
 /**
@@ -10,8 +10,18 @@ import type { ActionOf, FinishAction, Snapshot } from './plan.ts';
  */
 export function decideEnd(snapshot: Snapshot, end: FinishAction): ActionOf<'record'>[] {
   const settled = settleTasks(credible(snapshot)).filter((action) => action.kind === 'record');
-  const ended = settled.filter(({ event }) => event.type !== 'verification-lost');
-  return [...ended.map(asInterruption), ...stopped(snapshot.state, end), ...gatesLost(snapshot.state, end)];
+  const ended = settled.map((action) => keptWork(snapshot.state, action) ?? asInterruption(action));
+  return [...ended, ...stopped(snapshot.state, end), ...gatesLost(snapshot.state, end)];
+}
+
+/** Work whose verification came to no end is verified by the resumed run. */
+function keptWork({ tasks }: RunState, { event }: ActionOf<'record'>): ActionOf<'record'> | undefined {
+  const isLost = event.type === 'verification-lost' || (event.type === 'attempt-failed' && event.outcome === 'lost');
+  if (!isLost) return undefined;
+  const { task, attempt: number } = event;
+  const attempt = tasks[task]?.attempts.find((one) => one.number === number);
+  if (attempt === undefined || !hasWork(attempt)) return undefined;
+  return record({ type: 'verification-lost', task, attempt: number, charge: 'nothing', cause: 'the run has ended' });
 }
 
 /** We have stopped the worker, so it has not died: its attempt is not charged to the task. */

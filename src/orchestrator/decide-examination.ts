@@ -1,4 +1,4 @@
-import { openAttempt } from './plan.ts';
+import { isVerification, openAttempt } from './plan.ts';
 import type { ActionOf, Snapshot } from './plan.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { ActionOf, Snapshot } from './plan.ts';
 export function takeResults({ state, workers }: Pick<Snapshot, 'state' | 'workers'>): ActionOf<'take-result'>[] {
   return [...workers].flatMap(([worker, { claim }]) => {
     const open = openAttempt(state, worker);
-    if (claim === null || open === undefined || claim.attempt !== open.name) return [];
+    if (claim === null || open === undefined || claim.attempt !== open.name || isVerification(open.name)) return [];
     const cause = `its worker says "${claim.outcome}"`;
     return [{ kind: 'take-result', worker, result: claim, base: open.base, cause }];
   });

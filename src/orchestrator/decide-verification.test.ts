@@ -54,6 +54,22 @@ describe('the verification of an attempt in a worker of its own', () => {
     expect(world.state.tasks['A']?.status).toBe('failed');
   });
 
+  it('is charged when its worker has to be killed: it would be repeated without end', () => {
+    for (let round = 1; round <= 3; round++) {
+      world.settle();
+      world.says(0, { silentMs: 6000 });
+      world.settle();
+    }
+    expect(world.state.tasks['A']).toMatchObject({ status: 'failed', losses: 3 });
+  });
+
+  it('takes no result of a task from its worker', () => {
+    world.settle();
+    const claim = { kind: 'task', attempt: 'A.1@verification', outcome: 'verified', detail: '', feedback: '' } as const;
+    world.says(0, { alive: false, claim: { ...claim, commit: null, usage: null, resetAt: null } });
+    expect(world.settle()).not.toContain('take-result');
+  });
+
   it('is done again, and not charged, when the orchestrator was away', () => {
     world.settle();
     world.dies(0);
@@ -70,14 +86,16 @@ describe('the verification of an attempt in a worker of its own', () => {
     expect(world.state.tasks['A']?.status).toBe('verifying');
   });
 
-  it('fails the attempt when the set-up fails on its commit, and not the run', () => {
-    world.settle();
-    world.dies(0);
-    world.says(0, { setupFailure: 'npm ci failed' });
-    world.settle();
-    expect(world.state.status).toBe('running');
-    expect(world.state.tasks['A']?.attempts[0]).toMatchObject({ outcome: 'verification-failed' });
-  });
+  it.each([true, false])(
+    'fails the attempt when the set-up fails on its commit, and not the run (alive: %s)',
+    (alive) => {
+      world.settle();
+      world.says(0, { alive, exit: alive ? null : 'gone', setupFailure: 'npm ci failed' });
+      world.settle();
+      expect(world.state.status).toBe('running');
+      expect(world.state.tasks['A']?.attempts[0]).toMatchObject({ outcome: 'verification-failed' });
+    },
+  );
 
   it('of a run that is stopped is kept for the resumed one', () => {
     world.settle();

@@ -19,7 +19,7 @@ export function startVerifications(snapshot: Snapshot): Action[] {
   const taken = new Set<number>();
   return survey(snapshot).underWay.flatMap(({ id, task }): Action[] => {
     const attempt = task.attempts.at(-1);
-    if (attempt === undefined || !hasWork(attempt) || snapshot.state.workers[attempt.worker]?.task === id) return [];
+    if (attempt === undefined || !hasWork(attempt) || attempt.verifier !== null) return [];
     const command = taskOf(snapshot.graph, id)?.verification?.command;
     if (command === undefined) return [acceptedBy({ id, task, attempt }, 'there is no verification any more')];
     const { worker, start } = findWorker(snapshot, taken);
@@ -41,13 +41,14 @@ export function startVerifications(snapshot: Snapshot): Action[] {
 /** What follows for an attempt whose work is being verified, or waits for that. */
 export function settleVerification(snapshot: Snapshot, verification: Verification): Action[] {
   const { id, attempt } = verification;
-  // It waits, or its worker has got it a moment ago and is in no view yet.
-  if (snapshot.state.workers[attempt.worker]?.task !== id) return [];
-  const view = snapshot.workers.get(attempt.worker);
+  if (attempt.verifier === null) return [];
+  // A worker that was killed, or has other work by now, has no view of this one.
+  const isAtIt = snapshot.state.workers[attempt.verifier]?.task === id;
+  const view = isAtIt ? snapshot.workers.get(attempt.verifier) : undefined;
   const { result } = view ?? {};
   if (result?.kind === 'verify' && result.attempt === verificationId(id, attempt.number))
     return judge(snapshot, verification, result);
-  if (view?.alive) return [];
+  if (view?.alive && view.setupFailure === null) return [];
   return died(snapshot, verification, view);
 }
 

@@ -224,6 +224,7 @@ export const hasWork = ({ outcome, commit }: AttemptState): boolean => outcome =
 
 /** What a worker calls the verification of an attempt's work. */
 export const verificationId = (task: string, number: number): string => `${attemptId(task, number)}@verification`;
+export const isVerification = (work: string): boolean => work.endsWith('@verification');
 
 /** The attempt that a worker has, or the verification of one; undefined when it has neither, or gates. */
 export function openAttempt(

@@ -39,6 +39,7 @@ function attemptStarted(state: RunState, event: EventOf<'attempt-started'>): Run
     number: event.attempt,
     worker: event.worker,
     base: event.base,
+    verifier: null,
     begun: state.events,
     startedAt: event.at,
     endedAt: null,
@@ -67,16 +68,18 @@ function attemptVerifying(state: RunState, { task, attempt: number, work }: Even
 }
 
 function verificationStarted(state: RunState, { task, attempt, worker }: EventOf<'verification-started'>): RunState {
-  const attempts = changeAttempt(state, task, attempt, { worker });
+  const attempts = changeAttempt(state, task, attempt, { worker, verifier: worker });
   return changeWorker(changeTask(state, task, { attempts }), worker, { task });
 }
 
 function verificationLost(state: RunState, event: EventOf<'verification-lost'>): RunState {
   const { task, attempt: number, charge } = event;
   const known = state.tasks[task];
-  const worker = known?.attempts.find((attempt) => attempt.number === number)?.worker;
-  if (known === undefined || worker === undefined) return state;
-  return freeWorker(changeTask(state, task, { losses: known.losses + (charge === 'loss' ? 1 : 0) }), worker, task);
+  const verifier = known?.attempts.find((attempt) => attempt.number === number)?.verifier ?? null;
+  if (known === undefined) return state;
+  const attempts = changeAttempt(state, task, number, { verifier: null });
+  const changed = changeTask(state, task, { attempts, losses: known.losses + (charge === 'loss' ? 1 : 0) });
+  return verifier === null ? changed : freeWorker(changed, verifier, task);
 }
 
 function attemptAccepted(state: RunState, event: EventOf<'attempt-accepted'>): RunState {

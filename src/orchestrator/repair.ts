@@ -4,6 +4,7 @@ import type { RunState } from '../state/index.ts';
 import { commitLost } from './decide-losses.ts';
 import { trialBroken } from './decide-merge.ts';
 import type { Journal } from './journal.ts';
+import { hasWork } from './plan.ts';
 import type { RunContext } from './ports.ts';
 
 const SHOWN = 5;
@@ -24,16 +25,18 @@ export async function repairAfterCrash(context: RunContext, journal: Journal): P
   await redoBroken(context, journal, 'nothing');
 }
 
-/** Tasks that are done and not published, and whose commit is not whole in the repository, are done again. */
+/** Tasks whose work is there and not published, and not whole in the repository any more, are done again. */
 async function redoBroken(context: RunContext, journal: Journal, charge: 'nothing' | 'loss'): Promise<void> {
   const { ports, graph } = context;
-  for (const [id, { status, merged, commit, attempts }] of Object.entries(journal.state.tasks)) {
-    const attempt = attempts.at(-1);
-    if (status !== 'complete' || merged || commit === null || attempt === undefined) continue;
-    if (await ports.repository.isWhole(commit, attempt.base)) continue;
+  for (const [id, task] of Object.entries(journal.state.tasks)) {
+    const attempt = task.attempts.at(-1);
+    const commit = task.status === 'complete' && !task.merged ? task.commit : null;
+    const work = attempt !== undefined && hasWork(attempt) ? attempt.commit : commit;
+    if (work === null || attempt === undefined) continue;
+    if (await ports.repository.isWhole(work, attempt.base)) continue;
     // A ref to half a commit would make every git fsck and gc of the repository fail.
     await ports.repository.changeRefs([{ ref: attemptRef(graph.feature, id, attempt.number), to: null }]);
-    journal.record(commitLost({ id, attempt }, commit, charge).event);
+    journal.record(commitLost({ id, attempt }, work, charge).event);
   }
 }
 

@@ -37,6 +37,7 @@ export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
   const { workers: folder, shared, lease } = store.paths;
   const paths = { workers: folder, shared, lease, log: store.paths.worker(SNAPSHOT_MAKER).log };
   const { env, leaseMs, setup, redact, graceMs: stopGraceMs } = options;
+  let copies: Promise<readonly unknown[]> | undefined;
   const own = { feature, repository, launcher, store: kept, paths };
   return createSnapshots({
     store: kept,
@@ -44,8 +45,9 @@ export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
     limitBytes: wishes.limitBytes,
     wanted: async (commit) => {
       const { lockFiles, files } = await repository.lockFilesOf(commit);
-      const copies = await copiesOf(repository.root, options.copies);
-      const parts = [FORMAT, repository.root, setup?.command, lockFiles, copies, env, snapshotBase.facts];
+      // The files of this run were copied at its start.
+      copies ??= copiesOf(repository.root, options.copies);
+      const parts = [FORMAT, repository.root, setup?.command, lockFiles, await copies, env, snapshotBase.facts];
       return { key: digestOf(JSON.stringify(parts)), files };
     },
     changedBetween: (from, to) => changedBetween(repository, from, to),

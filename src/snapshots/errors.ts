@@ -4,7 +4,7 @@ export const snapshotErrors = defineErrors({
   SETUP_FAILED: {
     kind: 'work',
     example: { reason: 'the set-up "npm ci" failed: exit status 1' },
-    message: (f) => `No task can be done: ${f.reason}`,
+    message: (f) => `Workers cannot be set up: ${f.reason}`,
     hint: () => 'See its whole output with: mahabharatha logs — mend workers.setup, then go on with --resume',
   },
   SNAPSHOT_FAILED: {

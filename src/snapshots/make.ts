@@ -50,6 +50,7 @@ export interface Maker {
 
 interface Request {
   readonly runId: string;
+  readonly isShared: boolean;
   readonly commit: string;
   readonly key: string;
   readonly stop: AbortSignal;
@@ -70,7 +71,7 @@ export function snapshotMaker(maker: Maker): MakeSnapshot {
     const draft = path.join(maker.paths.workers, `${SNAPSHOT_DRAFT}${randomId()}`);
     const kept = path.join(draft, 'kept');
     const { tree, setUp, index } = partsOf(kept);
-    const { commit, key } = request;
+    const { commit, key, isShared } = request;
     const isSetUp = maker.setup !== null;
     const side = sideOf(maker, draft);
     try {
@@ -85,7 +86,7 @@ export function snapshotMaker(maker: Maker): MakeSnapshot {
         throw error;
       }
       const { bytes } = await diskUsage(isSetUp ? [tree, setUp] : [tree]);
-      const facts = { key, commit, isSetUp, bytes };
+      const facts = { key, commit, isSetUp, isShared, bytes };
       return { id: await maker.store.keep(kept, facts), commit, isSetUp };
     } finally {
       await removeTree(draft);

@@ -13,6 +13,7 @@ const kept = (all: Readonly<Record<string, readonly [bytes: number, hours: numbe
     key: 'k',
     commit: 'c',
     isSetUp: true,
+    isShared: true,
   }));
 
 const removed = (all: Parameters<typeof kept>[0], bytes = 1000, inUse: readonly string[] = []): string[] =>

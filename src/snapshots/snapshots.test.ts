@@ -1,4 +1,4 @@
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -18,12 +18,12 @@ function openScene(changes: Partial<SnapshotsOptions> = {}, top = path.join(temp
     wanted: async () => ({ key: 'k'.repeat(64), files: 1 }),
     changedBetween: async (from, to) => Math.abs(Number(from) - Number(to)),
     inUse: async () => new Set(),
-    make: async ({ commit, key }) => {
+    make: async ({ commit, key, isShared }) => {
       made.push(commit);
       const draft = tempFolder();
       await mkdir(partsOf(draft).tree);
       await writeFile(partsOf(draft).index, 'index');
-      return { id: await store.keep(draft, { key, commit, isSetUp: true, bytes: 1 }), commit, isSetUp: true };
+      return { id: await store.keep(draft, { key, commit, isSetUp: true, isShared, bytes: 1 }), commit, isSetUp: true };
     },
     ...changes,
   };
@@ -34,7 +34,13 @@ function openScene(changes: Partial<SnapshotsOptions> = {}, top = path.join(temp
   };
   const open = () => {
     const snapshots = createSnapshots(options);
-    return { snapshots, of: (commit: string) => snapshots.of(commit, asking) };
+    const ask = (commit: string, isPublished: boolean) => snapshots.of(commit, { ...asking, isPublished });
+    return {
+      snapshots,
+      of: (commit: string) => ask(commit, true),
+      /** For the work of an attempt. */
+      ofWork: (commit: string) => ask(commit, false),
+    };
   };
   return { ...open(), again: open, store, top, made, news };
 }
@@ -71,6 +77,31 @@ describe('the snapshots of a run', () => {
     await of('1');
     await of('2');
     expect(made).toEqual(['1', '2']);
+  });
+
+  it('of an attempt serve no other commit, until that commit is published', async () => {
+    const { of, ofWork, made } = openScene();
+    await ofWork('5');
+    expect((await ofWork('6'))?.commit).toBe('6');
+    expect((await ofWork('5'))?.commit).toBe('5');
+    expect((await of('7'))?.commit).toBe('7');
+    expect(made).toEqual(['5', '6', '7']);
+    expect((await of('900'))?.commit).toBe('900');
+    await ofWork('1500');
+    expect((await of('1500'))?.commit).toBe('1500');
+    expect((await ofWork('1501'))?.commit).toBe('1500');
+    expect(made).toEqual(['5', '6', '7', '900', '1500']);
+  });
+
+  it('are made again when another run has removed them, or has been killed while it did', async () => {
+    const { of, made, store, top } = openScene();
+    const first = await of('1');
+    await store.remove(first?.id ?? '');
+    expect((await of('1'))?.commit).toBe('1');
+    await rm(path.join(top, first?.id ?? '', 'snapshot.json'));
+    expect((await of('1'))?.commit).toBe('1');
+    expect(made).toEqual(['1', '1', '1']);
+    expect(await store.list()).toHaveLength(1);
   });
 
   it('are made again after a failure', async () => {

@@ -1,7 +1,7 @@
 import { systemClock } from '../lib/index.ts';
 import { whichToRemove } from './prune.ts';
 import type { MakeSnapshot } from './make.ts';
-import type { Snapshot, SnapshotStore } from './store.ts';
+import type { KeptSnapshot, Snapshot, SnapshotStore } from './store.ts';
 
 /** With more files that differ a new snapshot is made, which costs one full checkout and set-up. */
 const MOST_CHANGED = 500;
@@ -36,6 +36,8 @@ export interface SnapshotsOptions {
 
 interface Asking {
   readonly runId: string;
+  /** The commit is one that tasks start from, and not the work of an attempt, or a trial. */
+  readonly isPublished: boolean;
   readonly stop: AbortSignal;
   news(event: SnapshotNews): void;
 }
@@ -51,10 +53,11 @@ export interface Snapshots {
 export const NO_SNAPSHOTS: Snapshots = { of: async () => null, replaceSetUp: false };
 
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
-  let isRefused = NO_LAYER.test(options.store.top);
-  const known = new Map<string, Promise<Snapshot | null>>();
+  const { store } = options;
+  let isRefused = NO_LAYER.test(store.top);
+  const known = new Map<string, Promise<Found | null>>();
   let queue: Promise<unknown> = Promise.resolve();
-  const find = async (commit: string, asking: Asking): Promise<Snapshot | null> => {
+  const find = async (commit: string, asking: Asking): Promise<Found | null> => {
     if (isRefused) return null;
     const found = await findOrMake(options, commit, asking);
     if (found !== 'refused') return found;
@@ -62,21 +65,36 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     asking.news({ type: 'warning', text: REFUSED });
     return null;
   };
+  /** One after the other: the snapshot of one commit may serve the next. */
+  const findOnce = (commit: string, asking: Asking): Promise<Found | null> => {
+    const key = `${commit} ${asking.isPublished}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const asked = queue.then(() => find(commit, asking));
+    known.set(key, asked);
+    queue = asked.catch(() => known.delete(key));
+    return asked;
+  };
   return {
     get replaceSetUp() {
       return !isRefused && options.command !== null;
     },
-    of: (commit, asking) => {
-      const before = known.get(commit);
-      if (before !== undefined) return before;
-      // One after the other: the snapshot of one commit may serve the next.
-      const asked = queue.then(() => find(commit, asking));
-      known.set(commit, asked);
-      queue = asked.catch(() => known.delete(commit));
-      return asked;
+    of: async (commit, asking) => {
+      const found = await findOnce(commit, asking);
+      if (found === null) return null;
+      try {
+        return await store.use(found);
+      } catch {
+        // Another run has removed it.
+        known.delete(`${commit} ${asking.isPublished}`);
+        const again = await findOnce(commit, asking);
+        return again === null ? null : store.use(again);
+      }
     },
   };
 }
+
+type Found = Pick<KeptSnapshot, 'id' | 'commit' | 'isSetUp'>;
 
 const REFUSED =
   'the engine takes no overlays of folders, so each attempt makes its own checkout and runs the set-up itself';
@@ -84,34 +102,44 @@ const REFUSED =
 async function findOrMake(
   options: SnapshotsOptions,
   commit: string,
-  { runId, stop, news }: Asking,
-): Promise<Snapshot | 'refused' | null> {
+  { runId, isPublished, stop, news }: Asking,
+): Promise<Found | 'refused' | null> {
   const { store, command } = options;
   const { key, files } = await options.wanted(commit);
   if (command === null && files < FEW_FILES) return null;
   const near = await nearest(options, key, commit);
-  if (near !== undefined) return store.use(near);
-  await prune(options);
+  if (near !== undefined) {
+    if (isPublished && !near.isShared) await store.share(near);
+    return near;
+  }
   const begun = systemClock.monotonic();
   news({ type: 'snapshot-begun', commit, command });
-  const made = await options.make({ runId, commit, key, stop });
+  const made = await options.make({ runId, commit, key, isShared: isPublished, stop });
   if (made === undefined) return 'refused';
   news({ type: 'snapshot-made', commit, ms: Math.round(systemClock.monotonic() - begun) });
-  return store.use(made);
+  await prune(options);
+  return made;
 }
 
+/**
+ * A snapshot of a commit that is not published serves that commit alone: the set-up has run code of an attempt that may be
+ * rejected.
+ */
 async function nearest({ store, changedBetween }: SnapshotsOptions, key: string, commit: string) {
-  let best: { readonly one: Awaited<ReturnType<SnapshotStore['list']>>[number]; readonly changed: number } | undefined;
-  for (const one of (await store.list()).filter((kept) => kept.key === key)) {
-    const changed = one.commit === commit ? 0 : await changedBetween(one.commit, commit);
-    if (changed !== undefined && changed <= MOST_CHANGED && changed < (best?.changed ?? Infinity))
-      best = { one, changed };
+  const kept = (await store.list()).filter((one) => one.key === key);
+  let best = kept.find((one) => one.commit === commit);
+  let fewest = best === undefined ? MOST_CHANGED + 1 : 0;
+  for (const one of kept.filter(({ isShared }) => isShared)) {
+    if (fewest === 0) break;
+    const changed = await changedBetween(one.commit, commit);
+    if (changed !== undefined && changed < fewest) [best, fewest] = [one, changed];
   }
-  return best?.one;
+  return best;
 }
 
 /** Makes room. What cannot be removed now is tried again with the next snapshot. */
 async function prune({ store, limitBytes, inUse }: SnapshotsOptions): Promise<void> {
   const gone = whichToRemove(await store.list(), { now: Date.now(), bytes: limitBytes, inUse: await inUse() });
   for (const id of gone) await store.remove(id).catch(() => undefined);
+  await store.removeRemains().catch(() => undefined);
 }

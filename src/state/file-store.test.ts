@@ -55,6 +55,7 @@ const STATE: RunState = {
           number: 1,
           worker: 0,
           base: COMMIT,
+          verifier: null,
           begun: 4,
           startedAt: TIME,
           endedAt: TIME,

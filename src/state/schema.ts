@@ -28,6 +28,8 @@ const attemptState = z.strictObject({
   number: z.int().positive(),
   worker: z.int().nonnegative(),
   base: commitId,
+  /** The worker that verifies its work now; null when none does. */
+  verifier: z.int().nonnegative().nullable().default(null),
   /** How many events of the run came before it: the order of attempts, also when the clock was changed. Missing in older files. */
   begun: z.int().nonnegative().default(0),
   startedAt: isoTime,

@@ -98,7 +98,7 @@ describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipp
     await project.graph('login', [stamps('A'), stamps('B')]);
     const { exit, stdout } = await project.cli('kurukshetra', '--workers', '2');
     expect(exit, stdout).toBe(1);
-    expect(stdout).toMatch(/No task can be done: the set-up ".*" failed: .*7/);
+    expect(stdout).toMatch(/Workers cannot be set up: the set-up ".*" failed: .*7/);
     expect((await project.cli('logs')).stdout).toMatch(/^\S+ snapshot setup +no such package$/m);
     const { tasks } = await project.state();
     for (const id of ['A', 'B']) expect(tasks[id]).toMatchObject({ status: 'pending', failures: 0, losses: 0 });
@@ -117,6 +117,36 @@ describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipp
     const { exit, stdout } = await project.cli('kurukshetra', '--workers', '1');
     expect(exit, stdout).toBe(1);
     expect(stdout).toContain('the gates are red already without any task');
+  });
+
+  it('of rejected work serve no gate and no other task', async () => {
+    // The set-up runs code of the repository; an attempt that changes the lock file changes that, too.
+    await project.write('hook.sh', 'true\n');
+    project.commit('a hook');
+    await configure(
+      `retry: { attempts: 1 }\n`,
+      'bash hook.sh; mkdir -p node_modules; test -e node_modules/evil || echo good > node_modules/tool',
+    );
+    const lock = { modify: ['package-lock.json', 'hook.sh'], level: 1 };
+    await project.graph('login', [
+      {
+        id: 'EVIL',
+        ...lock,
+        run: 'echo 2 > package-lock.json; echo "mkdir -p node_modules; touch node_modules/evil" > hook.sh',
+        verify: 'false',
+      },
+      {
+        id: 'GOOD',
+        level: 2,
+        modify: ['package-lock.json'],
+        run: 'echo 2 > package-lock.json',
+        verify: 'grep good node_modules/tool',
+      },
+    ]);
+    const { stdout } = await project.cli('kurukshetra', '--workers', '1');
+    const { tasks } = await project.state();
+    expect(tasks['EVIL']?.status, stdout).toBe('failed');
+    expect(tasks['GOOD']?.status, stdout).toBe('complete');
   });
 
   it('are sound when everything is killed while one is made', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import type { ContainerProject } from '../support/container-project.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
@@ -11,7 +12,8 @@ const FOOLED: Readonly<Record<string, string>> = {
     'o=$(git rev-parse HEAD:check.sh); h=$(printf "exit 0 # red\\n" | git hash-object -w --stdin); ' +
     'mkdir -p /gitdir/objects/${o:0:2}; cp /gitdir/objects/${h:0:2}/${h:2} /gitdir/objects/${o:0:2}/${o:2}; rm check.sh; git checkout check.sh; ' +
     'git update-index --assume-unchanged check.sh',
-  LATER: 'setsid sh -c "while :; do echo exit 0 > check.sh; sleep 0.01; done" > /dev/null 2>&1 &',
+  LATER:
+    'git update-index --assume-unchanged check.sh; setsid sh -c "while :; do echo exit 0 > check.sh; sleep 0.01; done" > /dev/null 2>&1 &',
   HOME: 'echo "bash() { true; }" > ~/.bashrc; mkdir -p ~/bin; printf "#!/bin/sh\\n" > ~/bin/bash; chmod +x ~/bin/bash',
   HOOK: 'printf "#!/bin/sh\\necho exit 0 > check.sh\\n" > /gitdir/hooks/post-checkout; chmod +x /gitdir/hooks/post-checkout; git config core.fsmonitor /gitdir/hooks/post-checkout',
   REPORT: `cat > /tmp/claim.mjs << 'END'
@@ -75,6 +77,22 @@ describe.skipIf(docker.why !== '')(`the verification of a task in a container of
     expect(exit, stdout).toBe(0);
     expect((await project.cli('logs', '--task', 'A')).stdout).toMatch(/verification of [0-9a-f]{12}: for place/);
   });
+
+  it.each(['SIGINT', 'SIGKILL'] as const)(
+    'is done again after %s, and its agent is not asked again',
+    async (signal) => {
+      const task = { id: 'A', create: ['a.txt'], run: 'echo a > a.txt' };
+      await project.graph('login', [{ ...task, verify: 'sleep 2; test -s a.txt' }]);
+      const live = project.start('kurukshetra', '--workers', '1');
+      await sees(live, () => eventsSoFar(project).some(({ type }) => type === 'verification-started'));
+      killIfThere(live.pid, signal);
+      await live.end;
+      const { exit, stdout } = await project.cli('kurukshetra', '--resume');
+      expect(exit, stdout).toBe(0);
+      const { attempts, losses } = (await project.state()).tasks['A'] ?? {};
+      expect([attempts?.map(({ outcome }) => outcome), losses]).toEqual([['accepted'], 0]);
+    },
+  );
 
   it('sees all of it where the configuration says so', async () => {
     await configure('');

@@ -109,6 +109,11 @@ export async function readRef(git: GitCommand, ref: string): Promise<string | un
 
 /** The working tree that has the ref's branch checked out. */
 export async function checkedOutIn(git: GitCommand, ref: string): Promise<string | undefined> {
-  const folder = (await git.text(['for-each-ref', '--format=%(worktreepath)', ref])).replace(/\n$/, '');
+  // Git reads the records of all worktrees: one that another process adds or removes is half there for a moment.
+  const text = await repeated(
+    () => git.text(['for-each-ref', '--format=%(worktreepath)', ref]),
+    () => true,
+  );
+  const folder = text.replace(/\n$/, '');
   return folder === '' ? undefined : folder;
 }

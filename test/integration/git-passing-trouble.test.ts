@@ -157,3 +157,13 @@ describe('a machine that has run out of descriptors', () => {
     expect(output.trim()).toMatch(/^failed RESOURCES_EXHAUSTED 4 .*too many files are open in this process/);
   });
 });
+
+it('a record of a worktree that another process is writing does not keep git from saying where a branch is checked out', async () => {
+  const { repository, first } = await setScene();
+  await repository.changeRefs([{ ref: 'refs/heads/other', to: first, from: null }]);
+  const record = path.join(repository.commonDir, 'worktrees', 'half');
+  mkdirSync(record, { recursive: true });
+  for (const name of ['gitdir', 'commondir']) writeFileSync(path.join(record, name), '');
+  setTimeout(() => writeFileSync(path.join(record, 'commondir'), '../..\n'), 150);
+  await expect(repository.checkNotCheckedOut('other')).resolves.toBeUndefined();
+});

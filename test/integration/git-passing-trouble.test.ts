@@ -163,7 +163,8 @@ it('a record of a worktree that another process is writing does not keep git fro
   await repository.changeRefs([{ ref: 'refs/heads/other', to: first, from: null }]);
   const record = path.join(repository.commonDir, 'worktrees', 'half');
   mkdirSync(record, { recursive: true });
-  for (const name of ['gitdir', 'commondir']) writeFileSync(path.join(record, name), '');
+  writeFileSync(path.join(record, 'gitdir'), '/nowhere/.git\n');
+  for (const name of ['commondir', 'HEAD']) writeFileSync(path.join(record, name), '');
   setTimeout(() => writeFileSync(path.join(record, 'commondir'), '../..\n'), 150);
   await expect(repository.checkNotCheckedOut('other')).resolves.toBeUndefined();
 });

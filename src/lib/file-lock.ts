@@ -39,7 +39,7 @@ export async function tryLock(file: string, token: string = randomId()): Promise
       await removeStale(file, holder, draft);
     }
   } finally {
-    // One that stays blocks nobody: it is removed later, as that of a dead process.
+    // A draft that stays holds no lock: it is removed later, like that of a dead process.
     await removed(draft).catch(() => undefined);
   }
 }

@@ -162,13 +162,12 @@ function verifyAssignment(
 export async function assignAgain(context: RunContext, state: RunState, worker: number): Promise<void> {
   const { options, graph } = context;
   const task = state.workers[worker]?.task ?? null;
-  if (task === null || openAttempt(state, worker) === undefined) return;
+  const open = openAttempt(state, worker);
+  if (task === null || open === undefined) return;
   const attempt = state.tasks[task]?.attempts.at(-1);
   const number = attempt?.number ?? 0;
-  if (attempt !== undefined && hasWork(attempt)) {
-    const commit = attempt.commit ?? attempt.base;
-    return context.ports.mail.deliver(worker, verifyAssignment(context, { task, number, commit }));
-  }
+  if (attempt !== undefined && hasWork(attempt))
+    return context.ports.mail.deliver(worker, verifyAssignment(context, { task, number, commit: open.base }));
   const fresh = whyFresh({ state, graph, policy: options.policy }, { task, worker, number }) !== null;
   await context.ports.mail.deliver(worker, taskAssignment(context, state, task, fresh));
 }

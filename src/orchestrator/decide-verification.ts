@@ -64,11 +64,11 @@ function judge(snapshot: Snapshot, verification: Verification, result: VerifyRes
 /** What exceeds a limit, or makes a set-up fail that does not fail elsewhere, is the work itself. */
 function died(snapshot: Snapshot, verification: Verification, view: WorkerView | undefined): Action[] {
   const { id, attempt } = verification;
-  const how = endOf(snapshot, attempt.worker);
-  const fault = view?.setupFailure ?? (view?.overLimit === true ? how : undefined);
-  if (fault === undefined) return [lost(snapshot, verification, `worker ${attempt.worker} died: ${how}`)];
-  const detail = `its verification could not be run: ${fault}`;
   const { worker } = attempt;
+  const how = endOf(snapshot, worker);
+  const fault = view?.setupFailure ?? (view?.overLimit === true ? how : undefined);
+  if (fault === undefined) return [lost(snapshot, verification, `worker ${worker} died: ${how}`)];
+  const detail = `its verification could not be run: ${fault}`;
   // The failed set-up is that of this work, and does not end the run.
   const ended = record({ type: 'worker-exited', worker, expected: true, cause: firstLine(fault) });
   return [refused(attempt, id, detail, detail), ended];

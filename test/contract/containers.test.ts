@@ -196,7 +196,7 @@ describe.skipIf(docker.why !== '')(`an owner that is no run${whySkipped}`, () =>
     expect(printed(server.owner.egressLog)).toContain(bridgeAddress());
   });
 
-  it('has its key in requests for the model, over TLS, also when its proxy was killed; nobody else sees it', async () => {
+  it('has its key in requests for the model, over TLS, also after its proxy was killed, and no other container sees it', async () => {
     const host = bridgeAddress();
     const { key, certificate, file } = certify(host, tempFolder());
     const seen: (readonly [string | undefined, unknown])[] = [];

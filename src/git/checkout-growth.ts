@@ -59,7 +59,7 @@ export async function growthOf(git: GitCommand, changes: readonly RawChange[]): 
  * Missing objects have no size: files of a partial clone, which a worker cannot check out either. Git ends at the first
  * of them, because it may not fetch it; so the caller names the new files first.
  */
-async function sizesOf(git: GitCommand, sides: readonly (Side | null)[]): Promise<ReadonlyMap<string, number>> {
+export async function sizesOf(git: GitCommand, sides: readonly (Side | null)[]): Promise<ReadonlyMap<string, number>> {
   const ids = new Set(sides.flatMap((side) => (side === null || side.mode === GITLINK ? [] : [side.id])));
   if (ids.size === 0) return new Map();
   const args = ['-c', 'protocol.allow=never', 'cat-file', '--buffer', '--batch-check=%(objectname) %(objectsize)'];

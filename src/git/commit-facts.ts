@@ -1,7 +1,11 @@
-import { growthOf } from './checkout-growth.ts';
+import { growthOf, sizesOf } from './checkout-growth.ts';
 import type { Growth } from './checkout-growth.ts';
 import type { GitCommand } from './git-command.ts';
-import { GITLINK, RAW_CHANGES, rawChanges } from './raw-changes.ts';
+import { GITLINK, RAW_CHANGES, rawChanges, SYMLINK } from './raw-changes.ts';
+import type { RawChange } from './raw-changes.ts';
+
+const MOST_NAME_BYTES = 255;
+const MOST_PATH_BYTES = 4095;
 
 interface CommitFacts {
   readonly parents: readonly string[];
@@ -9,6 +13,8 @@ interface CommitFacts {
   readonly changed: readonly string[];
   /** Folders that have become git repositories of their own: the commit has the id of their commit, and none of their files. */
   readonly embedded: readonly string[];
+  /** New paths that no file system of Linux takes. */
+  readonly tooLong: readonly string[];
   /** Of its checkout, compared with its parent's. */
   readonly growth: Growth;
 }
@@ -24,6 +30,33 @@ export async function commitFacts(git: GitCommand, id: string): Promise<CommitFa
     parents: parents.split(' ').filter((parent) => parent !== ''),
     changed: changes.map(({ path }) => path),
     embedded: embedded.map(({ path }) => path),
+    tooLong: await tooLong(git, changes),
     growth: await growthOf(git, changes),
   };
+}
+
+/** Names, paths, and what symbolic links point to. */
+async function tooLong(git: GitCommand, changes: readonly RawChange[]): Promise<readonly string[]> {
+  const added = changes.filter(({ after }) => after !== null);
+  const links = added.filter(({ after }) => after?.mode === SYMLINK);
+  const sizes = await sizesOf(
+    git,
+    links.map(({ after }) => after),
+  );
+  const long = added.filter(
+    ({ path, after }) => isTooLong(path) || (after?.mode === SYMLINK && (sizes.get(after.id) ?? 0) > MOST_PATH_BYTES),
+  );
+  return long.map(({ path }) => path);
+}
+
+/** A byte that is no UTF-8 was read as one character of three bytes. */
+function isTooLong(path: string): boolean {
+  const bytes = Buffer.from(path.replaceAll('\uFFFD', '?'));
+  return (
+    bytes.length > MOST_PATH_BYTES ||
+    bytes
+      .toString('latin1')
+      .split('/')
+      .some((name) => name.length > MOST_NAME_BYTES)
+  );
 }

@@ -1,5 +1,6 @@
 const NOTHING = '000000';
 export const GITLINK = '160000';
+export const SYMLINK = '120000';
 
 /** Options of `git diff-tree` for `rawChanges`. Ownership is checked by this list, so .gitmodules may hide no submodule. */
 export const RAW_CHANGES = ['-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--ignore-submodules=none'];

@@ -1,3 +1,4 @@
+import { clip } from '../lib/text/words.ts';
 import { isVerification, openAttempt } from './plan.ts';
 import type { ActionOf, Snapshot } from './plan.ts';
 
@@ -20,8 +21,15 @@ export function faultOfBundle(commit: string, tip: string | undefined): string |
   return tip === commit ? null : `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
 }
 
-/** The same, judged by its parents; they are undefined when there is no such commit. */
-export function faultOfCommit(base: string, parents: readonly string[] | undefined): string | null {
-  const isOnTop = parents?.length === 1 && parents[0] === base;
-  return isOnTop ? null : `is not one commit on top of ${base.slice(0, 12)}`;
+interface Judged {
+  readonly parents: readonly string[];
+  readonly tooLong: readonly string[];
+}
+
+/** The same, judged by what the repository says of it; that is undefined when there is no such commit. */
+export function faultOfCommit(base: string, facts: Judged | undefined): string | null {
+  const isOnTop = facts?.parents.length === 1 && facts.parents[0] === base;
+  if (!isOnTop) return `is not one commit on top of ${base.slice(0, 12)}`;
+  const [path] = facts.tooLong;
+  return path === undefined ? null : `cannot be checked out: too long for a file system: ${clip(path, 80)}`;
 }

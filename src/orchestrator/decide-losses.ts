@@ -11,7 +11,7 @@ interface UnderWay {
 /** The end of a worker, in words. */
 export interface WorkerEnd {
   readonly how: string;
-  /** It exceeded a limit, which is charged to its task. */
+  /** It exceeded a limit, or its commit cannot be checked out, which is charged to its task. */
   readonly overLimit: boolean;
   /** Why the set-up for it failed, before its start. */
   readonly setupFailure?: string;

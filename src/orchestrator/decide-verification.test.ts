@@ -97,6 +97,20 @@ describe('the verification of an attempt in a worker of its own', () => {
     },
   );
 
+  it('fails the attempt, and not the run, when no worker can start at its commit', () => {
+    for (let round = 1; round <= 3; round++) {
+      world.settle();
+      world.says(0, { alive: false, exit: 'it could not be started: File name too long', overLimit: true });
+      world.settle();
+    }
+    expect(world.state).toMatchObject({ status: 'running', startFailures: 0 });
+    const { attempts } = world.state.tasks['A'] ?? {};
+    expect(attempts?.[0]).toMatchObject({
+      outcome: 'verification-failed',
+      detail: expect.stringContaining('File name too long'),
+    });
+  });
+
   it('of a run that is stopped is kept for the resumed one', () => {
     world.settle();
     world.stop(130, 'interrupted');

@@ -64,7 +64,7 @@ async function examine(
   const { sharesObjects } = launcher.capabilities;
   const bundleFault = sharesObjects ? null : await fetchBundle(context, action.worker, result.commit);
   const facts = bundleFault === null ? await repository.commitFacts(result.commit) : undefined;
-  const fault = bundleFault ?? faultOfCommit(base, facts?.parents);
+  const fault = bundleFault ?? faultOfCommit(base, facts);
   const branch = branchNames(context.graph.feature).worker(action.worker);
   if (facts === undefined && sharesObjects && (await repository.wasTip(branch, result.commit)))
     return { ...nothing, isGone: true };

@@ -70,8 +70,8 @@ function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects 
     fetchBundle: () => new Promise<string>((taken, failed) => bundles.push({ taken, failed })),
     commitFacts: async (id: string) =>
       id === commit('good')
-        ? { parents: [state.base], changed: ['a'], embedded: [], growth: NO_GROWTH }
-        : { parents: [commit('other')], changed: [], embedded: [], growth: NO_GROWTH },
+        ? { parents: [state.base], changed: ['a'], embedded: [], tooLong: [], growth: NO_GROWTH }
+        : { parents: [commit('other')], changed: [], embedded: [], tooLong: [], growth: NO_GROWTH },
     remake: async ({ commit }: { commit: string }) => commit,
     checkoutGrowth: { between: async () => NO_GROWTH, know: () => undefined },
   };

@@ -22,7 +22,7 @@ export interface WorkerView {
   readonly alive: boolean;
   /** How it ended, if it did. */
   readonly exit: string | null;
-  /** It ended because it exceeded a limit of its own. */
+  /** It ended because it exceeded a limit of its own, or could not start as its commit cannot be checked out. */
   readonly overLimit: boolean;
   /** It was ended because it has done its assignment. */
   readonly retired: boolean;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { engineErrors } from '../engines/errors.ts';
 import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
+import { snapshotErrors } from '../snapshots/errors.ts';
 import { createWorkerRegister } from './worker-register.ts';
 import type { WorkerRegister } from './worker-register.ts';
 import type { Ports } from './ports.ts';
@@ -111,6 +112,16 @@ describe('a worker that is given up while it is being started', () => {
     await expect(register.end('s', NEVER)).rejects.toThrow('it cannot be killed');
     expect(register.exitOf('s')).toBeUndefined();
   });
+});
+
+it('a start that fails because of the commit of an attempt is charged to the attempt', async () => {
+  const { register } = openScene();
+  const { COMMIT_UNUSABLE, SNAPSHOT_FAILED } = snapshotErrors;
+  const fails = (session: string, error: Error) => register.expect(session, () => Promise.reject(error));
+  await fails('a', COMMIT_UNUSABLE({ commit: 'c'.repeat(40), reason: 'File name too long' }));
+  await fails('b', SNAPSHOT_FAILED({ commit: 'c'.repeat(40), reason: 'killed by SIGKILL' }));
+  expect(register.exitOf('a')).toMatchObject({ overLimit: true, how: expect.stringContaining('File name too long') });
+  expect(register.exitOf('b')).toMatchObject({ overLimit: false });
 });
 
 describe('the end of all workers', () => {

@@ -139,7 +139,7 @@ async function begin(
     await lookForRoom(register);
     const how = `it could not be started: ${failure(register, error).how}`;
     const setupFailure = hasCode(error, snapshotErrors.SETUP_FAILED) ? { setupFailure: reasonOf(error) } : {};
-    life.end = { how, overLimit: false, ...setupFailure };
+    life.end = { how, overLimit: hasCode(error, snapshotErrors.COMMIT_UNUSABLE), ...setupFailure };
     return how;
   } finally {
     life.starting = undefined;

@@ -1,6 +1,12 @@
 import { defineErrors } from '../lib/app-error.ts';
 
 export const snapshotErrors = defineErrors({
+  COMMIT_UNUSABLE: {
+    kind: 'work',
+    example: { commit: '1f5c0a9d7e34', reason: 'git reset failed: unable to create file x: File name too long' },
+    message: (f) => `The commit ${f.commit.slice(0, 12)} of an attempt cannot be checked out: ${f.reason}.`,
+    hint: () => 'The attempt has failed by that, and is told why: see mahabharatha status',
+  },
   SETUP_FAILED: {
     kind: 'work',
     example: { reason: 'the set-up "npm ci" failed: exit status 1' },

@@ -115,7 +115,7 @@ interface Step {
 /** Runs a worker that checks the commit out, or sets it up, and does nothing else. Nothing of it is left afterwards. */
 async function prepare(maker: Maker, request: Request, side: Side, step: Step): Promise<void> {
   const { launcher } = maker;
-  const { commit, stop } = request;
+  const { commit, isShared, stop } = request;
   const boot = bootOf(maker, request, step);
   const { mail } = side;
   await mail.open(SNAPSHOT_MAKER);
@@ -125,7 +125,7 @@ async function prepare(maker: Maker, request: Request, side: Side, step: Step): 
   goOn(stop);
   const handle = await launcher.start(spec);
   try {
-    await untilPrepared(maker, { handle, mail, commit, stop, setup: step.setup });
+    await untilPrepared(maker, { handle, mail, commit, isShared, stop, setup: step.setup });
   } finally {
     await launcher.stop(handle, { graceMs: 0 });
   }
@@ -169,12 +169,13 @@ interface Waiting {
   readonly handle: WorkerHandle;
   readonly mail: Mail;
   readonly commit: string;
+  readonly isShared: boolean;
   readonly stop: AbortSignal;
   readonly setup: Boot['setup'];
 }
 
 async function untilPrepared({ launcher, redact }: Maker, waiting: Waiting): Promise<void> {
-  const { handle, mail, commit, stop, setup } = waiting;
+  const { handle, mail, stop, setup } = waiting;
   let rung = new AbortController();
   const ring = (): void => rung.abort();
   const watch = mail.watch(SNAPSHOT_MAKER, ring);
@@ -191,11 +192,10 @@ async function untilPrepared({ launcher, redact }: Maker, waiting: Waiting): Pro
     for (;;) {
       // Its last status is read after its end.
       const isLast = isOver;
-      if (isPrepared(commit, await readStatus(mail, handle.session, redact))) return;
-      if (isLast) throw failureOf(commit, setup, (await end).exit);
+      if (isPrepared(waiting, await readStatus(mail, handle.session, redact))) return;
+      if (isLast) throw failureOf(waiting, (await end).exit);
       goOn(stop);
-      if (systemClock.monotonic() > until)
-        throw snapshotErrors.SNAPSHOT_FAILED({ commit, reason: `it was not ready after ${inSeconds(limitMs)}` });
+      if (systemClock.monotonic() > until) throw unusable(waiting, `it was not ready after ${inSeconds(limitMs)}`);
       await sleep(TICK_MS, AbortSignal.any([rung.signal, stop]));
       rung = new AbortController();
     }
@@ -208,18 +208,27 @@ function goOn(stop: AbortSignal): void {
   if (stop.aborted) throw new Error('the run is being stopped');
 }
 
-function isPrepared(commit: string, status: WorkerStatus | undefined): boolean {
+function isPrepared(waiting: Waiting, status: WorkerStatus | undefined): boolean {
   if (status?.setupFailure != null) throw snapshotErrors.SETUP_FAILED({ reason: status.setupFailure });
   if (status?.result?.kind !== 'prepared') return false;
   if (status.result.error === null) return true;
-  throw snapshotErrors.SNAPSHOT_FAILED({ commit, reason: status.result.error });
+  throw unusable(waiting, status.result.error);
 }
 
-/** What exceeds a limit is the set-up's doing, where there is one. */
-function failureOf(commit: string, setup: Boot['setup'], { code, signal, overLimit }: WorkerExit): Error {
+/** What exceeds a limit is the doing of the set-up, or of the commit. */
+function failureOf(waiting: Waiting, { code, signal, overLimit }: WorkerExit): Error {
+  const { commit, setup } = waiting;
   const how = overLimit ?? (signal === null ? `its container ended with exit status ${code}` : `killed by ${signal}`);
-  if (setup === null || overLimit === undefined) return snapshotErrors.SNAPSHOT_FAILED({ commit, reason: how });
+  if (overLimit === undefined) return snapshotErrors.SNAPSHOT_FAILED({ commit, reason: how });
+  if (setup === null) return unusable(waiting, how);
   return snapshotErrors.SETUP_FAILED({ reason: `the set-up "${setup.command}" failed: ${how}` });
+}
+
+/** A commit that tasks start from is not the fault of any of them. */
+function unusable({ commit, isShared }: Waiting, reason: string): Error {
+  return isShared
+    ? snapshotErrors.SNAPSHOT_FAILED({ commit, reason })
+    : snapshotErrors.COMMIT_UNUSABLE({ commit, reason });
 }
 
 /** A status that cannot be read is followed by another one, or by the end. */

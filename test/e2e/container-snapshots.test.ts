@@ -26,6 +26,10 @@ const stamps = (id: string, task: Partial<TestTask> = {}): TestTask => ({
   ...task,
 });
 
+/** Commits a path that git's own files do not have. */
+const plumbing = (mode: string, name: string, content: string): string =>
+  `id=$(${content} | git hash-object -w --stdin); git update-index --add --cacheinfo ${mode},$id,${name}; git update-index --skip-worktree ${name}`;
+
 describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipped}`, () => {
   let project: ContainerProject;
   beforeAll(buildWorkerImage);
@@ -147,6 +151,27 @@ describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipp
     const { tasks } = await project.state();
     expect(tasks['EVIL']?.status, stdout).toBe('failed');
     expect(tasks['GOOD']?.status, stdout).toBe('complete');
+  });
+
+  it('are not made of work that cannot be checked out: its attempt fails, and the run goes on', async () => {
+    await configure('retry: { attempts: 1 }\n');
+    const long = 'n'.repeat(300);
+    await project.graph('login', [
+      { id: 'NAME', create: ['n*'], verify: 'true', run: plumbing('100644', long, 'echo x') },
+      {
+        id: 'LINK',
+        create: ['link'],
+        verify: 'true',
+        run: plumbing('120000', 'link', 'head -c 5000 /dev/zero | tr "\\0" x'),
+      },
+      { id: 'UNVERIFIED', create: ['in/*'], run: plumbing('100644', `in/${long}`, 'echo x') },
+      stamps('GOOD'),
+    ]);
+    const { stdout } = await project.cli('kurukshetra', '--workers', '2');
+    const { tasks } = await project.state();
+    expect(tasks['GOOD']?.status, stdout).toBe('complete');
+    for (const id of ['NAME', 'LINK', 'UNVERIFIED'])
+      expect(tasks[id]?.attempts[0], id).toMatchObject({ detail: expect.stringMatching(/cannot be checked out/) });
   });
 
   it('are sound when everything is killed while one is made', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRepository, openWorkspace } from '../../src/git/index.ts';
@@ -75,6 +75,24 @@ describe('the paths that a commit changes', () => {
     const { changed, embedded } = (await repository.commitFacts('HEAD')) ?? {};
     expect(embedded).toEqual(['file.txt', 'new folder']);
     expect(changed).toEqual(['file.txt', 'new folder']);
+  });
+
+  it('say which names no worktree can have', async () => {
+    const temp = tempRepository();
+    temp.commit({});
+    const target = path.join(temp.folder, 'target');
+    writeFileSync(target, 'x'.repeat(5000));
+    const id = temp.git('hash-object', '-w', target).trim();
+    rmSync(target);
+    const add = (mode: string, name: string) =>
+      temp.git('update-index', '--add', '--cacheinfo', `${mode},${id},${name}`);
+    const [name, deep] = ['n'.repeat(256), 'd/'.repeat(2047)];
+    for (const one of [name, `in/${name}`, 'n'.repeat(255), 'ü'.repeat(128), `${deep}ab`, `${deep}a`])
+      add('100644', one);
+    add('120000', 'link');
+    temp.git('commit', '--quiet', '--message', 'long names');
+    const facts = await (await openRepository(temp.folder, temp.env)).commitFacts('HEAD');
+    expect(new Set(facts?.tooLong)).toEqual(new Set([name, `in/${name}`, 'ü'.repeat(128), `${deep}ab`, 'link']));
   });
 
   it("do not depend on the user's settings", async () => {

@@ -23,6 +23,7 @@ const RANK = {
   containers: 4,
   launchers: 5,
   snapshots: 5.5,
+  shells: 5.7,
   orchestrator: 6,
   planning: 6,
   worker: 6,
@@ -35,7 +36,7 @@ const RANK = {
 };
 /** Never inside a container. */
 const HOST_ONLY =
-  '^src/(cli|mcp|http|project|sandbox|planning|orchestrator|containers|snapshots|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
+  '^src/(cli|mcp|http|project|sandbox|planning|orchestrator|containers|snapshots|shells|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
 const PURE_IN_ORCHESTRATOR = [
   'decide[a-z-]*',
   'backoff',

@@ -29,9 +29,11 @@ function commandReference() {
   return [head, ...COMMANDS.map(({ definition }) => describeCommand(definition))].join('\n');
 }
 
-function describeCommand({ name, alias, argument, summary, options, details = [], examples }) {
-  const usage = ['mahabharatha', name, ...(argument === undefined ? [] : [argument[0]]), '[options]'].join(' ');
-  const rows = [...(argument === undefined ? [] : [argument]), ...Object.values(options)];
+function describeCommand({ name, alias, argument, rest, summary, options, details = [], examples }) {
+  const positional = [argument, rest].filter((one) => one !== undefined);
+  const [first = [], ...more] = positional.map(([word]) => word);
+  const usage = ['mahabharatha', name, ...[first].flat(), '[options]', ...more].join(' ');
+  const rows = [...positional, ...Object.values(options)];
   return [
     `## ${name}\n`,
     `${summary[0].toUpperCase()}${summary.slice(1)}.${alias === undefined ? '' : ` Short: \`${alias}\`.`}\n`,

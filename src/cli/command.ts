@@ -1,3 +1,4 @@
+import type { ReadStream, WriteStream } from 'node:tty';
 import type { Environment, Printable } from '../lib/index.ts';
 
 /** What a command gets from its process; commands read no globals. */
@@ -9,6 +10,8 @@ export interface CliContext {
   readonly color: boolean;
   out(text: Printable): void;
   err(text: Printable): void;
+  /** The streams themselves, for a command that hands them on to a program of the user's. */
+  readonly streams: { readonly stdin: ReadStream; readonly stdout: WriteStream; readonly stderr: WriteStream };
   /** Asks a yes/no question at the terminal. */
   confirm(question: Printable): Promise<boolean>;
   /** Fires at the first SIGINT or SIGTERM; the reason is the exit status. */
@@ -27,6 +30,8 @@ export interface CommandDefinition {
   readonly alias?: string;
   /** Positional argument, say "[task]". */
   readonly argument?: readonly [name: string, summary: string];
+  /** All that comes after it, say "[command...]". */
+  readonly rest?: readonly [name: string, summary: string];
   readonly summary: string;
   readonly options: Readonly<Record<string, OptionDefinition>>;
   /** Paragraphs below the options: what a user should know before the first use. */
@@ -39,7 +44,7 @@ export type InputOf<Definition extends CommandDefinition> = {
   readonly [Name in keyof Definition['options']]: Definition['options'][Name][0] extends `${string}<${string}`
     ? string | undefined
     : boolean;
-} & { readonly argument: string | undefined };
+} & { readonly argument: string | undefined; readonly rest: readonly string[] };
 
 export const JSON_OPTION = ['--json', 'machine-readable output'] as const;
 export const FEATURE_OPTION = ['-f, --feature <name>', 'the feature; may be left out when there is only one'] as const;

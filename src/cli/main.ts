@@ -5,9 +5,11 @@ import type { CliContext } from './command.ts';
 import { runProgram } from './program.ts';
 
 const argv = process.argv.slice(2);
+/** What comes after `--` is another program's. */
+const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
 /** Indents all lines of an error after the first: they may quote files, parsers and git. */
 const MARGIN = '  ';
-const asJson = argv.includes('--json');
+const asJson = own.includes('--json');
 
 /** The work goes on when the reader of a pipe has gone, as `head` does. */
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -55,6 +57,7 @@ const context: CliContext = {
   color: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
   out,
   err,
+  streams: process,
   confirm,
   interrupted: shutdown.signal,
   onForce: (work) => force.push(work),
@@ -85,7 +88,7 @@ function tell(error: AppError): void {
   } else {
     err(line`error: ${printableBlock(error.message, MARGIN)}\n\n${printableBlock(error.hint, MARGIN)}\n`);
   }
-  if (!argv.includes('--debug')) return;
+  if (!own.includes('--debug')) return;
   const stacks = `${error.stack}\n${error.cause instanceof Error ? error.cause.stack : ''}`;
   err(line`\n${printableBlock(stacks, MARGIN)}\n`);
 }

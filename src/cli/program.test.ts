@@ -24,6 +24,7 @@ const context: CliContext = {
   confirm: () => Promise.resolve(false),
   interrupted: new AbortController().signal,
   onForce: () => undefined,
+  streams: process,
   version: '0',
 };
 
@@ -39,11 +40,12 @@ describe('the input of a command', () => {
     expectTypeOf<InputOf<typeof sample>>().toEqualTypeOf<
       { readonly file: string | undefined; readonly dryRun: boolean; readonly cache: boolean } & {
         readonly argument: string | undefined;
+        readonly rest: readonly string[];
       }
     >();
-    expect(await inputFor()).toEqual([{ file: undefined, dryRun: false, cache: true, argument: undefined }]);
+    expect(await inputFor()).toEqual([{ file: undefined, dryRun: false, cache: true, argument: undefined, rest: [] }]);
     expect(await inputFor('T-1', '--other-name', 'x', '--dry-run', '--no-cache')).toEqual([
-      { file: 'x', dryRun: true, cache: false, argument: 'T-1' },
+      { file: 'x', dryRun: true, cache: false, argument: 'T-1', rest: [] },
     ]);
   });
 

@@ -8,6 +8,7 @@ import { kurukshetra } from './commands/kurukshetra.ts';
 import { logs } from './commands/logs.ts';
 import { merge } from './commands/merge.ts';
 import { retry } from './commands/retry.ts';
+import { shell } from './commands/shell.ts';
 import { status } from './commands/status.ts';
 import { stop } from './commands/stop.ts';
 import { libErrors, printableBlock } from '../lib/index.ts';
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   command(kurukshetra, async (...given) => (await import('./run/build-feature.ts')).buildFeature(...given)),
   command(status, async (...given) => (await import('./inspect/show-status.ts')).showStatus(...given)),
   command(logs, async (...given) => (await import('./inspect/show-logs.ts')).showLogs(...given)),
+  command(shell, async (...given) => (await import('./shell/enter-container.ts')).enterContainer(...given)),
   command(stop, async (...given) => (await import('./run/stop-run.ts')).stopFeature(...given)),
   command(retry, async (...given) => (await import('./run/retry-failed.ts')).retryFailed(...given)),
   command(merge, async (...given) => (await import('./merge/merge-feature.ts')).mergeFeature(...given)),
@@ -94,6 +96,7 @@ function addCommand(program: Commander, definition: CommandDefinition, run: (inp
   const command = program.command(definition.name).description(definition.summary);
   if (definition.alias !== undefined) command.alias(definition.alias);
   if (definition.argument !== undefined) command.argument(...definition.argument);
+  if (definition.rest !== undefined) command.argument(...definition.rest);
   const options = Object.entries(definition.options).map(([name, given]) => [name, new Option(...given)] as const);
   for (const [, option] of options) command.addOption(option);
   command.addHelpText('after', examplesText(definition));
@@ -103,7 +106,8 @@ function addCommand(program: Commander, definition: CommandDefinition, run: (inp
       const value = given[option.attributeName()];
       return [name, option.isBoolean() ? value === true : value];
     });
-    await run({ ...Object.fromEntries(values), argument: command.args[0] });
+    const [argument, ...rest] = command.args;
+    await run({ ...Object.fromEntries(values), argument, rest });
   });
 }
 

@@ -20,10 +20,10 @@ export const LABEL = {
 /** The role of an egress proxy. */
 export const EGRESS_ROLE = 'egress';
 
-/** A run, a server or an mcp session. When it ends, everything with its label is removed. */
+/** A run, a person's shell, a server or an mcp session. When it ends, everything with its label is removed. */
 export interface Owner {
   readonly id: string;
-  readonly kind: 'run' | 'server' | 'mcp';
+  readonly kind: 'run' | 'shell' | 'server' | 'mcp';
   /** More labels of its containers and volumes, by which people and clean-up find them. */
   readonly labels: Labels;
   /** Has the owner's lease, which its egress proxy watches. */

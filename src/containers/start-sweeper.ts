@@ -10,15 +10,18 @@ interface SweeperWishes {
   readonly program: string;
   /** The owner holds it as long as it lives. */
   readonly lock: string;
-  /** How long an owner that was killed may be resumed. */
+  /** How long an owner that was killed may be resumed; 0 when it never is. */
   readonly leaseMs: number;
+  /** A folder that goes with the owner. */
+  readonly folder?: string;
   readonly env: Environment;
 }
 
 /** The sweeper outlives this process, so it has no terminal to write to. */
-export function sweeperStarter({ program, lock, leaseMs, env }: SweeperWishes): StartSweeper {
+export function sweeperStarter({ program, lock, leaseMs, folder, env }: SweeperWishes): StartSweeper {
   return ({ id }) => {
-    const args = [program, '--owner', id, '--lock', lock, '--lease-ms', String(leaseMs)];
+    const own = folder === undefined ? [] : ['--folder', folder];
+    const args = [program, '--owner', id, '--lock', lock, '--lease-ms', String(leaseMs), ...own];
     const marked = { ...toFindTheEngine(env), [MARKS.sweeper]: `${id}.${process.pid}` };
     const output = openSync(devNull, 'a');
     const child = startDaemon(process.execPath, args, { cwd: '/', env: marked, output });

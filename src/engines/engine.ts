@@ -47,6 +47,8 @@ export interface Engine {
   signalContainer(id: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** Works on a running container, too; a missing one is fine. */
   removeContainer(id: string): Promise<void>;
+  /** Runs one more program in a running container, under its user and all its limits. */
+  execute(id: string, wish: ProgramWish): Promise<Execution>;
   /** What the container has printed, and with `follow` what it will print. */
   logs(id: string, options: LogOptions, sink: LogSink): Promise<void>;
 }
@@ -192,6 +194,28 @@ export interface Attachment {
   readonly stderr: Readable;
   /** Closes all three streams; the container's stdin ends. */
   close(): void;
+}
+
+/** A program to be run in a container that runs already. */
+export interface ProgramWish {
+  readonly command: readonly [string, ...string[]];
+  /** On top of the container's own; null removes one. No argument list and no `inspect` shows it. */
+  readonly env: Readonly<Record<string, string | null>>;
+  readonly workdir: string;
+  /** With a terminal of its own, of this size; null for plain streams. */
+  readonly terminal: TerminalSize | null;
+}
+
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** With a terminal all output is in `stdout`. The engine lets the program live on when the connection is closed. */
+export interface Execution extends Attachment {
+  resize(size: TerminalSize): Promise<void>;
+  /** Resolves when the output is over. Null: the container, or the engine, has gone first. */
+  exit(): Promise<number | null>;
 }
 
 export interface LogOptions {

@@ -7,9 +7,11 @@ export type {
   ContainerSpec,
   Engine,
   EngineInfo,
+  Execution,
   ImageBuild,
   ImageInfo,
   Labels,
   ListedImage,
   Mount,
+  TerminalSize,
 } from './engine.ts';

@@ -3,6 +3,7 @@ export { sleep, startTimer, systemClock, within } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
 export { AppError, hasCode, reasonOf, systemCode } from './app-error.ts';
 export { asAppError, endOfRun, libErrors } from './errors.ts';
+export { copyTogether } from './copy-together.ts';
 export { digestOf, keyedDigest } from './digest.ts';
 export { isOldDraft, removeDrafts, removeLockDrafts } from './drafts.ts';
 export { foreignLock, hasToken, lockHolder, tryLock, withLock } from './file-lock.ts';

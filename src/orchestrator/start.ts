@@ -1,6 +1,4 @@
-import { cp, rename, rm } from 'node:fs/promises';
-import path from 'node:path';
-import { makeFolder, timeId } from '../lib/index.ts';
+import { copyTogether, timeId } from '../lib/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
@@ -135,19 +133,5 @@ async function endGateRun(
 
 /** Workers cannot reach the user's folder: the files that they need from it are copied for them. */
 async function copyFiles({ ports, options }: RunContext): Promise<void> {
-  const { copies } = ports.store.paths;
-  // Workers that were taken over may be reading: they find the old files or the new ones, never a part.
-  const draft = `${copies}.new`;
-  await rm(draft, { recursive: true, force: true });
-  for (const file of options.copies) {
-    const target = path.join(draft, file);
-    await makeFolder(path.dirname(target));
-    await cp(path.join(ports.repository.root, file), target, {
-      recursive: true,
-      verbatimSymlinks: true,
-      preserveTimestamps: true,
-    });
-  }
-  await rm(copies, { recursive: true, force: true });
-  if (options.copies.length > 0) await rename(draft, copies);
+  await copyTogether(ports.repository.root, options.copies, ports.store.paths.copies);
 }

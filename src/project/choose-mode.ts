@@ -17,6 +17,8 @@ import type { RunFace, RunHost } from './run-face.ts';
 import type { RunRequest } from './run-request.ts';
 import { checkObjects } from './worker-users.ts';
 
+type ModeFace = Pick<RunFace, 'mode' | 'build'>;
+
 /** What the choice depends on. */
 interface ModeWish extends RunRequest, ModeReason {
   /** Why containers are meant in this repository. */
@@ -33,7 +35,7 @@ export async function chooseMode(
   request: RunRequest,
   known: RunState | undefined,
   host: RunHost,
-  face: RunFace,
+  face: ModeFace,
 ): Promise<Mode> {
   const meant = await reasonsForContainers(request.project, request.config.workers, host);
   const wish = { ...request, meant, agent: agentOf(request, known), ...wishedMode(request, meant, known) };
@@ -70,7 +72,7 @@ function wishedMode(
   return { wished: decideResumed(graph.feature, known.settings, meant), because: 'the run was begun so' };
 }
 
-async function findContainers(wish: ModeWish, host: RunHost, face: RunFace): Promise<Mode> {
+async function findContainers(wish: ModeWish, host: RunHost, face: ModeFace): Promise<Mode> {
   const { searchEngine } = await import('../engines/index.ts');
   const { engine, tried, silent } = await searchEngine(host.env);
   if (engine !== undefined) return withEngine(wish, engine, host, face);
@@ -91,7 +93,7 @@ export async function enginePrograms(env: Environment): Promise<string[]> {
   return found.flatMap((file) => (file === undefined ? [] : [`${file} is on this machine`]));
 }
 
-async function withEngine(wish: ModeWish, engine: Engine, host: RunHost, face: RunFace): Promise<Mode> {
+async function withEngine(wish: ModeWish, engine: Engine, host: RunHost, face: ModeFace): Promise<Mode> {
   const { project, config, wishes } = wish;
   const { findRunImage } = await import('../images/index.ts');
   const rules = askRules(config.workers, host.env, project.repository.root);

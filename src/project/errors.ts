@@ -163,6 +163,16 @@ export const projectErrors = defineErrors({
     message: (f) => `Feature "${f.feature}" is being built right now by process ${f.pid}.`,
     hint: (f) => `End it first with: mahabharatha stop --feature ${f.feature}`,
   },
+  SHELL_WITHOUT_CONTAINER: {
+    kind: 'usage',
+    /** `worktree`: empty when there is none. */
+    example: { feature: 'login', worktree: '/state/login/0/mahabharatha-worker-0' },
+    message: (f) => `The run of "${f.feature}" works in subprocesses: there is no container for a shell.`,
+    hint: (f) =>
+      f.worktree === ''
+        ? `See what it has done with: mahabharatha status --feature ${f.feature}`
+        : `Its worktree is a folder of this machine: cd '${f.worktree}'`,
+  },
   STOP_SLOW: {
     kind: 'environment',
     example: { feature: 'login', pid: 7, waitedMs: 60_000 },
@@ -188,6 +198,13 @@ export const projectErrors = defineErrors({
     example: { task: 'T-9', known: ['T-1'] },
     message: (f) => `There is no task "${f.task}" in this run.`,
     hint: (f) => `Tasks: ${listed(f.known)}`,
+  },
+  WORKER_IDLE: {
+    kind: 'usage',
+    example: { feature: 'login', worker: 2 },
+    message: (f) => `Worker ${f.worker} works on nothing now, so it has no container.`,
+    hint: (f) =>
+      `Name a task for a container on the commit of its last attempt: mahabharatha shell TASK --feature ${f.feature}. See which there are: mahabharatha status --feature ${f.feature}`,
   },
   TRACES_LEFT: {
     kind: 'usage',

@@ -20,6 +20,8 @@ export type { RunPreview } from './plan-run.ts';
 export { graphPlace, inSpecs, openProject, placeWorkers } from './project.ts';
 export type { Project } from './project.ts';
 export { reasonsForContainers } from './reasons-for-containers.ts';
+export { openShell } from './open-shell.ts';
+export type { OpenShell } from './shell-plan.ts';
 export { retryTasks } from './retry-tasks.ts';
 export { credentialsInWords, credentialsLine } from './credentials-line.ts';
 export type { CredentialsLine } from './credentials-line.ts';

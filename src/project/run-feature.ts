@@ -61,7 +61,7 @@ async function carryOut(plan: RunPlan, store: StateStore, host: RunHost, face: R
   const limitBytes = config.workers.container.snapshots;
   const snapshots = wireSnapshots({
     project,
-    store,
+    paths: store.paths,
     workers: plan.workers,
     options,
     feature: graph.feature,

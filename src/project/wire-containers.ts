@@ -22,43 +22,68 @@ import { findWorkerUsers } from './worker-users.ts';
 
 /** A launcher of containers as the configuration describes them. Throws when that is not possible. */
 export async function wireContainers(wishes: ContainerWishes): Promise<Workers> {
-  const { mode, config, env } = wishes;
+  const { lock } = wishes.project.paths.feature(wishes.graph.feature);
+  return wireFor(wishes, 'run', { lock, leaseMs: wishes.config.workers.lease });
+}
+
+/** The same for a person's shell: without an agent, and with an owner that nobody resumes. */
+export function wireShell(
+  wishes: Omit<ContainerWishes, 'agent'>,
+  own: { readonly lock: string; readonly folder?: string },
+): Promise<ContainerWorkers> {
+  return wireFor({ ...wishes, agent: { kind: 'shell' } }, 'shell', { ...own, leaseMs: 0 });
+}
+
+export interface ContainerWorkers extends Workers {
+  readonly settings: ContainerSettings;
+}
+
+async function wireFor(
+  wishes: ContainerWishes,
+  owner: ContainerSettings['owner'],
+  sweeper: Pick<Parameters<typeof sweeperStarter>[0], 'lock' | 'leaseMs' | 'folder'>,
+): Promise<ContainerWorkers> {
+  const { mode, env } = wishes;
+  const { engine } = mode;
   openMask();
-  const { info, image } = mode;
-  const mounts = await checkedMounts(wishes, info.endpoint);
+  const mounts = await checkedMounts(wishes, mode.info.endpoint);
   const given = await handoverFor(wishes);
   checkCredentials(wishes, given);
-  checkRuntime(config, info);
-  const injected = injectionOf(given);
-  const way = networkFor(wishes, injected !== undefined);
-  const { handover, access } = given;
-  const repo = wishes.project.repository.root;
-  const { lock } = wishes.project.paths.feature(wishes.graph.feature);
+  checkRuntime(wishes.config, mode.info);
+  const way = networkFor(wishes, injectionOf(given) !== undefined);
+  const settings: ContainerSettings = { owner, mounts, ...(await settingsOf(wishes, given, way)) };
+  const startSweeper = sweeperStarter({ program: programFile('sweeper'), env, ...sweeper });
+  return {
+    launcher: createContainerLauncher({ engine, settings, startSweeper }),
+    settings,
+    env: given.handover.env,
+    redact: createRedactor(secretsOf(settings)),
+    credentials: wayOf(given),
+    snapshotBase: { engine, facts: [mode.image, settings.uid, settings.gid] },
+    warnings: way.warnings.then((warnings) => [...warnings, ...given.missing.map(notSet)]),
+  };
+}
+
+async function settingsOf(
+  wishes: ContainerWishes,
+  given: Given,
+  way: Network,
+): Promise<Omit<ContainerSettings, 'owner' | 'mounts'>> {
+  const { mode, config, project } = wishes;
+  const repo = project.repository.root;
   const users = await findWorkerUsers();
-  const settings: ContainerSettings = {
-    image,
+  const injected = injectionOf(given);
+  return {
+    image: mode.image,
     repo,
     leaseMs: config.workers.lease,
     ...users,
-    ...limitsOf(config, info),
+    ...limitsOf(config, mode.info),
     ...networkOf(wishes, way, { users, injected }),
-    mounts,
     caches: cacheVolumes(repo, config.workers.container.caches, users.uid),
-    secrets: handover.secrets,
-    access,
+    secrets: given.handover.secrets,
+    access: given.access,
     withheld: injected?.secrets ?? [],
-  };
-  return {
-    launcher: createContainerLauncher({
-      engine: mode.engine,
-      settings,
-      startSweeper: sweeperStarter({ program: programFile('sweeper'), lock, leaseMs: settings.leaseMs, env }),
-    }),
-    env: handover.env,
-    redact: createRedactor(secretsOf(settings)),
-    credentials: wayOf(given),
-    snapshotBase: { engine: mode.engine, facts: [image, users.uid, users.gid] },
-    warnings: way.warnings.then((warnings) => [...warnings, ...given.missing.map(notSet)]),
   };
 }
 

@@ -20,7 +20,8 @@ const FORMAT = 1;
 /** What snapshots of a run are made from. */
 export interface SnapshotWishes {
   readonly project: Project;
-  readonly store: StateStore;
+  /** Where snapshots are made. */
+  readonly paths: Pick<StateStore['paths'], 'workers' | 'shared' | 'lease' | 'worker'>;
   readonly workers: Workers;
   readonly options: Pick<RunOptions, 'copies' | 'env' | 'leaseMs' | 'setup' | 'redact' | 'graceMs'>;
   readonly feature: string;
@@ -29,16 +30,15 @@ export interface SnapshotWishes {
 
 /** Snapshots for workers in containers; none for other workers. */
 export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
-  const { project, store, workers, options, feature } = wishes;
+  const { project, paths: own, workers, options, feature } = wishes;
   const { snapshotBase, launcher } = workers;
   if (snapshotBase === null) return NO_SNAPSHOTS;
   const { repository } = project;
   const kept = openSnapshotStore(path.join(project.paths.placeOf(feature).top, 'snapshots'));
-  const { workers: folder, shared, lease } = store.paths;
-  const paths = { workers: folder, shared, lease, log: store.paths.worker(SNAPSHOT_MAKER).log };
+  const paths = { ...own, log: own.worker(SNAPSHOT_MAKER).log };
   const { env, leaseMs, setup, redact, graceMs: stopGraceMs } = options;
   let copies: Promise<readonly unknown[]> | undefined;
-  const own = { feature, repository, launcher, store: kept, paths };
+  const maker = { feature, repository, launcher, store: kept, paths };
   return createSnapshots({
     store: kept,
     command: setup?.command ?? null,
@@ -52,7 +52,7 @@ export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
     },
     changedBetween: (from, to) => changedBetween(repository, from, to),
     inUse: () => inUse(snapshotBase.engine),
-    make: snapshotMaker({ ...own, env, leaseMs, stopGraceMs, setup, redact }),
+    make: snapshotMaker({ ...maker, env, leaseMs, stopGraceMs, setup, redact }),
   });
 }
 
@@ -78,6 +78,7 @@ async function changedBetween(repository: Repository, from: string, to: string):
 }
 
 async function inUse(engine: Engine): Promise<ReadonlySet<string>> {
-  const all = await engine.listContainers({ [LABEL.kind]: 'run' });
+  const kinds = ['run', 'shell'].map((kind) => engine.listContainers({ [LABEL.kind]: kind }));
+  const all = (await Promise.all(kinds)).flat();
   return new Set(all.flatMap(({ labels }) => labels[RUN_LABEL.snapshot] ?? []));
 }

@@ -35,6 +35,7 @@ export {
   commitMessage,
   COPIES,
   EGRESS_LOG,
+  SHELL_WORKER,
   SNAPSHOT_DRAFT,
   SNAPSHOT_MAKER,
   TASK_TRAILER,

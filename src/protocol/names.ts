@@ -46,5 +46,8 @@ export function attemptRefs(feature: string): string {
 /** The number of a worker that makes snapshots: no other worker has it. */
 export const SNAPSHOT_MAKER = 64;
 
+/** The number of a worker in whose container a person works. */
+export const SHELL_WORKER = 65;
+
 /** What begins the name of a folder, beside those of workers, in which a snapshot is made. */
 export const SNAPSHOT_DRAFT = 'snapshot-';

@@ -1,7 +1,7 @@
 export type { AttemptCharge, NumberedEvent, RecordedEvent, RunEvent } from './events.ts';
 export { clearRun, featuresWithState, openStore } from './file-store.ts';
 export type { StateStore } from './file-store.ts';
-export { projectPaths } from './paths.ts';
+export { projectPaths, runPaths } from './paths.ts';
 export type { FeaturePaths, ProjectPaths, WorkerPaths } from './paths.ts';
 export { checkRunPlace, locateRuns, removeGoneRuns } from './run-place.ts';
 /** @public used by scripts/generate.js */

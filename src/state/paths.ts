@@ -46,7 +46,8 @@ export function projectPaths(root: string, placeOf: PlaceOf) {
   };
 }
 
-function runPaths(workers: string, logs: string) {
+/** The folders of workers below one folder, and their logs in another. */
+export function runPaths(workers: string, logs: string) {
   const shared = path.join(workers, 'shared');
   return {
     /** All that workers write, and what they are given: outside the repository. */

@@ -25,6 +25,7 @@ const SECRET = 'a-secret-of-the-agent';
 const REPO = `/somewhere/${randomId()}`;
 
 const settings = (more: Partial<ContainerSettings> = {}): ContainerSettings => ({
+  owner: 'run',
   image,
   leaseMs: 600_000,
   repo: REPO,

@@ -63,6 +63,7 @@ export function createFakeEngine(machine: FakeEngineMachine): Engine {
     ...volumesOf(machine),
     ...containersOf(machine),
     ...outputOf(machine),
+    execute: (id) => Promise.reject(failed(`run a program in container ${id}`, 'a fake container has one program')),
   };
   return Object.fromEntries(
     Object.entries(engine).map(([name, call]) => [name, typeof call === 'function' ? guarded(machine, call) : call]),

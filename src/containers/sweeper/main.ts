@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { findEngine } from '../../engines/index.ts';
-import { findByEnvironment, lockHolder, sleep, systemClock } from '../../lib/index.ts';
+import { findByEnvironment, lockHolder, removeTree, sleep, systemClock } from '../../lib/index.ts';
 import { MARKS } from '../../protocol/index.ts';
 import { sweepOwner } from '../sweep.ts';
 
@@ -10,12 +10,20 @@ const ATTEMPTS = 60;
 /** The part of the lease after which it removes things, so that all is gone when the lease ends. */
 const SHARE = 0.9;
 
+interface Wishes {
+  readonly owner: string;
+  readonly lock: string;
+  readonly leaseMs: number;
+  /** Goes with the owner. */
+  readonly folder: string | undefined;
+}
+
 /**
  * Waits for the end of its owner's process, which holds its stdin. After `done` on stdin it ends. Without it the owner was
  * killed: then it waits while a resumed owner may take the containers over, and removes what is left of them: a container
  * that was never started, a paused one, a volume.
  */
-async function main(owner: string, lock: string, leaseMs: number): Promise<void> {
+async function main({ owner, lock, leaseMs, folder }: Wishes): Promise<void> {
   for (const name of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(name, () => undefined);
   if ((await text(process.stdin)).includes('done')) return;
   if (!(await isAlone(owner, lock, leaseMs * SHARE))) return;
@@ -23,7 +31,11 @@ async function main(owner: string, lock: string, leaseMs: number): Promise<void>
     try {
       const engine = await findEngine(process.env);
       // To find the engine may take long: an owner that was resumed meanwhile keeps its containers.
-      if ((await lockHolder(lock)) === undefined) return void (await sweepOwner(engine, owner));
+      if ((await lockHolder(lock)) === undefined) {
+        await sweepOwner(engine, owner);
+        if (folder !== undefined) await removeTree(folder);
+        return;
+      }
     } catch {
       // The engine may be restarting: it is asked again.
       await sleep(LOOK_MS);
@@ -50,6 +62,12 @@ async function isAlone(owner: string, lock: string, ms: number): Promise<boolean
 }
 
 const { values } = parseArgs({
-  options: { owner: { type: 'string' }, lock: { type: 'string' }, 'lease-ms': { type: 'string' } },
+  options: {
+    owner: { type: 'string' },
+    lock: { type: 'string' },
+    'lease-ms': { type: 'string' },
+    folder: { type: 'string' },
+  },
 });
-await main(values.owner ?? '', values.lock ?? '', Number(values['lease-ms'] ?? 0));
+const { owner = '', lock = '', 'lease-ms': leaseMs = '0', folder } = values;
+await main({ owner, lock, leaseMs: Number(leaseMs), folder });

@@ -141,7 +141,10 @@ function send({ request }: Target, call: Call, signal: AbortSignal, upload?: Rea
 
 /** Resolves with the connection, or with an answer when the engine does not upgrade it. */
 function sendUpgrade({ request }: Target, call: Call, signal: AbortSignal): Promise<IncomingMessage | Duplex> {
-  const headers = { Connection: 'Upgrade', Upgrade: 'tcp' };
+  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const content =
+    body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
+  const headers = { Connection: 'Upgrade', Upgrade: 'tcp', ...content };
   const sent = request({ method: call.method, path: addressOf(call), headers, signal });
   const upgraded = new Promise<Duplex>((resolve) => {
     sent.once('upgrade', (_, socket, head) => {
@@ -149,8 +152,8 @@ function sendUpgrade({ request }: Target, call: Call, signal: AbortSignal): Prom
       resolve(socket);
     });
   });
-  // Without a body: what follows one could be taken for the container's stdin.
-  sent.end();
+  // Its length is told: what follows a body without one could be taken for the program's stdin.
+  sent.end(body);
   return Promise.race([upgraded, answerTo(sent)]);
 }
 

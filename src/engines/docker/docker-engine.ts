@@ -4,6 +4,7 @@ import { USUAL_LIMITS, openConnection } from './connection.ts';
 import type { Connection, Limits } from './connection.ts';
 import { containerCalls } from './containers.ts';
 import type { DockerEndpoint } from './endpoint.ts';
+import { executionCalls } from './executions.ts';
 import { createExits } from './exits.ts';
 import { imageCalls } from './images.ts';
 import { streamCalls } from './streams.ts';
@@ -25,6 +26,7 @@ export function createDockerEngine(endpoint: DockerEndpoint, limits: Limits = US
     ...volumeCalls(connection),
     ...containerCalls(connection, createExits(connection)),
     ...streamCalls(connection),
+    ...executionCalls(connection),
   };
 }
 

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { Attachment, Engine, LogSink } from '../engine.ts';
 import type { Connection } from './connection.ts';
 import { createFrameReader, demultiplex } from './demultiplex.ts';
@@ -43,6 +44,11 @@ async function attach(connection: Connection, id: string): Promise<Attachment> {
   const query = { stream: true, stdin: true, stdout: true, stderr: true };
   const what = `attach to container ${id}`;
   const socket = await connection.upgrade({ what, method: 'POST', path: containerPath(id, '/attach'), query });
+  return separated(socket);
+}
+
+/** The three streams of one connection. */
+export function separated(socket: Duplex): Attachment {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   // A broken connection ends the output like the end of the container: `waitContainer` tells which it was.
   socket.on('error', () => undefined);

@@ -4,7 +4,7 @@ import { bind, createContainers, keepOutput, LABEL as OWNED, resumeOutput, tmpfs
 import type { ContainerWish, StartedContainer, Upkeep } from '../../containers/index.ts';
 import type { Engine, Mount } from '../../engines/index.ts';
 import { lastLines } from '../../logs/index.ts';
-import { DEADLINE_MARK, HANDOVER_MARK, INSIDE, MARKS, SNAPSHOT_MAKER } from '../../protocol/index.ts';
+import { DEADLINE_MARK, HANDOVER_MARK, INSIDE, MARKS, SHELL_WORKER, SNAPSHOT_MAKER } from '../../protocol/index.ts';
 import type { Launcher, WorkerHandle, WorkerSpec } from '../launcher.ts';
 import { assignmentWatch } from './assignment-watch.ts';
 import { emptyFile, emptyFolders, giveFolders, hostnameOf, hostsFile, maskedObjects, writeHosts } from './folders.ts';
@@ -62,6 +62,7 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
 /** The other names are for when the first is taken by another run, or by an earlier session of this worker. */
 export function namesOf(spec: Pick<WorkerSpec, 'worker' | 'runId' | 'session'>): readonly [string, ...string[]] {
   if (spec.worker === SNAPSHOT_MAKER) return [`mahabharatha-snapshot-${spec.session}`];
+  if (spec.worker === SHELL_WORKER) return [`mahabharatha-shell-${spec.runId}`];
   const name = `mahabharatha-worker-${spec.worker}`;
   return [name, `${name}-${spec.runId}`, `${name}-${spec.runId}-${spec.session.slice(0, 8)}`];
 }
@@ -80,7 +81,7 @@ export function workerWish(spec: WorkerSpec, { engine, settings, masked, attache
   const upkeep = workerUpkeep(placesOfSpec(spec), engine, settings);
   const { image, uid, gid, memoryBytes, cpus, pids, runtime, network, egress } = settings;
   return {
-    owner: runOwner({ ...spec, repo: settings.repo }),
+    owner: runOwner({ ...spec, kind: settings.owner, repo: settings.repo }),
     role: WORKER_ROLE,
     session: spec.session,
     labels: workerLabels(spec),
@@ -173,7 +174,7 @@ function startedContainer(handle: WorkerHandle, { engine, settings }: ContainerL
   const { runId, facts, containerId } = handle;
   const places = placesOf(facts);
   return {
-    owner: runOwner({ ...places, runId, feature: String(facts['feature']), repo: settings.repo }),
+    owner: runOwner({ ...places, runId, feature: String(facts['feature']), kind: settings.owner, repo: settings.repo }),
     id: containerId ?? '',
     createdAt: String(facts['started']),
     upkeep: workerUpkeep(places, engine, settings),

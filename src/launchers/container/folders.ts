@@ -3,7 +3,7 @@ import { chmod, cp, lchown, lstat, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { removeTree, run } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
-import { COPIES, STATUS_LIMIT } from '../../protocol/index.ts';
+import { COPIES, SHELL_WORKER, STATUS_LIMIT } from '../../protocol/index.ts';
 import type { WorkerSpec } from '../launcher.ts';
 import type { Identity } from '../../containers/index.ts';
 import type { Places } from './labels.ts';
@@ -91,7 +91,7 @@ export function emptyFile({ inbox }: Pick<WorkerSpec, 'inbox'>): string {
 
 /** Fixed before the container is made, because its hosts file names it. */
 export function hostnameOf({ worker }: Pick<WorkerSpec, 'worker'>): string {
-  return `worker-${worker}`;
+  return worker === SHELL_WORKER ? 'shell' : `worker-${worker}`;
 }
 
 /** Names localhost and the worker. An engine writes one only for a container with a network. */

@@ -27,11 +27,15 @@ const PLACES = ['log', 'worktree', 'gitDir', 'outbox', 'inbox', 'shared'] as con
 
 export type Places = Readonly<Record<(typeof PLACES)[number], string>>;
 
-export function runOwner(run: { runId: string; feature: string; repo: string; shared: string; log: string }): Owner {
-  const { runId, feature, repo, shared, log } = run;
+interface OwnerFacts extends Pick<WorkerSpec, 'runId' | 'feature' | 'shared' | 'log'> {
+  readonly kind: Owner['kind'];
+  readonly repo: string;
+}
+
+export function runOwner({ runId, kind, feature, repo, shared, log }: OwnerFacts): Owner {
   return {
     id: runId,
-    kind: 'run',
+    kind,
     labels: { [LABEL.run]: runId, [LABEL.feature]: feature, [LABEL.repo]: repo },
     leaseFolder: shared,
     egressLog: path.join(path.dirname(log), EGRESS_LOG),

@@ -4,6 +4,8 @@ import type { AgentAccess, Handover } from '../../protocol/index.ts';
 
 /** How the containers of a run's workers are made, from the configuration; the same for all of them. */
 export interface ContainerSettings extends Identity {
+  /** What kind of owner the containers have. */
+  readonly owner: 'run' | 'shell';
   /** What workers run in; it may be the repository's own. */
   readonly image: string;
   /** Root of the user's repository, for the labels. */

@@ -14,16 +14,25 @@ export async function handoverLine(
   settings: ContainerSettings,
   { token, imageEnv }: KnownAtStart,
 ): Promise<string> {
-  const proxied = settings.egress === null ? {} : await settings.egress.env;
-  const caches = settings.caches.map((cache) => cache.env);
-  const all = Object.assign({}, forTasks(imageEnv), proxied, defined(spec.env), ...caches) as Environment;
   const handover: Handover = {
     version: 3,
-    env: defined(withGitSettings(all, [TRUSTED_FOLDERS])),
+    env: await taskVariables(spec.env, settings, imageEnv),
     secrets: settings.secrets,
     egress: token,
   };
   return JSON.stringify(handover);
+}
+
+/** The variables of everything that runs for a task in a container, beside those of the container itself. */
+export async function taskVariables(
+  given: Environment,
+  settings: Pick<ContainerSettings, 'egress' | 'caches'>,
+  imageEnv: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  const proxied = settings.egress === null ? {} : await settings.egress.env;
+  const caches = settings.caches.map((cache) => cache.env);
+  const all = Object.assign({}, forTasks(imageEnv), proxied, defined(given), ...caches) as Environment;
+  return defined(withGitSettings(all, [TRUSTED_FOLDERS]));
 }
 
 /** The image's variables for tasks, without those that the worker itself sets. */

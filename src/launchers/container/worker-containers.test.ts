@@ -22,6 +22,7 @@ const SPEC: WorkerSpec = {
 };
 
 const SETTINGS: ContainerSettings = {
+  owner: 'run',
   image: 'image',
   leaseMs: 600_000,
   repo: '/r',

@@ -1,0 +1,50 @@
+import { pipeline } from 'node:stream/promises';
+import type { OpenShell } from '../../project/index.ts';
+import type { CliContext } from '../command.ts';
+
+/** As of a program whose reader has gone. */
+const NO_READER = 141;
+
+/** Runs one program with the user's own streams. Null when it has no exit status. Throws the reason of an interruption. */
+export async function attach(
+  shell: Pick<OpenShell, 'start'>,
+  command: readonly string[],
+  { streams, interrupted, terminal: isTerminal, env }: CliContext,
+): Promise<number | null> {
+  const { stdin, stdout, stderr } = streams;
+  const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
+  const terminal = isTerminal ? { ...size(), type: env['TERM'] ?? 'xterm' } : null;
+  const program = await shell.start({ command, terminal });
+  const resized = (): void => void program.resize(size()).catch(() => undefined);
+  const over = new AbortController();
+  if (isTerminal) {
+    stdout.on('resize', resized);
+    // Keys such as Ctrl-C are for the program.
+    stdin.setRawMode(true);
+  }
+  try {
+    // The program may end before its input does.
+    pipeline(stdin, program.stdin, { signal: over.signal }).catch(() => undefined);
+    program.stdout.pipe(stdout, { end: false });
+    program.stderr.pipe(stderr, { end: false });
+    const broken = untilBroken(stdout, interrupted, over.signal);
+    return await Promise.race([program.exit(), broken]);
+  } finally {
+    over.abort();
+    stdout.off('resize', resized);
+    if (isTerminal) stdin.setRawMode(false);
+    await program.end();
+  }
+}
+
+/** Resolves when nobody reads the output any more, rejects with the reason of an interruption. */
+function untilBroken(stdout: NodeJS.WritableStream, interrupted: AbortSignal, over: AbortSignal): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const noReader = (): void => resolve(NO_READER);
+    const interrupt = (): void => reject(interrupted.reason as Error);
+    if (interrupted.aborted) interrupt();
+    stdout.once('error', noReader);
+    interrupted.addEventListener('abort', interrupt, { once: true, signal: over });
+    over.addEventListener('abort', () => stdout.off('error', noReader), { once: true });
+  });
+}

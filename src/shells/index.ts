@@ -1,0 +1,3 @@
+export { startFresh } from './fresh-container.ts';
+export { startProgram } from './program.ts';
+export type { Program, ProgramInput } from './program.ts';

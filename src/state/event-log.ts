@@ -30,6 +30,7 @@ export async function appendEvents(file: string, events: readonly NumberedEvent[
 /** Cuts off half a line that a crash has left: no reader counts it, and the next line must not follow it. Returns the size. */
 async function cutHalfLine(handle: FileHandle): Promise<number> {
   const { size } = await handle.stat();
+  if (await endsWithLine(handle, size)) return size;
   for (let end = size; end > 0; end -= TAIL_BYTES) {
     const from = Math.max(0, end - TAIL_BYTES);
     const { buffer } = await handle.read(Buffer.alloc(end - from), 0, end - from, from);
@@ -39,6 +40,11 @@ async function cutHalfLine(handle: FileHandle): Promise<number> {
     return from + whole;
   }
   return size;
+}
+
+async function endsWithLine(handle: FileHandle, size: number): Promise<boolean> {
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+  return buffer[0] === 10;
 }
 
 /**

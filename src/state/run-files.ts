@@ -1,10 +1,11 @@
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import {
   foreignLock,
   hasToken,
-  isThere,
   makeFolder,
   makeIgnoredFolder,
+  randomId,
   repeated,
   systemCode,
   tryLock,
@@ -18,13 +19,14 @@ import type { FeaturePaths, ProjectPaths } from './paths.ts';
 export function createRunFiles(project: ProjectPaths, feature: string) {
   const paths = project.feature(feature);
   const missing = createWatch(project, paths);
+  const isOurs = createTokenCheck(paths.lock);
   let token: string | undefined;
   let graph: string | undefined;
 
   const makeAgain = async (): Promise<readonly string[]> => {
     if (token === undefined) return [];
-    const gone = await missing();
-    if (!(await hasToken(paths.lock, token))) {
+    const gone = missing();
+    if (!(await isOurs(token))) {
       await takeAgain(feature, paths, token);
       gone.unshift(paths.lock);
     }
@@ -83,17 +85,42 @@ async function take(
 
 const isGone = (error: unknown): boolean => systemCode(error) === 'ENOENT';
 
-/** Each call returns the files that have been removed since an earlier call found them. */
-function createWatch(project: ProjectPaths, paths: FeaturePaths): () => Promise<string[]> {
+/**
+ * Each call returns the files that have been removed since an earlier call found them. This runs before every save: a look
+ * that waits for the thread pool costs many times more than the look.
+ */
+function createWatch(project: ProjectPaths, paths: FeaturePaths): () => string[] {
   const ignores = [project.state, project.logs].map((folder) => path.join(folder, '.gitignore'));
   const files = [...ignores, paths.state, paths.events, paths.usedGraph, paths.requests, paths.logs];
   const seen = new Set<string>();
-  return async () => {
-    const there = await Promise.all(files.map(isThere));
-    const gone = files.filter((file, index) => there[index] === false && seen.has(file));
-    files.filter((_, index) => there[index]).forEach((file) => seen.add(file));
+  return () => {
+    const there = new Set(files.filter((file) => identityOf(file) !== undefined));
+    const gone = files.filter((file) => !there.has(file) && seen.has(file));
+    there.forEach((file) => seen.add(file));
     return gone;
   };
+}
+
+/** Whether the lock has the token. It is read again only when it is another file, or written since. */
+function createTokenCheck(lock: string): (token: string) => Promise<boolean> {
+  let known: string | undefined;
+  return async (token) => {
+    const now = identityOf(lock);
+    if (now !== undefined && now === known) return true;
+    if (!(await hasToken(lock, token))) return false;
+    known = now;
+    return true;
+  };
+}
+
+/** Undefined when nothing is at the path; what cannot be examined counts as there, and as changed. */
+function identityOf(file: string): string | undefined {
+  try {
+    const stat = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+    return stat && `${stat.dev} ${stat.ino} ${stat.ctimeNs}`;
+  } catch {
+    return randomId();
+  }
 }
 
 /** The token stays the same: a command that waits for the end of this run knows the run by it. */

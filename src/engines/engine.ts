@@ -56,6 +56,8 @@ export interface Engine {
 export type Labels = Readonly<Record<string, string>>;
 
 export interface EngineInfo {
+  /** Tells two engines apart; empty when this one has none. */
+  readonly id: string;
   readonly version: string;
   readonly os: string;
   readonly arch: string;

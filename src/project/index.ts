@@ -42,6 +42,7 @@ export type { Settings } from './settings.ts';
 export { viewStatus } from './status-view.ts';
 export type { StatusView } from './status-view.ts';
 export type { SteeringChange } from './steering-changes.ts';
+export { tryOverlays } from './try-overlays.ts';
 export { stopRun } from './stop-run.ts';
 export type { Stopped } from './stop-run.ts';
 export { agentSpec } from './wire.ts';

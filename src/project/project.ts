@@ -45,6 +45,11 @@ export async function placeWorkers({ repository }: Project, { workers }: Config,
   return projectAt(repository, projectPaths(repository.root, placeOf));
 }
 
+/** The folder of this user's snapshots, beside the runs. */
+export function snapshotsOf(top: string): string {
+  return path.join(top, 'snapshots');
+}
+
 function projectAt(repository: Repository, paths: ProjectPaths): Project {
   return {
     repository,

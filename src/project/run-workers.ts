@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts';
-import type { Engine } from '../engines/index.ts';
+import type { Identity } from '../containers/index.ts';
+import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { Launcher } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
@@ -22,6 +23,18 @@ export interface ContainerWishes extends WorkerWishes {
   readonly mode: Mode & { name: 'container' };
 }
 
+/** What snapshots for workers in containers depend on. */
+export interface SnapshotBase {
+  readonly engine: Engine;
+  readonly info: EngineInfo;
+  /** Of what workers run in. */
+  readonly imageId: string;
+  /** Id of the worker image, without anything of the repository. */
+  readonly workerImage: string;
+  readonly users: Identity;
+  readonly runtime: string | null;
+}
+
 /** What runs the workers of a run, and what they are given. */
 export interface Workers {
   readonly launcher: Launcher;
@@ -31,8 +44,8 @@ export interface Workers {
   readonly redact: (text: string) => string;
   /** Which way Claude Code's credentials go; null where there are none, or nothing keeps them from it. */
   readonly credentials: CredentialsLine | null;
-  /** What snapshots for these workers depend on; null for workers without snapshots. */
-  readonly snapshotBase: { readonly engine: Engine; readonly facts: readonly unknown[] } | null;
+  /** Null for workers without snapshots. */
+  readonly snapshotBase: SnapshotBase | null;
   /** Known once npm has named its registries. */
   readonly warnings: Promise<readonly string[]>;
 }

@@ -59,7 +59,7 @@ async function wireFor(
     env: given.handover.env,
     redact: createRedactor(secretsOf(settings)),
     credentials: wayOf(given),
-    snapshotBase: { engine, facts: [mode.image, settings.uid, settings.gid] },
+    snapshotBase: await snapshotBase(mode, settings),
     warnings: way.warnings.then((warnings) => [...warnings, ...given.missing.map(notSet)]),
   };
 }
@@ -85,6 +85,15 @@ async function settingsOf(
     access: given.access,
     withheld: injected?.secrets ?? [],
   };
+}
+
+async function snapshotBase(
+  { engine, info, image, workerImage }: ContainerWishes['mode'],
+  settings: ContainerSettings,
+) {
+  const { uid, gid, runtime } = settings;
+  const imageId = (await engine.inspectImage(image))?.id ?? image;
+  return { engine, info, imageId, workerImage, users: { uid, gid }, runtime };
 }
 
 const notSet = (name: string): string => `workers were to get ${name}, which is not set`;

@@ -8,11 +8,13 @@ import { gitErrors } from '../git/errors.ts';
 import type { Repository } from '../git/index.ts';
 import type { RunOptions } from '../orchestrator/index.ts';
 import { SNAPSHOT_MAKER } from '../protocol/index.ts';
-import { createSnapshots, NO_SNAPSHOTS, openSnapshotStore, snapshotMaker } from '../snapshots/index.ts';
+import { createSnapshots, NO_SNAPSHOTS, openSnapshotStore, snapshotMaker, tryOverlayOnce } from '../snapshots/index.ts';
 import type { Snapshots } from '../snapshots/index.ts';
 import type { StateStore } from '../state/index.ts';
+import { snapshotsOf } from './project.ts';
 import type { Project } from './project.ts';
-import type { Workers } from './run-workers.ts';
+import type { SnapshotBase, Workers } from './run-workers.ts';
+import { trialLabels } from './try-overlays.ts';
 
 /** Changes when snapshots are made in another way. */
 const FORMAT = 1;
@@ -34,7 +36,7 @@ export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
   const { snapshotBase, launcher } = workers;
   if (snapshotBase === null) return NO_SNAPSHOTS;
   const { repository } = project;
-  const kept = openSnapshotStore(path.join(project.paths.placeOf(feature).top, 'snapshots'));
+  const kept = openSnapshotStore(snapshotsOf(project.paths.placeOf(feature).top));
   const paths = { ...own, log: own.worker(SNAPSHOT_MAKER).log };
   const { env, leaseMs, setup, redact, graceMs: stopGraceMs } = options;
   let copies: Promise<readonly unknown[]> | undefined;
@@ -47,13 +49,22 @@ export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
       const { lockFiles, files } = await repository.lockFilesOf(commit);
       // The files of this run were copied at its start.
       copies ??= copiesOf(repository.root, options.copies);
-      const parts = [FORMAT, repository.root, setup?.command, lockFiles, await copies, env, snapshotBase.facts];
+      const parts = [FORMAT, repository.root, setup?.command, lockFiles, await copies, env, factsOf(snapshotBase)];
       return { key: digestOf(JSON.stringify(parts)), files };
     },
     changedBetween: (from, to) => changedBetween(repository, from, to),
     inUse: () => inUse(snapshotBase.engine),
+    tryOverlay: ({ runId, stop }) => {
+      const labels = trialLabels(repository.root, { runId, feature });
+      return tryOverlayOnce({ ...snapshotBase, image: snapshotBase.workerImage, labels, top: kept.top }, stop);
+    },
     make: snapshotMaker({ ...maker, env, leaseMs, stopGraceMs, setup, redact }),
   });
+}
+
+/** A rebuilt image has the same name, and another engine may have another image of that name. */
+function factsOf({ info, imageId, users }: SnapshotBase): readonly unknown[] {
+  return [info.id, imageId, users.uid, users.gid];
 }
 
 /** Copied files that were changed are copied again by each worker; so a snapshot is good for those that it was made with. */

@@ -1,11 +1,9 @@
 import path from 'node:path';
 import { diskUsage } from '../containers/index.ts';
-import { engineErrors } from '../engines/errors.ts';
 import type { Repository } from '../git/index.ts';
 import type { Launcher, WorkerExit, WorkerHandle, WorkerSpec, WorktreeLayers } from '../launchers/index.ts';
 import {
   copyUntrusted,
-  hasCode,
   inSeconds,
   makeFolder,
   randomId,
@@ -56,10 +54,9 @@ interface Request {
   readonly stop: AbortSignal;
 }
 
-/** Undefined when the engine takes no overlay. */
 export type MakeSnapshot = (
   request: Request,
-) => Promise<{ readonly id: string; readonly commit: string; readonly isSetUp: boolean } | undefined>;
+) => Promise<{ readonly id: string; readonly commit: string; readonly isSetUp: boolean }>;
 
 /**
  * Two containers, one after the other. In the first only git runs, so its files and its index are those of the commit. In
@@ -79,12 +76,7 @@ export function snapshotMaker(maker: Maker): MakeSnapshot {
       await prepare(maker, request, side, { worktree: tree, layers: null, index: null, setup: null });
       await copyUntrusted(path.join(side.gitDir, 'index'), index, INDEX_BYTES);
       const layers = { snapshot: key, lower: [tree], work: path.join(draft, 'overlay') };
-      try {
-        await prepare(maker, request, side, { worktree: setUp, layers, index, setup: maker.setup });
-      } catch (error) {
-        if (hasCode(error, engineErrors.ENGINE_FAILED)) return undefined;
-        throw error;
-      }
+      await prepare(maker, request, side, { worktree: setUp, layers, index, setup: maker.setup });
       const { bytes } = await diskUsage(isSetUp ? [tree, setUp] : [tree]);
       const facts = { key, commit, isSetUp, isShared, bytes };
       return { id: await maker.store.keep(kept, facts), commit, isSetUp };

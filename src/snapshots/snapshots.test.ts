@@ -18,6 +18,7 @@ function openScene(changes: Partial<SnapshotsOptions> = {}, top = path.join(temp
     wanted: async () => ({ key: 'k'.repeat(64), files: 1 }),
     changedBetween: async (from, to) => Math.abs(Number(from) - Number(to)),
     inUse: async () => new Set(),
+    tryOverlay: async () => ({ able: true }),
     make: async ({ commit, key, isShared }) => {
       made.push(commit);
       const draft = tempFolder();
@@ -42,7 +43,7 @@ function openScene(changes: Partial<SnapshotsOptions> = {}, top = path.join(temp
       ofWork: (commit: string) => ask(commit, false),
     };
   };
-  return { ...open(), again: open, store, top, made, news };
+  return { ...open(), again: open, make: options.make, store, top, made, news };
 }
 
 describe('the snapshots of a run', () => {
@@ -107,24 +108,39 @@ describe('the snapshots of a run', () => {
   it('are made again after a failure', async () => {
     let failures = 1;
     const scene = openScene();
-    const make = async () => {
+    const make = async (request: Parameters<SnapshotsOptions['make']>[0]) => {
       if (failures-- > 0) throw new Error('no room');
-      return undefined;
+      return scene.make(request);
     };
-    const { of } = openScene({ make });
+    const { of } = openScene({ make }, scene.top);
     await expect(of('1')).rejects.toThrow('no room');
-    expect(await of('1')).toBeNull();
-    expect(scene.made).toEqual([]);
+    expect(await of('1')).toMatchObject({ commit: '1' });
+    expect(scene.made).toEqual(['1']);
   });
 
-  it.each([
-    ['the engine takes no overlays', { make: async () => undefined }, 'snapshots'],
-    ['the name of a folder has characters that separate layers', {}, 'a:b'],
-  ])('are not used where %s', async (_, options, name) => {
-    const { snapshots, of } = openScene(options, path.join(tempFolder(), name));
-    expect(await of('1')).toBeNull();
-    expect(await of('2')).toBeNull();
-    expect(snapshots.replaceSetUp).toBe(false);
+  it('are not used where the engine takes no overlays, which is asked once, also where some are kept', async () => {
+    const scene = openScene();
+    await scene.of('1');
+    let asked = 0;
+    const tryOverlay = async () => {
+      asked += 1;
+      return { able: false, reason: 'invalid argument' } as const;
+    };
+    const { snapshots, of, news, made } = openScene({ tryOverlay }, scene.top);
+    expect([await of('1'), await of('2')]).toEqual([null, null]);
+    expect([asked, made, snapshots.replaceSetUp]).toEqual([1, [], false]);
+    expect(news).toEqual(['warning']);
+  });
+
+  it('are asked for again after a trial of the engine that has failed for another reason', async () => {
+    let failures = 1;
+    const tryOverlay = async () => {
+      if (failures-- > 0) throw new Error('no room on the disk of the engine');
+      return { able: true } as const;
+    };
+    const { of } = openScene({ tryOverlay });
+    await expect(of('1')).rejects.toThrow('no room');
+    expect(await of('1')).toMatchObject({ commit: '1' });
   });
 
   it('are not made of few files without a set-up', async () => {

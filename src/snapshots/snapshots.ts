@@ -1,14 +1,13 @@
 import { systemClock } from '../lib/index.ts';
 import { whichToRemove } from './prune.ts';
 import type { MakeSnapshot } from './make.ts';
+import type { OverlayAnswer } from './overlay-trial.ts';
 import type { KeptSnapshot, Snapshot, SnapshotStore } from './store.ts';
 
 /** With more files that differ a new snapshot is made, which costs one full checkout and set-up. */
 const MOST_CHANGED = 500;
 /** A checkout of fewer files costs less than a snapshot of them, when there is no set-up. */
 const FEW_FILES = 2000;
-/** Characters that separate the folders of an overlay. */
-const NO_LAYER = /[\s,:"\\]/;
 
 export type SnapshotNews =
   | { readonly type: 'snapshot-begun'; readonly commit: string; readonly command: string | null }
@@ -32,6 +31,8 @@ export interface SnapshotsOptions {
   /** The snapshots that containers of any run use. */
   inUse(): Promise<ReadonlySet<string>>;
   readonly make: MakeSnapshot;
+  /** Asks the engine whether it takes overlays. */
+  tryOverlay(asking: Pick<Asking, 'runId' | 'stop'>): Promise<OverlayAnswer>;
 }
 
 interface Asking {
@@ -54,16 +55,15 @@ export const NO_SNAPSHOTS: Snapshots = { of: async () => null, replaceSetUp: fal
 
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
   const { store } = options;
-  let isRefused = NO_LAYER.test(store.top);
+  const overlays = askOnce(options);
   const known = new Map<string, Promise<Found | null>>();
   let queue: Promise<unknown> = Promise.resolve();
   const find = async (commit: string, asking: Asking): Promise<Found | null> => {
-    if (isRefused) return null;
-    const found = await findOrMake(options, commit, asking);
-    if (found !== 'refused') return found;
-    isRefused = true;
-    asking.news({ type: 'warning', text: REFUSED });
-    return null;
+    if (overlays.isRefused) return null;
+    const wanted = await options.wanted(commit);
+    if (options.command === null && wanted.files < FEW_FILES) return null;
+    await overlays.ask(asking);
+    return overlays.isRefused ? null : findOrMake(options, commit, wanted.key, asking);
   };
   /** One after the other: the snapshot of one commit may serve the next. */
   const findOnce = (commit: string, asking: Asking): Promise<Found | null> => {
@@ -77,7 +77,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
   };
   return {
     get replaceSetUp() {
-      return !isRefused && options.command !== null;
+      return !overlays.isRefused && options.command !== null;
     },
     of: async (commit, asking) => {
       const found = await findOnce(commit, asking);
@@ -96,17 +96,31 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
 
 type Found = Pick<KeptSnapshot, 'id' | 'commit' | 'isSetUp'>;
 
-const REFUSED =
-  'the engine takes no overlays of folders, so each attempt makes its own checkout and runs the set-up itself';
+/** Asks the engine before the first snapshot is made or used. A question without an answer is asked again. */
+function askOnce({ tryOverlay }: SnapshotsOptions) {
+  let answer: OverlayAnswer | undefined;
+  return {
+    get isRefused() {
+      return answer?.able === false;
+    },
+    ask: async (asking: Asking): Promise<void> => {
+      if (answer !== undefined) return;
+      answer = await tryOverlay(asking);
+      if (!answer.able) asking.news({ type: 'warning', text: refusal(answer.reason) });
+    },
+  };
+}
+
+const refusal = (reason: string): string =>
+  `the engine takes no overlays of folders, so each attempt makes its own checkout and runs the set-up itself: ${reason}`;
 
 async function findOrMake(
   options: SnapshotsOptions,
   commit: string,
+  key: string,
   { runId, isPublished, stop, news }: Asking,
-): Promise<Found | 'refused' | null> {
+): Promise<Found> {
   const { store, command } = options;
-  const { key, files } = await options.wanted(commit);
-  if (command === null && files < FEW_FILES) return null;
   const near = await nearest(options, key, commit);
   if (near !== undefined) {
     if (isPublished && !near.isShared) await store.share(near);
@@ -115,7 +129,6 @@ async function findOrMake(
   const begun = systemClock.monotonic();
   news({ type: 'snapshot-begun', commit, command });
   const made = await options.make({ runId, commit, key, isShared: isPublished, stop });
-  if (made === undefined) return 'refused';
   news({ type: 'snapshot-made', commit, ms: Math.round(systemClock.monotonic() - begun) });
   await prune(options);
   return made;

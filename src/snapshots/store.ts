@@ -67,7 +67,7 @@ export function openSnapshotStore(top: string) {
   return {
     top,
     list: async (): Promise<KeptSnapshot[]> => {
-      const names = await readdir(top).catch((): string[] => []);
+      const names = await namesIn(top);
       const all = await Promise.all(names.map((id) => readKept(folderOf(id), id)));
       return all.filter((one) => one !== undefined);
     },
@@ -97,10 +97,15 @@ export function openSnapshotStore(top: string) {
     remove,
     /** Removes what is no snapshot any more. */
     removeRemains: async (): Promise<void> => {
-      for (const id of await readdir(top).catch((): string[] => []))
+      for (const id of await namesIn(top))
         if ((await readKept(folderOf(id), id)) === undefined) await removeTree(folderOf(id));
     },
   };
+}
+
+/** What begins with a dot is ours, and no snapshot. */
+async function namesIn(top: string): Promise<string[]> {
+  return (await readdir(top).catch((): string[] => [])).filter((name) => !name.startsWith('.'));
 }
 
 function writeFacts(folder: string, { key, commit, isSetUp, isShared, bytes }: SnapshotFacts): Promise<void> {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -152,11 +153,16 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(well.stdout).toMatch(/✓ engine +docker \S+ at /);
     expect(well.stdout).toMatch(/✓ image +mahabharatha-worker:[0-9a-f]{12}/);
     expect(well.stdout).toMatch(/[✓!] limits /);
+    expect(well.stdout).toMatch(/✓ overlay worktrees +yes: workers start from snapshots/);
+    expect(existsSync(path.join(project.env['HOME'] ?? '', '.local/state/mahabharatha/runs/snapshots'))).toBe(false);
     expect(well.stdout).toMatch(/✓ agent +claude of the image/);
     expect(well.stdout).toMatch(
       /✓ credentials +ANTHROPIC_API_KEY is set; handover: the agent in the container gets it, because with "network: none"/,
     );
     expect(well.exit).toBe(0);
+    project.env['XDG_STATE_HOME'] = path.join(project.env['HOME'] ?? '', 'a,b');
+    expect((await project.cli('doctor')).stdout).toMatch(/! overlay worktrees +no, copies are used: .*a,b.*\n +→/);
+    delete project.env['XDG_STATE_HOME'];
     const settings = await project.read('.mahabharatha/config.yaml');
     await project.config('workers: { mode: container, container: { credentials: inject } }\n');
     const injects = await project.cli('doctor');

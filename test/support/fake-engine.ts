@@ -41,6 +41,7 @@ export function takeDown(machine: FakeEngineMachine): void {
 }
 
 const INFO: EngineInfo = {
+  id: 'fake',
   version: '1.0',
   os: 'linux',
   arch: 'amd64',

@@ -10,6 +10,7 @@ import {
 } from '../../project/index.ts';
 import type { Project } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
+import { checkOverlays } from './examine-overlays.ts';
 import { attempt, checked, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
 
@@ -47,6 +48,8 @@ export async function examineContainers(
   const objects = await attempt('objects', async () => project && checkObjects(project.repository, context.env));
   if ('problem' in objects) findings.push({ ...objects.problem, state: missing });
   if (workers !== undefined) findings.push(limitsFinding(workers, info, missing));
+  if (workers !== undefined && project !== undefined && engineProblem(info) === undefined)
+    findings.push(await checkOverlays({ project, engine, info, container: workers.container }, context));
   return { findings, inside, endpoint: info.endpoint };
 }
 

@@ -74,7 +74,7 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
   const config = 'problem' in loaded ? undefined : loaded.value;
   const placed = config === undefined ? project : await placeWorkers(project, config, context.env);
   const [containers, graphs] = await Promise.all([
-    examineContainers(config?.workers, context, project),
+    examineContainers(config?.workers, context, placed),
     checkGraphs(project),
   ]);
   const { inside } = containers;

@@ -56,6 +56,7 @@ function isOlder(version: string): boolean {
 }
 
 interface InfoAnswer {
+  readonly ID?: string;
   readonly ServerVersion: string;
   readonly OSType: string;
   readonly Architecture: string;
@@ -74,6 +75,7 @@ interface InfoAnswer {
 async function info(connection: Connection): Promise<EngineInfo> {
   const answer = await connection.ask<InfoAnswer>({ what: 'describe itself', method: 'GET', path: '/info' });
   return {
+    id: answer.ID ?? '',
     version: answer.ServerVersion,
     os: answer.OSType,
     arch: ARCHITECTURES[answer.Architecture] ?? answer.Architecture,

@@ -1,6 +1,6 @@
 import { engineErrors } from '../engines/errors.ts';
 import { gitErrors } from '../git/errors.ts';
-import { asAppError, endOfRun, hasCode, reasonOf, repeated, reserveDescriptors, sleep } from '../lib/index.ts';
+import { asAppError, endOfRun, hasCode, reasonOf, repeated, reserveDescriptors, sleep, within } from '../lib/index.ts';
 import { stateErrors } from '../state/errors.ts';
 import type { RunState } from '../state/index.ts';
 import { eventOf } from './action-events.ts';
@@ -26,6 +26,8 @@ import { createWorkerFolders, removeCheckouts } from './worker-folders.ts';
 
 /** The longest time between two looks: a watch may miss a change. */
 const TICK_MS = 1000;
+/** How long the end of a run waits for the end of a snapshot in the making. */
+const SNAPSHOT_END_MS = 60_000;
 
 export interface RunEnd {
   readonly state: RunState;
@@ -111,12 +113,11 @@ function nextLook({ waits }: Snapshot): number {
 
 /** Workers are asked to stop, what they finished meanwhile still counts, and only then the end is recorded. */
 async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
-  const { context, journal, register, merger, examiner, observer } = run;
+  const { context, journal, examiner, observer } = run;
   if (action.status === 'complete') await proveComplete(context, journal.state);
   // Tasks cannot be done where objects are gone: that is no fault of theirs.
   if (action.status === 'failed') await provePublished(context.ports, journal.state);
-  await register.stopAll(context.options.graceMs);
-  await merger.rest();
+  await endAll(run);
   for (const take of takeResults(await look(run))) await apply(run, take);
   await examiner.rest();
   const snapshot = await look(run);
@@ -126,6 +127,19 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
   await journal.checkpoint();
   await observer.forgetAnswered();
   return { state: journal.state, exit: action.exit };
+}
+
+/** Workers, what they would have started from, and merges. */
+async function endAll({ context, register, merger }: LiveRun): Promise<void> {
+  const { graceMs } = context.options;
+  const snapshots = context.ports.snapshots.end();
+  try {
+    await register.stopAll(graceMs);
+    // What an engine that hangs keeps is found by the sweep.
+    await within(SNAPSHOT_END_MS, snapshots);
+  } finally {
+    await merger.rest();
+  }
 }
 
 /** False when the engine cannot be asked; a resume or a clean-up looks again. */
@@ -163,9 +177,9 @@ async function endAfterError(run: LiveRun, error: unknown): Promise<RunEnd> {
 }
 
 /** An error that no decision foresees (a full disk, a moved branch): ends the run in order, then throws it. */
-async function failRun({ context, journal, register, merger }: LiveRun, met: unknown): Promise<never> {
-  await register.stopAll(context.options.graceMs).catch(() => undefined);
-  await merger.rest().catch(() => undefined);
+async function failRun(run: LiveRun, met: unknown): Promise<never> {
+  await endAll(run).catch(() => undefined);
+  const { context, journal } = run;
   const error = await causeOf(context, journal.state, met);
   // Another orchestrator has the run by now: all that is left belongs to it.
   if (hasCode(error, stateErrors.LOCK_LOST)) throw error;

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
 import { createSnapshots } from './snapshots.ts';
 import type { SnapshotsOptions } from './snapshots.ts';
 import { openSnapshotStore, partsOf } from './store.ts';
@@ -141,6 +142,29 @@ describe('the snapshots of a run', () => {
     const { of } = openScene({ tryOverlay });
     await expect(of('1')).rejects.toThrow('no room');
     expect(await of('1')).toMatchObject({ commit: '1' });
+  });
+
+  it('are not made any more when the run ends: the one in the making is ended, and others are not begun', async () => {
+    const begun: string[] = [];
+    let isGone = false;
+    const make: SnapshotsOptions['make'] = ({ commit, stop }) =>
+      new Promise((_resolve, reject) => {
+        begun.push(commit);
+        stop.addEventListener('abort', () =>
+          setTimeout(() => {
+            isGone = true;
+            reject(new Error('stopped'));
+          }, 10),
+        );
+      });
+    const { of, snapshots } = openScene({ make });
+    const both = ['1', '1000'].map((commit) => of(commit).catch((error: Error) => error.message));
+    await waitUntil('the first is begun', () => begun.length > 0);
+    await snapshots.end();
+    expect(isGone).toBe(true);
+    expect(await Promise.all(both)).toEqual(['stopped', 'the run is over']);
+    await expect(of('2000')).rejects.toThrow('the run is over');
+    expect(begun).toEqual(['1']);
   });
 
   it('are not made of few files without a set-up', async () => {

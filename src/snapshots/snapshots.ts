@@ -49,48 +49,67 @@ export interface Snapshots {
   of(commit: string, asking: Asking): Promise<Snapshot | null>;
   /** The set-up runs in snapshots, and not in workers. */
   readonly replaceSetUp: boolean;
+  /** From now on none is made. Resolves when none is being made any more, and nothing of a half one is left. */
+  end(): Promise<void>;
 }
 
-export const NO_SNAPSHOTS: Snapshots = { of: async () => null, replaceSetUp: false };
+export const NO_SNAPSHOTS: Snapshots = { of: async () => null, replaceSetUp: false, end: async () => undefined };
 
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
   const { store } = options;
   const overlays = askOnce(options);
-  const known = new Map<string, Promise<Found | null>>();
-  let queue: Promise<unknown> = Promise.resolve();
-  const find = async (commit: string, asking: Asking): Promise<Found | null> => {
+  const ended = new AbortController();
+  const finder = inTurn(async (commit, asking) => {
+    asking.stop.throwIfAborted();
     if (overlays.isRefused) return null;
     const wanted = await options.wanted(commit);
     if (options.command === null && wanted.files < FEW_FILES) return null;
     await overlays.ask(asking);
     return overlays.isRefused ? null : findOrMake(options, commit, wanted.key, asking);
-  };
-  /** One after the other: the snapshot of one commit may serve the next. */
-  const findOnce = (commit: string, asking: Asking): Promise<Found | null> => {
-    const key = `${commit} ${asking.isPublished}`;
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const asked = queue.then(() => find(commit, asking));
-    known.set(key, asked);
-    queue = asked.catch(() => known.delete(key));
-    return asked;
-  };
+  });
   return {
     get replaceSetUp() {
       return !overlays.isRefused && options.command !== null;
     },
-    of: async (commit, asking) => {
-      const found = await findOnce(commit, asking);
+    end: async () => {
+      ended.abort(new Error('the run is over'));
+      await finder.rest();
+    },
+    of: async (commit, given) => {
+      const asking = { ...given, stop: AbortSignal.any([given.stop, ended.signal]) };
+      const found = await finder.find(commit, asking);
       if (found === null) return null;
       try {
         return await store.use(found);
       } catch {
         // Another run has removed it.
-        known.delete(`${commit} ${asking.isPublished}`);
-        const again = await findOnce(commit, asking);
+        finder.forget(commit, asking);
+        const again = await finder.find(commit, asking);
         return again === null ? null : store.use(again);
       }
     },
+  };
+}
+
+const keyOf = (commit: string, { isPublished }: Asking): string => `${commit} ${isPublished}`;
+
+/** One after the other: the snapshot of one commit may serve the next. What was found is remembered. */
+function inTurn(find: (commit: string, asking: Asking) => Promise<Found | null>) {
+  const known = new Map<string, Promise<Found | null>>();
+  let queue: Promise<unknown> = Promise.resolve();
+  return {
+    find: (commit: string, asking: Asking): Promise<Found | null> => {
+      const key = keyOf(commit, asking);
+      const before = known.get(key);
+      if (before !== undefined) return before;
+      const asked = queue.then(() => find(commit, asking));
+      known.set(key, asked);
+      queue = asked.catch(() => known.delete(key));
+      return asked;
+    },
+    forget: (commit: string, asking: Asking): void => void known.delete(keyOf(commit, asking)),
+    /** Resolves when none is being looked for or made. */
+    rest: async (): Promise<void> => void (await queue),
   };
 }
 

@@ -52,6 +52,8 @@ describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipp
   const folder = (): string => path.join(project.env['HOME'] ?? '', '.local/state/mahabharatha/runs/snapshots');
   const kept = (): string[] =>
     existsSync(folder()) ? readdirSync(folder()).filter((name) => !name.startsWith('.')) : [];
+  /** What is left of runs outside the repository. */
+  const runs = (): string[] => readdirSync(path.dirname(folder())).filter((name) => name !== 'snapshots');
   const begun = async (): Promise<number> =>
     (await project.events()).filter(({ type }) => type === 'snapshot-begun').length;
 
@@ -176,6 +178,17 @@ describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipp
       expect(tasks[id]?.attempts[0], id).toMatchObject({ detail: expect.stringMatching(/cannot be checked out/) });
   });
 
+  it('are not made any longer than their run: its time limit ends a set-up at once, and nothing of it is left', async () => {
+    await configure('', 'sleep 600');
+    await project.graph('login', [stamps('A'), stamps('B')]);
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '2', '--timeout', '4s');
+    expect(exit, stdout).toBe(1);
+    expect(stdout).toMatch(/time limit of 4 s is over/);
+    const { startFailures, tasks } = await project.state();
+    expect([startFailures, tasks['A']?.losses, tasks['B']?.losses]).toEqual([0, 0, 0]);
+    expect([project.leftovers(), kept(), runs()]).toEqual([[], [], []]);
+  });
+
   it('are sound when everything is killed while one is made', async () => {
     await configure('', `${SETUP}; sleep 2`);
     await project.graph('login', [stamps('A'), stamps('B')]);
@@ -190,6 +203,6 @@ describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipp
     expect(exit, stdout).toBe(0);
     expect(shown('A.txt')).toMatch(/^[0-9a-f-]{36}\n/);
     expect(kept()).toHaveLength(1);
-    expect(readdirSync(path.dirname(folder())).filter((name) => name !== 'snapshots')).toEqual([]);
+    expect(runs()).toEqual([]);
   });
 });

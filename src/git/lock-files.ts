@@ -46,8 +46,12 @@ const named = (names: readonly string[]): RegExp =>
   new RegExp(`(^|/)(${names.map((name) => name.replaceAll('.', '[.]').replaceAll('*', '[^/]*')).join('|')})$`);
 const LOCKS = named(LOCK_FILES);
 const NAMING = named(MANIFESTS);
+const ATTRIBUTES = named(['.gitattributes']);
 
-/** The lock files of a commit, or where it has none the manifests, each with mode, id and path; and how many files it has. */
+/**
+ * The lock files of a commit, or where it has none the manifests, and its rules for checkouts, each with mode, id and path;
+ * and how many files it has.
+ */
 export async function lockFilesOf(
   git: GitCommand,
   commit: string,
@@ -56,5 +60,7 @@ export async function lockFilesOf(
   const matching = (names: RegExp): string[] =>
     entries.filter((entry) => names.test(entry.slice(entry.indexOf('\t') + 1)));
   const locks = matching(LOCKS);
-  return { lockFiles: locks.length > 0 ? locks : matching(NAMING), files: entries.length };
+  const packages = locks.length > 0 ? locks : matching(NAMING);
+  // Git writes no file anew when only its attributes change.
+  return { lockFiles: [...packages, ...matching(ATTRIBUTES)], files: entries.length };
 }

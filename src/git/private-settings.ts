@@ -6,6 +6,9 @@ import type { GitCommand } from './git-command.ts';
 const KEPT =
   /^((user|author|committer)\.(name|email)|core\.(autocrlf|eol|safecrlf|ignorecase|precomposeunicode|symlinks|filemode)|i18n\.commitencoding)$/;
 
+/** Those among them that change what is checked out. */
+const OF_CHECKOUTS = /^core\.(autocrlf|eol|symlinks|ignorecase|precomposeunicode|filemode)$/;
+
 const USERS_ATTRIBUTES = 'info/attributes-of-user';
 
 /** Files by name, with their content. */
@@ -33,6 +36,16 @@ export async function settingsFor(
     ...(attributes === undefined ? {} : { [USERS_ATTRIBUTES]: attributes }),
     ...(ownAttributes === undefined ? {} : { 'info/attributes': ownAttributes }),
   };
+}
+
+/** What of the user's settings changes the files of a checkout, one text for each. */
+export async function checkoutSettings(git: GitCommand, commonDir: string): Promise<readonly string[]> {
+  const attributes = await Promise.all([
+    usersFile(git, 'core.attributesFile', 'attributes'),
+    readIfThere(path.join(commonDir, 'info', 'attributes')),
+  ]);
+  const settings = (await keptSettings(git)).filter(([key]) => OF_CHECKOUTS.test(key));
+  return [...attributes.map((file) => file?.toString('latin1') ?? ''), ...settings.map(formatSetting)];
 }
 
 type Setting = readonly [key: string, value: string];

@@ -14,6 +14,7 @@ import { mergeCommits } from './merge.ts';
 import type { MergeRequest } from './merge.ts';
 import { missingObjects } from './missing-objects.ts';
 import { objectFolders } from './object-folders.ts';
+import { checkoutSettings } from './private-settings.ts';
 import { privateCheckouts } from './private-checkout.ts';
 import { readRef, refsOf } from './refs.ts';
 import { remakeCommit } from './remake-commit.ts';
@@ -50,6 +51,7 @@ export async function openRepository(cwd: string, env: Environment) {
     ...repairsOf(git, commonDir),
     /** Makes folders for a worker that must not write here, and replaces what was in them. */
     addPrivateCheckout: privateCheckouts(git, commonDir),
+    checkoutSettings: () => checkoutSettings(git, commonDir),
     /** The folders of objects: the repository's own and those that it borrows from. */
     objectFolders: () => objectFolders(commonDir),
     /** Files that git tracks at this path and below, in letters of any case. */

@@ -67,6 +67,7 @@ async function carryOut(plan: RunPlan, store: StateStore, host: RunHost, face: R
     feature: graph.feature,
     limitBytes,
   });
+  void snapshots.makeRoom();
   const ports = wirePorts(project, store, { launcher, snapshots, emit: listener.event });
   const run: RunContext = { graph, ports, options };
   for (const note of notes) listener.note(note);

@@ -3,21 +3,19 @@ import path from 'node:path';
 import { LABEL } from '../containers/index.ts';
 import type { Engine } from '../engines/index.ts';
 import { RUN_LABEL } from '../launchers/index.ts';
-import { digestOf, hasCode } from '../lib/index.ts';
+import { hasCode } from '../lib/index.ts';
 import { gitErrors } from '../git/errors.ts';
 import type { Repository } from '../git/index.ts';
 import type { RunOptions } from '../orchestrator/index.ts';
 import { SNAPSHOT_MAKER } from '../protocol/index.ts';
 import { createSnapshots, NO_SNAPSHOTS, openSnapshotStore, snapshotMaker, tryOverlayOnce } from '../snapshots/index.ts';
-import type { Snapshots } from '../snapshots/index.ts';
+import type { Snapshots, SnapshotsOptions, SnapshotStore } from '../snapshots/index.ts';
 import type { StateStore } from '../state/index.ts';
 import { snapshotsOf } from './project.ts';
 import type { Project } from './project.ts';
 import type { SnapshotBase, Workers } from './run-workers.ts';
+import { snapshotKey } from './snapshot-key.ts';
 import { trialLabels } from './try-overlays.ts';
-
-/** Changes when snapshots are made in another way. */
-const FORMAT = 1;
 
 /** What snapshots of a run are made from. */
 export interface SnapshotWishes {
@@ -39,21 +37,14 @@ export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
   const kept = openSnapshotStore(snapshotsOf(project.paths.placeOf(feature).top));
   const paths = { ...own, log: own.worker(SNAPSHOT_MAKER).log };
   const { env, leaseMs, setup, redact, graceMs: stopGraceMs } = options;
-  let copies: Promise<readonly unknown[]> | undefined;
   const maker = { feature, repository, launcher, store: kept, paths };
   return createSnapshots({
     store: kept,
     command: setup?.command ?? null,
     limitBytes: wishes.limitBytes,
-    wanted: async (commit) => {
-      const { lockFiles, files } = await repository.lockFilesOf(commit);
-      // The files of this run were copied at its start.
-      copies ??= copiesOf(repository.root, options.copies);
-      const parts = [FORMAT, repository.root, setup?.command, lockFiles, await copies, env, factsOf(snapshotBase)];
-      return { key: digestOf(JSON.stringify(parts)), files };
-    },
+    wanted: createKeys(wishes, snapshotBase, kept),
     changedBetween: (from, to) => changedBetween(repository, from, to),
-    inUse: () => inUse(snapshotBase.engine),
+    inUse: () => snapshotsInUse(snapshotBase.engine),
     tryOverlay: ({ runId, stop }) => {
       const labels = trialLabels(repository.root, { runId, feature });
       return tryOverlayOnce({ ...snapshotBase, image: snapshotBase.workerImage, labels, top: kept.top }, stop);
@@ -62,9 +53,30 @@ export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
   });
 }
 
-/** A rebuilt image has the same name, and another engine may have another image of that name. */
-function factsOf({ info, imageId, users }: SnapshotBase): readonly unknown[] {
-  return [info.id, imageId, users.uid, users.gid];
+/** What is the same for all snapshots of a run is read once: the files of this run were copied at its start. */
+function createKeys(
+  { project: { repository }, options: { copies, env, setup } }: SnapshotWishes,
+  base: SnapshotBase,
+  kept: Pick<SnapshotStore, 'secret'>,
+): SnapshotsOptions['wanted'] {
+  const read = () =>
+    Promise.all([kept.secret(), repository.checkoutSettings(), copiesOf(repository.root, copies)] as const);
+  let known: ReturnType<typeof read> | undefined;
+  return async (commit) => {
+    const { lockFiles, files } = await repository.lockFilesOf(commit);
+    known ??= read();
+    const [secret, settings, copied] = await known;
+    const facts = {
+      repository: repository.root,
+      setup: setup?.command,
+      lockFiles,
+      settings,
+      copies: copied,
+      env,
+      base,
+    };
+    return { key: snapshotKey(secret, facts), files };
+  };
 }
 
 /** Copied files that were changed are copied again by each worker; so a snapshot is good for those that it was made with. */
@@ -88,7 +100,8 @@ async function changedBetween(repository: Repository, from: string, to: string):
   }
 }
 
-async function inUse(engine: Engine): Promise<ReadonlySet<string>> {
+/** The snapshots that containers of runs and shells use. */
+export async function snapshotsInUse(engine: Pick<Engine, 'listContainers'>): Promise<ReadonlySet<string>> {
   const kinds = ['run', 'shell'].map((kind) => engine.listContainers({ [LABEL.kind]: kind }));
   const all = (await Promise.all(kinds)).flat();
   return new Set(all.flatMap(({ labels }) => labels[RUN_LABEL.snapshot] ?? []));

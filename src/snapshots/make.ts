@@ -30,7 +30,7 @@ const ASSIGNMENT = '@snapshot.1';
 
 export interface Maker {
   readonly feature: string;
-  readonly repository: Pick<Repository, 'objectFolders' | 'addPrivateCheckout'>;
+  readonly repository: Pick<Repository, 'root' | 'objectFolders' | 'addPrivateCheckout'>;
   readonly launcher: Pick<Launcher, 'start' | 'wait' | 'stop'>;
   readonly store: SnapshotStore;
   readonly paths: {
@@ -72,13 +72,13 @@ export function snapshotMaker(maker: Maker): MakeSnapshot {
     const isSetUp = maker.setup !== null;
     const side = sideOf(maker, draft);
     try {
-      await makeFolder(kept);
+      await makeFolder(kept, 0o700);
       await prepare(maker, request, side, { worktree: tree, layers: null, index: null, setup: null });
       await copyUntrusted(path.join(side.gitDir, 'index'), index, INDEX_BYTES);
       const layers = { snapshot: key, lower: [tree], work: path.join(draft, 'overlay') };
       await prepare(maker, request, side, { worktree: setUp, layers, index, setup: maker.setup });
       const { bytes } = await diskUsage(isSetUp ? [tree, setUp] : [tree]);
-      const facts = { key, commit, isSetUp, isShared, bytes };
+      const facts = { key, repository: maker.repository.root, commit, isSetUp, isShared, bytes };
       return { id: await maker.store.keep(kept, facts), commit, isSetUp };
     } finally {
       await removeTree(draft);

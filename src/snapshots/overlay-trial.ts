@@ -9,6 +9,7 @@ import {
   digestOf,
   hasCode,
   makeFolder,
+  makePrivateFolder,
   randomId,
   readIfThere,
   reasonOf,
@@ -44,7 +45,7 @@ export interface OverlayTrial {
 
 /** Tries it once for each engine: that it can is remembered, that it cannot is tried again by the next run. */
 export async function tryOverlayOnce(trial: OverlayTrial, stop: AbortSignal): Promise<OverlayAnswer> {
-  await makeFolder(trial.top, 0o700);
+  await makePrivateFolder(trial.top);
   const record = path.join(trial.top, RECORD);
   const facts = await factsOf(trial);
   if ((await readIfThere(record))?.toString('utf8') === facts) return { able: true };
@@ -74,6 +75,7 @@ export async function tryOverlay(trial: OverlayTrial, stop: AbortSignal): Promis
   const word = randomId();
   const signal = AbortSignal.any([stop, AbortSignal.timeout(TRIAL_MS)]);
   try {
+    await makePrivateFolder(trial.top);
     for (const one of [lower, upper, work]) await makeFolder(one);
     await writeFile(path.join(lower, 'below'), word);
     await giveTo(trial.users, [upper, work]);

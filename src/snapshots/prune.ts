@@ -13,15 +13,24 @@ interface Limits {
 }
 
 /** Pure: the snapshots to remove: those not used for a week, and as many of the longest unused ones as are over the limit. */
-export function whichToRemove(kept: readonly KeptSnapshot[], { now, bytes, inUse }: Limits): string[] {
+export function whichToRemove(kept: readonly KeptSnapshot[], { now, bytes, inUse }: Limits): KeptSnapshot[] {
   let total = kept.reduce((sum, one) => sum + one.bytes, 0);
-  const free = kept.filter(({ id, usedAt }) => !inUse.has(id) && now - usedAt > JUST_USED_MS);
+  const free = whichAreFree(kept, { now, inUse, isLive: true });
   return free
     .toSorted((one, other) => one.usedAt - other.usedAt)
     .filter((one) => {
       const goes = total > bytes || now - one.usedAt > WEEK_MS;
       if (goes) total -= one.bytes;
       return goes;
-    })
-    .map(({ id }) => id);
+    });
+}
+
+interface Users extends Pick<Limits, 'now' | 'inUse'> {
+  /** Runs that may use them are live. */
+  readonly isLive: boolean;
+}
+
+/** Pure: the snapshots that nothing uses. */
+export function whichAreFree(kept: readonly KeptSnapshot[], { now, inUse, isLive }: Users): KeptSnapshot[] {
+  return kept.filter(({ id, usedAt }) => !inUse.has(id) && !(isLive && now - usedAt <= JUST_USED_MS));
 }

@@ -1,5 +1,5 @@
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
@@ -25,7 +25,11 @@ function openScene(changes: Partial<SnapshotsOptions> = {}, top = path.join(temp
       const draft = tempFolder();
       await mkdir(partsOf(draft).tree);
       await writeFile(partsOf(draft).index, 'index');
-      return { id: await store.keep(draft, { key, commit, isSetUp: true, isShared, bytes: 1 }), commit, isSetUp: true };
+      return {
+        id: await store.keep(draft, { key, repository: '/r', commit, isSetUp: true, isShared, bytes: 1 }),
+        commit,
+        isSetUp: true,
+      };
     },
     ...changes,
   };
@@ -98,7 +102,8 @@ describe('the snapshots of a run', () => {
   it('are made again when another run has removed them, or has been killed while it did', async () => {
     const { of, made, store, top } = openScene();
     const first = await of('1');
-    await store.remove(first?.id ?? '');
+    const [kept] = await store.list();
+    await store.remove(kept ?? { id: '', usedAt: 0 });
     expect((await of('1'))?.commit).toBe('1');
     await rm(path.join(top, first?.id ?? '', 'snapshot.json'));
     expect((await of('1'))?.commit).toBe('1');
@@ -173,6 +178,41 @@ describe('the snapshots of a run', () => {
     const large = openScene({ command: null, wanted: async () => ({ key: 'k'.repeat(64), files: 20_000 }) });
     expect(await large.of('1')).not.toBeNull();
     expect([...made, ...large.made]).toEqual(['1']);
+  });
+
+  it('are removed only when they were not used since they were listed, and a use waits for a removal', async () => {
+    const { of, store, top } = openScene();
+    const { id = '' } = (await of('1')) ?? {};
+    const past = new Date(Date.now() - 9 * 24 * 3_600_000);
+    await utimes(path.join(top, id, 'snapshot.json'), past, past);
+    const [listed] = await store.list();
+    if (listed === undefined) throw new Error('none is kept');
+    await of('1');
+    expect(await store.remove(listed)).toBe(false);
+    expect((await store.list()).map((one) => one.id)).toEqual([id]);
+    const [again] = await store.list();
+    const [isRemoved, use] = await Promise.allSettled([store.remove(again ?? listed), store.use(listed)]);
+    // Whichever comes first: a snapshot that is in use is there.
+    expect(isRemoved).toMatchObject({ value: use.status === 'rejected' });
+    expect(await store.list()).toHaveLength(use.status === 'rejected' ? 0 : 1);
+  });
+
+  it('that are old go also at the start of a run that needs none, and are private', async () => {
+    const { of, snapshots, store, top } = openScene();
+    const { id = '' } = (await of('1')) ?? {};
+    expect([top, path.join(top, id)].map((folder) => statSync(folder).mode & 0o777)).toEqual([0o700, 0o700]);
+    const past = new Date(Date.now() - 9 * 24 * 3_600_000);
+    await utimes(path.join(top, id, 'snapshot.json'), past, past);
+    await snapshots.makeRoom();
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('have a secret of their own, which only the user can read', async () => {
+    const { store, top } = openScene();
+    const [one, other] = await Promise.all([store.secret(), openSnapshotStore(top).secret()]);
+    expect(one).toMatch(/^[0-9a-f]{64}$/);
+    expect(other).toBe(one);
+    expect(statSync(path.join(top, '.secret')).mode & 0o777).toBe(0o600);
   });
 
   it('make room before a new one is made, and a folder without its facts is none', async () => {

@@ -49,11 +49,14 @@ export interface Snapshots {
   of(commit: string, asking: Asking): Promise<Snapshot | null>;
   /** The set-up runs in snapshots, and not in workers. */
   readonly replaceSetUp: boolean;
+  /** Removes those that are old or too many. */
+  makeRoom(): Promise<void>;
   /** From now on none is made. Resolves when none is being made any more, and nothing of a half one is left. */
   end(): Promise<void>;
 }
 
-export const NO_SNAPSHOTS: Snapshots = { of: async () => null, replaceSetUp: false, end: async () => undefined };
+const nothing = async (): Promise<void> => undefined;
+export const NO_SNAPSHOTS: Snapshots = { of: async () => null, replaceSetUp: false, makeRoom: nothing, end: nothing };
 
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
   const { store } = options;
@@ -71,6 +74,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     get replaceSetUp() {
       return !overlays.isRefused && options.command !== null;
     },
+    makeRoom: () => finder.next(() => prune(options).catch(() => undefined)),
     end: async () => {
       ended.abort(new Error('the run is over'));
       await finder.rest();
@@ -108,6 +112,12 @@ function inTurn(find: (commit: string, asking: Asking) => Promise<Found | null>)
       return asked;
     },
     forget: (commit: string, asking: Asking): void => void known.delete(keyOf(commit, asking)),
+    /** Other work, when its turn has come. */
+    next: (work: () => Promise<void>): Promise<void> => {
+      const done = queue.then(work);
+      queue = done;
+      return done;
+    },
     /** Resolves when none is being looked for or made. */
     rest: async (): Promise<void> => void (await queue),
   };
@@ -169,9 +179,9 @@ async function nearest({ store, changedBetween }: SnapshotsOptions, key: string,
   return best;
 }
 
-/** Makes room. What cannot be removed now is tried again with the next snapshot. */
+/** Makes room. What cannot be removed now is tried again with the next run or snapshot. */
 async function prune({ store, limitBytes, inUse }: SnapshotsOptions): Promise<void> {
   const gone = whichToRemove(await store.list(), { now: Date.now(), bytes: limitBytes, inUse: await inUse() });
-  for (const id of gone) await store.remove(id).catch(() => undefined);
+  for (const one of gone) await store.remove(one).catch(() => undefined);
   await store.removeRemains().catch(() => undefined);
 }

@@ -1,0 +1,39 @@
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { openRepository } from '../../src/git/index.ts';
+import { tempRepository, writeFile } from '../support/temp-repository.ts';
+
+it('what changes the files of a checkout is known: settings, attributes of the user and of the repository', async () => {
+  const temp = tempRepository();
+  temp.commit({ 'a.txt': 'a\n' });
+  const repository = await openRepository(temp.folder, temp.env);
+  const seen = new Set<string>();
+  const look = async (): Promise<void> => void seen.add(JSON.stringify(await repository.checkoutSettings()));
+  await look();
+  temp.git('config', 'user.email', 'other@example.org');
+  await look();
+  expect(seen.size).toBe(1);
+  temp.git('config', 'core.autocrlf', 'true');
+  await look();
+  temp.git('config', 'core.eol', 'crlf');
+  await look();
+  temp.git('config', 'core.symlinks', 'false');
+  await look();
+  writeFile(path.join(temp.folder, '.git/info/attributes'), '*.txt eol=crlf\n');
+  await look();
+  writeFile(path.join(temp.folder, '../attributes'), '*.txt text\n');
+  temp.git('config', 'core.attributesFile', path.join(temp.folder, '../attributes'));
+  await look();
+  expect(seen.size).toBe(6);
+});
+
+it('the rules of a commit for checkouts count like its lock files', async () => {
+  const temp = tempRepository();
+  const plain = temp.commit({ 'package-lock.json': '{}\n', 'package.json': '{}\n' });
+  const ruled = temp.commit({ 'in/.gitattributes': '* text\n' });
+  const repository = await openRepository(temp.folder, temp.env);
+  const paths = async (commit: string): Promise<(string | undefined)[]> =>
+    (await repository.lockFilesOf(commit)).lockFiles.map((entry) => entry.split('\t')[1]);
+  expect(await paths(plain)).toEqual(['package-lock.json']);
+  expect(await paths(ruled)).toEqual(['package-lock.json', 'in/.gitattributes']);
+});

@@ -9,9 +9,11 @@ import type { Cleaning, EngineTraces } from './engine-traces.ts';
 import { projectErrors } from './errors.ts';
 import { otherOwner, removeEmptyFolders, runFolders } from './left-work.ts';
 import { checkAtRest, relativeTo } from './project.ts';
+import { findSnapshots, removeSnapshots } from './snapshot-cleaning.ts';
+import type { LeftSnapshots } from './snapshot-cleaning.ts';
 import { sweepRun } from './wire.ts';
 
-export interface CleaningPlan extends FeatureTraces {
+export interface CleaningPlan extends FeatureTraces, LeftSnapshots {
   /** Files and folders of ours, relative to the repository. */
   readonly paths: readonly string[];
   readonly runId: string | null;
@@ -21,7 +23,9 @@ export interface CleaningPlan extends FeatureTraces {
 /** Lists what will be removed: only what has an exact name of ours. A dry run changes nothing. */
 export async function planCleaning(cleaning: Cleaning, dryRun: boolean): Promise<CleaningPlan> {
   await repair(cleaning, dryRun);
-  return { ...(await makePlan(cleaning)), engine: await lookIntoEngine(cleaning) };
+  const plan = await makePlan(cleaning);
+  const [engine, snapshots] = await Promise.all([lookIntoEngine(cleaning), findSnapshots(cleaning)]);
+  return { ...plan, ...snapshots, engine };
 }
 
 /** Throws when the run is live, or when the engine cannot say what the run has left in it. */
@@ -68,7 +72,10 @@ async function lookIntoEngine(cleaning: Cleaning): Promise<EngineTraces> {
   return contained || caches ? findEngineTraces(cleaning) : NO_TRACES;
 }
 
-async function makePlan({ project, store, feature }: Cleaning): Promise<Omit<CleaningPlan, 'engine'>> {
+/** The part that is looked at again before it is removed. */
+type Made = Omit<CleaningPlan, 'engine' | keyof LeftSnapshots>;
+
+async function makePlan({ project, store, feature }: Cleaning): Promise<Made> {
   const { state, folder, logs } = store.paths;
   const ours = runFolders(store.paths);
   const traces = await findTraces(project.repository, feature, ours);
@@ -99,6 +106,7 @@ export async function removeRun(cleaning: Cleaning, plan: CleaningPlan): Promise
     await store.removeWorkers();
     await project.repository.changeRefs(plan.refs.map(({ ref, commit }) => ({ ref, to: null, from: commit })));
     await clearRun(store.paths);
+    await removeSnapshots(plan, cleaning);
   } finally {
     await release();
   }
@@ -106,8 +114,8 @@ export async function removeRun(cleaning: Cleaning, plan: CleaningPlan): Promise
 }
 
 /** Folders are left out of the comparison, because locking makes some. */
-function isSame(shown: CleaningPlan, now: Omit<CleaningPlan, 'engine'>): boolean {
-  const facts = ({ worktrees, refs, checkedOut, unmerged, runId }: Omit<CleaningPlan, 'engine'>): string =>
+function isSame(shown: CleaningPlan, now: Made): boolean {
+  const facts = ({ worktrees, refs, checkedOut, unmerged, runId }: Made): string =>
     JSON.stringify({ worktrees, refs, checkedOut, unmerged, runId });
   return facts(shown) === facts(now);
 }

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { killIfThere } from '../support/chaos.ts';
@@ -187,6 +188,32 @@ describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipp
     const { startFailures, tasks } = await project.state();
     expect([startFailures, tasks['A']?.losses, tasks['B']?.losses]).toEqual([0, 0, 0]);
     expect([project.leftovers(), kept(), runs()]).toEqual([[], [], []]);
+  });
+
+  it('are listed and removed by cleanup, when no live run uses them, and those of other repositories never', async () => {
+    await configure('');
+    await project.graph('login', [stamps('A')]);
+    expect((await project.cli('kurukshetra', '--workers', '1')).exit).toBe(0);
+    const [id = ''] = kept();
+    const foreign = path.join(folder(), 'foreign');
+    cpSync(path.join(folder(), id), foreign, { recursive: true });
+    const facts = await readFile(path.join(foreign, 'snapshot.json'), 'utf8');
+    await writeFile(path.join(foreign, 'snapshot.json'), facts.replace(project.folder, '/another/repository'));
+    await project.graph('other', [{ id: 'WAITS', create: ['w.txt'], run: 'while ! test -e go; do sleep 0.2; done' }]);
+    const live = project.start('kurukshetra', '--feature', 'other', '--workers', '1');
+    await waitFor('a worker is at its task', async () =>
+      project.containers().some(({ Name }) => /worker-0/.test(Name)),
+    );
+    const dry = await project.cli('cleanup', '--feature', 'login', '--dry-run');
+    expect(dry.stdout).toMatch(/Kept: 1 snapshot of this repository: a live run uses it/);
+    killIfThere(live.pid, 'SIGINT');
+    await live.end;
+    const { stdout } = await project.cli('cleanup', '--feature', 'login', '--dry-run');
+    expect(stdout).toContain(`  snapshot ${id} (`);
+    expect(kept().toSorted()).toEqual([id, 'foreign'].toSorted());
+    const removed = await project.cli('cleanup', '--feature', 'login', '--yes');
+    expect(removed.exit, removed.stdout).toBe(0);
+    expect(kept()).toEqual(['foreign']);
   });
 
   it('are sound when everything is killed while one is made', async () => {

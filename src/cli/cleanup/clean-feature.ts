@@ -1,4 +1,4 @@
-import { line, printable, printableJson, printableLines } from '../../lib/index.ts';
+import { inBytes, line, printable, printableJson, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { checkCleaning, clearGoneRuns, openProject, planCleaning, removeRun } from '../../project/index.ts';
 import type { CleaningPlan, EngineTraces } from '../../project/index.ts';
@@ -32,7 +32,7 @@ export async function cleanFeature(input: InputOf<typeof cleanup>, context: CliC
 
 function isEmpty(plan: CleaningPlan): boolean {
   const { runs, caches } = plan.engine;
-  return [plan.worktrees, plan.refs, plan.paths, runs, caches].every((found) => found.length === 0);
+  return [plan.worktrees, plan.refs, plan.paths, plan.snapshots, runs, caches].every((found) => found.length === 0);
 }
 
 function formatPlan(feature: string, plan: CleaningPlan): Printable {
@@ -45,7 +45,11 @@ function formatPlan(feature: string, plan: CleaningPlan): Printable {
     ...(attempts > 0 ? [`  attempts ${attempts} kept commits`] : []),
     ...plan.paths.map((file) => `  files    ${file}`),
     ...engineLines(feature, plan.engine),
+    ...plan.snapshots.map(
+      ({ id, bytes }) => `  snapshot ${id} (${inBytes(bytes)}, of all features of this repository)`,
+    ),
     ...plan.checkedOut.map(({ branch, folder }) => `Kept: branch ${branch}, checked out in ${folder}.`),
+    ...(plan.keptSnapshots === null ? [] : [`Kept: ${plan.keptSnapshots}.`]),
     ...(plan.unmerged > 0 ? [`Note: ${plan.unmerged} commits of the integration branch are in no other branch.`] : []),
   ];
   return printableLines(lines.map(printable));

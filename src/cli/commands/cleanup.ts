@@ -3,7 +3,8 @@ import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
 
 export const cleanup = {
   name: 'cleanup',
-  summary: "remove a run's worktrees, branches, containers, state and logs; never specs",
+  summary:
+    "remove a run's worktrees, branches, containers, state and logs, and the repository's snapshots; never specs",
   options: {
     feature: FEATURE_OPTION,
     dryRun: ['--dry-run', 'list what would be removed, remove nothing'],

@@ -33,6 +33,8 @@ interface Scene {
   says(worker: number, status: { [Key in keyof WorkerStatus]?: WorkerStatus[Key] | undefined }): void;
   wait(ms: number): void;
   dies(worker: number): void;
+  /** Their starts are over. */
+  comeUp(): void;
 }
 
 const RESULT: TaskResult = {
@@ -49,13 +51,14 @@ const RESULT: TaskResult = {
 const NO_GROWTH = { bytes: 0, heaviest: [] };
 
 /** Two workers at work on A and B; what they say is in real files, and a commit is on the base when its name is "good". */
-function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects = true): Scene {
+function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects = true, isUp = true): Scene {
   const world = createWorld([{ id: 'A' }, { id: 'B' }]);
   world.settle();
   const folder = tempFolder();
   // They are up: only then their silence counts.
   const up = Object.entries(world.state.workers).map(([key, worker]) => [key, { ...worker, handle: {} }]);
-  const state: RunState = { ...world.state, workers: Object.fromEntries(up) };
+  const running: RunState = { ...world.state, workers: Object.fromEntries(up) };
+  let state = isUp ? running : world.state;
   let now = 0;
   const status = (worker: number): string => path.join(folder, String(worker), 'status.json');
   const paths = {
@@ -146,6 +149,7 @@ function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects 
       writeFileSync(path.join(folder, String(worker), BUNDLE), 'a bundle');
     },
     wait: (ms) => (now += ms),
+    comeUp: () => (state = running),
     dies: (worker) => dead.add(state.workers[worker]?.session ?? ''),
   };
 }
@@ -306,5 +310,19 @@ describe('an attempt under way', () => {
       silentMs: 0,
       unreadable: 'A goes on for 1001 s, and all its limits together are 1000 s',
     });
+  });
+
+  it('has no limit for the time in which its worker waits for a snapshot, with the set-ups of others before it', async () => {
+    const scene = openScene({ totalMs: 60_000, setupMs: 40_000 }, true, false);
+    await scene.look(0);
+    scene.wait(5_000_000);
+    expect((await scene.look(0)).unreadable).toBeNull();
+    scene.comeUp();
+    scene.wait(1_000_000);
+    scene.says(0, { beat: 1 });
+    expect((await scene.look(0)).unreadable).toBeNull();
+    scene.wait(1000);
+    scene.says(0, { beat: 2 });
+    expect((await scene.look(0)).unreadable).toContain('A goes on for 1001 s');
   });
 });

@@ -41,7 +41,8 @@ interface Memory {
 /** The attempt or gate run that a worker has; null for nothing. */
 interface Work {
   readonly id: string | null;
-  readonly since: number;
+  /** Since its worker is up: before that, the worker may wait for a snapshot, and for the set-ups of others. */
+  since: number;
   /** The same, by the clock that knows when the machine has stood still. */
   readonly systemSince: number;
   /** An earlier orchestrator has given it to the worker. */
@@ -94,6 +95,7 @@ async function viewOf(
   memory: Memory,
 ): Promise<WorkerView> {
   const { number, session, work } = memory;
+  if (worker.handle === null) work.since = context.ports.clock.monotonic();
   // The exit is read before the status: then the status of a dead worker is its last one.
   const exit = register.exitOf(session);
   memory.reading = await readStatus(context, number, memory.reading);

@@ -10,7 +10,7 @@ import { eventOf, workerStarted } from './action-events.ts';
 import { whyFresh } from './decide-assignment.ts';
 import { tipOf } from './decide-merge.ts';
 import type { LiveRun } from './live-run.ts';
-import { attemptId, hasWork, openAttempt, verificationId } from './plan.ts';
+import { attemptId, openAttempt, verificationId } from './plan.ts';
 import type { ActionOf } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { dropIfBroken } from './repair.ts';
@@ -164,10 +164,7 @@ export async function assignAgain(context: RunContext, state: RunState, worker: 
   const task = state.workers[worker]?.task ?? null;
   const open = openAttempt(state, worker);
   if (task === null || open === undefined) return;
-  const attempt = state.tasks[task]?.attempts.at(-1);
-  const number = attempt?.number ?? 0;
-  if (attempt !== undefined && hasWork(attempt))
-    return context.ports.mail.deliver(worker, verifyAssignment(context, { task, number, commit: open.base }));
+  const number = state.tasks[task]?.attempts.at(-1)?.number ?? 0;
   const fresh = whyFresh({ state, graph, policy: options.policy }, { task, worker, number }) !== null;
   await context.ports.mail.deliver(worker, taskAssignment(context, state, task, fresh));
 }

@@ -12,7 +12,7 @@ import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import { createBell, recordFailure, runLoop } from './loop.ts';
 import type { RunEnd } from './loop.ts';
-import { isGateRun, isLive } from './plan.ts';
+import { hasWork, isGateRun, isLive } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { repairAfterCrash, takeBackUnrecorded } from './repair.ts';
 import { restorePublished } from './restore-published.ts';
@@ -99,14 +99,16 @@ async function withLease(
 /** Live workers of the earlier orchestrator are kept, with their work; those that the state does not know are ended. */
 async function takeOver(context: RunContext, journal: Journal, register: WorkerRegister): Promise<void> {
   const { launcher } = context.ports;
+  const verifiers = dropVerifications(journal);
   const { runId, workers } = journal.state;
   const live = await launcher.list(runId);
   for (const [key, worker] of Object.entries(workers)) {
     if (!isLive(worker)) continue;
     const handle = (worker.handle as WorkerHandle | null) ?? live.find(({ session }) => session === worker.session);
     if (handle === undefined || !(await launcher.recover(handle))) continue;
-    if (isGateRun(worker.task)) {
-      await endGateRun(context, journal, Number(key), handle);
+    const brokenOff = verifiers.has(Number(key)) ? 'verification' : isGateRun(worker.task) ? 'gate run' : undefined;
+    if (brokenOff !== undefined) {
+      await endWorker(context, journal, handle, `its ${brokenOff} was broken off by the resume`);
       continue;
     }
     register.hold(handle);
@@ -120,15 +122,25 @@ async function takeOver(context: RunContext, journal: Journal, register: WorkerR
   }
 }
 
-/** After a resume the result of these gates does not count any more, so their worker is ended. */
-async function endGateRun(
-  { ports }: RunContext,
-  journal: Journal,
-  worker: number,
-  handle: WorkerHandle,
-): Promise<void> {
+/**
+ * Gates and verifications may have been edited since, so what earlier ones answer does not count any more: they begin anew.
+ * Returns the workers of the verifications.
+ */
+function dropVerifications(journal: Journal): ReadonlySet<number> {
+  const verifiers = new Set<number>();
+  for (const [task, { attempts }] of Object.entries(journal.state.tasks)) {
+    const attempt = attempts.at(-1);
+    if (attempt === undefined || !hasWork(attempt) || attempt.verifier === null) continue;
+    verifiers.add(attempt.verifier);
+    const cause = 'the run was resumed, and the task may have been edited';
+    journal.record({ type: 'verification-lost', task, attempt: attempt.number, charge: 'nothing', cause });
+  }
+  return verifiers;
+}
+
+async function endWorker({ ports }: RunContext, journal: Journal, handle: WorkerHandle, cause: string): Promise<void> {
   await ports.launcher.stop(handle, { graceMs: 0 });
-  journal.record({ type: 'worker-exited', worker, expected: true, cause: 'its gate run was broken off by the resume' });
+  journal.record({ type: 'worker-exited', worker: handle.worker, expected: true, cause });
 }
 
 /** Workers cannot reach the user's folder: the files that they need from it are copied for them. */

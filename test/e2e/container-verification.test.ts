@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
 import { createContainerProject } from '../support/container-project.ts';
@@ -93,6 +95,24 @@ describe.skipIf(docker.why !== '')(`the verification of a task in a container of
       expect([attempts?.map(({ outcome }) => outcome), losses]).toEqual([['accepted'], 0]);
     },
   );
+
+  it('is the one that stands in the graph when the run is resumed: what an earlier one answers does not count', async () => {
+    await configure('retry: { attempts: 1 }\n');
+    const task = { id: 'A', create: ['a.txt'], run: 'echo a > a.txt' };
+    await project.graph('login', [{ ...task, verify: 'sleep 6' }]);
+    const live = project.start('kurukshetra', '--workers', '1');
+    const log = path.join(project.folder, '.mahabharatha/logs/login/worker-0.jsonl');
+    await sees(live, () => existsSync(log) && readFileSync(log, 'utf8').includes('verification of'));
+    killIfThere(live.pid, 'SIGKILL');
+    await live.end;
+    await project.graph('login', [{ ...task, verify: 'echo edited; false' }]);
+    const { exit, stdout } = await project.cli('kurukshetra', '--resume');
+    expect(exit, stdout).toBe(1);
+    const { attempts } = (await project.state()).tasks['A'] ?? {};
+    expect(attempts).toMatchObject([
+      { outcome: 'verification-failed', detail: expect.stringContaining('echo edited') },
+    ]);
+  });
 
   it('sees all of it where the configuration says so', async () => {
     await configure('');

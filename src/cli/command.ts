@@ -1,4 +1,3 @@
-import type { ReadStream, WriteStream } from 'node:tty';
 import type { Environment, Printable } from '../lib/index.ts';
 
 /** What a command gets from its process; commands read no globals. */
@@ -11,7 +10,7 @@ export interface CliContext {
   out(text: Printable): void;
   err(text: Printable): void;
   /** The streams themselves, for a command that hands them on to a program of the user's. */
-  readonly streams: { readonly stdin: ReadStream; readonly stdout: WriteStream; readonly stderr: WriteStream };
+  readonly streams: Readonly<Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>>;
   /** Asks a yes/no question at the terminal. */
   confirm(question: Printable): Promise<boolean>;
   /** Fires at the first SIGINT or SIGTERM; the reason is the exit status. */

@@ -11,6 +11,7 @@ import { otherOwner, removeEmptyFolders, runFolders } from './left-work.ts';
 import { checkAtRest, relativeTo } from './project.ts';
 import { findSnapshots, removeSnapshots } from './snapshot-cleaning.ts';
 import type { LeftSnapshots } from './snapshot-cleaning.ts';
+import { clearGoneShells } from './shell-folders.ts';
 import { sweepRun } from './wire.ts';
 
 export interface CleaningPlan extends FeatureTraces, LeftSnapshots {
@@ -110,6 +111,7 @@ export async function removeRun(cleaning: Cleaning, plan: CleaningPlan): Promise
   } finally {
     await release();
   }
+  await clearGoneShells(project, feature);
   await removeEmptyFolders(project, store.paths);
 }
 

@@ -19,6 +19,7 @@ import type { RunFace, RunHost, RunListener } from './run-face.ts';
 import { placeWorkers } from './project.ts';
 import type { Project } from './project.ts';
 import type { RunRequest } from './run-request.ts';
+import { clearGoneShells } from './shell-folders.ts';
 import { runOptions, sweepRun, wirePorts } from './wire.ts';
 import { wireSnapshots } from './wire-snapshots.ts';
 
@@ -99,7 +100,9 @@ async function clearLeftovers(plan: RunPlan, { env }: RunHost): Promise<readonly
   const { known, settings } = plan;
   // Workers of the other mode would otherwise live on under the same numbers.
   if (known !== undefined && known.settings.mode !== settings.mode) await sweepRun(known, env);
-  return [...(await clearOrphans(plan)), ...(await clearGoneRuns(env))];
+  const notes = await clearOrphans(plan);
+  await clearGoneShells(plan.project, plan.graph.feature);
+  return [...notes, ...(await clearGoneRuns(env))];
 }
 
 /** We hold the feature's lock, so containers of its other runs have no owner; those of a resumed run are kept. */

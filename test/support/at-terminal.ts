@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from './project.ts';
 
@@ -19,6 +20,10 @@ export const whyNoTerminal = hasScript() ? '' : ' (no `script` of util-linux her
 export interface AtTerminal {
   output(): string;
   type(text: string): void;
+  /** As when its window is made larger or smaller. */
+  resize(columns: number, rows: number): void;
+  /** As when its window is closed. */
+  hangUp(): void;
   readonly end: Promise<number | null>;
 }
 
@@ -40,6 +45,12 @@ export function atTerminal(
   return {
     output: () => output,
     type: (text) => child.stdin.write(text),
+    resize: (wide, high) => {
+      const [program = ''] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ');
+      const device = readlinkSync(`/proc/${program}/fd/0`);
+      execFileSync('stty', ['-F', device, 'cols', String(wide), 'rows', String(high)]);
+    },
+    hangUp: () => void child.kill('SIGKILL'),
     end: new Promise((resolve) => {
       child.once('close', resolve);
     }),

@@ -73,6 +73,8 @@ export interface TestProject {
   commit(message: string): void;
   cli(...args: string[]): Promise<CliResult>;
   start(...args: string[]): LiveCli;
+  /** Runs to its end with this on its stdin. */
+  piped(input: string, ...args: string[]): Promise<CliResult>;
   state(feature?: string): Promise<RunState>;
   events(feature?: string): Promise<RecordedEvent[]>;
   /** Live processes of a feature's run: workers and all they have started. */
@@ -149,6 +151,7 @@ function projectAt(folder: string, user: TestUser): TestProject {
     },
     cli: (...args) => start(...args).end,
     start,
+    piped: (input, ...args) => startCli(args, folder, env, input).end,
     state,
     events: async (feature = 'login') => {
       const text = await readFile(inState(feature, 'events.jsonl'), 'utf8');
@@ -197,8 +200,9 @@ function trusting(args: readonly string[], trust: TestUser['trust']): readonly s
   return obeys && trust === 'given' ? [...args, '--trust-config'] : args;
 }
 
-function startCli(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): LiveCli {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+function startCli(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, input?: string): LiveCli {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env, stdio: 'pipe' });
+  child.stdin.on('error', () => undefined).end(input);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));

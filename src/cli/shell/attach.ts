@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { OpenShell } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
+import { rawTerminal } from './raw-terminal.ts';
 
 /** As of a program whose reader has gone. */
 const NO_READER = 141;
@@ -9,19 +10,17 @@ const NO_READER = 141;
 export async function attach(
   shell: Pick<OpenShell, 'start'>,
   command: readonly string[],
-  { streams, interrupted, terminal: isTerminal, env }: CliContext,
+  context: CliContext,
 ): Promise<number | null> {
+  const { streams, interrupted, terminal: isTerminal, env } = context;
   const { stdin, stdout, stderr } = streams;
   const size = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
   const terminal = isTerminal ? { ...size(), type: env['TERM'] ?? 'xterm' } : null;
   const program = await shell.start({ command, terminal });
   const resized = (): void => void program.resize(size()).catch(() => undefined);
   const over = new AbortController();
-  if (isTerminal) {
-    stdout.on('resize', resized);
-    // Keys such as Ctrl-C are for the program.
-    stdin.setRawMode(true);
-  }
+  if (isTerminal) stdout.on('resize', resized);
+  const restore = isTerminal ? await rawTerminal(context) : undefined;
   try {
     // The program may end before its input does.
     pipeline(stdin, program.stdin, { signal: over.signal }).catch(() => undefined);
@@ -32,7 +31,7 @@ export async function attach(
   } finally {
     over.abort();
     stdout.off('resize', resized);
-    if (isTerminal) stdin.setRawMode(false);
+    await restore?.();
     await program.end();
   }
 }

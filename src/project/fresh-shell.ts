@@ -67,7 +67,7 @@ async function open(plan: ShellPlan, { place, own, host, closing }: Opening): Pr
   return {
     said: problem === undefined ? [where] : [where, `without the set-up, which fails on this commit: ${problem}`],
     start: (input) => startProgram(engine, id, given, input),
-    isThere: async () => (await engine.inspectContainer(id))?.status === 'running',
+    killed: 'killed',
   };
 }
 

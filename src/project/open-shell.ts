@@ -57,16 +57,15 @@ async function openLive(
   host: RunHost,
 ): Promise<OpenShell | undefined> {
   const { engine } = plan.mode;
-  const isLive = async (): Promise<boolean> => (await engine.inspectContainer(containerId))?.status === 'running';
-  if (!(await isLive())) return undefined;
+  if ((await engine.inspectContainer(containerId))?.status !== 'running') return undefined;
   const { lock } = plan.project.paths.feature(plan.feature);
   const { variables } = await wiredShell(plan, { lock }, host);
   const env = await variables(task);
   const on = task === null ? 'gates' : task;
   return {
-    said: [`in the container of worker ${worker}, which works on ${on} now; it ends with this attempt`],
+    said: [`in the container of worker ${worker}, which works on ${on} now; it is over when that is`],
     start: (input) => startProgram(engine, containerId, env, input),
-    isThere: isLive,
+    killed: 'killed, as all in the container of an attempt is when its agent has ended',
     close: async () => undefined,
   };
 }

@@ -26,8 +26,8 @@ export interface OpenShell {
   /** Where it is, and what is not as one may expect; one line each. */
   readonly said: readonly string[];
   start(input: ProgramInput): Promise<Program>;
-  /** Whether its container is still there. */
-  isThere(): Promise<boolean>;
+  /** What to say when a program in it was killed. */
+  readonly killed: string;
   /** Nothing of it is left afterwards; the container of a worker stays. */
   close(): Promise<void>;
 }

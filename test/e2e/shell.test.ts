@@ -34,6 +34,13 @@ describe.skipIf(docker.why !== '')(`a shell in the container of a task${whySkipp
     return existsSync(all) ? readdirSync(all) : [];
   };
   const shell = (...args: string[]) => project.cli('shell', ...args);
+  const setUp = (command: string) =>
+    project.config(`workers: { mode: container, setup: '${command}', container: { network: none } }\n`);
+  const refused = async (...args: string[]): Promise<string> => {
+    const { exit, stderr } = await shell(...args);
+    expect(exit, stderr).toBeGreaterThan(1);
+    return stderr;
+  };
   const refs = (): string => project.git('for-each-ref');
 
   /** A run whose task FAILED has failed with a commit, and NOTHING without one. */
@@ -114,12 +121,11 @@ describe.skipIf(docker.why !== '')(`a shell in the container of a task${whySkipp
       'ulimit -f; grep -E "^(CapEff|NoNewPrivs|Seccomp):" /proc/self/status | tr "\\n" " "; touch /etc/x || echo read-only; ' +
       'ls /sys/class/net; cat /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max 2> /dev/null; env | grep -c sk-secret';
     const { stdout } = await shell('FAILED', '--', 'bash', '-c', probe);
-    const gigabytes = (count: number): number => count * 1024 ** 3;
     expect(stdout.split('\n')).toEqual([
-      String(gigabytes(10) / 1024),
+      String(10 * 1024 ** 2),
       expect.stringMatching(/CapEff:\s+0000000000000000 NoNewPrivs:\s+1 Seccomp:\s+2 read-only/),
       'lo',
-      String(gigabytes(4)),
+      String(4 * 1024 ** 3),
       '0',
       '',
     ]);
@@ -127,8 +133,6 @@ describe.skipIf(docker.why !== '')(`a shell in the container of a task${whySkipp
 
   it('starts from the snapshot of its task, and without the set-up where that fails', async () => {
     await failedRun();
-    const setUp = (command: string) =>
-      project.config(`workers: { mode: container, setup: '${command}', container: { network: none } }\n`);
     await setUp('echo tool > tool.txt; echo set up');
     const trusted = ['--trust-config', 'FAILED', '--', 'cat', 'tool.txt', 'FAILED.txt'];
     expect((await shell(...trusted)).stdout).toBe('tool\nhalf\n');
@@ -177,7 +181,7 @@ describe.skipIf(docker.why !== '')(`a shell in the container of a task${whySkipp
     );
     expect((await shell('A', '--', 'touch', '/tmp/go')).exit).toBe(0);
     const { exit, stderr } = await waiting.end;
-    expect([exit, stderr]).toEqual([137, expect.stringContaining('Its container has ended.')]);
+    expect([exit, stderr]).toEqual([137, expect.stringContaining('when its agent has ended')]);
     expect((await live?.end)?.exit).toBe(0);
   });
 
@@ -186,8 +190,7 @@ describe.skipIf(docker.why !== '')(`a shell in the container of a task${whySkipp
     const running = project.start('shell', 'FAILED', '--', 'sh', '-c', 'echo begun; sleep 4322');
     await waitFor('the program runs', () => running.output().includes('begun'));
     const [name = ''] = project.leftovers();
-    const [alive] = await Promise.all([project.cli('cleanup', '--dry-run')]);
-    expect(alive.stdout).not.toContain(name);
+    expect((await project.cli('cleanup', '--dry-run')).stdout).not.toContain(name);
     const sweepers = await findByEnvironment(
       'MAHABHARATHA_SWEEPER',
       `${name.replace('mahabharatha-shell-', '')}.${running.pid}`,
@@ -202,11 +205,6 @@ describe.skipIf(docker.why !== '')(`a shell in the container of a task${whySkipp
 
   it('is refused with what to do next where there is no place for it', async () => {
     await failedRun();
-    const refused = async (...args: string[]): Promise<string> => {
-      const { exit, stderr } = await shell(...args);
-      expect(exit, stderr).toBeGreaterThan(1);
-      return stderr;
-    };
     expect(await refused('NONE')).toMatch(/no task "NONE" in this run[^]*Tasks: FAILED/);
     expect(await refused('7')).toMatch(/no worker 7[^]*Workers of this run: 0, 1/);
     expect(await refused('0')).toMatch(/Worker 0 works on nothing now[^]*mahabharatha shell TASK/);

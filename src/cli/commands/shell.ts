@@ -8,7 +8,7 @@ export const shell = {
   summary: "open a shell in a live attempt's container, or in a fresh one on the commit of a task's last attempt",
   options: { feature: FEATURE_OPTION, trustConfig: TRUST_OPTION },
   details: [
-    'A task that is worked on now: the shell is in its container, beside its agent, as the same user, with the variables of\na task and without credentials; it ends with the attempt. Any other task: a fresh container, made as for a task, which\ngoes when the shell ends; what is changed in it is lost.',
+    'A task that is worked on now: the shell is in its container, beside its agent, as the same user, with the variables of\na task and without credentials; it ends with the agent. Any other task: a fresh container, made as for a task, which\ngoes when the shell ends; what is changed in it is lost.',
     'The exit status is that of the program. Without a terminal, a shell reads what to do from its input.',
   ],
   examples: [

@@ -7,6 +7,7 @@ import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { colorsFor } from '../cli/render/colors.ts';
 import { formatStatus } from '../cli/render/status.ts';
+import { formatSummary } from '../cli/render/summary.ts';
 import { viewRun } from './status-view.ts';
 import type { StatusView } from './status-view.ts';
 
@@ -82,4 +83,30 @@ describe('a run whose orchestrator was killed', () => {
 it('a run that ended in order ended with its last event', async () => {
   const view = await look({ ...killedRun(), status: 'complete' }, { heartbeatAt: at(6000) });
   expect(inWords(view)).toMatch(/complete \(1 s,/);
+});
+
+/** A's agent has ended, and its verification has not. */
+const withWork = (state: RunState): RunState => {
+  const task = state.tasks['A'];
+  if (task === undefined) throw new Error('nothing has begun');
+  const attempts = task.attempts.map((attempt) => ({ ...attempt, commit: 'c'.repeat(40) }));
+  return { ...state, tasks: { A: { ...task, status: 'verifying', attempts } } };
+};
+
+describe('work that waits for its verification', () => {
+  const waits = /▷ A {2}verifying .*attempt 1 on worker 0, 1 s; its work is done and waits for its verification/;
+
+  it.each([
+    ['has stopped', 'stopped'],
+    ['is paused', 'paused'],
+    ['was killed', 'running'],
+  ] as const)('is shown as that when the run %s, and no time passes', async (_how, status) => {
+    const view = await look({ ...withWork(killedRun()), status }, {});
+    for (const later of [0, MINUTE]) expect(inWords(view, Date.now() + later)).toMatch(waits);
+  });
+
+  it('is named in the summary of the run', () => {
+    const text = formatSummary({ ...withWork(killedRun()), status: 'stopped', cause: 'Ctrl-C' }, undefined).toString();
+    expect(text).toContain('A waits for its verification: its work is done');
+  });
 });

@@ -1,6 +1,7 @@
 import { readJson, readUntrusted } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
+import { hasWork } from '../orchestrator/index.ts';
 import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { Phase } from '../protocol/index.ts';
 import type { RunState, StateStore, TaskState, WorkerState } from '../state/index.ts';
@@ -47,20 +48,25 @@ type Seen = Omit<StatusView, 'orchestrator' | 'endedAt'>;
 
 /** A run without an orchestrator is not running, whatever its state says. */
 function truth(seen: Seen, live: boolean, now: number): Omit<StatusView, 'orchestrator'> {
-  if (seen.status !== 'running') return { ...seen, endedAt: endOf(seen) };
-  if (live) return { ...seen, endedAt: null };
-  const tasks = Object.entries(seen.tasks).map(([id, task]) => {
-    const broken = task.status === 'running' || task.status === 'verifying';
-    return [id, broken ? brokenOff(task, seen, now) : task];
-  });
-  return {
-    ...seen,
-    status: 'stopped',
-    cause: 'the orchestrator is gone',
-    endedAt: lastSign(seen, Object.values(seen.workers), now),
-    tasks: Object.fromEntries(tasks),
-  };
+  if (live && seen.status === 'running') return { ...seen, endedAt: null };
+  const isGone = seen.status === 'running';
+  const endedAt = isGone ? lastSign(seen, Object.values(seen.workers), now) : endOf(seen);
+  const tasks = Object.fromEntries(
+    Object.entries(seen.tasks).map(([id, task]) => [id, atRest(task, seen, now, isGone)]),
+  );
+  return { ...seen, endedAt, tasks, ...(isGone ? { status: 'stopped', cause: 'the orchestrator is gone' } : {}) };
 }
+
+/** No time passes for a task whose run is at rest. */
+function atRest(task: TaskState, seen: Seen, now: number, isGone: boolean): TaskState {
+  const open = task.attempts.at(-1);
+  if (open !== undefined && hasWork(open)) return { ...ended(task, seen, now), cause: WAITS };
+  const broken = isGone && (task.status === 'running' || task.status === 'verifying');
+  if (!broken) return task;
+  return { ...ended(task, seen, now), status: 'pending', cause: 'broken off: the orchestrator is gone' };
+}
+
+const WAITS = 'its work is done and waits for its verification, which --resume begins';
 
 /** A complete run that is resumed has nothing to do: it ended with its last level. */
 function endOf({ status, levels, updatedAt }: Seen): string {
@@ -68,12 +74,12 @@ function endOf({ status, levels, updatedAt }: Seen): string {
   return (status === 'complete' ? ends.toSorted().at(-1) : undefined) ?? updatedAt;
 }
 
-function brokenOff(task: TaskState, seen: Seen, now: number): TaskState {
+function ended(task: TaskState, seen: Seen, now: number): TaskState {
   const attempts = task.attempts.map((attempt) => {
     const worker = seen.workers[attempt.worker];
     return { ...attempt, endedAt: attempt.endedAt ?? lastSign(seen, worker === undefined ? [] : [worker], now) };
   });
-  return { ...task, status: 'pending', cause: 'broken off: the orchestrator is gone', attempts };
+  return { ...task, attempts };
 }
 
 /** The last heartbeat after the last snapshot. Workers write it, so a time in the future is ignored. */

@@ -1,5 +1,6 @@
 import { counted, firstLine, printable, printableBlock, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
+import { hasWork } from '../../orchestrator/index.ts';
 import type { RunState } from '../../state/index.ts';
 import type { NetworkTally, Tally } from '../../project/index.ts';
 import { MARGIN } from './describe.ts';
@@ -14,10 +15,12 @@ export function formatSummary(state: RunState, network: NetworkTally | undefined
   const tasks = Object.entries(state.tasks);
   const done = tasks.filter(([, task]) => task.status === 'complete').length;
   const troubled = tasks.filter(([, task]) => task.status === 'failed' || task.status === 'blocked');
+  const waiting = tasks.filter(([, { attempts }]) => attempts.some(hasWork));
   const head = `Feature ${state.feature}: ${state.status}${state.cause === null ? '' : ` — ${state.cause}`}`;
   const lines = [
     `  tasks    ${done} of ${tasks.length} done`,
     ...troubled.map(([id, task]) => `${INDENT}${id} is ${task.status}: ${firstLine(task.cause ?? '')}`),
+    ...waiting.map(([id]) => `${INDENT}${id} waits for its verification: its work is done, and is not done again`),
     `  branch   ${state.integration} at ${state.integrationTip.slice(0, 10)}`,
     ...costLine(state),
     ...networkLines(state, network),

@@ -2,9 +2,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { measureContainers } from './containers.js';
 import { measureGrowth } from './growth.js';
+import { measureLarge } from './large.js';
 import { measureMakespan } from './makespan.js';
 import { endProgramsOnSignal } from './program.js';
 import { describeMachine, formatMarkdown, formatText, isFarOff, loadNow } from './report.js';
+import { measureSpares } from './spares.js';
 import { measureStartup } from './startup.js';
 import { measureStateGrowth } from './state-growth.js';
 import { measureTrivialTasks } from './trivial-tasks.js';
@@ -19,6 +21,8 @@ const MEASUREMENTS = {
   startup: measureStartup,
   state: measureStateGrowth,
   containers: measureContainers,
+  spares: measureSpares,
+  large: measureLarge,
 };
 
 const USAGE = `node bench/run.js [options] [${Object.keys(MEASUREMENTS).join('|')} …]

@@ -18,13 +18,27 @@ export async function inTempFolder(work) {
 }
 
 /** Makes a throw-away repository with one level of `count` tasks that each run `command(file)`. */
-export function makeFeature(folder, { count, command }) {
+export function makeFeature(folder, wishes) {
   git(folder, ['init', '--quiet']);
   git(folder, ['commit', '--quiet', '--allow-empty', '--message', 'first']);
-  const tasks = Array.from({ length: count }, (_, index) => taskOf(index, command));
-  const specs = path.join(folder, '.mahabharatha', 'specs', FEATURE);
+  writeFeature(folder, wishes);
+}
+
+/** Makes a repository of the files in the folder. */
+export function commitFiles(folder) {
+  git(folder, ['init', '--quiet']);
+  git(folder, ['add', '.']);
+  git(folder, ['commit', '--quiet', '--message', 'first']);
+}
+
+export function writeFeature(folder, { count, command, verify, feature = FEATURE }) {
+  const tasks = Array.from({ length: count }, (_, index) => ({
+    ...taskOf(index, command),
+    ...(verify === undefined ? {} : { verification: { command: verify } }),
+  }));
+  const specs = path.join(folder, '.mahabharatha', 'specs', feature);
   mkdirSync(specs, { recursive: true });
-  writeFileSync(path.join(specs, 'task-graph.json'), JSON.stringify({ feature: FEATURE, version: '2.0', tasks }));
+  writeFileSync(path.join(specs, 'task-graph.json'), JSON.stringify({ feature, version: '2.0', tasks }));
 }
 
 function taskOf(index, command) {
@@ -36,33 +50,42 @@ function taskOf(index, command) {
  * Builds the feature and returns what the run took and wrote. A fast run with a missing file is not a fast run: that
  * throws.
  */
-export async function buildFeature(folder, { count, env = process.env, mode = 'subprocess', workers = WORKERS }) {
+export async function buildFeature(
+  folder,
+  { count, env = process.env, mode = 'subprocess', workers = WORKERS, feature = FEATURE },
+) {
   const startedAt = Date.now();
   const started = performance.now();
-  const args = [CLI, 'kurukshetra', '--mode', mode, '--workers', String(workers)];
+  const args = [CLI, 'kurukshetra', '--feature', feature, '--mode', mode, '--workers', String(workers)];
   await runProgram(process.execPath, args, { cwd: folder, env });
   const totalMs = performance.now() - started;
   const endedAt = Date.now();
-  const merged = git(folder, ['ls-tree', '--name-only', `mahabharatha/${FEATURE}/integration`]);
+  const merged = git(folder, ['ls-tree', '--name-only', `mahabharatha/${feature}/integration`]);
   const found = merged.split('\n').filter((name) => name.startsWith('file-')).length;
   if (found !== count) throw new Error(`the run merged ${found} of ${count} files`);
-  return { totalMs, startedAt, endedAt, events: readEvents(folder), workerLogs: readWorkerLogs(folder) };
+  return {
+    totalMs,
+    startedAt,
+    endedAt,
+    events: readEvents(folder, feature),
+    workerLogs: readWorkerLogs(folder, feature),
+  };
 }
 
 /** Builds a new feature in a new repository, which is removed. */
-export async function buildOnce({ count, command, mode, workers }) {
+export async function buildOnce({ count, command, verify, mode, workers }) {
   return inTempFolder(async (folder) => {
-    makeFeature(folder, { count, command });
+    makeFeature(folder, { count, command, verify });
     return buildFeature(folder, { count, mode, workers });
   });
 }
 
-function readEvents(folder) {
-  return readJsonLines(path.join(folder, '.mahabharatha', 'state', FEATURE, 'events.jsonl'));
+function readEvents(folder, feature) {
+  return readJsonLines(path.join(folder, '.mahabharatha', 'state', feature, 'events.jsonl'));
 }
 
-function readWorkerLogs(folder) {
-  const logs = path.join(folder, '.mahabharatha', 'logs', FEATURE);
+function readWorkerLogs(folder, feature) {
+  const logs = path.join(folder, '.mahabharatha', 'logs', feature);
   return readdirSync(logs)
     .filter((name) => name.endsWith('.jsonl'))
     .flatMap((name) => readJsonLines(path.join(logs, name)));

@@ -32,7 +32,7 @@ export async function midRun(count) {
     { type: 'attempt-started', ...FACTS, task },
   ]);
   const workers = new Map([[0, { ...BUSY, attempt: `${task}.1` }]]);
-  const nothing = { merging: false, waits: new Map(), retries: [], stop: null };
+  const nothing = { spares: null, merging: false, waits: new Map(), retries: [], stop: null };
   return { now: 0, state, graph, policy: POLICY, workers, ...nothing };
 }
 

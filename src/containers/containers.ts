@@ -8,9 +8,11 @@ import type { ContainersOptions } from './options.ts';
 import { createOwnerParts } from './owner-parts.ts';
 import type { OwnerParts } from './owner-parts.ts';
 import { LABEL } from './owner.ts';
+import { holdContainer } from './hold-container.ts';
+import type { HeldContainer } from './hold-container.ts';
 import { createPending } from './pending.ts';
 import type { Pending } from './pending.ts';
-import { removeForSure } from './removal.ts';
+import { orRemove } from './removal.ts';
 import { createRetry } from './retry.ts';
 import type { RetryOutage } from './retry.ts';
 import { startContainer } from './start-container.ts';
@@ -25,6 +27,8 @@ const MAKING_MS = 30_000;
 export interface Containers {
   /** The wish may still be in the making: a sweep waits for it. */
   start(wish: Promise<ContainerWish>): Promise<ContainerInfo>;
+  /** Starts one that waits for its first line, under other names; until it begins nothing watches what it keeps. */
+  hold(wish: Promise<ContainerWish>, names: ContainerWish['names']): Promise<HeldContainer>;
   /** Whether it is still the container that was started, and running. If so, it is watched from now on. */
   recover(container: StartedContainer): Promise<boolean>;
   /** Resolves when it is gone; rejects with ENGINE_UNREACHABLE when that cannot be known. */
@@ -55,6 +59,7 @@ export function createContainers(options: ContainersOptions): Containers {
       let tries = 0;
       return making(async () => start(parts, await wish, tries++ > 0));
     },
+    hold: (wish, names) => pending.add(wish.then((known) => holdContainer(parts, known, names))),
     recover: (container) => recover(parts, container),
     wait: parts.watches.end,
     stop: async (container, graceMs) => {
@@ -113,16 +118,6 @@ async function isStillThere(engine: Engine, { id, createdAt }: StartedContainer)
 /** Removes what is left of a start that the engine did not answer. */
 async function removeAll(engine: Engine, labels: Labels): Promise<void> {
   for (const { id } of await engine.listContainers(labels)) await engine.removeContainer(id);
-}
-
-/** Removes the container when what it needs cannot be had. */
-async function orRemove(engine: Engine, id: string, need: Promise<void>): Promise<void> {
-  try {
-    await need;
-  } catch (error) {
-    await removeForSure(engine, id);
-    throw error;
-  }
 }
 
 /** SIGTERM, SIGKILL after the grace, then removal by force. */

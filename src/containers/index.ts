@@ -6,6 +6,7 @@ export { diskUsage } from './disk-watch.ts';
 export { createContainers } from './containers.ts';
 export type { Containers } from './containers.ts';
 export { extraMounts } from './extra-mounts.ts';
+export type { HeldContainer } from './hold-container.ts';
 export { containerIdentity } from './identity.ts';
 export type { Identity } from './identity.ts';
 export type { ContainersOptions, Egress } from './options.ts';

@@ -15,6 +15,16 @@ export async function removeForSure(engine: Engine, id: string): Promise<void> {
   }
 }
 
+/** Removes the container when what it needs cannot be had. */
+export async function orRemove<Result>(engine: Engine, id: string, need: Promise<Result>): Promise<Result> {
+  try {
+    return await need;
+  } catch (error) {
+    await removeForSure(engine, id);
+    throw error;
+  }
+}
+
 /** Whether it can write no more. A container that was made and not started is not dead: a call of ours may still start it. */
 async function isDead(engine: Engine, id: string): Promise<boolean> {
   return engine.inspectContainer(id).then(

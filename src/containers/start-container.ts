@@ -20,14 +20,27 @@ type ImageDefaults = Pick<ImageInfo, 'env' | 'volumes'>;
 
 export type StartWish = Omit<ContainerWish, 'upkeep'>;
 
+interface Starting extends Proofs {
+  readonly keep: Upkeep['keep'];
+  /** Its first line comes later. */
+  readonly waits?: boolean;
+}
+
+interface Started {
+  readonly info: ContainerInfo;
+  readonly output: Output;
+  /** Writes its first line. */
+  tell(): Promise<void>;
+}
+
 /** Makes a container, attaches to it, starts it and writes its first line: in this order no output is missed. */
 export async function startContainer(
   engine: Engine,
   wish: StartWish,
-  { keep, ...proofs }: { readonly keep: Upkeep['keep'] } & Proofs,
-): Promise<{ info: ContainerInfo; output: Output }> {
+  { keep, waits = false, ...proofs }: Starting,
+): Promise<Started> {
   const defaults = (await engine.inspectImage(wish.image)) ?? { env: {}, volumes: [] };
-  const id = await createUnderFreeName(engine, wish.names, (name) => containerSpec(name, wish, defaults));
+  const id = await underFreeName(wish.names, (name) => engine.createContainer(containerSpec(name, wish, defaults)));
   try {
     const [info, attachment] = await Promise.all([engine.inspectContainer(id), engine.attach(id)]);
     if (info === undefined) throw libErrors.INTERNAL({ what: `container ${id} is gone before its start` });
@@ -37,23 +50,23 @@ export async function startContainer(
       const line = await wish.firstLine?.({ ...proofs, imageEnv: defaults.env });
       if (line !== undefined) attachment.stdin.write(`${line}\n`);
     };
-    await Promise.all([tell(), engine.startContainer(id)]);
-    return { info, output };
+    await Promise.all([waits ? undefined : tell(), engine.startContainer(id)]);
+    return { info, output, tell };
   } catch (error) {
     await removeForSure(engine, id);
     throw error;
   }
 }
 
-async function createUnderFreeName(
-  engine: Engine,
+/** Takes the first name that is free. */
+export async function underFreeName<Result>(
   names: ContainerWish['names'],
-  specFor: (name: string) => ContainerSpec,
-): Promise<string> {
+  take: (name: string) => Promise<Result>,
+): Promise<Result> {
   let taken: unknown;
   for (const name of names) {
     try {
-      return await engine.createContainer(specFor(name));
+      return await take(name);
     } catch (error) {
       if (!hasCode(error, engineErrors.CONTAINER_NAME_TAKEN)) throw error;
       taken = error;

@@ -34,6 +34,8 @@ export interface Engine {
    */
   attach(id: string): Promise<Attachment>;
   startContainer(id: string): Promise<void>;
+  /** Also of a running one. Throws CONTAINER_NAME_TAKEN, and ENGINE_FAILED when there is no such container. */
+  renameContainer(id: string, name: string): Promise<void>;
   /** Undefined when there is no such container. */
   inspectContainer(id: string): Promise<ContainerInfo | undefined>;
   listContainers(labels: Labels): Promise<ContainerInfo[]>;

@@ -58,11 +58,36 @@ export interface WorkerExit {
   readonly overLimit?: string;
 }
 
+/**
+ * Workers that were started before they are needed: each waits, with folders of its own, until it is taken as the next
+ * worker of its number. Nothing but our own program has run in it by then.
+ */
+export interface Spares {
+  /** Starts one: the worker that `spec` describes, in the folders of `now`. Rejects when it cannot; then nothing is left. */
+  make(spec: WorkerSpec, now: WorkerSpec): Promise<Spare>;
+  /** Removes those that another process has left. */
+  sweep(runId: string): Promise<void>;
+}
+
+export interface Spare {
+  /** Resolves when it is gone, however that came. */
+  readonly gone: Promise<void>;
+  /**
+   * Makes it the worker that was described, in whose place its folders are by now. Undefined when this is another one than
+   * `spec`, or it is gone: then nothing of it is left.
+   */
+  take(spec: WorkerSpec): Promise<WorkerHandle | undefined>;
+  /** Resolves when nothing of it is left. */
+  remove(): Promise<void>;
+}
+
 /** Starts workers, and knows when they end. To stop or recover a worker that is gone is no error. */
 export interface Launcher {
   readonly name: string;
   readonly capabilities: LauncherCapabilities;
   start(spec: WorkerSpec): Promise<WorkerHandle>;
+  /** Null where a start costs little. */
+  readonly spares: Spares | null;
   /** Whether it is still the worker that was started, and running. If so, its end is watched from now on. */
   recover(handle: WorkerHandle): Promise<boolean>;
   /** Resolves when the worker is gone, with everything it started; rejects with ENGINE_UNREACHABLE when that cannot be known. */

@@ -1,8 +1,7 @@
-import { makeFolder, randomId } from '../lib/index.ts';
-import type { WorkerHandle, WorkerSpec } from '../launchers/index.ts';
-import { asksAgent, branchNames, INSIDE } from '../protocol/index.ts';
-import type { Boot, TaskAssignment, TaskBrief, VerifyAssignment } from '../protocol/index.ts';
-import type { Snapshot } from '../snapshots/index.ts';
+import { randomId } from '../lib/index.ts';
+import type { Spare, WorkerHandle } from '../launchers/index.ts';
+import { asksAgent, branchNames } from '../protocol/index.ts';
+import type { TaskAssignment, TaskBrief, VerifyAssignment } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import type { Task } from '../tasks/index.ts';
@@ -10,117 +9,51 @@ import { eventOf, workerStarted } from './action-events.ts';
 import { whyFresh } from './decide-assignment.ts';
 import { tipOf } from './decide-merge.ts';
 import type { LiveRun } from './live-run.ts';
+import { addCheckout, bootOf, snapshotFor, specOf } from './new-worker.ts';
+import type { NewWorker } from './new-worker.ts';
 import { attemptId, openAttempt, verificationId } from './plan.ts';
 import type { ActionOf } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { dropIfBroken } from './repair.ts';
-
-/** How much sooner than its worker an agent is killed, so that the worker can still save and report. */
-const AGENT_GRACE_SHARE = 0.5;
-
-type Started = Pick<Boot, 'worker' | 'session' | 'branch'>;
 
 /**
  * The mail is opened at once, so that work can be assigned. The checkout may take long, and goes on beside the loop;
  * a start that fails is seen at the next look, as the end of any worker is.
  */
 export async function startWorker(run: LiveRun, action: ActionOf<'start-worker'>): Promise<void> {
-  const { journal, register } = run;
+  const { journal, register, folders } = run;
   const { ports, graph } = run.context;
   const { worker, base } = action;
-  const started: Started = { worker, session: randomId(), branch: branchNames(graph.feature).worker(worker) };
-  const { session, branch } = started;
+  const kept = run.spares.take(worker);
+  const session = kept?.session ?? randomId();
+  const branch = branchNames(graph.feature).worker(worker);
   const { worktree } = ports.store.paths.worker(worker);
   journal.record(eventOf['start-worker'](action, { session, mode: ports.launcher.name, branch, worktree }));
   await journal.save();
-  await ports.mail.open(worker);
+  if (kept === undefined || !(await folders.takeSpare(worker))) await ports.mail.open(worker);
   void register
-    .expect(session, () => start(run, started, base))
+    .expect(session, () => start(run, { worker, session, branch, base }, kept?.spare))
     .then((handle) => {
       if (typeof handle !== 'string') journal.record(workerStarted(handle));
     });
 }
 
-async function start(run: LiveRun, started: Started, base: string): Promise<WorkerHandle> {
-  const { context, journal } = run;
-  const { launcher, mail, snapshots } = context.ports;
-  const { stop } = context.options;
-  const snapshot = await snapshots.of(base, {
-    runId: journal.state.runId,
-    isPublished: base === journal.state.integrationTip,
-    stop,
-    news: (event) => journal.record(event),
-  });
-  await mail.brief(started.worker, bootOf(run, started, base, snapshot));
-  const privateGit = await addCheckout(run, started, base, snapshot);
-  return launcher.start(workerSpec(run, started, privateGit, snapshot));
-}
-
-/** A worker that shares our objects gets a worktree of our repository; every other worker makes its checkout itself. */
-function bootOf({ context, journal }: LiveRun, started: Started, base: string, snapshot: Snapshot | null): Boot {
-  const { ports, options, graph } = context;
-  const { sharesObjects, singleUse } = ports.launcher.capabilities;
-  return {
-    version: 1,
-    runId: journal.state.runId,
-    feature: graph.feature,
-    ...started,
-    checkedOut: sharesObjects ? base : (snapshot?.commit ?? null),
-    setUp: snapshot?.isSetUp ?? false,
-    bundles: !sharesObjects,
-    singleUse,
-    leaseMs: options.leaseMs,
-    setup: options.setup,
-    stopGraceMs: Math.round(options.graceMs * AGENT_GRACE_SHARE),
-  };
-}
-
-async function addCheckout(
-  { context }: LiveRun,
-  { worker, branch }: Started,
-  base: string,
-  snapshot: Snapshot | null,
-): Promise<WorkerSpec['privateGit']> {
-  const { launcher, repository, store } = context.ports;
-  const { worktree: folder, gitDir, overlayWork } = store.paths.worker(worker);
-  if (launcher.capabilities.sharesObjects) {
-    await repository.addWorktree({ folder, branch, base });
-    return null;
+async function start(run: LiveRun, newWorker: NewWorker, spare: Spare | undefined): Promise<WorkerHandle> {
+  const { context } = run;
+  const { launcher, mail, store } = context.ports;
+  const { worker } = newWorker;
+  const paths = store.paths.worker(worker);
+  try {
+    const snapshot = await snapshotFor(run, newWorker.base);
+    const taken = await spare?.take(await specOf(run, newWorker, snapshot, paths));
+    if (taken !== undefined) return taken;
+    await mail.brief(worker, bootOf(run, newWorker, snapshot, null));
+    await addCheckout(context, newWorker, snapshot, paths);
+    return await launcher.start(await specOf(run, newWorker, snapshot, paths));
+  } catch (error) {
+    await spare?.remove();
+    throw error;
   }
-  const objects = await repository.objectFolders();
-  const inside = {
-    worktree: INSIDE.worktree,
-    gitDir: INSIDE.gitDir,
-    objects: objects.map((_, index) => `${INSIDE.objects}/${index}`),
-  };
-  await repository.addPrivateCheckout({ folder, gitDir, branch, base, index: snapshot?.index ?? null, inside });
-  if (snapshot !== null) await makeFolder(overlayWork);
-  return { gitDir, objects };
-}
-
-function workerSpec(
-  { context, journal }: LiveRun,
-  { worker, session }: Started,
-  privateGit: WorkerSpec['privateGit'],
-  snapshot: Snapshot | null,
-): WorkerSpec {
-  const { ports, options, graph } = context;
-  if (options.stop.aborted) throw new Error('the run is being stopped');
-  const { worktree, inbox, outbox, log, overlayWork } = ports.store.paths.worker(worker);
-  return {
-    runId: journal.state.runId,
-    feature: graph.feature,
-    worker,
-    session,
-    privateGit,
-    worktree,
-    layers: snapshot === null ? null : { snapshot: snapshot.id, lower: snapshot.lower, work: overlayWork },
-    inbox,
-    outbox,
-    shared: ports.store.paths.shared,
-    log,
-    env: options.env,
-  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { publishLevel } from './apply-merge.ts';
 import { assign, killWorker, runGates, startWorker, verify } from './apply-workers.ts';
 import type { LiveRun } from './live-run.ts';
-import type { Action, FinishAction } from './plan.ts';
+import type { Action, ActionOf, FinishAction } from './plan.ts';
 
 /** Carries out what was decided. It decides nothing itself. */
 export async function apply(run: LiveRun, action: Exclude<Action, FinishAction>): Promise<void> {
@@ -10,13 +10,6 @@ export async function apply(run: LiveRun, action: Exclude<Action, FinishAction>)
       run.journal.record(action.event);
       if (action.event.type === 'worker-exited') await discardFolders(run, action.event.worker);
       return;
-    case 'start-worker':
-      return startWorker(run, action);
-    case 'kill-worker':
-      await killWorker(run, action);
-      return discardFolders(run, action.worker);
-    case 'retire-worker':
-      return run.register.retire(run.journal.state.workers[action.worker]?.session ?? '');
     case 'take-result':
       return run.examiner.begin(run.journal.state, action);
     case 'assign':
@@ -29,6 +22,27 @@ export async function apply(run: LiveRun, action: Exclude<Action, FinishAction>)
       return run.merger.begin(action);
     case 'publish':
       return publishLevel(run.context, run.journal, action);
+    default:
+      return applyToWorker(run, action);
+  }
+}
+
+type OfWorkers = ActionOf<'start-worker' | 'kill-worker' | 'retire-worker' | 'make-spare' | 'drop-spare'>;
+
+/** Begins and ends workers. */
+async function applyToWorker(run: LiveRun, action: OfWorkers): Promise<void> {
+  switch (action.kind) {
+    case 'start-worker':
+      return startWorker(run, action);
+    case 'kill-worker':
+      await killWorker(run, action);
+      return discardFolders(run, action.worker);
+    case 'retire-worker':
+      return run.register.retire(run.journal.state.workers[action.worker]?.session ?? '');
+    case 'make-spare':
+      return run.spares.make(action);
+    case 'drop-spare':
+      return run.spares.drop(action.worker);
   }
 }
 

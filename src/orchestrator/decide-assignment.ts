@@ -1,5 +1,5 @@
 import { longestFirst } from '../tasks/index.ts';
-import type { AttemptState, TaskState } from '../state/index.ts';
+import type { AttemptState, RunState, TaskState } from '../state/index.ts';
 import { attemptId, DONE, isLive } from './plan.ts';
 import type { Action, Snapshot } from './plan.ts';
 import { currentLevel, heldBack } from './survey.ts';
@@ -35,7 +35,7 @@ export function assignTasks(snapshot: Snapshot): Action[] {
 
 /** An idle worker that fits; else the number of one that may be started, and why. */
 export function findWorker(
-  { state, workers }: Snapshot,
+  { state, workers, spares }: Snapshot,
   taken: ReadonlySet<number>,
   fit: 'any' | 'takes credentials' = 'any',
 ): { worker: number | undefined; start?: string } {
@@ -51,15 +51,26 @@ export function findWorker(
   };
   const idle = numbers.find((number) => free(number) && state.workers[number]?.status === 'IDLE') ?? numbers.find(free);
   if (idle !== undefined) return { worker: idle };
-  const startable = numbers.find((number) => {
+  const startable = numbers.filter((number) => {
     const worker = state.workers[number];
-    return worker === undefined || !isLive(worker);
+    // A spare that is being made is there sooner than any other worker.
+    return (worker === undefined || !isLive(worker)) && spares?.held.get(number) !== 'making';
   });
+  const isWarm = (number: number): boolean => spares?.held.get(number) === 'ready';
+  return startOf(state, startable.find(isWarm) ?? startable[0], isWarm);
+}
+
+function startOf(
+  state: RunState,
+  startable: number | undefined,
+  isWarm: (number: number) => boolean,
+): { worker: number | undefined; start?: string } {
   if (startable === undefined) return { worker: undefined };
   const before = state.workers[startable];
   const again =
     before === undefined || before.cause === DONE ? '' : `; its last life: ${before.cause ?? before.status}`;
-  return { worker: startable, start: `more ready work than free workers${again}` };
+  const warm = isWarm(startable) ? '; a spare waits' : '';
+  return { worker: startable, start: `more ready work than free workers${again}${warm}` };
 }
 
 /** An idle worker that cannot be given credentials is killed, so that one that can takes its number. */

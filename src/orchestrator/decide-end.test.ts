@@ -14,7 +14,7 @@ const NOTHING_SEEN = { fault: null, isGone: false, changed: [], embedded: [], ch
 /** What is recorded when the worker at A.1 has ended in this way. */
 function recorded(state: RunState, view: Partial<WorkerView>): string {
   const workers = new Map([[0, { ...EMPTY_VIEW, alive: false, exit: 'killed by SIGTERM', ...view }]]);
-  const rest = { now: 0, policy: POLICY, merging: false, waits: new Map(), retries: [], stop: null };
+  const rest = { now: 0, policy: POLICY, spares: null, merging: false, waits: new Map(), retries: [], stop: null };
   return formatActions(decideEnd({ ...rest, state, graph: graphOf(TASKS), workers }, STOP));
 }
 

@@ -29,6 +29,7 @@ function midRun(count: number): Snapshot {
     graph: parsed.graph,
     policy: POLICY,
     workers,
+    spares: null,
     merging: false,
     waits: new Map(),
     retries: [],

@@ -5,6 +5,7 @@ import { takeResults } from './decide-examination.ts';
 import { retireWorkers } from './decide-retirement.ts';
 import { settleGates } from './decide-gates.ts';
 import { settleTasks } from './decide-results.ts';
+import { keepSpares } from './decide-spares.ts';
 import { startVerifications } from './decide-verification.ts';
 import { checkWorkers } from './decide-workers.ts';
 import type { Action, Snapshot } from './plan.ts';
@@ -31,6 +32,7 @@ export function decide(observed: Snapshot): readonly Action[] {
     startVerifications,
     assignTasks,
     closeLevel,
+    keepSpares,
   ]) {
     const actions = ask(snapshot);
     if (actions.length > 0) return actions;

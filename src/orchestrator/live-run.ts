@@ -3,6 +3,7 @@ import type { Journal } from './journal.ts';
 import type { Merger } from './merger.ts';
 import type { Observer } from './observe.ts';
 import type { RunContext } from './ports.ts';
+import type { SpareKeeper } from './spares.ts';
 import type { WorkerFolders } from './worker-folders.ts';
 import type { WorkerRegister } from './worker-register.ts';
 
@@ -15,4 +16,5 @@ export interface LiveRun {
   readonly merger: Merger;
   readonly examiner: Examiner;
   readonly folders: WorkerFolders;
+  readonly spares: SpareKeeper;
 }

@@ -64,7 +64,7 @@ function setScene(requests: Requests = async () => []): Scene {
         write: async ({ tasks }: RunState) => void disk.push(`saved: F is ${tasks['F']?.status}`),
         removeWorkers: async () => undefined,
       },
-      launcher: { capabilities: { sharesObjects: true }, sweep: async () => 0 },
+      launcher: { capabilities: { sharesObjects: true }, spares: null, sweep: async () => 0 },
       snapshots: NO_SNAPSHOTS,
       mail: createFolderMail(paths as unknown as FeaturePaths),
       watch: () => ({ close: () => undefined }),

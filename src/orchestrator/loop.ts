@@ -22,6 +22,7 @@ import type { FinishAction, Snapshot } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import { removeBrokenRefs } from './repair.ts';
 import { provePublished } from './restore-published.ts';
+import { createSpares } from './spares.ts';
 import { createWorkerFolders, removeCheckouts } from './worker-folders.ts';
 
 /** The longest time between two looks: a watch may miss a change. */
@@ -57,14 +58,17 @@ export async function runLoop(
 ): Promise<RunEnd> {
   const { ports } = context;
   const examiner = createExaminer(context, bell.ring);
+  const folders = createWorkerFolders(ports);
+  const spares = createSpares({ context, journal, folders }, bell.ring);
   const run: LiveRun = {
     context,
     journal,
     register,
-    observer: createObserver({ context, register, examiner }),
+    observer: createObserver({ context, register, examiner, spares }),
     merger: createMerger(context, journal, bell.ring),
     examiner,
-    folders: createWorkerFolders(ports),
+    folders,
+    spares,
   };
   const watch = ports.watch(ports.store.paths.requests, bell.ring);
   const reserve = reserveDescriptors();
@@ -129,12 +133,12 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
   return { state: journal.state, exit: action.exit };
 }
 
-/** Workers, what they would have started from, and merges. */
-async function endAll({ context, register, merger }: LiveRun): Promise<void> {
+/** Workers, those that wait to be one, what they would have started from, and merges. */
+async function endAll({ context, register, spares, merger }: LiveRun): Promise<void> {
   const { graceMs } = context.options;
   const snapshots = context.ports.snapshots.end();
   try {
-    await register.stopAll(graceMs);
+    await Promise.all([register.stopAll(graceMs), spares.close()]);
     // What an engine that hangs keeps is found by the sweep.
     await within(SNAPSHOT_END_MS, snapshots);
   } finally {

@@ -115,7 +115,7 @@ function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects 
   } as unknown as WorkerRegister;
   let news = 0;
   const examiner = createExaminer(context, () => news++);
-  const observer = createObserver({ context, register, examiner });
+  const observer = createObserver({ context, register, examiner, spares: { view: () => null } });
   return {
     state,
     examiner,

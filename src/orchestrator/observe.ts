@@ -3,14 +3,15 @@ import { createWaits } from './backoff.ts';
 import { whyStop } from './decide-stop.ts';
 import type { Snapshot } from './plan.ts';
 import { stopRequestOf } from './ports.ts';
+import type { SpareKeeper } from './spares.ts';
 import { createWorkerViews } from './worker-views.ts';
 import type { ViewSources } from './worker-views.ts';
 
 export type Observer = ReturnType<typeof createObserver>;
 
 /** Reads workers, requests and the clock into a snapshot. */
-export function createObserver(sources: ViewSources) {
-  const { context, register } = sources;
+export function createObserver(sources: ViewSources & { readonly spares: Pick<SpareKeeper, 'view'> }) {
+  const { context, register, spares } = sources;
   const { ports, options, graph } = context;
   const begun = ports.clock.monotonic();
   const waitsOf = createWaits(ports.clock, options.policy, graph);
@@ -27,6 +28,7 @@ export function createObserver(sources: ViewSources) {
         graph,
         policy: options.policy,
         workers,
+        spares: spares.view(),
         waits: waitsOf(state.tasks),
         retries: await requests.retries(state),
         stop: whyStop({

@@ -73,6 +73,13 @@ export interface StopRequest {
   readonly cause: string;
 }
 
+/** Workers that were started before they are needed, by the number that they wait for. */
+export interface SparesView {
+  readonly held: ReadonlyMap<number, 'making' | 'ready' | 'going'>;
+  /** Memory that the machine has left for programs. */
+  readonly freeBytes: number;
+}
+
 /** Everything a decision is made from. */
 export interface Snapshot {
   /** Wall clock. */
@@ -81,6 +88,8 @@ export interface Snapshot {
   readonly graph: TaskGraph;
   readonly policy: Policy;
   readonly workers: ReadonlyMap<number, WorkerView>;
+  /** Null where none are made. */
+  readonly spares: SparesView | null;
   /** Merges are under way. */
   readonly merging: boolean;
   /** Tasks that wait after a rate limit, and for how many ms more. */
@@ -99,6 +108,15 @@ export type Action =
       readonly base: string;
       readonly cause: string;
     }
+  | {
+      /** Starts a spare beside the loop. */
+      readonly kind: 'make-spare';
+      readonly worker: number;
+      /** The commit that it will most likely work on. */
+      readonly base: string;
+      readonly cause: string;
+    }
+  | { readonly kind: 'drop-spare'; readonly worker: number; readonly cause: string }
   | { readonly kind: 'kill-worker'; readonly worker: number; readonly cause: string }
   | {
       /** Begins to end a worker that has done its assignment. */
@@ -252,6 +270,8 @@ function formatAction(action: Action): string {
     case 'start-worker':
     case 'kill-worker':
     case 'retire-worker':
+    case 'make-spare':
+    case 'drop-spare':
       return `${action.kind} ${action.worker}: ${action.cause}`;
     case 'take-result':
       return `take-result of ${action.result.attempt} from ${action.worker}: ${action.cause}`;

@@ -15,10 +15,14 @@ export interface Ports {
   readonly store: StateStore;
   readonly launcher: Launcher;
   readonly mail: Mail;
+  /** Of spares: it becomes that of the worker with the folders. */
+  readonly spareMail: Pick<Mail, 'open' | 'brief'>;
   readonly snapshots: Snapshots;
   /** Calls `onChange` soon after a request was written. */
   readonly watch: (folder: string, onChange: () => void) => { close(): void };
   readonly emit: (event: RecordedEvent) => void;
+  /** Memory that the machine has left for programs, in bytes. */
+  readonly freeMemory: () => number;
   /** Why neither the run nor its workers can write; undefined while there is room on the disk. */
   readonly lackOfRoom: () => Promise<string | undefined>;
 }

@@ -17,6 +17,7 @@ import type { RunContext } from './ports.ts';
 import { repairAfterCrash, takeBackUnrecorded } from './repair.ts';
 import { restorePublished } from './restore-published.ts';
 import { trialChain } from './trial.ts';
+import { removeSpares } from './worker-folders.ts';
 import { withGraph } from './with-graph.ts';
 
 /** A new run of a feature, from a commit to its end. The caller holds the feature's lock. */
@@ -101,6 +102,7 @@ async function takeOver(context: RunContext, journal: Journal, register: WorkerR
   const { launcher } = context.ports;
   const verifiers = dropVerifications(journal);
   const { runId, workers } = journal.state;
+  await removeSpares(context.ports, runId);
   const live = await launcher.list(runId);
   for (const [key, worker] of Object.entries(workers)) {
     if (!isLive(worker)) continue;

@@ -1,7 +1,7 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode, isMissing, libErrors, randomId, removeTree, repeated } from '../lib/index.ts';
-import { SNAPSHOT_DRAFT } from '../protocol/index.ts';
+import { SNAPSHOT_DRAFT, SPARE } from '../protocol/index.ts';
 import type { Ports } from './ports.ts';
 
 type CheckoutPorts = Pick<Ports, 'repository' | 'store'>;
@@ -19,13 +19,26 @@ export function createWorkerFolders({ repository, store, launcher }: FolderPorts
     const over: Promise<unknown> = removal.catch(() => undefined).then(() => removals.delete(over));
     removals.add(over);
   };
+  const discard = async (folder: string): Promise<boolean> => {
+    const gone = path.join(store.paths.workers, `${GONE}${randomId()}`);
+    if (!(await moved(folder, gone))) return false;
+    begin(removeTree(gone));
+    return true;
+  };
   return {
+    discardSpare: async (worker: number): Promise<void> => void (await discard(store.paths.spare(worker).folder)),
+    /**
+     * Makes the folders of a spare those of its worker. What a container has of them is not disturbed: it has the folders,
+     * and not their names. False when there are none.
+     */
+    takeSpare: async (worker: number): Promise<boolean> => {
+      await discard(store.paths.worker(worker).folder);
+      return moved(store.paths.spare(worker).folder, store.paths.worker(worker).folder);
+    },
     /** To be called when the worker has ended and its result was taken. Its number is free at once; the removal takes longer. */
     discard: async (worker: number): Promise<void> => {
       const { folder, worktree } = store.paths.worker(worker);
-      const gone = path.join(store.paths.workers, `${GONE}${randomId()}`);
-      if (!(await moved(folder, gone))) return;
-      begin(removeTree(gone));
+      if (!(await discard(folder))) return;
       // No other checkout is a worktree of the repository; the next worker of this number may have its own there already.
       if (launcher.capabilities.sharesObjects) begin(repository.removeWorktree(worktree));
     },
@@ -53,11 +66,18 @@ const inSeveralTries = (work: () => Promise<void>): Promise<void> => repeated(wo
 const isHeldLock = (error: unknown): boolean =>
   hasCode(error, libErrors.LOCK_BUSY) || hasCode(error, libErrors.LOCK_FOREIGN);
 
+/** Removes the spares that an earlier orchestrator has left, and their folders. */
+export async function removeSpares({ launcher, store }: FolderPorts, runId: string): Promise<void> {
+  await launcher.spares?.sweep(runId);
+  const names = await readdir(store.paths.workers).catch((): string[] => []);
+  for (const name of names) if (name.startsWith(SPARE)) await removeTree(path.join(store.paths.workers, name));
+}
+
 async function removeOnce({ repository, store }: CheckoutPorts): Promise<void> {
   await removeTree(store.paths.copies);
   const names = await readdir(store.paths.workers).catch((): string[] => []);
   for (const name of names) {
-    if (name.startsWith(GONE) || name.startsWith(SNAPSHOT_DRAFT))
+    if ([GONE, SNAPSHOT_DRAFT, SPARE].some((begin) => name.startsWith(begin)))
       await removeTree(path.join(store.paths.workers, name));
     if (!/^\d+$/.test(name)) continue;
     const { worktree, gitDir } = store.paths.worker(Number(name));

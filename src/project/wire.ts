@@ -1,3 +1,4 @@
+import { freemem } from 'node:os';
 import type { Config } from '../config/index.ts';
 import { needRoom, workerEnvironment } from '../git/index.ts';
 import { hasCode, libErrors, reasonOf, systemClock, watchFolder } from '../lib/index.ts';
@@ -37,6 +38,8 @@ export function wirePorts(
     repository: project.repository,
     store,
     mail: createFolderMail(store.paths),
+    spareMail: createFolderMail({ lease: store.paths.lease, worker: store.paths.spare }),
+    freeMemory: freemem,
     watch: watchFolder,
     ...given,
     lackOfRoom: () => findLackOfRoom([project.repository.commonDir, store.paths.workers]),

@@ -12,6 +12,8 @@ export const boot = z.strictObject({
   branch: z.string(),
   /** The commit that is checked out already; null when the worker does that itself. */
   checkedOut: z.string().nullable(),
+  /** Checked out while it waits for its handover, because its assignment most likely starts from it; null for nothing. */
+  likelyBase: z.string().nullable(),
   /** The set-up has run in the worktree already: it runs again only for other lock files. */
   setUp: z.boolean(),
   /** It shares no object store with the host: its commits go there as `outbox/work.bundle`. */

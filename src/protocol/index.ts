@@ -38,6 +38,7 @@ export {
   SHELL_WORKER,
   SNAPSHOT_DRAFT,
   SNAPSHOT_MAKER,
+  SPARE,
   TASK_TRAILER,
   trialRef,
 } from './names.ts';

@@ -51,3 +51,6 @@ export const SHELL_WORKER = 65;
 
 /** What begins the name of a folder, beside those of workers, in which a snapshot is made. */
 export const SNAPSHOT_DRAFT = 'snapshot-';
+
+/** What begins the name of a spare's folder, beside those of workers. Its number follows. */
+export const SPARE = 'spare-';

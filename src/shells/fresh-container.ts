@@ -76,6 +76,7 @@ function bootOf({ owner, feature, snapshot, leaseMs, stopGraceMs, setup }: Fresh
     session: randomId(),
     branch: `${branchNames(feature).prefix}shell`,
     checkedOut: snapshot?.commit ?? null,
+    likelyBase: null,
     setUp: snapshot?.isSetUp ?? false,
     bundles: true,
     singleUse: true,

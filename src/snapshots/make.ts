@@ -132,6 +132,7 @@ function bootOf({ feature, leaseMs, stopGraceMs }: Maker, { runId, commit }: Req
     session: randomId(),
     branch: branchNames(feature).worker(SNAPSHOT_MAKER),
     checkedOut: step.layers === null ? null : commit,
+    likelyBase: null,
     setUp: false,
     bundles: true,
     singleUse: true,

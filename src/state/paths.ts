@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { COPIES } from '../protocol/index.ts';
+import { COPIES, SPARE } from '../protocol/index.ts';
 import type { PlaceOf } from './run-place.ts';
 
 /** Where everything of a repository's `.mahabharatha/` folder lives. */
@@ -56,25 +56,28 @@ export function runPaths(workers: string, logs: string) {
     shared,
     lease: path.join(shared, 'lease.json'),
     copies: path.join(shared, COPIES),
-    worker: (worker: number) => {
-      const folder = path.join(workers, String(worker));
-      const outbox = path.join(folder, 'outbox');
-      return {
-        /** All that follows but the log. */
-        folder,
-        /** Written by the orchestrator. */
-        inbox: path.join(folder, 'inbox'),
-        /** Written by the worker: the host does not trust what it reads there. */
-        outbox,
-        status: path.join(outbox, 'status.json'),
-        log: path.join(logs, `worker-${worker}.jsonl`),
-        worktree: path.join(folder, `${WORKTREE_NAME}${worker}`),
-        gitDir: path.join(folder, 'git'),
-        /** The kernel's own part of a worktree that begins with a snapshot. */
-        overlayWork: path.join(folder, 'overlay'),
-        /** A copy of the worker's bundle, where the worker cannot change it. */
-        bundle: path.join(folder, 'work.bundle'),
-      };
-    },
+    worker: (worker: number) => workerPaths(path.join(workers, String(worker)), worker, logs),
+    /** Of a worker that waits for its number to be free. They become those above as a whole. */
+    spare: (worker: number) => workerPaths(path.join(workers, `${SPARE}${worker}`), worker, logs),
+  };
+}
+
+function workerPaths(folder: string, worker: number, logs: string) {
+  const outbox = path.join(folder, 'outbox');
+  return {
+    /** All that follows but the log. */
+    folder,
+    /** Written by the orchestrator. */
+    inbox: path.join(folder, 'inbox'),
+    /** Written by the worker: the host does not trust what it reads there. */
+    outbox,
+    status: path.join(outbox, 'status.json'),
+    log: path.join(logs, `worker-${worker}.jsonl`),
+    worktree: path.join(folder, `${WORKTREE_NAME}${worker}`),
+    gitDir: path.join(folder, 'git'),
+    /** The kernel's own part of a worktree that begins with a snapshot. */
+    overlayWork: path.join(folder, 'overlay'),
+    /** A copy of the worker's bundle, where the worker cannot change it. */
+    bundle: path.join(folder, 'work.bundle'),
   };
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { isMachineTrouble, openWorkspace } from '../git/index.ts';
+import { isMachineTrouble, openWorkspace, withGitSettings } from '../git/index.ts';
 import { watchLease } from '../lease/index.ts';
 import { reasonOf, systemClock, within } from '../lib/index.ts';
 import { BUNDLE, COPIES, MARKS, TEXT_LIMIT } from '../protocol/index.ts';
@@ -22,8 +22,8 @@ import { createLog } from './log.ts';
 import { startReporter } from './reporter.ts';
 import { findSurroundings } from './surroundings.ts';
 import { runVerification } from './verification.ts';
-import { createWorktreeSetup, SetupFailed } from './worktree-setup.ts';
-import type { WorktreeSetup } from './worktree-setup.ts';
+import { checkOutEarly, createWorktreeSetup, SetupFailed } from './worktree-setup.ts';
+import type { EarlyCheckout, WorktreeSetup } from './worktree-setup.ts';
 
 const LAST_OUTPUT_MS = 2000;
 
@@ -39,7 +39,8 @@ async function main(folders: Folders): Promise<void> {
   // For this signal Node would open its debugger, by which a task could run code in this process. No task runs yet.
   process.on('SIGUSR1', () => undefined);
   const boot = await readBoot(folders.inbox);
-  const around = await findSurroundings(boot.worker, process.env);
+  const early = await prepareEarly(folders.worktree, boot);
+  const around = await findSurroundings(boot, process.env);
   const log = createLog(boot.worker, (text) => process.stdout.write(around.redact(text)));
   const stop = new AbortController();
   const end = (cause: string, reason: string = cause): void => {
@@ -68,7 +69,7 @@ async function main(folders: Folders): Promise<void> {
       bundle: boot.bundles ? path.join(folders.outbox, BUNDLE) : null,
       stop: stop.signal,
     };
-    await work(context, folders.inbox);
+    await work(context, folders.inbox, early);
   } finally {
     await reporter.update({ phase: 'stopped' });
     reporter.close();
@@ -76,9 +77,20 @@ async function main(folders: Folders): Promise<void> {
   }
 }
 
-async function work(context: WorkerContext, inboxFolder: string): Promise<void> {
+/**
+ * What a spare does while it waits, with settings of our own: those of its run come with the handover. Without a git on
+ * the usual path nothing is done. When it fails, the spare ends, and another worker starts in its place.
+ */
+async function prepareEarly(worktree: string, boot: Boot): Promise<EarlyCheckout | null> {
+  if (boot.likelyBase === null) return null;
+  const env = withGitSettings({ ...process.env, [MARKS.child]: 'git' }, [['safe.directory', '*']]);
+  const workspace = await openWorkspace(worktree, env).catch(() => null);
+  return workspace === null ? null : checkOutEarly({ boot, workspace }, boot.likelyBase);
+}
+
+async function work(context: WorkerContext, inboxFolder: string, early: EarlyCheckout | null): Promise<void> {
   const inbox = openInbox(inboxFolder);
-  const setup = createWorktreeSetup(context);
+  const setup = createWorktreeSetup(context, early);
   let done: string | null = null;
   await context.reporter.update({ phase: 'idle' });
   try {

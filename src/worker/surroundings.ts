@@ -2,6 +2,7 @@ import type { Environment } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
 import type { Redactor } from '../logs/index.ts';
 import { EGRESS_SOCKET, HANDOVER_MARK, INSIDE } from '../protocol/index.ts';
+import type { Boot } from '../protocol/index.ts';
 import { createAgentHome } from './agent-home.ts';
 import type { AgentHome } from './agent-home.ts';
 import { openCredentialsInbox } from './credentials-inbox.ts';
@@ -28,13 +29,15 @@ export interface Surroundings {
 }
 
 /** A subprocess has its user's environment; in a container everything comes by stdin. */
-export async function findSurroundings(worker: number, own: Environment): Promise<Surroundings> {
+export async function findSurroundings({ worker, likelyBase }: Boot, own: Environment): Promise<Surroundings> {
   const { [HANDOVER_MARK]: mark, ...env } = own;
   if (mark === undefined) {
     const secrets = SECRETS.flatMap((name) => env[name] ?? []);
     return { env, agentHome: undefined, credentials: undefined, scratch: [], redact: createRedactor(secrets) };
   }
-  const handover = await readHandover(process.stdin, HANDOVER_LIMIT, HANDOVER_TIMEOUT_MS);
+  // A spare waits as long as its orchestrator lives.
+  const timeoutMs = likelyBase === null ? HANDOVER_TIMEOUT_MS : Number.POSITIVE_INFINITY;
+  const handover = await readHandover(process.stdin, HANDOVER_LIMIT, timeoutMs);
   if (handover.egress !== null) {
     await openEgressDoor({ port: INSIDE.proxyPort, socket: EGRESS_SOCKET, worker, token: handover.egress });
   }

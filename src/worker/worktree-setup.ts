@@ -16,19 +16,37 @@ export class SetupFailed extends Error {
 
 export type WorktreeSetup = ReturnType<typeof createWorktreeSetup>;
 
-export function createWorktreeSetup(context: WorkerContext) {
-  const { boot, workspace } = context;
+/** What a spare has done while it waited for its handover. */
+export interface EarlyCheckout extends Known {
+  /** The worktree is at this commit. */
+  readonly base: string;
+}
+
+/** Makes the worktree the commit that the assignment most likely starts from. Nothing of a task has run here. */
+export async function checkOutEarly(
+  context: Pick<WorkerContext, 'boot' | 'workspace'>,
+  base: string,
+): Promise<EarlyCheckout> {
   const installation = createInstallation(context);
+  if (context.boot.setUp) await installation.takeOver();
+  await installation.tidy(base);
+  return { ...installation.known, base };
+}
+
+export function createWorktreeSetup(context: WorkerContext, early: EarlyCheckout | null) {
+  const { boot, workspace } = context;
+  const installation = createInstallation(context, early ?? NOTHING);
   /** The base at which the worktree is clean; null when that is not known, as after the set-up of another worker. */
-  let tidied: Promise<string | null> = boot.setUp
-    ? installation.takeOver().then(() => null)
-    : Promise.resolve(boot.checkedOut);
+  let tidied: Promise<string | null> =
+    boot.setUp && early === null
+      ? installation.takeOver().then(() => null)
+      : Promise.resolve(early?.base ?? boot.checkedOut);
   // It is awaited with the first assignment.
   tidied.catch(() => undefined);
   return {
     /** Files of the set-up and copied files that no ignore rule covers: no task's work, unless a task declares them. */
     get leftovers(): Leftovers {
-      return installation.leftovers;
+      return installation.known.leftovers;
     },
     /** Resolves when no tidying is under way any more. */
     settled: async (): Promise<void> => void (await tidied),
@@ -49,7 +67,7 @@ export function createWorktreeSetup(context: WorkerContext) {
       else if (!isTidy) await installation.tidy(base);
       const copies = context.copies.find((folder) => existsSync(folder));
       const copied = copies !== undefined && (await copyFiles(copies, workspace.folder));
-      if (boot.setup !== null) await installation.install(boot.setup, base);
+      if (boot.setup !== null) await installation.install(context, boot.setup, base);
       else if (copied || fresh) await installation.look();
     },
   };
@@ -62,19 +80,24 @@ interface Installed {
   readonly record: SetupRecord | undefined;
 }
 
-/** What the set-up has made in the worktree. */
-function createInstallation(context: WorkerContext) {
-  const { boot, workspace } = context;
-  let leftovers: Leftovers = { paths: [], files: new Set() };
+interface Known {
+  readonly leftovers: Leftovers;
   /** The last set-up; undefined when what it made is not there. */
-  let installed: Installed | undefined;
+  readonly installed: Installed | undefined;
+}
+
+const NOTHING: Known = { leftovers: { paths: [], files: new Set() }, installed: undefined };
+
+/** What the set-up has made in the worktree. */
+function createInstallation({ boot, workspace }: Pick<WorkerContext, 'boot' | 'workspace'>, begin = NOTHING) {
+  let { leftovers, installed } = begin;
 
   const reset = { branch: boot.branch, ignoredToo: false };
   const tidy = (base: string): Promise<void> => workspace.reset({ ...reset, base, keep: leftovers.paths });
   const look = async (): Promise<void> => void (leftovers = await workspace.leftovers());
   return {
-    get leftovers(): Leftovers {
-      return leftovers;
+    get known(): Known {
+      return { leftovers, installed };
     },
     look,
     /** Another worker has run the set-up here, at the commit of the index. */
@@ -95,7 +118,7 @@ function createInstallation(context: WorkerContext) {
       await workspace.reset({ ...reset, base, ignoredToo: true, keep: [] });
     },
     /** Runs the set-up, unless what it makes is there. */
-    install: async (setup: NonNullable<Boot['setup']>, base: string): Promise<void> => {
+    install: async (context: WorkerContext, setup: NonNullable<Boot['setup']>, base: string): Promise<void> => {
       const locks = await workspace.lockSignature();
       if (installed?.locks === locks) return;
       installed = undefined;

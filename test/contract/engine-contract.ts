@@ -225,6 +225,18 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       expect(await engine.inspectContainer(id)).toBeUndefined();
     });
 
+    it('gives a running container another name, and none that is taken', async () => {
+      const [first, second] = [await startReady('sleeper'), await startReady('sleeper')];
+      const name = `mahabharatha-test-${randomId()}`;
+      await engine.renameContainer(first.id, name);
+      expect(await engine.inspectContainer(first.id)).toMatchObject({ name, status: 'running' });
+      const taken = { code: 'CONTAINER_NAME_TAKEN' };
+      await expect(engine.renameContainer(second.id, name)).rejects.toMatchObject(taken);
+      for (const { id } of [first, second]) await engine.removeContainer(id);
+      const missing = { code: 'ENGINE_FAILED' };
+      await expect(engine.renameContainer(first.id, `${name}-2`)).rejects.toMatchObject(missing);
+    });
+
     it('requests the end of a container, which chooses its exit code', async () => {
       const { id } = await startReady('sleeper');
       await engine.signalContainer(id, 'SIGTERM');

@@ -14,6 +14,7 @@ import type { FakeProgram } from '../support/fake-container.ts';
 import { createFakeEngine, createFakeEngineMachine, takeDown } from '../support/fake-engine.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { sparesContract } from './spares-contract.ts';
 import { LONG_GRACE, launcherContract, newSpec, waitForLine } from './launcher-contract.ts';
 
 const docker = await dockerForTests();
@@ -78,6 +79,25 @@ launcherContract('containers on a fake engine', () => {
     launcher: launcherOn(engine),
     again: () => launcherOn(createFakeEngine(machine)),
     kill: (handle) => void engine.signalContainer(idOf(handle), 'SIGKILL'),
+  };
+});
+
+const namesIn = async (engine: Engine, runId: string): Promise<string[]> =>
+  (await engine.listContainers({ 'mahabharatha.run': runId })).map(({ name }) => name);
+
+const killAllIn = async (engine: Engine, runId: string): Promise<void> => {
+  for (const { id } of await engine.listContainers({ 'mahabharatha.run': runId }))
+    await engine.signalContainer(id, 'SIGKILL');
+};
+
+sparesContract('containers on a fake engine', () => {
+  const machine = createFakeEngineMachine(contractProgram, [image]);
+  const engine = createFakeEngine(machine);
+  return {
+    launcher: launcherOn(engine),
+    again: () => launcherOn(createFakeEngine(machine)),
+    names: (runId) => namesIn(engine, runId),
+    killAll: (runId) => killAllIn(engine, runId),
   };
 });
 
@@ -170,6 +190,13 @@ describe.skipIf(docker.why !== '')(`on a real engine${docker.why === '' ? '' : `
     launcher: launcherOn(docker.engine),
     again: () => launcherOn(docker.again()),
     kill: (handle) => void docker.engine.signalContainer(idOf(handle), 'SIGKILL'),
+  }));
+
+  sparesContract('containers on Docker', () => ({
+    launcher: launcherOn(docker.engine),
+    again: () => launcherOn(docker.again()),
+    names: (runId) => namesIn(docker.engine, runId),
+    killAll: (runId) => killAllIn(docker.engine, runId),
   }));
 
   it('ends a worker that keeps more on the disk than it may, and says how much', async () => {

@@ -29,6 +29,7 @@ const boot = (session: string): Boot => ({
   session,
   branch: 'b',
   checkedOut: null,
+  likelyBase: null,
   setUp: false,
   bundles: true,
   singleUse: true,

@@ -19,9 +19,13 @@ import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts
 
 const WORKER = /^mahabharatha-worker-/;
 const EGRESS = /^mahabharatha-egress-/;
+const SPARE = /^mahabharatha-spare-/;
 
 const MADE = atEngine('onRequest', ['POST /containers/:id/start', WORKER]);
 const AT_WORK = after('worker-phase');
+const SPARE_WAITS = atEngine('onAnswer', ['POST /containers/:id/start', SPARE]);
+const TAKING_SPARE = atEngine('onRequest', ['POST /containers/:id/rename']);
+const SPARE_TAKEN = atEngine('onAnswer', ['POST /containers/:id/rename']);
 /** The orphans of others are looked for first. */
 const TAKING_OVER = atEngine('onRequest', ['GET /containers/json'], 2);
 
@@ -33,6 +37,9 @@ const MOMENTS: readonly Moment[] = [
   MADE,
   atEngine('onAnswer', ['POST /containers/:id/start', WORKER]),
   AT_WORK,
+  SPARE_WAITS,
+  TAKING_SPARE,
+  SPARE_TAKEN,
   after('attempt-verifying'),
   WHILE_FETCHING,
   after('gates-started'),
@@ -50,7 +57,16 @@ const MORE: readonly Moment[] = [
   atEngine('onAnswer', ['POST /containers/:id/kill', EGRESS]),
 ];
 /** What is not taken over is begun anew, the same as after the lease; what lives must go on. */
-const LIVELY: readonly Moment[] = [MADE, AT_WORK, WHILE_FETCHING, after('gates-started'), after('level-finished')];
+const LIVELY: readonly Moment[] = [
+  MADE,
+  AT_WORK,
+  SPARE_WAITS,
+  TAKING_SPARE,
+  SPARE_TAKEN,
+  WHILE_FETCHING,
+  after('gates-started'),
+  after('level-finished'),
+];
 
 describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed with SIGKILL${whySkipped}`, () => {
   const server = serverForWorkers();

@@ -171,7 +171,7 @@ const askDocker = (...args: string[]): string =>
 
 /** What other users of this machine and of its engine get to see: by place. */
 function whileItRuns(project: ContainerProject, told: string): Record<string, string> {
-  const containers = project.containers();
+  const containers = [...project.containers(), ...project.spares()];
   const roles = containers.map(({ Config }) => Config.Labels['mahabharatha.role']);
   expect(roles).toEqual(expect.arrayContaining(['egress', 'worker']));
   const ofContainers = containers.flatMap((container) => {
@@ -186,7 +186,7 @@ function whileItRuns(project: ContainerProject, told: string): Record<string, st
     encoding: 'utf8',
   });
   const seen = Object.fromEntries([...ofContainers, ['process list', processes] as const]);
-  const worker = containers.find(({ Config }) => Config.Labels['mahabharatha.worker'] === '0');
+  const worker = containers.find(({ Name }) => Name.startsWith('/mahabharatha-worker-0'));
   expect(seen[`top of ${worker?.Name}`]).toContain('claude --print');
   expect(seen[`logs of ${worker?.Name}`]).toContain(told);
   expect(processes).toContain('claude --print');

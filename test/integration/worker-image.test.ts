@@ -293,7 +293,7 @@ function workerFolders(): { mounts: string[]; status: string } {
   const author = ['-c', 'user.name=T', '-c', 'user.email=t@example.invalid'];
   execFileSync('git', [...author, 'commit', '--quiet', '--allow-empty', '-m', 'first'], { cwd: worktree });
   const names = { runId: 'r', feature: 'f', worker: 0, session: 's', branch: 'w' };
-  const start = { checkedOut: null, setUp: false, bundles: true, singleUse: true, setup: null };
+  const start = { checkedOut: null, likelyBase: null, setUp: false, bundles: true, singleUse: true, setup: null };
   const boot: Boot = { version: 1, ...names, ...start, leaseMs: 60_000, stopGraceMs: 1000 };
   writeFileSync(path.join(inbox, 'worker.json'), JSON.stringify(boot));
   writeFileSync(path.join(shared, 'lease.json'), JSON.stringify({ version: 1, owner: 'o', beat: 1 }));

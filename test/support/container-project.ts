@@ -32,8 +32,9 @@ export interface Inspected {
 export interface ContainerProject extends TestProject {
   /** Writes the user's own settings: what repositories may mount, YAML entries. */
   allowMounts(...entries: readonly string[]): Promise<void>;
-  /** Containers of this repository's runs, whatever state they are in. */
+  /** Containers of this repository's runs, whatever state they are in, without spares: those come and go by themselves. */
   containers(): Inspected[];
+  spares(): Inspected[];
   /** Names of all containers, volumes and networks of this repository's runs. */
   leftovers(): string[];
 }
@@ -54,14 +55,13 @@ export async function createContainerProject(
     run(...args, '--filter', label)
       .split('\n')
       .filter((line) => line !== '');
+  const all = (): Inspected[] => inspect(list('ps', '--all', '--no-trunc', '--quiet'));
   return {
     ...project,
     allowMounts: (...entries) =>
       project.write('../home/.config/mahabharatha/settings.yaml', `mounts: { allow: [${entries.join(', ')}] }\n`),
-    containers: () => {
-      const ids = list('ps', '--all', '--no-trunc', '--quiet');
-      return ids.length === 0 ? [] : inspect(ids);
-    },
+    containers: () => all().filter((container) => !isSpare(container)),
+    spares: () => all().filter(isSpare),
     leftovers: () => [
       ...list('ps', '--all', '--format', '{{.Names}}'),
       ...list('volume', 'ls', '--format', '{{.Name}}'),
@@ -69,6 +69,8 @@ export async function createContainerProject(
     ],
   };
 }
+
+const isSpare = ({ Name }: Inspected): boolean => Name.startsWith('/mahabharatha-spare-');
 
 function run(...args: string[]): string {
   return execFileSync('docker', args, { encoding: 'utf8' });

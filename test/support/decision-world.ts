@@ -4,7 +4,7 @@ import type { CheckoutSize } from '../../src/orchestrator/decide-checkout.ts';
 import { decide } from '../../src/orchestrator/decide.ts';
 import { decideMerges, tipOf } from '../../src/orchestrator/decide-merge.ts';
 import { attemptId, formatActions, isGateRun, verificationId } from '../../src/orchestrator/plan.ts';
-import type { Action, Policy, Snapshot, WorkerView } from '../../src/orchestrator/plan.ts';
+import type { Action, ActionOf, Policy, Snapshot, WorkerView } from '../../src/orchestrator/plan.ts';
 import { firstState } from '../../src/orchestrator/first-state.ts';
 import { reduce } from '../../src/orchestrator/reduce.ts';
 import type { GateResult, TaskResult, VerifyResult } from '../../src/protocol/index.ts';
@@ -38,6 +38,9 @@ export interface World {
   /** A retired worker is gone; what it reported stays. */
   isRemoved(worker: number): void;
   merges(when: 'under way' | 'over'): void;
+  /** From now on spares are made, when this much is free. */
+  hasMemory(bytes: number): void;
+  spareIs(worker: number, how: 'ready' | 'going'): void;
   wait(ms: number): void;
   stop(exit: number, cause: string): void;
   retry(task: string): void;
@@ -89,6 +92,8 @@ export interface WorldTask {
   readonly verify?: string;
 }
 
+type OfSpares = ActionOf<'make-spare' | 'drop-spare'>;
+
 export function createWorld(
   tasks: readonly WorldTask[],
   wishes: Partial<RunSettings> = {},
@@ -115,19 +120,22 @@ export function createWorld(
   let stop: Snapshot['stop'] = null;
   let merging = false;
   let retries: readonly string[] = [];
+  let freeBytes: number | null = null;
+  const held = new Map<number, 'making' | 'ready' | 'going'>();
   const views = new Map<number, WorkerView>();
   const waitsOf = createWaits({ now: () => now, monotonic: () => now }, POLICY, graph);
 
   const record = (event: RunEvent): void => {
     state = reduce(state, { at: new Date(now).toISOString(), ...event });
   };
-  const carryOut = (action: Action): void => {
+  const carryOut = (action: Exclude<Action, OfSpares>): void => {
     switch (action.kind) {
       case 'record':
         return record(action.event);
       case 'start-worker': {
         const { worker } = action;
         views.set(worker, EMPTY_VIEW);
+        held.delete(worker);
         const life = { session: `s${worker}`, mode: 'fake', branch: 'b', worktree: 'w' };
         return record(eventOf['start-worker'](action, life));
       }
@@ -176,13 +184,18 @@ export function createWorld(
       graph,
       policy: { ...POLICY, ...policy },
       workers: new Map(views),
+      spares: freeBytes === null ? null : { held: new Map(held), freeBytes },
       merging,
       waits,
       retries,
       stop,
     };
     const actions = decide(snapshot);
-    for (const action of actions) carryOut(action);
+    for (const action of actions) {
+      if (action.kind === 'make-spare') held.set(action.worker, 'making');
+      else if (action.kind === 'drop-spare') held.delete(action.worker);
+      else carryOut(action);
+    }
     return actions;
   };
   return {
@@ -249,6 +262,8 @@ export function createWorld(
     isRemoved: (worker) =>
       views.set(worker, { ...(views.get(worker) ?? EMPTY_VIEW), alive: false, exit: 'killed by SIGKILL' }),
     merges: (when) => (merging = when === 'under way'),
+    hasMemory: (bytes) => (freeBytes = bytes),
+    spareIs: (worker, how) => void held.set(worker, how),
     wait: (ms) => (now += ms),
     stop: (exit, cause) => (stop = { status: 'stopped', exit, cause }),
     retry: (task) => (retries = [task]),

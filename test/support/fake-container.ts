@@ -33,6 +33,7 @@ export type FakeProgram = (process: FakeProcess) => void;
 
 export interface FakeContainer {
   readonly spec: ContainerSpec;
+  name: string;
   readonly createdAt: string;
   readonly exit: Promise<ContainerExit>;
   readonly streams: { readonly stdin: PassThrough; readonly stdout: PassThrough; readonly stderr: PassThrough };
@@ -46,7 +47,7 @@ export interface FakeContainer {
 /** Makes the same checks as an engine before it creates a container. */
 export function createFakeContainer({ images, containers }: Machine, spec: ContainerSpec): string {
   if (!images.has(spec.image)) throw engineErrors.IMAGE_MISSING({ image: spec.image });
-  for (const { spec: other } of containers.values()) {
+  for (const other of containers.values()) {
     if (other.name === spec.name) throw engineErrors.CONTAINER_NAME_TAKEN({ name: spec.name });
   }
   for (const mount of spec.mounts) {
@@ -58,6 +59,7 @@ export function createFakeContainer({ images, containers }: Machine, spec: Conta
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
   const container: FakeContainer = {
     spec,
+    name: spec.name,
     createdAt: new Date().toISOString(),
     exit: promise,
     streams,
@@ -104,8 +106,8 @@ export function startFakeContainer(machine: Pick<Machine, 'program'>, container:
   });
 }
 
-export function infoOf(id: string, { spec, startedAt, createdAt }: FakeContainer): ContainerInfo {
-  const { name, labels } = spec;
+export function infoOf(id: string, { spec, name, startedAt, createdAt }: FakeContainer): ContainerInfo {
+  const { labels } = spec;
   return { id, name, labels, status: startedAt === null ? 'created' : 'running', createdAt };
 }
 

@@ -98,6 +98,7 @@ function volumesOf({ volumes }: FakeEngineMachine): Part<'createVolume' | 'remov
 type ContainerParts = Part<
   | 'createContainer'
   | 'startContainer'
+  | 'renameContainer'
   | 'inspectContainer'
   | 'listContainers'
   | 'waitContainer'
@@ -116,6 +117,12 @@ function containersOf(machine: FakeEngineMachine): ContainerParts {
       if (container === undefined) throw failed(`start container ${id}`, 'no such container');
       started.set(id, container.exit);
       if (container.startedAt === null) startFakeContainer(machine, container);
+    },
+    renameContainer: async (id, name) => {
+      if (infos().some((other) => other.name === name)) throw engineErrors.CONTAINER_NAME_TAKEN({ name });
+      const container = containers.get(id);
+      if (container === undefined) throw failed(`rename container ${id}`, 'no such container');
+      container.name = name;
     },
     inspectContainer: async (id) => infos().find((info) => info.id === id),
     listContainers: async (labels) => infos().filter((info) => hasLabels(info.labels, labels)),

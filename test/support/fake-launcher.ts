@@ -50,6 +50,7 @@ export function createFakeLauncher(program: FakeProgram, machine: FakeMachine = 
   return {
     name: 'fake',
     capabilities: { sharesObjects: true, singleUse: false },
+    spares: null,
     start: async (spec) => {
       const worker = startFake(program, spec, machine);
       exits.set(spec.session, worker.exit);

@@ -10,6 +10,7 @@ type ContainerCalls = Pick<
   Engine,
   | 'createContainer'
   | 'startContainer'
+  | 'renameContainer'
   | 'inspectContainer'
   | 'listContainers'
   | 'waitContainer'
@@ -27,6 +28,14 @@ export function containerCalls(connection: Connection, exits: Exits): ContainerC
   return {
     createContainer: (spec) => create(connection, spec),
     startContainer: (id) => start(connection, exits, id),
+    renameContainer: (id, name) =>
+      connection.tell({
+        what: `rename container ${id}`,
+        method: 'POST',
+        path: containerPath(id, '/rename'),
+        query: { name },
+        errors: { 409: () => engineErrors.CONTAINER_NAME_TAKEN({ name }) },
+      }),
     inspectContainer: inspect,
     listContainers: async (labels) => {
       const found = await Promise.all((await listIds(connection, labels)).map(inspect));

@@ -1,14 +1,24 @@
 import path from 'node:path';
 import type { Writable } from 'node:stream';
-import { bind, createContainers, keepOutput, LABEL as OWNED, resumeOutput, tmpfs } from '../../containers/index.ts';
+import { bind, createContainers, keepOutput, resumeOutput, tmpfs } from '../../containers/index.ts';
 import type { ContainerWish, StartedContainer, Upkeep } from '../../containers/index.ts';
-import type { Engine, Mount } from '../../engines/index.ts';
+import type { ContainerInfo, Engine, Mount } from '../../engines/index.ts';
 import { lastLines } from '../../logs/index.ts';
 import { DEADLINE_MARK, HANDOVER_MARK, INSIDE, MARKS, SHELL_WORKER, SNAPSHOT_MAKER } from '../../protocol/index.ts';
 import type { Launcher, WorkerHandle, WorkerSpec } from '../launcher.ts';
 import { assignmentWatch } from './assignment-watch.ts';
-import { emptyFile, emptyFolders, giveFolders, hostnameOf, hostsFile, maskedObjects, writeHosts } from './folders.ts';
-import { CONTAINER, LABEL, WORKER_ROLE, handleOf, placesOf, placesOfSpec, runOwner, workerLabels } from './labels.ts';
+import { createContainerSpares, isSpare } from './container-spares.ts';
+import { emptyFile, emptyFolders, hostnameOf, hostsFile, prepareFolders } from './folders.ts';
+import {
+  CONTAINER,
+  WORKER_ROLE,
+  handleOf,
+  ofWorkers,
+  placesOf,
+  placesOfSpec,
+  runOwner,
+  workerLabels,
+} from './labels.ts';
 import type { Places } from './labels.ts';
 import { secretsOf } from './settings.ts';
 import type { ContainerLauncherOptions, ContainerSettings } from './settings.ts';
@@ -24,14 +34,13 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
   const volumes = settings.caches.map(({ volume: name, labels }) => ({ name, labels }));
   const containers = createContainers({ ...options, egress: settings.egress, volumes });
   const stdins = createWorkerStdins();
-  const prepare = async (spec: WorkerSpec): Promise<ContainerWish> => {
-    await giveFolders(spec, settings);
-    if (settings.network === 'none') await writeHosts(spec);
-    const masked = await maskedObjects(spec);
+  const prepare = async (spec: WorkerSpec, now: WorkerSpec = spec): Promise<ContainerWish> => {
+    const masked = await prepareFolders(now, settings);
     const attached = (stdin: Writable): void => stdins.attached(spec.session, stdin);
     const wish = workerWish(spec, { engine, settings, masked, attached });
     return {
       ...wish,
+      mounts: mountsOf(now, settings, masked),
       firstLine: (known) => {
         stdins.proves(spec.session, known.modelToken);
         return handoverLine(spec, settings, known);
@@ -39,15 +48,16 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     };
   };
   const started = (handle: WorkerHandle): StartedContainer => startedContainer(handle, options);
+  const begun = (info: ContainerInfo): WorkerHandle => {
+    const handle = handleOf(info);
+    void stdins.dropAfter(handle.session, containers.wait(started(handle)));
+    return handle;
+  };
   return {
     name: CONTAINER,
     capabilities: { sharesObjects: false, singleUse: true },
-    start: async (spec) => {
-      const handle = handleOf(await containers.start(prepare(spec)));
-      const drop = (): void => stdins.drop(handle.session);
-      containers.wait(started(handle)).then(drop, drop);
-      return handle;
-    },
+    start: async (spec) => begun(await containers.start(prepare(spec))),
+    spares: createContainerSpares({ engine, containers, prepare, begun, drop: stdins.drop }),
     recover: (handle) => containers.recover(started(handle)),
     takesCredentials: stdins.isOpen,
     giveCredentials: (handle, attempt) => stdins.give(handle, attempt, settings.access),
@@ -164,10 +174,11 @@ function worktreeOf({ worktree, layers }: WorkerSpec): Mount {
   return { kind: 'overlay', ...layers, upper: worktree, target: INSIDE.worktree };
 }
 
-/** Every live worker of a run. A paused one is alive: it may go on. */
+/** Every live worker of a run. A paused one is alive: it may go on. A spare is none before it is taken. */
 export async function listWorkers(engine: Engine, runId: string): Promise<WorkerHandle[]> {
-  const found = await engine.listContainers({ [LABEL.run]: runId, [OWNED.role]: WORKER_ROLE });
-  return found.filter(({ status }) => status === 'running' || status === 'paused').map(handleOf);
+  const found = await engine.listContainers(ofWorkers(runId));
+  const live = found.filter(({ status }) => status === 'running' || status === 'paused');
+  return live.filter((info) => !isSpare(info)).map(handleOf);
 }
 
 function startedContainer(handle: WorkerHandle, { engine, settings }: ContainerLauncherOptions): StartedContainer {

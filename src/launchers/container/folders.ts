@@ -10,6 +10,16 @@ import type { Places } from './labels.ts';
 
 const STATUS = 'status.json';
 
+/** Makes the folders ready for their container. Returns the indexes of the object folders whose lists are hidden inside. */
+export async function prepareFolders(
+  spec: WorkerSpec,
+  settings: Identity & { readonly network: string },
+): Promise<number[]> {
+  await giveFolders(spec, settings);
+  if (settings.network === 'none') await writeHosts(spec);
+  return maskedObjects(spec);
+}
+
 /** Gives the worker its folders. To be called before its start: later no code of the host goes through them. */
 export async function giveFolders(spec: WorkerSpec, { uid, gid }: Identity): Promise<void> {
   if (process.getuid?.() !== 0) return;
@@ -64,9 +74,14 @@ export async function writeHosts(spec: WorkerSpec): Promise<void> {
  * The indexes of the object folders that borrow from others. Their lists name paths of this machine, which are missing
  * inside; the folders themselves are mounted beside them.
  */
-export async function maskedObjects(spec: WorkerSpec): Promise<number[]> {
+export function hiddenObjects(spec: WorkerSpec): number[] {
   const lists = (spec.privateGit?.objects ?? []).map((folder) => path.join(folder, 'info', 'alternates'));
-  const masked = lists.flatMap((list, index) => (existsSync(list) ? [index] : []));
+  return lists.flatMap((list, index) => (existsSync(list) ? [index] : []));
+}
+
+/** Makes what hides the lists of those. */
+export async function maskedObjects(spec: WorkerSpec): Promise<number[]> {
+  const masked = hiddenObjects(spec);
   if (masked.length > 0) await writeFile(emptyFile(spec), '');
   return masked;
 }

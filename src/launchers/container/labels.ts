@@ -52,6 +52,9 @@ export function workerLabels(spec: WorkerSpec): Labels {
   return { [LABEL.worker]: String(spec.worker), [LABEL.places]: places, ...snapshot };
 }
 
+/** What every container of a run's workers is labelled with. */
+export const ofWorkers = (runId: string): Labels => ({ [LABEL.run]: runId, [OWNED.role]: WORKER_ROLE });
+
 export function placesOf(facts: WorkerHandle['facts']): Places {
   return Object.fromEntries(PLACES.map((name) => [name, String(facts[name])])) as Places;
 }

@@ -10,14 +10,19 @@ export function createWorkerStdins() {
   const stdins = new Map<string, Writable>();
   /** Where the egress proxy adds the credentials: what a worker may prove itself with to it while it has an agent. */
   const modelTokens = new Map<string, string>();
+  const drop = (session: string): void => {
+    stdins.delete(session);
+    modelTokens.delete(session);
+  };
   return {
     attached: (session: string, stdin: Writable): void => void stdins.set(session, stdin),
     proves: (session: string, modelToken: string | null): void => {
       if (modelToken !== null) modelTokens.set(session, modelToken);
     },
-    drop: (session: string): void => {
-      stdins.delete(session);
-      modelTokens.delete(session);
+    drop,
+    dropAfter: async (session: string, end: Promise<unknown>): Promise<void> => {
+      await end.catch(() => undefined);
+      drop(session);
     },
     isOpen: ({ session }: Pick<Named, 'session'>): boolean => stdins.get(session)?.writable ?? false,
     give: ({ session, worker }: Named, attempt: string, access: AgentAccess): void => {

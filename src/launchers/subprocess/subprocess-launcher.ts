@@ -38,6 +38,7 @@ export function createSubprocessLauncher(options: SubprocessOptions): Launcher {
   return {
     name: NAME,
     capabilities: { sharesObjects: true, singleUse: false },
+    spares: null,
     start: async (spec) => {
       const { handle, exit } = await startWorker(options, spec);
       exits.set(handle.session, exit);

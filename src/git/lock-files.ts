@@ -48,6 +48,11 @@ const LOCKS = named(LOCK_FILES);
 const NAMING = named(MANIFESTS);
 const ATTRIBUTES = named(['.gitattributes']);
 
+/** Whether `lockFilesOf` may look at a file of this name. */
+export function namesPackages(file: string): boolean {
+  return [LOCKS, NAMING, ATTRIBUTES].some((names) => names.test(file));
+}
+
 /**
  * The lock files of a commit, or where it has none the manifests, and its rules for checkouts, each with mode, id and path;
  * and how many files it has.

@@ -25,6 +25,7 @@ export function snapshotFor({ context, journal }: Run, base: string): Promise<Sn
   return context.ports.snapshots.of(base, {
     runId: journal.state.runId,
     isPublished: base === journal.state.integrationTip,
+    parent: journal.state.integrationTip,
     stop: context.options.stop,
     news: (event) => journal.record(event),
   });

@@ -5,11 +5,12 @@ import type { Engine } from '../engines/index.ts';
 import { RUN_LABEL } from '../launchers/index.ts';
 import { hasCode } from '../lib/index.ts';
 import { gitErrors } from '../git/errors.ts';
+import { namesPackages } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
 import type { RunOptions } from '../orchestrator/index.ts';
 import { SNAPSHOT_MAKER } from '../protocol/index.ts';
 import { createSnapshots, NO_SNAPSHOTS, openSnapshotStore, snapshotMaker, tryOverlayOnce } from '../snapshots/index.ts';
-import type { Snapshots, SnapshotsOptions, SnapshotStore } from '../snapshots/index.ts';
+import type { Difference, Snapshots, SnapshotsOptions, SnapshotStore } from '../snapshots/index.ts';
 import type { StateStore } from '../state/index.ts';
 import { snapshotsOf } from './project.ts';
 import type { Project } from './project.ts';
@@ -90,10 +91,11 @@ async function copiesOf(root: string, copies: readonly string[]): Promise<readon
 }
 
 /** A commit of an old snapshot may be gone. */
-async function changedBetween(repository: Repository, from: string, to: string): Promise<number | undefined> {
+async function changedBetween(repository: Repository, from: string, to: string): Promise<Difference | undefined> {
   try {
     const [changes] = await repository.changedFiles([{ from, to }]);
-    return changes?.size;
+    const paths = [...(changes?.keys() ?? [])];
+    return { files: paths.length, changesKey: paths.some(namesPackages) };
   } catch (error) {
     if (hasCode(error, gitErrors.GIT_FAILED)) return undefined;
     throw error;

@@ -17,7 +17,7 @@ function openScene(changes: Partial<SnapshotsOptions> = {}, top = path.join(temp
     command: 'npm ci',
     limitBytes: 1e9,
     wanted: async () => ({ key: 'k'.repeat(64), files: 1 }),
-    changedBetween: async (from, to) => Math.abs(Number(from) - Number(to)),
+    changedBetween: async (from, to) => ({ files: Math.abs(Number(from) - Number(to)), changesKey: false }),
     inUse: async () => new Set(),
     tryOverlay: async () => ({ able: true }),
     make: async ({ commit, key, isShared }) => {
@@ -40,16 +40,23 @@ function openScene(changes: Partial<SnapshotsOptions> = {}, top = path.join(temp
   };
   const open = () => {
     const snapshots = createSnapshots(options);
-    const ask = (commit: string, isPublished: boolean) => snapshots.of(commit, { ...asking, isPublished });
+    const ask = (commit: string, isPublished: boolean, parent?: string) =>
+      snapshots.of(commit, { ...asking, isPublished, parent });
     return {
       snapshots,
       of: (commit: string) => ask(commit, true),
       /** For the work of an attempt. */
-      ofWork: (commit: string) => ask(commit, false),
+      ofWork: (commit: string, parent?: string) => ask(commit, false, parent),
     };
   };
   return { ...open(), again: open, make: options.make, store, top, made, news };
 }
+
+/** The commit 8 changes a lock file. */
+const changesKeyAt8: SnapshotsOptions['changedBetween'] = async (from, to) => ({
+  files: Math.abs(Number(from) - Number(to)),
+  changesKey: to === '8',
+});
 
 describe('the snapshots of a run', () => {
   it('are made once for a commit, also when several workers ask at once, and serve near commits', async () => {
@@ -70,7 +77,8 @@ describe('the snapshots of a run', () => {
 
   it('are found again by the next run, the nearest first; none of a commit that is gone', async () => {
     const scene = openScene({
-      changedBetween: async (from, to) => (from === '2000' ? undefined : Math.abs(+from - +to)),
+      changedBetween: async (from, to) =>
+        from === '2000' ? undefined : { files: Math.abs(+from - +to), changesKey: false },
     });
     for (const commit of ['1', '900', '2000']) await scene.of(commit);
     expect(await scene.again().of('1300')).toMatchObject({ commit: '900', isSetUp: true });
@@ -97,6 +105,25 @@ describe('the snapshots of a run', () => {
     expect((await of('1500'))?.commit).toBe('1500');
     expect((await ofWork('1501'))?.commit).toBe('1500');
     expect(made).toEqual(['5', '6', '7', '900', '1500']);
+  });
+
+  it('of an attempt are those of the commit that it began with, without a further look, unless it changes the key or much', async () => {
+    const looked: string[] = [];
+    const wanted = async (commit: string) => {
+      looked.push(commit);
+      return { key: (commit === '8' ? 'l' : 'k').repeat(64), files: 1 };
+    };
+    const { of, ofWork } = openScene({ wanted, changedBetween: changesKeyAt8 });
+    await of('1');
+    await of('401');
+    expect((await ofWork('7', '1'))?.commit).toBe('1');
+    expect((await ofWork('402', '401'))?.commit).toBe('1');
+    expect(looked).toEqual(['1', '401']);
+    // 200 files from a commit that is 400 files away from its snapshot; a lock file; a parent of which nothing is known.
+    expect((await ofWork('601', '401'))?.commit).toBe('601');
+    expect((await ofWork('8', '1'))?.commit).toBe('8');
+    expect((await ofWork('9', '2'))?.commit).toBe('1');
+    expect(looked).toEqual(['1', '401', '601', '8', '9']);
   });
 
   it('are made again when another run has removed them, or has been killed while it did', async () => {

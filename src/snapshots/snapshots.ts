@@ -20,14 +20,21 @@ export interface Wanted {
   readonly files: number;
 }
 
+export interface Difference {
+  /** The number of files that differ. */
+  readonly files: number;
+  /** Among them are some that the key depends on. */
+  readonly changesKey: boolean;
+}
+
 export interface SnapshotsOptions {
   readonly store: SnapshotStore;
   /** The command of the set-up; null without one. */
   readonly command: string | null;
   readonly limitBytes: number;
   wanted(commit: string): Promise<Wanted>;
-  /** The number of files that differ; undefined when one of the commits is gone. */
-  changedBetween(from: string, to: string): Promise<number | undefined>;
+  /** Undefined when one of the commits is gone. */
+  changedBetween(from: string, to: string): Promise<Difference | undefined>;
   /** The snapshots that containers of any run use. */
   inUse(): Promise<ReadonlySet<string>>;
   readonly make: MakeSnapshot;
@@ -39,6 +46,8 @@ interface Asking {
   readonly runId: string;
   /** The commit is one that tasks start from, and not the work of an attempt, or a trial. */
   readonly isPublished: boolean;
+  /** A published commit that this one is made from: its snapshot may serve without a further look. */
+  readonly parent?: string | undefined;
   readonly stop: AbortSignal;
   news(event: SnapshotNews): void;
 }
@@ -81,7 +90,8 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     },
     of: async (commit, given) => {
       const asking = { ...given, stop: AbortSignal.any([given.stop, ended.signal]) };
-      const found = await finder.find(commit, asking);
+      const inherited = await ofParent(options, finder, commit, asking);
+      const found = inherited === undefined ? await finder.find(commit, asking) : inherited;
       if (found === null) return null;
       try {
         return await store.use(found);
@@ -95,22 +105,29 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
   };
 }
 
-const keyOf = (commit: string, { isPublished }: Asking): string => `${commit} ${isPublished}`;
+const keyOf = (commit: string, { isPublished }: Pick<Asking, 'isPublished'>): string => `${commit} ${isPublished}`;
 
 /** One after the other: the snapshot of one commit may serve the next. What was found is remembered. */
 function inTurn(find: (commit: string, asking: Asking) => Promise<Found | null>) {
   const known = new Map<string, Promise<Found | null>>();
+  const results = new Map<string, Found | null>();
   let queue: Promise<unknown> = Promise.resolve();
   return {
     find: (commit: string, asking: Asking): Promise<Found | null> => {
       const key = keyOf(commit, asking);
       const before = known.get(key);
       if (before !== undefined) return before;
-      const asked = queue.then(() => find(commit, asking));
+      const asked = queue.then(async () => {
+        const found = await find(commit, asking);
+        results.set(key, found);
+        return found;
+      });
       known.set(key, asked);
       queue = asked.catch(() => known.delete(key));
       return asked;
     },
+    /** What was found for a published commit; undefined when nothing is known yet. */
+    known: (commit: string): Found | null | undefined => results.get(keyOf(commit, { isPublished: true })),
     forget: (commit: string, asking: Asking): void => void known.delete(keyOf(commit, asking)),
     /** Other work, when its turn has come. */
     next: (work: () => Promise<void>): Promise<void> => {
@@ -123,7 +140,27 @@ function inTurn(find: (commit: string, asking: Asking) => Promise<Found | null>)
   };
 }
 
-type Found = Pick<KeptSnapshot, 'id' | 'commit' | 'isSetUp'>;
+interface Found extends Pick<KeptSnapshot, 'id' | 'commit' | 'isSetUp'> {
+  /** The number of files that differ from those of the commit that asks. */
+  readonly changed: number;
+}
+
+/**
+ * A verification begins for each attempt: where the attempt has changed little, and nothing that the key depends on, the
+ * snapshot that it began with serves, and one diff is all that this costs. Undefined when that is not known.
+ */
+async function ofParent(
+  { changedBetween }: SnapshotsOptions,
+  finder: { known(commit: string): Found | null | undefined },
+  commit: string,
+  { parent, isPublished }: Asking,
+): Promise<Found | null | undefined> {
+  const found = parent === undefined || isPublished ? undefined : finder.known(parent);
+  if (parent === undefined || found === undefined) return undefined;
+  const difference = await changedBetween(parent, commit);
+  const isNear = difference?.changesKey === false && (found?.changed ?? 0) + difference.files <= MOST_CHANGED;
+  return isNear ? found : undefined;
+}
 
 /** Asks the engine before the first snapshot is made or used. A question without an answer is asked again. */
 function askOnce({ tryOverlay }: SnapshotsOptions) {
@@ -152,15 +189,15 @@ async function findOrMake(
   const { store, command } = options;
   const near = await nearest(options, key, commit);
   if (near !== undefined) {
-    if (isPublished && !near.isShared) await store.share(near);
-    return near;
+    if (isPublished && !near.one.isShared) await store.share(near.one);
+    return { ...near.one, changed: near.changed };
   }
   const begun = systemClock.monotonic();
   news({ type: 'snapshot-begun', commit, command });
   const made = await options.make({ runId, commit, key, isShared: isPublished, stop });
   news({ type: 'snapshot-made', commit, ms: Math.round(systemClock.monotonic() - begun) });
   await prune(options);
-  return made;
+  return { ...made, changed: 0 };
 }
 
 /**
@@ -169,12 +206,13 @@ async function findOrMake(
  */
 async function nearest({ store, changedBetween }: SnapshotsOptions, key: string, commit: string) {
   const kept = (await store.list()).filter((one) => one.key === key);
-  let best = kept.find((one) => one.commit === commit);
-  let fewest = best === undefined ? MOST_CHANGED + 1 : 0;
+  const same = kept.find((one) => one.commit === commit);
+  if (same !== undefined) return { one: same, changed: 0 };
+  let best: { readonly one: KeptSnapshot; readonly changed: number } | undefined;
   for (const one of kept.filter(({ isShared }) => isShared)) {
-    if (fewest === 0) break;
-    const changed = await changedBetween(one.commit, commit);
-    if (changed !== undefined && changed < fewest) [best, fewest] = [one, changed];
+    const changed = (await changedBetween(one.commit, commit))?.files ?? Infinity;
+    if (changed <= MOST_CHANGED && (best === undefined || changed < best.changed)) best = { one, changed };
+    if (changed === 0) break;
   }
   return best;
 }

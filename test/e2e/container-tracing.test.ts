@@ -1,8 +1,6 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createContainerProject } from '../support/container-project.ts';
-import type { ContainerProject } from '../support/container-project.ts';
+import { expect, it } from 'vitest';
+import { inContainers } from '../support/container-scene.ts';
 import { simpleTask } from '../support/project.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
 /**
  * Whatever a process may do to another one of its user, tried on the worker and on the first process, which no end of a
@@ -29,16 +27,9 @@ worker=$(grep -lz worker.mjs /proc/[0-9]*/cmdline | grep -v self | cut -d / -f 3
   node -e 'process.exitCode = require("fs").readFileSync("/proc/self/environ").length > 0 ? 0 : 1' && echo 'its own programs are as ever'
 } > A.txt`;
 
-describe.skipIf(docker.why !== '')(`a task that attacks its worker's process${whySkipped}`, () => {
-  let project: ContainerProject;
-  beforeAll(buildWorkerImage);
-  afterEach(async () => {
-    expect(project.leftovers()).toEqual([]);
-    await project.remove();
-  });
-
+inContainers("a task that attacks its worker's process", (scene) => {
   it('can neither trace it, read it, nor open its debugger, but may do so with its own processes', async () => {
-    project = await createContainerProject();
+    const { project } = scene;
     await project.graph('login', [simpleTask('A', { run: ATTACK })]);
     const { exit, stdout, stderr } = await project.cli('kurukshetra', '--workers', '1');
     expect(exit, stdout + stderr).toBe(0);

@@ -69,3 +69,10 @@ export async function lockFilesOf(
   // Git writes no file anew when only its attributes change.
   return { lockFiles: [...packages, ...matching(ATTRIBUTES)], files: entries.length };
 }
+
+/** The size of all files of a commit. */
+export async function checkoutBytes(git: GitCommand, commit: string): Promise<number> {
+  const entries = entriesOf(await git.text(['ls-tree', '-r', '-l', '-z', '--full-tree', commit]));
+  // A submodule has no size.
+  return entries.reduce((sum, entry) => sum + Number(/ (\d+)\t/.exec(entry)?.[1] ?? 0), 0);
+}

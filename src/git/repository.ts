@@ -23,7 +23,7 @@ import { removeEmptyObjects } from './repair-objects.ts';
 import { isWhole, removeReflogs, repairRefs, wasTip } from './repair-refs.ts';
 import { readChanges } from './tree-changes.ts';
 import type { Pair } from './tree-changes.ts';
-import { lockFilesOf } from './lock-files.ts';
+import { checkoutBytes, lockFilesOf } from './lock-files.ts';
 import { trackedFiles, uncommitted, untrackedFiles } from './working-tree.ts';
 import { oneAtATime, worktreesOf } from './worktrees.ts';
 
@@ -74,6 +74,7 @@ const commitsOf = (git: GitCommand, commonDir: string) => ({
   changedFiles: (pairs: readonly Pair[]) => readChanges(git, pairs),
   checkoutGrowth: checkoutGrowth(git),
   lockFilesOf: (commit: string) => lockFilesOf(git, commit),
+  checkoutBytes: (commit: string) => checkoutBytes(git, commit),
   merge: (request: MergeRequest) => mergeCommits(git, request),
   /** Why a branch may not move along these merges, in words; undefined when they are sound. */
   findMergeFault: (chain: MergeChain) => findMergeFault(git, chain),

@@ -58,6 +58,14 @@ export async function openWorkspace(folder: string, env: Environment) {
     folder,
     /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
     reset: (request: ResetRequest): Promise<void> => resetWorkspace(git, place, rules, request),
+    /**
+     * Makes it `to` where it is exactly `from` and no program of a task has run: only what differs is looked at. Throws
+     * when it is not.
+     */
+    moveTo: async ({ from, to, branch }: { from: string; to: string; branch: string }): Promise<void> => {
+      await git.text(['read-tree', '-m', '-u', from, to]);
+      await git.text(['update-ref', `refs/heads/${branch}`, to]);
+    },
     /** Stages all files and returns the tree; among the leftovers only what is new and owned. */
     stage: async (request: StageRequest): Promise<string> => {
       if (!(await isRealFolder(folder))) throw new Error(`the worktree is gone: there is no folder ${folder} any more`);

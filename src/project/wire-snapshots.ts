@@ -44,6 +44,7 @@ export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
     command: setup?.command ?? null,
     limitBytes: wishes.limitBytes,
     wanted: createKeys(wishes, snapshotBase, kept),
+    bytesOf: (commit) => repository.checkoutBytes(commit),
     changedBetween: (from, to) => changedBetween(repository, from, to),
     inUse: () => snapshotsInUse(snapshotBase.engine),
     tryOverlay: ({ runId, stop }) => {

@@ -17,6 +17,7 @@ function openScene(changes: Partial<SnapshotsOptions> = {}, top = path.join(temp
     command: 'npm ci',
     limitBytes: 1e9,
     wanted: async () => ({ key: 'k'.repeat(64), files: 1 }),
+    bytesOf: async () => 1,
     changedBetween: async (from, to) => ({ files: Math.abs(Number(from) - Number(to)), changesKey: false }),
     inUse: async () => new Set(),
     tryOverlay: async () => ({ able: true }),
@@ -204,7 +205,9 @@ describe('the snapshots of a run', () => {
     expect(await of('1')).toBeNull();
     const large = openScene({ command: null, wanted: async () => ({ key: 'k'.repeat(64), files: 20_000 }) });
     expect(await large.of('1')).not.toBeNull();
-    expect([...made, ...large.made]).toEqual(['1']);
+    const heavy = openScene({ command: null, bytesOf: async () => 1e9 });
+    expect(await heavy.of('1')).not.toBeNull();
+    expect([...made, ...large.made, ...heavy.made]).toEqual(['1', '1']);
   });
 
   it('are removed only when they were not used since they were listed, and a use waits for a removal', async () => {

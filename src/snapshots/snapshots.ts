@@ -6,8 +6,9 @@ import type { KeptSnapshot, Snapshot, SnapshotStore } from './store.ts';
 
 /** With more files that differ a new snapshot is made, which costs one full checkout and set-up. */
 const MOST_CHANGED = 500;
-/** A checkout of fewer files costs less than a snapshot of them, when there is no set-up. */
+/** A checkout of fewer files and bytes costs less than a snapshot of them, when there is no set-up. */
 const FEW_FILES = 2000;
+const FEW_BYTES = 32 * 1024 ** 2;
 
 export type SnapshotNews =
   | { readonly type: 'snapshot-begun'; readonly commit: string; readonly command: string | null }
@@ -33,6 +34,8 @@ export interface SnapshotsOptions {
   readonly command: string | null;
   readonly limitBytes: number;
   wanted(commit: string): Promise<Wanted>;
+  /** The size of its files. */
+  bytesOf(commit: string): Promise<number>;
   /** Undefined when one of the commits is gone. */
   changedBetween(from: string, to: string): Promise<Difference | undefined>;
   /** The snapshots that containers of any run use. */
@@ -75,7 +78,8 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     asking.stop.throwIfAborted();
     if (overlays.isRefused) return null;
     const wanted = await options.wanted(commit);
-    if (options.command === null && wanted.files < FEW_FILES) return null;
+    if (options.command === null && wanted.files < FEW_FILES && (await options.bytesOf(commit)) < FEW_BYTES)
+      return null;
     await overlays.ask(asking);
     return overlays.isRefused ? null : findOrMake(options, commit, wanted.key, asking);
   });

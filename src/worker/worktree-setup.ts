@@ -61,10 +61,11 @@ export function createWorktreeSetup(context: WorkerContext, early: EarlyCheckout
     /** Makes the worktree exactly `base`, with the copied files and what the set-up makes. */
     prepare: async ({ base, fresh }: { base: string; fresh: boolean }): Promise<void> => {
       if (fresh) await emptyFolders(context.scratch);
-      const isTidy = (await tidied) === base;
+      const at = await tidied;
       tidied = Promise.resolve(null);
       if (fresh) await installation.clear(base);
-      else if (!isTidy) await installation.tidy(base);
+      else if (at !== base)
+        await (at !== null && at === early?.base ? installation.move(at, base) : installation.tidy(base));
       const copies = context.copies.find((folder) => existsSync(folder));
       const copied = copies !== undefined && (await copyFiles(copies, workspace.folder));
       if (boot.setup !== null) await installation.install(context, boot.setup, base);
@@ -107,6 +108,9 @@ function createInstallation({ boot, workspace }: Pick<WorkerContext, 'boot' | 'w
     },
     /** The worktree at the base; what is ignored stays, and what the set-up has made. */
     tidy,
+    /** The same from a commit that was checked out early. */
+    move: (from: string, base: string): Promise<void> =>
+      workspace.moveTo({ from, to: base, branch: boot.branch }).catch(() => tidy(base)),
     /** The worktree as if nothing had been in it before; what the set-up made stays if nothing has touched it. */
     clear: async (base: string): Promise<void> => {
       if (installed?.record !== undefined) {

@@ -37,3 +37,12 @@ it('the rules of a commit for checkouts count like its lock files', async () => 
   expect(await paths(plain)).toEqual(['package-lock.json']);
   expect(await paths(ruled)).toEqual(['package-lock.json', 'in/.gitattributes']);
 });
+
+it('the size of a checkout is that of all files of the commit', async () => {
+  const temp = tempRepository();
+  const before = temp.commit({ 'a.txt': 'a'.repeat(1000) });
+  const after = temp.commit({ 'in/b ü.txt': 'b'.repeat(234), empty: '' });
+  const { checkoutBytes } = await openRepository(temp.folder, temp.env);
+  expect((await checkoutBytes(after)) - (await checkoutBytes(before))).toBe(234);
+  expect(await checkoutBytes(before)).toBeGreaterThanOrEqual(1000);
+});

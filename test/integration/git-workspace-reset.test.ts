@@ -257,3 +257,35 @@ describe('what a reset keeps', () => {
     for (const file of gone) expect(existsSync(path.join(bench.folder, file)), file).toBe(false);
   });
 });
+
+/** A commit after the base: it changes a file, removes one and adds one. */
+const next = ({ temp, git, write }: Bench): string => {
+  write('src/a.txt', 'changed\n');
+  write('new/c.txt', 'c\n');
+  git('rm', '--quiet', 'src/b.txt');
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'Next');
+  return temp.gitIn(path.join(temp.folder), 'rev-parse', BRANCH).trim();
+};
+
+describe('a worktree in which only git has run', () => {
+  it('is moved to another commit by what differs, and is as if that had been checked out', async () => {
+    const bench = await openBench();
+    const { workspace, base: from } = bench;
+    const to = next(bench);
+    await workspace.reset({ base: from, branch: BRANCH, ignoredToo: true, keep: [] });
+    expectFresh(bench);
+    await workspace.moveTo({ from, to, branch: BRANCH });
+    bench.temp.git('worktree', 'remove', '--force', path.join(path.dirname(bench.temp.folder), 'fresh'));
+    expectFresh({ ...bench, base: to });
+  });
+
+  it('is not moved over a file that is in the way', async () => {
+    const bench = await openBench();
+    const { workspace, base: from } = bench;
+    const to = next(bench);
+    await workspace.reset({ base: from, branch: BRANCH, ignoredToo: true, keep: [] });
+    bench.write('new/c.txt', 'of a set-up\n');
+    await expect(workspace.moveTo({ from, to, branch: BRANCH })).rejects.toThrow();
+  });
+});

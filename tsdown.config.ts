@@ -22,5 +22,6 @@ export default [
   program('cli', 'src/cli/main.ts'),
   program('worker', 'src/worker/main.ts'),
   program('sweeper', 'src/containers/sweeper/main.ts'),
+  program('sandbox-agent', 'src/sandbox-agent/main.ts'),
   program('egress', 'src/egress/proxy/main.ts'),
 ];

@@ -55,9 +55,6 @@ const IN_ALL_ROOMS: readonly Planted[] = ROOMS.filter((room) => room !== 'cli').
 /** What rooms that are still to come need, and may have. */
 const NEEDED: readonly (readonly [room: string, needs: readonly string[]])[] = [
   ['planning', ['launchers', 'containers', 'images', 'agents', 'supervise', 'egress/rules', 'git', 'tasks', 'lib']],
-  ['sandbox', ['containers', 'images', 'egress/rules', 'engines', 'lease', 'protocol', 'lib']],
-  ['sandbox-agent', ['supervise', 'lease', 'protocol', 'lib']],
-  ['http', ['project', 'containers', 'images', 'engines', 'state', 'logs', 'protocol', 'lib']],
   ['mcp', ['project', 'containers', 'images', 'engines', 'protocol', 'lib']],
 ];
 
@@ -68,6 +65,7 @@ const PLANTED: readonly Planted[] = [
   ['a folder without a rank in the CLI', 'src/cli/planted.ts', "import '../new/index.ts';", 'rank/cli'],
   ['the CLI past its door', 'src/project/planted.ts', "import '../cli/program.ts';", 'door/cli'],
   ['a file that is not there', 'src/git/planted.ts', "import './no-such-file.ts';", 'resolvable'],
+  ['the HTTP server in sandboxes', 'src/sandbox/planted.ts', "import 'fastify';", 'vendor/fastify'],
   ['the parser of command lines in the project', 'src/project/planted.ts', "import 'commander';", 'vendor/commander'],
   ['one server in the other', 'src/http/planted.ts', "import '../mcp/planted.ts';", 'rank/http'],
   ['sandboxes in planning', 'src/planning/planted.ts', "import '../sandbox/planted.ts';", 'rank/planning'],

@@ -7,6 +7,7 @@ import { init } from './commands/init.ts';
 import { kurukshetra } from './commands/kurukshetra.ts';
 import { logs } from './commands/logs.ts';
 import { merge } from './commands/merge.ts';
+import { serve } from './commands/serve.ts';
 import { retry } from './commands/retry.ts';
 import { shell } from './commands/shell.ts';
 import { status } from './commands/status.ts';
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Command[] = [
   command(retry, async (...given) => (await import('./run/retry-failed.ts')).retryFailed(...given)),
   command(merge, async (...given) => (await import('./merge/merge-feature.ts')).mergeFeature(...given)),
   command(cleanup, async (...given) => (await import('./cleanup/clean-feature.ts')).cleanFeature(...given)),
+  command(serve, async (...given) => (await import('./serve/serve-requests.ts')).serveRequests(...given)),
   command(build, async (...given) => (await import('./images/build-image.ts')).buildImage(...given)),
   command(doctor, async (...given) => (await import('./doctor/examine-machine.ts')).examine(...given)),
   command(demo, async (...given) => (await import('./setup/run-demo.ts')).runDemo(...given)),

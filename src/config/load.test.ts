@@ -51,6 +51,13 @@ const DEFAULTS: Config = {
   retry: { attempts: 3, backoff: 30_000 },
   ownership: 'enforce',
   gates: [],
+  serve: {
+    host: '127.0.0.1',
+    port: 8000,
+    cors: ['http://localhost:3000'],
+    limits: { sessions: 16, idle: 1_800_000, cpus: 1, memory: 2 * 1024 ** 3, disk: 512 * 1024 ** 2, processes: 64 },
+    runtimes: {},
+  },
 };
 
 describe('an empty configuration has all defaults', () => {
@@ -79,6 +86,10 @@ ownership: warn
 gates:
   - { name: build, command: npm run build }
   - { name: lint, command: npm run lint, required: false, timeout: 90 }
+serve:
+  port: 0
+  limits: { memory: 256m, idle: 1m }
+  runtimes: { ruby: { image: "ruby:3.2-slim", default_command: ruby main.rb } }
 `);
     expect(config).toEqual({
       agent: 'mine',
@@ -99,6 +110,12 @@ gates:
         { name: 'build', command: 'npm run build', required: true, timeout: 600_000 },
         { name: 'lint', command: 'npm run lint', required: false, timeout: 90_000 },
       ],
+      serve: {
+        ...DEFAULTS.serve,
+        port: 0,
+        limits: { ...DEFAULTS.serve.limits, memory: 256 * 1024 ** 2, idle: 60_000 },
+        runtimes: { ruby: { image: 'ruby:3.2-slim', default_command: 'ruby main.rb' } },
+      },
     });
   });
 

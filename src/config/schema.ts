@@ -100,6 +100,41 @@ const container = z.strictObject({
   runtime: z.string().min(1).optional().describe('Another OCI runtime of the engine, say "runsc".'),
 });
 
+/** What `mahabharatha serve` offers. */
+const serve = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1').describe('Any other address needs a token file.'),
+  port: z.int().min(0).max(65_535).default(8000).describe('0: any free one.'),
+  cors: z
+    .array(z.string().regex(/^https?:\/\/[^/]+$/, 'expected an origin such as "http://localhost:3000"'))
+    .default(['http://localhost:3000'])
+    .describe('Origins of pages that may ask the server.'),
+  limits: z
+    .strictObject({
+      sessions: z.int().min(1).max(1000).default(16).describe('Open at a time.'),
+      idle: duration.prefault('30m').describe('A session that is idle for so long is ended.'),
+      cpus: z.number().min(0.1).max(1024).default(1).describe('Of one session.'),
+      memory: sizeOf(64 * UNIT_BYTES.m)
+        .prefault('2g')
+        .describe('Of one session; its workspace counts as well.'),
+      disk: sizeOf(UNIT_BYTES.m)
+        .prefault('512m')
+        .describe('Size of the workspace, of the home folder and of /tmp, each.'),
+      processes: z.int().min(8).max(10_000).default(64).describe('Processes and threads of one session.'),
+    })
+    .prefault({}),
+  runtimes: z
+    .record(
+      z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has small letters, digits, dashes and underscores'),
+      z.strictObject({
+        image: z.string().min(1),
+        setup: z.string().min(1).optional().describe('Runs before the default command.'),
+        default_command: z.string().min(1).describe('Runs when a request names no command.'),
+      }),
+    )
+    .default({})
+    .describe('What sessions run in, by runtime_type, beside "node", "python" and "shell".'),
+});
+
 /** Part of log lines, messages and prompts: no part of it may look like something else there. */
 const gateName = z
   .string()
@@ -200,6 +235,7 @@ export const configSchema = z.strictObject({
     .max(50)
     .default([])
     .describe('Commands that must pass on the merged tree after each level.'),
+  serve: serve.prefault({}),
 });
 
 export type Config = z.infer<typeof configSchema>;

@@ -36,9 +36,8 @@ export const NO_PROOFS: Proofs = { token: null, modelToken: null };
 
 /** What a container leaves on the host: its output, its folders, and how much of the disk they may take. */
 export interface Upkeep {
-  /** Folders of the host that it writes. */
-  readonly folders: readonly [string, ...string[]];
-  readonly disk: DiskLimit;
+  /** Null when it writes no folder of the host. */
+  readonly disk: DiskLimit | null;
   readonly memoryBytes: number;
   /** Takes its output, from its start on. */
   keep(attachment: Attachment): Output;
@@ -49,6 +48,8 @@ export interface Upkeep {
 }
 
 export interface DiskLimit {
+  /** Folders of the host that it writes. */
+  readonly folders: readonly [string, ...string[]];
   readonly bytes: number;
   /** The setting that says so. */
   readonly setting: string;

@@ -43,7 +43,7 @@ type Measure = (signal?: AbortSignal) => Promise<DiskUsage>;
 /** A mounted folder of the host has no quota, so its size is measured again and again. */
 export async function watchDisk(
   { folders: [first], measure }: Pick<DiskMeter, 'folders'> & { readonly measure: Measure },
-  { bytes: limitBytes, setting }: DiskLimit,
+  { bytes: limitBytes, setting }: Pick<DiskLimit, 'bytes' | 'setting'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let hiddenSince: number | undefined;

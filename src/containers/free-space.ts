@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { inBytes, sleep } from '../lib/index.ts';
-import type { Upkeep } from './container-wish.ts';
+import type { DiskLimit } from './container-wish.ts';
 
 /** Short, because a program that reserves room fills a disk at once. A look is one system call per disk. */
 const LOOK_MS = 250;
@@ -11,7 +11,7 @@ const LEAST_GROWTH = 1 / 16;
 
 /** Measures what a container keeps on the disk. */
 export interface DiskMeter {
-  readonly folders: Upkeep['folders'];
+  readonly folders: DiskLimit['folders'];
   /** Its folders, and the deleted files that it has open. */
   measure(signal?: AbortSignal): Promise<{ readonly bytes: number }>;
   /** The last measurement. */

@@ -2,7 +2,7 @@ import { engineErrors } from '../engines/errors.ts';
 import type { Engine } from '../engines/index.ts';
 import { hasCode } from '../lib/index.ts';
 import { containerEnd } from './container-end.ts';
-import type { ContainerEnd, StartedContainer } from './container-wish.ts';
+import type { ContainerEnd, StartedContainer, Upkeep } from './container-wish.ts';
 import { createDiskMeter, watchDisk } from './disk-watch.ts';
 import { createFreeSpace } from './free-space.ts';
 import type { FreeSpace } from './free-space.ts';
@@ -45,7 +45,7 @@ async function keepWatch(watching: Watching, { id, upkeep }: StartedContainer, f
   const over = new AbortController();
   const output = keepToTheEnd(first, () => upkeep.resume(id), over.signal);
   let overLimit: string | undefined;
-  const disk = overDisk(watching, { id, upkeep }, over.signal).then(async (problem) => {
+  const disk = overDisk(watching, { id, disk: upkeep.disk }, over.signal).then(async (problem) => {
     overLimit = problem;
     if (problem !== undefined) await engine.signalContainer(id, 'SIGKILL');
   });
@@ -66,11 +66,12 @@ async function keepWatch(watching: Watching, { id, upkeep }: StartedContainer, f
   }
 }
 
-function overDisk(
+async function overDisk(
   { freeSpace }: Watching,
-  { id, upkeep }: Pick<StartedContainer, 'id' | 'upkeep'>,
+  { id, disk }: Pick<StartedContainer, 'id'> & Pick<Upkeep, 'disk'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const meter = createDiskMeter(upkeep.folders, id);
-  return Promise.race([watchDisk(meter, upkeep.disk, signal), freeSpace.watch(meter, signal)]);
+  if (disk === null) return undefined;
+  const meter = createDiskMeter(disk.folders, id);
+  return Promise.race([watchDisk(meter, disk, signal), freeSpace.watch(meter, signal)]);
 }

@@ -92,6 +92,7 @@ export function containerSpec(name: string, wish: StartWish, defaults: ImageDefa
     env: { ...withoutImages, PATH: SYSTEM_PATH, ...wish.env },
     uid,
     gid,
+    ...(wish.switchesUsers === true ? { switchesUsers: true } : {}),
     workdir,
     ...(hostname === undefined ? {} : { hostname }),
     labels: { ...ownerLabels(wish.owner), ...wish.labels, [LABEL.role]: wish.role, [LABEL.session]: wish.session },

@@ -152,6 +152,11 @@ export interface ContainerSpec {
   /** Never 0. */
   readonly uid: number;
   readonly gid: number;
+  /**
+   * The first program is root, with the rights to be another user and to signal processes of others, and no further one;
+   * all that it starts is to be another user. For the agent of a sandbox alone (ADR 38). `uid` and `gid` are then not used.
+   */
+  readonly switchesUsers?: boolean;
   readonly workdir: string;
   /** Without one, the container's id. */
   readonly hostname?: string;

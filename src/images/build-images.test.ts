@@ -218,5 +218,5 @@ it('all listed sources are there', async () => {
   const sources = await readPackageSources(ROOT).catch((error: unknown) => error);
   // Without a build there are no programs; everything else is in the repository.
   if (sources instanceof Error) expect(sources.message).toMatch(/dist\/bundle\/(worker\/worker|egress\/egress)\.js/);
-  else expect(sources).toMatchObject({ recipe: { length: 6 }, programs: { length: 2 } });
+  else expect(sources).toMatchObject({ recipe: { length: 7 }, programs: { length: 3 } });
 });

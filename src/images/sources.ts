@@ -6,9 +6,12 @@ import type { ContextFile } from './content.ts';
 import { REPOSITORY_CONTEXT, REPOSITORY_DOCKERFILE } from './repository-image.ts';
 import { PROGRAMS, WORKER_DOCKERFILE } from './worker-image.ts';
 
-const SCRIPTS = ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh', 'init.sh'].map(
-  (name) => `docker/worker/${name}`,
-);
+const SCRIPTS = [
+  ...['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh', 'init.sh'].map(
+    (name) => `docker/worker/${name}`,
+  ),
+  'docker/sandbox/prelude.sh',
+];
 /** A larger folder is a mistake, say node_modules: the Dockerfile should fetch what it needs. */
 const CONTEXT_LIMIT_BYTES = 50 * 1024 * 1024;
 

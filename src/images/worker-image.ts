@@ -12,8 +12,8 @@ export const WORKER_LATEST = `${WORKER_IMAGE}:latest`;
 export const DEFAULT_BASE = 'node:24-bookworm-slim';
 export const CLAUDE_CODE_VERSION = '2.1.197';
 export const WORKER_DOCKERFILE = 'docker/worker.Dockerfile';
-/** The worker, and the egress proxy, which runs from the same image. */
-export const PROGRAMS = ['dist/bundle/worker/worker.js', 'dist/bundle/egress/egress.js'];
+/** The worker, and what runs from the same image: the egress proxy, and the agent of sandboxes. */
+export const PROGRAMS = ['worker', 'egress', 'sandbox-agent'].map((name) => `dist/bundle/${name}/${name}.js`);
 const CERTIFICATES = 'docker/worker/extra-ca.pem';
 
 /** Everything that a worker image is made from. */

@@ -10,6 +10,7 @@ export { engineProblem, unprotectedLines } from './decide-mode.ts';
 export type { ModeLine } from './decide-mode.ts';
 export type { EngineTraces } from './engine-traces.ts';
 export { findGraph, loadGraph } from './find-graph.ts';
+export { programFile } from './package-files.ts';
 export { imageRequest, projectIfAny } from './image-request.ts';
 export { clearGoneRuns, readRun } from './left-work.ts';
 export { mergeRun } from './merge-run.ts';

@@ -56,3 +56,8 @@ export type {
   VerifyResult,
   WorkerStatus,
 } from './status.ts';
+export { createFrameReader, encodeCredit, encodeFrame, encodeJson, FRAME } from './frames.ts';
+export type { Frame } from './frames.ts';
+export { fileAnswer, SANDBOX, SANDBOX_MARK, sandboxEnd } from './sandbox.ts';
+export type { FileAnswer, FileCall, SandboxEnd, StartWish } from './sandbox.ts';
+export * as bodies from './http.ts';

@@ -45,6 +45,12 @@ export const alone = isAlone({
   init: namesOfInit(),
 });
 
+/** The same for a program that is root in its container, and only there. */
+export function isAloneAsRoot(marked: boolean): boolean {
+  const { platform, ppid } = process;
+  return process.getuid?.() === 0 && isAlone({ platform, marked, uid: 1, parent: ppid, init: namesOfInit() });
+}
+
 /**
  * Kills all processes of the container except the init and this one, in one system call: also those that have changed
  * session and environment, or fork faster than a list of processes can be read. False when one was still there at the limit.

@@ -89,8 +89,7 @@ type Asked = Partial<ContainerWish> &
 
 function wishFor(owner: Owner, { shell, log, work, ...more }: Asked): ContainerWish {
   const upkeep: Upkeep = {
-    folders: [work],
-    disk: { bytes: 64 * 1024 ** 2, setting: 'sandbox.disk' },
+    disk: { folders: [work], bytes: 64 * 1024 ** 2, setting: 'sandbox.disk' },
     memoryBytes: 128 * 1024 ** 2,
     keep: (attachment) => keepOutput(attachment, { log }),
     resume: (id) => resumeOutput(engine, id, { log }),
@@ -114,7 +113,7 @@ function wishFor(owner: Owner, { shell, log, work, ...more }: Asked): ContainerW
     pids: 50,
     runtime: null,
     memoryBytes: upkeep.memoryBytes,
-    fileBytes: upkeep.disk.bytes,
+    fileBytes: 64 * 1024 ** 2,
     firstLine: null,
     upkeep,
     ...more,

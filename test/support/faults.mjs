@@ -30,7 +30,11 @@ if (process.argv.includes('kurukshetra')) {
   promises.open = async (file, flags, mode) => {
     const [code, part] = existsSync(order) ? readFileSync(order, 'utf8').split(' ') : [];
     if (part !== undefined && flags !== 'r' && String(file).includes(part)) {
-      throw Object.assign(new Error(`${code}: planted, open '${file}'`), { code, syscall: 'open', path: String(file) });
+      throw Object.assign(new Error(`${code}: planted, open '${String(file)}'`), {
+        code,
+        syscall: 'open',
+        path: String(file),
+      });
     }
     return open(file, flags, mode);
   };

@@ -7,12 +7,20 @@ const SCRIPTS = ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'health
 /** A package with the sources of images, which a test may change. */
 export function packageFolder(program = 'work()'): string {
   const root = tempFolder();
-  for (const folder of ['docker/worker', 'dist/bundle/worker', 'dist/bundle/egress'])
+  for (const folder of [
+    'docker/worker',
+    'docker/sandbox',
+    'dist/bundle/worker',
+    'dist/bundle/egress',
+    'dist/bundle/sandbox-agent',
+  ])
     mkdirSync(path.join(root, folder), { recursive: true });
   const tail = '# What makes it a worker: this\nUSER 1000:1000\n';
   writeFileSync(path.join(root, 'docker/worker.Dockerfile'), `ARG BASE_IMAGE\nFROM \${BASE_IMAGE}\nRUN x\n${tail}`);
   for (const name of SCRIPTS) writeFileSync(path.join(root, 'docker/worker', name), name);
   writeFileSync(path.join(root, 'dist/bundle/worker/worker.js'), program);
+  writeFileSync(path.join(root, 'docker/sandbox/prelude.sh'), 'prelude');
   writeFileSync(path.join(root, 'dist/bundle/egress/egress.js'), 'pass()');
+  writeFileSync(path.join(root, 'dist/bundle/sandbox-agent/sandbox-agent.js'), 'run()');
   return root;
 }

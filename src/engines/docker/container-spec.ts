@@ -42,6 +42,7 @@ function toHostConfig(spec: ContainerSpec) {
     AutoRemove: true,
     Privileged: false,
     CapDrop: ['ALL'],
+    ...(spec.switchesUsers === true ? { CapAdd: ['SETUID', 'SETGID', 'KILL'] } : {}),
     SecurityOpt: ['no-new-privileges', `seccomp=${SECCOMP_PROFILE}`],
     ReadonlyRootfs: true,
     IpcMode: 'private',
@@ -89,7 +90,8 @@ const TERMINAL_MOUNT = {
   },
 };
 
-function userOf({ name, uid, gid }: ContainerSpec): string {
+function userOf({ name, uid, gid, switchesUsers }: ContainerSpec): string {
+  if (switchesUsers === true) return '0:0';
   for (const id of [uid, gid]) {
     if (!Number.isInteger(id) || id <= 0) {
       throw libErrors.INTERNAL({ what: `container ${name} would run as ${uid}:${gid}` });

@@ -138,8 +138,11 @@ function firstEnv({ runId, session, worker }: WorkerSpec, { leaseMs }: Container
 function workerUpkeep(places: Places, engine: Engine, settings: ContainerSettings): Upkeep {
   const keeping = { log: places.log, secrets: secretsOf(settings), section: assignmentWatch(places.inbox) };
   return {
-    folders: [places.worktree, places.gitDir, places.outbox],
-    disk: { bytes: settings.diskBytes, setting: 'workers.container.disk' },
+    disk: {
+      folders: [places.worktree, places.gitDir, places.outbox],
+      bytes: settings.diskBytes,
+      setting: 'workers.container.disk',
+    },
     memoryBytes: settings.memoryBytes,
     keep: (attachment) => keepOutput(attachment, keeping),
     resume: (id) => resumeOutput(engine, id, keeping),

@@ -1,0 +1,87 @@
+import path from 'node:path';
+import { loadConfig } from '../../config/index.ts';
+import type { Config } from '../../config/index.ts';
+import { findEngine } from '../../engines/index.ts';
+import type { Engine } from '../../engines/index.ts';
+import { httpErrors, openServer, readTokens } from '../../http/index.ts';
+import { findRunImage } from '../../images/index.ts';
+import { libErrors, line, printable, printableJson } from '../../lib/index.ts';
+import { configOf, imageRequest, makeImages, projectIfAny, readSettings } from '../../project/index.ts';
+import { askTrust } from '../ask-trust.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { serve } from '../commands/serve.ts';
+import { buildView } from '../render/build-view.ts';
+
+type Input = InputOf<typeof serve>;
+
+/** `serve`: answers requests until it is interrupted. */
+export async function serveRequests(input: Input, context: CliContext): Promise<number> {
+  const settings = { ...(await settingsFor(input, context)), ...named(input, context) };
+  const tokens = input.tokenFile === undefined ? null : await readTokens(path.resolve(context.cwd, input.tokenFile));
+  if (tokens === null && !input.noToken && !isOfThisMachine(settings.host))
+    throw httpErrors.TOKEN_NEEDED({ host: settings.host });
+  const engine = await findEngine(context.env);
+  const runtimeImage = await imageFor(engine, input, context);
+  const server = await openServer({
+    engine,
+    runtimeImage,
+    settings,
+    tokens,
+    version: context.version,
+    env: context.env,
+    onNote: (note) => context.err(line`${note}\n`),
+    onFault: (error) => context.err(line`${error.code}: ${error.message}\n`),
+  });
+  context.onForce(server.close);
+  context.out(
+    input.json
+      ? line`${printableJson({ type: 'serving', address: server.address })}\n`
+      : line`Serving at ${server.address} (${printable(server.address)}/openapi.json); Ctrl-C ends it with all its sessions.\n`,
+  );
+  await interrupted(context.interrupted);
+  await server.close();
+  return 0;
+}
+
+/** A file that is named is approved by that; the settings of a repository need an approval. */
+async function settingsFor({ config, trustConfig }: Input, context: CliContext): Promise<Config['serve']> {
+  if (config !== undefined) return (await loadConfig(path.resolve(context.cwd, config))).serve;
+  const project = await projectIfAny(context);
+  if (project === null) return (await loadConfig(path.join(context.cwd, '.mahabharatha', 'config.yaml'))).serve;
+  const settings = await readSettings(project, context, 'container');
+  await askTrust(project, settings, trustConfig, context);
+  return configOf(project, settings).serve;
+}
+
+/** What the command line says, and then the environment. */
+function named({ host, port }: Input, { env }: CliContext): Partial<Pick<Config['serve'], 'host' | 'port'>> {
+  const [wantedHost, wantedPort] = [host ?? env['HOST'], port ?? env['PORT']];
+  if (wantedPort !== undefined && !/^\d{1,5}$/.test(wantedPort))
+    throw libErrors.USAGE({ problem: `"${wantedPort}" is not a port.`, hint: 'Name a number from 0 to 65535.' });
+  return {
+    ...(wantedHost === undefined || wantedHost === '' ? {} : { host: wantedHost }),
+    ...(wantedPort === undefined ? {} : { port: Number(wantedPort) }),
+  };
+}
+
+const isOfThisMachine = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
+
+/** The image that has Node and the sandbox agent; it is built when it is missing or stale. */
+async function imageFor(engine: Engine, { json }: Input, context: CliContext): Promise<{ tag: string; id: string }> {
+  const request = { ...(await imageRequest(context)), project: null };
+  let { state } = await findRunImage(engine, request);
+  if (state.state !== 'fresh') {
+    const view = buildView(json ? context : { ...context, out: context.err }, json);
+    await makeImages(engine, { ...request, noCache: false, signal: context.interrupted }, view);
+    ({ state } = await findRunImage(engine, request));
+  }
+  if (state.state !== 'fresh') throw libErrors.INTERNAL({ what: 'the image is not fresh right after its build' });
+  return state;
+}
+
+function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,47 @@
+import type { FastifyReply } from 'fastify';
+
+/** Proxies end connections that are silent. */
+const HEARTBEAT_MS = 15_000;
+
+export interface EventStream {
+  /** Resolves when the reader has room for more; at once when it has gone. */
+  send(event: string, data: string): Promise<void>;
+  end(): void;
+  /** Fires when the reader has gone before the end. */
+  readonly gone: AbortSignal;
+}
+
+/** Server-sent events. A line end in the data begins a further `data:` line, so that no data can pass for an event. */
+export function openEventStream(reply: FastifyReply): EventStream {
+  reply.hijack();
+  const { raw } = reply;
+  const gone = new AbortController();
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  raw.flushHeaders();
+  const heartbeat = setInterval(() => raw.write(': alive\n\n'), HEARTBEAT_MS);
+  raw.once('close', () => {
+    clearInterval(heartbeat);
+    gone.abort();
+  });
+  raw.on('error', () => undefined);
+  return {
+    gone: gone.signal,
+    send: async (event, data) => {
+      const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
+      if (gone.signal.aborted || raw.write(`event: ${event}\n${lines.join('')}\n`)) return;
+      await new Promise<void>((resolve) => {
+        raw.once('drain', resolve);
+        gone.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    },
+    end: () => {
+      clearInterval(heartbeat);
+      raw.end();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+/** One endpoint, from which the server and its description are made. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With `:name` for parameters. */
+  readonly path: string;
+  readonly summary: string;
+  readonly body?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  /** The body of a success. */
+  readonly answer: z.ZodType;
+  readonly status?: 200 | 201;
+  /** Other ways to answer, by media type. */
+  readonly streams?: readonly string[];
+  /** The code names of the errors that it may answer with, beside those of every endpoint, by status. */
+  readonly refusals?: Readonly<Record<number, string>>;
+  handle(call: Call): Promise<unknown>;
+}
+
+export interface Call {
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly query: unknown;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** A route whose handler knows the types of its body and query. */
+export function route<Body extends z.ZodObject, Query extends z.ZodObject, Answer extends z.ZodType>(
+  wish: Omit<Route, 'body' | 'query' | 'answer' | 'handle'> & {
+    readonly body?: Body;
+    readonly query?: Query;
+    readonly answer: Answer;
+    handle(
+      call: Omit<Call, 'body' | 'query'> & { readonly body: z.infer<Body>; readonly query: z.infer<Query> },
+    ): Promise<z.infer<Answer> | typeof STREAMED>;
+  },
+): Route {
+  return wish;
+}
+
+/** The handler has written the answer itself. */
+export const STREAMED = Symbol('streamed');

@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { libErrors } from '../lib/index.ts';
+import { route } from './route.ts';
+import { createServer } from './server.ts';
+
+const HELLO = route({
+  method: 'POST',
+  path: '/hello/:name',
+  summary: 'Greets',
+  body: z.object({ times: z.number().int().max(3) }),
+  query: z.object({ loud: z.enum(['yes']).optional() }),
+  answer: z.object({ text: z.string() }),
+  handle: async ({ params, body }) => {
+    if (params['name'] === 'fault') throw new Error('a secret of the inside');
+    if (params['name'] === 'engine') throw libErrors.FILE_UNREADABLE({ file: '/x', reason: 'gone' });
+    return { text: `${params['name']} `.repeat(body.times) };
+  },
+});
+
+const faults: string[] = [];
+const serverWith = (tokens: ReadonlyMap<string, string> | null) =>
+  createServer({
+    routes: [HELLO],
+    guarding: { tokens, origins: [], isPublic: tokens !== null },
+    version: '1.2.3',
+    onFault: ({ code }) => faults.push(code),
+  });
+
+const TOKENS = new Map([['right-token-of-anna', 'anna']]);
+const headers = { host: 'localhost' };
+
+it('answers with what the route says, and checks what it is sent', async () => {
+  const server = serverWith(null);
+  const ask = (url: string, payload: object) => server.inject({ method: 'POST', url, payload, headers });
+  expect((await ask('/hello/ann', { times: 2 })).json()).toEqual({ text: 'ann ann ' });
+  expect((await ask('/hello/ann', { times: 'x' })).json()).toMatchObject({
+    code: 'BODY_INVALID',
+    detail: expect.stringContaining('times: '),
+  });
+  expect((await ask('/hello/ann?loud=no', { times: 1 })).statusCode).toBe(400);
+  expect((await ask('/hello/ann', {})).statusCode).toBe(400);
+  expect(
+    (
+      await server.inject({
+        method: 'POST',
+        url: '/hello/ann',
+        payload: '{',
+        headers: { ...headers, 'content-type': 'application/json' },
+      })
+    ).statusCode,
+  ).toBe(400);
+});
+
+it('shows nothing of a fault of its own, and logs it', async () => {
+  const server = serverWith(null);
+  const ask = (url: string) => server.inject({ method: 'POST', url, payload: { times: 1 }, headers });
+  const fault = await ask('/hello/fault');
+  expect([fault.statusCode, fault.json()]).toEqual([500, expect.objectContaining({ code: 'INTERNAL' })]);
+  expect((await ask('/hello/engine')).statusCode).toBe(500);
+  expect(faults).toEqual(['INTERNAL', 'FILE_UNREADABLE']);
+});
+
+it.each([
+  ['no token', undefined, 401],
+  ['a wrong one', 'Bearer wrong', 401],
+  ['another scheme', 'Basic right-token-of-anna', 401],
+  ['the right one', 'Bearer right-token-of-anna', 200],
+])('with tokens, a request with %s gets %s', async (_, authorization, status) => {
+  const more = authorization === undefined ? {} : { authorization };
+  const asked = {
+    method: 'POST',
+    url: '/hello/ann',
+    payload: { times: 1 },
+    headers: { host: 'any.example', ...more },
+  } as const;
+  const answer = await serverWith(TOKENS).inject(asked);
+  expect(answer.statusCode).toBe(status);
+  expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
+});
+
+it('describes itself', async () => {
+  const { paths, openapi } = (await serverWith(null).inject({ url: '/openapi.json', headers })).json();
+  expect(openapi).toBe('3.1.0');
+  expect(paths['/hello/{name}'].post).toMatchObject({
+    operationId: 'postHelloName',
+    parameters: [
+      { in: 'path', name: 'name', required: true },
+      { in: 'query', name: 'loud', required: false },
+    ],
+    requestBody: { required: true },
+    responses: { 200: {}, 400: {}, 401: {}, 500: {} },
+  });
+});

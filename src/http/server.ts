@@ -1,0 +1,114 @@
+import fastify from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { AppError, asAppError } from '../lib/index.ts';
+import { httpErrors } from './errors.ts';
+import { checkRequest } from './guard.ts';
+import type { Guarding } from './guard.ts';
+import { openApi } from './openapi.ts';
+import { STREAMED } from './route.ts';
+import type { Route } from './route.ts';
+
+/** Of a request; files come in several. */
+const BODY_BYTES = 32 * 1024 * 1024;
+/** For all of a request's headers and its body to come. */
+const REQUEST_MS = 60_000;
+
+/** The statuses of errors that are not the plain ones of their kind. */
+const STATUS: Readonly<Record<string, number>> = {
+  SESSION_UNKNOWN: 404,
+  SESSION_BUSY: 409,
+  SESSIONS_FULL: 503,
+  TOKEN_REFUSED: 401,
+  HOST_REFUSED: 403,
+  ORIGIN_REFUSED: 403,
+};
+
+interface ServerWishes {
+  readonly routes: readonly Route[];
+  readonly guarding: Guarding;
+  readonly version: string;
+  /** What is wrong with the server or the engine, for its log. */
+  readonly onFault: (error: AppError) => void;
+}
+
+/** Answers with what the routes say: each request is checked against their schemas. */
+export function createServer({ routes, guarding, version, onFault }: ServerWishes): FastifyInstance {
+  const server = fastify({ bodyLimit: BODY_BYTES, requestTimeout: REQUEST_MS, forceCloseConnections: true });
+  const answerError = (error: unknown, reply: FastifyReply): FastifyReply => {
+    const known = asKnown(error);
+    const status = statusOf(known, error);
+    if (status >= 500) onFault(known);
+    if (status === 401) void reply.header('www-authenticate', 'Bearer');
+    if (status === 503) void reply.header('retry-after', '5');
+    const { message, hint, code } = known;
+    return reply.status(status).send({ detail: message, code, ...(hint === undefined ? {} : { hint }) });
+  };
+  server.setErrorHandler((error: FastifyError, _request, reply) => answerError(error, reply));
+  server.setNotFoundHandler((request, reply) =>
+    reply
+      .status(404)
+      .send({ detail: `There is no ${request.method} ${request.url.slice(0, 200)}.`, code: 'NOT_FOUND' }),
+  );
+  server.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-content-type-options', 'nosniff');
+    answerPages(request, reply, guarding.origins);
+    // A browser asks before it sends a page's request, without a token.
+    if (request.method === 'OPTIONS') return reply.status(204).send();
+    checkRequest(request, guarding);
+  });
+  for (const route of routes) add(server, route);
+  const description = openApi(routes, version);
+  server.get('/openapi.json', () => description);
+  return server;
+}
+
+/** Lets pages of these origins read the answers. */
+function answerPages({ headers }: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
+  void reply.header('vary', 'origin');
+  if (headers.origin === undefined || !origins.includes(headers.origin)) return;
+  void reply.headers({
+    'access-control-allow-origin': headers.origin,
+    'access-control-allow-methods': 'GET, POST, DELETE',
+    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-max-age': '600',
+  });
+}
+
+function add(server: FastifyInstance, { method, path, body, query, status = 200, handle }: Route): void {
+  server.route({
+    method,
+    url: path,
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const answer = await handle({
+        params: request.params as Record<string, string>,
+        body: body === undefined ? undefined : checked(body, request.body, 'body'),
+        query: query === undefined ? undefined : checked(query, request.query, 'query'),
+        request,
+        reply,
+      });
+      return answer === STREAMED ? reply : reply.status(status).send(answer);
+    },
+  });
+}
+
+/** Throws BODY_INVALID with all that is wrong. */
+function checked(schema: z.ZodObject, value: unknown, where: string): unknown {
+  const { data, error } = schema.safeParse(value);
+  if (error === undefined) return data;
+  const problems = error.issues.map(({ path, message }) => `${path.join('.') || where}: ${message}`);
+  throw httpErrors.BODY_INVALID({ where, problems });
+}
+
+/** An error of fastify's own says what is wrong with the request, by its status. */
+function asKnown(error: unknown): AppError {
+  const { statusCode = 500, message } = error as Partial<FastifyError>;
+  if (error instanceof AppError || statusCode >= 500) return asAppError(error);
+  return httpErrors.BODY_INVALID({ where: 'request', problems: [String(message)] });
+}
+
+function statusOf(known: AppError, error: unknown): number {
+  const { statusCode } = error as Partial<FastifyError>;
+  if (!(error instanceof AppError) && statusCode !== undefined) return statusCode;
+  return STATUS[known.code] ?? (known.exit === 2 ? 400 : 500);
+}

@@ -1,0 +1,230 @@
+import { StringDecoder } from 'node:string_decoder';
+import { constants } from 'node:os';
+import type { z } from 'zod';
+import { bodies } from '../protocol/index.ts';
+import { captureOutput } from '../sandbox/index.ts';
+import type { Executed, SessionFacts, Sessions } from '../sandbox/index.ts';
+import { openEventStream } from './event-stream.ts';
+import { route, STREAMED } from './route.ts';
+import type { Call, Route } from './route.ts';
+
+const DEFAULT_TIMEOUT_S = 600;
+/** Of each stream, in an answer that is not streamed. */
+const OUTPUT_BYTES = 1024 * 1024;
+const FILE_BYTES = 16 * 1024 * 1024;
+const TIMED_OUT = 124;
+
+const GONE = { 404: 'SESSION_UNKNOWN' } as const;
+const BUSY = { ...GONE, 409: 'SESSION_BUSY' } as const;
+
+/** Sessions: a container each, with a working directory that lasts. */
+export function sessionRoutes(sessions: Sessions): readonly Route[] {
+  return [...lifeRoutes(sessions), ...commandRoutes(sessions), ...fileRoutes(sessions)];
+}
+
+function lifeRoutes(sessions: Sessions): readonly Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/sessions',
+      summary: 'Open a session',
+      body: bodies.newSession,
+      answer: bodies.session,
+      refusals: { 400: 'RUNTIME_UNKNOWN', 503: 'SESSIONS_FULL' },
+      handle: async ({ body }) => nameOf(await sessions.create(body.project_id, body.runtime_type)),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/sessions',
+      summary: 'The open sessions',
+      answer: bodies.sessionList,
+      handle: async () => ({ sessions: sessions.list().map(factsOf) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/sessions/:id',
+      summary: 'One session',
+      answer: bodies.sessionFacts,
+      refusals: GONE,
+      handle: async ({ params }) => factsOf(sessions.facts(idOf(params))),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/v1/sessions/:id',
+      summary: 'End a session, with its container and its workspace',
+      answer: bodies.destroyed,
+      refusals: GONE,
+      handle: async ({ params }) => {
+        await sessions.destroy(idOf(params));
+        return { destroyed: true as const };
+      },
+    }),
+  ];
+}
+
+function commandRoutes(sessions: Sessions): readonly Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/sessions/:id/exec',
+      summary: 'Run a command in the working directory of the session',
+      body: bodies.exec,
+      answer: bodies.execResult,
+      streams: ['text/event-stream'],
+      refusals: BUSY,
+      handle: (call) => execute(sessions, call),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/sessions/:id/kill',
+      summary: 'End the running command',
+      answer: bodies.killed,
+      refusals: GONE,
+      handle: async ({ params }) => ({ killed: await sessions.kill(idOf(params)) }),
+    }),
+  ];
+}
+
+function fileRoutes(sessions: Sessions): readonly Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/sessions/:id/upload',
+      summary: 'Write files into the workspace, and remove some',
+      body: bodies.upload,
+      answer: bodies.uploaded,
+      refusals: { ...GONE, 400: 'PATH_REFUSED' },
+      handle: ({ params, body }) => sync(sessions, idOf(params), body),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/sessions/:id/fs',
+      summary: 'Read a file of the workspace',
+      query: bodies.fileQuery,
+      answer: bodies.fileContent,
+      refusals: { ...GONE, 400: 'PATH_REFUSED' },
+      handle: async ({ params, query }) => {
+        const files = await sessions.files(idOf(params));
+        const { content, size } = await files.read(query.path, FILE_BYTES);
+        const encoding = query.encoding ?? 'utf8';
+        return { content: content.toString(encoding), size, encoding };
+      },
+    }),
+  ];
+}
+
+const idOf = (params: Call['params']): string => params['id'] ?? '';
+
+type ExecCall = Omit<Call, 'body'> & { readonly body: z.infer<typeof bodies.exec> };
+
+async function execute(
+  sessions: Sessions,
+  call: ExecCall,
+): Promise<z.infer<typeof bodies.execResult> | typeof STREAMED> {
+  const { params, body, request, reply } = call;
+  const wish = {
+    command: body.command,
+    timeoutMs: (body.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000,
+    resetCwd: body.reset_cwd ?? false,
+    env: body.env ?? {},
+  };
+  if (request.headers.accept?.includes('text/event-stream') === true) {
+    // Refused with a status as long as that is possible.
+    if (sessions.facts(idOf(params)).busy) await sessions.exec(idOf(params), wish, () => undefined);
+    await stream(sessions, idOf(params), wish, reply);
+    return STREAMED;
+  }
+  // A client that has gone does not wait for the end.
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) void sessions.kill(idOf(params)).catch(() => undefined);
+  });
+  const output = captureOutput(OUTPUT_BYTES);
+  const end = await sessions.exec(idOf(params), wish, output.sink);
+  const [stdout, stderr] = [output.text('stdout'), output.text('stderr')];
+  const facts = endOf(end);
+  return {
+    ok: facts.exit_code === 0,
+    stdout: stdout.text,
+    stderr: stderr.text,
+    stdout_truncated: stdout.isCut,
+    stderr_truncated: stderr.isCut,
+    ...facts,
+  };
+}
+
+async function stream(
+  sessions: Sessions,
+  id: string,
+  wish: Parameters<Sessions['exec']>[1],
+  reply: Call['reply'],
+): Promise<void> {
+  const events = openEventStream(reply);
+  const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  events.gone.addEventListener('abort', () => void sessions.kill(id).catch(() => undefined), { once: true });
+  try {
+    const end = await sessions.exec(id, wish, (kind, bytes) => {
+      const text = decoders[kind].write(bytes);
+      return text === '' ? undefined : events.send(kind, text);
+    });
+    for (const kind of ['stdout', 'stderr'] as const) {
+      const rest = decoders[kind].end();
+      if (rest !== '') await events.send(kind, rest);
+    }
+    await events.send('exit', JSON.stringify(endOf(end)));
+  } catch (error) {
+    await events.send('error', JSON.stringify({ detail: error instanceof Error ? error.message : String(error) }));
+  } finally {
+    events.end();
+  }
+}
+
+function endOf(end: Executed): z.infer<typeof bodies.execEnd> {
+  return {
+    exit_code: exitCode(end),
+    cwd: end.cwd,
+    duration_ms: Math.round(end.durationMs),
+    timed_out: end.endedBy === 'timeout',
+    killed: end.endedBy === 'killed',
+    cpu_ms: Math.round(end.cpuMs * 10) / 10,
+    memory_peak_mb: Math.round((end.peakBytes / 1024 ** 2) * 10) / 10,
+    out_of_memory: end.outOfMemory,
+    workspace_lost: end.isWorkspaceNew,
+  };
+}
+
+/** As a shell says it. */
+function exitCode({ endedBy, code, signal }: Executed): number {
+  if (endedBy === 'timeout') return TIMED_OUT;
+  if (code !== null) return code;
+  const number = constants.signals[signal as NodeJS.Signals] ?? 0;
+  return signal === null ? 126 : 128 + number;
+}
+
+async function sync(
+  sessions: Sessions,
+  id: string,
+  { files, delete: removed = [] }: z.infer<typeof bodies.upload>,
+): Promise<z.infer<typeof bodies.uploaded>> {
+  const workspace = await sessions.files(id);
+  for (const file of removed) await workspace.remove(file);
+  for (const { path, content, encoding = 'utf8', executable = false } of files)
+    await workspace.write(path, Buffer.from(content, encoding), executable);
+  return { synced: files.length, deleted: removed.length };
+}
+
+function nameOf({ id, workspace }: SessionFacts): z.infer<typeof bodies.session> {
+  return { session_id: id, workspace_path: workspace };
+}
+
+function factsOf(facts: SessionFacts): z.infer<typeof bodies.sessionFacts> {
+  const { project, runtime, cwd, busy, createdAt, lastUsedAt } = facts;
+  return {
+    ...nameOf(facts),
+    project_id: project,
+    runtime_type: runtime,
+    cwd,
+    busy,
+    created_at: new Date(createdAt).toISOString(),
+    last_used_at: new Date(lastUsedAt).toISOString(),
+  };
+}

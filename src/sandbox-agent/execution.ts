@@ -1,0 +1,146 @@
+import { readlinkSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { sleep, startTimer } from '../lib/index.ts';
+import { encodeFrame, encodeJson, FRAME } from '../protocol/index.ts';
+import type { SandboxEnd, StartWish } from '../protocol/index.ts';
+import { asUser, endAll, signalAll } from './as-user.ts';
+import { launch } from './launch.ts';
+import type { Program } from './launch.ts';
+import type { OutputPipes } from './pipes.ts';
+import { measureUser } from './usage.ts';
+
+/** Of one frame. */
+const CHUNK_BYTES = 64 * 1024;
+/** How long a pipe that another process still has may be silent before its rest is given up. */
+const SILENT_MS = 200;
+/** A working directory is read from its pipe up to this length. */
+const LONGEST_PATH = 4096;
+
+export interface Execution {
+  credit(bytes: number): void;
+  kill(): void;
+  /** Resolves when it and all that it started have ended, and all its output is sent. */
+  readonly done: Promise<void>;
+}
+
+type Send = (frame: Buffer) => void;
+
+interface Outlet {
+  readonly send: Send;
+  /** Processes of the user could not be killed. */
+  readonly onStuck: () => void;
+}
+
+/** Runs a program as its user. Everything of that user ends with it. */
+export function startExecution(id: number, wish: StartWish, pipes: OutputPipes, { send, onStuck }: Outlet): Execution {
+  const started = performance.now();
+  const flow = createFlow(id, wish.credit, pipes, send);
+  const child = launch(wish, pipes);
+  send(encodeFrame(FRAME.begun, id, Buffer.alloc(0)));
+  const usage = measureUser(wish.uid);
+  const folder = watchFolder(child, wish.uid);
+  let endedBy: SandboxEnd['endedBy'] = 'itself';
+  const stop = (why: 'timeout' | 'killed'): void => {
+    if (endedBy !== 'itself') return;
+    endedBy = why;
+    usage.look();
+    signalAll(wish.uid, 'SIGTERM');
+    force = startTimer(wish.graceMs, () => signalAll(wish.uid, 'SIGKILL'));
+  };
+  let force: ReturnType<typeof startTimer> | undefined;
+  const limit = wish.timeoutMs === null ? undefined : startTimer(wish.timeoutMs, () => stop('timeout'));
+  const run = async (): Promise<void> => {
+    const left = await leaderEnd(child);
+    limit?.cancel();
+    const isClean = await endAll(wish.uid);
+    force?.cancel();
+    const durationMs = performance.now() - started;
+    const used = usage.end();
+    pipes.release(await flow.drained());
+    const cwd = await folder.end();
+    send(
+      encodeJson(FRAME.end, id, {
+        ...left,
+        endedBy: left.problem === null ? endedBy : 'not-started',
+        cwd,
+        durationMs,
+        ...used,
+      }),
+    );
+    // Processes that cannot be killed would be the next program's neighbours.
+    if (!isClean) onStuck();
+  };
+  return { credit: flow.credit, kill: () => stop('killed'), done: run() };
+}
+
+function leaderEnd(child: Program): Promise<Pick<SandboxEnd, 'code' | 'signal' | 'problem'>> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal, problem: null }));
+    child.once('error', (error) => resolve({ code: null, signal: null, problem: error.message }));
+  });
+}
+
+/** Sends output as far as the host takes it. */
+function createFlow(id: number, first: number, { stdout, stderr }: OutputPipes, send: Send) {
+  let credit = first;
+  let heardAt = performance.now();
+  const streams = [stdout, stderr];
+  const take = (kind: typeof FRAME.stdout | typeof FRAME.stderr, stream: Socket): Promise<true> => {
+    stream.on('data', (bytes: Buffer) => {
+      heardAt = performance.now();
+      credit -= bytes.length;
+      for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
+        send(encodeFrame(kind, id, bytes.subarray(at, at + CHUNK_BYTES)));
+      if (credit <= 0) streams.forEach((each) => each.pause());
+    });
+    stream.on('error', () => undefined);
+    return new Promise((resolve) => stream.once('end', () => resolve(true)));
+  };
+  const ends = Promise.all([take(FRAME.stdout, stdout), take(FRAME.stderr, stderr)]);
+  return {
+    credit: (bytes: number): void => {
+      const before = credit;
+      credit += bytes;
+      if (before <= 0 && credit > 0) streams.forEach((stream) => stream.resume());
+    },
+    /** True when the pipes are at their end; false when another process still has them. */
+    drained: async (): Promise<boolean> => {
+      const ended = ends.then(() => true);
+      for (;;) {
+        if (await Promise.race([ended, sleep(SILENT_MS).then(() => false)])) return true;
+        if (credit > 0 && performance.now() - heardAt >= SILENT_MS) return false;
+      }
+    },
+  };
+}
+
+/** The program's working directory: as its shell reports it at its end, or else as it was last seen. */
+function watchFolder(child: Program, uid: number): { end(): Promise<string | null> } {
+  const reports = child.stdio[3] as Socket;
+  let report = '';
+  let seen: string | null = null;
+  reports.on('data', (bytes: Buffer) => (report = (report + bytes.toString('utf8')).slice(-LONGEST_PATH)));
+  reports.on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => reports.once('close', () => resolve()));
+  const look = (): void => {
+    seen = folderOf(child.pid, uid) ?? seen;
+  };
+  const timer = setInterval(look, 50);
+  return {
+    end: async () => {
+      clearInterval(timer);
+      await Promise.race([closed, sleep(SILENT_MS)]);
+      reports.destroy();
+      const [said = ''] = /\/[^\n]*(?=\n$)/.exec(report) ?? [];
+      return said === '' ? seen : said;
+    },
+  };
+}
+
+function folderOf(pid: number | undefined, uid: number): string | undefined {
+  try {
+    return asUser(uid, () => readlinkSync(`/proc/${pid}/cwd`));
+  } catch {
+    return undefined;
+  }
+}

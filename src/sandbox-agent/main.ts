@@ -1,0 +1,50 @@
+import path from 'node:path';
+import { createFrameReader, encodeJson, FRAME, SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
+import type { FileCall, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
+import { isAloneAsRoot } from '../supervise/index.ts';
+import { startExecution } from './execution.ts';
+import type { Execution } from './execution.ts';
+import { createFiles } from './files.ts';
+import { createPipePool } from './pipes.ts';
+
+const STUCK = 70;
+
+const send = (frame: Buffer): void => void process.stdout.write(frame);
+const outlet = { send, onStuck: () => process.exit(STUCK) };
+
+/**
+ * Runs programs in a sandbox for a host that it knows by its stdin and stdout alone. It is root with the rights to be other
+ * users and to signal them, and with no other right: no program that it starts can signal it, trace it or write to it.
+ */
+async function main(): Promise<void> {
+  // Elsewhere it would kill every process of the machine.
+  if (!isAloneAsRoot(process.env[SANDBOX_MARK] !== undefined)) throw new Error('this program runs only in a sandbox');
+  process.setgroups?.([]);
+  // Without a host there is no work. The container ends with this process, and all that runs in it.
+  for (const event of ['end', 'error']) process.stdin.once(event, () => process.exit(0));
+  const pipes = await createPipePool(path.posix.join(SANDBOX.own, 'pipes'));
+  const files = createFiles();
+  const running = new Map<number, Execution>();
+  const start = (id: number, wish: StartWish): void => {
+    const pair = pipes.take();
+    if (pair === undefined) return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));
+    const execution = startExecution(id, wish, pair, outlet);
+    running.set(id, execution);
+    void execution.done.then(() => running.delete(id));
+  };
+  const take = ({ kind, id, payload }: Frame): void => {
+    if (kind === FRAME.start) start(id, JSON.parse(payload.toString()) as StartWish);
+    else if (kind === FRAME.kill) running.get(id)?.kill();
+    else if (kind === FRAME.credit) running.get(id)?.credit(payload.readUInt32BE(0));
+    else if (kind === FRAME.call) send(encodeJson(FRAME.answer, id, files(JSON.parse(payload.toString()) as FileCall)));
+  };
+  process.stdin.on('data', createFrameReader(take));
+  send(encodeJson(FRAME.ready, 0, {}));
+}
+
+function notStarted(problem: string): SandboxEnd {
+  const none = { code: null, signal: null, cwd: null, durationMs: 0, cpuMs: 0, peakBytes: 0, outOfMemory: false };
+  return { ...none, endedBy: 'not-started', problem };
+}
+
+await main();

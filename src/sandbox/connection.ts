@@ -1,0 +1,160 @@
+import type { Attachment } from '../engines/index.ts';
+import { readJson } from '../lib/index.ts';
+import {
+  createFrameReader,
+  encodeCredit,
+  encodeFrame,
+  encodeJson,
+  FRAME,
+  fileAnswer,
+  sandboxEnd,
+} from '../protocol/index.ts';
+import type { FileAnswer, FileCall, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
+import { sandboxErrors } from './errors.ts';
+
+/** How much output of one execution is under way at a time: what a slow reader costs. */
+const WINDOW_BYTES = 256 * 1024;
+/** What an agent prints on stderr is a fault of its own: this much of it is kept, for the error. */
+const COMPLAINT_CHARS = 2000;
+/** The number of the first frame, which no execution has. */
+const HELLO = 0;
+const NO_PROTOCOL = 'its agent does not keep to the protocol';
+
+export type Stream = 'stdout' | 'stderr';
+
+/** Takes output. While its promise is pending, the program is slowed down. */
+export type OutputSink = (stream: Stream, bytes: Buffer) => void | Promise<void>;
+
+export type ProgramWish = Omit<StartWish, 'credit'>;
+
+export interface Running {
+  kill(): void;
+  /** Whether its agent has said so. */
+  hasBegun(): boolean;
+  /** Rejects with SANDBOX_GONE. */
+  readonly end: Promise<SandboxEnd>;
+}
+
+/** What the host says to the agent of one sandbox. */
+export interface Connection {
+  /** Rejects with SANDBOX_GONE when the agent ends before. */
+  readonly ready: Promise<void>;
+  run(wish: ProgramWish, sink: OutputSink): Running;
+  /** Rejects with SANDBOX_GONE. */
+  files(call: FileCall): Promise<FileAnswer>;
+  /** Ends the agent, and with it the container. */
+  close(): void;
+  isOver(): boolean;
+  /** Resolves when no agent answers any more. */
+  readonly gone: Promise<unknown>;
+}
+
+/** Nothing that the agent says is believed further than its form allows: the host's numbers tell which execution it is about. */
+export function connect(attachment: Attachment): Connection {
+  const waiters = createWaiters(attachment.close);
+  const { stdin } = attachment;
+  const send = (frame: Buffer): void => void (stdin.writable && stdin.write(frame));
+  const ready = waiters.wait<void>(
+    HELLO,
+    (resolve) =>
+      ({ kind }) =>
+        kind === FRAME.ready && resolve(),
+  );
+  ready.catch(() => undefined);
+  const gone = listen(attachment, waiters);
+  return {
+    ready,
+    gone,
+    isOver: waiters.isOver,
+    close: () => waiters.fail('it was closed'),
+    run: (wish, sink) => run(wish, sink, waiters, send),
+    files: (call) => {
+      const id = waiters.nextId();
+      send(encodeJson(FRAME.call, id, call));
+      return waiters.wait(id, (resolve) => ({ kind, payload }) => {
+        if (kind === FRAME.answer) resolve(waiters.read(fileAnswer, payload));
+      });
+    },
+  };
+}
+
+function run(wish: ProgramWish, sink: OutputSink, waiters: Waiters, send: (frame: Buffer) => void): Running {
+  const id = waiters.nextId();
+  let begun = false;
+  const output = (stream: Stream, bytes: Buffer): void => {
+    const more = (): void => send(encodeCredit(id, bytes.length));
+    const taken = sink(stream, bytes);
+    if (taken === undefined) more();
+    else void taken.then(more, more);
+  };
+  send(encodeJson(FRAME.start, id, { ...wish, credit: WINDOW_BYTES }));
+  const end = waiters.wait<SandboxEnd>(id, (resolve) => ({ kind, payload }) => {
+    if (kind === FRAME.begun) begun = true;
+    else if (kind === FRAME.stdout) output('stdout', payload);
+    else if (kind === FRAME.stderr) output('stderr', payload);
+    else if (kind === FRAME.end) resolve(waiters.read(sandboxEnd, payload));
+  });
+  return { kill: () => send(encodeFrame(FRAME.kill, id, Buffer.alloc(0))), hasBegun: () => begun, end };
+}
+
+/** Hands the agent's frames to those that wait for them. Resolves when no more come. */
+function listen({ stdin, stdout, stderr }: Attachment, waiters: Waiters): Promise<void> {
+  const read = createFrameReader(waiters.take);
+  let complaint = '';
+  stdout.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk);
+    } catch {
+      waiters.fail(NO_PROTOCOL);
+    }
+  });
+  stderr.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString('utf8')).slice(0, COMPLAINT_CHARS);
+  });
+  for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined);
+  return new Promise((resolve) => {
+    stdout.once('close', () => {
+      waiters.fail(complaint.trim() || 'its container is gone');
+      resolve();
+    });
+  });
+}
+
+type Take = (frame: Frame) => unknown;
+type Waiters = ReturnType<typeof createWaiters>;
+
+/** Those that wait for frames, by the number of their execution or call. */
+function createWaiters(onFailure: () => void) {
+  const waiting = new Map<number, { readonly take: Take; readonly fail: (error: Error) => void }>();
+  let last = HELLO;
+  let over: Error | undefined;
+  const fail = (reason: string): Error => {
+    if (over !== undefined) return over;
+    over = sandboxErrors.SANDBOX_GONE({ reason });
+    for (const each of waiting.values()) each.fail(over);
+    waiting.clear();
+    onFailure();
+    return over;
+  };
+  return {
+    fail,
+    isOver: (): boolean => over !== undefined,
+    nextId: (): number => ++last,
+    take: (frame: Frame): void => void waiting.get(frame.id)?.take(frame),
+    wait: <Answer>(id: number, begin: (resolve: (answer: Answer) => void) => Take): Promise<Answer> =>
+      new Promise((resolve, reject) => {
+        if (over !== undefined) return reject(over);
+        const settle = (answer: Answer): void => {
+          waiting.delete(id);
+          resolve(answer);
+        };
+        waiting.set(id, { take: begin(settle), fail: reject });
+      }),
+    /** Throws SANDBOX_GONE, and ends the connection, when the payload is not as it should be. */
+    read: <Value>(schema: Parameters<typeof readJson<Value>>[0], payload: Buffer): Value => {
+      const value = readJson(schema, payload.toString('utf8'));
+      if (value === undefined) throw fail(NO_PROTOCOL);
+      return value;
+    },
+  };
+}

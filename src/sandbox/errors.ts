@@ -1,0 +1,46 @@
+import { defineErrors } from '../lib/app-error.ts';
+
+export const sandboxErrors = defineErrors({
+  SESSION_UNKNOWN: {
+    kind: 'usage',
+    example: { session: 'session_1234abcd' },
+    message: (f) => `There is no session ${f.session}.`,
+    hint: () => 'GET /v1/sessions lists the open ones; a session ends when it was idle for its time to live.',
+  },
+  SESSION_BUSY: {
+    kind: 'usage',
+    example: { session: 'session_1234abcd' },
+    message: (f) => `The session ${f.session} is running a command, and runs one at a time.`,
+    hint: () => 'Wait for its end, end it with /kill, or open another session.',
+  },
+  SESSIONS_FULL: {
+    kind: 'environment',
+    example: { limit: 16 },
+    message: (f) => `There are ${f.limit} sessions open, and no more are allowed.`,
+    hint: () => 'End one with DELETE, or try again later.',
+  },
+  RUNTIME_UNKNOWN: {
+    kind: 'usage',
+    example: { runtime: 'perl', known: ['node', 'python', 'shell'] },
+    message: (f) => `There is no runtime "${f.runtime}": there are ${f.known.join(', ')}.`,
+    hint: () => 'Name one of them as runtime_type.',
+  },
+  PATH_REFUSED: {
+    kind: 'usage',
+    example: { path: '../etc/passwd', reason: 'it leads out of the workspace' },
+    message: (f) => `The path ${f.path} cannot be used: ${f.reason}.`,
+    hint: () => 'Paths are relative to the workspace, without "..", and no link on the way is followed.',
+  },
+  SANDBOX_GONE: {
+    kind: 'environment',
+    example: { reason: 'its container was killed' },
+    message: (f) => `The sandbox has ended: ${f.reason}.`,
+    hint: () => 'Send the request again: a new sandbox is made.',
+  },
+  SANDBOX_NOT_READY: {
+    kind: 'environment',
+    example: { image: 'python:3.10-slim', reason: 'its container ended with exit status 127' },
+    message: (f) => `A sandbox of the image ${f.image} could not be made ready: ${f.reason}.`,
+    hint: () => 'The image needs sh, mkfifo and the C library of Debian or Ubuntu (not musl).',
+  },
+});

@@ -1,0 +1,124 @@
+import { tmpfs } from '../containers/index.ts';
+import type { ContainerWish, Containers, Owner, StartedContainer, Upkeep } from '../containers/index.ts';
+import type { Attachment } from '../engines/index.ts';
+import { hasCode, within } from '../lib/index.ts';
+import { SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
+import { connect } from './connection.ts';
+import type { Connection } from './connection.ts';
+import { sandboxErrors } from './errors.ts';
+
+/** For the agent's own threads: they count among the processes of the container. */
+const AGENT_PROCESSES = 16;
+const OWN_BYTES = 1024 ** 2;
+const READY_MS = 60_000;
+
+export interface SandboxLimits {
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  /** Of the workspace, which is in memory and counts as memory. */
+  readonly diskBytes: number;
+  readonly processes: number;
+}
+
+export interface SandboxWish {
+  readonly image: string;
+  readonly name: string;
+  /** One life of one sandbox. */
+  readonly session: string;
+  readonly role: string;
+  /** What programs run as. */
+  readonly uid: number;
+  readonly limits: SandboxLimits;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface SandboxHome {
+  readonly owner: Owner;
+  readonly containers: Containers;
+  /** The volume with Node and the agent. */
+  readonly runtime: string;
+}
+
+export interface Sandbox extends Pick<Connection, 'run' | 'files' | 'isOver'> {
+  readonly containerId: string;
+  close(): Promise<void>;
+}
+
+/** Starts a container with an agent in it that can run programs. Throws SANDBOX_NOT_READY. */
+export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promise<Sandbox> {
+  let connection: Connection | undefined;
+  const keep = (attachment: Attachment): ReturnType<Upkeep['keep']> => {
+    connection = connect(attachment);
+    return { ended: connection.gone, settled: async () => undefined };
+  };
+  const upkeep = upkeepOf(wish.limits, keep);
+  const info = await home.containers.start(Promise.resolve(containerWish(home, wish, upkeep)));
+  const container: StartedContainer = { owner: home.owner, id: info.id, createdAt: info.createdAt, upkeep };
+  if (connection === undefined) throw new Error(`container ${info.id} was started and not attached to`);
+  const { run, files, isOver, ready } = connection;
+  const close = async (): Promise<void> => {
+    connection?.close();
+    await home.containers.stop(container, 0);
+  };
+  try {
+    if (
+      (await within(
+        READY_MS,
+        ready.then(() => true),
+      )) !== true
+    )
+      throw sandboxErrors.SANDBOX_NOT_READY({ image: wish.image, reason: 'its agent does not answer' });
+  } catch (error) {
+    await close();
+    if (!hasCode(error, sandboxErrors.SANDBOX_GONE)) throw error;
+    throw sandboxErrors.SANDBOX_NOT_READY({ image: wish.image, reason: error.facts.reason });
+  }
+  return { containerId: info.id, run, files, isOver, close };
+}
+
+function upkeepOf({ memoryBytes }: SandboxLimits, keep: Upkeep['keep']): Upkeep {
+  return {
+    disk: null,
+    memoryBytes,
+    keep,
+    // Its agent ends with the connection.
+    resume: () => ({ ended: new Promise(() => undefined), settled: async () => undefined }),
+    empty: async () => undefined,
+  };
+}
+
+function containerWish({ owner, runtime }: SandboxHome, wish: SandboxWish, upkeep: Upkeep): ContainerWish {
+  const { image, name, session, role, uid, limits, labels } = wish;
+  const own = { uid, gid: uid };
+  return {
+    owner,
+    role,
+    session,
+    labels,
+    // The engine may still be removing the container before it.
+    names: [name, `${name}-${session.slice(0, 8)}`],
+    image,
+    command: [`${SANDBOX.runtime}/node`, `${SANDBOX.runtime}/sandbox-agent.mjs`],
+    env: { [SANDBOX_MARK]: '1' },
+    ...own,
+    switchesUsers: true,
+    workdir: '/',
+    hostname: 'sandbox',
+    mounts: [
+      { kind: 'volume', name: runtime, target: SANDBOX.runtime, readOnly: true },
+      tmpfs(SANDBOX.own, 0o700, { bytes: OWN_BYTES, uid: 0, gid: 0 }),
+      tmpfs(SANDBOX.workspace, 0o755, { bytes: limits.diskBytes, ...own }),
+      tmpfs(SANDBOX.home, 0o700, { bytes: limits.diskBytes, ...own }),
+      tmpfs(SANDBOX.tmp, 0o1777, { bytes: limits.diskBytes, uid: 0, gid: 0 }),
+    ],
+    network: 'none',
+    client: null,
+    memoryBytes: limits.memoryBytes,
+    cpus: limits.cpus,
+    pids: limits.processes + AGENT_PROCESSES,
+    fileBytes: limits.diskBytes,
+    runtime: null,
+    firstLine: null,
+    upkeep,
+  };
+}

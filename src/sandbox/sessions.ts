@@ -1,0 +1,244 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import type { Engine } from '../engines/index.ts';
+import { hasCode, randomId } from '../lib/index.ts';
+import { SANDBOX } from '../protocol/index.ts';
+import type { SandboxEnd } from '../protocol/index.ts';
+import type { OutputSink, Running } from './connection.ts';
+import { sandboxErrors } from './errors.ts';
+import { defaultCommand } from './runtimes.ts';
+import type { Runtime, Runtimes } from './runtimes.ts';
+import { startSandbox } from './sandbox.ts';
+import type { Sandbox, SandboxHome, SandboxLimits } from './sandbox.ts';
+import { workspaceFiles } from './workspace.ts';
+
+const GRACE_MS = 5000;
+/** On a container of a session. */
+export const SESSION_ROLE = 'session';
+
+export interface SessionSettings {
+  readonly runtimes: Runtimes;
+  readonly limits: SandboxLimits;
+  /** What programs run as. */
+  readonly uid: number;
+  /** How many may be open. */
+  readonly most: number;
+  /** How long an idle one stays open. */
+  readonly ttlMs: number;
+}
+
+export interface ExecWish {
+  /** Undefined: the set-up and the default command of the runtime. */
+  readonly command: string | undefined;
+  readonly timeoutMs: number;
+  readonly resetCwd: boolean;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface SessionFacts {
+  readonly id: string;
+  readonly project: string;
+  readonly runtime: string;
+  readonly workspace: string;
+  readonly cwd: string;
+  readonly busy: boolean;
+  readonly createdAt: number;
+  readonly lastUsedAt: number;
+}
+
+/** Of a command: how it has ended, and whether its container was a new one, with nothing in its workspace. */
+export interface Executed extends SandboxEnd {
+  readonly cwd: string;
+  readonly isWorkspaceNew: boolean;
+}
+
+interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'lastUsedAt'> {
+  readonly kind: Runtime;
+  cwd: string;
+  lastUsedAt: number;
+  /** Undefined before its first start. */
+  sandbox: Promise<Sandbox> | undefined;
+  /** Undefined also while its sandbox is being made. */
+  running: Running | undefined;
+  /** Resolves with its end; undefined when no command is asked for. */
+  command: Promise<unknown> | undefined;
+  isToBeKilled: boolean;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+/** Sessions: each has a container of its own, a working directory that lasts, and runs one command at a time. */
+export function createSessions(engine: Engine, home: SandboxHome, settings: SessionSettings) {
+  const parts: Parts = { engine, home, settings, open: new Map() };
+  const of = (id: string): Session => sessionOf(parts, id);
+  return {
+    create: (project: string, runtime: string): Promise<SessionFacts> => create(parts, project, runtime),
+    list: (): SessionFacts[] => [...parts.open.values()].map(factsOf),
+    facts: (id: string): SessionFacts => factsOf(of(id)),
+    exec: (id: string, wish: ExecWish, sink: OutputSink): Promise<Executed> => exec(parts, of(id), wish, sink),
+    /** False when nothing runs. */
+    kill: async (id: string): Promise<boolean> => {
+      const session = of(id);
+      if (session.command === undefined) return false;
+      session.isToBeKilled = true;
+      session.running?.kill();
+      await session.command.catch(() => undefined);
+      return true;
+    },
+    files: async (id: string): Promise<ReturnType<typeof workspaceFiles>> => {
+      const session = of(id);
+      const { sandbox } = await sandboxOf(parts, session);
+      return workspaceFiles(sandbox, session.workspace, settings.uid);
+    },
+    destroy: (id: string): Promise<void> => close(parts, of(id)),
+    /** Ends the sessions that were idle for too long. */
+    expire: async (): Promise<void> => {
+      const now = Date.now();
+      const idle = [...parts.open.values()].filter(
+        ({ command, lastUsedAt }) => command === undefined && now - lastUsedAt > settings.ttlMs,
+      );
+      await Promise.all(idle.map((session) => close(parts, session)));
+    },
+    closeAll: async (): Promise<void> => {
+      await Promise.all([...parts.open.values()].map((session) => close(parts, session)));
+    },
+  };
+}
+
+interface Parts {
+  readonly engine: Engine;
+  readonly home: SandboxHome;
+  readonly settings: SessionSettings;
+  readonly open: Map<string, Session>;
+}
+
+function sessionOf({ open }: Parts, id: string): Session {
+  const session = open.get(id);
+  if (session === undefined) throw sandboxErrors.SESSION_UNKNOWN({ session: id });
+  session.lastUsedAt = Date.now();
+  return session;
+}
+
+async function create(parts: Parts, project: string, runtime: string): Promise<SessionFacts> {
+  const { settings, open } = parts;
+  const kind = Object.hasOwn(settings.runtimes, runtime) ? settings.runtimes[runtime] : undefined;
+  if (kind === undefined)
+    throw sandboxErrors.RUNTIME_UNKNOWN({ runtime, known: Object.keys(settings.runtimes).toSorted() });
+  if (open.size >= settings.most) throw sandboxErrors.SESSIONS_FULL({ limit: settings.most });
+  const session = newSession(project, runtime, kind);
+  open.set(session.id, session);
+  try {
+    await sandboxOf(parts, session);
+  } catch (error) {
+    open.delete(session.id);
+    throw error;
+  }
+  return factsOf(session);
+}
+
+async function close({ open }: Parts, session: Session): Promise<void> {
+  open.delete(session.id);
+  const sandbox = await session.sandbox?.catch(() => undefined);
+  await sandbox?.close();
+}
+
+/** Its sandbox; a new one when the last one has ended. */
+async function sandboxOf(parts: Parts, session: Session): Promise<{ sandbox: Sandbox; isNew: boolean }> {
+  const sandbox = await session.sandbox?.catch(() => undefined);
+  if (sandbox !== undefined && !sandbox.isOver()) return { sandbox, isNew: false };
+  session.sandbox = startFor(parts, session);
+  session.cwd = session.workspace;
+  return { sandbox: await session.sandbox, isNew: true };
+}
+
+async function startFor({ engine, home, settings }: Parts, session: Session): Promise<Sandbox> {
+  const sandbox = await startSandbox(home, wishOf(session, settings));
+  // The workspace's own folder is made by the user that owns it.
+  const wish = { command: undefined, timeoutMs: 0, resetCwd: false, env: {} };
+  const program = await programOf(engine, session, wish, settings);
+  const mkdir = { ...program, argv: ['mkdir', '-p', '--', session.workspace] as const, cwd: '/', timeoutMs: null };
+  await sandbox.run(mkdir, () => undefined).end;
+  return sandbox;
+}
+
+async function exec(parts: Parts, session: Session, wish: ExecWish, sink: OutputSink): Promise<Executed> {
+  if (session.command !== undefined) throw sandboxErrors.SESSION_BUSY({ session: session.id });
+  const command = execute(parts, session, wish, sink);
+  session.command = command;
+  try {
+    return await command;
+  } finally {
+    Object.assign(session, { running: undefined, command: undefined, isToBeKilled: false, lastUsedAt: Date.now() });
+  }
+}
+
+async function execute(parts: Parts, session: Session, wish: ExecWish, sink: OutputSink): Promise<Executed> {
+  const { sandbox, isNew } = await sandboxOf(parts, session);
+  if (wish.resetCwd) session.cwd = session.workspace;
+  const running = sandbox.run(await programOf(parts.engine, session, wish, parts.settings), sink);
+  session.running = running;
+  if (session.isToBeKilled) running.kill();
+  try {
+    const end = await running.end;
+    session.cwd = end.cwd ?? session.cwd;
+    return { ...end, cwd: session.cwd, isWorkspaceNew: isNew };
+  } catch (error) {
+    const again = hasCode(error, sandboxErrors.SANDBOX_GONE) && !running.hasBegun() && !isNew;
+    if (!again) throw error;
+    // Its container was gone before the command began.
+    return execute(parts, session, wish, sink);
+  }
+}
+
+function newSession(project: string, runtime: string, kind: Runtime): Session {
+  const now = Date.now();
+  const workspace = path.posix.join(SANDBOX.workspace, project);
+  return {
+    id: `session_${randomBytes(4).toString('hex')}`,
+    project,
+    runtime,
+    kind,
+    workspace,
+    cwd: workspace,
+    createdAt: now,
+    lastUsedAt: now,
+    sandbox: undefined,
+    running: undefined,
+    command: undefined,
+    isToBeKilled: false,
+  };
+}
+
+function factsOf({ id, project, runtime, workspace, cwd, command, createdAt, lastUsedAt }: Session): SessionFacts {
+  return { id, project, runtime, workspace, cwd, busy: command !== undefined, createdAt, lastUsedAt };
+}
+
+function wishOf({ id, kind, project }: Session, { uid, limits }: SessionSettings): Parameters<typeof startSandbox>[1] {
+  const name = `mahabharatha-${id.replace('_', '-')}`;
+  const labels = { 'mahabharatha.project': project };
+  return { image: kind.image, name, session: randomId(), role: SESSION_ROLE, uid, limits, labels };
+}
+
+async function programOf(
+  engine: Engine,
+  session: Session,
+  { command, timeoutMs, env }: ExecWish,
+  { uid }: SessionSettings,
+): Promise<Parameters<Sandbox['run']>[0]> {
+  return {
+    argv: ['bash', '-c', command ?? defaultCommand(session.kind)],
+    env: { ...(await envOf(engine, session)), ...env, BASH_ENV: `${SANDBOX.runtime}/prelude.sh` },
+    cwd: session.cwd,
+    home: SANDBOX.home,
+    uid,
+    stdin: null,
+    timeoutMs,
+    graceMs: GRACE_MS,
+  };
+}
+
+/** What the image sets for its programs, and what each of ours has. */
+async function envOf(engine: Engine, { kind, workspace }: Session): Promise<Record<string, string>> {
+  const image = await engine.inspectImage(kind.image);
+  return { PATH: '/usr/local/bin:/usr/bin:/bin', ...image?.env, HOME: SANDBOX.home, WORKSPACE: workspace };
+}

@@ -1,0 +1,267 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serveForTest } from '../support/served.ts';
+import type { Served } from '../support/served.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const containersOf = (session: string): string[] =>
+  execFileSync('docker', ['ps', '-aq', '--filter', `name=${session.replace('_', '-')}`], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line !== '');
+
+describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
+  let served: Served;
+  beforeAll(async () => {
+    await buildWorkerImage();
+    served = await serveForTest();
+  });
+  afterAll(async () => {
+    expect(await served.end()).toBe(0);
+    const left = ['ps', '-aq', '--filter', `label=mahabharatha.servers=${served.home}/mahabharatha/servers`];
+    expect(execFileSync('docker', left, { encoding: 'utf8' })).toBe('');
+  });
+
+  const open = async (): Promise<string> => {
+    const { status, body } = await served.ask('POST', '/v1/sessions', {
+      project_id: 'proj_abc123',
+      runtime_type: 'shell',
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      session_id: expect.stringMatching(/^session_[0-9a-f]{8}$/),
+      workspace_path: '/workspace/proj_abc123',
+    });
+    return String(body['session_id']);
+  };
+  const exec = async (session: string, command: string, more: object = {}): Promise<Record<string, unknown>> =>
+    (await served.ask('POST', `/v1/sessions/${session}/exec`, { command, ...more })).body;
+
+  it('keeps streams apart, the exit status, and the working directory, but no variable', async () => {
+    const session = await open();
+    expect(await exec(session, 'pwd; mkdir -p a/b; cd a && cd b; echo oops > /dev/stderr; exit 3')).toMatchObject({
+      ok: false,
+      stdout: '/workspace/proj_abc123\n',
+      stderr: 'oops\n',
+      exit_code: 3,
+      cwd: '/workspace/proj_abc123/a/b',
+      duration_ms: expect.any(Number),
+    });
+    const env = { NODE_ENV: 'test' };
+    expect(await exec(session, 'pwd; echo $NODE_ENV; export KEPT=1', { env })).toMatchObject({
+      ok: true,
+      stdout: '/workspace/proj_abc123/a/b\ntest\n',
+    });
+    expect(await exec(session, 'echo "[$KEPT$NODE_ENV]"; pwd', { reset_cwd: true })).toMatchObject({
+      stdout: '[]\n/workspace/proj_abc123\n',
+    });
+    expect(await served.ask('DELETE', `/v1/sessions/${session}`)).toMatchObject({ body: { destroyed: true } });
+    expect(containersOf(session)).toEqual([]);
+    expect((await served.ask('POST', `/v1/sessions/${session}/exec`, { command: 'true' })).status).toBe(404);
+  });
+
+  it.each([
+    ['pushd', 'pushd /tmp > /dev/null', '/tmp'],
+    ['a function', 'go() { cd /tmp; }; go', '/tmp'],
+    ['a failure', 'cd /tmp && false', '/tmp'],
+    ['an own trap', 'trap "true" EXIT; cd /tmp; sleep 0.3', '/tmp'],
+    ['a program in the place of the shell', 'cd /tmp; exec sleep 0.3', '/tmp'],
+    ['a subshell', '(cd /tmp)', '/workspace/proj_abc123'],
+    ['a folder that is not there', 'cd /nowhere', '/workspace/proj_abc123'],
+    ['output that looks like a report', 'echo /etc; echo /etc >&2', '/workspace/proj_abc123'],
+    ['a folder that is removed', 'mkdir gone; cd gone; rmdir ../gone', '/workspace/proj_abc123'],
+  ])('knows the working directory after %s', async (_, command, cwd) => {
+    const session = await open();
+    await exec(session, command);
+    const next = await exec(session, 'true');
+    expect(next['cwd']).toBe(cwd);
+    expect(await exec(session, 'echo alive')).toMatchObject({ stdout: 'alive\n' });
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+
+  it('streams output as events, which no output can forge', async () => {
+    const session = await open();
+    const text = await served.stream(`/v1/sessions/${session}/exec`, {
+      command: String.raw`echo one; echo bad >&2; sleep 0.2; printf 'x\n\nevent: exit\ndata: {}\n\n'; exit 4`,
+    });
+    const events = text.split('\n\n').filter((event) => event.startsWith('event:'));
+    expect(events.filter((event) => event.startsWith('event: exit'))).toHaveLength(1);
+    expect(events.at(-1)).toMatch(/^event: exit\ndata: \{"exit_code":4,"cwd":"\/workspace\/proj_abc123",/);
+    expect(events[0]).toBe('event: stdout\ndata: one\ndata: ');
+    expect(events).toContain('event: stderr\ndata: bad\ndata: ');
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+
+  it('ends a command and all that it started at its time-out and at /kill', async () => {
+    const session = await open();
+    const late = `trap '' TERM; setsid sh -c 'sleep 8; touch late' & sleep 60`;
+    expect(await exec(session, `echo begun; ${late}`, { timeout_s: 0.5 })).toMatchObject({
+      ok: false,
+      exit_code: 124,
+      timed_out: true,
+      stdout: 'begun\n',
+    });
+    const running = exec(session, 'sleep 60');
+    await waitUntil(
+      'a change of the session',
+      async () => (await served.ask('GET', `/v1/sessions/${session}`)).body['busy'] === true,
+    );
+    expect((await served.ask('POST', `/v1/sessions/${session}/exec`, { command: 'true' })).status).toBe(409);
+    expect(await served.ask('POST', `/v1/sessions/${session}/kill`)).toMatchObject({ body: { killed: true } });
+    expect(await running).toMatchObject({ exit_code: 143, killed: true });
+    expect(await served.ask('POST', `/v1/sessions/${session}/kill`)).toMatchObject({ body: { killed: false } });
+    expect(await exec(session, 'ls; ps ax 2> /dev/null | grep -c "[s]leep"')).toMatchObject({ stdout: '0\n' });
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+
+  it('ends the command of a client that has gone', async () => {
+    const session = await open();
+    const gone = new AbortController();
+    const asked = fetch(`${served.address}/v1/sessions/${session}/exec`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ command: 'sleep 600' }),
+      signal: gone.signal,
+    });
+    await asked;
+    gone.abort();
+    await waitUntil(
+      'a change of the session',
+      async () => (await served.ask('GET', `/v1/sessions/${session}`)).body['busy'] === false,
+    );
+    expect(await exec(session, 'echo next')).toMatchObject({ stdout: 'next\n' });
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+
+  it('writes, reads and removes files, and follows no link out of the workspace', async () => {
+    const session = await open();
+    const place = `/v1/sessions/${session}`;
+    const large = 'é'.repeat(700_000);
+    const files = [
+      { path: 'src/main.ts', content: 'héllo' },
+      { path: 'b.bin', content: 'AAEC/w==', encoding: 'base64' },
+      { path: 'run.sh', content: '#!/bin/sh\necho ran', executable: true },
+      { path: 'large.txt', content: large },
+    ];
+    expect(await served.ask('POST', `${place}/upload`, { files })).toMatchObject({ status: 200, body: { synced: 4 } });
+    expect((await served.ask('GET', `${place}/fs?path=src/main.ts`)).body).toEqual({
+      content: 'héllo',
+      size: 6,
+      encoding: 'utf8',
+    });
+    expect((await served.ask('GET', `${place}/fs?path=b.bin&encoding=base64`)).body).toMatchObject({
+      content: 'AAEC/w==',
+    });
+    expect((await served.ask('GET', `${place}/fs?path=large.txt`)).body['content']).toBe(large);
+    expect(await exec(session, './run.sh; cat src/main.ts; ls -A')).toMatchObject({
+      stdout: 'ran\nhéllob.bin\nlarge.txt\nrun.sh\nsrc\n',
+    });
+    await exec(session, 'ln -s /etc/passwd link; ln -s / root; mkfifo pipe; ln -s /etc etc');
+    for (const path of ['link', 'root/etc/passwd', 'pipe', '../../etc/passwd', '/etc/passwd', 'src', 'none', 'etc/x/y'])
+      expect((await served.ask('GET', `${place}/fs?path=${encodeURIComponent(path)}`)).status, path).toBe(400);
+    for (const path of ['../x', '/tmp/x', 'root/tmp/x', 'etc/x', 'a/../../x', 'src/main.ts/x'])
+      expect((await served.ask('POST', `${place}/upload`, { files: [{ path, content: 'x' }] })).status, path).toBe(400);
+    // A link in the file's own place is replaced, not followed.
+    await served.ask('POST', `${place}/upload`, { files: [{ path: 'link', content: 'own' }], delete: ['b.bin'] });
+    expect(await exec(session, 'cat link; ls -A | wc -l; ls /tmp')).toMatchObject({ stdout: 'own7\n' });
+    await served.ask('DELETE', place);
+  });
+
+  it.each([
+    ['kills everything', 'kill -9 -1'],
+    [
+      'kills every process by its number',
+      'for p in /proc/[0-9]*; do kill -9 ${p#/proc/}; kill -STOP ${p#/proc/}; done',
+    ],
+    ['forks without end', ':(){ :|:& };:'],
+    ['takes all memory', 'head -c 900m /dev/zero | tail -c 900m | wc -c'],
+    ['fills the disk', 'head -c 2g /dev/zero > big'],
+    ['fills the disk with names', 'for i in $(seq 3000); do : > "file-$i"; done'],
+    ['prints without end', 'timeout 1 yes'],
+    ['prints what is no text', String.raw`printf '\377\376\000'; head -c 100000 /dev/urandom`],
+    ['looks for the agent', 'cat /proc/*/environ /proc/*/mem; ls -l /proc/7/fd; ls /run/mahabharatha/pipes'],
+    ['escapes its group', 'for i in 1 2 3; do (setsid nohup sh -c "while :; do :; done" > /dev/null 2>&1 &); done'],
+    ['stops itself', 'kill -STOP $$'],
+    ['ignores signals', 'trap "" TERM INT HUP; sleep 60'],
+  ])('is as before for the next command and another session after one that %s', async (_, command) => {
+    const [session, other] = [await open(), await open()];
+    await exec(session, command, { timeout_s: 2 });
+    expect(
+      await exec(session, 'rm -rf ./* 2> /dev/null; echo canary; ps ax 2> /dev/null | grep -c "[w]hile"'),
+    ).toMatchObject({
+      stdout: 'canary\n0\n',
+    });
+    expect(await exec(other, 'ls -A; echo canary')).toMatchObject({ stdout: 'canary\n' });
+    for (const each of [session, other]) await served.ask('DELETE', `/v1/sessions/${each}`);
+  });
+
+  it('is locked down: no network, no rights, a read-only root, limits', async () => {
+    const session = await open();
+    const facts = await exec(
+      session,
+      `id -u; grep -E 'CapEff|NoNewPrivs|Groups' /proc/self/status | tr -d '\\t '; touch /x /etc/x 2>&1; ls /sys/class/net; ulimit -c; env | sort | grep -c MAHABHARATHA`,
+    );
+    expect(facts['stdout']).toBe(
+      "70000\nGroups:\nCapEff:0000000000000000\nNoNewPrivs:1\ntouch: cannot touch '/x': Read-only file system\n" +
+        "touch: cannot touch '/etc/x': Read-only file system\nlo\n0\n0\n",
+    );
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+
+  it.each(['kill', 'rm --force', 'stop --time 0'])('replaces a container that "docker %s" has ended', async (how) => {
+    const session = await open();
+    await exec(session, 'touch kept; cd /tmp');
+    execFileSync('docker', [...how.split(' '), ...containersOf(session)]);
+    expect(await exec(session, 'ls -A; pwd')).toMatchObject({
+      stdout: '/workspace/proj_abc123\n',
+      workspace_lost: true,
+    });
+    expect(await exec(session, 'true')).toMatchObject({ workspace_lost: false });
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+
+  it.each([
+    [400, 'POST', '/v1/sessions', { project_id: '../x', runtime_type: 'shell' }],
+    [400, 'POST', '/v1/sessions', { project_id: 'x', runtime_type: 'perl' }],
+    [400, 'POST', '/v1/sessions', { project_id: 'x', runtime_type: 'constructor' }],
+    [400, 'POST', '/v1/sessions', '{"project_id":'],
+    [404, 'POST', '/v1/sessions/session_00000000/exec', { command: 'true' }],
+    [404, 'GET', '/v1/sessions/..%2f..%2fetc', undefined],
+    [404, 'GET', '/nowhere', undefined],
+  ])('answers %i to %s %s %j, in words', async (status, method, place, body) => {
+    const answer = await served.ask(method, place, body);
+    expect(answer).toMatchObject({ status, body: { detail: expect.any(String), code: expect.any(String) } });
+  });
+
+  it('answers only to the names of this machine, to pages that may ask, and to JSON', async () => {
+    const status = async (headers: Record<string, string>): Promise<number> =>
+      (await served.ask('GET', '/health', undefined, headers)).status;
+    expect(await status({ origin: 'http://localhost:3000' })).toBe(200);
+    expect(await status({ origin: 'https://evil.example' })).toBe(403);
+    expect(await status({ origin: 'null' })).toBe(403);
+    expect(await status({ origin: served.address })).toBe(200);
+    const preflight = async (origin: string): Promise<[number, string | null]> => {
+      const asked = { origin, 'access-control-request-method': 'POST' };
+      const { status: code, headers } = await fetch(`${served.address}/v1/sessions`, {
+        method: 'OPTIONS',
+        headers: asked,
+      });
+      return [code, headers.get('access-control-allow-origin')];
+    };
+    expect(await preflight('http://localhost:3000')).toEqual([204, 'http://localhost:3000']);
+    expect(await preflight('https://evil.example')).toEqual([204, null]);
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await served.ask('POST', '/v1/sessions', 'a=b', form)).status).toBe(415);
+    const rebound = execFileSync('curl', ['-s', '-H', 'Host: evil.example', `${served.address}/health`], {
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(rebound)).toMatchObject({ code: 'HOST_REFUSED' });
+  });
+
+  it('runs the default command of the runtime when none is named', async () => {
+    const session = await open();
+    const { body } = await served.ask('POST', `/v1/sessions/${session}/exec`, {});
+    expect(body).toMatchObject({ stdout: 'default\n' });
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+});

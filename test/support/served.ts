@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { waitUntil } from './wait-until.ts';
+import { docker } from './worker-image.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
+
+export interface Served {
+  readonly pid: number;
+  readonly address: string;
+  /** Its state folder: no other server knows it. */
+  readonly home: string;
+  ask(method: string, place: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  /** The text of an answer that is streamed. */
+  stream(place: string, body: unknown): Promise<string>;
+  /** Resolves with the exit status; the folder goes after an end in order. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+  output(): string;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Record<string, unknown>;
+}
+
+interface Serving {
+  readonly args?: readonly string[];
+  /** More lines of the section, two blanks deep. */
+  readonly config?: string;
+  /** That of an earlier server. */
+  readonly home?: string;
+}
+
+const newHome = (): string => mkdtempSync(path.join(tmpdir(), 'mahabharatha-served-'));
+
+/** Starts `mahabharatha serve` with the test's base image for sessions of the type "shell". */
+export async function serveForTest({ args = [], config = '', home = newHome() }: Serving = {}): Promise<Served> {
+  const file = path.join(home, 'config.yaml');
+  const shell = `    shell: { image: "${docker.image}", default_command: "echo default" }`;
+  writeFileSync(file, `serve:\n  port: 0\n${config}  runtimes:\n${shell}\n`);
+  const env = { ...process.env, XDG_STATE_HOME: home };
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--config', file, '--json', ...args], { env, cwd: home });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const addressOf = (): string | undefined => /"type":"serving","address":"([^"]+)"/.exec(text)?.[1];
+  await waitUntil('the server', () => addressOf() !== undefined || child.exitCode !== null);
+  const address = addressOf();
+  if (address === undefined) throw new Error(`the server has not started: ${text}`);
+  const send = (method: string, place: string, body: unknown, headers: Record<string, string>): Promise<Response> =>
+    fetch(`${address}${place}`, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  return {
+    pid: child.pid ?? 0,
+    address,
+    home,
+    ask: async (method, place, body, headers = {}) => {
+      const response = await send(method, place, body, headers);
+      const { status } = response;
+      return { status, headers: response.headers, body: (await response.json()) as Record<string, unknown> };
+    },
+    stream: async (place, body) => (await send('POST', place, body, { accept: 'text/event-stream' })).text(),
+    end: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      const exit = await ended;
+      if (signal === 'SIGTERM') rmSync(home, { recursive: true, force: true });
+      return exit;
+    },
+    output: () => text,
+  };
+}

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { waitUntil } from './wait-until.ts';
 import { docker } from './worker-image.ts';
@@ -14,6 +16,8 @@ export interface Served {
   /** Its state folder: no other server knows it. */
   readonly home: string;
   ask(method: string, place: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  /** Asks by another name of the host. */
+  askAs(host: string, place: string): Promise<unknown>;
   /** The text of an answer that is streamed. */
   stream(place: string, body: unknown): Promise<string>;
   /** Resolves with the exit status; the folder goes after an end in order. */
@@ -66,6 +70,13 @@ export async function serveForTest({ args = [], config = '', home = newHome() }:
       const { status } = response;
       return { status, headers: response.headers, body: (await response.json()) as Record<string, unknown> };
     },
+    askAs: (host, place) =>
+      new Promise((resolve, reject) => {
+        const asked = get(`${address}${place}`, { headers: { host } }, (response) => {
+          json(response).then(resolve, reject);
+        });
+        asked.on('error', reject);
+      }),
     stream: async (place, body) => (await send('POST', place, body, { accept: 'text/event-stream' })).text(),
     end: async (signal = 'SIGTERM') => {
       child.kill(signal);

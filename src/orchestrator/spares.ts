@@ -7,7 +7,10 @@ import type { ActionOf, SparesView } from './plan.ts';
 import type { RunContext } from './ports.ts';
 import type { WorkerFolders } from './worker-folders.ts';
 
-/** After so many in a row that could not be made, or did not live to be taken, no more are made in this run. */
+/**
+ * After so many in a row that could not be made, or did not live to be taken, no more are made in this run. Those that an
+ * engine takes along together count once.
+ */
 const MOST_FAILURES = 3;
 /** How long the end of a run waits for those that are being made. */
 const MAKING_MS = 15_000;
@@ -33,6 +36,8 @@ interface TakenSpare {
 
 interface Kept {
   readonly session: string;
+  /** The failures before it. */
+  readonly after: number;
   how: 'making' | 'ready' | 'going';
   spare: Spare | undefined;
   /** Resolves when the last that was begun with it is over. */
@@ -63,7 +68,8 @@ export function createSpares(keeping: Keeping, onNews: () => void): SpareKeeper 
       return { held: new Map(shown), freeBytes: ports.freeMemory() };
     },
     make: (wish) => {
-      const kept: Kept = { session: randomId(), how: 'making', spare: undefined, over: Promise.resolve() };
+      const [session, after] = [randomId(), book.failures];
+      const kept: Kept = { session, after, how: 'making', spare: undefined, over: Promise.resolve() };
       held.set(wish.worker, kept);
       kept.over = make(book, wish, kept);
     },
@@ -93,13 +99,13 @@ async function make(book: Book, { worker, base }: { worker: number; base: string
     kept.how = 'ready';
     void kept.spare.gone.then(() => {
       if (book.held.get(worker) !== kept || kept.how !== 'ready') return;
-      book.failures += 1;
+      book.failures = Math.max(book.failures, kept.after + 1);
       kept.over = forget(book, worker, kept);
     });
     book.onNews();
   } catch {
     // What is wrong is seen, and told, at the next start.
-    book.failures += 1;
+    book.failures = Math.max(book.failures, kept.after + 1);
     await forget(book, worker, kept);
   }
 }

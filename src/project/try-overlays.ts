@@ -34,7 +34,10 @@ export async function tryOverlays({ project, workerImage, ...asked }: Asked): Pr
   const labels = trialLabels(project.repository.root, { runId: `doctor-${randomId()}`, feature: 'doctor' });
   try {
     const users = await findWorkerUsers();
-    return await tryOverlay({ ...asked, image: workerImage, users, labels, top }, new AbortController().signal);
+    return await tryOverlay(
+      { ...asked, image: workerImage, users, labels, top, place: top },
+      new AbortController().signal,
+    );
   } finally {
     for (const folder of [top, path.dirname(top)]) await removeIfEmpty(folder);
   }

@@ -49,7 +49,10 @@ export function wireSnapshots(wishes: SnapshotWishes): Snapshots {
     inUse: () => snapshotsInUse(snapshotBase.engine),
     tryOverlay: ({ runId, stop }) => {
       const labels = trialLabels(repository.root, { runId, feature });
-      return tryOverlayOnce({ ...snapshotBase, image: snapshotBase.workerImage, labels, top: kept.top }, stop);
+      return tryOverlayOnce(
+        { ...snapshotBase, image: snapshotBase.workerImage, labels, top: kept.top, place: own.workers },
+        stop,
+      );
     },
     make: snapshotMaker({ ...maker, env, leaseMs, stopGraceMs, setup, redact }),
   });

@@ -16,13 +16,13 @@ import {
   removeTree,
   writeFileAtomic,
 } from '../lib/index.ts';
+import { SNAPSHOT_DRAFT } from '../protocol/index.ts';
 
 const MIB = 1024 ** 2;
 const INSIDE = '/trial';
 const TRIAL_MS = 60_000;
 /** In the folder of snapshots, and none itself. */
 const RECORD = '.engine';
-export const TRIAL = '.trial-';
 const ROLE = 'overlay-trial';
 /** Characters that separate the folders of an overlay. */
 const NO_LAYER = /[\s,:"\\]/;
@@ -41,6 +41,8 @@ export interface OverlayTrial {
   readonly labels: Labels;
   /** The folder of snapshots. */
   readonly top: string;
+  /** On the same disk: what a killed trial leaves there is removed with the rest of its run. */
+  readonly place: string;
 }
 
 /** Tries it once for each engine: that it can is remembered, that it cannot is tried again by the next run. */
@@ -66,7 +68,7 @@ async function factsOf({ info, runtime, users, top }: OverlayTrial): Promise<str
 export async function tryOverlay(trial: OverlayTrial, stop: AbortSignal): Promise<OverlayAnswer> {
   if (NO_LAYER.test(trial.top))
     return { able: false, reason: `the name of ${trial.top} has a character that separates folders of an overlay` };
-  const folder = path.join(trial.top, `${TRIAL}${randomId()}`);
+  const folder = path.join(trial.place, `${SNAPSHOT_DRAFT}${randomId()}`);
   const [lower, upper, work] = ['lower', 'upper', 'work'].map((name) => path.join(folder, name)) as [
     string,
     string,
@@ -75,7 +77,7 @@ export async function tryOverlay(trial: OverlayTrial, stop: AbortSignal): Promis
   const word = randomId();
   const signal = AbortSignal.any([stop, AbortSignal.timeout(TRIAL_MS)]);
   try {
-    await makePrivateFolder(trial.top);
+    await makePrivateFolder(trial.place);
     for (const one of [lower, upper, work]) await makeFolder(one);
     await writeFile(path.join(lower, 'below'), word);
     await giveTo(trial.users, [upper, work]);

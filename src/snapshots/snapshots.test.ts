@@ -1,5 +1,6 @@
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { readdirSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
@@ -235,6 +236,22 @@ describe('the snapshots of a run', () => {
     await utimes(path.join(top, id, 'snapshot.json'), past, past);
     await snapshots.makeRoom();
     expect(await store.list()).toEqual([]);
+  });
+
+  it('are not confused with what killed processes have left beside them, which goes', async () => {
+    const { of, snapshots, store, top } = openScene();
+    await of('1');
+    for (const name of ['snapshot-0123456789abcdef', 'gone-0123456789abcdef']) await mkdir(path.join(top, name));
+    const dead = { pid: 2 ** 22, started: '1', host: hostname(), since: '', token: 't' };
+    await writeFile(path.join(top, '.lock.0123456789abcdef'), JSON.stringify(dead));
+    await writeFile(path.join(top, '.lock'), JSON.stringify(dead));
+    const draft = path.join(top, '..secret.0123456789abcdef.tmp');
+    await writeFile(draft, 'half');
+    await utimes(draft, new Date(0), new Date(0));
+    await snapshots.makeRoom();
+    expect((await store.list()).map(({ commit }) => commit)).toEqual(['1']);
+    expect((await of('1'))?.commit).toBe('1');
+    expect(readdirSync(top)).toHaveLength(1);
   });
 
   it('have a secret of their own, which only the user can read', async () => {

@@ -8,6 +8,8 @@ import {
   randomId,
   readIfThere,
   readJson,
+  removeDrafts,
+  removeLockDrafts,
   removeTree,
   run,
   systemCode,
@@ -95,6 +97,8 @@ export function openSnapshotStore(top: string) {
     removeRemains: async (): Promise<void> => {
       for (const id of await namesIn(top))
         if ((await readKept(folderOf(id), id)) === undefined) await removeTree(folderOf(id));
+      await removeDrafts(top);
+      await removeLockDrafts(path.join(top, LOCK));
     },
   };
 }

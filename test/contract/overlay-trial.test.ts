@@ -14,7 +14,7 @@ const STOP = new AbortController().signal;
 describe.skipIf(why !== '')(`the trial of overlays with the real engine${why && ` (${why})`}`, async () => {
   const info = { id: 'an engine', version: '1', endpoint: 'here' };
   const users = await findWorkerUsers();
-  const trial = (top: string) => ({ engine, info, image, users, runtime: null, labels: MARK, top });
+  const trial = (top: string) => ({ engine, info, image, users, runtime: null, labels: MARK, top, place: top });
   const refusing = {
     ...engine,
     // The options of this mount are what an engine without overlays refuses.

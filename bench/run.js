@@ -4,6 +4,7 @@ import { measureContainers } from './containers.js';
 import { measureGrowth } from './growth.js';
 import { measureLarge } from './large.js';
 import { measureMakespan } from './makespan.js';
+import { measurePeer } from './peer.js';
 import { endProgramsOnSignal } from './program.js';
 import { describeMachine, formatMarkdown, formatText, isFarOff, loadNow } from './report.js';
 import { measureSpares } from './spares.js';
@@ -23,13 +24,18 @@ const MEASUREMENTS = {
   containers: measureContainers,
   spares: measureSpares,
   large: measureLarge,
+  peer: measurePeer,
 };
+
+/** Installs a package of others: only when it is asked for. */
+const ON_REQUEST = new Set(['peer']);
 
 const USAGE = `node bench/run.js [options] [${Object.keys(MEASUREMENTS).join('|')} …]
 
   --quick    fewer rounds: about half a minute
   --json     everything that was measured, as JSON
   --write    write bench/RESULTS.md
+  --peer     also the nearest peer, installed from npm for the measurement
   --strict   exit status 1 when an aim is missed by more than 15 %
 `;
 
@@ -49,7 +55,7 @@ async function main() {
 function readArguments() {
   const flag = { type: 'boolean', default: false };
   const given = parseArgs({
-    options: { quick: flag, json: flag, write: flag, strict: flag, help: flag },
+    options: { quick: flag, json: flag, write: flag, peer: flag, strict: flag, help: flag },
     allowPositionals: true,
   });
   const unknown = given.positionals.filter((name) => !(name in MEASUREMENTS));
@@ -60,10 +66,11 @@ function readArguments() {
 }
 
 /** One after the other: two at once would measure each other. */
-async function measureAll(wanted, { quick }) {
+async function measureAll(wanted, { quick, peer }) {
   const results = [];
   for (const [name, measure] of Object.entries(MEASUREMENTS)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    const isDefault = wanted.length === 0 && !ON_REQUEST.has(name);
+    if (!isDefault && !wanted.includes(name) && !(peer && name === 'peer')) continue;
     process.stderr.write(`measuring ${name} …\n`);
     results.push({ name, ...(await measure({ quick })) });
   }

@@ -19,9 +19,19 @@ export async function inTempFolder(work) {
 
 /** Makes a throw-away repository with one level of `count` tasks that each run `command(file)`. */
 export function makeFeature(folder, wishes) {
+  newRepository(folder);
+  writeFeature(folder, wishes);
+}
+
+export function newRepository(folder) {
   git(folder, ['init', '--quiet']);
   git(folder, ['commit', '--quiet', '--allow-empty', '--message', 'first']);
-  writeFeature(folder, wishes);
+}
+
+/** How many files of tasks are in a commit. */
+export function mergedFiles(folder, commit) {
+  const names = git(folder, ['ls-tree', '--name-only', commit]).split('\n');
+  return names.filter((name) => name.startsWith('file-')).length;
 }
 
 /** Makes a repository of the files in the folder. */
@@ -60,8 +70,7 @@ export async function buildFeature(
   await runProgram(process.execPath, args, { cwd: folder, env });
   const totalMs = performance.now() - started;
   const endedAt = Date.now();
-  const merged = git(folder, ['ls-tree', '--name-only', `mahabharatha/${feature}/integration`]);
-  const found = merged.split('\n').filter((name) => name.startsWith('file-')).length;
+  const found = mergedFiles(folder, `mahabharatha/${feature}/integration`);
   if (found !== count) throw new Error(`the run merged ${found} of ${count} files`);
   return {
     totalMs,

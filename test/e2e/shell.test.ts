@@ -131,6 +131,19 @@ describe.skipIf(docker.why !== '')(`a shell in the container of a task${whySkipp
     ]);
   });
 
+  it('has the way out of a task, and nobody reads its output any longer than the user', async () => {
+    await failedRun();
+    await project.config('workers: { mode: container, container: { network: allowlist, allow: ["example.org"] } }\n');
+    const ask =
+      'test -n "$HTTPS_PROXY" && exec 3<> /dev/tcp/127.0.0.1/3128 && printf "CONNECT example.com:443 HTTP/1.1\\r\\nHost: example.com\\r\\n\\r\\n" >&3 && head -1 <&3';
+    const { stdout } = await shell('--trust-config', 'FAILED', '--', 'bash', '-c', ask);
+    expect(stdout).toMatch(/^HTTP\/1.1 403 /);
+    const endless = project.start('shell', 'FAILED', '--', 'yes');
+    await waitFor('it prints', () => endless.output().startsWith('y\n') || endless.output().includes('\ny\n'));
+    endless.child.stdout?.destroy();
+    expect((await endless.end).exit).toBe(141);
+  });
+
   it('starts from the snapshot of its task, and without the set-up where that fails', async () => {
     await failedRun();
     await setUp('echo tool > tool.txt; echo set up');

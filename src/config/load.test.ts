@@ -57,6 +57,10 @@ const DEFAULTS: Config = {
     cors: ['http://localhost:3000'],
     limits: { sessions: 16, idle: 1_800_000, cpus: 1, memory: 2 * 1024 ** 3, disk: 512 * 1024 ** 2, processes: 64 },
     runtimes: {},
+    languages: {
+      python: { image: 'python:3.10-slim', extension: '.py', command: ['python', '-I', '{filepath}'] },
+      ruby: { image: 'ruby:3.2-slim', extension: '.rb', command: ['ruby', '{filepath}'] },
+    },
   },
 };
 

@@ -133,6 +133,23 @@ const serve = z.strictObject({
     )
     .default({})
     .describe('What sessions run in, by runtime_type, beside "node", "python" and "shell".'),
+  languages: z
+    .record(
+      z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has small letters, digits, dashes and underscores'),
+      z.strictObject({
+        image: z.string().min(1),
+        extension: z.string().regex(/^\.[A-Za-z0-9]{1,10}$/, 'expected an extension such as ".py"'),
+        command: z
+          .array(z.string().min(1))
+          .min(1)
+          .describe('Program and arguments. "{filepath}" is the file of the code.'),
+      }),
+    )
+    .default({
+      python: { image: 'python:3.10-slim', extension: '.py', command: ['python', '-I', '{filepath}'] },
+      ruby: { image: 'ruby:3.2-slim', extension: '.rb', command: ['ruby', '{filepath}'] },
+    })
+    .describe('Languages of POST /execute/<language>; each has one container that stays warm.'),
 });
 
 /** Part of log lines, messages and prompts: no part of it may look like something else there. */

@@ -7,19 +7,29 @@ import type { Engine } from '../engines/index.ts';
 import { startTimer, systemCode } from '../lib/index.ts';
 import type { AppError, Environment } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
-import { createSessions, DEFAULT_RUNTIMES, runtimeVolume } from '../sandbox/index.ts';
-import type { Runtimes, Sessions } from '../sandbox/index.ts';
+import { createRunners, createSessions, DEFAULT_RUNTIMES, runtimeVolume } from '../sandbox/index.ts';
+import type { Runners, Runtimes, Sessions } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
 import { healthRoute } from './health-route.ts';
 import { createServer } from './server.ts';
 import { clearGoneServers, isServerAlive, makeServerFolder, serversHome } from './server-folder.ts';
 import type { ServerFolder } from './server-folder.ts';
+import { runnerRoutes } from './runner-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 
+const MB = 1024 ** 2;
 /** What programs in a sandbox run as: no user of a usual system. */
 const UID = 70_000;
-/** How often idle sessions are looked for. */
-const EXPIRY_MS = 30_000;
+/** How often idle ones are looked for. */
+const SESSION_LOOK_MS = 30_000;
+const RUNNER_LOOK_MS = 5 * 60_000;
+/** Of the container of a language, and of one program. */
+const PROGRAM = {
+  limits: { cpus: 0.5, memoryBytes: 256 * MB, diskBytes: 64 * MB, processes: 64 },
+  timeoutMs: 10_000,
+  outputBytes: 10 * 1024,
+  idleMs: 30 * 60_000,
+} as const;
 /** The folder of the servers of one user, on everything that they have in the engine. */
 const HOME_LABEL = 'mahabharatha.servers';
 
@@ -54,9 +64,9 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
     for (const step of closing.splice(0).toReversed()) await step();
   };
   try {
-    const sessions = await openSessions(request, own, closing);
+    const { sessions, runners } = await openSandboxes(request, own, closing);
     const server = createServer({
-      routes: [healthRoute(sessions), ...sessionRoutes(sessions)],
+      routes: [healthRoute(sessions, runners), ...runnerRoutes(runners, PROGRAM.timeoutMs), ...sessionRoutes(sessions)],
       guarding: { tokens: request.tokens, origins: settings.cors, isPublic: request.tokens !== null },
       version: request.version,
       onFault: request.onFault,
@@ -70,11 +80,11 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
   }
 }
 
-async function openSessions(
-  { engine, env, settings, runtimeImage }: ServerRequest,
+async function openSandboxes(
+  { engine, env, settings, runtimeImage, onNote }: ServerRequest,
   own: ServerFolder,
   closing: (() => Promise<unknown>)[],
-): Promise<Sessions> {
+): Promise<{ readonly sessions: Sessions; readonly runners: Runners }> {
   const owner: Owner = {
     id: own.id,
     kind: 'server',
@@ -87,22 +97,25 @@ async function openSessions(
   const containers = createContainers({ engine, egress: null, volumes: [], startSweeper });
   closing.push(() => containers.sweep(owner.id));
   const runtime = await runtimeVolume(engine, runtimeImage);
+  const home = { owner, containers, runtime };
+  const sessions = createSessions(engine, home, sessionSettings(settings));
+  const runners = createRunners(engine, home, { ...PROGRAM, languages: settings.languages });
+  closing.push(sessions.closeAll, runners.closeAll);
+  for (const problem of await runners.boot()) onNote(problem.message);
+  const timers = [repeat(SESSION_LOOK_MS, sessions.expire), repeat(RUNNER_LOOK_MS, runners.expire)];
+  closing.push(async () => timers.forEach((timer) => timer.cancel()));
+  return { sessions, runners };
+}
+
+function sessionSettings(settings: Config['serve']): Parameters<typeof createSessions>[2] {
   const { limits } = settings;
-  const sessions = createSessions(
-    engine,
-    { owner, containers, runtime },
-    {
-      runtimes: runtimesOf(settings),
-      limits: { cpus: limits.cpus, memoryBytes: limits.memory, diskBytes: limits.disk, processes: limits.processes },
-      uid: UID,
-      most: limits.sessions,
-      ttlMs: limits.idle,
-    },
-  );
-  closing.push(sessions.closeAll);
-  const expiry = repeat(EXPIRY_MS, sessions.expire);
-  closing.push(async () => expiry.cancel());
-  return sessions;
+  return {
+    runtimes: runtimesOf(settings),
+    limits: { cpus: limits.cpus, memoryBytes: limits.memory, diskBytes: limits.disk, processes: limits.processes },
+    uid: UID,
+    most: limits.sessions,
+    ttlMs: limits.idle,
+  };
 }
 
 function runtimesOf({ runtimes }: Config['serve']): Runtimes {

@@ -12,6 +12,10 @@ export interface Route {
   /** The body of a success. */
   readonly answer: z.ZodType;
   readonly status?: 200 | 201;
+  /** The longest body. */
+  readonly bodyBytes?: number;
+  /** What an answer has in addition when the server or the engine is at fault. */
+  readonly onFault?: Readonly<Record<string, unknown>>;
   /** Other ways to answer, by media type. */
   readonly streams?: readonly string[];
   /** The code names of the errors that it may answer with, beside those of every endpoint, by status. */

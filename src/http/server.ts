@@ -19,6 +19,8 @@ const STATUS: Readonly<Record<string, number>> = {
   SESSION_UNKNOWN: 404,
   SESSION_BUSY: 409,
   SESSIONS_FULL: 503,
+  LANGUAGE_UNKNOWN: 404,
+  RUNNER_BUSY: 429,
   TOKEN_REFUSED: 401,
   HOST_REFUSED: 403,
   ORIGIN_REFUSED: 403,
@@ -35,16 +37,17 @@ interface ServerWishes {
 /** Answers with what the routes say: each request is checked against their schemas. */
 export function createServer({ routes, guarding, version, onFault }: ServerWishes): FastifyInstance {
   const server = fastify({ bodyLimit: BODY_BYTES, requestTimeout: REQUEST_MS, forceCloseConnections: true });
-  const answerError = (error: unknown, reply: FastifyReply): FastifyReply => {
+  const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const known = asKnown(error);
     const status = statusOf(known, error);
     if (status >= 500) onFault(known);
     if (status === 401) void reply.header('www-authenticate', 'Bearer');
-    if (status === 503) void reply.header('retry-after', '5');
+    if (status === 503 || status === 429) void reply.header('retry-after', '5');
     const { message, hint, code } = known;
-    return reply.status(status).send({ detail: message, code, ...(hint === undefined ? {} : { hint }) });
+    const { onFault: facts } = request.routeOptions.config as Pick<Route, 'onFault'>;
+    return reply.status(status).send({ detail: message, code, hint, ...(status >= 500 ? facts : {}) });
   };
-  server.setErrorHandler((error: FastifyError, _request, reply) => answerError(error, reply));
+  server.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply));
   server.setNotFoundHandler((request, reply) =>
     reply
       .status(404)
@@ -75,10 +78,13 @@ function answerPages({ headers }: FastifyRequest, reply: FastifyReply, origins: 
   });
 }
 
-function add(server: FastifyInstance, { method, path, body, query, status = 200, handle }: Route): void {
+function add(server: FastifyInstance, { method, path, body, query, status = 200, handle, ...more }: Route): void {
+  const { bodyBytes, onFault } = more;
   server.route({
     method,
     url: path,
+    ...(bodyBytes === undefined ? {} : { bodyLimit: bodyBytes }),
+    config: { onFault },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const answer = await handle({
         params: request.params as Record<string, string>,

@@ -1,10 +1,10 @@
 import { StringDecoder } from 'node:string_decoder';
-import { constants } from 'node:os';
 import type { z } from 'zod';
 import { bodies } from '../protocol/index.ts';
 import { captureOutput } from '../sandbox/index.ts';
 import type { Executed, SessionFacts, Sessions } from '../sandbox/index.ts';
 import { openEventStream } from './event-stream.ts';
+import { exitCode, megabytes } from './program-end.ts';
 import { route, STREAMED } from './route.ts';
 import type { Call, Route } from './route.ts';
 
@@ -12,7 +12,6 @@ const DEFAULT_TIMEOUT_S = 600;
 /** Of each stream, in an answer that is not streamed. */
 const OUTPUT_BYTES = 1024 * 1024;
 const FILE_BYTES = 16 * 1024 * 1024;
-const TIMED_OUT = 124;
 
 const GONE = { 404: 'SESSION_UNKNOWN' } as const;
 const BUSY = { ...GONE, 409: 'SESSION_BUSY' } as const;
@@ -186,18 +185,10 @@ function endOf(end: Executed): z.infer<typeof bodies.execEnd> {
     timed_out: end.endedBy === 'timeout',
     killed: end.endedBy === 'killed',
     cpu_ms: Math.round(end.cpuMs * 10) / 10,
-    memory_peak_mb: Math.round((end.peakBytes / 1024 ** 2) * 10) / 10,
+    memory_peak_mb: megabytes(end.peakBytes),
     out_of_memory: end.outOfMemory,
     workspace_lost: end.isWorkspaceNew,
   };
-}
-
-/** As a shell says it. */
-function exitCode({ endedBy, code, signal }: Executed): number {
-  if (endedBy === 'timeout') return TIMED_OUT;
-  if (code !== null) return code;
-  const number = constants.signals[signal as NodeJS.Signals] ?? 0;
-  return signal === null ? 126 : 128 + number;
 }
 
 async function sync(

@@ -95,8 +95,24 @@ export const refusal = z.object({
   hint: z.string().optional(),
 });
 
+export const program = z.object({ code: z.string() });
+
+export const ran = z.object({
+  stdout: z.string(),
+  stderr: z.string(),
+  exit_code: z.number().int(),
+  execution_time_ms: z.number(),
+  container_id: z.string(),
+  language: z.string(),
+  image_name: z.string(),
+  memory_used_mb: z.number(),
+  cpu_percent: z.number(),
+  file_path: z.string(),
+});
+
 export const health = z.object({
   status: z.enum(['ok', 'degraded']),
+  containers: z.record(z.string(), z.enum(['running', 'stopped'])),
   sessions: z.number().int(),
   uptime_seconds: z.number(),
 });

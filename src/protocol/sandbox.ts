@@ -27,6 +27,8 @@ export interface StartWish {
   /** Null: no limit but that of the host. */
   readonly timeoutMs: number | null;
   readonly graceMs: number;
+  /** What its user has left in these folders goes at its end. */
+  readonly clears: readonly string[];
   /** How much output may be under way at first, in bytes. */
   readonly credit: number;
 }
@@ -64,7 +66,8 @@ export type FileCall =
       readonly more: boolean;
       /** The last part: the file takes its place. */
       readonly last: boolean;
-      readonly executable: boolean;
+      /** Rights of the file. */
+      readonly mode: number;
     }
   | {
       readonly op: 'read';

@@ -4,6 +4,7 @@ import { sleep, startTimer } from '../lib/index.ts';
 import { encodeFrame, encodeJson, FRAME } from '../protocol/index.ts';
 import type { SandboxEnd, StartWish } from '../protocol/index.ts';
 import { asUser, endAll, signalAll } from './as-user.ts';
+import { clearFolders } from './files.ts';
 import { launch } from './launch.ts';
 import type { Program } from './launch.ts';
 import type { OutputPipes } from './pipes.ts';
@@ -29,48 +30,67 @@ interface Outlet {
   readonly send: Send;
   /** Processes of the user could not be killed. */
   readonly onStuck: () => void;
+  /** Whether no other execution is under way. */
+  readonly isAlone: () => boolean;
 }
 
 /** Runs a program as its user. Everything of that user ends with it. */
-export function startExecution(id: number, wish: StartWish, pipes: OutputPipes, { send, onStuck }: Outlet): Execution {
+export function startExecution(
+  id: number,
+  wish: StartWish,
+  pipes: OutputPipes,
+  { send, onStuck, isAlone }: Outlet,
+): Execution {
   const started = performance.now();
   const flow = createFlow(id, wish.credit, pipes, send);
   const child = launch(wish, pipes);
   send(encodeFrame(FRAME.begun, id, Buffer.alloc(0)));
-  const usage = measureUser(wish.uid);
+  const usage = measureUser(wish.uid, isAlone);
   const folder = watchFolder(child, wish.uid);
-  let endedBy: SandboxEnd['endedBy'] = 'itself';
-  const stop = (why: 'timeout' | 'killed'): void => {
-    if (endedBy !== 'itself') return;
-    endedBy = why;
-    usage.look();
-    signalAll(wish.uid, 'SIGTERM');
-    force = startTimer(wish.graceMs, () => signalAll(wish.uid, 'SIGKILL'));
-  };
-  let force: ReturnType<typeof startTimer> | undefined;
-  const limit = wish.timeoutMs === null ? undefined : startTimer(wish.timeoutMs, () => stop('timeout'));
+  const limits = watchLimits(wish, usage.look);
   const run = async (): Promise<void> => {
     const left = await leaderEnd(child);
-    limit?.cancel();
+    const stopped = limits.close();
     const isClean = await endAll(wish.uid);
-    force?.cancel();
     const durationMs = performance.now() - started;
     const used = usage.end();
     pipes.release(await flow.drained());
     const cwd = await folder.end();
-    send(
-      encodeJson(FRAME.end, id, {
-        ...left,
-        endedBy: left.problem === null ? endedBy : 'not-started',
-        cwd,
-        durationMs,
-        ...used,
-      }),
-    );
+    if (wish.clears.length > 0) clearFolders(wish.uid, wish.clears);
+    const endedBy = left.problem === null ? (stopped ?? 'itself') : 'not-started';
+    const end: SandboxEnd = { ...left, endedBy, cwd, durationMs, ...used };
+    send(encodeJson(FRAME.end, id, end));
     // Processes that cannot be killed would be the next program's neighbours.
     if (!isClean) onStuck();
   };
-  return { credit: flow.credit, kill: () => stop('killed'), done: run() };
+  return { credit: flow.credit, kill: () => limits.stop('killed'), done: run() };
+}
+
+type Stop = 'timeout' | 'killed';
+
+/** Ends the user's programs at the time-out, and when they are to be killed: with SIGTERM, and with SIGKILL after the grace. */
+function watchLimits({ uid, timeoutMs, graceMs }: StartWish, beforeStop: () => void) {
+  let stopped: Stop | undefined;
+  let isOver = false;
+  let force: ReturnType<typeof startTimer> | undefined;
+  const stop = (why: Stop): void => {
+    if (stopped !== undefined || isOver) return;
+    stopped = why;
+    beforeStop();
+    signalAll(uid, 'SIGTERM');
+    force = startTimer(graceMs, () => signalAll(uid, 'SIGKILL'));
+  };
+  const limit = timeoutMs === null ? undefined : startTimer(timeoutMs, () => stop('timeout'));
+  return {
+    stop,
+    /** The program has ended: no signal may reach the next one of its user. Returns why it was stopped. */
+    close: (): Stop | undefined => {
+      isOver = true;
+      limit?.cancel();
+      force?.cancel();
+      return stopped;
+    },
+  };
 }
 
 function leaderEnd(child: Program): Promise<Pick<SandboxEnd, 'code' | 'signal' | 'problem'>> {

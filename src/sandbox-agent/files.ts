@@ -2,14 +2,17 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readSync,
   renameSync,
   rmSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import path from 'node:path';
 import { randomId, reasonOf, systemCode } from '../lib/index.ts';
 import type { FileAnswer, FileCall } from '../protocol/index.ts';
 import { asUser } from './as-user.ts';
@@ -61,7 +64,7 @@ function write(open: OpenFiles, call: FileCall & { op: 'write' }): FileAnswer {
 function begin(call: FileCall & { op: 'write' }): OpenFile {
   const folder = openParent(call, true);
   const draft = inFolder(folder, `.upload-${randomId()}`);
-  const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, call.executable ? 0o755 : 0o644);
+  const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, call.mode);
   return { fd, draft, folder };
 }
 
@@ -100,10 +103,27 @@ function remove(call: FileCall & { op: 'remove' }): FileAnswer {
   }
 }
 
+/** Removes what this user owns in folders that all users share. What cannot be removed is its own, and no one else may enter it. */
+export function clearFolders(uid: number, folders: readonly string[]): void {
+  asUser(uid, () => {
+    for (const folder of folders) {
+      for (const name of readdirSync(folder)) {
+        const file = path.posix.join(folder, name);
+        if (lstatSync(file, { throwIfNoEntry: false })?.uid !== uid) continue;
+        try {
+          rmSync(file, { recursive: true, force: true });
+        } catch {
+          // A tree that is deeper than a path may be long.
+        }
+      }
+    }
+  });
+}
+
 /** The folder that the path is in, opened without following any link below the root. */
-function openParent({ root, path }: Pick<FileCall, 'root' | 'path'>, make: boolean): number {
-  if (!path.startsWith(`${root}/`)) throw failure('EACCES', 'the path is outside of the workspace');
-  const names = path.slice(root.length + 1).split('/');
+function openParent({ root, path: file }: Pick<FileCall, 'root' | 'path'>, make: boolean): number {
+  if (!file.startsWith(`${root}/`)) throw failure('EACCES', 'the path is outside of the workspace');
+  const names = file.slice(root.length + 1).split('/');
   if (names.some((name) => name === '' || name === '.' || name === '..')) throw failure('EINVAL', 'no such path');
   let folder = openSync(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   for (const name of names.slice(0, -1)) {

@@ -10,7 +10,6 @@ import { createPipePool } from './pipes.ts';
 const STUCK = 70;
 
 const send = (frame: Buffer): void => void process.stdout.write(frame);
-const outlet = { send, onStuck: () => process.exit(STUCK) };
 
 /**
  * Runs programs in a sandbox for a host that it knows by its stdin and stdout alone. It is root with the rights to be other
@@ -25,6 +24,7 @@ async function main(): Promise<void> {
   const pipes = await createPipePool(path.posix.join(SANDBOX.own, 'pipes'));
   const files = createFiles();
   const running = new Map<number, Execution>();
+  const outlet = { send, onStuck: () => process.exit(STUCK), isAlone: () => running.size < 2 };
   const start = (id: number, wish: StartWish): void => {
     const pair = pipes.take();
     if (pair === undefined) return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));

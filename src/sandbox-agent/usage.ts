@@ -11,14 +11,20 @@ export interface Usage {
   readonly outOfMemory: boolean;
 }
 
-/** Measures what the processes of a user take until `end` is called. */
-export function measureUser(uid: number): { look(): void; end(): Usage } {
+/**
+ * Measures what the processes of a user take until `end` is called. The control group knows the exact time of all processes
+ * together, which counts as long as no other user has had any.
+ */
+export function measureUser(uid: number, isAlone: () => boolean): { look(): void; end(): Usage } {
   const [kills, cpu] = [readOomKills().kills ?? 0, containerCpuMs()];
+  const times = new Map<string, number>();
   let peakBytes = 0;
+  let alone = isAlone();
   let wait = FIRST_LOOK_MS;
   let timer: NodeJS.Timeout;
   const look = (): void => {
-    peakBytes = Math.max(peakBytes, memoryOf(uid));
+    alone &&= isAlone();
+    peakBytes = Math.max(peakBytes, examine(uid, times));
   };
   const again = (): void => {
     look();
@@ -30,7 +36,8 @@ export function measureUser(uid: number): { look(): void; end(): Usage } {
     look,
     end: () => {
       clearTimeout(timer);
-      const cpuMs = Math.max(0, containerCpuMs() - cpu);
+      const seen = [...times.values()].reduce((sum, each) => sum + each, 0) / 1e6;
+      const cpuMs = alone && isAlone() ? Math.max(0, containerCpuMs() - cpu) : seen;
       return { cpuMs, peakBytes, outOfMemory: (readOomKills().kills ?? 0) > kills };
     },
   };
@@ -45,14 +52,15 @@ function containerCpuMs(): number {
   return (all - user - system) / 1e3;
 }
 
-/** The memory that all processes of this user have now. */
-function memoryOf(uid: number): number {
+/** The memory that all processes of this user have now. Notes the time that each has used, in ns. */
+function examine(uid: number, times: Map<string, number>): number {
   let bytes = 0;
   for (const pid of readdirSync('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
     const status = readSystemFile(`/proc/${pid}/status`);
     if (/^Uid:\t(\d+)/m.exec(status)?.[1] !== String(uid)) continue;
     bytes += Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+    times.set(pid, Number(readSystemFile(`/proc/${pid}/schedstat`).split(' ')[0]) || 0);
   }
   return bytes;
 }

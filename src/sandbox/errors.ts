@@ -25,6 +25,24 @@ export const sandboxErrors = defineErrors({
     message: (f) => `There is no runtime "${f.runtime}": there are ${f.known.join(', ')}.`,
     hint: () => 'Name one of them as runtime_type.',
   },
+  LANGUAGE_UNKNOWN: {
+    kind: 'usage',
+    example: { language: 'cobol', known: ['python', 'ruby'] },
+    message: (f) => `There is no language "${f.language}": there are ${f.known.join(', ')}.`,
+    hint: () => 'Add it under serve.languages of the configuration: an image, an extension, a command.',
+  },
+  RUNNER_BUSY: {
+    kind: 'environment',
+    example: { language: 'python', waiting: 64 },
+    message: (f) => `${f.waiting} programs wait to be run as ${f.language} already.`,
+    hint: () => 'Try again in a few seconds.',
+  },
+  PROGRAM_REFUSED: {
+    kind: 'environment',
+    example: { reason: 'ENOSPC: no space left on device' },
+    message: (f) => `The program could not be written into its sandbox: ${f.reason}.`,
+    hint: () => 'Other programs have used up the memory of the container: try again when they have ended.',
+  },
   PATH_REFUSED: {
     kind: 'usage',
     example: { path: '../etc/passwd', reason: 'it leads out of the workspace' },

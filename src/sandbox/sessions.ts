@@ -234,6 +234,7 @@ async function programOf(
     stdin: null,
     timeoutMs,
     graceMs: GRACE_MS,
+    clears: [],
   };
 }
 

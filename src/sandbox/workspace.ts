@@ -26,7 +26,16 @@ export function workspaceFiles(sandbox: Pick<Sandbox, 'files'>, root: string, ui
       for (let at = 0; at === 0 || at < content.length; at += PART_BYTES) {
         const part = content.subarray(at, at + PART_BYTES).toString('base64');
         const last = at + PART_BYTES >= content.length;
-        const call = { op: 'write', uid, root, path: target, content: part, more: at > 0, last, executable } as const;
+        const call = {
+          op: 'write',
+          uid,
+          root,
+          path: target,
+          content: part,
+          more: at > 0,
+          last,
+          mode: executable ? 0o755 : 0o644,
+        } as const;
         await ask(file, sandbox.files(call));
       }
     },

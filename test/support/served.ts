@@ -45,7 +45,12 @@ const newHome = (): string => mkdtempSync(path.join(tmpdir(), 'mahabharatha-serv
 export async function serveForTest({ args = [], config = '', home = newHome() }: Serving = {}): Promise<Served> {
   const file = path.join(home, 'config.yaml');
   const shell = `    shell: { image: "${docker.image}", default_command: "echo default" }`;
-  writeFileSync(file, `serve:\n  port: 0\n${config}  runtimes:\n${shell}\n`);
+  const languages = [
+    `    javascript: { image: "${docker.image}", extension: .js, command: [node, "{filepath}"] }`,
+    `    shell: { image: "${docker.image}", extension: .sh, command: [bash, "{filepath}"] }`,
+  ];
+  const lines = ['serve:', '  port: 0', '  runtimes:', shell, '  languages:', ...languages];
+  writeFileSync(file, `${lines.join('\n')}\n${config}`);
   const env = { ...process.env, XDG_STATE_HOME: home };
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--config', file, '--json', ...args], { env, cwd: home });
   let text = '';

@@ -3,7 +3,7 @@ import { JSON_OPTION, TRUST_OPTION } from '../command.ts';
 
 export const serve = {
   name: 'serve',
-  summary: 'run commands for other programs: sessions in locked-down containers, over HTTP',
+  summary: 'run commands and code for other programs, over HTTP, in locked-down containers',
   options: {
     config: ['--config <path>', 'another file than .mahabharatha/config.yaml; its section "serve" counts'],
     host: ['--host <address>', 'where to listen (default: HOST, serve.host of the config, 127.0.0.1)'],

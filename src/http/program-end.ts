@@ -1,0 +1,15 @@
+import { constants } from 'node:os';
+import type { SandboxEnd } from '../protocol/index.ts';
+
+const TIMED_OUT = 124;
+const NOT_STARTED = 126;
+
+/** As a shell says it. */
+export function exitCode({ endedBy, code, signal }: Pick<SandboxEnd, 'endedBy' | 'code' | 'signal'>): number {
+  if (endedBy === 'timeout') return TIMED_OUT;
+  if (code !== null) return code;
+  const number = constants.signals[signal as NodeJS.Signals] ?? 0;
+  return signal === null ? NOT_STARTED : 128 + number;
+}
+
+export const megabytes = (bytes: number): number => Math.round((bytes / 1024 ** 2) * 10) / 10;

@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serveForTest } from '../support/served.ts';
+import type { Served } from '../support/served.ts';
+import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+
+type Ran = Record<string, unknown> & { stdout: string; stderr: string; exit_code: number };
+
+describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped}`, () => {
+  let served: Served;
+  beforeAll(async () => {
+    await buildWorkerImage();
+    served = await serveForTest();
+  });
+  afterAll(async () => {
+    expect(await served.end()).toBe(0);
+    expect(containers('a')).toEqual([]);
+  });
+
+  const containers = (all = ''): string[] => {
+    const label = `label=mahabharatha.servers=${served.home}/mahabharatha/servers`;
+    const args = ['ps', `-${all}q`, '--no-trunc', '--filter', label, '--filter', 'label=mahabharatha.role=runner'];
+    return execFileSync('docker', args, { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line !== '');
+  };
+  const run = async (language: string, code: string): Promise<Ran> => {
+    const { status, body } = await served.ask('POST', `/execute/${language}`, { code });
+    expect(status).toBe(200);
+    return body as Ran;
+  };
+
+  it('answers with all that the specification names', async () => {
+    expect(await run('javascript', `console.log('Hello, world!'); console.error('oops'); process.exit(42)`)).toEqual({
+      stdout: 'Hello, world!\n',
+      stderr: 'oops\n',
+      exit_code: 42,
+      execution_time_ms: expect.any(Number),
+      container_id: expect.stringMatching(/^[0-9a-f]{12}$/),
+      language: 'javascript',
+      image_name: docker.image,
+      memory_used_mb: expect.any(Number),
+      cpu_percent: expect.any(Number),
+      file_path: expect.stringMatching(/^\/tmp\/exec_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}\.js$/),
+    });
+    const used = await run('javascript', `const a = Buffer.alloc(60e6, 1); setTimeout(() => a, 300)`);
+    expect(used['memory_used_mb']).toBeGreaterThan(60);
+    expect(used['execution_time_ms']).toBeGreaterThan(300);
+    expect(used['cpu_percent']).toBeGreaterThan(0);
+  });
+
+  it('has one container for each language from its start, and says so', async () => {
+    expect((await served.ask('GET', '/health')).body).toMatchObject({
+      status: 'ok',
+      containers: { javascript: 'running', shell: 'running' },
+      uptime_seconds: expect.any(Number),
+    });
+    const names = containers().map((id) =>
+      execFileSync('docker', ['inspect', '-f', '{{.Name}}', id], { encoding: 'utf8' }),
+    );
+    expect(names.toSorted()).toEqual([
+      expect.stringMatching(/^\/code-runner-javascript-[0-9a-f]{4}\n$/),
+      expect.stringMatching(/^\/code-runner-shell-[0-9a-f]{4}\n$/),
+    ]);
+  });
+
+  it.each([
+    ['an empty program', '', { stdout: '', stderr: '', exit_code: 0 }],
+    ['a syntax error', 'if', { exit_code: 2, stderr: expect.stringContaining('syntax error') }],
+    [
+      'more than 10 KB',
+      'head -c 20000 /dev/zero | tr "\\0" x',
+      { stdout: `${'x'.repeat(10_240)}\n[Output truncated at 10KB limit]`, exit_code: 0 },
+    ],
+    [
+      'multibyte at the cut',
+      'printf x; for i in $(seq 6000); do printf é; done',
+      { stdout: `x${'é'.repeat(5119)}\n[Output truncated at 10KB limit]` },
+    ],
+    ['no text', String.raw`printf '\377ok'`, { stdout: '\uFFFDok', exit_code: 0 }],
+    ['no network', 'cat < /dev/tcp/1.1.1.1/80; ls /sys/class/net', { stdout: 'lo\n' }],
+    ['the working directory', 'pwd; ls -ld "$HOME" | cut -c1-10', { stdout: '/tmp\ndrwx------\n' }],
+    [
+      'no rights',
+      `grep CapEff /proc/self/status | tr -d '\\t'; touch /x 2>/dev/null || echo read-only`,
+      { stdout: 'CapEff:0000000000000000\nread-only\n' },
+    ],
+  ])('runs %s', async (_, code, expected) => {
+    expect(await run('shell', code)).toMatchObject(expected);
+  });
+
+  it('ends a program after 10 seconds, with what it has printed', async () => {
+    const ran = await run('shell', `echo begun; trap '' TERM; setsid sleep 100 & while :; do :; done`);
+    expect(ran).toMatchObject({ exit_code: 124, stdout: 'begun\n', stderr: 'Execution timed out after 10 s\n' });
+    expect(await run('shell', 'ps ax 2> /dev/null | grep -c "[s]leep 100"')).toMatchObject({ stdout: '0\n' });
+  });
+
+  it('keeps programs apart: users, files, signals', async () => {
+    const spy = `sleep 0.5; cat /tmp/exec_*.sh /tmp/home_*/* 2>/dev/null | grep -v grep | grep -c 'SECRET'; kill -9 -1 2>/dev/null; for p in /proc/[0-9]*; do kill -9 \${p#/proc/} 2>/dev/null; done`;
+    const [owner] = await Promise.all([
+      run('shell', 'echo SECRET > "$HOME/own"; echo SECRET > /tmp/left; sleep 1.5; echo lives'),
+      run('shell', spy),
+      run('shell', spy),
+    ]);
+    expect(owner).toMatchObject({ stdout: 'lives\n', exit_code: 0 });
+    expect((await run('shell', 'ls -A /tmp /dev/shm')).stdout).toMatch(
+      /^\/dev\/shm:\n\n\/tmp:\nexec_\S+\.sh\nhome_\S+\n$/,
+    );
+  });
+
+  it('runs many at once, each with its own output', async () => {
+    const ran = await Promise.all(
+      Array.from({ length: 40 }, (_, number) =>
+        run('shell', `sleep 0.0${number % 10}; echo ${number}; echo ${number} >&2`),
+      ),
+    );
+    expect(ran.map(({ stdout, stderr }) => [stdout, stderr])).toEqual(
+      ran.map((_, number) => [`${number}\n`, `${number}\n`]),
+    );
+  });
+
+  it.each([
+    ['forks without end', ':(){ :|:& };:'],
+    ['takes all memory', 'head -c 400m /dev/zero | tail -c 400m | wc -c'],
+    ['fills the disk', 'head -c 300m /dev/zero > /tmp/big'],
+    ['prints without end', 'timeout 1 yes'],
+    ['kills everything', 'kill -9 -1'],
+  ])('is as before after a program that %s', async (_, code) => {
+    await run('shell', code);
+    expect(await run('shell', 'echo canary')).toMatchObject({ stdout: 'canary\n', exit_code: 0 });
+  });
+
+  it.each(['kill', 'rm --force'])('makes a container anew that "docker %s" has ended', async (how) => {
+    execFileSync('docker', [...how.split(' '), ...containers()]);
+    const answers = await Promise.all([1, 2, 3].map((number) => run('shell', `echo ${number}`)));
+    expect(answers.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n']);
+    await run('javascript', '');
+    expect(containers()).toHaveLength(2);
+  });
+
+  it('refuses what it does not know, and what is too long', async () => {
+    expect(await served.ask('POST', '/execute/cobol', { code: '' })).toMatchObject({ status: 404 });
+    expect(await served.ask('POST', '/execute/shell', { code: 5 })).toMatchObject({ status: 400 });
+    expect(await served.ask('POST', '/execute/shell', {})).toMatchObject({ status: 400 });
+    expect(await served.ask('POST', '/execute/shell', { code: 'x'.repeat(110_000) })).toMatchObject({ status: 413 });
+  });
+});

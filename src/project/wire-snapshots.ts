@@ -69,18 +69,15 @@ function createKeys(
   let known: ReturnType<typeof read> | undefined;
   return async (commit) => {
     const { lockFiles, files } = await repository.lockFilesOf(commit);
-    known ??= read();
-    const [secret, settings, copied] = await known;
-    const facts = {
-      repository: repository.root,
-      setup: setup?.command,
-      lockFiles,
-      settings,
-      copies: copied,
-      env,
-      base,
+    return {
+      files,
+      key: async () => {
+        known ??= read();
+        const [secret, settings, copied] = await known;
+        const parts = { lockFiles, settings, copies: copied, env, base };
+        return snapshotKey(secret, { repository: repository.root, setup: setup?.command, ...parts });
+      },
     };
-    return { key: snapshotKey(secret, facts), files };
   };
 }
 

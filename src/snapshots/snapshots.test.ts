@@ -17,7 +17,7 @@ function openScene(changes: Partial<SnapshotsOptions> = {}, top = path.join(temp
     store,
     command: 'npm ci',
     limitBytes: 1e9,
-    wanted: async () => ({ key: 'k'.repeat(64), files: 1 }),
+    wanted: async () => ({ key: async () => 'k'.repeat(64), files: 1 }),
     bytesOf: async () => 1,
     changedBetween: async (from, to) => ({ files: Math.abs(Number(from) - Number(to)), changesKey: false }),
     inUse: async () => new Set(),
@@ -89,7 +89,9 @@ describe('the snapshots of a run', () => {
 
   it('are other ones for other lock files, set-ups and images', async () => {
     const keys = ['a', 'b'];
-    const { of, made } = openScene({ wanted: async () => ({ key: (keys.shift() ?? '').repeat(64), files: 1 }) });
+    const { of, made } = openScene({
+      wanted: async () => ({ key: async () => (keys.shift() ?? '').repeat(64), files: 1 }),
+    });
     await of('1');
     await of('2');
     expect(made).toEqual(['1', '2']);
@@ -113,7 +115,7 @@ describe('the snapshots of a run', () => {
     const looked: string[] = [];
     const wanted = async (commit: string) => {
       looked.push(commit);
-      return { key: (commit === '8' ? 'l' : 'k').repeat(64), files: 1 };
+      return { key: async () => (commit === '8' ? 'l' : 'k').repeat(64), files: 1 };
     };
     const { of, ofWork } = openScene({ wanted, changedBetween: changesKeyAt8 });
     await of('1');
@@ -204,7 +206,10 @@ describe('the snapshots of a run', () => {
   it('are not made of few files without a set-up', async () => {
     const { of, made } = openScene({ command: null });
     expect(await of('1')).toBeNull();
-    const large = openScene({ command: null, wanted: async () => ({ key: 'k'.repeat(64), files: 20_000 }) });
+    const large = openScene({
+      command: null,
+      wanted: async () => ({ key: async () => 'k'.repeat(64), files: 20_000 }),
+    });
     expect(await large.of('1')).not.toBeNull();
     const heavy = openScene({ command: null, bytesOf: async () => 1e9 });
     expect(await heavy.of('1')).not.toBeNull();

@@ -17,7 +17,7 @@ export type SnapshotNews =
 
 export interface Wanted {
   /** Changes with all that a snapshot depends on beside its commit: lock files, the set-up, the image, copied files. */
-  readonly key: string;
+  key(): Promise<string>;
   readonly files: number;
 }
 
@@ -81,7 +81,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     if (options.command === null && wanted.files < FEW_FILES && (await options.bytesOf(commit)) < FEW_BYTES)
       return null;
     await overlays.ask(asking);
-    return overlays.isRefused ? null : findOrMake(options, commit, wanted.key, asking);
+    return overlays.isRefused ? null : findOrMake(options, commit, await wanted.key(), asking);
   });
   return {
     get replaceSetUp() {
@@ -223,7 +223,9 @@ async function nearest({ store, changedBetween }: SnapshotsOptions, key: string,
 
 /** Makes room. What cannot be removed now is tried again with the next run or snapshot. */
 async function prune({ store, limitBytes, inUse }: SnapshotsOptions): Promise<void> {
-  const gone = whichToRemove(await store.list(), { now: Date.now(), bytes: limitBytes, inUse: await inUse() });
+  const kept = await store.list();
+  const used = kept.length === 0 ? new Set<string>() : await inUse();
+  const gone = whichToRemove(kept, { now: Date.now(), bytes: limitBytes, inUse: used });
   for (const one of gone) await store.remove(one).catch(() => undefined);
   await store.removeRemains().catch(() => undefined);
 }

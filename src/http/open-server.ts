@@ -97,7 +97,7 @@ async function openSandboxes(
   const containers = createContainers({ engine, egress: null, volumes: [], startSweeper });
   closing.push(() => containers.sweep(owner.id));
   const runtime = await runtimeVolume(engine, runtimeImage);
-  const home = { owner, containers, runtime };
+  const home = { engine, owner, containers, runtime };
   const sessions = createSessions(engine, home, sessionSettings(settings));
   const runners = createRunners(engine, home, { ...PROGRAM, languages: settings.languages });
   closing.push(sessions.closeAll, runners.closeAll);

@@ -42,8 +42,8 @@ export interface Connection {
   run(wish: ProgramWish, sink: OutputSink): Running;
   /** Rejects with SANDBOX_GONE. */
   files(call: FileCall): Promise<FileAnswer>;
-  /** Ends the agent, and with it the container. */
-  close(): void;
+  /** Ends the agent, and with it the container; whatever waits fails for this reason. */
+  fail(reason: string): void;
   isOver(): boolean;
   /** Resolves when no agent answers any more. */
   readonly gone: Promise<unknown>;
@@ -66,7 +66,7 @@ export function connect(attachment: Attachment): Connection {
     ready,
     gone,
     isOver: waiters.isOver,
-    close: () => waiters.fail('it was closed'),
+    fail: (reason) => void waiters.fail(reason),
     run: (wish, sink) => run(wish, sink, waiters, send),
     files: (call) => {
       const id = waiters.nextId();

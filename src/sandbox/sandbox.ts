@@ -1,6 +1,6 @@
 import { tmpfs } from '../containers/index.ts';
 import type { ContainerWish, Containers, Owner, StartedContainer, Upkeep } from '../containers/index.ts';
-import type { Attachment } from '../engines/index.ts';
+import type { Attachment, Engine } from '../engines/index.ts';
 import { hasCode, within } from '../lib/index.ts';
 import { SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
 import { connect } from './connection.ts';
@@ -11,6 +11,8 @@ import { sandboxErrors } from './errors.ts';
 const AGENT_PROCESSES = 16;
 const OWN_BYTES = 1024 ** 2;
 const READY_MS = 60_000;
+/** How often a container is looked at while a program runs in it. */
+const LOOK_MS = 2000;
 
 export interface SandboxLimits {
   readonly cpus: number;
@@ -33,6 +35,7 @@ export interface SandboxWish {
 }
 
 export interface SandboxHome {
+  readonly engine: Engine;
   readonly owner: Owner;
   readonly containers: Containers;
   /** The volume with Node and the agent. */
@@ -55,9 +58,10 @@ export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promis
   const info = await home.containers.start(Promise.resolve(containerWish(home, wish, upkeep)));
   const container: StartedContainer = { owner: home.owner, id: info.id, createdAt: info.createdAt, upkeep };
   if (connection === undefined) throw new Error(`container ${info.id} was started and not attached to`);
-  const { run, files, isOver, ready } = connection;
+  const { files, isOver, ready } = connection;
+  const run = watched(home.engine, info.id, connection);
   const close = async (): Promise<void> => {
-    connection?.close();
+    connection?.fail('it was closed');
     await home.containers.stop(container, 0);
   };
   try {
@@ -74,6 +78,24 @@ export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promis
     throw sandboxErrors.SANDBOX_NOT_READY({ image: wish.image, reason: error.facts.reason });
   }
   return { containerId: info.id, run, files, isOver, close };
+}
+
+/** A container that a person has paused does not answer: it counts as gone. */
+function watched(engine: Engine, id: string, connection: Connection): Connection['run'] {
+  const look = async (): Promise<void> => {
+    const info = await engine.inspectContainer(id);
+    if (info?.status === 'running') return;
+    connection.fail(`its container is ${info === undefined ? 'gone' : info.status}`);
+    await engine.removeContainer(id);
+  };
+  return (wish, sink) => {
+    const running = connection.run(wish, sink);
+    // An engine that does not answer now is asked again.
+    const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+    const over = (): void => clearInterval(timer);
+    running.end.then(over, over);
+    return running;
+  };
 }
 
 function upkeepOf({ memoryBytes }: SandboxLimits, keep: Upkeep['keep']): Upkeep {

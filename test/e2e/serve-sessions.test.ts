@@ -208,17 +208,20 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 
-  it.each(['kill', 'rm --force', 'stop --time 0'])('replaces a container that "docker %s" has ended', async (how) => {
-    const session = await open();
-    await exec(session, 'touch kept; cd /tmp');
-    execFileSync('docker', [...how.split(' '), ...containersOf(session)]);
-    expect(await exec(session, 'ls -A; pwd')).toMatchObject({
-      stdout: '/workspace/proj_abc123\n',
-      workspace_lost: true,
-    });
-    expect(await exec(session, 'true')).toMatchObject({ workspace_lost: false });
-    await served.ask('DELETE', `/v1/sessions/${session}`);
-  });
+  it.each(['kill', 'rm --force', 'stop --time 0', 'pause'])(
+    'replaces a container that "docker %s" has ended',
+    async (how) => {
+      const session = await open();
+      await exec(session, 'touch kept; cd /tmp');
+      execFileSync('docker', [...how.split(' '), ...containersOf(session)]);
+      expect(await exec(session, 'ls -A; pwd')).toMatchObject({
+        stdout: '/workspace/proj_abc123\n',
+        workspace_lost: true,
+      });
+      expect(await exec(session, 'true')).toMatchObject({ workspace_lost: false });
+      await served.ask('DELETE', `/v1/sessions/${session}`);
+    },
+  );
 
   it.each([
     [400, 'POST', '/v1/sessions', { project_id: '../x', runtime_type: 'shell' }],

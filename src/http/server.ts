@@ -24,6 +24,7 @@ const STATUS: Readonly<Record<string, number>> = {
   TOKEN_REFUSED: 401,
   HOST_REFUSED: 403,
   ORIGIN_REFUSED: 403,
+  COMMAND_DENIED: 403,
 };
 
 interface ServerWishes {

@@ -14,7 +14,7 @@ const OUTPUT_BYTES = 1024 * 1024;
 const FILE_BYTES = 16 * 1024 * 1024;
 
 const GONE = { 404: 'SESSION_UNKNOWN' } as const;
-const BUSY = { ...GONE, 409: 'SESSION_BUSY' } as const;
+const BUSY = { ...GONE, 403: 'COMMAND_DENIED', 409: 'SESSION_BUSY' } as const;
 
 /** Sessions: a container each, with a working directory that lasts. */
 export function sessionRoutes(sessions: Sessions): readonly Route[] {
@@ -129,7 +129,7 @@ async function execute(
   };
   if (request.headers.accept?.includes('text/event-stream') === true) {
     // Refused with a status as long as that is possible.
-    if (sessions.facts(idOf(params)).busy) await sessions.exec(idOf(params), wish, () => undefined);
+    sessions.check(idOf(params), wish);
     await stream(sessions, idOf(params), wish, reply);
     return STREAMED;
   }

@@ -25,6 +25,12 @@ export const sandboxErrors = defineErrors({
     message: (f) => `There is no runtime "${f.runtime}": there are ${f.known.join(', ')}.`,
     hint: () => 'Name one of them as runtime_type.',
   },
+  COMMAND_DENIED: {
+    kind: 'usage',
+    example: { rule: 'rm -rf /' },
+    message: (f) => `The command is refused by the rule "${f.rule}".`,
+    hint: () => 'Commands of this kind have no use in a sandbox; docs/serve.md has the list.',
+  },
   LANGUAGE_UNKNOWN: {
     kind: 'usage',
     example: { language: 'cobol', known: ['python', 'ruby'] },

@@ -5,6 +5,7 @@ import { hasCode, randomId } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { SandboxEnd } from '../protocol/index.ts';
 import type { OutputSink, Running } from './connection.ts';
+import { deniedBy } from './denylist.ts';
 import { sandboxErrors } from './errors.ts';
 import { defaultCommand } from './runtimes.ts';
 import type { Runtime, Runtimes } from './runtimes.ts';
@@ -75,6 +76,8 @@ export function createSessions(engine: Engine, home: SandboxHome, settings: Sess
     create: (project: string, runtime: string): Promise<SessionFacts> => create(parts, project, runtime),
     list: (): SessionFacts[] => [...parts.open.values()].map(factsOf),
     facts: (id: string): SessionFacts => factsOf(of(id)),
+    /** Throws what keeps `exec` from running this command now. */
+    check: (id: string, wish: ExecWish): void => check(of(id), wish),
     exec: (id: string, wish: ExecWish, sink: OutputSink): Promise<Executed> => exec(parts, of(id), wish, sink),
     /** False when nothing runs. */
     kill: async (id: string): Promise<boolean> => {
@@ -161,8 +164,14 @@ async function startFor({ engine, home, settings }: Parts, session: Session): Pr
   return sandbox;
 }
 
+function check({ id, command }: Session, wish: ExecWish): void {
+  if (command !== undefined) throw sandboxErrors.SESSION_BUSY({ session: id });
+  const rule = deniedBy(wish.command ?? '');
+  if (rule !== undefined) throw sandboxErrors.COMMAND_DENIED({ rule });
+}
+
 async function exec(parts: Parts, session: Session, wish: ExecWish, sink: OutputSink): Promise<Executed> {
-  if (session.command !== undefined) throw sandboxErrors.SESSION_BUSY({ session: session.id });
+  check(session, wish);
   const command = execute(parts, session, wish, sink);
   session.command = command;
   try {

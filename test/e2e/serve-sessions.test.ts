@@ -259,6 +259,17 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     expect(await served.askAs('localhost', '/health')).toMatchObject({ status: 'ok' });
   });
 
+  it('refuses what its list names, also as a stream, and runs what only reads so', async () => {
+    const session = await open();
+    const place = `/v1/sessions/${session}/exec`;
+    for (const headers of [{}, { accept: 'text/event-stream' }]) {
+      const { status, body } = await served.ask('POST', place, { command: 'cd / && rm -fr /' }, headers);
+      expect([status, body]).toEqual([403, expect.objectContaining({ detail: expect.stringContaining('"rm -rf /"') })]);
+    }
+    expect(await exec(session, 'echo "mount"')).toMatchObject({ stdout: 'mount\n' });
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+
   it('runs the default command of the runtime when none is named', async () => {
     const session = await open();
     const { body } = await served.ask('POST', `/v1/sessions/${session}/exec`, {});

@@ -98,8 +98,8 @@ async function openSandboxes(
   closing.push(() => containers.sweep(owner.id));
   const runtime = await runtimeVolume(engine, runtimeImage);
   const home = { engine, owner, containers, runtime };
-  const sessions = createSessions(engine, home, sessionSettings(settings));
-  const runners = createRunners(engine, home, { ...PROGRAM, languages: settings.languages });
+  const sessions = createSessions(home, sessionSettings(settings));
+  const runners = createRunners(home, { ...PROGRAM, languages: settings.languages });
   closing.push(sessions.closeAll, runners.closeAll);
   for (const problem of await runners.boot()) onNote(problem.message);
   const timers = [repeat(SESSION_LOOK_MS, sessions.expire), repeat(RUNNER_LOOK_MS, runners.expire)];
@@ -107,7 +107,7 @@ async function openSandboxes(
   return { sessions, runners };
 }
 
-function sessionSettings(settings: Config['serve']): Parameters<typeof createSessions>[2] {
+function sessionSettings(settings: Config['serve']): Parameters<typeof createSessions>[1] {
   const { limits } = settings;
   return {
     runtimes: runtimesOf(settings),

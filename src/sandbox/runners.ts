@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Engine } from '../engines/index.ts';
 import { hasCode, randomId } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { SandboxEnd } from '../protocol/index.ts';
@@ -52,7 +51,6 @@ interface Runner {
 }
 
 interface Parts {
-  readonly engine: Engine;
   readonly home: SandboxHome;
   readonly settings: RunnerSettings;
   readonly runners: ReadonlyMap<string, Runner>;
@@ -61,12 +59,12 @@ interface Parts {
 export type Runners = ReturnType<typeof createRunners>;
 
 /** One container for each language, in which programs of all requests run side by side, each as another user. */
-export function createRunners(engine: Engine, home: SandboxHome, settings: RunnerSettings) {
+export function createRunners(home: SandboxHome, settings: RunnerSettings) {
   const entries = Object.entries(settings.languages).map(([name, language]): [string, Runner] => [
     name,
     { name, language, sandbox: undefined, running: 0, waiting: [], lastUsedAt: Date.now() },
   ]);
-  const parts: Parts = { engine, home, settings, runners: new Map(entries) };
+  const parts: Parts = { home, settings, runners: new Map(entries) };
   return {
     /** Starts all containers; resolves with what is wrong with those that cannot be started. */
     boot: async (): Promise<Error[]> => {
@@ -128,7 +126,7 @@ async function execute(parts: Parts, runner: Runner, code: string, tries = 1): P
   let running: ReturnType<Sandbox['run']> | undefined;
   try {
     await writeProgram(sandbox, { uid, file, code });
-    running = sandbox.run(await programOf(parts, runner, { id, uid, file }), output.sink);
+    running = sandbox.run(programOf(sandbox, parts.settings, runner, { id, uid, file }), output.sink);
     const end = await running.end;
     const { containerId } = sandbox;
     const { image } = runner.language;
@@ -163,16 +161,15 @@ async function writeProgram(
   if ('error' in answer) throw sandboxErrors.PROGRAM_REFUSED({ reason: answer.error.message });
 }
 
-async function programOf(
-  { engine, settings }: Parts,
+function programOf(
+  sandbox: Sandbox,
+  { timeoutMs }: RunnerSettings,
   { language }: Runner,
   { id, uid, file }: ProgramFile & { readonly id: string },
-): Promise<Parameters<Sandbox['run']>[0]> {
-  const image = await engine.inspectImage(language.image);
+): Parameters<Sandbox['run']>[0] {
   const home = `${SANDBOX.tmp}/home_${id}`;
-  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', ...image?.env, HOME: home, TMPDIR: home };
+  const env = { ...sandbox.env, HOME: home, TMPDIR: home };
   const argv = ['/bin/sh', '-c', PRIVATE, 'sh', ...commandFor(language, file)] as const;
-  const { timeoutMs } = settings;
   return { argv, env, cwd: SANDBOX.tmp, home, uid, stdin: null, timeoutMs, graceMs: 0, clears: PUT_AWAY };
 }
 

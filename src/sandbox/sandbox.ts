@@ -11,6 +11,7 @@ import { sandboxErrors } from './errors.ts';
 const AGENT_PROCESSES = 16;
 const OWN_BYTES = 1024 ** 2;
 const READY_MS = 60_000;
+const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
 /** How often a container is looked at while a program runs in it. */
 const LOOK_MS = 2000;
 
@@ -44,11 +45,15 @@ export interface SandboxHome {
 
 export interface Sandbox extends Pick<Connection, 'run' | 'files' | 'isOver'> {
   readonly containerId: string;
+  /** What its image sets for programs. */
+  readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
 /** Starts a container with an agent in it that can run programs. Throws SANDBOX_NOT_READY. */
 export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promise<Sandbox> {
+  const image = await home.engine.inspectImage(wish.image);
+  const env = { PATH: USUAL_PATH, ...image?.env };
   let connection: Connection | undefined;
   const keep = (attachment: Attachment): ReturnType<Upkeep['keep']> => {
     connection = connect(attachment);
@@ -77,7 +82,7 @@ export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promis
     if (!hasCode(error, sandboxErrors.SANDBOX_GONE)) throw error;
     throw sandboxErrors.SANDBOX_NOT_READY({ image: wish.image, reason: error.facts.reason });
   }
-  return { containerId: info.id, run, files, isOver, close };
+  return { containerId: info.id, env, run, files, isOver, close };
 }
 
 /** A container that a person has paused does not answer: it counts as gone. */

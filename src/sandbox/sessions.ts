@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import type { Engine } from '../engines/index.ts';
 import { hasCode, randomId } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { SandboxEnd } from '../protocol/index.ts';
@@ -69,8 +68,8 @@ interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'lastUsedAt'> {
 export type Sessions = ReturnType<typeof createSessions>;
 
 /** Sessions: each has a container of its own, a working directory that lasts, and runs one command at a time. */
-export function createSessions(engine: Engine, home: SandboxHome, settings: SessionSettings) {
-  const parts: Parts = { engine, home, settings, open: new Map() };
+export function createSessions(home: SandboxHome, settings: SessionSettings) {
+  const parts: Parts = { home, settings, open: new Map() };
   const of = (id: string): Session => sessionOf(parts, id);
   return {
     create: (project: string, runtime: string): Promise<SessionFacts> => create(parts, project, runtime),
@@ -109,7 +108,6 @@ export function createSessions(engine: Engine, home: SandboxHome, settings: Sess
 }
 
 interface Parts {
-  readonly engine: Engine;
   readonly home: SandboxHome;
   readonly settings: SessionSettings;
   readonly open: Map<string, Session>;
@@ -147,18 +145,21 @@ async function close({ open }: Parts, session: Session): Promise<void> {
 
 /** Its sandbox; a new one when the last one has ended. */
 async function sandboxOf(parts: Parts, session: Session): Promise<{ sandbox: Sandbox; isNew: boolean }> {
-  const sandbox = await session.sandbox?.catch(() => undefined);
+  const before = session.sandbox;
+  const sandbox = await before?.catch(() => undefined);
   if (sandbox !== undefined && !sandbox.isOver()) return { sandbox, isNew: false };
-  session.sandbox = startFor(parts, session);
+  // Another request may have begun a new one meanwhile.
+  const next = (session.sandbox === before ? undefined : session.sandbox) ?? startFor(parts, session);
+  session.sandbox = next;
   session.cwd = session.workspace;
-  return { sandbox: await session.sandbox, isNew: true };
+  return { sandbox: await next, isNew: true };
 }
 
-async function startFor({ engine, home, settings }: Parts, session: Session): Promise<Sandbox> {
+async function startFor({ home, settings }: Parts, session: Session): Promise<Sandbox> {
   const sandbox = await startSandbox(home, wishOf(session, settings));
   // The workspace's own folder is made by the user that owns it.
   const wish = { command: undefined, timeoutMs: 0, resetCwd: false, env: {} };
-  const program = await programOf(engine, session, wish, settings);
+  const program = programOf(sandbox, session, wish, settings);
   const mkdir = { ...program, argv: ['mkdir', '-p', '--', session.workspace] as const, cwd: '/', timeoutMs: null };
   await sandbox.run(mkdir, () => undefined).end;
   return sandbox;
@@ -184,7 +185,7 @@ async function exec(parts: Parts, session: Session, wish: ExecWish, sink: Output
 async function execute(parts: Parts, session: Session, wish: ExecWish, sink: OutputSink): Promise<Executed> {
   const { sandbox, isNew } = await sandboxOf(parts, session);
   if (wish.resetCwd) session.cwd = session.workspace;
-  const running = sandbox.run(await programOf(parts.engine, session, wish, parts.settings), sink);
+  const running = sandbox.run(programOf(sandbox, session, wish, parts.settings), sink);
   session.running = running;
   if (session.isToBeKilled) running.kill();
   try {
@@ -228,16 +229,17 @@ function wishOf({ id, kind, project }: Session, { uid, limits }: SessionSettings
   return { image: kind.image, name, session: randomId(), role: SESSION_ROLE, uid, limits, labels };
 }
 
-async function programOf(
-  engine: Engine,
-  session: Session,
+function programOf(
+  sandbox: Sandbox,
+  { kind, workspace, cwd }: Session,
   { command, timeoutMs, env }: ExecWish,
   { uid }: SessionSettings,
-): Promise<Parameters<Sandbox['run']>[0]> {
+): Parameters<Sandbox['run']>[0] {
+  const own = { HOME: SANDBOX.home, WORKSPACE: workspace };
   return {
-    argv: ['bash', '-c', command ?? defaultCommand(session.kind)],
-    env: { ...(await envOf(engine, session)), ...env, BASH_ENV: `${SANDBOX.runtime}/prelude.sh` },
-    cwd: session.cwd,
+    argv: ['bash', '-c', command ?? defaultCommand(kind)],
+    env: { ...sandbox.env, ...own, ...env, BASH_ENV: `${SANDBOX.runtime}/prelude.sh` },
+    cwd,
     home: SANDBOX.home,
     uid,
     stdin: null,
@@ -245,10 +247,4 @@ async function programOf(
     graceMs: GRACE_MS,
     clears: [],
   };
-}
-
-/** What the image sets for its programs, and what each of ours has. */
-async function envOf(engine: Engine, { kind, workspace }: Session): Promise<Record<string, string>> {
-  const image = await engine.inspectImage(kind.image);
-  return { PATH: '/usr/local/bin:/usr/bin:/bin', ...image?.env, HOME: SANDBOX.home, WORKSPACE: workspace };
 }

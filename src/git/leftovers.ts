@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { entriesOf } from './git-command.ts';
+import { entriesOf, linesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 
 /** What the set-up has made in a worktree that git does not track and no ignore rule covers. */
@@ -25,25 +25,32 @@ export async function findLeftovers(git: GitCommand): Promise<Leftovers> {
 
 /**
  * Stages everything except the leftovers. A folder of theirs may contain work of the task by now: tracked files, and new
- * files that the task owns, are staged as well.
+ * files that the task owns, are staged as well. Returns files that were staged, as far as git's output tells.
  */
-export async function addExcept(git: GitCommand, left: Leftovers, owned: OwnedAmong): Promise<void> {
+export async function addExcept(git: GitCommand, left: Leftovers, owned: OwnedAmong): Promise<string[]> {
   const places = left.paths.map((entry) => entry.replace(/\/$/, ''));
   const excluded = places.map((place) => `:(top,exclude,literal)${place}`);
-  await git.text(['add', '--all', '--', ...(excluded.length > 0 ? [':/', ...excluded] : [])]);
-  if (places.length === 0) return;
+  const said = await git.text(['add', '--all', '--verbose', '--', ...(excluded.length > 0 ? [':/', ...excluded] : [])]);
+  const added = linesOf(said).flatMap((line) => /^add '(.+)'$/.exec(line)?.slice(1) ?? []);
+  if (places.length === 0) return added;
   const inPlaces = ['--', ...places.map((place) => `:(top,literal)${place}`)];
   const changed = entriesOf(await git.text(['ls-files', '-z', '--modified', ...inPlaces]));
   const others = entriesOf(await git.text([...UNTRACKED, ...inPlaces]));
   const work = [...changed, ...owned(others.filter((file) => !left.files.has(file)))];
-  if (work.length === 0) return;
+  if (work.length === 0) return added;
   const fromInput = ['--literal-pathspecs', 'add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'];
   await git.text(fromInput, { input: work.join('\0') });
+  return added;
 }
 
-/** Those of the files that exist but are not in the tree: an ignore rule covers them. */
-export async function leftOut(git: GitCommand, tree: string, files: readonly string[]): Promise<string[]> {
-  const names = files.map((file) => path.normalize(file));
+/** Those of the files that exist but are not in the tree: an ignore rule covers them. `added` are known to be in it. */
+export async function leftOut(
+  git: GitCommand,
+  tree: string,
+  files: readonly string[],
+  added: ReadonlySet<string>,
+): Promise<string[]> {
+  const names = files.map((file) => path.normalize(file)).filter((file) => !added.has(file));
   const there = await Promise.all(names.map((name) => isFile(path.join(git.cwd, name))));
   const asked = names.filter((_, index) => there[index]);
   if (asked.length === 0) return [];

@@ -54,6 +54,8 @@ export async function openWorkspace(folder: string, env: Environment) {
   // These are given, so that git does not look for them: a task may have removed or rewritten `.git`.
   const git = gitIn(folder, env, { ...rules.env, GIT_DIR: place.gitDir, GIT_WORK_TREE: folder });
   const trees = new Map<string, string>();
+  /** What the last staging is known to have added. */
+  let added: ReadonlySet<string> = new Set();
   return {
     folder,
     /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
@@ -69,11 +71,11 @@ export async function openWorkspace(folder: string, env: Environment) {
     /** Stages all files and returns the tree; among the leftovers only what is new and owned. */
     stage: async (request: StageRequest): Promise<string> => {
       if (!(await isRealFolder(folder))) throw new Error(`the worktree is gone: there is no folder ${folder} any more`);
-      await addAll(git, place, request);
+      added = new Set(await addAll(git, place, request));
       return (await git.text(['write-tree'])).trim();
     },
-    /** Those of the files that exist but are not in the tree. */
-    leftOut: (tree: string, files: readonly string[]): Promise<string[]> => leftOut(git, tree, files),
+    /** Those of the files that exist but are not in the tree, which is the one that was staged last. */
+    leftOut: (tree: string, files: readonly string[]): Promise<string[]> => leftOut(git, tree, files, added),
     treeOf: async (commit: string): Promise<string> => {
       const tree = trees.get(commit) ?? (await git.text(['rev-parse', '--verify', `${commit}^{tree}`])).trim();
       trees.set(commit, tree);
@@ -136,15 +138,15 @@ async function addAll(
   git: GitCommand,
   place: WorkspacePlace,
   { base, branch, left, owned, afresh = false }: StageRequest,
-): Promise<void> {
+): Promise<string[]> {
   try {
     if (afresh) await newIndex(git, place, base);
-    await addExcept(git, left, owned);
+    return await addExcept(git, left, owned);
   } catch {
     await unlock(place, branch);
     await repairHead(git, place, branch);
     if (!(await hasReadableIndex(git))) await newIndex(git, place, base);
-    await addExcept(git, left, owned);
+    return await addExcept(git, left, owned);
   }
 }
 

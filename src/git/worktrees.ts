@@ -39,7 +39,7 @@ export function oneAtATime(commonDir: string): Alone {
 
 export const worktreesOf = (git: GitCommand, commonDir: string, alone: Alone) => ({
   addWorktree: (worktree: NewWorktree) => alone(() => addWorktree(git, commonDir, worktree)),
-  removeWorktree: (folder: string) => alone(() => removeWorktree(git, commonDir, folder)),
+  removeWorktrees: (folders: readonly string[]) => alone(() => removeWorktrees(git, commonDir, folders)),
   /** Removes what a killed git has left of worktrees of ours, of the packed refs and of new objects; returns the names. */
   repairRecords: async (): Promise<string[]> => {
     await removeLockDrafts(worktreesLock(commonDir));
@@ -51,22 +51,22 @@ export const worktreesOf = (git: GitCommand, commonDir: string, alone: Alone) =>
 
 /** Adds a locked worktree on a branch of its own, and replaces what was in the folder before. */
 async function addWorktree(git: GitCommand, commonDir: string, worktree: NewWorktree): Promise<void> {
-  await removeWorktree(git, commonDir, worktree.folder);
+  await removeWorktrees(git, commonDir, [worktree.folder]);
   await removeBranchLock(commonDir, worktree.branch);
   await makeFolder(path.dirname(worktree.folder));
   const name = ['--lock', '--reason', LOCK_REASON, '--no-track', '-B', worktree.branch];
   await git.text(['worktree', 'add', '--quiet', ...name, '--', worktree.folder, worktree.base]);
 }
 
-/** Removes the folder before git's record of it: then git does not look into a folder that a worker could write. */
-async function removeWorktree(git: GitCommand, commonDir: string, folder: string): Promise<void> {
-  await removeTree(folder);
+/** Removes each folder before git's record of it: then git does not look into a folder that a worker could write. */
+async function removeWorktrees(git: GitCommand, commonDir: string, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) await removeTree(folder);
   // While there is half a record, git neither lists worktrees nor removes one.
   await removeHalfRecords(commonDir);
-  const recorded = await realPathOf(folder);
-  const known = await listWorktrees(git);
-  if (known.some((worktree) => worktree.folder === recorded)) {
-    await git.text(['worktree', 'remove', '--force', '--force', '--', recorded]);
+  const known = new Set((await listWorktrees(git)).map(({ folder }) => folder));
+  for (const folder of folders) {
+    const recorded = await realPathOf(folder);
+    if (known.has(recorded)) await git.text(['worktree', 'remove', '--force', '--force', '--', recorded]);
   }
 }
 

@@ -1,4 +1,4 @@
-import { bodies } from '../protocol/index.ts';
+import * as bodies from './bodies.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
 import { route } from './route.ts';
 import type { Route } from './route.ts';

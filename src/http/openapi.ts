@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bodies } from '../protocol/index.ts';
+import * as bodies from './bodies.ts';
 import type { Route } from './route.ts';
 
 /** Answers that every endpoint may give. */

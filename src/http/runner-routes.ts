@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { inSeconds } from '../lib/index.ts';
-import { bodies } from '../protocol/index.ts';
+import * as bodies from './bodies.ts';
 import type { Ran, Runners } from '../sandbox/index.ts';
 import { exitCode, megabytes } from './program-end.ts';
 import { route } from './route.ts';

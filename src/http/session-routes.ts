@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { z } from 'zod';
-import { bodies } from '../protocol/index.ts';
+import * as bodies from './bodies.ts';
 import { captureOutput } from '../sandbox/index.ts';
 import type { Executed, SessionFacts, Sessions } from '../sandbox/index.ts';
 import { openEventStream } from './event-stream.ts';

@@ -19,10 +19,10 @@ function openScene(sharesObjects: boolean, failures: Error[] = []) {
       removeWorkers: async () => rmSync(workers, { recursive: true }),
     },
     repository: {
-      removeWorktree: async (where: string) => {
+      removeWorktrees: async (where: readonly string[]) => {
         const error = failures.shift();
         if (error !== undefined) throw error;
-        removed.push(where);
+        removed.push(...where);
       },
       repairRecords: async () => [],
     },

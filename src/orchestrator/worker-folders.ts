@@ -40,7 +40,7 @@ export function createWorkerFolders({ repository, store, launcher }: FolderPorts
       const { folder, worktree } = store.paths.worker(worker);
       if (!(await discard(folder))) return;
       // No other checkout is a worktree of the repository; the next worker of this number may have its own there already.
-      if (launcher.capabilities.sharesObjects) begin(repository.removeWorktree(worktree));
+      if (launcher.capabilities.sharesObjects) begin(repository.removeWorktrees([worktree]));
     },
     /** To be called when all workers have ended and all results were taken. Leaves nothing of the run outside the repository. */
     clear: async (): Promise<void> => {
@@ -79,11 +79,10 @@ async function removeOnce({ repository, store }: CheckoutPorts): Promise<void> {
   for (const name of names) {
     if ([GONE, SNAPSHOT_DRAFT, SPARE].some((begin) => name.startsWith(begin)))
       await removeTree(path.join(store.paths.workers, name));
-    if (!/^\d+$/.test(name)) continue;
-    const { worktree, gitDir } = store.paths.worker(Number(name));
-    await repository.removeWorktree(worktree);
-    await removeTree(gitDir);
   }
+  const workers = names.filter((name) => /^\d+$/.test(name)).map((name) => store.paths.worker(Number(name)));
+  if (workers.length > 0) await repository.removeWorktrees(workers.map(({ worktree }) => worktree));
+  for (const { gitDir } of workers) await removeTree(gitDir);
   await repository.repairRecords();
 }
 

@@ -102,7 +102,7 @@ export async function removeRun(cleaning: Cleaning, plan: CleaningPlan): Promise
     const state = await readIfWhole(store);
     if (state !== undefined && state.settings.mode !== 'container') await sweepRun(state, env);
     checkNoProblem(store, feature, await removeEngineTraces(plan.engine, cleaning));
-    for (const folder of plan.worktrees) await project.repository.removeWorktree(folder);
+    await project.repository.removeWorktrees(plan.worktrees);
     for (const folder of store.paths.formerly) await removeTree(folder);
     await store.removeWorkers();
     await project.repository.changeRefs(plan.refs.map(({ ref, commit }) => ({ ref, to: null, from: commit })));

@@ -60,4 +60,3 @@ export { createFrameReader, encodeCredit, encodeFrame, encodeJson, FRAME } from 
 export type { Frame } from './frames.ts';
 export { fileAnswer, SANDBOX, SANDBOX_MARK, sandboxEnd } from './sandbox.ts';
 export type { FileAnswer, FileCall, SandboxEnd, StartWish } from './sandbox.ts';
-export * as bodies from './http.ts';

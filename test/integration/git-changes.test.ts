@@ -194,6 +194,6 @@ it('all of this works in a repository with sha256 objects', async () => {
   await repository.changeRefs([{ ref, to: tip, from: null }]);
   await repository.moveBranch({ branch: 'mahabharatha/x/integration', from: tip, to: merged.commit });
   expect(temp.git('ls-tree', '--name-only', ref).split('\n')).toEqual(['README.md', 'a.txt', 'b.txt']);
-  await repository.removeWorktree(folder);
+  await repository.removeWorktrees([folder]);
   expect(readFileSync(path.join(temp.folder, 'b.txt'), 'utf8')).toBe('b\n');
 });

@@ -53,7 +53,7 @@ describe('the record of a worktree of ours', () => {
     await repository.addWorktree(worktree);
     expectUsable(temp);
     expect((await repository.listWorktrees()).map(({ folder }) => folder)).toContain(worktree.folder);
-    await repository.removeWorktree(worktree.folder);
+    await repository.removeWorktrees([worktree.folder]);
     expect(existsSync(recordsOf(temp)) ? readdirSync(recordsOf(temp)) : []).toEqual([]);
   });
 

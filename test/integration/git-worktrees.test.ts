@@ -113,7 +113,7 @@ describe('adding worktrees', () => {
       await repository.addWorktree({ folder, branch: branchOf(0), base: 'main' });
       expect(await repository.listWorktrees()).toHaveLength(2);
     }
-    await repository.removeWorktree(folder);
+    await repository.removeWorktrees([folder]);
     expect(await repository.listWorktrees()).toHaveLength(1);
   });
 
@@ -148,7 +148,7 @@ describe('adding worktrees', () => {
     await repository.changeRefs([{ ref: 'refs/heads/mahabharatha/x/integration', to: base, from: null }]);
     await repository.moveBranch({ branch: 'mahabharatha/x/integration', from: base, to: commit });
     await repository.uncommitted();
-    await repository.removeWorktree(folder);
+    await repository.removeWorktrees([folder]);
     expect(existsSync(marker)).toBe(false);
   });
 });
@@ -160,7 +160,7 @@ describe('removing worktrees', () => {
     const folder = workerFolder(temp, 0);
     await repository.addWorktree({ folder, branch: branchOf(0), base: 'main' });
     for (let round = 0; round < 3; round++) {
-      await repository.removeWorktree(folder);
+      await repository.removeWorktrees([folder]);
       expect(existsSync(folder)).toBe(false);
       expect(await repository.listWorktrees()).toHaveLength(1);
     }
@@ -184,7 +184,7 @@ describe('removing worktrees', () => {
     const folder = workerFolder(temp, 0);
     await repository.addWorktree({ folder, branch: branchOf(0), base: 'main' });
     tamper(path.join(folder, '.git'));
-    await repository.removeWorktree(folder);
+    await repository.removeWorktrees([folder]);
     expect(existsSync(folder)).toBe(false);
     expect(await repository.listWorktrees()).toHaveLength(1);
   });
@@ -197,9 +197,9 @@ describe('removing worktrees', () => {
     const folder = workerFolder(temp, 0);
     await repository.addWorktree({ folder, branch: branchOf(0), base: 'main' });
     symlinkSync(precious, path.join(folder, 'link'));
-    await repository.removeWorktree(folder);
+    await repository.removeWorktrees([folder]);
     symlinkSync(precious, folder);
-    await repository.removeWorktree(folder);
+    await repository.removeWorktrees([folder]);
     expect(existsSync(folder)).toBe(false);
     expect(readFileSync(path.join(precious, 'file.txt'), 'utf8')).toBe('keep me\n');
   });
@@ -213,7 +213,7 @@ describe('removing worktrees', () => {
     await repository.addWorktree({ folder, branch: branchOf(0), base });
     temp.gitIn(folder, 'submodule', '--quiet', 'update', '--init');
     expect(existsSync(path.join(folder, 'library', 'README.md'))).toBe(true);
-    await repository.removeWorktree(folder);
+    await repository.removeWorktrees([folder]);
     expect(await repository.listWorktrees()).toHaveLength(1);
   });
 
@@ -231,7 +231,7 @@ describe('removing worktrees', () => {
     const folder = workerFolder(temp, 0);
     await repository.addWorktree({ folder, branch: branchOf(0), base: 'main' });
     await repository.addWorktree({ folder, branch: branchOf(0), base: 'main' });
-    await repository.removeWorktree(folder);
+    await repository.removeWorktrees([folder]);
 
     expect([fingerprint(there), fingerprint(path.join(temp.folder, '.git', 'worktrees'))]).toEqual(before);
     expect((await repository.listWorktrees()).map((tree) => tree.branch)).toEqual(['main', 'away', 'there']);
@@ -248,7 +248,7 @@ describe('a lock on the branch of a worker that was killed', () => {
     await repository.addWorktree({ folder, branch: branchOf(0), base: 'main' });
     writeFile(lock, '');
     await repository.addWorktree({ folder, branch: branchOf(0), base: 'main' });
-    await repository.removeWorktree(folder);
+    await repository.removeWorktrees([folder]);
     writeFile(lock, '');
     await repository.changeRefs([{ ref, to: null }]);
     expect(await repository.readRef(ref)).toBeUndefined();

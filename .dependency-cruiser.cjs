@@ -5,6 +5,7 @@ const RANK = {
   tasks: 1,
   protocol: 1,
   npm: 1,
+  client: 1,
   engines: 2,
   git: 2,
   state: 2,

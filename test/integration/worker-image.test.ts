@@ -274,7 +274,7 @@ function registryWithPassword(): string {
 function copyOfPackage(): string {
   const folder = tempFolder();
   cpSync(path.join(ROOT, 'docker'), path.join(folder, 'docker'), { recursive: true });
-  for (const name of ['worker', 'egress']) {
+  for (const name of ['worker', 'egress', 'sandbox-agent']) {
     cpSync(path.join(ROOT, 'dist/bundle', name), path.join(folder, 'dist/bundle', name), { recursive: true });
   }
   return folder;

@@ -103,9 +103,9 @@ describe.skipIf(why !== '')(`a worker that has a container for itself${why === '
     ]);
     expect(code).toBe(0);
     const tooMany = "processes could not be started: the worker's limit of 256 (workers.container.pids) was reached";
-    // One that ends at once may have started few processes only.
+    // One that ends at once may have started few processes only, or so many that its own shell could not fork.
     expect(reports.map(({ detail }) => detail)).toEqual([
-      expect.stringContaining('exit status 0'),
+      expect.stringMatching(/^exit status (0|254)/),
       `still running after 1.5 s, limit 1.5 s; ${tooMany}`,
       expect.stringContaining('exit status 0'),
       `still running after 1.5 s, limit 1.5 s; ${tooMany}`,

@@ -4,16 +4,14 @@ import { LABEL, createContainers, removeOrphans, sweeperStarter } from '../conta
 import type { Owner } from '../containers/index.ts';
 import type { Config } from '../config/index.ts';
 import type { Engine } from '../engines/index.ts';
-import { startTimer, systemCode } from '../lib/index.ts';
-import type { AppError, Environment } from '../lib/index.ts';
+import { heldFolders, randomId, startTimer, stateHome, systemCode } from '../lib/index.ts';
+import type { AppError, Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
 import { createRunners, createSessions, DEFAULT_RUNTIMES, runtimeVolume } from '../sandbox/index.ts';
 import type { Runners, Runtimes, Sessions } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
 import { healthRoute } from './health-route.ts';
 import { createServer } from './server.ts';
-import { clearGoneServers, isServerAlive, makeServerFolder, serversHome } from './server-folder.ts';
-import type { ServerFolder } from './server-folder.ts';
 import { runnerRoutes } from './runner-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 
@@ -33,12 +31,14 @@ const PROGRAM = {
 /** The folder of the servers of one user, on everything that they have in the engine. */
 const HOME_LABEL = 'mahabharatha.servers';
 
+const serversHome = (env: Environment): string => path.join(stateHome(env), 'servers');
+
 interface ServerRequest {
   readonly engine: Engine;
   /** The image with Node and the sandbox agent. */
   readonly runtimeImage: { readonly tag: string; readonly id: string };
   readonly settings: Config['serve'];
-  /** Null: whoever reaches the server may use it. */
+  /** Null: every request is answered. */
   readonly tokens: ReadonlyMap<string, string> | null;
   readonly version: string;
   readonly env: Environment;
@@ -54,11 +54,12 @@ export interface OpenServer {
 /** Starts to listen when everything that it needs is there. */
 export async function openServer(request: ServerRequest): Promise<OpenServer> {
   const { engine, env, settings } = request;
+  const folders = heldFolders(serversHome(env));
   const labels = { [LABEL.kind]: 'server', [HOME_LABEL]: serversHome(env) };
-  const left = await removeOrphans(engine, { labels, isAlive: ({ id }) => isServerAlive(env, id) });
+  const left = await removeOrphans(engine, { labels, isAlive: ({ id }) => folders.isAlive(id) });
   left.forEach(request.onNote);
-  await clearGoneServers(env);
-  const own = await makeServerFolder(env);
+  await folders.clearGone();
+  const own = await folders.make(`server-${randomId()}`);
   const closing: (() => Promise<unknown>)[] = [own.remove];
   const close = async (): Promise<void> => {
     for (const step of closing.splice(0).toReversed()) await step();
@@ -82,7 +83,7 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
 
 async function openSandboxes(
   { engine, env, settings, runtimeImage, onNote }: ServerRequest,
-  own: ServerFolder,
+  own: HeldFolder,
   closing: (() => Promise<unknown>)[],
 ): Promise<{ readonly sessions: Sessions; readonly runners: Runners }> {
   const owner: Owner = {

@@ -8,6 +8,8 @@ export { digestOf, keyedDigest } from './digest.ts';
 export { isOldDraft, removeDrafts, removeLockDrafts } from './drafts.ts';
 export { foreignLock, hasToken, lockHolder, tryLock, withLock } from './file-lock.ts';
 export type { LockAttempt, LockHolder } from './file-lock.ts';
+export { heldFolders } from './held-folders.ts';
+export type { HeldFolder } from './held-folders.ts';
 export { isMissing, isThere, modifiedAt, openIfThere, readIfThere } from './if-there.ts';
 export { randomId, timeId } from './ids.ts';
 export { makeFolder } from './make-folder.ts';

@@ -11,7 +11,7 @@ import { otherOwner, removeEmptyFolders, runFolders } from './left-work.ts';
 import { checkAtRest, relativeTo } from './project.ts';
 import { findSnapshots, removeSnapshots } from './snapshot-cleaning.ts';
 import type { LeftSnapshots } from './snapshot-cleaning.ts';
-import { clearGoneShells } from './shell-folders.ts';
+import { shellFolders } from './shell-folders.ts';
 import { sweepRun } from './wire.ts';
 
 export interface CleaningPlan extends FeatureTraces, LeftSnapshots {
@@ -111,7 +111,7 @@ export async function removeRun(cleaning: Cleaning, plan: CleaningPlan): Promise
   } finally {
     await release();
   }
-  await clearGoneShells(project, feature);
+  await shellFolders(project, feature).clearGone();
   await removeEmptyFolders(project, store.paths);
 }
 

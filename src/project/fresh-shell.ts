@@ -1,15 +1,15 @@
 import path from 'node:path';
 import { LABEL, removeOrphans } from '../containers/index.ts';
 import { createFolderMail } from '../mail/index.ts';
-import { copyTogether, firstLine, hasCode } from '../lib/index.ts';
+import { copyTogether, firstLine, hasCode, randomId } from '../lib/index.ts';
+import type { HeldFolder } from '../lib/index.ts';
 import { startFresh, startProgram } from '../shells/index.ts';
 import type { Snapshot, Snapshots } from '../snapshots/index.ts';
 import { snapshotErrors } from '../snapshots/errors.ts';
 import { runPaths } from '../state/index.ts';
 import { orphanRuns } from './orphans.ts';
 import type { RunHost } from './run-face.ts';
-import { clearGoneShells, makeShellFolder } from './shell-folders.ts';
-import type { ShellFolder } from './shell-folders.ts';
+import { shellFolders } from './shell-folders.ts';
 import type { FreshPlace } from './shell-place.ts';
 import { wiredShell } from './shell-plan.ts';
 import type { OpenShell, ShellPlan } from './shell-plan.ts';
@@ -21,8 +21,9 @@ export async function openFresh(plan: ShellPlan, place: FreshPlace, host: RunHos
   const { project, feature, mode, config } = plan;
   const orphans = orphanRuns({ project, leaseMs: config.workers.lease, mine: null });
   await removeOrphans(mode.engine, { ...orphans, labels: { ...orphans.labels, [LABEL.kind]: 'shell' } });
-  await clearGoneShells(project, feature);
-  const own = await makeShellFolder(project, feature);
+  const folders = shellFolders(project, feature);
+  await folders.clearGone();
+  const own = await folders.make(randomId());
   const closing: (() => Promise<unknown> | void)[] = [own.remove];
   const close = async (): Promise<void> => {
     for (const step of closing.splice(0).toReversed()) await step();
@@ -37,7 +38,7 @@ export async function openFresh(plan: ShellPlan, place: FreshPlace, host: RunHos
 
 interface Opening {
   readonly place: FreshPlace;
-  readonly own: ShellFolder;
+  readonly own: HeldFolder;
   readonly host: RunHost;
   /** What is to be done at the end, the last first. */
   readonly closing: (() => Promise<unknown> | void)[];

@@ -4,7 +4,7 @@ import { RUN_LABEL } from '../launchers/index.ts';
 import { modifiedAt } from '../lib/index.ts';
 import { isFeatureName } from './project.ts';
 import type { Project } from './project.ts';
-import { isShellAlive } from './shell-folders.ts';
+import { shellFolders } from './shell-folders.ts';
 
 /** Time beyond the lease in which a killed run can be resumed with its workers. */
 const GRACE_MS = 30_000;
@@ -30,7 +30,7 @@ export function orphanRuns(asking: Asking): OrphanSearch {
 async function isAlive(owner: OwnerInEngine, { project, leaseMs, mine }: Asking): Promise<boolean> {
   const feature = owner.labels[RUN_LABEL.feature] ?? '';
   if (owner.labels[OWNER_LABEL.kind] === 'shell')
-    return !isFeatureName(feature) || isShellAlive(project, feature, owner.id);
+    return !isFeatureName(feature) || shellFolders(project, feature).isAlive(owner.id);
   if (mine !== null && feature === mine.feature) return owner.id === mine.runId;
   if (!isFeatureName(feature)) return true;
   const store = project.store(feature);

@@ -19,7 +19,7 @@ import type { RunFace, RunHost, RunListener } from './run-face.ts';
 import { placeWorkers } from './project.ts';
 import type { Project } from './project.ts';
 import type { RunRequest } from './run-request.ts';
-import { clearGoneShells } from './shell-folders.ts';
+import { shellFolders } from './shell-folders.ts';
 import { runOptions, sweepRun, wirePorts } from './wire.ts';
 import { wireSnapshots } from './wire-snapshots.ts';
 
@@ -101,7 +101,7 @@ async function clearLeftovers(plan: RunPlan, { env }: RunHost): Promise<readonly
   // Workers of the other mode would otherwise live on under the same numbers.
   if (known !== undefined && known.settings.mode !== settings.mode) await sweepRun(known, env);
   const notes = await clearOrphans(plan);
-  await clearGoneShells(plan.project, plan.graph.feature);
+  await shellFolders(plan.project, plan.graph.feature).clearGone();
   return [...notes, ...(await clearGoneRuns(env))];
 }
 

@@ -26,7 +26,7 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
   return wireFor(wishes, 'run', { lock, leaseMs: wishes.config.workers.lease });
 }
 
-/** The same for a person's shell: without an agent, and with an owner that nobody resumes. */
+/** The same for a person's shell: without an agent, and with an owner that is never resumed. */
 export function wireShell(
   wishes: Omit<ContainerWishes, 'agent'>,
   own: { readonly lock: string; readonly folder?: string },

@@ -24,8 +24,8 @@ const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 const DEEPEST = 8;
 
 /**
- * The rule that a shell text breaks; undefined when it breaks none. It keeps people and agents from mistakes: what a
- * command can reach is limited by its container, and whoever wants to can hide a command from any list.
+ * The rule that a shell text breaks; undefined when it breaks none. It prevents mistakes only: a command can be
+ * hidden from any list. What it can reach is limited by its container.
  */
 export function deniedBy(text: string, depth = 0): string | undefined {
   if (depth > DEEPEST) return 'too many commands inside one another';

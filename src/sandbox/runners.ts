@@ -6,6 +6,8 @@ import type { SandboxEnd } from '../protocol/index.ts';
 import { captureOutput } from './capture.ts';
 import type { Captured } from './capture.ts';
 import { sandboxErrors } from './errors.ts';
+import { keepSandbox } from './kept-sandbox.ts';
+import type { KeptSandbox } from './kept-sandbox.ts';
 import { commandFor } from './languages.ts';
 import type { Language, Languages } from './languages.ts';
 import { startSandbox } from './sandbox.ts';
@@ -16,7 +18,7 @@ const RUNNER_ROLE = 'runner';
 /** Each execution has a user of its own: of so many, none comes again while anything of it could still be there. */
 const USERS = { first: 20_000, last: 59_999 };
 /** Owns the folders that no execution has. */
-const NOBODY = 60_000;
+const UNUSED_USER = 60_000;
 /** At a time in one container; more wait. */
 const AT_A_TIME = 16;
 const WAITING = 64;
@@ -44,7 +46,7 @@ export interface Ran extends SandboxEnd {
 interface Runner {
   readonly name: string;
   readonly language: Language;
-  sandbox: Promise<Sandbox> | undefined;
+  readonly kept: KeptSandbox;
   running: number;
   readonly waiting: (() => void)[];
   lastUsedAt: number;
@@ -62,18 +64,20 @@ export type Runners = ReturnType<typeof createRunners>;
 export function createRunners(home: SandboxHome, settings: RunnerSettings) {
   const entries = Object.entries(settings.languages).map(([name, language]): [string, Runner] => [
     name,
-    { name, language, sandbox: undefined, running: 0, waiting: [], lastUsedAt: Date.now() },
+    newRunner(name, language, { home, settings }),
   ]);
   const parts: Parts = { home, settings, runners: new Map(entries) };
   return {
     /** Starts all containers; resolves with what is wrong with those that cannot be started. */
     boot: async (): Promise<Error[]> => {
-      const started = await Promise.allSettled([...parts.runners.values()].map((runner) => sandboxOf(parts, runner)));
+      const started = await Promise.allSettled([...parts.runners.values()].map(({ kept }) => kept.get()));
       return started.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
     },
     run: (language: string, code: string): Promise<Ran> => run(parts, runnerOf(parts, language), code),
     states: async (): Promise<Record<string, 'running' | 'stopped'>> => {
-      const all = [...parts.runners.values()].map(async ({ name, sandbox }) => [name, await stateOf(sandbox)] as const);
+      const all = [...parts.runners.values()].map(
+        async ({ name, kept }) => [name, (await kept.isRunning()) ? 'running' : 'stopped'] as const,
+      );
       return Object.fromEntries(await Promise.all(all));
     },
     /** Ends the containers that had no request for too long. */
@@ -81,9 +85,10 @@ export function createRunners(home: SandboxHome, settings: RunnerSettings) {
       const idle = [...parts.runners.values()].filter(
         ({ running, lastUsedAt }) => running === 0 && Date.now() - lastUsedAt > settings.idleMs,
       );
-      await Promise.all(idle.map(close));
+      await Promise.all(idle.map(({ kept }) => kept.close()));
     },
-    closeAll: async (): Promise<void> => void (await Promise.all([...parts.runners.values()].map(close))),
+    closeAll: async (): Promise<void> =>
+      void (await Promise.all([...parts.runners.values()].map(({ kept }) => kept.close()))),
   };
 }
 
@@ -118,7 +123,7 @@ async function enter(runner: Runner): Promise<() => void> {
 }
 
 async function execute(parts: Parts, runner: Runner, code: string, tries = 1): Promise<Ran> {
-  const { sandbox, isNew } = await sandboxOf(parts, runner);
+  const { sandbox, isNew } = await runner.kept.get();
   const id = randomUUID();
   const file = `${SANDBOX.tmp}/exec_${id}${runner.language.extension}`;
   const uid = nextUser();
@@ -173,37 +178,19 @@ function programOf(
   return { argv, env, cwd: SANDBOX.tmp, home, uid, stdin: null, timeoutMs, graceMs: 0, clears: PUT_AWAY };
 }
 
-/** Its sandbox; a new one when there is none, or the last one has ended. */
-async function sandboxOf({ home, settings }: Parts, runner: Runner): Promise<{ sandbox: Sandbox; isNew: boolean }> {
-  const before = runner.sandbox;
-  const sandbox = await before?.catch(() => undefined);
-  if (sandbox !== undefined && !sandbox.isOver()) return { sandbox, isNew: false };
-  // Another request may have begun a new one meanwhile.
-  if (runner.sandbox === before) runner.sandbox = startSandbox(home, wishOf(runner, settings));
-  const next = await runner.sandbox;
-  if (next === undefined) throw sandboxErrors.SANDBOX_GONE({ reason: 'it was ended' });
-  return { sandbox: next, isNew: true };
+function newRunner(name: string, language: Language, { home, settings }: Pick<Parts, 'home' | 'settings'>): Runner {
+  const kept = keepSandbox(() => startSandbox(home, wishOf(name, language, settings)));
+  return { name, language, kept, running: 0, waiting: [], lastUsedAt: Date.now() };
 }
 
-function wishOf({ name, language }: Runner, { limits }: RunnerSettings): Parameters<typeof startSandbox>[1] {
+function wishOf(name: string, { image }: Language, { limits }: RunnerSettings): Parameters<typeof startSandbox>[1] {
   return {
-    image: language.image,
+    image,
     name: `code-runner-${name}-${randomBytes(2).toString('hex')}`,
     session: randomId(),
     role: RUNNER_ROLE,
-    uid: NOBODY,
+    uid: UNUSED_USER,
     limits,
     labels: {},
   };
-}
-
-async function stateOf(sandbox: Runner['sandbox']): Promise<'running' | 'stopped'> {
-  const known = await sandbox?.catch(() => undefined);
-  return known === undefined || known.isOver() ? 'stopped' : 'running';
-}
-
-async function close(runner: Runner): Promise<void> {
-  const sandbox = await runner.sandbox?.catch(() => undefined);
-  runner.sandbox = undefined;
-  await sandbox?.close();
 }

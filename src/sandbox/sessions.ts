@@ -6,6 +6,8 @@ import type { SandboxEnd } from '../protocol/index.ts';
 import type { OutputSink, Running } from './connection.ts';
 import { deniedBy } from './denylist.ts';
 import { sandboxErrors } from './errors.ts';
+import { keepSandbox } from './kept-sandbox.ts';
+import type { KeptSandbox } from './kept-sandbox.ts';
 import { defaultCommand } from './runtimes.ts';
 import type { Runtime, Runtimes } from './runtimes.ts';
 import { startSandbox } from './sandbox.ts';
@@ -56,8 +58,7 @@ interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'lastUsedAt'> {
   readonly kind: Runtime;
   cwd: string;
   lastUsedAt: number;
-  /** Undefined before its first start. */
-  sandbox: Promise<Sandbox> | undefined;
+  readonly kept: KeptSandbox;
   /** Undefined also while its sandbox is being made. */
   running: Running | undefined;
   /** Resolves with its end; undefined when no command is asked for. */
@@ -89,7 +90,7 @@ export function createSessions(home: SandboxHome, settings: SessionSettings) {
     },
     files: async (id: string): Promise<ReturnType<typeof workspaceFiles>> => {
       const session = of(id);
-      const { sandbox } = await sandboxOf(parts, session);
+      const { sandbox } = await sandboxOf(session);
       return workspaceFiles(sandbox, session.workspace, settings.uid);
     },
     destroy: (id: string): Promise<void> => close(parts, of(id)),
@@ -126,10 +127,10 @@ async function create(parts: Parts, project: string, runtime: string): Promise<S
   if (kind === undefined)
     throw sandboxErrors.RUNTIME_UNKNOWN({ runtime, known: Object.keys(settings.runtimes).toSorted() });
   if (open.size >= settings.most) throw sandboxErrors.SESSIONS_FULL({ limit: settings.most });
-  const session = newSession(project, runtime, kind);
+  const session: Session = newSession(project, runtime, kind, () => startFor(parts, session));
   open.set(session.id, session);
   try {
-    await sandboxOf(parts, session);
+    await sandboxOf(session);
   } catch (error) {
     open.delete(session.id);
     throw error;
@@ -139,20 +140,14 @@ async function create(parts: Parts, project: string, runtime: string): Promise<S
 
 async function close({ open }: Parts, session: Session): Promise<void> {
   open.delete(session.id);
-  const sandbox = await session.sandbox?.catch(() => undefined);
-  await sandbox?.close();
+  await session.kept.close();
 }
 
-/** Its sandbox; a new one when the last one has ended. */
-async function sandboxOf(parts: Parts, session: Session): Promise<{ sandbox: Sandbox; isNew: boolean }> {
-  const before = session.sandbox;
-  const sandbox = await before?.catch(() => undefined);
-  if (sandbox !== undefined && !sandbox.isOver()) return { sandbox, isNew: false };
-  // Another request may have begun a new one meanwhile.
-  const next = (session.sandbox === before ? undefined : session.sandbox) ?? startFor(parts, session);
-  session.sandbox = next;
-  session.cwd = session.workspace;
-  return { sandbox: await next, isNew: true };
+/** Its sandbox; a new one, with nothing in its workspace, when the last one has ended. */
+async function sandboxOf(session: Session): ReturnType<KeptSandbox['get']> {
+  const got = await session.kept.get();
+  if (got.isNew) session.cwd = session.workspace;
+  return got;
 }
 
 async function startFor({ home, settings }: Parts, session: Session): Promise<Sandbox> {
@@ -183,7 +178,7 @@ async function exec(parts: Parts, session: Session, wish: ExecWish, sink: Output
 }
 
 async function execute(parts: Parts, session: Session, wish: ExecWish, sink: OutputSink): Promise<Executed> {
-  const { sandbox, isNew } = await sandboxOf(parts, session);
+  const { sandbox, isNew } = await sandboxOf(session);
   if (wish.resetCwd) session.cwd = session.workspace;
   const running = sandbox.run(programOf(sandbox, session, wish, parts.settings), sink);
   session.running = running;
@@ -200,7 +195,7 @@ async function execute(parts: Parts, session: Session, wish: ExecWish, sink: Out
   }
 }
 
-function newSession(project: string, runtime: string, kind: Runtime): Session {
+function newSession(project: string, runtime: string, kind: Runtime, start: () => Promise<Sandbox>): Session {
   const now = Date.now();
   const workspace = path.posix.join(SANDBOX.workspace, project);
   return {
@@ -212,7 +207,7 @@ function newSession(project: string, runtime: string, kind: Runtime): Session {
     cwd: workspace,
     createdAt: now,
     lastUsedAt: now,
-    sandbox: undefined,
+    kept: keepSandbox(start),
     running: undefined,
     command: undefined,
     isToBeKilled: false,

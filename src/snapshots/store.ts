@@ -76,7 +76,7 @@ export function openSnapshotStore(top: string) {
   return {
     top,
     list: () => listKept(top),
-    /** With it digests are made of what nobody should guess. It stays on this machine. */
+    /** The key of digests over values that could be guessed. It stays on this machine. */
     secret: async (): Promise<string> => {
       await makePrivateFolder(top);
       return locked(() => secretIn(path.join(top, SECRET)));

@@ -36,7 +36,7 @@ export async function attach(
   }
 }
 
-/** Resolves when nobody reads the output any more, rejects with the reason of an interruption. */
+/** Resolves when the reader of the output has gone, rejects with the reason of an interruption. */
 function untilBroken(stdout: NodeJS.WritableStream, interrupted: AbortSignal, over: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
     const noReader = (): void => resolve(NO_READER);

@@ -136,6 +136,7 @@ export interface OverlayMount {
 export interface VolumeInfo {
   readonly name: string;
   readonly labels: Labels;
+  readonly createdAt: string;
 }
 
 /**

@@ -1,10 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { LABEL } from '../containers/index.ts';
-import type { Engine } from '../engines/index.ts';
+import type { Engine, VolumeInfo } from '../engines/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
 
 /** For one start of a container, which a slow engine may take long for. */
 const MEMORY_BYTES = 128 * 1024 ** 2;
+const LABELS = { [LABEL.role]: 'runtime' };
+/** No server takes so long to fill a volume: what is older and not filled is left over. */
+const LEFT_MS = 10 * 60_000;
 
 export interface RuntimeImage {
   readonly tag: string;
@@ -14,16 +18,20 @@ export interface RuntimeImage {
 
 /**
  * The volume with Node and the sandbox agent, which stock images get mounted. The engine fills a new volume from the image
- * that is mounted over; the agent's own answer proves that it is whole.
+ * that is mounted over. Its labels cannot change, so an empty volume beside it says that it is filled. Servers that start
+ * together may fill one each: that takes room, and no lock.
  */
 export async function runtimeVolume(engine: Engine, { tag, id }: RuntimeImage): Promise<string> {
-  const name = `mahabharatha-runtime-${id.replace('sha256:', '').slice(0, 16)}`;
-  const labels = { [LABEL.role]: 'runtime' };
-  const known = await engine.listVolumes(labels);
-  if (known.some((volume) => volume.name === name)) return name;
-  await engine.createVolume(name, labels);
+  const start = `mahabharatha-runtime-${id.replace('sha256:', '').slice(0, 16)}-`;
+  const known = await engine.listVolumes(LABELS);
+  const filled = known.find(({ name }) => name.startsWith(start) && known.some((other) => other.name === markOf(name)));
+  if (filled !== undefined) return filled.name;
+  await removeLeft(engine, known);
+  const name = `${start}${randomBytes(4).toString('hex')}`;
+  await engine.createVolume(name, LABELS);
   try {
     await fill(engine, tag, name);
+    await engine.createVolume(markOf(name), LABELS);
     return name;
   } catch (error) {
     await engine.removeVolume(name).catch(() => undefined);
@@ -31,16 +39,46 @@ export async function runtimeVolume(engine: Engine, { tag, id }: RuntimeImage): 
   }
 }
 
+const markOf = (volume: string): string => `${volume}-filled`;
+const isOld = ({ createdAt }: { readonly createdAt: string }): boolean => Date.now() - Date.parse(createdAt) > LEFT_MS;
+
+/** Removes what servers have left that were killed while they filled a volume. */
+async function removeLeft(engine: Engine, volumes: readonly VolumeInfo[]): Promise<void> {
+  const containers = (await engine.listContainers(LABELS)).filter(isOld);
+  await Promise.all(containers.map(({ id }) => engine.removeContainer(id)));
+  const isMarked = ({ name }: VolumeInfo): boolean => volumes.some((other) => other.name === markOf(name));
+  const isMark = ({ name }: VolumeInfo): boolean => volumes.some((other) => name === markOf(other.name));
+  const left = volumes.filter((volume) => isOld(volume) && !isMarked(volume) && !isMark(volume));
+  // One that a container has is not left over.
+  await Promise.allSettled(left.map(({ name }) => engine.removeVolume(name)));
+}
+
 async function fill(engine: Engine, tag: string, volume: string): Promise<void> {
-  const container = await engine.createContainer({
-    name: `${volume}-fill-${process.pid}`,
-    image: tag,
+  const container = await engine.createContainer(fillerOf(tag, volume));
+  const end = engine.waitContainer(container);
+  end.catch(() => undefined);
+  try {
+    await engine.startContainer(container);
+    const { code } = await end;
+    if (code === 0) return;
+    const reason = `its runtime could not be read (exit status ${code ?? 'unknown'})`;
+    throw sandboxErrors.SANDBOX_NOT_READY({ image: tag, reason });
+  } finally {
+    await engine.removeContainer(container);
+  }
+}
+
+/** It ends well if Node runs and can read the agent. */
+function fillerOf(image: string, volume: string): Parameters<Engine['createContainer']>[0] {
+  return {
+    name: `${volume}-fill`,
+    image,
     command: [`${SANDBOX.runtime}/node`, '--check', `${SANDBOX.runtime}/sandbox-agent.mjs`],
     env: {},
     uid: 65_534,
     gid: 65_534,
     workdir: '/',
-    labels: { [LABEL.role]: 'runtime' },
+    labels: LABELS,
     mounts: [{ kind: 'volume', name: volume, target: SANDBOX.runtime, readOnly: false }],
     network: 'none',
     memoryBytes: MEMORY_BYTES,
@@ -50,14 +88,5 @@ async function fill(engine: Engine, tag: string, volume: string): Promise<void> 
     stdin: false,
     runtime: null,
     logBytes: null,
-  });
-  const end = engine.waitContainer(container);
-  end.catch(() => undefined);
-  await engine.startContainer(container);
-  const { code } = await end;
-  if (code !== 0)
-    throw sandboxErrors.SANDBOX_NOT_READY({
-      image: tag,
-      reason: `its runtime could not be read (exit status ${code})`,
-    });
+  };
 }

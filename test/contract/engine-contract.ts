@@ -6,7 +6,7 @@ import { randomId } from '../../src/lib/index.ts';
 import { MARK, newBuild, newSpec, removeAll, startContainer } from '../support/containers.ts';
 import type { LiveContainer } from '../support/containers.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { WAIT_LIMIT_MS, waitUntil } from '../support/wait-until.ts';
 import { PROGRAMS } from './engine-programs.ts';
 
 export interface EngineUnderTest {
@@ -145,7 +145,9 @@ export function engineContract(name: string, make: () => EngineUnderTest): void 
       await engine.createVolume(one, labels);
       await engine.createVolume(one, labels);
       await engine.createVolume(other, MARK);
-      expect(await engine.listVolumes(labels)).toEqual([{ name: one, labels }]);
+      const [volume, ...more] = await engine.listVolumes(labels);
+      expect([volume, more]).toEqual([{ name: one, labels, createdAt: expect.any(String) }, []]);
+      expect(Math.abs(Date.now() - Date.parse(volume?.createdAt ?? ''))).toBeLessThan(WAIT_LIMIT_MS);
       await engine.removeVolume(one);
       await engine.removeVolume(one);
       expect(await engine.listVolumes(labels)).toEqual([]);

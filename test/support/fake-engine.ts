@@ -1,6 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { engineErrors } from '../../src/engines/errors.ts';
-import type { ContainerExit, ContainerInfo, Engine, EngineInfo, ImageInfo, Labels } from '../../src/engines/index.ts';
+import type {
+  ContainerExit,
+  ContainerInfo,
+  Engine,
+  EngineInfo,
+  ImageInfo,
+  Labels,
+  VolumeInfo,
+} from '../../src/engines/index.ts';
 import { randomId } from '../../src/lib/index.ts';
 import type { AppError } from '../../src/lib/index.ts';
 import { createFakeContainer, failed, infoOf, startFakeContainer } from './fake-container.ts';
@@ -11,7 +19,7 @@ import { hasLabels, imageOf, imagesOf } from './fake-images.ts';
 export interface FakeEngineMachine {
   readonly program: FakeProgram;
   readonly images: Map<string, ImageInfo>;
-  readonly volumes: Map<string, Labels>;
+  readonly volumes: Map<string, VolumeInfo>;
   readonly containers: Map<string, FakeContainer>;
   readonly builds: Map<string, string>;
   readonly events: EventEmitter<{ down: [] }>;
@@ -86,12 +94,11 @@ function volumesOf({ volumes }: FakeEngineMachine): Part<'createVolume' | 'remov
   return {
     createVolume: async (name, labels) => {
       const there = volumes.get(name);
-      if (there === undefined) volumes.set(name, labels);
-      else if (!hasLabels(there, labels)) throw failed(`create volume ${name}`, 'other labels');
+      if (there === undefined) volumes.set(name, { name, labels, createdAt: new Date().toISOString() });
+      else if (!hasLabels(there.labels, labels)) throw failed(`create volume ${name}`, 'other labels');
     },
     removeVolume: async (name) => void volumes.delete(name),
-    listVolumes: async (labels) =>
-      [...volumes].filter(([, own]) => hasLabels(own, labels)).map(([name, own]) => ({ name, labels: own })),
+    listVolumes: async (labels) => [...volumes.values()].filter((volume) => hasLabels(volume.labels, labels)),
   };
 }
 

@@ -37,12 +37,18 @@ interface Serving {
   readonly config?: string;
   /** That of an earlier server. */
   readonly home?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const newHome = (): string => mkdtempSync(path.join(tmpdir(), 'mahabharatha-served-'));
 
 /** Starts `mahabharatha serve` with the test's base image for sessions of the type "shell". */
-export async function serveForTest({ args = [], config = '', home = newHome() }: Serving = {}): Promise<Served> {
+export async function serveForTest({
+  args = [],
+  config = '',
+  home = newHome(),
+  env: more = {},
+}: Serving = {}): Promise<Served> {
   const file = path.join(home, 'config.yaml');
   const shell = `    shell: { image: "${docker.image}", default_command: "echo default" }`;
   const languages = [
@@ -51,7 +57,7 @@ export async function serveForTest({ args = [], config = '', home = newHome() }:
   ];
   const lines = ['serve:', '  port: 0', '  runtimes:', shell, '  languages:', ...languages];
   writeFileSync(file, `${lines.join('\n')}\n${config}`);
-  const env = { ...process.env, XDG_STATE_HOME: home };
+  const env = { ...process.env, XDG_STATE_HOME: home, ...more };
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--config', file, '--json', ...args], { env, cwd: home });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));

@@ -6,6 +6,7 @@ import { withLabels } from './requests.ts';
 interface Volume {
   readonly Name: string;
   readonly Labels: Labels | null;
+  readonly CreatedAt: string;
 }
 
 export function volumeCalls(connection: Connection): Pick<Engine, 'createVolume' | 'removeVolume' | 'listVolumes'> {
@@ -25,7 +26,11 @@ export function volumeCalls(connection: Connection): Pick<Engine, 'createVolume'
     listVolumes: async (labels) => {
       const call = { what: 'list volumes', method: 'GET', path: '/volumes', query: withLabels(labels) } as const;
       const { Volumes } = await connection.ask<{ Volumes: Volume[] | null }>(call);
-      return (Volumes ?? []).map(({ Name, Labels }) => ({ name: Name, labels: Labels ?? {} }));
+      return (Volumes ?? []).map(({ Name, Labels, CreatedAt }) => ({
+        name: Name,
+        labels: Labels ?? {},
+        createdAt: CreatedAt,
+      }));
     },
   };
 }

@@ -7,6 +7,13 @@ import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts
 
 const AGENT = '/opt/mahabharatha/sandbox-agent.mjs';
 
+const isWhole = (volume: string): boolean => {
+  const mount = `type=volume,source=${volume},target=/opt/mahabharatha,readonly`;
+  const args = ['run', '--rm', '--mount', mount, docker.image, '/opt/mahabharatha/node', '--check', AGENT];
+  execFileSync('docker', args);
+  return true;
+};
+
 describe.skipIf(docker.why !== '')(`the volume with Node and the sandbox agent${whySkipped}`, () => {
   const engine = createDockerEngine({ kind: 'socket', path: '/var/run/docker.sock' });
   let tag = '';
@@ -24,13 +31,6 @@ describe.skipIf(docker.why !== '')(`the volume with Node and the sandbox agent${
   afterAll(async () => {
     for (const name of await own()) await engine.removeVolume(name);
   });
-
-  const isWhole = (volume: string): boolean => {
-    const mount = `type=volume,source=${volume},target=/opt/mahabharatha,readonly`;
-    const args = ['run', '--rm', '--mount', mount, docker.image, '/opt/mahabharatha/node', '--check', AGENT];
-    execFileSync('docker', args);
-    return true;
-  };
 
   it('is whole for each of several servers that start together, and there for later ones', async () => {
     const names = await Promise.all([1, 2, 3, 4].map(() => runtimeVolume(engine, { tag, id })));

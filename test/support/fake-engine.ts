@@ -6,7 +6,6 @@ import type {
   Engine,
   EngineInfo,
   ImageInfo,
-  Labels,
   VolumeInfo,
 } from '../../src/engines/index.ts';
 import { randomId } from '../../src/lib/index.ts';

@@ -14,4 +14,5 @@ export type {
   ListedImage,
   Mount,
   TerminalSize,
+  VolumeInfo,
 } from './engine.ts';

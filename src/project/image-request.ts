@@ -1,6 +1,7 @@
+import path from 'node:path';
 import { gitErrors } from '../git/errors.ts';
 import type { ImageRequest } from '../images/index.ts';
-import { hasCode } from '../lib/index.ts';
+import { hasCode, isThere } from '../lib/index.ts';
 import { packageRoot } from './package-files.ts';
 import { openProject } from './project.ts';
 import type { Place, Project } from './project.ts';
@@ -20,12 +21,19 @@ export async function imageRequest(
   return { packageRoot: packageRoot(), version, env, project, base, platform };
 }
 
-/** Null outside a repository: the worker image needs none. */
+/** Null outside a repository: the worker image needs none, and no git. */
 export async function projectIfAny(place: Place): Promise<Project | null> {
   try {
     return await openProject(place);
   } catch (error) {
     if (hasCode(error, gitErrors.NOT_A_REPOSITORY)) return null;
+    if (hasCode(error, gitErrors.GIT_MISSING) && !(await isBelowRepository(place.cwd))) return null;
     throw error;
   }
+}
+
+async function isBelowRepository(folder: string): Promise<boolean> {
+  if (await isThere(path.join(folder, '.git'))) return true;
+  const above = path.dirname(folder);
+  return above !== folder && isBelowRepository(above);
 }

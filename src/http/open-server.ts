@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { LABEL, createContainers, removeOrphans, sweeperStarter } from '../containers/index.ts';
 import type { Owner } from '../containers/index.ts';
 import type { Config } from '../config/index.ts';
-import type { Engine } from '../engines/index.ts';
+import type { Engine, Labels } from '../engines/index.ts';
 import { heldFolders, randomId, startTimer, stateHome, systemCode } from '../lib/index.ts';
 import type { AppError, Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
@@ -28,10 +29,13 @@ const PROGRAM = {
   outputBytes: 10 * 1024,
   idleMs: 30 * 60_000,
 } as const;
-/** The folder of the servers of one user, on everything that they have in the engine. */
-const HOME_LABEL = 'mahabharatha.servers';
-
 const serversHome = (env: Environment): string => path.join(stateHome(env), 'servers');
+
+/** On everything that a user's servers have in the engine: several machines and containers may use one engine. */
+const homeLabels = (env: Environment): Labels => ({
+  'mahabharatha.servers': serversHome(env),
+  'mahabharatha.machine': hostname(),
+});
 
 interface ServerRequest {
   readonly engine: Engine;
@@ -55,7 +59,7 @@ export interface OpenServer {
 export async function openServer(request: ServerRequest): Promise<OpenServer> {
   const { engine, env, settings } = request;
   const folders = heldFolders(serversHome(env));
-  const labels = { [LABEL.kind]: 'server', [HOME_LABEL]: serversHome(env) };
+  const labels = { [LABEL.kind]: 'server', ...homeLabels(env) };
   const left = await removeOrphans(engine, { labels, isAlive: ({ id }) => folders.isAlive(id) });
   left.forEach(request.onNote);
   await folders.clearGone();
@@ -89,7 +93,7 @@ async function openSandboxes(
   const owner: Owner = {
     id: own.id,
     kind: 'server',
-    labels: { [HOME_LABEL]: serversHome(env) },
+    labels: homeLabels(env),
     leaseFolder: own.folder,
     egressLog: path.join(own.folder, 'egress.jsonl'),
   };

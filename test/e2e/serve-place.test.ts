@@ -1,19 +1,21 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serveForTest } from '../support/served.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
+/** A PATH with Node alone. */
+function pathWithoutGit(): string {
+  const folder = tempFolder();
+  symlinkSync(process.execPath, path.join(folder, 'node'));
+  return folder;
+}
+
 describe.skipIf(docker.why !== '')(`where a server is started${whySkipped}`, () => {
   beforeAll(buildWorkerImage);
-  /** A PATH with Node alone. */
-  const pathWithoutGit = (): string => {
-    const folder = tempFolder();
-    symlinkSync(process.execPath, path.join(folder, 'node'));
-    return folder;
-  };
-
   it('needs neither a git repository nor git', async () => {
     const served = await serveForTest({ env: { PATH: pathWithoutGit() } });
     expect((await served.ask('POST', '/execute/shell', { code: 'echo hi' })).body).toMatchObject({ stdout: 'hi\n' });
@@ -25,5 +27,25 @@ describe.skipIf(docker.why !== '')(`where a server is started${whySkipped}`, () 
     mkdirSync(path.join(home, '.git'));
     const started = serveForTest({ home, env: { PATH: pathWithoutGit() } });
     await expect(started).rejects.toThrow('git cannot be started');
+  });
+
+  it('leaves alone what a server of another machine has in the same engine', async () => {
+    const served = await serveForTest();
+    const labels = (machine: string): string[] =>
+      Object.entries({
+        'mahabharatha.kind': 'server',
+        'mahabharatha.owner': `server-of-${machine}`,
+        'mahabharatha.servers': path.join(served.home, 'mahabharatha/servers'),
+        'mahabharatha.machine': machine,
+      }).flatMap(([name, value]) => ['--label', `${name}=${value}`]);
+    const create = (machine: string): string =>
+      execFileSync('docker', ['create', ...labels(machine), docker.image, 'true'], { encoding: 'utf8' }).trim();
+    const [foreign, own] = [create('another'), create(hostname())];
+    const second = await serveForTest({ home: served.home });
+    const there = execFileSync('docker', ['ps', '-aq', '--no-trunc'], { encoding: 'utf8' });
+    execFileSync('docker', ['rm', foreign]);
+    expect([there.includes(foreign), there.includes(own)]).toEqual([true, false]);
+    expect(await second.end()).toBe(0);
+    expect(await served.end()).toBe(0);
   });
 });

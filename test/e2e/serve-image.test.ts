@@ -19,11 +19,12 @@ const serviceSchema = z.object({
 });
 const why = process.getuid?.() === 0 ? docker.why : docker.why || 'the tokens of root need root';
 
+const run = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8' }).trim();
+
 /** There is no compose here: its options are given to `docker run`. */
 describe.skipIf(why !== '')(`the server in a container of its own${why === '' ? '' : ` (${why})`}`, () => {
   const token = randomId();
   const tag = `mahabharatha-serve-test:${randomId().slice(0, 8)}`;
-  const run = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8' }).trim();
   beforeAll(async () => {
     await buildWorkerImage();
     const args = ['build', '--quiet', '--file', 'docker/serve.Dockerfile', '--build-arg', `BASE_IMAGE=${docker.image}`];
@@ -44,14 +45,21 @@ describe.skipIf(why !== '')(`the server in a container of its own${why === '' ? 
     const service = serviceSchema.parse(services['serve']);
     const certificates = process.env['NODE_EXTRA_CA_CERTS'] ?? '';
     const options = [
-      ...['--init', '--read-only', '--hostname', service.hostname, '--publish', '127.0.0.1::8000'],
+      '--init',
+      '--read-only',
+      '--hostname',
+      service.hostname,
+      '--publish',
+      '127.0.0.1::8000',
       ...service.volumes.flatMap((volume) => ['--volume', volume.replace(/^\./, folder)]),
       ...service.tmpfs.flatMap((mount) => ['--tmpfs', mount]),
       ...service.cap_drop.flatMap((name) => ['--cap-drop', name]),
       ...service.security_opt.flatMap((option) => ['--security-opt', option]),
-      ...['--volume', `${folder}/config.yaml:/etc/mahabharatha/.mahabharatha/config.yaml:ro`],
+      '--volume',
+      `${folder}/config.yaml:/etc/mahabharatha/.mahabharatha/config.yaml:ro`,
       ...(certificates === '' ? [] : ['--volume', `${certificates}:/certificates:ro`]),
-      ...['--env', `NODE_EXTRA_CA_CERTS=${certificates === '' ? '' : '/certificates'}`],
+      '--env',
+      `NODE_EXTRA_CA_CERTS=${certificates === '' ? '' : '/certificates'}`,
     ];
     return run('run', '--detach', ...options, tag);
   };

@@ -12,6 +12,8 @@ export interface Engine {
   inspectImage(tag: string): Promise<ImageInfo | undefined>;
   /** Resolves with the image's id; throws IMAGE_BUILD_FAILED with the end of the output. */
   buildImage(plan: ImageBuild, onLine: (line: string) => void): Promise<string>;
+  /** Fetches an image from its registry. Throws IMAGE_PULL_FAILED. */
+  pullImage(name: string, onLine: (line: string) => void, signal?: AbortSignal): Promise<void>;
   /** All images with these labels that have a name. An image that is removed meanwhile is no error. */
   listImages(labels: Labels): Promise<ListedImage[]>;
   /** Gives an image a name, even one that it has already. Throws IMAGE_MISSING. */

@@ -38,6 +38,12 @@ export const engineErrors = defineErrors({
     message: (f) => `Building the image ${f.image} failed: ${f.reason}${indented(f.output)}`,
     hint: () => 'Correct what the last lines complain about, then build again with: mahabharatha build',
   },
+  IMAGE_PULL_FAILED: {
+    kind: 'environment',
+    example: { image: 'python:3.10-slim', reason: 'lookup registry-1.docker.io: no such host' },
+    message: (f) => `The image ${f.image} could not be fetched: ${f.reason}.`,
+    hint: () => 'Is its registry reachable from here? Try: docker pull',
+  },
   IMAGE_MISSING: {
     kind: 'environment',
     example: { image: 'x:1' },

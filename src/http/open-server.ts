@@ -8,7 +8,14 @@ import type { Engine, Labels } from '../engines/index.ts';
 import { heldFolders, randomId, startTimer, stateHome, systemCode } from '../lib/index.ts';
 import type { AppError, Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
-import { createRunners, createSessions, DEFAULT_RUNTIMES, runtimeVolume } from '../sandbox/index.ts';
+import {
+  createRunners,
+  createSessions,
+  DEFAULT_RUNTIMES,
+  fetchRuntimes,
+  imageFetcher,
+  runtimeVolume,
+} from '../sandbox/index.ts';
 import type { Runners, Runtimes, Sessions } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
 import { healthRoute } from './health-route.ts';
@@ -47,7 +54,13 @@ interface ServerRequest {
   readonly version: string;
   readonly env: Environment;
   readonly onNote: (note: string) => void;
+  /** Something that it offers is not there; it goes on. */
+  readonly onProblem: (error: Error) => void;
+  /** A line of the progress of fetching this image. */
+  readonly onPull: (image: string, line: string) => void;
   readonly onFault: (error: AppError) => void;
+  /** Calls the start off. */
+  readonly signal: AbortSignal;
 }
 
 export interface OpenServer {
@@ -86,7 +99,7 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
 }
 
 async function openSandboxes(
-  { engine, env, settings, runtimeImage, onNote }: ServerRequest,
+  { engine, env, settings, runtimeImage, onPull, onProblem, signal }: ServerRequest,
   own: HeldFolder,
   closing: (() => Promise<unknown>)[],
 ): Promise<{ readonly sessions: Sessions; readonly runners: Runners }> {
@@ -106,7 +119,10 @@ async function openSandboxes(
   const sessions = createSessions(home, sessionSettings(settings));
   const runners = createRunners(home, { ...PROGRAM, languages: settings.languages });
   closing.push(sessions.closeAll, runners.closeAll);
-  for (const problem of await runners.boot()) onNote(problem.message);
+  const fetch = imageFetcher(engine, { onLine: onPull, signal });
+  const problems = await Promise.all([runners.boot(fetch), fetchRuntimes(fetch, runtimesOf(settings))]);
+  signal.throwIfAborted();
+  problems.flat().forEach(onProblem);
   const timers = [repeat(SESSION_LOOK_MS, sessions.expire), repeat(RUNNER_LOOK_MS, runners.expire)];
   closing.push(async () => timers.forEach((timer) => timer.cancel()));
   return { sessions, runners };

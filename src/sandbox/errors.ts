@@ -55,6 +55,18 @@ export const sandboxErrors = defineErrors({
     message: (f) => `The path ${f.path} cannot be used: ${f.reason}.`,
     hint: () => 'Paths are relative to the workspace, without "..", and no link on the way is followed.',
   },
+  SANDBOX_IMAGE_MISSING: {
+    kind: 'environment',
+    example: {
+      image: 'ruby:3.2-slim',
+      reason: 'no such host',
+      setting: '{"runtimes":{"ruby":{"image":"mahabharatha-ruby:bookworm","default_command":"ruby main.rb"}}}',
+    },
+    message: (f) =>
+      `There is no image ${f.image}${f.reason === '' ? '' : `, and it could not be fetched: ${f.reason}`}.`,
+    hint: (f) =>
+      `Without a registry, docker/air-gapped/build-runtimes.sh makes images of Debian's packages. To use them, write into the configuration: serve: ${f.setting}`,
+  },
   SANDBOX_GONE: {
     kind: 'environment',
     example: { reason: 'its container was killed' },

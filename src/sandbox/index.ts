@@ -1,5 +1,6 @@
 export { captureOutput } from './capture.ts';
 export type { Stream } from './connection.ts';
+export { fetchRuntimes, imageFetcher } from './fetch-image.ts';
 export { DEFAULT_RUNTIMES } from './runtimes.ts';
 export type { Runtimes } from './runtimes.ts';
 export { runtimeVolume } from './runtime-volume.ts';

@@ -6,6 +6,8 @@ import type { SandboxEnd } from '../protocol/index.ts';
 import { captureOutput } from './capture.ts';
 import type { Captured } from './capture.ts';
 import { sandboxErrors } from './errors.ts';
+import { explained, missingLanguage } from './fetch-image.ts';
+import type { FetchImage } from './fetch-image.ts';
 import { keepSandbox } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
 import { commandFor } from './languages.ts';
@@ -68,9 +70,15 @@ export function createRunners(home: SandboxHome, settings: RunnerSettings) {
   ]);
   const parts: Parts = { home, settings, runners: new Map(entries) };
   return {
-    /** Starts all containers; resolves with what is wrong with those that cannot be started. */
-    boot: async (): Promise<Error[]> => {
-      const started = await Promise.allSettled([...parts.runners.values()].map(({ kept }) => kept.get()));
+    /** Fetches images and starts all containers; resolves with what is wrong with those that cannot be started. */
+    boot: async (fetch: FetchImage): Promise<Error[]> => {
+      const start = async ({ name, language, kept }: Runner): Promise<unknown> => {
+        await fetch(language.image).catch((error: unknown) => {
+          throw explained(error, missingLanguage(name, settings.languages));
+        });
+        return kept.get();
+      };
+      const started = await Promise.allSettled([...parts.runners.values()].map(start));
       return started.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
     },
     run: (language: string, code: string): Promise<Ran> => run(parts, runnerOf(parts, language), code),
@@ -179,7 +187,11 @@ function programOf(
 }
 
 function newRunner(name: string, language: Language, { home, settings }: Pick<Parts, 'home' | 'settings'>): Runner {
-  const kept = keepSandbox(() => startSandbox(home, wishOf(name, language, settings)));
+  const kept = keepSandbox(() =>
+    startSandbox(home, wishOf(name, language, settings)).catch((error: unknown) => {
+      throw explained(error, missingLanguage(name, settings.languages));
+    }),
+  );
   return { name, language, kept, running: 0, waiting: [], lastUsedAt: Date.now() };
 }
 

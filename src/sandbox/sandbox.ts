@@ -1,5 +1,6 @@
 import { tmpfs } from '../containers/index.ts';
 import type { ContainerWish, Containers, Owner, StartedContainer, Upkeep } from '../containers/index.ts';
+import { engineErrors } from '../engines/errors.ts';
 import type { Attachment, Engine } from '../engines/index.ts';
 import { hasCode, within } from '../lib/index.ts';
 import { SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
@@ -50,10 +51,11 @@ export interface Sandbox extends Pick<Connection, 'run' | 'files' | 'isOver'> {
   close(): Promise<void>;
 }
 
-/** Starts a container with an agent in it that can run programs. Throws SANDBOX_NOT_READY. */
+/** Starts a container with an agent in it that can run programs. Throws SANDBOX_NOT_READY or IMAGE_MISSING. */
 export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promise<Sandbox> {
   const image = await home.engine.inspectImage(wish.image);
-  const env = { PATH: USUAL_PATH, ...image?.env };
+  if (image === undefined) throw engineErrors.IMAGE_MISSING({ image: wish.image });
+  const env = { PATH: USUAL_PATH, ...image.env };
   let connection: Connection | undefined;
   const keep = (attachment: Attachment): ReturnType<Upkeep['keep']> => {
     connection = connect(attachment);

@@ -6,6 +6,7 @@ import type { SandboxEnd } from '../protocol/index.ts';
 import type { OutputSink, Running } from './connection.ts';
 import { deniedBy } from './denylist.ts';
 import { sandboxErrors } from './errors.ts';
+import { explained, missingRuntime } from './fetch-image.ts';
 import { keepSandbox } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
 import { defaultCommand } from './runtimes.ts';
@@ -151,7 +152,9 @@ async function sandboxOf(session: Session): ReturnType<KeptSandbox['get']> {
 }
 
 async function startFor({ home, settings }: Parts, session: Session): Promise<Sandbox> {
-  const sandbox = await startSandbox(home, wishOf(session, settings));
+  const sandbox = await startSandbox(home, wishOf(session, settings)).catch((error: unknown) => {
+    throw explained(error, missingRuntime(session.runtime, session.kind));
+  });
   // The workspace's own folder is made by the user that owns it.
   const wish = { command: undefined, timeoutMs: 0, resetCwd: false, env: {} };
   const program = programOf(sandbox, session, wish, settings);

@@ -22,7 +22,7 @@ export function imageOf(id: string, labels: Labels): ImageInfo {
   return { id: `sha256:${id}`, labels, ...common };
 }
 
-type ImageParts = Pick<Engine, 'inspectImage' | 'listImages' | 'buildImage' | 'tagImage' | 'removeImage'>;
+type ImageParts = Pick<Engine, 'inspectImage' | 'listImages' | 'buildImage' | 'pullImage' | 'tagImage' | 'removeImage'>;
 
 export function imagesOf(machine: Machine): ImageParts {
   return {
@@ -35,6 +35,9 @@ export function imagesOf(machine: Machine): ImageParts {
       return found.map(({ id, labels: own, bytes, createdAt, tags }) => ({ id, labels: own, bytes, createdAt, tags }));
     },
     buildImage: async (plan, onLine) => build(machine, plan, onLine),
+    pullImage: async (name) => {
+      throw engineErrors.IMAGE_PULL_FAILED({ image: name, reason: 'a fake engine has no registry' });
+    },
     tagImage: async (id, tag) => {
       const image = findImage(machine, id);
       if (image === undefined) throw engineErrors.IMAGE_MISSING({ image: tag });

@@ -35,6 +35,8 @@ interface Serving {
   readonly args?: readonly string[];
   /** More lines of the section, two blanks deep. */
   readonly config?: string;
+  /** More lines of its part "runtimes", four blanks deep. */
+  readonly runtimes?: string;
   /** That of an earlier server. */
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -46,6 +48,7 @@ const newHome = (): string => mkdtempSync(path.join(tmpdir(), 'mahabharatha-serv
 export async function serveForTest({
   args = [],
   config = '',
+  runtimes = '',
   home = newHome(),
   env: more = {},
 }: Serving = {}): Promise<Served> {
@@ -55,7 +58,9 @@ export async function serveForTest({
     `    javascript: { image: "${docker.image}", extension: .js, command: [node, "{filepath}"] }`,
     `    shell: { image: "${docker.image}", extension: .sh, command: [bash, "{filepath}"] }`,
   ];
-  const lines = ['serve:', '  port: 0', '  runtimes:', shell, '  languages:', ...languages];
+  // Images of the default runtimes would be fetched.
+  const local = ['node', 'python'].map((name) => `    ${name}: { image: "${docker.image}", default_command: "true" }`);
+  const lines = ['serve:', '  port: 0', '  runtimes:', shell, ...local, runtimes, '  languages:', ...languages];
   writeFileSync(file, `${lines.join('\n')}\n${config}`);
   const env = { ...process.env, XDG_STATE_HOME: home, ...more };
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--config', file, '--json', ...args], { env, cwd: home });

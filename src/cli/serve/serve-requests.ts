@@ -5,7 +5,7 @@ import { findEngine } from '../../engines/index.ts';
 import type { Engine } from '../../engines/index.ts';
 import { httpErrors, openServer, readTokens } from '../../http/index.ts';
 import { findRunImage } from '../../images/index.ts';
-import { libErrors, line, printable, printableJson } from '../../lib/index.ts';
+import { asAppError, libErrors, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
 import { configOf, imageRequest, makeImages, projectIfAny, readSettings } from '../../project/index.ts';
 import { askTrust } from '../ask-trust.ts';
 import type { CliContext, InputOf } from '../command.ts';
@@ -29,7 +29,9 @@ export async function serveRequests(input: Input, context: CliContext): Promise<
     tokens,
     version: context.version,
     env: context.env,
+    signal: context.interrupted,
     onNote: (note) => context.err(line`${note}\n`),
+    ...starting(input.json, context),
     onFault: (error) => context.err(line`${error.code}: ${error.message}\n`),
   });
   context.onForce(server.close);
@@ -41,6 +43,24 @@ export async function serveRequests(input: Input, context: CliContext): Promise<
   await interrupted(context.interrupted);
   await server.close();
   return 0;
+}
+
+/** What is said while the server starts. */
+function starting(
+  json: boolean,
+  { out, err }: CliContext,
+): Pick<Parameters<typeof openServer>[0], 'onPull' | 'onProblem'> {
+  return {
+    onPull: (image, text) =>
+      json
+        ? out(line`${printableJson({ type: 'pull', image, text })}\n`)
+        : err(line`${printable(image)}: ${printableOutput(text)}\n`),
+    onProblem: (problem) => {
+      const { code, message, hint } = asAppError(problem);
+      if (json) out(line`${printableJson({ type: 'problem', code, message, hint })}\n`);
+      else err(line`${message}\n  ${hint}\n`);
+    },
+  };
 }
 
 /** A file that is named is approved by that; the settings of a repository need an approval. */

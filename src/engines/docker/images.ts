@@ -13,7 +13,7 @@ import { jsonLines } from './json-lines.ts';
 import { imagePath, withLabels } from './requests.ts';
 import { packTar } from './tar.ts';
 
-type ImageCalls = Pick<Engine, 'inspectImage' | 'listImages' | 'buildImage' | 'tagImage' | 'removeImage'>;
+type ImageCalls = Pick<Engine, 'inspectImage' | 'listImages' | 'buildImage' | 'pullImage' | 'tagImage' | 'removeImage'>;
 
 export function imageCalls(connection: Connection): ImageCalls {
   return {
@@ -24,6 +24,7 @@ export function imageCalls(connection: Connection): ImageCalls {
     },
     listImages: (labels) => list(connection, labels),
     buildImage: (plan, onLine) => build(connection, plan, onLine),
+    pullImage: (name, onLine, signal) => pull(connection, name, { onLine, signal }),
     tagImage: (id, tag) => {
       const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
       const call = { what: `name image ${id} ${tag}`, method: 'POST', path: imagePath(id, '/tag') } as const;
@@ -109,3 +110,31 @@ function buildCall(plan: ImageBuild, failed: (reason: string) => AppError): Call
     errors: { 400: failed, 404: failed, 500: failed },
   };
 }
+
+interface PullOptions {
+  readonly onLine: (line: string) => void;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function pull(connection: Connection, name: string, { onLine, signal }: PullOptions): Promise<void> {
+  const failed = (reason: string): AppError => engineErrors.IMAGE_PULL_FAILED({ image: name, reason });
+  const call: Call = {
+    what: `fetch image ${name}`,
+    method: 'POST',
+    path: '/images/create',
+    // Without a tag, all of the repository would be fetched.
+    query: { fromImage: hasTag(name) ? name : `${name}:latest` },
+    errors: { 400: failed, 403: failed, 404: failed, 500: failed },
+    slow: true,
+  };
+  const stream = await connection.open(call, { signal });
+  const asked = { what: call.what, place: connection.place };
+  const { failure } = await whole(asked, readBuild(jsonLines<BuildMessage>(stream), onLine)).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw error;
+  });
+  if (failure !== undefined) throw failed(failure);
+}
+
+/** A colon before a slash is that of a port. */
+const hasTag = (name: string): boolean => /[:@]/.test(name.slice(name.lastIndexOf('/')));

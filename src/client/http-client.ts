@@ -1,14 +1,18 @@
 import { serverEvents } from './events.ts';
+import { createSentFiles } from './sent-files.ts';
+import type { SentFiles } from './sent-files.ts';
 import { RunnerError } from './types.ts';
 import type {
   ExecEnd,
   ExecOutput,
   ExecRequest,
   ExecResult,
+  FileContent,
   IDEFile,
   IRunnerClient,
   RunnerSession,
   RuntimeType,
+  WorkspaceEntry,
 } from './types.ts';
 
 interface HttpRunnerOptions {
@@ -24,6 +28,7 @@ export class HttpRunnerClient implements IRunnerClient {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof fetch;
+  readonly #sent = new Map<string, SentFiles>();
 
   constructor({ url, token, fetch: own }: HttpRunnerOptions) {
     this.#url = url.replace(/\/+$/, '');
@@ -59,8 +64,25 @@ export class HttpRunnerClient implements IRunnerClient {
     throw new RunnerError(500, 'STREAM_ENDED', 'The stream has ended before the command.');
   }
 
+  /** Sends what the workspace does not have. Of what this client has sent before, the hashes go first. */
   async syncWorkspace(sessionId: string, files: readonly IDEFile[]): Promise<void> {
-    await this.#ask('POST', `${place(sessionId)}/upload`, { files });
+    const sent = this.#sent.get(sessionId) ?? createSentFiles();
+    this.#sent.set(sessionId, sent);
+    await sent.sync(files, (part) => this.#ask('POST', `${place(sessionId)}/upload`, { files: part }));
+  }
+
+  async removeFiles(sessionId: string, paths: readonly string[]): Promise<void> {
+    await this.#ask('POST', `${place(sessionId)}/upload`, { files: [], delete: paths });
+  }
+
+  /** What is in the workspace, or in a folder of it: also what commands have made. */
+  async listFiles(sessionId: string, folder?: string): Promise<readonly WorkspaceEntry[]> {
+    const query = folder === undefined ? '' : `?path=${encodeURIComponent(folder)}`;
+    return (await this.#ask<{ files: readonly WorkspaceEntry[] }>('GET', `${place(sessionId)}/files${query}`)).files;
+  }
+
+  readFile(sessionId: string, path: string, encoding: 'utf8' | 'base64' = 'utf8'): Promise<FileContent> {
+    return this.#ask('GET', `${place(sessionId)}/fs?path=${encodeURIComponent(path)}&encoding=${encoding}`);
   }
 
   async killProcess(sessionId: string): Promise<void> {
@@ -68,6 +90,7 @@ export class HttpRunnerClient implements IRunnerClient {
   }
 
   async destroySession(sessionId: string): Promise<void> {
+    this.#sent.delete(sessionId);
     await this.#ask('DELETE', place(sessionId));
   }
 

@@ -6,8 +6,10 @@ export type {
   ExecOutput,
   ExecRequest,
   ExecResult,
+  FileContent,
   IDEFile,
   IRunnerClient,
   RunnerSession,
   RuntimeType,
+  WorkspaceEntry,
 } from './types.ts';

@@ -43,6 +43,26 @@ export interface IDEFile {
   readonly executable?: boolean;
 }
 
+/** What is in a workspace. */
+export interface WorkspaceEntry {
+  readonly path: string;
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
+  readonly size: number;
+  /** Say "644". */
+  readonly mode: string;
+  /** Null for what is no file, or could not be read. */
+  readonly sha256: string | null;
+  readonly problem: string | null;
+}
+
+export interface FileContent {
+  readonly content: string;
+  readonly size: number;
+  readonly encoding: 'utf8' | 'base64';
+  /** There is more of it. */
+  readonly truncated: boolean;
+}
+
 /** A part of a command's output. */
 export interface ExecOutput {
   readonly stream: 'stdout' | 'stderr';

@@ -60,29 +60,58 @@ export const execResult = execEnd.extend({
   stderr_truncated: z.boolean(),
 });
 
+const path = z.string().min(1).max(4096);
+
 const uploadFile = z.object({
-  path: z.string().min(1).max(4096),
-  content: z.string(),
-  encoding: z.enum(['utf8', 'base64']).optional(),
+  path,
+  content: z.string().optional().describe('Left out: "sha256" says what should be there already.'),
+  encoding: z.enum(['utf8', 'base64']).optional().describe('Of the content. Default: utf8.'),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional()
+    .describe('Without content: the file is kept when it has this hash, and needed otherwise.'),
   executable: z.boolean().optional(),
 });
 
 export const upload = z.object({
   files: z.array(uploadFile).max(10_000),
-  delete: z.array(z.string().min(1).max(4096)).max(10_000).optional().describe('Paths to be removed.'),
+  delete: z.array(path).max(10_000).optional().describe('Paths to be removed, folders with all that is in them.'),
 });
 
-export const uploaded = z.object({ synced: z.number().int(), deleted: z.number().int() });
+export const uploaded = z.object({
+  synced: z.number().int().describe('Files that were written.'),
+  deleted: z.number().int(),
+  needed: z.array(z.string()).describe('Paths whose content has to be sent: the workspace does not have that hash.'),
+  workspace_lost: z.boolean().describe('The container had ended, so that the workspace was new and empty.'),
+});
 
 export const fileQuery = z.object({
-  path: z.string().min(1).max(4096),
+  path,
   encoding: z.enum(['utf8', 'base64']).optional(),
+  from: z.coerce.number().int().min(0).optional().describe('The first byte that is wanted. Default: 0.'),
 });
 
 export const fileContent = z.object({
   content: z.string(),
-  size: z.number().int(),
+  size: z.number().int().describe('Of the whole file, in bytes.'),
   encoding: z.enum(['utf8', 'base64']),
+  truncated: z.boolean().describe('There is more of the file: "from" reads on.'),
+});
+
+export const listQuery = z.object({ path: path.optional().describe('A folder. Default: the whole workspace.') });
+
+export const fileList = z.object({
+  files: z.array(
+    z.object({
+      path: z.string().describe('Below the folder that is listed.'),
+      kind: z.enum(['file', 'folder', 'link', 'other']).describe('Links are not followed.'),
+      size: z.number().int(),
+      mode: z.string().describe('Say "644".'),
+      sha256: z.string().nullable().describe('Of a file.'),
+      problem: z.string().nullable().describe('Why it has no hash, or why nothing in it is listed.'),
+    }),
+  ),
 });
 
 export const killed = z.object({ killed: z.boolean() });
@@ -93,6 +122,9 @@ export const refusal = z.object({
   detail: z.string().describe('What is wrong, in a sentence.'),
   code: z.string(),
   hint: z.string().optional(),
+  written: z.array(z.string()).optional().describe('Of an upload that was not done in full.'),
+  deleted: z.array(z.string()).optional(),
+  failed: z.array(z.object({ path: z.string(), reason: z.string() })).optional(),
 });
 
 export const program = z.object({ code: z.string() });

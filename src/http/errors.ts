@@ -7,6 +7,12 @@ export const httpErrors = defineErrors({
     message: (f) => `The ${f.where} is not as it should be: ${f.problems.join('; ')}.`,
     hint: () => 'GET /openapi.json describes every request.',
   },
+  UPLOAD_INCOMPLETE: {
+    kind: 'usage',
+    example: { problems: ['src/b.ts: the disk of the sandbox is full'], written: 4 },
+    message: (f) => `Some files could not be changed: ${f.problems.join('; ')}. ${f.written} files were written.`,
+    hint: () => '"failed", "written" and "deleted" name each file. Send again what has failed.',
+  },
   TOKEN_REFUSED: {
     kind: 'usage',
     example: {},

@@ -25,6 +25,7 @@ const STATUS: Readonly<Record<string, number>> = {
   HOST_REFUSED: 403,
   ORIGIN_REFUSED: 403,
   COMMAND_DENIED: 403,
+  TREE_TOO_LARGE: 422,
 };
 
 interface ServerWishes {

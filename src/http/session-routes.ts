@@ -4,6 +4,7 @@ import * as bodies from './bodies.ts';
 import { captureOutput } from '../sandbox/index.ts';
 import type { Executed, SessionFacts, Sessions } from '../sandbox/index.ts';
 import { openEventStream } from './event-stream.ts';
+import { fileRoutes } from './file-routes.ts';
 import { exitCode, megabytes } from './program-end.ts';
 import { route, STREAMED } from './route.ts';
 import type { Call, Route } from './route.ts';
@@ -11,7 +12,6 @@ import type { Call, Route } from './route.ts';
 const DEFAULT_TIMEOUT_S = 600;
 /** Of each stream, in an answer that is not streamed. */
 const OUTPUT_BYTES = 1024 * 1024;
-const FILE_BYTES = 16 * 1024 * 1024;
 
 const GONE = { 404: 'SESSION_UNKNOWN' } as const;
 const BUSY = { ...GONE, 403: 'COMMAND_DENIED', 409: 'SESSION_BUSY' } as const;
@@ -80,34 +80,6 @@ function commandRoutes(sessions: Sessions): readonly Route[] {
       answer: bodies.killed,
       refusals: GONE,
       handle: async ({ params }) => ({ killed: await sessions.kill(idOf(params)) }),
-    }),
-  ];
-}
-
-function fileRoutes(sessions: Sessions): readonly Route[] {
-  return [
-    route({
-      method: 'POST',
-      path: '/v1/sessions/:id/upload',
-      summary: 'Write files into the workspace, and remove some',
-      body: bodies.upload,
-      answer: bodies.uploaded,
-      refusals: { ...GONE, 400: 'PATH_REFUSED' },
-      handle: ({ params, body }) => sync(sessions, idOf(params), body),
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/sessions/:id/fs',
-      summary: 'Read a file of the workspace',
-      query: bodies.fileQuery,
-      answer: bodies.fileContent,
-      refusals: { ...GONE, 400: 'PATH_REFUSED' },
-      handle: async ({ params, query }) => {
-        const files = await sessions.files(idOf(params));
-        const { content, size } = await files.read(query.path, FILE_BYTES);
-        const encoding = query.encoding ?? 'utf8';
-        return { content: content.toString(encoding), size, encoding };
-      },
     }),
   ];
 }
@@ -189,18 +161,6 @@ function endOf(end: Executed): z.infer<typeof bodies.execEnd> {
     out_of_memory: end.outOfMemory,
     workspace_lost: end.isWorkspaceNew,
   };
-}
-
-async function sync(
-  sessions: Sessions,
-  id: string,
-  { files, delete: removed = [] }: z.infer<typeof bodies.upload>,
-): Promise<z.infer<typeof bodies.uploaded>> {
-  const workspace = await sessions.files(id);
-  for (const file of removed) await workspace.remove(file);
-  for (const { path, content, encoding = 'utf8', executable = false } of files)
-    await workspace.write(path, Buffer.from(content, encoding), executable);
-  return { synced: files.length, deleted: removed.length };
 }
 
 function nameOf({ id, workspace }: SessionFacts): z.infer<typeof bodies.session> {

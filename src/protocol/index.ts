@@ -59,4 +59,4 @@ export type {
 export { createFrameReader, encodeCredit, encodeFrame, encodeJson, FRAME } from './frames.ts';
 export type { Frame } from './frames.ts';
 export { fileAnswer, SANDBOX, SANDBOX_MARK, sandboxEnd } from './sandbox.ts';
-export type { FileAnswer, FileCall, SandboxEnd, StartWish } from './sandbox.ts';
+export type { FileAnswer, FileCall, FileEntry, MatchedFile, SandboxEnd, StartWish } from './sandbox.ts';

@@ -60,6 +60,8 @@ export type FileCall =
       /** The folder that the path must stay in. */
       readonly root: string;
       readonly path: string;
+      /** Tells the parts of one upload from those of another one to the same path. */
+      readonly upload: number;
       /** Base64. */
       readonly content: string;
       /** A further part of a file that an earlier call has begun. */
@@ -77,13 +79,61 @@ export type FileCall =
       readonly from: number;
       readonly bytes: number;
     }
-  | { readonly op: 'remove'; readonly uid: number; readonly root: string; readonly path: string };
+  | { readonly op: 'remove'; readonly uid: number; readonly root: string; readonly path: string }
+  | {
+      readonly op: 'list';
+      readonly uid: number;
+      readonly root: string;
+      /** The root, or a folder below. */
+      readonly path: string;
+      /** Null: a new listing; otherwise the next page of that one. */
+      readonly walk: number | null;
+    }
+  | { readonly op: 'write-whole'; readonly uid: number; readonly root: string; readonly files: readonly WholeFile[] }
+  | { readonly op: 'match'; readonly uid: number; readonly root: string; readonly files: readonly MatchedFile[] };
+
+/** A file that fits into one frame, with others. */
+export interface WholeFile {
+  readonly path: string;
+  /** Base64. */
+  readonly content: string;
+  readonly mode: number;
+}
+
+/** A file that may be there already. */
+export interface MatchedFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly mode: number;
+}
+
+const fileEntry = z.object({
+  /** Below the folder that is listed. */
+  path: z.string(),
+  kind: z.enum(['file', 'folder', 'link', 'other']),
+  size: z.number(),
+  mode: z.number().int(),
+  sha256: z.string().nullable(),
+  /** Why it has no hash, or why nothing below it is listed. */
+  problem: z.string().nullable(),
+});
+export type FileEntry = z.infer<typeof fileEntry>;
+
+const fileError = z.object({ code: z.string(), message: z.string() });
 
 export const fileAnswer = z.union([
-  z.object({ error: z.object({ code: z.string(), message: z.string() }) }),
+  z.object({ error: fileError }),
   z.object({
     size: z.number().optional(),
     content: z.string().optional(),
+    entries: z.array(fileEntry).optional(),
+    /** Of a listing of which there is more. */
+    walk: z.number().int().nullable().optional(),
+    needed: z.array(z.string()).optional(),
+    /** One for each file of the call, in order; null: it was written. */
+    errors: z.array(fileError.nullable()).optional(),
+    /** To how many files of the call the answer applies. */
+    done: z.number().int().optional(),
   }),
 ]);
 export type FileAnswer = z.infer<typeof fileAnswer>;

@@ -1,9 +1,9 @@
 import {
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -14,10 +14,18 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { randomId, reasonOf, systemCode } from '../lib/index.ts';
-import type { FileAnswer, FileCall } from '../protocol/index.ts';
+import type { FileAnswer, FileCall, MatchedFile } from '../protocol/index.ts';
 import { asUser } from './as-user.ts';
+import { hashFile } from './hash-file.ts';
+import { createListing } from './list-files.ts';
+import { failure, inFolder, nameOf, openParent, READING } from './open-path.ts';
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+/** Between two answers to a search for changed files. */
+const MATCHED_BYTES = 4 * 1024 ** 2;
+
+/** No upload in parts has this number. */
+const WHOLE = 0;
 
 interface OpenFile {
   readonly fd: number;
@@ -25,28 +33,33 @@ interface OpenFile {
   readonly folder: number;
 }
 
-/** Files whose last part has not come yet, by the path that they are for. */
-type OpenFiles = Map<string, OpenFile>;
+/** Files whose last part has not come yet, by the number of their upload. */
+type OpenFiles = Map<number, OpenFile>;
 
 /** Does what the host asks for with the files of a user. */
 export function createFiles(): (call: FileCall) => FileAnswer {
   const open: OpenFiles = new Map();
+  const list = createListing();
+  const work = (call: FileCall): FileAnswer => {
+    if (call.op === 'write') return write(open, call);
+    if (call.op === 'write-whole') return writeWholeFiles(open, call);
+    if (call.op === 'read') return read(call);
+    if (call.op === 'list') return list(call);
+    return call.op === 'match' ? match(call) : remove(call);
+  };
   return (call) => {
     try {
-      return asUser(call.uid, () => {
-        if (call.op === 'write') return write(open, call);
-        return call.op === 'read' ? read(call) : remove(call);
-      });
+      return asUser(call.uid, () => work(call));
     } catch (error) {
-      return { error: { code: systemCode(error) ?? 'EIO', message: reasonOf(error) } };
+      return { error: inWords(error) };
     }
   };
 }
 
 function write(open: OpenFiles, call: FileCall & { op: 'write' }): FileAnswer {
-  const file = call.more ? open.get(call.path) : begin(call);
+  const file = call.more ? open.get(call.upload) : begin(call);
   if (file === undefined) throw failure('ENOENT', 'the first part of this file has not come');
-  open.set(call.path, file);
+  open.set(call.upload, file);
   let isOver = call.last;
   try {
     writeWhole(file.fd, Buffer.from(call.content, 'base64'));
@@ -57,9 +70,28 @@ function write(open: OpenFiles, call: FileCall & { op: 'write' }): FileAnswer {
     unlinkSync(file.draft);
     throw error;
   } finally {
-    if (isOver) close(open, call.path);
+    if (isOver) close(open, call.upload);
   }
 }
+
+/** Many at once: to become another user takes longer than to write a small file. */
+function writeWholeFiles(open: OpenFiles, { files, ...place }: FileCall & { op: 'write-whole' }): FileAnswer {
+  const whole = { ...place, op: 'write', upload: WHOLE, more: false, last: true } as const;
+  const errors = files.map((file) => {
+    try {
+      write(open, { ...whole, ...file });
+      return null;
+    } catch (error) {
+      return inWords(error);
+    }
+  });
+  return { errors };
+}
+
+const inWords = (error: unknown): { code: string; message: string } => ({
+  code: systemCode(error) ?? 'EIO',
+  message: reasonOf(error),
+});
 
 function begin(call: FileCall & { op: 'write' }): OpenFile {
   const folder = openParent(call, true);
@@ -68,17 +100,16 @@ function begin(call: FileCall & { op: 'write' }): OpenFile {
   return { fd, draft, folder };
 }
 
-function close(open: OpenFiles, file: string): void {
-  const { fd, folder } = open.get(file) ?? {};
-  open.delete(file);
+function close(open: OpenFiles, upload: number): void {
+  const { fd, folder } = open.get(upload) ?? {};
+  open.delete(upload);
   for (const each of [fd, folder]) if (each !== undefined) closeSync(each);
 }
 
 function read(call: FileCall & { op: 'read' }): FileAnswer {
   const folder = openParent(call, false);
   try {
-    // Without waiting: a named pipe has no size and may never have a writer.
-    const fd = openSync(inFolder(folder, nameOf(call.path)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const fd = openSync(inFolder(folder, nameOf(call.path)), READING);
     try {
       const stat = fstatSync(fd);
       if (!stat.isFile()) throw failure(stat.isDirectory() ? 'EISDIR' : 'EINVAL', 'it is no file');
@@ -90,6 +121,41 @@ function read(call: FileCall & { op: 'read' }): FileAnswer {
     }
   } finally {
     closeSync(folder);
+  }
+}
+
+/** Which of these files are not there with this content. It answers for as many of them as it gets to in a while. */
+function match(call: FileCall & { op: 'match' }): FileAnswer {
+  const needed: string[] = [];
+  let done = 0;
+  for (let bytes = 0; done < call.files.length && bytes < MATCHED_BYTES; done += 1) {
+    const file = call.files[done];
+    const size = file === undefined ? null : sizeIfSame(call.root, file);
+    if (file !== undefined && size === null) needed.push(file.path);
+    bytes += size ?? 0;
+  }
+  return { needed, done };
+}
+
+/** Null when the file is another one, or cannot be read. It gets the mode that it should have. */
+function sizeIfSame(root: string, { path: file, sha256, mode }: MatchedFile): number | null {
+  try {
+    const folder = openParent({ root, path: file }, false);
+    try {
+      const fd = openSync(inFolder(folder, nameOf(file)), READING);
+      try {
+        const stat = fstatSync(fd);
+        if (!stat.isFile() || hashFile(fd) !== sha256) return null;
+        if ((stat.mode & 0o7777) !== mode) fchmodSync(fd, mode);
+        return stat.size;
+      } finally {
+        closeSync(fd);
+      }
+    } finally {
+      closeSync(folder);
+    }
+  } catch {
+    return null;
   }
 }
 
@@ -120,43 +186,6 @@ export function clearFolders(uid: number, folders: readonly string[]): void {
   });
 }
 
-/** The folder that the path is in, opened without following any link below the root. */
-function openParent({ root, path: file }: Pick<FileCall, 'root' | 'path'>, make: boolean): number {
-  if (!file.startsWith(`${root}/`)) throw failure('EACCES', 'the path is outside of the workspace');
-  const names = file.slice(root.length + 1).split('/');
-  if (names.some((name) => name === '' || name === '.' || name === '..')) throw failure('EINVAL', 'no such path');
-  let folder = openSync(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  for (const name of names.slice(0, -1)) {
-    const parent = folder;
-    try {
-      folder = openFolder(inFolder(parent, name), make);
-    } finally {
-      closeSync(parent);
-    }
-  }
-  return folder;
-}
-
-function openFolder(file: string, make: boolean): number {
-  const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-  try {
-    return openSync(file, flags);
-  } catch (error) {
-    if (!make || systemCode(error) !== 'ENOENT') throw error;
-    mkdirSync(file);
-    return openSync(file, flags);
-  }
-}
-
 function writeWhole(fd: number, content: Buffer): void {
   for (let at = 0; at < content.length;) at += writeSync(fd, content, at);
-}
-
-/** A name in an open folder: nothing that is renamed or linked meanwhile leads elsewhere. */
-const inFolder = (folder: number, name: string): string => `/proc/self/fd/${folder}/${name}`;
-
-const nameOf = (file: string): string => file.slice(file.lastIndexOf('/') + 1);
-
-function failure(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
 }

@@ -67,6 +67,12 @@ export const sandboxErrors = defineErrors({
     hint: (f) =>
       `Without a registry, docker/air-gapped/build-runtimes.sh makes images of Debian's packages. To use them, write into the configuration: serve: ${f.setting}`,
   },
+  TREE_TOO_LARGE: {
+    kind: 'usage',
+    example: { reason: 'it has more than 20000 entries' },
+    message: (f) => `The folder is too large to be listed: ${f.reason}.`,
+    hint: () => 'List a folder below it with ?path=, or remove what is not needed.',
+  },
   SANDBOX_GONE: {
     kind: 'environment',
     example: { reason: 'its container was killed' },

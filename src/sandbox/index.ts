@@ -7,4 +7,6 @@ export { runtimeVolume } from './runtime-volume.ts';
 export { createRunners } from './runners.ts';
 export type { Ran, Runners } from './runners.ts';
 export { createSessions } from './sessions.ts';
+export { sandboxErrors } from './errors.ts';
 export type { Executed, SessionFacts, Sessions } from './sessions.ts';
+export type { ChangedFile } from './upload.ts';

@@ -170,7 +170,15 @@ async function writeProgram(
 ): Promise<void> {
   const content = Buffer.from(code).toString('base64');
   const place = { uid, root: SANDBOX.tmp, path: file };
-  const answer = await sandbox.files({ op: 'write', ...place, content, more: false, last: true, mode: 0o600 });
+  const answer = await sandbox.files({
+    op: 'write',
+    ...place,
+    upload: uid,
+    content,
+    more: false,
+    last: true,
+    mode: 0o600,
+  });
   if ('error' in answer) throw sandboxErrors.PROGRAM_REFUSED({ reason: answer.error.message });
 }
 

@@ -65,8 +65,8 @@ export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promis
   const info = await home.containers.start(Promise.resolve(containerWish(home, wish, upkeep)));
   const container: StartedContainer = { owner: home.owner, id: info.id, createdAt: info.createdAt, upkeep };
   if (connection === undefined) throw new Error(`container ${info.id} was started and not attached to`);
-  const { files, isOver, ready } = connection;
-  const run = watched(home.engine, info.id, connection);
+  const { isOver, ready } = connection;
+  const { run, files } = watched(home.engine, info.id, connection);
   const close = async (): Promise<void> => {
     connection?.fail('it was closed');
     await home.containers.stop(container, 0);
@@ -88,20 +88,27 @@ export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promis
 }
 
 /** A container that a person has paused does not answer: it counts as gone. */
-function watched(engine: Engine, id: string, connection: Connection): Connection['run'] {
+function watched(engine: Engine, id: string, connection: Connection): Pick<Connection, 'run' | 'files'> {
   const look = async (): Promise<void> => {
     const info = await engine.inspectContainer(id);
     if (info?.status === 'running') return;
     connection.fail(`its container is ${info === undefined ? 'gone' : info.status}`);
     await engine.removeContainer(id);
   };
-  return (wish, sink) => {
-    const running = connection.run(wish, sink);
+  const during = <Result>(work: Promise<Result>): Promise<Result> => {
     // An engine that does not answer now is asked again.
     const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS);
     const over = (): void => clearInterval(timer);
-    running.end.then(over, over);
-    return running;
+    work.then(over, over);
+    return work;
+  };
+  return {
+    run: (wish, sink) => {
+      const running = connection.run(wish, sink);
+      void during(running.end).catch(() => undefined);
+      return running;
+    },
+    files: (call) => during(connection.files(call)),
   };
 }
 

@@ -14,6 +14,7 @@ import type { Runtime, Runtimes } from './runtimes.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Sandbox, SandboxHome, SandboxLimits } from './sandbox.ts';
 import { workspaceFiles } from './workspace.ts';
+import type { WorkspaceFiles } from './workspace.ts';
 
 const GRACE_MS = 5000;
 /** On a container of a session. */
@@ -89,11 +90,8 @@ export function createSessions(home: SandboxHome, settings: SessionSettings) {
       await session.command.catch(() => undefined);
       return true;
     },
-    files: async (id: string): Promise<ReturnType<typeof workspaceFiles>> => {
-      const session = of(id);
-      const { sandbox } = await sandboxOf(session);
-      return workspaceFiles(sandbox, session.workspace, settings.uid);
-    },
+    /** Works with the files of a session; `isNew`: in a new, empty workspace. */
+    files: <Result>(id: string, work: FileWork<Result>): Promise<Result> => withFiles(parts, of(id), work),
     destroy: (id: string): Promise<void> => close(parts, of(id)),
     /** Ends the sessions that were idle for too long. */
     expire: async (): Promise<void> => {
@@ -107,6 +105,19 @@ export function createSessions(home: SandboxHome, settings: SessionSettings) {
       await Promise.all([...parts.open.values()].map((session) => close(parts, session)));
     },
   };
+}
+
+type FileWork<Result> = (files: WorkspaceFiles, isNew: boolean) => Promise<Result>;
+
+async function withFiles<Result>(parts: Parts, session: Session, work: FileWork<Result>): Promise<Result> {
+  const { sandbox, isNew } = await sandboxOf(session);
+  try {
+    return await work(workspaceFiles(sandbox, session.workspace, parts.settings.uid), isNew);
+  } catch (error) {
+    if (!hasCode(error, sandboxErrors.SANDBOX_GONE) || isNew) throw error;
+    // Its container was gone before, and no one had noticed.
+    return withFiles(parts, session, work);
+  }
 }
 
 interface Parts {

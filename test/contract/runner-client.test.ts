@@ -4,7 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import type { z } from 'zod';
 import { HttpRunnerClient, MockRunnerClient } from '../../src/client/index.ts';
-import type { ExecEnd, ExecRequest, ExecResult, IDEFile, IRunnerClient } from '../../src/client/index.ts';
+import type {
+  ExecEnd,
+  ExecRequest,
+  ExecResult,
+  FileContent,
+  IDEFile,
+  IRunnerClient,
+  WorkspaceEntry,
+} from '../../src/client/index.ts';
 import type * as bodies from '../../src/http/bodies.ts';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
@@ -55,6 +63,32 @@ describe.skipIf(docker.why !== '')(`the client of a server${whySkipped}`, () => 
 
   behavesAsAClient(() => new HttpRunnerClient({ url: `${served.address}/` }));
 
+  it('sends of what it has sent before the hashes alone, and the content that the workspace has not', async () => {
+    const bodiesSent: string[] = [];
+    const noting: typeof fetch = (url, options) => {
+      if (typeof options?.body === 'string') bodiesSent.push(options.body);
+      return fetch(url, options);
+    };
+    const client = new HttpRunnerClient({ url: served.address, fetch: noting });
+    const { session_id: id } = await client.createSession('x', 'shell');
+    const files = ['a', 'b', 'c'].map((name) => ({ path: `${name}.txt`, content: `content of ${name}` }));
+    await client.syncWorkspace(id, files);
+    await client.exec(id, { command: 'rm a.txt; echo made > out.txt' });
+    bodiesSent.length = 0;
+    await client.syncWorkspace(id, [...files.slice(0, 2), { path: 'c.txt', content: 'changed' }]);
+    expect(bodiesSent).toHaveLength(2);
+    expect(bodiesSent[0]).not.toContain('content of');
+    expect(JSON.parse(bodiesSent[1] ?? '')).toEqual({ files: [files[0]] });
+    expect(await client.exec(id, { command: 'cat a.txt b.txt c.txt' })).toMatchObject({
+      stdout: 'content of acontent of bchanged',
+    });
+    expect((await client.listFiles(id)).map(({ path: name }) => name)).toEqual(['a.txt', 'b.txt', 'c.txt', 'out.txt']);
+    expect(await client.readFile(id, 'out.txt')).toMatchObject({ content: 'made\n', truncated: false });
+    await client.removeFiles(id, ['out.txt']);
+    await expect(client.readFile(id, 'out.txt')).rejects.toMatchObject({ code: 'PATH_REFUSED' });
+    await client.destroySession(id);
+  });
+
   it('hands on output as it comes, and ends the command when it is aborted', async () => {
     const client = new HttpRunnerClient({ url: served.address });
     const { session_id: id } = await client.createSession('x', 'shell');
@@ -77,7 +111,9 @@ it('the client has the types of the server, and needs nothing of Node', () => {
   expectTypeOf<z.infer<typeof bodies.execResult>>().toExtend<ExecResult>();
   expectTypeOf<z.infer<typeof bodies.execEnd>>().toExtend<ExecEnd>();
   expectTypeOf<keyof ExecRequest>().toEqualTypeOf<keyof z.infer<typeof bodies.exec>>();
-  expectTypeOf<keyof IDEFile>().toEqualTypeOf<keyof z.infer<typeof bodies.upload>['files'][number]>();
+  expectTypeOf<keyof IDEFile>().toEqualTypeOf<keyof Omit<z.infer<typeof bodies.upload>['files'][number], 'sha256'>>();
+  expectTypeOf<z.infer<typeof bodies.fileList>['files'][number]>().toExtend<WorkspaceEntry>();
+  expectTypeOf<z.infer<typeof bodies.fileContent>>().toExtend<FileContent>();
   const folder = fileURLToPath(new URL('../../src/client', import.meta.url));
   const imports = readdirSync(folder).flatMap((file) =>
     [...readFileSync(path.join(folder, file), 'utf8').matchAll(/from '([^']+)'/g)].map(([, name]) => name),

@@ -148,6 +148,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
       content: 'héllo',
       size: 6,
       encoding: 'utf8',
+      truncated: false,
     });
     expect((await served.ask('GET', `${place}/fs?path=b.bin&encoding=base64`)).body).toMatchObject({
       content: 'AAEC/w==',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inside } from './workspace.ts';
+import { inside } from './paths.ts';
 
 const ROOT = '/workspace/user';
 
@@ -23,6 +23,12 @@ it.each([
   '/workspace/user2/x',
   '/workspace/user',
   'a\0b',
+  'a\nb',
+  'a\u001b[2J',
+  '\ud800',
+  'x'.repeat(256),
+  'x/'.repeat(2100),
+  'a/'.repeat(64) + 'b',
 ])('refuses %j', (file) => {
   expect(() => inside(ROOT, file)).toThrow(/cannot be used/);
 });

@@ -1,0 +1,84 @@
+import type { z } from 'zod';
+import { sandboxErrors } from '../sandbox/index.ts';
+import type { ChangedFile, Sessions } from '../sandbox/index.ts';
+import * as bodies from './bodies.ts';
+import { httpErrors } from './errors.ts';
+import { route, STREAMED } from './route.ts';
+import type { Call, Route } from './route.ts';
+
+const FILE_BYTES = 16 * 1024 * 1024;
+/** Of the files that an upload could not change: so many are in its message. */
+const TOLD = 3;
+const REFUSALS = { 400: 'PATH_REFUSED, UPLOAD_INCOMPLETE', 404: 'SESSION_UNKNOWN' } as const;
+
+/** The files of a session's workspace. */
+export function fileRoutes(sessions: Sessions): readonly Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/sessions/:id/upload',
+      summary: 'Write files into the workspace, and remove some',
+      body: bodies.upload,
+      answer: bodies.uploaded,
+      refusals: REFUSALS,
+      handle: ({ params, body, reply }) => upload(sessions, params['id'] ?? '', body, reply),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/sessions/:id/fs',
+      summary: 'Read a file of the workspace',
+      query: bodies.fileQuery,
+      answer: bodies.fileContent,
+      refusals: REFUSALS,
+      handle: async ({ params, query: { path, from = 0, encoding = 'utf8' } }) => {
+        const part = await sessions.files(params['id'] ?? '', (files) => files.read(path, from, FILE_BYTES));
+        const truncated = from + part.content.length < part.size;
+        return { content: part.content.toString(encoding), size: part.size, encoding, truncated };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/sessions/:id/files',
+      summary: 'What is in the workspace, with hashes',
+      query: bodies.listQuery,
+      answer: bodies.fileList,
+      refusals: { ...REFUSALS, 422: 'TREE_TOO_LARGE' },
+      handle: async ({ params, query }) => {
+        const entries = await sessions.files(params['id'] ?? '', (files) => files.list(query.path));
+        return { files: entries.map((entry) => ({ ...entry, mode: entry.mode.toString(8) })) };
+      },
+    }),
+  ];
+}
+
+async function upload(
+  sessions: Sessions,
+  id: string,
+  { files, delete: removed = [] }: z.infer<typeof bodies.upload>,
+  reply: Call['reply'],
+): Promise<z.infer<typeof bodies.uploaded> | typeof STREAMED> {
+  const changes = { files: files.map(changeOf), removed };
+  const { written, deleted, needed, failed, isNew } = await sessions.files(id, async (workspace, isNew) => ({
+    ...(await workspace.upload(changes)),
+    isNew,
+  }));
+  if (failed.length === 0)
+    return { synced: written.length, deleted: deleted.length, needed: [...needed], workspace_lost: isNew };
+  const problems = failed.slice(0, TOLD).map(({ path, reason }) => `${path}: ${reason}`);
+  const { message, code, hint } = httpErrors.UPLOAD_INCOMPLETE({ problems, written: written.length });
+  void reply.status(400).send({ detail: message, code, hint, written, deleted, failed });
+  return STREAMED;
+}
+
+type UploadFile = z.infer<typeof bodies.upload>['files'][number];
+
+/** Throws PATH_REFUSED and BODY_INVALID. */
+function changeOf({ path, content, encoding = 'utf8', sha256, executable = false }: UploadFile): ChangedFile {
+  if (content === undefined && sha256 === undefined)
+    throw httpErrors.BODY_INVALID({ where: 'body', problems: [`files: ${path} has neither content nor sha256`] });
+  const refuse = (reason: string): Error => sandboxErrors.PATH_REFUSED({ path, reason });
+  if (encoding === 'base64' && !/^[A-Za-z0-9+/]*={0,2}$/.test(content ?? '')) throw refuse('its content is no base64');
+  // It would be written as something else.
+  if (/\p{Surrogate}/u.test(content ?? '')) throw refuse('its content is no valid text: send it as base64');
+  return { path, content: content === undefined ? null : Buffer.from(content, encoding), sha256, executable };
+}

@@ -91,7 +91,7 @@ export function createRunners(home: SandboxHome, settings: RunnerSettings) {
     /** Ends the containers that had no request for too long. */
     expire: async (): Promise<void> => {
       const idle = [...parts.runners.values()].filter(
-        ({ running, lastUsedAt }) => running === 0 && Date.now() - lastUsedAt > settings.idleMs,
+        ({ running, lastUsedAt }) => running === 0 && performance.now() - lastUsedAt > settings.idleMs,
       );
       await Promise.all(idle.map(({ kept }) => kept.close()));
     },
@@ -111,7 +111,7 @@ async function run(parts: Parts, runner: Runner, code: string): Promise<Ran> {
   try {
     return await execute(parts, runner, code);
   } finally {
-    runner.lastUsedAt = Date.now();
+    runner.lastUsedAt = performance.now();
     leave();
   }
 }
@@ -200,7 +200,7 @@ function newRunner(name: string, language: Language, { home, settings }: Pick<Pa
       throw explained(error, missingLanguage(name, settings.languages));
     }),
   );
-  return { name, language, kept, running: 0, waiting: [], lastUsedAt: Date.now() };
+  return { name, language, kept, running: 0, waiting: [], lastUsedAt: performance.now() };
 }
 
 function wishOf(name: string, { image }: Language, { limits }: RunnerSettings): Parameters<typeof startSandbox>[1] {

@@ -33,6 +33,7 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
   };
   const runnerOf = (language: Language): string =>
     runners().find(({ name }) => name.startsWith(`code-runner-${language}-`))?.id ?? '';
+  const health = async (): Promise<unknown> => (await served.ask('GET', '/health')).body;
   const run = async (language: Language, code: string): Promise<Ran> => {
     const { status, body } = await served.ask('POST', `/execute/${language}`, { code });
     expect(status).toBe(200);
@@ -149,7 +150,6 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
   });
 
   it('/health is degraded while a container is stopped, and the next request makes it anew', async () => {
-    const health = async (): Promise<unknown> => (await served.ask('GET', '/health')).body;
     const before = runnerOf('python');
     expect(await health()).toMatchObject({ status: 'ok', containers: { python: 'running', ruby: 'running' } });
     execFileSync('docker', ['kill', before]);

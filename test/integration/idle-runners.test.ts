@@ -8,6 +8,8 @@ import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts
 const LIMITS = { cpus: 0.5, memoryBytes: 256 * 1024 ** 2, diskBytes: 64 * 1024 ** 2, processes: 64 };
 const shell = { image: docker.image, extension: '.sh', command: ['bash', '{filepath}'] };
 
+const startSweeper = (): { close(): void } => ({ close: () => undefined });
+
 describe.skipIf(docker.why !== '')(`the container of a language that nobody asks for${whySkipped}`, () => {
   const { engine } = docker;
   const labels = { 'mahabharatha.test': randomId() };
@@ -16,7 +18,6 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
     const [tag, folder] = [await buildWorkerImage(), tempFolder()];
     const id = (await engine.inspectImage(tag))?.id ?? '';
     const own = { id: randomId(), kind: 'server', labels, leaseFolder: folder, egressLog: `${folder}/log` } as const;
-    const startSweeper = (): { close(): void } => ({ close: () => undefined });
     const containers = createContainers({ engine, egress: null, volumes: [], startSweeper });
     return { engine, owner: own, containers, runtime: await runtimeVolume(engine, { tag, id }) };
   };

@@ -36,7 +36,5 @@ ENTRYPOINT ["/opt/mahabharatha/worker-init", "-p", "/opt/mahabharatha/init.sh", 
 CMD []
 
 # Last, because these change most often: all before them then comes from the cache.
-COPY docker/sandbox/prelude.sh /opt/mahabharatha/
-COPY dist/bundle/sandbox-agent/sandbox-agent.js /opt/mahabharatha/sandbox-agent.mjs
 COPY dist/bundle/egress/egress.js /opt/mahabharatha/egress.mjs
 COPY dist/bundle/worker/worker.js /opt/mahabharatha/worker.mjs

@@ -4,7 +4,7 @@ import { contextFile } from './content.ts';
 import { findExact, planImage, withForeignPlatform } from './find-images.ts';
 import type { ImageBuild } from '../engines/index.ts';
 import type { BuildRoute, ImageEngine, ImageKind, ImagePlan, ImageRequest } from './kind.ts';
-import { KINDS } from './kinds.ts';
+import { RUN_KINDS } from './kinds.ts';
 import { CONTENT_LABEL } from './labels.ts';
 
 export interface BuildRequest extends ImageRequest {
@@ -43,7 +43,7 @@ export async function buildImages(
   engine: ImageEngine,
   asked: BuildRequest,
   progress: BuildProgress,
-  kinds: readonly ImageKind[] = KINDS,
+  kinds: readonly ImageKind[] = RUN_KINDS,
 ): Promise<void> {
   const work = { engine, request: await withForeignPlatform(engine, asked), progress };
   const built = new Map<string, ImagePlan>();

@@ -1,6 +1,6 @@
 import { libErrors } from '../lib/index.ts';
 import type { ImageEngine, ImageKind, ImagePlan, ImageRequest, ImageState } from './kind.ts';
-import { RUN_KINDS } from './kinds.ts';
+import { RUN_KINDS, SANDBOX_KINDS } from './kinds.ts';
 import { CONTENT_LABEL } from './labels.ts';
 
 interface ExaminedImage {
@@ -23,6 +23,12 @@ export async function findRunImage(engine: ImageEngine, request: ImageRequest): 
   if (worker === undefined || last === undefined) throw libErrors.INTERNAL({ what: 'a run has no kind of image' });
   const workerId = worker.state.state === 'fresh' ? worker.state.id : null;
   return { kind: last.kind.name, state: last.state, workerId };
+}
+
+/** The image with Node and the sandbox agent. Builds nothing. */
+export async function findSandboxImage(engine: ImageEngine, request: ImageRequest): Promise<ImageState> {
+  const [sandbox] = await examineImages(engine, request, SANDBOX_KINDS);
+  return sandbox?.state ?? { state: 'missing' };
 }
 
 /** The state of each requested image whose base is fresh. */

@@ -6,8 +6,8 @@ import type { BuildRequest, BuiltImage } from './build-images.ts';
 import { contextFile, hashValues, tagOf } from './content.ts';
 import { examineImages } from './find-images.ts';
 import type { ImageEngine, ImageKind, ImageState } from './kind.ts';
-import { KINDS } from './kinds.ts';
-import { workerKind } from './worker-kind.ts';
+import { RUN_KINDS } from './kinds.ts';
+import { workerKind } from './package-kinds.ts';
 
 const BASE = 'base:1';
 const INTERPRETER = 'test.interpreter';
@@ -58,12 +58,12 @@ async function build(kind: ImageKind): Promise<{ lines: string[]; images: BuiltI
   const [lines, images]: [string[], BuiltImage[]] = [[], []];
   const take = (text: string): void => void lines.push(text);
   const progress = { step: take, line: take, done: (image: BuiltImage) => void images.push(image) };
-  await buildImages(engine, request, progress, [...KINDS, kind]);
+  await buildImages(engine, request, progress, [...RUN_KINDS, kind]);
   return { lines, images };
 }
 
 async function look(kind: ImageKind): Promise<[string, ImageState][]> {
-  const examined = await examineImages(engine, request, [...KINDS, kind]);
+  const examined = await examineImages(engine, request, [...RUN_KINDS, kind]);
   return examined.map((one) => [one.kind.name, one.state]);
 }
 
@@ -111,7 +111,7 @@ describe('a kind of image that is only registered', () => {
 });
 
 it('each kind stands after the one that it is built on', () => {
-  expect(KINDS[0]).toBe(workerKind);
-  for (const [at, { on }] of KINDS.entries())
-    expect([null, ...KINDS.slice(0, at).map(({ name }) => name)]).toContain(on);
+  expect(RUN_KINDS[0]).toBe(workerKind);
+  for (const [at, { on }] of RUN_KINDS.entries())
+    expect([null, ...RUN_KINDS.slice(0, at).map(({ name }) => name)]).toContain(on);
 });

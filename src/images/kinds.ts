@@ -1,9 +1,9 @@
 import type { ImageKind } from './kind.ts';
+import { sandboxKind, workerKind } from './package-kinds.ts';
 import { repositoryKind } from './repository-kind.ts';
-import { workerKind } from './worker-kind.ts';
 
-/** For `build`: each kind stands after the one that it is built on. */
-export const KINDS: readonly ImageKind[] = [workerKind, repositoryKind];
-
-/** For a run: its workers get the last one of these that is requested. */
+/** For a run: its workers get the last one that is requested. Each kind stands after the one that it is built on. */
 export const RUN_KINDS: readonly ImageKind[] = [workerKind, repositoryKind];
+
+/** For sandboxes. */
+export const SANDBOX_KINDS: readonly ImageKind[] = [sandboxKind];

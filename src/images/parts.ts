@@ -42,7 +42,7 @@ const platformName = (platform: string): string => (platform === '' ? "the engin
 
 const IN_WORDS: { readonly [Name in keyof Parts]: (wanted: string, found: string) => string } = {
   version: (wanted, found) => `it was built by Mahabharatha ${found}, this is ${wanted}`,
-  program: () => 'the worker program has changed',
+  program: () => 'its program has changed',
   recipe: () => 'its Dockerfile or a script of it has changed',
   claude: (wanted, found) => `it has Claude Code ${found}, wanted is ${wanted}`,
   base: (wanted, found) => `its base is ${found}, wanted is ${wanted}`,

@@ -97,7 +97,7 @@ describe("finding a repository's own image", () => {
     [
       'the worker image',
       { worker: 'mahabharatha-worker:old', workerParts: { ...IMAGE_PARTS, version: '1.0.0', program: 'old' } },
-      ['it was built by Mahabharatha 1.0.0, this is 1.2.3', 'the worker program has changed'],
+      ['it was built by Mahabharatha 1.0.0, this is 1.2.3', 'its program has changed'],
     ],
     [
       'a worker image of equal parts',

@@ -14,7 +14,7 @@ import {
   repositoryPartsOf,
 } from './repository-parts.ts';
 import type { RepositoryParts } from './repository-parts.ts';
-import { WORKER_IMAGE } from './worker-image.ts';
+import { WORKER } from './package-image.ts';
 
 export const REPOSITORY_IMAGE = 'mahabharatha-repository';
 /** In `.mahabharatha/`, with a folder for the files that it copies. */
@@ -95,19 +95,19 @@ function ownTag({ labels }: Pick<ListedImage, 'labels'>): string {
 
 /** Every "FROM mahabharatha-worker" becomes the exact image: "latest" may be of another repository or version. */
 function pinWorker(dockerfile: string, worker: string): string {
-  const workers = new Set([WORKER_IMAGE, `${WORKER_IMAGE}:latest`]);
+  const workers = new Set([WORKER.name, WORKER.latest]);
   let onWorker = false;
   const lines = dockerfile.split('\n').map((line) => {
     const [, image = '', alias] = FROM.exec(line) ?? [];
     if (image === '') return line;
     onWorker = workers.has(image);
     if (onWorker && alias !== undefined) workers.add(alias);
-    return image === WORKER_IMAGE || image === `${WORKER_IMAGE}:latest` ? line.replace(image, worker) : line;
+    return [WORKER.name, WORKER.latest].includes(image) ? line.replace(image, worker) : line;
   });
   if (onWorker) return lines.join('\n');
   throw libErrors.USAGE({
-    problem: `The last stage of .mahabharatha/${REPOSITORY_DOCKERFILE} is not built on ${WORKER_IMAGE}.`,
-    hint: `Begin it with "FROM ${WORKER_IMAGE}", then add what your project needs ("USER root" before apt-get).`,
+    problem: `The last stage of .mahabharatha/${REPOSITORY_DOCKERFILE} is not built on ${WORKER.name}.`,
+    hint: `Begin it with "FROM ${WORKER.name}", then add what your project needs ("USER root" before apt-get).`,
   });
 }
 

@@ -4,14 +4,8 @@ import { libErrors, readPlainFiles, reasonOf } from '../lib/index.ts';
 import { contextFile } from './content.ts';
 import type { ContextFile } from './content.ts';
 import { REPOSITORY_CONTEXT, REPOSITORY_DOCKERFILE } from './repository-image.ts';
-import { PROGRAMS, WORKER_DOCKERFILE } from './worker-image.ts';
+import type { PackageImage } from './package-image.ts';
 
-const SCRIPTS = [
-  ...['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh', 'init.sh'].map(
-    (name) => `docker/worker/${name}`,
-  ),
-  'docker/sandbox/prelude.sh',
-];
 /** A larger folder is a mistake, say node_modules: the Dockerfile should fetch what it needs. */
 const CONTEXT_LIMIT_BYTES = 50 * 1024 * 1024;
 
@@ -20,13 +14,17 @@ interface PackageSources {
   readonly programs: readonly ContextFile[];
 }
 
-/** The files of this package that go into the worker image. */
-export async function readPackageSources(root: string): Promise<PackageSources> {
+/** The files of this package that go into an image. */
+export async function readPackageSources(
+  root: string,
+  { dockerfile, scripts, programs }: PackageImage,
+): Promise<PackageSources> {
   const read = async (file: string): Promise<ContextFile> =>
     contextFile(file, await readOrThrow(path.join(root, file)));
-  const recipe = await Promise.all([WORKER_DOCKERFILE, ...SCRIPTS].map(read));
-  const programs = await Promise.all(PROGRAMS.map(read));
-  return { recipe, programs };
+  return {
+    recipe: await Promise.all([dockerfile, ...scripts].map(read)),
+    programs: await Promise.all(programs.map(read)),
+  };
 }
 
 /** Throws FILE_UNREADABLE. */

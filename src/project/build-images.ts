@@ -9,16 +9,21 @@ export interface BuildListener extends BuildProgress {
   close(): void;
 }
 
-/** Builds images that are missing or stale. */
-export async function makeImages(engine: ImageEngine, request: BuildRequest, listener: BuildListener): Promise<void> {
-  const { buildImages } = await import('../images/index.ts');
+/** Builds images that are missing or stale, for runs or for sandboxes. */
+export async function makeImages(
+  engine: ImageEngine,
+  request: BuildRequest,
+  listener: BuildListener,
+  use: 'run' | 'sandbox' = 'run',
+): Promise<void> {
+  const { buildImages, RUN_KINDS, SANDBOX_KINDS } = await import('../images/index.ts');
   const built: BuiltImage[] = [];
   const done = (image: BuiltImage): void => {
     built.push(image);
     listener.done(image);
   };
   try {
-    await buildImages(engine, request, { ...listener, done });
+    await buildImages(engine, request, { ...listener, done }, use === 'run' ? RUN_KINDS : SANDBOX_KINDS);
     request.signal?.throwIfAborted();
     if (built.some(({ cached }) => !cached)) listener.olderStay();
   } catch (error) {

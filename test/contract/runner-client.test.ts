@@ -16,7 +16,7 @@ import type {
 import type * as bodies from '../../src/http/bodies.ts';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 function behavesAsAClient(open: () => IRunnerClient): void {
   it('opens a session, runs a command, sends files, and ends it', async () => {
@@ -56,7 +56,7 @@ describe('the client without a server', () => {
 describe.skipIf(docker.why !== '')(`the client of a server${whySkipped}`, () => {
   let served: Served;
   beforeAll(async () => {
-    await buildWorkerImage();
+    await buildSandboxImage();
     served = await serveForTest();
   });
   afterAll(async () => void (await served.end()));

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { randomId } from '../../src/lib/index.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { buildWorkerImage, docker } from '../support/worker-image.ts';
+import { buildSandboxImage, docker } from '../support/worker-image.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const serviceSchema = z.object({
@@ -26,7 +26,7 @@ describe.skipIf(why !== '')(`the server in a container of its own${why === '' ? 
   const token = randomId();
   const tag = `mahabharatha-serve-test:${randomId().slice(0, 8)}`;
   beforeAll(async () => {
-    await buildWorkerImage();
+    await buildSandboxImage();
     const args = ['build', '--quiet', '--file', 'docker/serve.Dockerfile', '--build-arg', `BASE_IMAGE=${docker.image}`];
     execFileSync('docker', [...args, '--tag', tag, '.'], { cwd: ROOT });
   });

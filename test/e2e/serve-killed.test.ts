@@ -4,7 +4,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serveForTest } from '../support/served.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const containersOf = (home: string): string[] => {
   const args = ['ps', '-aq', '--filter', `label=mahabharatha.servers=${home}/mahabharatha/servers`];
@@ -14,7 +14,7 @@ const containersOf = (home: string): string[] => {
 };
 
 describe.skipIf(docker.why !== '')(`a server that is killed${whySkipped}`, () => {
-  beforeAll(buildWorkerImage);
+  beforeAll(buildSandboxImage);
 
   it('leaves no container and no folder, under load, and the next one works', async () => {
     const first = await serveForTest();

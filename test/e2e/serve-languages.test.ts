@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 type Ran = Record<string, unknown> & { stdout: string; stderr: string; exit_code: number };
 
 describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped}`, () => {
   let served: Served;
   beforeAll(async () => {
-    await buildWorkerImage();
+    await buildSandboxImage();
     served = await serveForTest();
   });
   afterAll(async () => {

@@ -3,7 +3,7 @@ import { copyImages, createSecondEngine, whyNoSecondEngine } from '../support/se
 import type { SecondEngine } from '../support/second-engine.ts';
 import { serveForTest } from '../support/served.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { buildWorkerImage, docker } from '../support/worker-image.ts';
+import { buildSandboxImage, docker } from '../support/worker-image.ts';
 
 const why = docker.why === '' ? whyNoSecondEngine() : docker.why;
 
@@ -11,11 +11,11 @@ describe.skipIf(why !== '')(`an engine that goes away below a server${why === ''
   let engine: SecondEngine;
   beforeAll(async () => {
     // What the image was made from is part of its name.
-    const tag = await buildWorkerImage();
+    const tag = await buildSandboxImage();
     engine = createSecondEngine();
     await engine.start();
     await copyImages([tag, docker.image], engine);
-    engine.docker('tag', tag, 'mahabharatha-worker:latest');
+    engine.docker('tag', tag, 'mahabharatha-sandbox:latest');
   });
   afterAll(() => engine.remove());
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { serveForTest } from '../support/served.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 /** A PATH with Node alone. */
 function pathWithoutGit(): string {
@@ -15,7 +15,7 @@ function pathWithoutGit(): string {
 }
 
 describe.skipIf(docker.why !== '')(`where a server is started${whySkipped}`, () => {
-  beforeAll(buildWorkerImage);
+  beforeAll(buildSandboxImage);
   it('needs neither a git repository nor git', async () => {
     const served = await serveForTest({ env: { PATH: pathWithoutGit() } });
     expect((await served.ask('POST', '/execute/shell', { code: 'echo hi' })).body).toMatchObject({ stdout: 'hi\n' });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const containersOf = (session: string): string[] =>
   execFileSync('docker', ['ps', '-aq', '--filter', `name=${session.replace('_', '-')}`], { encoding: 'utf8' })
@@ -13,7 +13,7 @@ const containersOf = (session: string): string[] =>
 describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
   let served: Served;
   beforeAll(async () => {
-    await buildWorkerImage();
+    await buildSandboxImage();
     served = await serveForTest();
   });
   afterAll(async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDockerEngine } from '../../src/engines/index.ts';
 import { randomId } from '../../src/lib/index.ts';
 import { runtimeVolume } from '../../src/sandbox/index.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const AGENT = '/opt/mahabharatha/sandbox-agent.mjs';
 
@@ -24,7 +24,7 @@ describe.skipIf(docker.why !== '')(`the volume with Node and the sandbox agent${
     return names.filter((name) => name.includes(id.slice('sha256:'.length).slice(0, 16))).toSorted();
   };
   beforeAll(async () => {
-    tag = await buildWorkerImage();
+    tag = await buildSandboxImage();
     // Of an image that no other test has, as far as the name tells.
     id = `sha256:${randomId()}${randomId()}`;
   });

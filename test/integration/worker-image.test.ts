@@ -148,7 +148,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     const packageRoot = copyOfPackage();
     appendFileSync(path.join(packageRoot, 'dist/bundle/worker/worker.js'), '\n// changed\n');
     const before = await findRunImage(theEngine(), request({ packageRoot }));
-    expect(before.state).toMatchObject({ state: 'stale', reasons: ['the worker program has changed'] });
+    expect(before.state).toMatchObject({ state: 'stale', reasons: ['its program has changed'] });
 
     // The builder's cache may have lost the image's steps: the first build fills it, the second one uses it.
     made.push(only(await build({ packageRoot }, [])).tag);
@@ -274,7 +274,7 @@ function registryWithPassword(): string {
 function copyOfPackage(): string {
   const folder = tempFolder();
   cpSync(path.join(ROOT, 'docker'), path.join(folder, 'docker'), { recursive: true });
-  for (const name of ['worker', 'egress', 'sandbox-agent']) {
+  for (const name of ['worker', 'egress']) {
     cpSync(path.join(ROOT, 'dist/bundle', name), path.join(folder, 'dist/bundle', name), { recursive: true });
   }
   return folder;

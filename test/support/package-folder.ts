@@ -19,6 +19,7 @@ export function packageFolder(program = 'work()'): string {
   writeFileSync(path.join(root, 'docker/worker.Dockerfile'), `ARG BASE_IMAGE\nFROM \${BASE_IMAGE}\nRUN x\n${tail}`);
   for (const name of SCRIPTS) writeFileSync(path.join(root, 'docker/worker', name), name);
   writeFileSync(path.join(root, 'dist/bundle/worker/worker.js'), program);
+  writeFileSync(path.join(root, 'docker/sandbox.Dockerfile'), 'ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\n');
   writeFileSync(path.join(root, 'docker/sandbox/prelude.sh'), 'prelude');
   writeFileSync(path.join(root, 'dist/bundle/egress/egress.js'), 'pass()');
   writeFileSync(path.join(root, 'dist/bundle/sandbox-agent/sandbox-agent.js'), 'run()');

@@ -16,12 +16,21 @@ export const whySkipped = docker.why === '' ? '' : ` (${docker.why})`;
 
 /** Builds this checkout's image with the program itself, in one test file at a time, and returns its tag. */
 export async function buildWorkerImage(): Promise<string> {
+  return buildImage('worker');
+}
+
+/** That of sandboxes. */
+export async function buildSandboxImage(): Promise<string> {
+  return buildImage('sandbox');
+}
+
+async function buildImage(wanted: 'worker' | 'sandbox'): Promise<string> {
   if (docker.why !== '') return '';
-  const args = [PROGRAM, 'build', '--base-image', docker.image, '--json'];
+  const args = [PROGRAM, 'build', wanted, '--base-image', docker.image, '--json'];
   return withLock(LOCK, WAIT_LIMIT_MS, async () => {
     // Outside this repository, whose settings would need an approval.
     const lines = execFileSync(process.execPath, args, { encoding: 'utf8', cwd: tmpdir() }).trim().split('\n');
     const images = lines.map((line) => JSON.parse(line) as { kind?: string; tag?: string });
-    return images.findLast(({ kind }) => kind === 'worker')?.tag ?? '';
+    return images.findLast(({ kind }) => kind === wanted)?.tag ?? '';
   });
 }

@@ -3,7 +3,11 @@ import { JSON_OPTION, TRUST_OPTION } from '../command.ts';
 
 export const build = {
   name: 'build',
-  summary: 'build the image that workers run in, and the one that .mahabharatha/Dockerfile describes',
+  argument: [
+    '[image]',
+    'worker (the default): the image that workers run in, and the one that .mahabharatha/Dockerfile describes; sandbox: what serve needs',
+  ],
+  summary: 'build the images that workers and sandboxes need',
   options: {
     cache: ['--no-cache', 'build anew, also what has not changed'],
     baseImage: [
@@ -16,6 +20,7 @@ export const build = {
   },
   examples: [
     ['mahabharatha build', 'builds only what is missing or stale'],
+    ['mahabharatha build sandbox', 'before the first serve, which otherwise does it itself'],
     ['mahabharatha build --base-image mahabharatha-base:bookworm', 'without a registry: see docker/air-gapped'],
   ],
 } as const satisfies CommandDefinition;

@@ -8,12 +8,19 @@ import { buildView } from '../render/build-view.ts';
 
 /** `build`: builds images that are missing or stale, and names them. */
 export async function buildImage(input: InputOf<typeof build>, context: CliContext): Promise<number> {
-  await checkDockerfile(input.trustConfig, context);
+  const use = useOf(input.argument);
+  if (use === 'run') await checkDockerfile(input.trustConfig, context);
   const base = input.baseImage ?? null;
   const request = await imageRequest(context, { base, platform: platformOf(input.platform) });
   const whole = { ...request, noCache: !input.cache, signal: context.interrupted };
-  await makeImages(await findEngine(context.env), whole, buildView(context, input.json));
+  await makeImages(await findEngine(context.env), whole, buildView(context, input.json), use);
   return 0;
+}
+
+function useOf(argument = 'worker'): 'run' | 'sandbox' {
+  if (argument === 'worker') return 'run';
+  if (argument === 'sandbox') return 'sandbox';
+  throw libErrors.USAGE({ problem: `There is no image "${argument}".`, hint: 'Write worker or sandbox.' });
 }
 
 function platformOf(platform: string | undefined): string | null {

@@ -4,7 +4,7 @@ import type { Config } from '../../config/index.ts';
 import { findEngine } from '../../engines/index.ts';
 import type { Engine } from '../../engines/index.ts';
 import { httpErrors, openServer, readTokens } from '../../http/index.ts';
-import { findRunImage } from '../../images/index.ts';
+import { findSandboxImage } from '../../images/index.ts';
 import { asAppError, libErrors, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
 import { configOf, imageRequest, makeImages, projectIfAny, readSettings } from '../../project/index.ts';
 import { askTrust } from '../ask-trust.ts';
@@ -89,11 +89,11 @@ const isOfThisMachine = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3
 /** The image that has Node and the sandbox agent; it is built when it is missing or stale. */
 async function imageFor(engine: Engine, { json }: Input, context: CliContext): Promise<{ tag: string; id: string }> {
   const request = { ...(await imageRequest(context)), project: null };
-  let { state } = await findRunImage(engine, request);
+  let state = await findSandboxImage(engine, request);
   if (state.state !== 'fresh') {
     const view = buildView(json ? context : { ...context, out: context.err }, json);
-    await makeImages(engine, { ...request, noCache: false, signal: context.interrupted }, view);
-    ({ state } = await findRunImage(engine, request));
+    await makeImages(engine, { ...request, noCache: false, signal: context.interrupted }, view, 'sandbox');
+    state = await findSandboxImage(engine, request);
   }
   if (state.state !== 'fresh') throw libErrors.INTERNAL({ what: 'the image is not fresh right after its build' });
   return state;

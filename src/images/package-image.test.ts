@@ -4,12 +4,12 @@ import { buildOf } from './build-images.ts';
 import { findImage } from './find-images.ts';
 import type { ImageInfo } from '../engines/index.ts';
 import type { ImageEngine, ImagePlan, ImageState } from './kind.ts';
-import { WORKER_LATEST, planWorkerImage } from './worker-image.ts';
-import type { WorkerIngredients } from './worker-image.ts';
-import { workerKind } from './worker-kind.ts';
+import { planPackageImage, SANDBOX_IMAGE, WORKER } from './package-image.ts';
+import type { Ingredients } from './package-image.ts';
+import { workerKind } from './package-kinds.ts';
 
 const PROGRAM = contextFile('dist/bundle/worker/worker.js', 'work()');
-const INGREDIENTS: WorkerIngredients = {
+const INGREDIENTS: Ingredients = {
   version: '1.2.3',
   recipe: [contextFile('docker/worker.Dockerfile', 'FROM x'), contextFile('docker/worker/healthcheck.sh', 'exit 0')],
   programs: [PROGRAM, contextFile('dist/bundle/egress/egress.js', 'pass()')],
@@ -19,8 +19,7 @@ const INGREDIENTS: WorkerIngredients = {
   baseId: 'sha256:aaa',
   platform: null,
 };
-const plan = (change: Partial<WorkerIngredients> = {}): ReturnType<typeof planWorkerImage> =>
-  planWorkerImage({ ...INGREDIENTS, ...change });
+const plan = (change: Partial<Ingredients> = {}): ImagePlan => planPackageImage(WORKER, { ...INGREDIENTS, ...change });
 const pathsWith = (certificates: Uint8Array | null): string[] => plan({ certificates }).files.map(({ path }) => path);
 const NOTHING = { files: [], buildArgs: {} };
 
@@ -35,7 +34,7 @@ function engineWith(images: Record<string, Partial<ImageInfo>>): ImageEngine {
 const findWorker = (engine: ImageEngine, wanted: ImagePlan): Promise<ImageState> =>
   findImage(engine, workerKind, wanted);
 
-const builtFrom = (change: Partial<WorkerIngredients>): Partial<ImageInfo> => ({
+const builtFrom = (change: Partial<Ingredients>): Partial<ImageInfo> => ({
   id: 'sha256:2',
   labels: buildOf(plan(change), NOTHING, { noCache: false }).labels,
 });
@@ -46,7 +45,7 @@ describe('the tag of the worker image', () => {
     expect(plan({ recipe: INGREDIENTS.recipe.toReversed() }).tag).toBe(plan().tag);
   });
 
-  it.each<[string, Partial<WorkerIngredients>]>([
+  it.each<[string, Partial<Ingredients>]>([
     ['the worker program', { programs: [contextFile(PROGRAM.path, 'work(1)'), ...INGREDIENTS.programs.slice(1)] }],
     ['the program of the proxy', { programs: [PROGRAM, contextFile('dist/bundle/egress/egress.js', 'pass(1)')] }],
     ['a script', { recipe: [contextFile('docker/worker.Dockerfile', 'FROM x')] }],
@@ -101,7 +100,7 @@ describe('finding the worker image', () => {
   });
 
   it('accepts the image with the planned content, although a newer one has the name', async () => {
-    const engine = engineWith({ [plan().tag]: builtFrom({}), [WORKER_LATEST]: builtFrom({ version: '9.9.9' }) });
+    const engine = engineWith({ [plan().tag]: builtFrom({}), [WORKER.latest]: builtFrom({ version: '9.9.9' }) });
     expect(await findWorker(engine, plan())).toMatchObject({ state: 'fresh', tag: plan().tag, id: 'sha256:2' });
   });
 
@@ -112,7 +111,7 @@ describe('finding the worker image', () => {
 
   it('names each difference of a stale image', async () => {
     const old = { version: '1.0.0', claudeVersion: '2.0.0', baseId: 'sha256:old', certificates: Buffer.from('PEM') };
-    const engine = engineWith({ [WORKER_LATEST]: builtFrom(old) });
+    const engine = engineWith({ [WORKER.latest]: builtFrom(old) });
     expect(await findWorker(engine, plan())).toMatchObject({
       state: 'stale',
       tag: plan(old).tag,
@@ -125,18 +124,18 @@ describe('finding the worker image', () => {
     });
   });
 
-  it.each<[string, Partial<WorkerIngredients>, string]>([
-    ['program', { programs: [contextFile('p', 'old')] }, 'the worker program has changed'],
+  it.each<[string, Partial<Ingredients>, string]>([
+    ['program', { programs: [contextFile('p', 'old')] }, 'its program has changed'],
     ['recipe', { recipe: [] }, 'its Dockerfile or a script of it has changed'],
     ['base', { base: 'node:22', baseId: 'sha256:old' }, 'its base is node:22, wanted is node:24'],
     ['platform', { platform: 'linux/arm64' }, "it is for linux/arm64, wanted is the engine's own platform"],
   ])('names a changed %s', async (_, old, reason) => {
-    const found = await findWorker(engineWith({ [WORKER_LATEST]: builtFrom(old) }), plan());
+    const found = await findWorker(engineWith({ [WORKER.latest]: builtFrom(old) }), plan());
     expect(found).toMatchObject({ state: 'stale', reasons: [reason] });
   });
 
   it('accepts an image whose base was removed since', async () => {
-    const engine = engineWith({ [WORKER_LATEST]: builtFrom({}) });
+    const engine = engineWith({ [WORKER.latest]: builtFrom({}) });
     const found = await findWorker(engine, plan({ baseId: null }));
     expect(found).toMatchObject({ state: 'fresh', tag: plan().tag });
   });
@@ -144,9 +143,18 @@ describe('finding the worker image', () => {
   it('reports another image with our name as stale', async () => {
     const forged = { ...builtFrom({ version: '9.9.9' }).labels, 'mahabharatha.content': '\u001B[2J\nfine' };
     for (const labels of [{}, forged]) {
-      const found = await findWorker(engineWith({ [WORKER_LATEST]: { labels } }), plan());
+      const found = await findWorker(engineWith({ [WORKER.latest]: { labels } }), plan());
       const reasons = ['it was not built by this "mahabharatha build"'];
-      expect(found).toMatchObject({ state: 'stale', tag: WORKER_LATEST, reasons });
+      expect(found).toMatchObject({ state: 'stale', tag: WORKER.latest, reasons });
     }
   });
+});
+
+it('an image without Claude Code gets no argument for it', () => {
+  const sandbox = planPackageImage(SANDBOX_IMAGE, { ...INGREDIENTS, claudeVersion: null });
+  expect(sandbox).toMatchObject({
+    tag: expect.stringMatching(/^mahabharatha-sandbox:/),
+    buildArgs: { BASE_IMAGE: 'node:24' },
+  });
+  expect(sandbox.buildArgs).not.toHaveProperty('CLAUDE_CODE_VERSION');
 });

@@ -6,18 +6,53 @@ import { CONTENT_LABEL, VERSION_LABEL } from './labels.ts';
 import { NOT_OURS, differences, partsLabel, partsOf } from './parts.ts';
 import type { Parts } from './parts.ts';
 
-export const WORKER_IMAGE = 'mahabharatha-worker';
-/** The last one that was built, for people and for Dockerfiles; runs use the content's tag. */
-export const WORKER_LATEST = `${WORKER_IMAGE}:latest`;
 export const DEFAULT_BASE = 'node:24-bookworm-slim';
 export const CLAUDE_CODE_VERSION = '2.1.197';
-export const WORKER_DOCKERFILE = 'docker/worker.Dockerfile';
-/** The worker, and what runs from the same image: the egress proxy, and the agent of sandboxes. */
-export const PROGRAMS = ['worker', 'egress', 'sandbox-agent'].map((name) => `dist/bundle/${name}/${name}.js`);
 const CERTIFICATES = 'docker/worker/extra-ca.pem';
 
-/** Everything that a worker image is made from. */
-export interface WorkerIngredients {
+/** An image that is made from files of this package alone. */
+export interface PackageImage {
+  readonly name: string;
+  /** For people. */
+  readonly title: string;
+  /** The last one that was built, for people and for Dockerfiles; all else uses the content's tag. */
+  readonly latest: string;
+  readonly dockerfile: string;
+  /** What the Dockerfile copies, beside the programs. */
+  readonly scripts: readonly string[];
+  readonly programs: readonly string[];
+  /** Whether it has Claude Code, and the authorities that this machine trusts. */
+  readonly isForWorkers: boolean;
+}
+
+const programsOf = (...names: string[]): string[] => names.map((name) => `dist/bundle/${name}/${name}.js`);
+
+/** Workers run in it, and the egress proxy. */
+export const WORKER: PackageImage = {
+  name: 'mahabharatha-worker',
+  title: 'worker image',
+  latest: 'mahabharatha-worker:latest',
+  dockerfile: 'docker/worker.Dockerfile',
+  scripts: ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh', 'init.sh'].map(
+    (name) => `docker/worker/${name}`,
+  ),
+  programs: programsOf('worker', 'egress'),
+  isForWorkers: true,
+};
+
+/** Has what sandboxes of any image need. */
+export const SANDBOX_IMAGE: PackageImage = {
+  name: 'mahabharatha-sandbox',
+  title: 'sandbox image',
+  latest: 'mahabharatha-sandbox:latest',
+  dockerfile: 'docker/sandbox.Dockerfile',
+  scripts: ['docker/sandbox/prelude.sh'],
+  programs: programsOf('sandbox-agent'),
+  isForWorkers: false,
+};
+
+/** Everything that such an image is made from. */
+export interface Ingredients {
   /** Of this package. */
   readonly version: string;
   /** Dockerfile and scripts. */
@@ -25,7 +60,8 @@ export interface WorkerIngredients {
   readonly programs: readonly ContextFile[];
   /** The authorities that this machine trusts in addition, as PEM. */
   readonly certificates: Uint8Array | null;
-  readonly claudeVersion: string;
+  /** Null: it has none. */
+  readonly claudeVersion: string | null;
   readonly base: string;
   /** Null when the base is not on this machine yet. */
   readonly baseId: string | null;
@@ -34,31 +70,34 @@ export interface WorkerIngredients {
 }
 
 /** Pure: the same ingredients give the same plan and the same tag. */
-export function planWorkerImage(from: WorkerIngredients): ImagePlan {
+export function planPackageImage(image: PackageImage, from: Ingredients): ImagePlan {
   const trust = from.certificates === null ? [] : [contextFile(CERTIFICATES, from.certificates)];
   const parts: Parts = {
     version: from.version,
     program: hashFiles(from.programs),
     recipe: hashFiles(from.recipe),
-    claude: from.claudeVersion,
+    claude: from.claudeVersion ?? '',
     base: from.base,
     baseId: from.baseId ?? '',
     certificates: hashFiles(trust),
     platform: from.platform ?? '',
   };
   const content = hashValues(parts);
-  const tag = tagOf(WORKER_IMAGE, content);
+  const tag = tagOf(image.name, content);
   return {
     tag,
     content,
-    step: `the worker image ${tag}, on ${from.base}`,
+    step: `the ${image.title} ${tag}, on ${from.base}`,
     base: from.base,
-    dockerfile: WORKER_DOCKERFILE,
+    dockerfile: image.dockerfile,
     files: [...from.recipe, ...from.programs, ...trust],
-    buildArgs: { BASE_IMAGE: from.base, CLAUDE_CODE_VERSION: from.claudeVersion },
+    buildArgs: {
+      BASE_IMAGE: from.base,
+      ...(from.claudeVersion === null ? {} : { CLAUDE_CODE_VERSION: from.claudeVersion }),
+    },
     labels: labelsOf(parts),
     platform: from.platform,
-    judge: (older) => judge(parts, older),
+    judge: (older) => judge(image, parts, older),
   };
 }
 
@@ -72,13 +111,13 @@ function labelsOf(parts: Parts): Labels {
 }
 
 /** Without a known difference the older image is as good. */
-function judge(wanted: Parts, { id, bytes, labels }: ListedImage): ImageState {
+function judge(image: PackageImage, wanted: Parts, { id, bytes, labels }: ListedImage): ImageState {
   const content = contentOf(labels);
   const parts = partsOf(labels);
   if (content === undefined || parts === undefined) {
-    return { state: 'stale', tag: WORKER_LATEST, id, reasons: [NOT_OURS] };
+    return { state: 'stale', tag: image.latest, id, reasons: [NOT_OURS] };
   }
-  const tag = tagOf(WORKER_IMAGE, content);
+  const tag = tagOf(image.name, content);
   const reasons = differences(wanted, parts);
   return reasons.length > 0 ? { state: 'stale', tag, id, reasons } : { state: 'fresh', tag, id, bytes };
 }

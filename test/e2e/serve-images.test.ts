@@ -3,13 +3,13 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { randomId } from '../../src/lib/index.ts';
 import { startRegistry } from '../support/registry.ts';
 import { serveForTest } from '../support/served.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const language = (image: string): string =>
   `    ruby: { image: "${image}", extension: .rb, command: [ruby, "{filepath}"] }\n`;
 
 describe.skipIf(docker.why !== '')(`images that a server needs${whySkipped}`, () => {
-  beforeAll(buildWorkerImage);
+  beforeAll(buildSandboxImage);
 
   it('are fetched at its start, with progress', async () => {
     const registry = await startRegistry(`mahabharatha-test/${randomId()}`);

@@ -5,7 +5,7 @@ import { PYTHON_AND_RUBY, whyNoLanguages } from '../support/language-images.ts';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { buildWorkerImage } from '../support/worker-image.ts';
+import { buildSandboxImage } from '../support/worker-image.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 
@@ -17,7 +17,7 @@ const EXTENSION = { python: 'py', ruby: 'rb' } as const;
 describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguages}`, () => {
   let served: Served;
   beforeAll(async () => {
-    await buildWorkerImage();
+    await buildSandboxImage();
     served = await serveForTest({ config: PYTHON_AND_RUBY });
   });
   afterAll(async () => {
@@ -148,6 +148,8 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
     expect(ran['memory_used_mb']).toBeLessThan(140);
     expect(ran['cpu_percent']).toBeLessThan(60);
   });
+
+  const health = async (): Promise<unknown> => (await served.ask('GET', '/health')).body;
 
   it('/health is degraded while a container is stopped, and the next request makes it anew', async () => {
     const before = runnerOf('python');

@@ -3,10 +3,11 @@ import { createContainers } from '../../src/containers/index.ts';
 import { randomId } from '../../src/lib/index.ts';
 import { createRunners, runtimeVolume } from '../../src/sandbox/index.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const LIMITS = { cpus: 0.5, memoryBytes: 256 * 1024 ** 2, diskBytes: 64 * 1024 ** 2, processes: 64 };
 const shell = { image: docker.image, extension: '.sh', command: ['bash', '{filepath}'] };
+const startSweeper = (): { close(): void } => ({ close: () => undefined });
 
 const startSweeper = (): { close(): void } => ({ close: () => undefined });
 
@@ -15,7 +16,7 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
   const labels = { 'mahabharatha.test': randomId() };
   const found = async (): Promise<string[]> => (await engine.listContainers(labels)).map(({ id }) => id);
   const newHome = async (): Promise<Parameters<typeof createRunners>[0]> => {
-    const [tag, folder] = [await buildWorkerImage(), tempFolder()];
+    const [tag, folder] = [await buildSandboxImage(), tempFolder()];
     const id = (await engine.inspectImage(tag))?.id ?? '';
     const own = { id: randomId(), kind: 'server', labels, leaseFolder: folder, egressLog: `${folder}/log` } as const;
     const containers = createContainers({ engine, egress: null, volumes: [], startSweeper });

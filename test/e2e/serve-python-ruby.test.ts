@@ -149,8 +149,6 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
     expect(ran['cpu_percent']).toBeLessThan(60);
   });
 
-  const health = async (): Promise<unknown> => (await served.ask('GET', '/health')).body;
-
   it('/health is degraded while a container is stopped, and the next request makes it anew', async () => {
     const before = runnerOf('python');
     expect(await health()).toMatchObject({ status: 'ok', containers: { python: 'running', ruby: 'running' } });

@@ -9,8 +9,6 @@ const LIMITS = { cpus: 0.5, memoryBytes: 256 * 1024 ** 2, diskBytes: 64 * 1024 *
 const shell = { image: docker.image, extension: '.sh', command: ['bash', '{filepath}'] };
 const startSweeper = (): { close(): void } => ({ close: () => undefined });
 
-const startSweeper = (): { close(): void } => ({ close: () => undefined });
-
 describe.skipIf(docker.why !== '')(`the container of a language that nobody asks for${whySkipped}`, () => {
   const { engine } = docker;
   const labels = { 'mahabharatha.test': randomId() };

@@ -12,6 +12,8 @@ export interface ExecRequest {
   readonly timeout_s?: number;
   readonly reset_cwd?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** A file of the workspace with more variables, say ".env". */
+  readonly env_file?: string;
 }
 
 export interface ExecEnd {

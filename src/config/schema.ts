@@ -128,7 +128,14 @@ const serve = z.strictObject({
       z.strictObject({
         image: z.string().min(1),
         setup: z.string().min(1).optional().describe('Runs before the default command.'),
+        setup_files: z
+          .array(z.string().min(1))
+          .optional()
+          .describe(
+            'What the set-up reads: it is done again when one of them has changed, and not without any of them.',
+          ),
         default_command: z.string().min(1).describe('Runs when a request names no command.'),
+        needs: z.string().min(1).optional().describe('A file without which the default command cannot run.'),
       }),
     )
     .default({})

@@ -35,6 +35,12 @@ export const exec = z.object({
   timeout_s: z.number().positive().max(3600).optional().describe('Default: 600.'),
   reset_cwd: z.boolean().optional().describe('Begin in the folder of the workspace again.'),
   env: environment.optional(),
+  env_file: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('A file of the workspace, say ".env", with more variables. Those of "env" go before them.'),
 });
 
 export const execEnd = z.object({

@@ -58,12 +58,14 @@ async function upload(
   reply: Call['reply'],
 ): Promise<z.infer<typeof bodies.uploaded> | typeof STREAMED> {
   const changes = { files: files.map(changeOf), removed };
-  const { written, deleted, needed, failed, isNew } = await sessions.files(id, async (workspace, isNew) => ({
-    ...(await workspace.upload(changes)),
-    isNew,
-  }));
+  const { written, deleted, needed, failed } = await sessions.files(id, (workspace) => workspace.upload(changes));
   if (failed.length === 0)
-    return { synced: written.length, deleted: deleted.length, needed: [...needed], workspace_lost: isNew };
+    return {
+      synced: written.length,
+      deleted: deleted.length,
+      needed: [...needed],
+      workspace_lost: sessions.tellNew(id),
+    };
   const problems = failed.slice(0, TOLD).map(({ path, reason }) => `${path}: ${reason}`);
   const { message, code, hint } = httpErrors.UPLOAD_INCOMPLETE({ problems, written: written.length });
   void reply.status(400).send({ detail: message, code, hint, written, deleted, failed });

@@ -8,24 +8,16 @@ import type { Engine, Labels } from '../engines/index.ts';
 import { heldFolders, randomId, startTimer, stateHome, systemCode } from '../lib/index.ts';
 import type { AppError, Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
-import {
-  createRunners,
-  createSessions,
-  DEFAULT_RUNTIMES,
-  fetchRuntimes,
-  imageFetcher,
-  runtimeVolume,
-} from '../sandbox/index.ts';
-import type { Runners, Runtimes, Sessions } from '../sandbox/index.ts';
+import { createRunners, createSessions, fetchRuntimes, imageFetcher, runtimeVolume } from '../sandbox/index.ts';
+import type { Runners, Sessions } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
 import { healthRoute } from './health-route.ts';
 import { createServer } from './server.ts';
 import { runnerRoutes } from './runner-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
+import { runtimesOf, sessionSettings } from './session-settings.ts';
 
 const MB = 1024 ** 2;
-/** What programs in a sandbox run as: no user of a usual system. */
-const UID = 70_000;
 /** How often idle ones are looked for. */
 const SESSION_LOOK_MS = 30_000;
 const RUNNER_LOOK_MS = 5 * 60_000;
@@ -126,25 +118,6 @@ async function openSandboxes(
   const timers = [repeat(SESSION_LOOK_MS, sessions.expire), repeat(RUNNER_LOOK_MS, runners.expire)];
   closing.push(async () => timers.forEach((timer) => timer.cancel()));
   return { sessions, runners };
-}
-
-function sessionSettings(settings: Config['serve']): Parameters<typeof createSessions>[1] {
-  const { limits } = settings;
-  return {
-    runtimes: runtimesOf(settings),
-    limits: { cpus: limits.cpus, memoryBytes: limits.memory, diskBytes: limits.disk, processes: limits.processes },
-    uid: UID,
-    most: limits.sessions,
-    ttlMs: limits.idle,
-  };
-}
-
-function runtimesOf({ runtimes }: Config['serve']): Runtimes {
-  const named = Object.entries(runtimes).map(([name, { image, setup = null, default_command: defaultCommand }]) => [
-    name,
-    { image, setup, defaultCommand },
-  ]);
-  return { ...DEFAULT_RUNTIMES, ...Object.fromEntries(named) };
 }
 
 function repeat(ms: number, work: () => Promise<void>): { cancel(): void } {

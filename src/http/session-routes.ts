@@ -14,7 +14,12 @@ const DEFAULT_TIMEOUT_S = 600;
 const OUTPUT_BYTES = 1024 * 1024;
 
 const GONE = { 404: 'SESSION_UNKNOWN' } as const;
-const BUSY = { ...GONE, 403: 'COMMAND_DENIED', 409: 'SESSION_BUSY' } as const;
+const BUSY = {
+  ...GONE,
+  400: 'PATH_REFUSED, ENV_FILE_INVALID, NOTHING_TO_RUN',
+  403: 'COMMAND_DENIED',
+  409: 'SESSION_BUSY',
+} as const;
 
 /** Sessions: a container each, with a working directory that lasts. */
 export function sessionRoutes(sessions: Sessions): readonly Route[] {
@@ -93,24 +98,25 @@ async function execute(
   call: ExecCall,
 ): Promise<z.infer<typeof bodies.execResult> | typeof STREAMED> {
   const { params, body, request, reply } = call;
-  const wish = {
+  const id = idOf(params);
+  // Refused with a status as long as that is possible.
+  const wish = await sessions.prepare(id, {
     command: body.command,
     timeoutMs: (body.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000,
     resetCwd: body.reset_cwd ?? false,
     env: body.env ?? {},
-  };
+    envFile: body.env_file,
+  });
   if (request.headers.accept?.includes('text/event-stream') === true) {
-    // Refused with a status as long as that is possible.
-    sessions.check(idOf(params), wish);
-    await stream(sessions, idOf(params), wish, reply);
+    await stream(sessions, id, wish, reply);
     return STREAMED;
   }
   // A client that has gone does not wait for the end.
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) void sessions.kill(idOf(params)).catch(() => undefined);
+    if (!reply.raw.writableFinished) void sessions.kill(id).catch(() => undefined);
   });
   const output = captureOutput(OUTPUT_BYTES);
-  const end = await sessions.exec(idOf(params), wish, output.sink);
+  const end = await sessions.exec(id, wish, output.sink);
   const [stdout, stderr] = [output.text('stdout'), output.text('stderr')];
   const facts = endOf(end);
   return {

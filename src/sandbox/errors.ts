@@ -67,6 +67,19 @@ export const sandboxErrors = defineErrors({
     hint: (f) =>
       `Without a registry, docker/air-gapped/build-runtimes.sh makes images of Debian's packages. To use them, write into the configuration: serve: ${f.setting}`,
   },
+  ENV_FILE_INVALID: {
+    kind: 'usage',
+    example: { file: '.env', problems: ['line 3: it is not NAME=value'] },
+    message: (f) => `The file ${f.file} cannot be used as environment: ${f.problems.join('; ')}.`,
+    hint: () =>
+      'Each line is NAME=value, with quotes around a value that has blanks or "#" in it; nothing is expanded.',
+  },
+  NOTHING_TO_RUN: {
+    kind: 'usage',
+    example: { command: 'npm test', file: '/workspace/demo/package.json' },
+    message: (f) => `The default command "${f.command}" needs ${f.file}, which is not there.`,
+    hint: () => 'Upload it, or name a command.',
+  },
   TREE_TOO_LARGE: {
     kind: 'usage',
     example: { reason: 'it has more than 20000 entries' },

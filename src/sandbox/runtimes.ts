@@ -3,19 +3,36 @@ export interface Runtime {
   readonly image: string;
   /** Runs before the default command; null for none. */
   readonly setup: string | null;
+  /** What the set-up reads, in the workspace: with the same content it is not done again, and without any of them not at all. */
+  readonly setupFiles: readonly string[];
   /** Runs when a request names no command. */
   readonly defaultCommand: string;
+  /** Without this file the default command cannot run; null: not known. */
+  readonly needs: string | null;
 }
 
 export type Runtimes = Readonly<Record<string, Runtime>>;
 
 export const DEFAULT_RUNTIMES: Runtimes = {
-  node: { image: 'node:24-slim', setup: 'npm install', defaultCommand: 'npm test' },
-  python: { image: 'python:3.12-slim', setup: 'pip install -r requirements.txt', defaultCommand: 'python main.py' },
-  shell: { image: 'ubuntu:22.04', setup: null, defaultCommand: 'bash main.sh' },
+  node: {
+    image: 'node:24-slim',
+    setup: 'npm install',
+    setupFiles: ['package.json', 'package-lock.json'],
+    defaultCommand: 'npm test',
+    needs: 'package.json',
+  },
+  python: {
+    image: 'python:3.12-slim',
+    setup: 'pip install -r requirements.txt',
+    setupFiles: ['requirements.txt'],
+    defaultCommand: 'python main.py',
+    needs: 'main.py',
+  },
+  shell: {
+    image: 'ubuntu:22.04',
+    setup: null,
+    setupFiles: [],
+    defaultCommand: 'bash main.sh',
+    needs: 'main.sh',
+  },
 };
-
-/** What runs when no command is named. */
-export function defaultCommand({ setup, defaultCommand: command }: Runtime): string {
-  return setup === null ? command : `${setup} && ${command}`;
-}

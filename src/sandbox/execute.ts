@@ -1,0 +1,136 @@
+import { hasCode } from '../lib/index.ts';
+import { SANDBOX } from '../protocol/index.ts';
+import type { SandboxEnd } from '../protocol/index.ts';
+import type { OutputSink } from './connection.ts';
+import { deniedBy } from './denylist.ts';
+import { ENV_FILE_BYTES, parseEnvFile } from './env-file.ts';
+import { sandboxErrors } from './errors.ts';
+import type { Sandbox } from './sandbox.ts';
+import { tellNew } from './session.ts';
+import type { Session, SessionParts, SessionSettings } from './session.ts';
+import { sandboxOf, withFiles } from './session-sandbox.ts';
+import { checkNeeds, noteOnSetUp, setUpSource } from './set-up.ts';
+
+const GRACE_MS = 5000;
+
+/** What asks for a network fails at once, and not after some minutes. */
+const OFFLINE = { npm_config_fetch_retries: '0', PIP_RETRIES: '0' };
+
+export interface ExecWish {
+  /** Undefined: the set-up and the default command of the runtime. */
+  readonly command: string | undefined;
+  readonly timeoutMs: number;
+  readonly resetCwd: boolean;
+  readonly env: Readonly<Record<string, string>>;
+  /** A file of the workspace with more variables. */
+  readonly envFile: string | undefined;
+}
+
+/** Of a command: how it has ended, and whether its container was a new one, with nothing in its workspace. */
+export interface Executed extends SandboxEnd {
+  readonly cwd: string;
+  readonly isWorkspaceNew: boolean;
+}
+
+type Ready = Omit<ExecWish, 'envFile'>;
+
+/** Throws what keeps a command from being run now. What it resolves with has the variables of the file. */
+export async function prepare(parts: SessionParts, session: Session, wish: ExecWish): Promise<Ready> {
+  checkFree(session);
+  const rule = deniedBy(wish.command ?? '');
+  if (rule !== undefined) throw sandboxErrors.COMMAND_DENIED({ rule });
+  if (wish.command === undefined) await withFiles(parts, session, (files) => checkNeeds(session, files));
+  const { envFile } = wish;
+  if (envFile === undefined) return wish;
+  const { content, size } = await withFiles(parts, session, (files) => files.read(envFile, 0, ENV_FILE_BYTES));
+  if (size > ENV_FILE_BYTES)
+    throw sandboxErrors.ENV_FILE_INVALID({ file: envFile, problems: [`it has more than ${ENV_FILE_BYTES} bytes`] });
+  return { ...wish, env: { ...parseEnvFile(envFile, content), ...wish.env } };
+}
+
+function checkFree({ id, command }: Session): void {
+  if (command !== undefined) throw sandboxErrors.SESSION_BUSY({ session: id });
+}
+
+export async function exec(parts: SessionParts, session: Session, wish: Ready, sink: OutputSink): Promise<Executed> {
+  checkFree(session);
+  const command = execute(parts, session, wish, sink);
+  session.command = command;
+  try {
+    return await command;
+  } finally {
+    Object.assign(session, { running: undefined, command: undefined, isToBeKilled: false, lastUsedAt: Date.now() });
+  }
+}
+
+async function execute(parts: SessionParts, session: Session, wish: Ready, sink: OutputSink): Promise<Executed> {
+  const { command } = wish;
+  const end =
+    command === undefined
+      ? await runDefault(parts, session, wish, sink)
+      : await runOne(parts, session, { ...wish, command }, sink);
+  return { ...end, cwd: session.cwd, isWorkspaceNew: tellNew(session) };
+}
+
+/** The set-up, unless it was done with the same files, and the default command. */
+async function runDefault(parts: SessionParts, session: Session, wish: Ready, sink: OutputSink): Promise<SandboxEnd> {
+  const { setup, defaultCommand } = session.kind;
+  const source = await withFiles(parts, session, (files) => setUpSource(session, files));
+  if (setup === null || source === null || (source !== '' && source === session.setUpFrom))
+    return runOne(parts, session, { ...wish, command: defaultCommand }, sink);
+  const first = await runOne(parts, session, { ...wish, command: setup }, sink);
+  if (first.code !== 0 || first.endedBy !== 'itself') {
+    await sink('stderr', Buffer.from(noteOnSetUp(session, setup, first)));
+    return first;
+  }
+  session.setUpFrom = source;
+  const timeoutMs = Math.max(1, wish.timeoutMs - first.durationMs);
+  const second = await runOne(parts, session, { ...wish, timeoutMs, command: defaultCommand }, sink);
+  return {
+    ...second,
+    durationMs: first.durationMs + second.durationMs,
+    cpuMs: first.cpuMs + second.cpuMs,
+    peakBytes: Math.max(first.peakBytes, second.peakBytes),
+    outOfMemory: first.outOfMemory || second.outOfMemory,
+  };
+}
+
+type Command = Ready & { readonly command: string };
+
+async function runOne(parts: SessionParts, session: Session, wish: Command, sink: OutputSink): Promise<SandboxEnd> {
+  const { sandbox, isNew } = await sandboxOf(session);
+  if (wish.resetCwd) session.cwd = session.workspace;
+  const running = sandbox.run(programOf(sandbox, session, wish, parts.settings), sink);
+  session.running = running;
+  if (session.isToBeKilled) running.kill();
+  try {
+    const end = await running.end;
+    session.cwd = end.cwd ?? session.cwd;
+    return end;
+  } catch (error) {
+    const wasGone = hasCode(error, sandboxErrors.SANDBOX_GONE) && !running.hasBegun() && !isNew;
+    if (!wasGone || !parts.open.has(session.id)) throw error;
+    // Its container was gone before the command began.
+    return runOne(parts, session, wish, sink);
+  }
+}
+
+function programOf(
+  sandbox: Sandbox,
+  { workspace, cwd, hasNetwork }: Session,
+  { command, timeoutMs, env }: Command,
+  { uid }: SessionSettings,
+): Parameters<Sandbox['run']>[0] {
+  const own = { HOME: SANDBOX.home, WORKSPACE: workspace, ...(hasNetwork ? {} : OFFLINE) };
+  return {
+    argv: ['bash', '-c', command],
+    env: { ...sandbox.env, ...own, ...env, BASH_ENV: `${SANDBOX.runtime}/prelude.sh` },
+    cwd,
+    home: SANDBOX.home,
+    uid,
+    stdin: null,
+    timeoutMs,
+    graceMs: GRACE_MS,
+    clears: [],
+  };
+}

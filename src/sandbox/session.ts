@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { SANDBOX } from '../protocol/index.ts';
+import type { Running } from './connection.ts';
+import { keepSandbox } from './kept-sandbox.ts';
+import type { KeptSandbox } from './kept-sandbox.ts';
+import type { Runtime, Runtimes } from './runtimes.ts';
+import type { Sandbox, SandboxHome, SandboxLimits } from './sandbox.ts';
+
+export interface SessionSettings {
+  readonly runtimes: Runtimes;
+  readonly limits: SandboxLimits;
+  /** What programs run as. */
+  readonly uid: number;
+  /** How many may be open. */
+  readonly most: number;
+  /** How long an idle one stays open. */
+  readonly ttlMs: number;
+}
+
+export interface SessionFacts {
+  readonly id: string;
+  readonly project: string;
+  readonly runtime: string;
+  readonly workspace: string;
+  readonly cwd: string;
+  readonly busy: boolean;
+  readonly createdAt: number;
+  readonly lastUsedAt: number;
+}
+
+export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'lastUsedAt'> {
+  readonly kind: Runtime;
+  cwd: string;
+  lastUsedAt: number;
+  readonly kept: KeptSandbox;
+  /** Its container was replaced, and no one was told yet. */
+  isWorkspaceNew: boolean;
+  /** What the last set-up of this container was made from; undefined before it. */
+  setUpFrom: string | undefined;
+  /** Undefined also while its sandbox is being made. */
+  running: Running | undefined;
+  /** Resolves with its end; undefined when no command is asked for. */
+  command: Promise<unknown> | undefined;
+  isToBeKilled: boolean;
+  readonly hasNetwork: boolean;
+}
+
+export interface SessionParts {
+  readonly home: SandboxHome;
+  readonly settings: SessionSettings;
+  readonly open: Map<string, Session>;
+}
+
+export function newSession(
+  project: string,
+  runtime: string,
+  kind: Runtime,
+  start: (session: Session) => Promise<Sandbox>,
+): Session {
+  const now = Date.now();
+  const workspace = path.posix.join(SANDBOX.workspace, project);
+  const session: Session = {
+    id: `session_${randomBytes(4).toString('hex')}`,
+    project,
+    runtime,
+    kind,
+    workspace,
+    cwd: workspace,
+    createdAt: now,
+    lastUsedAt: now,
+    kept: keepSandbox(() => start(session)),
+    isWorkspaceNew: false,
+    setUpFrom: undefined,
+    running: undefined,
+    command: undefined,
+    isToBeKilled: false,
+    hasNetwork: false,
+  };
+  return session;
+}
+
+export function factsOf(session: Session): SessionFacts {
+  const { id, project, runtime, workspace, cwd, command, createdAt, lastUsedAt } = session;
+  return { id, project, runtime, workspace, cwd, busy: command !== undefined, createdAt, lastUsedAt };
+}
+
+/** Whether its workspace is a new one since the last time that someone was told. */
+export function tellNew(session: Session): boolean {
+  const { isWorkspaceNew } = session;
+  session.isWorkspaceNew = false;
+  return isWorkspaceNew;
+}

@@ -60,5 +60,6 @@ function formatAim(aim) {
 
 function verdict(aim) {
   const word = aim.value <= aim.limit ? 'met' : isFarOff(aim) ? 'missed' : 'just missed';
-  return [`${aim.value.toFixed(2)} times`, `${aim.limit} times`, word];
+  const unit = aim.unit ?? 'times';
+  return [`${aim.value.toFixed(2)} ${unit}`, `${aim.limit} ${unit}`, word];
 }

@@ -7,6 +7,7 @@ import { measureMakespan } from './makespan.js';
 import { measurePeer } from './peer.js';
 import { endProgramsOnSignal } from './program.js';
 import { describeMachine, formatMarkdown, formatText, isFarOff, loadNow } from './report.js';
+import { measureServe } from './serve.js';
 import { measureSpares } from './spares.js';
 import { measureStartup } from './startup.js';
 import { measureStateGrowth } from './state-growth.js';
@@ -24,6 +25,7 @@ const MEASUREMENTS = {
   containers: measureContainers,
   spares: measureSpares,
   large: measureLarge,
+  serve: measureServe,
   peer: measurePeer,
 };
 

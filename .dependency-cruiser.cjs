@@ -56,6 +56,7 @@ const VENDOR = {
   yaml: 'config/',
   commander: 'cli/',
   fastify: 'http/',
+  ws: 'http/',
   listr2: 'cli/render/',
 };
 

@@ -66,6 +66,18 @@ export const execResult = execEnd.extend({
   stderr_truncated: z.boolean(),
 });
 
+/** Over a socket: a command, or the end of the one that runs. */
+export const socketRequest = z.union([
+  z.object({ type: z.literal('kill') }),
+  exec.extend({ type: z.literal('exec').optional() }),
+]);
+
+/** Over a socket, from the server. */
+export const socketMessage = z.union([
+  z.object({ type: z.enum(['stdout', 'stderr']), data: z.string() }),
+  execEnd.extend({ type: z.literal('exit') }),
+  z.object({ type: z.literal('error'), detail: z.string(), code: z.string(), hint: z.string().optional() }),
+]);
 const path = z.string().min(1).max(4096);
 
 const uploadFile = z.object({

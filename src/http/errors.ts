@@ -31,6 +31,36 @@ export const httpErrors = defineErrors({
     message: (f) => `Pages of ${f.origin} may not ask this server.`,
     hint: () => 'Add the origin to serve.cors of the configuration.',
   },
+  NO_SOCKET: {
+    kind: 'usage',
+    example: { place: '/v1/sessions' },
+    message: (f) => `There is no web socket at ${f.place}.`,
+    hint: () => 'A session has one at /v1/sessions/<id>/exec.',
+  },
+  PROTOCOL_UNKNOWN: {
+    kind: 'usage',
+    example: { protocol: 'mahabharatha' },
+    message: (f) => `Of the protocols that the client offers, none is "${f.protocol}".`,
+    hint: () => 'Offer none, or this one first: new WebSocket(url, ["mahabharatha", "bearer.<token>"]).',
+  },
+  UPGRADE_NEEDED: {
+    kind: 'usage',
+    example: {},
+    message: () => 'This request opens a web socket, and has no "Upgrade: websocket".',
+    hint: () => 'Open it with a client of web sockets, or send POST.',
+  },
+  MESSAGE_INVALID: {
+    kind: 'usage',
+    example: { problem: 'it is no JSON' },
+    message: (f) => `The message cannot be used: ${f.problem}.`,
+    hint: () => 'Send what POST /v1/sessions/<id>/exec takes, or {"type":"kill"}.',
+  },
+  TOO_MANY_WAITING: {
+    kind: 'usage',
+    example: { limit: 16 },
+    message: (f) => `${f.limit} commands of this socket wait already.`,
+    hint: () => 'Wait for the end of one.',
+  },
   TOKEN_NEEDED: {
     kind: 'usage',
     example: { host: '0.0.0.0' },

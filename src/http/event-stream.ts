@@ -28,6 +28,7 @@ export function openEventStream(reply: FastifyReply): EventStream {
     clearInterval(heartbeat);
     gone.abort();
   });
+  if (raw.destroyed) gone.abort();
   raw.on('error', () => undefined);
   return {
     gone: gone.signal,
@@ -35,8 +36,13 @@ export function openEventStream(reply: FastifyReply): EventStream {
       const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
       if (gone.signal.aborted || raw.write(`event: ${event}\n${lines.join('')}\n`)) return;
       await new Promise<void>((resolve) => {
-        raw.once('drain', resolve);
-        gone.signal.addEventListener('abort', () => resolve(), { once: true });
+        const go = (): void => {
+          raw.off('drain', go);
+          raw.off('close', go);
+          resolve();
+        };
+        raw.once('drain', go);
+        raw.once('close', go);
       });
     },
     end: () => {

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import { httpErrors } from './errors.ts';
 
 export interface Guarding {
@@ -11,25 +11,56 @@ export interface Guarding {
   readonly isPublic: boolean;
 }
 
-/** Throws when this request is not to be answered. */
-export function checkRequest({ headers }: FastifyRequest, guarding: Guarding): void {
-  const { tokens, origins, isPublic } = guarding;
-  // A page of any site can make a browser ask this machine; by a name of its own it would even be let read the answer.
-  if (!isPublic && !isLocalName(headers.host ?? '')) throw httpErrors.HOST_REFUSED({ host: headers.host ?? '' });
-  const { origin } = headers;
-  if (origin !== undefined && !origins.includes(origin) && !/^https?:$/.test(origin.replace(`//${headers.host}`, '')))
-    throw httpErrors.ORIGIN_REFUSED({ origin });
-  if (tokens === null) return;
-  const [, token = ''] = /^Bearer ([^\s]+)$/.exec(headers.authorization ?? '') ?? [];
-  if (!isKnown(tokens, token)) throw httpErrors.TOKEN_REFUSED({});
+/** Who asks a server without tokens. */
+const ANYONE = 'local';
+/** What a page offers as the name of a protocol of its socket, because it can set no header. */
+const BEARER_PROTOCOL = 'bearer.';
+
+/** The user who asks. Throws when this request is not to be answered. */
+export function checkRequest(request: IncomingMessage, guarding: Guarding): string {
+  checkSender(request, guarding);
+  const [, token = ''] = /^Bearer ([^\s]+)$/.exec(request.headers.authorization ?? '') ?? [];
+  return userOf(guarding.tokens, token);
 }
 
-const isLocalName = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(host);
+/** The same for a request that opens a web socket. */
+export function checkUpgrade(request: IncomingMessage, guarding: Guarding): string {
+  if (request.headers.authorization !== undefined) return checkRequest(request, guarding);
+  checkSender(request, guarding);
+  const offered = protocolsOf(request).find((name) => name.startsWith(BEARER_PROTOCOL)) ?? '';
+  return userOf(guarding.tokens, decoded(offered.slice(BEARER_PROTOCOL.length)));
+}
+
+export const protocolsOf = ({ headers }: IncomingMessage): readonly string[] =>
+  (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+
+function checkSender({ headers, rawHeaders }: IncomingMessage, { origins, isPublic }: Guarding): void {
+  const host = headers.host ?? '';
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  // A page of any site can make a browser ask this machine; by a name of its own it would even be let read the answer.
+  if (hosts.length > 1 || (!isPublic && !isLocalName(host))) throw httpErrors.HOST_REFUSED({ host });
+  const { origin } = headers;
+  if (origin === undefined || origins.includes(origin)) return;
+  if (origin !== `http://${host}` && origin !== `https://${host}`) throw httpErrors.ORIGIN_REFUSED({ origin });
+}
+
+const isLocalName = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(host);
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Compares digests, all of them, so that the time tells nothing. */
-function isKnown(tokens: ReadonlyMap<string, string>, token: string): boolean {
+function userOf(tokens: Guarding['tokens'], token: string): string {
+  if (tokens === null) return ANYONE;
   const asked = digest(token);
-  return [...tokens.keys()].filter((known) => timingSafeEqual(digest(known), asked)).length > 0;
+  const [found] = [...tokens].filter(([known]) => timingSafeEqual(digest(known), asked));
+  if (found === undefined) throw httpErrors.TOKEN_REFUSED({});
+  return found[1];
 }

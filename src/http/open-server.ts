@@ -11,11 +11,13 @@ import { programFile } from '../project/index.ts';
 import { createRunners, createSessions, fetchRuntimes, imageFetcher, runtimeVolume } from '../sandbox/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
+import { execSocket, execSocketRoute } from './exec-socket.ts';
 import { healthRoute } from './health-route.ts';
 import { createServer } from './server.ts';
 import { runnerRoutes } from './runner-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { runtimesOf, sessionSettings } from './session-settings.ts';
+import { addSocketRoute } from './web-socket.ts';
 
 const MB = 1024 ** 2;
 /** How often idle ones are looked for. */
@@ -75,12 +77,19 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
   };
   try {
     const { sessions, runners } = await openSandboxes(request, own, closing);
+    const guarding = { tokens: request.tokens, origins: settings.cors, isPublic: request.tokens !== null };
     const server = createServer({
-      routes: [healthRoute(sessions, runners), ...runnerRoutes(runners, PROGRAM.timeoutMs), ...sessionRoutes(sessions)],
-      guarding: { tokens: request.tokens, origins: settings.cors, isPublic: request.tokens !== null },
+      routes: [
+        healthRoute(sessions, runners),
+        ...runnerRoutes(runners, PROGRAM.timeoutMs),
+        ...sessionRoutes(sessions),
+        execSocketRoute(),
+      ],
+      guarding,
       version: request.version,
       onFault: request.onFault,
     });
+    addSocketRoute(server, guarding, execSocket(sessions));
     closing.push(() => server.close());
     const address = await listen(server, settings);
     return { address, close };

@@ -11,7 +11,7 @@ export interface Route {
   readonly query?: z.ZodObject;
   /** The body of a success. */
   readonly answer: z.ZodType;
-  readonly status?: 200 | 201;
+  readonly status?: 101 | 200 | 201;
   /** The longest body. */
   readonly bodyBytes?: number;
   /** What an answer has in addition when the server or the engine is at fault. */

@@ -1,11 +1,12 @@
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { AppError, asAppError } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
 import { httpErrors } from './errors.ts';
 import { checkRequest } from './guard.ts';
 import type { Guarding } from './guard.ts';
 import { openApi } from './openapi.ts';
+import { refusalOf } from './refusal.ts';
 import { STREAMED } from './route.ts';
 import type { Route } from './route.ts';
 
@@ -13,20 +14,6 @@ import type { Route } from './route.ts';
 const BODY_BYTES = 32 * 1024 * 1024;
 /** For all of a request's headers and its body to come. */
 const REQUEST_MS = 60_000;
-
-/** The statuses of errors that are not the plain ones of their kind. */
-const STATUS: Readonly<Record<string, number>> = {
-  SESSION_UNKNOWN: 404,
-  SESSION_BUSY: 409,
-  SESSIONS_FULL: 503,
-  LANGUAGE_UNKNOWN: 404,
-  RUNNER_BUSY: 429,
-  TOKEN_REFUSED: 401,
-  HOST_REFUSED: 403,
-  ORIGIN_REFUSED: 403,
-  COMMAND_DENIED: 403,
-  TREE_TOO_LARGE: 422,
-};
 
 interface ServerWishes {
   readonly routes: readonly Route[];
@@ -40,14 +27,13 @@ interface ServerWishes {
 export function createServer({ routes, guarding, version, onFault }: ServerWishes): FastifyInstance {
   const server = fastify({ bodyLimit: BODY_BYTES, requestTimeout: REQUEST_MS, forceCloseConnections: true });
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const known = asKnown(error);
-    const status = statusOf(known, error);
-    if (status >= 500) onFault(known);
-    if (status === 401) void reply.header('www-authenticate', 'Bearer');
-    if (status === 503 || status === 429) void reply.header('retry-after', '5');
-    const { message, hint, code } = known;
+    const { error: known, status, headers, body } = refusalOf(error);
+    if (status >= 500 && !reply.raw.destroyed) onFault(known);
     const { onFault: facts } = request.routeOptions.config as Pick<Route, 'onFault'>;
-    return reply.status(status).send({ detail: message, code, hint, ...(status >= 500 ? facts : {}) });
+    return reply
+      .status(status)
+      .headers(headers)
+      .send({ ...body, ...(status >= 500 ? facts : {}) });
   };
   server.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply));
   server.setNotFoundHandler((request, reply) =>
@@ -60,7 +46,7 @@ export function createServer({ routes, guarding, version, onFault }: ServerWishe
     answerPages(request, reply, guarding.origins);
     // A browser asks before it sends a page's request, without a token.
     if (request.method === 'OPTIONS') return reply.status(204).send();
-    checkRequest(request, guarding);
+    checkRequest(request.raw, guarding);
   });
   for (const route of routes) add(server, route);
   const description = openApi(routes, version);
@@ -106,17 +92,4 @@ function checked(schema: z.ZodObject, value: unknown, where: string): unknown {
   if (error === undefined) return data;
   const problems = error.issues.map(({ path, message }) => `${path.join('.') || where}: ${message}`);
   throw httpErrors.BODY_INVALID({ where, problems });
-}
-
-/** An error of fastify's own says what is wrong with the request, by its status. */
-function asKnown(error: unknown): AppError {
-  const { statusCode = 500, message } = error as Partial<FastifyError>;
-  if (error instanceof AppError || statusCode >= 500) return asAppError(error);
-  return httpErrors.BODY_INVALID({ where: 'request', problems: [String(message)] });
-}
-
-function statusOf(known: AppError, error: unknown): number {
-  const { statusCode } = error as Partial<FastifyError>;
-  if (!(error instanceof AppError) && statusCode !== undefined) return statusCode;
-  return STATUS[known.code] ?? (known.exit === 2 ? 400 : 500);
 }

@@ -1,15 +1,14 @@
-import { StringDecoder } from 'node:string_decoder';
 import type { z } from 'zod';
 import * as bodies from './bodies.ts';
 import { captureOutput } from '../sandbox/index.ts';
-import type { Executed, SessionFacts, Sessions } from '../sandbox/index.ts';
+import type { SessionFacts, Sessions } from '../sandbox/index.ts';
 import { openEventStream } from './event-stream.ts';
 import { fileRoutes } from './file-routes.ts';
-import { exitCode, megabytes } from './program-end.ts';
 import { route, STREAMED } from './route.ts';
 import type { Call, Route } from './route.ts';
+import { endOf, goneSignal, runForReader, runUntilGone, wishOf } from './run-command.ts';
+import type { ReadyWish } from './run-command.ts';
 
-const DEFAULT_TIMEOUT_S = 600;
 /** Of each stream, in an answer that is not streamed. */
 const OUTPUT_BYTES = 1024 * 1024;
 
@@ -99,24 +98,15 @@ async function execute(
 ): Promise<z.infer<typeof bodies.execResult> | typeof STREAMED> {
   const { params, body, request, reply } = call;
   const id = idOf(params);
+  const gone = goneSignal(reply);
   // Refused with a status as long as that is possible.
-  const wish = await sessions.prepare(id, {
-    command: body.command,
-    timeoutMs: (body.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000,
-    resetCwd: body.reset_cwd ?? false,
-    env: body.env ?? {},
-    envFile: body.env_file,
-  });
+  const wish = await sessions.prepare(id, wishOf(body));
   if (request.headers.accept?.includes('text/event-stream') === true) {
     await stream(sessions, id, wish, reply);
     return STREAMED;
   }
-  // A client that has gone does not wait for the end.
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) void sessions.kill(id).catch(() => undefined);
-  });
   const output = captureOutput(OUTPUT_BYTES);
-  const end = await sessions.exec(id, wish, output.sink);
+  const end = await runUntilGone(sessions, id, { wish, gone }, output.sink);
   const [stdout, stderr] = [output.text('stdout'), output.text('stderr')];
   const facts = endOf(end);
   return {
@@ -129,44 +119,16 @@ async function execute(
   };
 }
 
-async function stream(
-  sessions: Sessions,
-  id: string,
-  wish: Parameters<Sessions['exec']>[1],
-  reply: Call['reply'],
-): Promise<void> {
+async function stream(sessions: Sessions, id: string, wish: ReadyWish, reply: Call['reply']): Promise<void> {
   const events = openEventStream(reply);
-  const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
-  events.gone.addEventListener('abort', () => void sessions.kill(id).catch(() => undefined), { once: true });
   try {
-    const end = await sessions.exec(id, wish, (kind, bytes) => {
-      const text = decoders[kind].write(bytes);
-      return text === '' ? undefined : events.send(kind, text);
-    });
-    for (const kind of ['stdout', 'stderr'] as const) {
-      const rest = decoders[kind].end();
-      if (rest !== '') await events.send(kind, rest);
-    }
-    await events.send('exit', JSON.stringify(endOf(end)));
+    const end = await runForReader(sessions, id, wish, events);
+    await events.send('exit', JSON.stringify(end));
   } catch (error) {
     await events.send('error', JSON.stringify({ detail: error instanceof Error ? error.message : String(error) }));
   } finally {
     events.end();
   }
-}
-
-function endOf(end: Executed): z.infer<typeof bodies.execEnd> {
-  return {
-    exit_code: exitCode(end),
-    cwd: end.cwd,
-    duration_ms: Math.round(end.durationMs),
-    timed_out: end.endedBy === 'timeout',
-    killed: end.endedBy === 'killed',
-    cpu_ms: Math.round(end.cpuMs * 10) / 10,
-    memory_peak_mb: megabytes(end.peakBytes),
-    out_of_memory: end.outOfMemory,
-    workspace_lost: end.isWorkspaceNew,
-  };
 }
 
 function nameOf({ id, workspace }: SessionFacts): z.infer<typeof bodies.session> {

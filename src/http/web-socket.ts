@@ -1,0 +1,135 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
+import type { FastifyInstance } from 'fastify';
+import { startTimer } from '../lib/index.ts';
+import { httpErrors } from './errors.ts';
+import { checkUpgrade, protocolsOf } from './guard.ts';
+import type { Guarding } from './guard.ts';
+import { refusalOf } from './refusal.ts';
+
+/** The name that a client may offer; browsers accept no answer that takes none of those that they have offered. */
+export const PROTOCOL = 'mahabharatha';
+const MESSAGE_BYTES = 1024 * 1024;
+/** Of what the client has not read, while it sends more. */
+const UNREAD_BYTES = 1024 * 1024;
+const HEARTBEAT_MS = 15_000;
+/** After so many heartbeats without a sign of life, a client is gone. */
+const SILENT_BEATS = 4;
+/** For clients to take leave when the server ends. */
+const LEAVE_MS = 500;
+const GOING_AWAY = 1001;
+
+/** One client's socket. */
+export interface Line {
+  /** Resolves when the client has room for more; at once when it has gone. */
+  send(message: object): Promise<void>;
+  /** A message of bytes is undefined. */
+  onMessage(take: (text: string | undefined) => void): void;
+  readonly gone: AbortSignal;
+}
+
+export interface SocketRoute {
+  readonly path: RegExp;
+  /** Throws what is answered instead of opening a socket. */
+  open(user: string, part: string): (line: Line) => void;
+}
+
+/** Opens web sockets for those that the guard lets in. */
+export function addSocketRoute(server: FastifyInstance, guarding: Guarding, route: SocketRoute): void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MESSAGE_BYTES,
+    perMessageDeflate: false,
+    autoPong: false,
+    handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL,
+  });
+  sockets.on('headers', (headers) => void headers.push('cache-control: no-store'));
+  server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    try {
+      const begin = admitted(request, guarding, route);
+      sockets.handleUpgrade(request, socket, head, (client) => begin(lineOf(client, socket)));
+    } catch (error) {
+      refuse(socket, error);
+    }
+  });
+  server.addHook('preClose', async () => {
+    for (const client of sockets.clients) client.close(GOING_AWAY, 'the server ends');
+    const late = startTimer(LEAVE_MS, () => {
+      for (const client of sockets.clients) client.terminate();
+    });
+    await Promise.all([...sockets.clients].map((client) => new Promise((resolve) => client.once('close', resolve))));
+    late.cancel();
+    sockets.close();
+  });
+}
+
+function admitted(request: IncomingMessage, guarding: Guarding, route: SocketRoute): (line: Line) => void {
+  const user = checkUpgrade(request, guarding);
+  const [place = ''] = (request.url ?? '').split('?');
+  const [, part] = route.path.exec(place) ?? [];
+  if (part === undefined || request.method !== 'GET') throw httpErrors.NO_SOCKET({ place: place.slice(0, 200) });
+  const offered = protocolsOf(request);
+  if (offered[0] !== '' && !offered.includes(PROTOCOL)) throw httpErrors.PROTOCOL_UNKNOWN({ protocol: PROTOCOL });
+  return route.open(user, part);
+}
+
+function refuse(socket: Duplex, error: unknown): void {
+  const { status, headers, body } = refusalOf(error);
+  const text = JSON.stringify(body);
+  const head = {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${text}`);
+}
+
+function lineOf(client: WebSocket, socket: Duplex): Line {
+  const gone = new AbortController();
+  client.on('error', () => client.terminate());
+  keepAlive(client, socket);
+  client.once('close', () => gone.abort());
+  return {
+    gone: gone.signal,
+    send: (message) =>
+      new Promise((resolve) => {
+        client.send(JSON.stringify(message), () => resolve());
+      }),
+    onMessage: (take) => {
+      client.on('message', (data: Buffer, isBinary) => take(isBinary ? undefined : data.toString('utf8')));
+    },
+  };
+}
+
+/** Ends the socket of a client that neither reads nor says anything, or that sends on without reading. */
+function keepAlive(client: WebSocket, socket: Duplex): void {
+  let beats = 0;
+  let before = { unread: 0, read: 0 };
+  const alive = (): void => {
+    beats = 0;
+    if (client.bufferedAmount > UNREAD_BYTES) client.terminate();
+  };
+  const look = setInterval(() => {
+    const { bytesWritten = 0 } = socket as Duplex & { readonly bytesWritten?: number };
+    const unread = client.bufferedAmount;
+    const read = bytesWritten - unread;
+    // A slow reader answers a ping after all that came before it, so what it reads counts as well.
+    beats = before.unread > 0 && read > before.read ? 0 : beats + 1;
+    if (beats > SILENT_BEATS) return client.terminate();
+    if (unread === 0) client.ping();
+    before = { unread, read };
+  }, HEARTBEAT_MS);
+  client.on('pong', alive);
+  client.on('message', alive);
+  client.on('ping', (data) => {
+    alive();
+    client.pong(data);
+  });
+  client.once('close', () => clearInterval(look));
+}

@@ -40,6 +40,8 @@ interface Serving {
   /** That of an earlier server. */
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Kills it this many milliseconds after its start, whatever it does then. */
+  readonly killedAfterMs?: number;
 }
 
 const newHome = (): string => mkdtempSync(path.join(tmpdir(), 'mahabharatha-served-'));
@@ -51,6 +53,7 @@ export async function serveForTest({
   runtimes = '',
   home = newHome(),
   env: more = {},
+  killedAfterMs,
 }: Serving = {}): Promise<Served> {
   const file = path.join(home, 'config.yaml');
   const shell = `    shell: { image: "${docker.image}", default_command: "echo default" }`;
@@ -64,11 +67,12 @@ export async function serveForTest({
   writeFileSync(file, `${lines.join('\n')}\n${config}`);
   const env = { ...process.env, XDG_STATE_HOME: home, ...more };
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--config', file, '--json', ...args], { env, cwd: home });
+  if (killedAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killedAfterMs);
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const addressOf = (): string | undefined => /"type":"serving","address":"([^"]+)"/.exec(text)?.[1];
-  await waitUntil('the server', () => addressOf() !== undefined || child.exitCode !== null);
+  await waitUntil('the server', () => addressOf() !== undefined || (child.exitCode ?? child.signalCode) !== null);
   const address = addressOf();
   if (address === undefined) throw new Error(`the server has not started: ${text}`);
   const send = (method: string, place: string, body: unknown, headers: Record<string, string>): Promise<Response> =>

@@ -1,5 +1,5 @@
 export { loadConfig, loadSettings, parseConfig } from './load.ts';
-export { parseDuration } from './schema.ts';
+export { parseDuration } from './amounts.ts';
 /** @public used by scripts/generate.js */
 export { configJsonSchema } from './schema.ts';
 export type { Config } from './schema.ts';

@@ -55,7 +55,16 @@ const DEFAULTS: Config = {
     host: '127.0.0.1',
     port: 8000,
     cors: ['http://localhost:3000'],
-    limits: { sessions: 16, idle: 1_800_000, cpus: 1, memory: 2 * 1024 ** 3, disk: 512 * 1024 ** 2, processes: 64 },
+    limits: {
+      sessions: 16,
+      idle: 1_800_000,
+      cpus: 1,
+      memory: 2 * 1024 ** 3,
+      disk: 512 * 1024 ** 2,
+      processes: 64,
+      user_requests: 12_000,
+      project_requests: 6000,
+    },
     runtimes: {},
     languages: {
       python: { image: 'python:3.10-slim', extension: '.py', command: ['python', '-I', '{filepath}'] },

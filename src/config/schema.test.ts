@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { configJsonSchema, configSchema, parseDuration } from './schema.ts';
+import { parseDuration } from './amounts.ts';
+import { configJsonSchema, configSchema } from './schema.ts';
 
 it.each<[string | number, number]>([
   [90, 90_000],

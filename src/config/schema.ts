@@ -1,43 +1,7 @@
 import { z } from 'zod';
 import { printable } from '../lib/text/printable.ts';
-
-const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const UNIT_BYTES = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
-
-/** "90", 90 (seconds), "90s", "1.5m", "2h", "500ms" in ms; undefined when it is none of these, or not above zero. */
-export function parseDuration(value: string | number): number | undefined {
-  const [, amount, unit = 's'] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(String(value).trim()) ?? [];
-  return wholeAmount(Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]);
-}
-
-/** "512m", "4g", "1.5 GiB" in bytes; undefined when it is none of these, or not above zero. */
-export function parseSize(value: string): number | undefined {
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([kmg])i?b?$/.exec(value.trim().toLowerCase()) ?? [];
-  return wholeAmount(Number(amount) * UNIT_BYTES[unit as keyof typeof UNIT_BYTES]);
-}
-
-function wholeAmount(amount: number): number | undefined {
-  const whole = Math.round(amount);
-  return whole > 0 && Number.isSafeInteger(whole) ? whole : undefined;
-}
-
-const NOT_A_DURATION = 'not a duration: use seconds (90) or "90s", "15m", "2h"';
-
-const duration = z
-  .union([z.number(), z.string()], NOT_A_DURATION)
-  .refine((value) => parseDuration(value) !== undefined, NOT_A_DURATION)
-  .transform((value) => parseDuration(value) ?? 0)
-  .describe('Seconds, or a text such as "90s", "15m", "2h".');
-
-const NOT_A_SIZE = 'not a size: use "512m" or "4g"';
-
-const sizeOf = (least: number): z.ZodType<number, string> =>
-  z
-    .string(NOT_A_SIZE)
-    .refine((value) => parseSize(value) !== undefined, NOT_A_SIZE)
-    .transform((value) => parseSize(value) ?? 0)
-    .refine((bytes) => bytes >= least, `too little: at least ${least / UNIT_BYTES.m}m`)
-    .describe('A text such as "512m" or "4g".');
+import { duration, sizeOf, UNIT_BYTES } from './amounts.ts';
+import { serve } from './serve-schema.ts';
 
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'not the name of a variable');
 
@@ -98,65 +62,6 @@ const container = z.strictObject({
     .default([])
     .describe('Package managers whose downloads all workers of this repository share.'),
   runtime: z.string().min(1).optional().describe('Another OCI runtime of the engine, say "runsc".'),
-});
-
-/** What `mahabharatha serve` offers. */
-const serve = z.strictObject({
-  host: z.string().min(1).default('127.0.0.1').describe('Any other address needs a token file.'),
-  port: z.int().min(0).max(65_535).default(8000).describe('0: any free one.'),
-  cors: z
-    .array(z.string().regex(/^https?:\/\/[^/]+$/, 'expected an origin such as "http://localhost:3000"'))
-    .default(['http://localhost:3000'])
-    .describe('Origins of pages that may ask the server.'),
-  limits: z
-    .strictObject({
-      sessions: z.int().min(1).max(1000).default(16).describe('Open at a time.'),
-      idle: duration.prefault('30m').describe('A session that is idle for so long is ended.'),
-      cpus: z.number().min(0.1).max(1024).default(1).describe('Of one session.'),
-      memory: sizeOf(64 * UNIT_BYTES.m)
-        .prefault('2g')
-        .describe('Of one session; its workspace counts as well.'),
-      disk: sizeOf(UNIT_BYTES.m)
-        .prefault('512m')
-        .describe('Size of the workspace, of the home folder and of /tmp, each.'),
-      processes: z.int().min(8).max(10_000).default(64).describe('Processes and threads of one session.'),
-    })
-    .prefault({}),
-  runtimes: z
-    .record(
-      z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has small letters, digits, dashes and underscores'),
-      z.strictObject({
-        image: z.string().min(1),
-        setup: z.string().min(1).optional().describe('Runs before the default command.'),
-        setup_files: z
-          .array(z.string().min(1))
-          .optional()
-          .describe(
-            'What the set-up reads: it is done again when one of them has changed, and not without any of them.',
-          ),
-        default_command: z.string().min(1).describe('Runs when a request names no command.'),
-        needs: z.string().min(1).optional().describe('A file without which the default command cannot run.'),
-      }),
-    )
-    .default({})
-    .describe('What sessions run in, by runtime_type, beside "node", "python" and "shell".'),
-  languages: z
-    .record(
-      z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has small letters, digits, dashes and underscores'),
-      z.strictObject({
-        image: z.string().min(1),
-        extension: z.string().regex(/^\.[A-Za-z0-9]{1,10}$/, 'expected an extension such as ".py"'),
-        command: z
-          .array(z.string().min(1))
-          .min(1)
-          .describe('Program and arguments. "{filepath}" is the file of the code.'),
-      }),
-    )
-    .default({
-      python: { image: 'python:3.10-slim', extension: '.py', command: ['python', '-I', '{filepath}'] },
-      ruby: { image: 'ruby:3.2-slim', extension: '.rb', command: ['ruby', '{filepath}'] },
-    })
-    .describe('Languages of POST /execute/<language>; each has one container that stays warm.'),
 });
 
 /** Part of log lines, messages and prompts: no part of it may look like something else there. */

@@ -31,6 +31,12 @@ export const httpErrors = defineErrors({
     message: (f) => `Pages of ${f.origin} may not ask this server.`,
     hint: () => 'Add the origin to serve.cors of the configuration.',
   },
+  RATE_LIMITED: {
+    kind: 'usage',
+    example: { who: 'the user anna', seconds: 3 },
+    message: (f) => `There were too many requests of ${f.who}.`,
+    hint: (f) => `Ask again in ${f.seconds} s, or raise serve.limits of the configuration.`,
+  },
   NO_SOCKET: {
     kind: 'usage',
     example: { place: '/v1/sessions' },

@@ -1,5 +1,6 @@
 import { readJson } from '../lib/index.ts';
 import type { Sessions } from '../sandbox/index.ts';
+import type { Admission } from './admission.ts';
 import * as bodies from './bodies.ts';
 import { httpErrors } from './errors.ts';
 import { refusalOf } from './refusal.ts';
@@ -12,12 +13,16 @@ import type { Line, SocketRoute } from './web-socket.ts';
 const WAITING = 16;
 
 /** Commands of a session, one after the other, over one socket. */
-export function execSocket(sessions: Sessions): SocketRoute {
+export function execSocket(sessions: Sessions, admission: Admission): SocketRoute {
   return {
     path: /^\/v1\/sessions\/([^/]+)\/exec$/,
-    open: (_user, id) => {
-      sessions.facts(id);
-      return (line) => serve(sessions, id, line);
+    open: (user, id) => {
+      const admit = (): void => {
+        admission.checkRate(user);
+        admission.check({ user, session: id, body: undefined });
+      };
+      admit();
+      return (line) => serve(sessions, { id, admit }, line);
     },
   };
 }
@@ -37,7 +42,13 @@ export function execSocketRoute(): Route {
   });
 }
 
-function serve(sessions: Sessions, id: string, line: Line): void {
+interface Served {
+  readonly id: string;
+  /** Throws what a request would be refused with. */
+  admit(): void;
+}
+
+function serve(sessions: Sessions, { id, admit }: Served, line: Line): void {
   const waiting: ReturnType<typeof wishOf>[] = [];
   let isRunning = false;
   const answerError = (error: unknown): Promise<void> => line.send({ type: 'error', ...refusalOf(error).body });
@@ -50,6 +61,7 @@ function serve(sessions: Sessions, id: string, line: Line): void {
   };
   line.onMessage((text) => {
     try {
+      admit();
       const message = read(text);
       if (message.type !== 'kill') {
         if (waiting.length >= WAITING) throw httpErrors.TOO_MANY_WAITING({ limit: WAITING });

@@ -1,5 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { httpErrors } from './errors.ts';
 
 export interface Guarding {
@@ -7,9 +9,14 @@ export interface Guarding {
   readonly tokens: ReadonlyMap<string, string> | null;
   /** Origins of pages that may ask. */
   readonly origins: readonly string[];
-  /** Every name may be asked by: the server is meant to be reached from elsewhere. */
-  readonly isPublic: boolean;
+  readonly names: Names;
 }
+
+/**
+ * By what names the server may be asked. "any": who asks has a token, which a page that has tricked a browser has not.
+ * "own": addresses and this machine's name, which no other site can have. "local": those of this machine alone.
+ */
+export type Names = 'any' | 'own' | 'local';
 
 /** Who asks a server without tokens. */
 const ANYONE = 'local';
@@ -34,17 +41,26 @@ export function checkUpgrade(request: IncomingMessage, guarding: Guarding): stri
 export const protocolsOf = ({ headers }: IncomingMessage): readonly string[] =>
   (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
 
-function checkSender({ headers, rawHeaders }: IncomingMessage, { origins, isPublic }: Guarding): void {
+function checkSender({ headers, rawHeaders }: IncomingMessage, { origins, names }: Guarding): void {
   const host = headers.host ?? '';
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
   // A page of any site can make a browser ask this machine; by a name of its own it would even be let read the answer.
-  if (hosts.length > 1 || (!isPublic && !isLocalName(host))) throw httpErrors.HOST_REFUSED({ host });
+  if (hosts.length > 1 || !mayBeNamed(host, names)) throw httpErrors.HOST_REFUSED({ host });
   const { origin } = headers;
   if (origin === undefined || origins.includes(origin)) return;
   if (origin !== `http://${host}` && origin !== `https://${host}`) throw httpErrors.ORIGIN_REFUSED({ origin });
 }
 
+function mayBeNamed(host: string, names: Names): boolean {
+  const name = host.replace(/:\d{1,5}$/, '').toLowerCase();
+  const isOwn = isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || name === hostname().toLowerCase();
+  return names === 'any' || isLocalName(host) || (names === 'own' && isOwn);
+}
+
 const isLocalName = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(host);
+
+/** Whether only programs of this machine reach a server on this address. */
+export const isOfThisMachine = (address: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(address);
 
 function decoded(text: string): string {
   try {

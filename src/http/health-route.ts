@@ -8,6 +8,7 @@ export function healthRoute(sessions: Sessions, runners: Runners): Route {
   return route({
     method: 'GET',
     path: '/health',
+    isUnlimited: true,
     summary: 'Whether the server and the containers of its languages work',
     answer: bodies.health,
     handle: async () => {

@@ -1,4 +1,5 @@
 export { httpErrors } from './errors.ts';
+export { isOfThisMachine } from './guard.ts';
 export { openServer } from './open-server.ts';
 export type { OpenServer } from './open-server.ts';
 export { readTokens } from './tokens.ts';

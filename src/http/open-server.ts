@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { LABEL, createContainers, removeOrphans, sweeperStarter } from '../containers/index.ts';
 import type { Owner } from '../containers/index.ts';
+import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/index.ts';
 import type { Engine, Labels } from '../engines/index.ts';
 import { heldFolders, randomId, startTimer, stateHome, systemCode } from '../lib/index.ts';
@@ -11,13 +12,8 @@ import { programFile } from '../project/index.ts';
 import { createRunners, createSessions, fetchRuntimes, imageFetcher, runtimeVolume } from '../sandbox/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
-import { execSocket, execSocketRoute } from './exec-socket.ts';
-import { healthRoute } from './health-route.ts';
-import { createServer } from './server.ts';
-import { runnerRoutes } from './runner-routes.ts';
-import { sessionRoutes } from './session-routes.ts';
 import { runtimesOf, sessionSettings } from './session-settings.ts';
-import { addSocketRoute } from './web-socket.ts';
+import { createSurface } from './surface.ts';
 
 const MB = 1024 ** 2;
 /** How often idle ones are looked for. */
@@ -77,19 +73,7 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
   };
   try {
     const { sessions, runners } = await openSandboxes(request, own, closing);
-    const guarding = { tokens: request.tokens, origins: settings.cors, isPublic: request.tokens !== null };
-    const server = createServer({
-      routes: [
-        healthRoute(sessions, runners),
-        ...runnerRoutes(runners, PROGRAM.timeoutMs),
-        ...sessionRoutes(sessions),
-        execSocketRoute(),
-      ],
-      guarding,
-      version: request.version,
-      onFault: request.onFault,
-    });
-    addSocketRoute(server, guarding, execSocket(sessions));
+    const server = createSurface(request, { sessions, runners, timeoutMs: PROGRAM.timeoutMs });
     closing.push(() => server.close());
     const address = await listen(server, settings);
     return { address, close };
@@ -139,7 +123,7 @@ function repeat(ms: number, work: () => Promise<void>): { cancel(): void } {
 }
 
 async function listen(
-  server: ReturnType<typeof createServer>,
+  server: FastifyInstance,
   { host, port }: Pick<Config['serve'], 'host' | 'port'>,
 ): Promise<string> {
   try {

@@ -1,5 +1,5 @@
 import type { FastifyError } from 'fastify';
-import { AppError, asAppError } from '../lib/index.ts';
+import { AppError, asAppError, hasCode } from '../lib/index.ts';
 import { httpErrors } from './errors.ts';
 
 /** The statuses of errors that are not the plain ones of their kind. */
@@ -14,6 +14,7 @@ const STATUS: Readonly<Record<string, number>> = {
   ORIGIN_REFUSED: 403,
   COMMAND_DENIED: 403,
   TREE_TOO_LARGE: 422,
+  RATE_LIMITED: 429,
   NO_SOCKET: 404,
   UPGRADE_NEEDED: 426,
 };
@@ -31,10 +32,11 @@ export function refusalOf(error: unknown): Refused {
   const known = asKnown(error);
   const status = statusOf(known, error);
   const { message: detail, code, hint } = known;
-  return { error: known, status, headers: headersFor(status), body: { detail, code, hint } };
+  return { error: known, status, headers: headersFor(status, known), body: { detail, code, hint } };
 }
 
-function headersFor(status: number): Record<string, string> {
+function headersFor(status: number, error: AppError): Record<string, string> {
+  if (hasCode(error, httpErrors.RATE_LIMITED)) return { 'retry-after': String(error.facts.seconds) };
   if (status === 401) return { 'www-authenticate': 'Bearer' };
   if (status === 426) return { upgrade: 'websocket' };
   return status === 503 || status === 429 ? { 'retry-after': RETRY_SECONDS } : {};

@@ -14,6 +14,8 @@ export interface Route {
   readonly status?: 101 | 200 | 201;
   /** The longest body. */
   readonly bodyBytes?: number;
+  /** Those who watch the server are not counted. */
+  readonly isUnlimited?: boolean;
   /** What an answer has in addition when the server or the engine is at fault. */
   readonly onFault?: Readonly<Record<string, unknown>>;
   /** Other ways to answer, by media type. */
@@ -27,6 +29,7 @@ export interface Call {
   readonly params: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly query: unknown;
+  readonly user: string;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }

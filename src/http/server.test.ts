@@ -18,11 +18,13 @@ const HELLO = route({
   },
 });
 
+const admission = { check: () => undefined, checkRate: () => undefined };
 const faults: string[] = [];
 const serverWith = (tokens: ReadonlyMap<string, string> | null) =>
   createServer({
     routes: [HELLO],
-    guarding: { tokens, origins: [], isPublic: tokens !== null },
+    guarding: { tokens, origins: [], names: tokens === null ? 'local' : 'any' },
+    admission,
     version: '1.2.3',
     onFault: ({ code }) => faults.push(code),
   });

@@ -2,6 +2,7 @@ import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { AppError } from '../lib/index.ts';
+import type { Admission } from './admission.ts';
 import { httpErrors } from './errors.ts';
 import { checkRequest } from './guard.ts';
 import type { Guarding } from './guard.ts';
@@ -15,21 +16,29 @@ const BODY_BYTES = 32 * 1024 * 1024;
 /** For all of a request's headers and its body to come. */
 const REQUEST_MS = 60_000;
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    user: string;
+  }
+}
+
 interface ServerWishes {
   readonly routes: readonly Route[];
   readonly guarding: Guarding;
+  readonly admission: Pick<Admission, 'check' | 'checkRate'>;
   readonly version: string;
   /** What is wrong with the server or the engine, for its log. */
   readonly onFault: (error: AppError) => void;
 }
 
 /** Answers with what the routes say: each request is checked against their schemas. */
-export function createServer({ routes, guarding, version, onFault }: ServerWishes): FastifyInstance {
+export function createServer({ routes, guarding, admission, version, onFault }: ServerWishes): FastifyInstance {
   const server = fastify({ bodyLimit: BODY_BYTES, requestTimeout: REQUEST_MS, forceCloseConnections: true });
+  server.decorateRequest('user', '');
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { error: known, status, headers, body } = refusalOf(error);
     if (status >= 500 && !reply.raw.destroyed) onFault(known);
-    const { onFault: facts } = request.routeOptions.config as Pick<Route, 'onFault'>;
+    const { onFault: facts } = configOf(request);
     return reply
       .status(status)
       .headers(headers)
@@ -46,13 +55,23 @@ export function createServer({ routes, guarding, version, onFault }: ServerWishe
     answerPages(request, reply, guarding.origins);
     // A browser asks before it sends a page's request, without a token.
     if (request.method === 'OPTIONS') return reply.status(204).send();
-    checkRequest(request.raw, guarding);
+    request.user = checkRequest(request.raw, guarding);
+    if (configOf(request).isUnlimited !== true) admission.checkRate(request.user);
+  });
+  server.addHook('preHandler', async (request) => {
+    const { user, body } = request;
+    const { id } = (request.params ?? {}) as { readonly id?: string };
+    admission.check({ user, session: id, body });
   });
   for (const route of routes) add(server, route);
   const description = openApi(routes, version);
   server.get('/openapi.json', () => description);
   return server;
 }
+
+type RouteConfig = Pick<Route, 'onFault' | 'isUnlimited'>;
+
+const configOf = (request: FastifyRequest): RouteConfig => request.routeOptions.config as RouteConfig;
 
 /** Lets pages of these origins read the answers. */
 function answerPages({ headers }: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
@@ -67,17 +86,18 @@ function answerPages({ headers }: FastifyRequest, reply: FastifyReply, origins: 
 }
 
 function add(server: FastifyInstance, { method, path, body, query, status = 200, handle, ...more }: Route): void {
-  const { bodyBytes, onFault } = more;
+  const { bodyBytes, onFault, isUnlimited } = more;
   server.route({
     method,
     url: path,
     ...(bodyBytes === undefined ? {} : { bodyLimit: bodyBytes }),
-    config: { onFault },
+    config: { onFault, isUnlimited } satisfies Record<keyof RouteConfig, unknown>,
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const answer = await handle({
         params: request.params as Record<string, string>,
         body: body === undefined ? undefined : checked(body, request.body, 'body'),
         query: query === undefined ? undefined : checked(query, request.query, 'query'),
+        user: request.user,
         request,
         reply,
       });

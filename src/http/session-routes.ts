@@ -5,6 +5,7 @@ import type { SessionFacts, Sessions } from '../sandbox/index.ts';
 import { openEventStream } from './event-stream.ts';
 import { fileRoutes } from './file-routes.ts';
 import { route, STREAMED } from './route.ts';
+import type { Admission } from './admission.ts';
 import type { Call, Route } from './route.ts';
 import { endOf, goneSignal, runForReader, runUntilGone, wishOf } from './run-command.ts';
 import type { ReadyWish } from './run-command.ts';
@@ -21,11 +22,16 @@ const BUSY = {
 } as const;
 
 /** Sessions: a container each, with a working directory that lasts. */
-export function sessionRoutes(sessions: Sessions): readonly Route[] {
-  return [...lifeRoutes(sessions), ...commandRoutes(sessions), ...fileRoutes(sessions)];
+export function sessionRoutes(sessions: Sessions, admission: Admission): readonly Route[] {
+  return [
+    ...openRoutes(sessions, admission),
+    ...lifeRoutes(sessions),
+    ...commandRoutes(sessions),
+    ...fileRoutes(sessions),
+  ];
 }
 
-function lifeRoutes(sessions: Sessions): readonly Route[] {
+function openRoutes(sessions: Sessions, admission: Admission): readonly Route[] {
   return [
     route({
       method: 'POST',
@@ -34,15 +40,29 @@ function lifeRoutes(sessions: Sessions): readonly Route[] {
       body: bodies.newSession,
       answer: bodies.session,
       refusals: { 400: 'RUNTIME_UNKNOWN', 503: 'SESSIONS_FULL' },
-      handle: async ({ body }) => nameOf(await sessions.create(body.project_id, body.runtime_type)),
+      handle: async ({ body, user }) => {
+        const facts = await sessions.create(body.project_id, body.runtime_type);
+        admission.opened(user, facts.id);
+        return nameOf(facts);
+      },
     }),
     route({
       method: 'GET',
       path: '/v1/sessions',
-      summary: 'The open sessions',
+      summary: 'The open sessions of the user who asks',
       answer: bodies.sessionList,
-      handle: async () => ({ sessions: sessions.list().map(factsOf) }),
+      handle: async ({ user }) => ({
+        sessions: sessions
+          .list()
+          .filter(({ id }) => admission.isOwn(user, id))
+          .map(factsOf),
+      }),
     }),
+  ];
+}
+
+function lifeRoutes(sessions: Sessions): readonly Route[] {
+  return [
     route({
       method: 'GET',
       path: '/v1/sessions/:id',

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { createServer } from './server.ts';
 import { addSocketRoute } from './web-socket.ts';
 
+const admission = { check: () => undefined, checkRate: () => undefined };
 const TOKEN = 'right/token=of anna'.replaceAll(' ', '+');
 let close: (() => Promise<void>) | undefined;
 afterEach(async () => {
@@ -13,8 +14,8 @@ afterEach(async () => {
 
 /** A server whose sockets greet the user. */
 async function listening(): Promise<string> {
-  const guarding = { tokens: new Map([[TOKEN, 'anna']]), origins: [], isPublic: true };
-  const server = createServer({ routes: [], guarding, version: '1', onFault: () => undefined });
+  const guarding = { tokens: new Map([[TOKEN, 'anna']]), origins: [], names: 'any' as const };
+  const server = createServer({ routes: [], guarding, admission, version: '1', onFault: () => undefined });
   addSocketRoute(server, guarding, {
     path: /^\/hello\/(\w+)$/,
     open: (user, part) => (line) => void line.send({ user, part }),

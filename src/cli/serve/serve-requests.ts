@@ -3,7 +3,7 @@ import { loadConfig } from '../../config/index.ts';
 import type { Config } from '../../config/index.ts';
 import { findEngine } from '../../engines/index.ts';
 import type { Engine } from '../../engines/index.ts';
-import { httpErrors, openServer, readTokens } from '../../http/index.ts';
+import { httpErrors, isOfThisMachine, openServer, readTokens } from '../../http/index.ts';
 import { findSandboxImage } from '../../images/index.ts';
 import { asAppError, libErrors, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
 import { configOf, imageRequest, makeImages, projectIfAny, readSettings } from '../../project/index.ts';
@@ -83,8 +83,6 @@ function named({ host, port }: Input, { env }: CliContext): Partial<Pick<Config[
     ...(wantedPort === undefined ? {} : { port: Number(wantedPort) }),
   };
 }
-
-const isOfThisMachine = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
 
 /** The image that has Node and the sandbox agent; it is built when it is missing or stale. */
 async function imageFor(engine: Engine, { json }: Input, context: CliContext): Promise<{ tag: string; id: string }> {

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { duration, sizeOf, UNIT_BYTES } from './amounts.ts';
+
+/** What `mahabharatha serve` offers. */
+export const serve = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1').describe('Any other address needs a token file.'),
+  port: z.int().min(0).max(65_535).default(8000).describe('0: any free one.'),
+  cors: z
+    .array(z.string().regex(/^https?:\/\/[^/]+$/, 'expected an origin such as "http://localhost:3000"'))
+    .default(['http://localhost:3000'])
+    .describe('Origins of pages that may ask the server.'),
+  limits: z
+    .strictObject({
+      sessions: z.int().min(1).max(1000).default(16).describe('Open at a time.'),
+      idle: duration.prefault('30m').describe('A session that is idle for so long is ended.'),
+      cpus: z.number().min(0.1).max(1024).default(1).describe('Of one session.'),
+      memory: sizeOf(64 * UNIT_BYTES.m)
+        .prefault('2g')
+        .describe('Of one session; its workspace counts as well.'),
+      disk: sizeOf(UNIT_BYTES.m)
+        .prefault('512m')
+        .describe('Size of the workspace, of the home folder and of /tmp, each.'),
+      user_requests: z
+        .int()
+        .min(1)
+        .default(12_000)
+        .describe('Requests of one user in a minute; as many may come at once.'),
+      project_requests: z
+        .int()
+        .min(1)
+        .default(6000)
+        .describe('Requests in a minute to the sessions of one project of one user.'),
+      processes: z.int().min(8).max(10_000).default(64).describe('Processes and threads of one session.'),
+    })
+    .prefault({}),
+  runtimes: z
+    .record(
+      z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has small letters, digits, dashes and underscores'),
+      z.strictObject({
+        image: z.string().min(1),
+        setup: z.string().min(1).optional().describe('Runs before the default command.'),
+        setup_files: z
+          .array(z.string().min(1))
+          .optional()
+          .describe(
+            'What the set-up reads: it is done again when one of them has changed, and not without any of them.',
+          ),
+        default_command: z.string().min(1).describe('Runs when a request names no command.'),
+        needs: z.string().min(1).optional().describe('A file without which the default command cannot run.'),
+      }),
+    )
+    .default({})
+    .describe('What sessions run in, by runtime_type, beside "node", "python" and "shell".'),
+  languages: z
+    .record(
+      z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has small letters, digits, dashes and underscores'),
+      z.strictObject({
+        image: z.string().min(1),
+        extension: z.string().regex(/^\.[A-Za-z0-9]{1,10}$/, 'expected an extension such as ".py"'),
+        command: z
+          .array(z.string().min(1))
+          .min(1)
+          .describe('Program and arguments. "{filepath}" is the file of the code.'),
+      }),
+    )
+    .default({
+      python: { image: 'python:3.10-slim', extension: '.py', command: ['python', '-I', '{filepath}'] },
+      ruby: { image: 'ruby:3.2-slim', extension: '.rb', command: ['ruby', '{filepath}'] },
+    })
+    .describe('Languages of POST /execute/<language>; each has one container that stays warm.'),
+});

@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config/index.ts';
+import type { AppError } from '../lib/index.ts';
+import type { Runners, Sessions } from '../sandbox/index.ts';
+import { createAdmission } from './admission.ts';
+import { execSocket, execSocketRoute } from './exec-socket.ts';
+import { isOfThisMachine } from './guard.ts';
+import type { Guarding } from './guard.ts';
+import { healthRoute } from './health-route.ts';
+import { runnerRoutes } from './runner-routes.ts';
+import { createServer } from './server.ts';
+import { sessionRoutes } from './session-routes.ts';
+import { addSocketRoute } from './web-socket.ts';
+
+interface SurfaceRequest {
+  readonly settings: Config['serve'];
+  /** Users by token; null: every request is answered. */
+  readonly tokens: ReadonlyMap<string, string> | null;
+  readonly version: string;
+  readonly onFault: (error: AppError) => void;
+}
+
+interface Behind {
+  readonly sessions: Sessions;
+  readonly runners: Runners;
+  /** Of a program of a language. */
+  readonly timeoutMs: number;
+}
+
+/** All that can be asked of a server. */
+export function createSurface(request: SurfaceRequest, { sessions, runners, timeoutMs }: Behind): FastifyInstance {
+  const { settings, version, onFault } = request;
+  const { limits } = settings;
+  const guarding = guardingOf(request);
+  const admission = createAdmission(sessions, { user: limits.user_requests, project: limits.project_requests });
+  const routes = [
+    healthRoute(sessions, runners),
+    ...runnerRoutes(runners, timeoutMs),
+    ...sessionRoutes(sessions, admission),
+    execSocketRoute(),
+  ];
+  const server = createServer({ routes, guarding, admission, version, onFault });
+  addSocketRoute(server, guarding, execSocket(sessions, admission));
+  return server;
+}
+
+function guardingOf({ tokens, settings }: SurfaceRequest): Guarding {
+  const open = isOfThisMachine(settings.host) ? 'local' : 'own';
+  return { tokens, origins: settings.cors, names: tokens === null ? open : 'any' };
+}

@@ -56,7 +56,7 @@ const DEFAULTS: Config = {
     port: 8000,
     cors: ['http://localhost:3000'],
     limits: {
-      sessions: 16,
+      sessions: 32,
       idle: 1_800_000,
       cpus: 1,
       memory: 2 * 1024 ** 3,

@@ -11,7 +11,7 @@ export const serve = z.strictObject({
     .describe('Origins of pages that may ask the server.'),
   limits: z
     .strictObject({
-      sessions: z.int().min(1).max(1000).default(16).describe('Open at a time.'),
+      sessions: z.int().min(1).max(1000).default(32).describe('Open at a time.'),
       idle: duration.prefault('30m').describe('A session that is idle for so long is ended.'),
       cpus: z.number().min(0.1).max(1024).default(1).describe('Of one session.'),
       memory: sizeOf(64 * UNIT_BYTES.m)

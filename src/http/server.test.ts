@@ -94,3 +94,11 @@ it('describes itself', async () => {
     responses: { 200: {}, 400: {}, 401: {}, 500: {} },
   });
 });
+
+it('answers an address that is none as it answers all that it refuses', async () => {
+  const answer = await serverWith(null).inject({ method: 'GET', url: '/hello/%ff', headers });
+  expect([answer.statusCode, answer.json()]).toEqual([
+    400,
+    { code: 'BODY_INVALID', detail: expect.stringContaining('/hello/%ff'), hint: expect.any(String) },
+  ]);
+});

@@ -1,5 +1,5 @@
 import fastify from 'fastify';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import type { z } from 'zod';
 import type { AppError } from '../lib/index.ts';
 import type { Admission } from './admission.ts';
@@ -22,6 +22,17 @@ declare module 'fastify' {
   }
 }
 
+const OPTIONS: FastifyServerOptions = {
+  bodyLimit: BODY_BYTES,
+  requestTimeout: REQUEST_MS,
+  forceCloseConnections: true,
+  // An address that is none: no route has seen it.
+  frameworkErrors: (error, _request, reply: FastifyReply) => {
+    const { status, body } = refusalOf(error);
+    void reply.status(status).send(body);
+  },
+};
+
 interface ServerWishes {
   readonly routes: readonly Route[];
   readonly guarding: Guarding;
@@ -33,7 +44,7 @@ interface ServerWishes {
 
 /** Answers with what the routes say: each request is checked against their schemas. */
 export function createServer({ routes, guarding, admission, version, onFault }: ServerWishes): FastifyInstance {
-  const server = fastify({ bodyLimit: BODY_BYTES, requestTimeout: REQUEST_MS, forceCloseConnections: true });
+  const server = fastify(OPTIONS);
   server.decorateRequest('user', '');
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { error: known, status, headers, body } = refusalOf(error);

@@ -19,6 +19,7 @@ const BUSY = {
   400: 'PATH_REFUSED, ENV_FILE_INVALID, NOTHING_TO_RUN',
   403: 'COMMAND_DENIED',
   409: 'SESSION_BUSY',
+  410: 'SESSION_ENDED',
 } as const;
 
 /** Sessions: a container each, with a working directory that lasts. */

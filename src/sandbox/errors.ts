@@ -7,6 +7,12 @@ export const sandboxErrors = defineErrors({
     message: (f) => `There is no session ${f.session}.`,
     hint: () => 'GET /v1/sessions lists the open ones; a session ends when it was idle for its time to live.',
   },
+  SESSION_ENDED: {
+    kind: 'usage',
+    example: { session: 'session_1234abcd' },
+    message: (f) => `The session ${f.session} was ended while its command ran.`,
+    hint: () => 'Open another session.',
+  },
   SESSION_BUSY: {
     kind: 'usage',
     example: { session: 'session_1234abcd' },

@@ -58,6 +58,9 @@ export async function exec(parts: SessionParts, session: Session, wish: Ready, s
   session.command = command;
   try {
     return await command;
+  } catch (error) {
+    if (!hasCode(error, sandboxErrors.SANDBOX_GONE) || parts.open.has(session.id)) throw error;
+    throw sandboxErrors.SESSION_ENDED({ session: session.id });
   } finally {
     Object.assign(session, { running: undefined, command: undefined, isToBeKilled: false, lastUsedAt: Date.now() });
   }

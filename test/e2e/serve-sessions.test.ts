@@ -133,6 +133,17 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 
+  it('ends at once while its command runs, and says so to those who wait for it', async () => {
+    const session = await open();
+    const place = `/v1/sessions/${session}`;
+    const running = served.ask('POST', `${place}/exec`, { command: 'trap "" TERM; sleep 600' });
+    await waitUntil('it runs', async () => (await served.ask('GET', place)).body['busy'] === true);
+    const ends = await Promise.all([served.ask('DELETE', place), served.ask('DELETE', place)]);
+    expect(new Set(ends.map(({ status }) => status))).toEqual(new Set([200, 404]));
+    expect(await running).toMatchObject({ status: 410, body: { code: 'SESSION_ENDED' } });
+    expect(await served.ask('POST', `${place}/exec`, { command: 'true' })).toMatchObject({ status: 404 });
+  });
+
   it('writes, reads and removes files, and follows no link out of the workspace', async () => {
     const session = await open();
     const place = `/v1/sessions/${session}`;

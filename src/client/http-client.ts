@@ -12,6 +12,7 @@ import type {
   IRunnerClient,
   RunnerSession,
   RuntimeType,
+  SessionOptions,
   WorkspaceEntry,
 } from './types.ts';
 
@@ -37,8 +38,8 @@ export class HttpRunnerClient implements IRunnerClient {
     this.#fetch = own ?? ((...args) => fetch(...args));
   }
 
-  createSession(projectId: string, runtimeType: RuntimeType): Promise<RunnerSession> {
-    return this.#ask('POST', '/v1/sessions', { project_id: projectId, runtime_type: runtimeType });
+  createSession(projectId: string, runtimeType: RuntimeType, options: SessionOptions = {}): Promise<RunnerSession> {
+    return this.#ask('POST', '/v1/sessions', { ...options, project_id: projectId, runtime_type: runtimeType });
   }
 
   exec(sessionId: string, req: ExecRequest): Promise<ExecResult> {

@@ -11,5 +11,6 @@ export type {
   IRunnerClient,
   RunnerSession,
   RuntimeType,
+  SessionOptions,
   WorkspaceEntry,
 } from './types.ts';

@@ -71,8 +71,13 @@ export interface ExecOutput {
   readonly text: string;
 }
 
+export interface SessionOptions {
+  /** True: all hosts that the server allows; a list: some of them. Default: no network. */
+  readonly network?: boolean | readonly string[];
+}
+
 export interface IRunnerClient {
-  createSession(projectId: string, runtimeType: RuntimeType): Promise<RunnerSession>;
+  createSession(projectId: string, runtimeType: RuntimeType, options?: SessionOptions): Promise<RunnerSession>;
   exec(sessionId: string, req: ExecRequest): Promise<ExecResult>;
   syncWorkspace(sessionId: string, files: readonly IDEFile[]): Promise<void>;
   killProcess(sessionId: string): Promise<void>;

@@ -65,6 +65,7 @@ const DEFAULTS: Config = {
       user_requests: 12_000,
       project_requests: 6000,
     },
+    network: { allow: ['npm', 'pypi.org', 'files.pythonhosted.org', 'github.com'] },
     runtimes: {},
     languages: {
       python: { image: 'python:3.10-slim', extension: '.py', command: ['python', '-I', '{filepath}'] },

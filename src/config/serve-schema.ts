@@ -33,6 +33,16 @@ export const serve = z.strictObject({
       processes: z.int().min(8).max(10_000).default(64).describe('Processes and threads of one session.'),
     })
     .prefault({}),
+  network: z
+    .strictObject({
+      allow: z
+        .array(z.string().meta({ minLength: 1 }))
+        .default(['npm', 'pypi.org', 'files.pythonhosted.org', 'github.com'])
+        .describe(
+          'What sessions that ask for a network may reach: presets (npm, pypi, github), names, addresses with a port.',
+        ),
+    })
+    .prefault({}),
   runtimes: z
     .record(
       z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has small letters, digits, dashes and underscores'),

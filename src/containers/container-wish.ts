@@ -13,8 +13,10 @@ export interface ContainerWish extends Omit<ContainerSpec, 'name' | 'env' | 'std
   readonly env: Readonly<Record<string, string>>;
   /** Its number among the clients of the owner's egress proxy; null for a container without a way out. */
   readonly client: number | null;
-  /** The first line of its stdin; null for none. */
-  readonly firstLine: ((known: KnownAtStart) => Promise<string>) | null;
+  /** The only hosts of the owner's allowlist that it may reach, as `reachText` writes them; left out: all of them. */
+  readonly reach?: string | undefined;
+  /** The first line of its stdin; null or undefined for none. */
+  readonly firstLine: ((known: KnownAtStart) => Promise<string | undefined>) | null;
   readonly upkeep: Upkeep;
 }
 

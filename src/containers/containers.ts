@@ -82,7 +82,7 @@ async function start({ engine, owners, watches }: Parts, wish: ContainerWish, ag
   const { client, owner, upkeep } = wish;
   if (again) await removeAll(engine, { [LABEL.session]: wish.session });
   const { wayOut, proofsOf } = await owners.of(owner);
-  const proofs = client === null ? NO_PROOFS : proofsOf(client);
+  const proofs = client === null ? NO_PROOFS : proofsOf(client, wish.reach);
   const { info, output } = await startContainer(engine, wish, { keep: upkeep.keep, ...proofs });
   void watches.begin({ owner, id: info.id, createdAt: info.createdAt, upkeep }, output);
   // Not at the same time, which would be slower: the container waits for its way out when it needs it.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Engine } from '../engines/index.ts';
 import { keyedDigest } from '../lib/index.ts';
 import { egressIdentity } from '../protocol/index.ts';
-import type { EgressWay } from '../protocol/index.ts';
+import type { EgressReach } from '../protocol/index.ts';
 import type { Owner } from './owner.ts';
 import { EGRESS_ROLE, LABEL, ownerLabels } from './owner.ts';
 
@@ -27,6 +27,6 @@ export async function egressKey(engine: Engine, owner: Pick<Owner, 'id' | 'kind'
 }
 
 /** With it a client proves its number to the proxy, for one way. */
-export function egressToken(key: string, client: number, way?: EgressWay): string {
-  return keyedDigest(key, egressIdentity(client, way));
+export function egressToken(key: string, client: number, to?: EgressReach): string {
+  return keyedDigest(key, egressIdentity(client, to));
 }

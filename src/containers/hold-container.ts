@@ -32,7 +32,7 @@ export async function holdContainer(
 ): Promise<HeldContainer> {
   const { client, owner, upkeep } = wish;
   const { wayOut, proofsOf } = await owners.of(owner);
-  const proofs = client === null ? NO_PROOFS : proofsOf(client);
+  const proofs = client === null ? NO_PROOFS : proofsOf(client, wish.reach);
   const started = await startContainer(engine, { ...wish, names }, { keep: upkeep.keep, waits: true, ...proofs });
   const { info, output, tell } = started;
   const { id, createdAt } = info;

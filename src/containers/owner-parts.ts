@@ -22,7 +22,7 @@ interface Ready {
   /** Starts the egress proxy when it is first asked for, and resolves when it runs. */
   wayOut(): Promise<void>;
   /** What a client proves itself with to the egress proxy. */
-  proofsOf(client: number): Proofs;
+  proofsOf(client: number, reach: string | undefined): Proofs;
 }
 
 interface Parts {
@@ -45,7 +45,7 @@ export function createOwnerParts(options: ContainersOptions, retry = createRetry
         throw error;
       });
       return {
-        proofsOf: (client) => proofsOf(options, key, client),
+        proofsOf: (client, reach) => proofsOf(options, key, { client, reach }),
         wayOut: () => startProxy(options, parts, { owner, key, retry }),
       };
     },
@@ -57,10 +57,14 @@ export function createOwnerParts(options: ContainersOptions, retry = createRetry
   };
 }
 
-function proofsOf({ egress }: ContainersOptions, key: string | null, client: number): Proofs {
+function proofsOf(
+  { egress }: ContainersOptions,
+  key: string | null,
+  { client, reach }: { readonly client: number; readonly reach: string | undefined },
+): Proofs {
   if (key === null || egress === null) return NO_PROOFS;
-  const modelToken = egress.access === null ? null : egressToken(key, client, 'model');
-  return { token: egressToken(key, client), modelToken };
+  const modelToken = egress.access === null ? null : egressToken(key, client, { way: 'model' });
+  return { token: egressToken(key, client, { reach }), modelToken };
 }
 
 async function makeVolumes({ engine, egress, volumes }: ContainersOptions, owner: Owner): Promise<string | null> {

@@ -10,6 +10,10 @@ export const newSession = z.object({
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
     .describe('Names the folder of the workspace: /workspace/<project_id>.'),
   runtime_type: z.string().max(64).describe('"node", "python", "shell", or one of the configuration.'),
+  network: z
+    .union([z.boolean(), z.array(z.string().min(1).max(255)).min(1).max(32)])
+    .optional()
+    .describe('true: what the server allows; a list: some hosts of that. Default: no network.'),
 });
 
 export const session = z.object({ session_id: z.string(), workspace_path: z.string() });
@@ -19,6 +23,7 @@ export const sessionFacts = session.extend({
   runtime_type: z.string(),
   cwd: z.string(),
   busy: z.boolean(),
+  network: z.boolean(),
   created_at: z.string(),
   last_used_at: z.string(),
 });

@@ -12,6 +12,7 @@ import { programFile } from '../project/index.ts';
 import { createRunners, createSessions, fetchRuntimes, imageFetcher, runtimeVolume } from '../sandbox/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
+import { openNetwork } from './open-network.ts';
 import { runtimesOf, sessionSettings } from './session-settings.ts';
 import { createSurface } from './surface.ts';
 
@@ -84,7 +85,7 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
 }
 
 async function openSandboxes(
-  { engine, env, settings, runtimeImage, onPull, onProblem, signal }: ServerRequest,
+  { engine, env, settings, runtimeImage, onNote, onPull, onProblem, signal }: ServerRequest,
   own: HeldFolder,
   closing: (() => Promise<unknown>)[],
 ): Promise<{ readonly sessions: Sessions; readonly runners: Runners }> {
@@ -92,16 +93,18 @@ async function openSandboxes(
     id: own.id,
     kind: 'server',
     labels: homeLabels(env),
-    leaseFolder: own.folder,
+    leaseFolder: path.join(own.folder, 'lease'),
     egressLog: path.join(own.folder, 'egress.jsonl'),
   };
   const sweeper = { program: programFile('sweeper'), lock: own.lock, leaseMs: 0, folder: own.folder, env };
   const startSweeper = sweeperStarter(sweeper);
-  const containers = createContainers({ engine, egress: null, volumes: [], startSweeper });
+  const asked = { allow: settings.network.allow, env, owner, image: runtimeImage.id, onNote };
+  const network = openNetwork(asked, closing);
+  const containers = createContainers({ engine, egress: network.egress, volumes: [], startSweeper });
   closing.push(() => containers.sweep(owner.id));
   const runtime = await runtimeVolume(engine, runtimeImage);
   const home = { engine, owner, containers, runtime };
-  const sessions = createSessions(home, sessionSettings(settings));
+  const sessions = createSessions(home, network, sessionSettings(settings));
   const runners = createRunners(home, { ...PROGRAM, languages: settings.languages });
   closing.push(sessions.closeAll, runners.closeAll);
   const fetch = imageFetcher(engine, { onLine: onPull, signal });

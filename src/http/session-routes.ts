@@ -40,9 +40,10 @@ function openRoutes(sessions: Sessions, admission: Admission): readonly Route[] 
       summary: 'Open a session',
       body: bodies.newSession,
       answer: bodies.session,
-      refusals: { 400: 'RUNTIME_UNKNOWN', 503: 'SESSIONS_FULL' },
+      refusals: { 400: 'RUNTIME_UNKNOWN', 403: 'NETWORK_REFUSED', 503: 'SESSIONS_FULL' },
       handle: async ({ body, user }) => {
-        const facts = await sessions.create(body.project_id, body.runtime_type);
+        const { project_id: project, runtime_type: runtime, network = false } = body;
+        const facts = await sessions.create({ project, runtime, network: network === false ? null : network });
         admission.opened(user, facts.id);
         return nameOf(facts);
       },
@@ -157,13 +158,14 @@ function nameOf({ id, workspace }: SessionFacts): z.infer<typeof bodies.session>
 }
 
 function factsOf(facts: SessionFacts): z.infer<typeof bodies.sessionFacts> {
-  const { project, runtime, cwd, busy, createdAt, lastUsedAt } = facts;
+  const { project, runtime, cwd, busy, hasNetwork, createdAt, lastUsedAt } = facts;
   return {
     ...nameOf(facts),
     project_id: project,
     runtime_type: runtime,
     cwd,
     busy,
+    network: hasNetwork,
     created_at: new Date(createdAt).toISOString(),
     last_used_at: new Date(lastUsedAt).toISOString(),
   };

@@ -47,7 +47,7 @@ export const SANDBOX_IMAGE: PackageImage = {
   latest: 'mahabharatha-sandbox:latest',
   dockerfile: 'docker/sandbox.Dockerfile',
   scripts: ['docker/sandbox/prelude.sh'],
-  programs: programsOf('sandbox-agent'),
+  programs: programsOf('sandbox-agent', 'egress'),
   isForWorkers: false,
 };
 

@@ -51,20 +51,43 @@ export const EGRESS_KEY = 'MAHABHARATHA_EGRESS_KEY';
 /** What a connection to the proxy is for: hosts of the allowlist, or the model, with credentials that the proxy adds. */
 export type EgressWay = 'worker' | 'model';
 
-/** The token of a worker for one of the ways is the keyed digest of this text. */
-export const egressIdentity = (worker: number, way: EgressWay = 'worker'): string => `${way} ${worker}`;
+/** A way that leads to some hosts of the allowlist only: their names, as `reachText` writes them. */
+export interface EgressReach {
+  readonly way?: EgressWay;
+  readonly reach?: string | undefined;
+}
 
-/** The first line of each connection from a door to the proxy: the way, the worker and its token. */
-export const egressPreamble = (worker: number, token: string, way: EgressWay = 'worker'): string =>
-  `${egressIdentity(worker, way)} ${token}\n`;
+/** The token of a worker for one of the ways is the keyed digest of this text. So no worker can name other hosts. */
+export const egressIdentity = (worker: number, { way = 'worker', reach }: EgressReach = {}): string =>
+  reach === undefined ? `${way} ${worker}` : `${way} ${worker} ${reach}`;
 
-const PREAMBLE = /^(worker|model) (\d{1,3}) ([0-9a-f]{64})\n/;
-const LONGEST_PREAMBLE = egressPreamble(999, '0'.repeat(64)).length;
+/** The first line of each connection from a door to the proxy: the way, the worker, perhaps hosts, and its token. */
+export const egressPreamble = (worker: number, token: string, to: EgressReach = {}): string =>
+  `${egressIdentity(worker, to)} ${token}\n`;
+
+/** All the hosts that one client may name, in characters. */
+export const LONGEST_REACH = 1024;
+const PREAMBLE = /^(worker|model) (\d{1,3})(?: ([a-z0-9.*:,_-]+))? ([0-9a-f]{64})\n/;
+export const LONGEST_PREAMBLE = egressPreamble(999, '0'.repeat(64), { reach: ' '.repeat(LONGEST_REACH) }).length;
+
+/** One place for `reachText`: a name, "*." before one whose names below are meant, or an address, and a port. */
+export const reachPlace = (host: string, port: number): string => `${host}:${port}`;
+
+/** Hosts with their ports as one word. */
+export const reachText = (places: readonly string[]): string => places.join(',');
+
+/** Whether a host with this port is one of that text. */
+export function isInReach(reach: string | undefined, host: string, port: number): boolean {
+  if (reach === undefined) return true;
+  const place = reachPlace(host, port);
+  return reach.split(',').some((each) => (each.startsWith('*.') ? place.endsWith(each.slice(1)) : place === each));
+}
 
 /** Which worker a connection claims to come from. */
 export interface EgressClaim {
   readonly way: EgressWay;
   readonly worker: number;
+  readonly reach: string | undefined;
   readonly token: string;
   /** The length of the preamble. */
   readonly bytes: number;
@@ -72,9 +95,10 @@ export interface EgressClaim {
 
 /** Reads the preamble at the beginning of a text; undefined when it is not complete, null when it is none. */
 export function readEgressPreamble(text: string): EgressClaim | undefined | null {
-  const [all, way, worker, token] = PREAMBLE.exec(text) ?? [];
+  const [all, way, worker, reach, token] = PREAMBLE.exec(text) ?? [];
   if (all !== undefined) {
-    return { way: way === 'model' ? way : 'worker', worker: Number(worker), token: token ?? '', bytes: all.length };
+    const claimed = { way: way === 'model' ? way : 'worker', worker: Number(worker), reach } as const;
+    return { ...claimed, token: token ?? '', bytes: all.length };
   }
   return text.includes('\n') || text.length >= LONGEST_PREAMBLE ? null : undefined;
 }

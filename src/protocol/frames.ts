@@ -11,6 +11,8 @@ export const FRAME = {
   credit: 3,
   /** To the agent: a file operation (JSON). */
   call: 4,
+  /** To the agent: open the way to the egress proxy (JSON). */
+  door: 5,
   /** From the agent: it is ready (JSON). */
   ready: 16,
   /** From the agent: the program has begun. */

@@ -18,10 +18,15 @@ export {
   egressIdentity,
   egressOrders,
   egressPreamble,
+  isInReach,
+  LONGEST_PREAMBLE,
+  LONGEST_REACH,
+  reachPlace,
+  reachText,
   modelAccess,
   readEgressPreamble,
 } from './egress.ts';
-export type { EgressClaim, EgressOrders, EgressRule, EgressWay, ModelAccess } from './egress.ts';
+export type { EgressClaim, EgressOrders, EgressReach, EgressRule, EgressWay, ModelAccess } from './egress.ts';
 export { credentials, handover, DEADLINE_MARK, HANDOVER_MARK, INSIDE } from './handover.ts';
 export type { AgentAccess, Credentials, Handover } from './handover.ts';
 export { logLine, readLogLine } from './log-line.ts';
@@ -57,6 +62,6 @@ export type {
   WorkerStatus,
 } from './status.ts';
 export { createFrameReader, encodeCredit, encodeFrame, encodeJson, FRAME } from './frames.ts';
-export type { Frame } from './frames.ts';
+export type { Frame, FrameKind } from './frames.ts';
 export { fileAnswer, SANDBOX, SANDBOX_MARK, sandboxEnd } from './sandbox.ts';
-export type { FileAnswer, FileCall, FileEntry, MatchedFile, SandboxEnd, StartWish } from './sandbox.ts';
+export type { DoorWish, FileAnswer, FileCall, FileEntry, MatchedFile, SandboxEnd, StartWish } from './sandbox.ts';

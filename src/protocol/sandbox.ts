@@ -52,6 +52,14 @@ export const sandboxEnd = z.object({
 });
 export type SandboxEnd = z.infer<typeof sandboxEnd>;
 
+/** Where programs of a sandbox find the egress proxy, and what the agent proves itself with to it. */
+export interface DoorWish {
+  readonly port: number;
+  readonly client: number;
+  readonly token: string;
+  readonly reach: string | undefined;
+}
+
 /** A file operation; it is done as this user. Paths are absolute, and no link in them is followed. */
 export type FileCall =
   | {

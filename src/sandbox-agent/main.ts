@@ -1,6 +1,7 @@
 import path from 'node:path';
-import { createFrameReader, encodeJson, FRAME, SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
-import type { FileCall, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
+import { openEgressDoor } from '../egress/door/index.ts';
+import { createFrameReader, EGRESS_SOCKET, encodeJson, FRAME, SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
+import type { DoorWish, FileCall, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
 import { isAloneAsRoot } from '../supervise/index.ts';
 import { startExecution } from './execution.ts';
 import type { Execution } from './execution.ts';
@@ -36,10 +37,17 @@ async function main(): Promise<void> {
     if (kind === FRAME.start) start(id, JSON.parse(payload.toString()) as StartWish);
     else if (kind === FRAME.kill) running.get(id)?.kill();
     else if (kind === FRAME.credit) running.get(id)?.credit(payload.readUInt32BE(0));
+    else if (kind === FRAME.door) void openDoor(id, JSON.parse(payload.toString()) as DoorWish);
     else if (kind === FRAME.call) send(encodeJson(FRAME.answer, id, files(JSON.parse(payload.toString()) as FileCall)));
   };
   process.stdin.on('data', createFrameReader(take));
   send(encodeJson(FRAME.ready, 0, {}));
+}
+
+/** Programs find the egress proxy at a port of their loopback. What the agent proves itself with is for no program. */
+async function openDoor(id: number, { client, ...door }: DoorWish): Promise<void> {
+  await openEgressDoor({ ...door, worker: client, socket: EGRESS_SOCKET });
+  send(encodeJson(FRAME.answer, id, {}));
 }
 
 function notStarted(problem: string): SandboxEnd {

@@ -9,7 +9,7 @@ import {
   fileAnswer,
   sandboxEnd,
 } from '../protocol/index.ts';
-import type { FileAnswer, FileCall, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
+import type { DoorWish, FileAnswer, FileCall, Frame, FrameKind, SandboxEnd, StartWish } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
 
 /** How much output of one execution is under way at a time: what a slow reader costs. */
@@ -40,6 +40,8 @@ export interface Connection {
   /** Rejects with SANDBOX_GONE when the agent ends before. */
   readonly ready: Promise<void>;
   run(wish: ProgramWish, sink: OutputSink): Running;
+  /** Resolves when programs find the egress proxy. Rejects with SANDBOX_GONE. */
+  openDoor(wish: DoorWish): Promise<void>;
   /** Rejects with SANDBOX_GONE. */
   files(call: FileCall): Promise<FileAnswer>;
   /** Ends the agent, and with it the container; whatever waits fails for this reason. */
@@ -62,19 +64,21 @@ export function connect(attachment: Attachment): Connection {
   );
   ready.catch(() => undefined);
   const gone = listen(attachment, waiters);
+  const ask = (kind: FrameKind, wish: FileCall | DoorWish): Promise<FileAnswer> => {
+    const id = waiters.nextId();
+    send(encodeJson(kind, id, wish));
+    return waiters.wait(id, (resolve) => (frame) => {
+      if (frame.kind === FRAME.answer) resolve(waiters.read(fileAnswer, frame.payload));
+    });
+  };
   return {
     ready,
     gone,
     isOver: waiters.isOver,
     fail: (reason) => void waiters.fail(reason),
     run: (wish, sink) => run(wish, sink, waiters, send),
-    files: (call) => {
-      const id = waiters.nextId();
-      send(encodeJson(FRAME.call, id, call));
-      return waiters.wait(id, (resolve) => ({ kind, payload }) => {
-        if (kind === FRAME.answer) resolve(waiters.read(fileAnswer, payload));
-      });
-    },
+    openDoor: async (wish) => void (await ask(FRAME.door, wish)),
+    files: (call) => ask(FRAME.call, call),
   };
 }
 

@@ -86,6 +86,13 @@ export const sandboxErrors = defineErrors({
     message: (f) => `The default command "${f.command}" needs ${f.file}, which is not there.`,
     hint: () => 'Upload it, or name a command.',
   },
+  NETWORK_REFUSED: {
+    kind: 'usage',
+    example: { hosts: ['example.org'], allowed: ['npm', 'github.com'] },
+    message: (f) =>
+      `Sessions of this server may not reach ${f.hosts.join(', ')}: they may reach ${f.allowed.join(', ') || 'nothing'}.`,
+    hint: () => 'Name hosts of that list, or add them under serve.network.allow of the configuration.',
+  },
   TREE_TOO_LARGE: {
     kind: 'usage',
     example: { reason: 'it has more than 20000 entries' },

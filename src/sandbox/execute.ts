@@ -120,11 +120,11 @@ async function runOne(parts: SessionParts, session: Session, wish: Command, sink
 
 function programOf(
   sandbox: Sandbox,
-  { workspace, cwd, hasNetwork }: Session,
+  { workspace, cwd, network }: Session,
   { command, timeoutMs, env }: Command,
   { uid }: SessionSettings,
 ): Parameters<Sandbox['run']>[0] {
-  const own = { HOME: SANDBOX.home, WORKSPACE: workspace, ...(hasNetwork ? {} : OFFLINE) };
+  const own = { HOME: SANDBOX.home, WORKSPACE: workspace, ...(network?.env ?? OFFLINE) };
   return {
     argv: ['bash', '-c', command],
     env: { ...sandbox.env, ...own, ...env, BASH_ENV: `${SANDBOX.runtime}/prelude.sh` },

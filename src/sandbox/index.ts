@@ -12,3 +12,5 @@ export type { Executed, ExecWish } from './execute.ts';
 export type { SessionFacts, SessionSettings } from './session.ts';
 export type { Sessions } from './sessions.ts';
 export type { ChangedFile } from './upload.ts';
+export { networkProblems, sessionNetwork } from './network.ts';
+export type { SessionNetwork } from './network.ts';

@@ -212,5 +212,6 @@ function wishOf(name: string, { image }: Language, { limits }: RunnerSettings): 
     uid: UNUSED_USER,
     limits,
     labels: {},
+    wayOut: null,
   };
 }

@@ -3,7 +3,7 @@ import type { ContainerWish, Containers, Owner, StartedContainer, Upkeep } from 
 import { engineErrors } from '../engines/errors.ts';
 import type { Attachment, Engine } from '../engines/index.ts';
 import { hasCode, within } from '../lib/index.ts';
-import { SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
+import { INSIDE, SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
 import { connect } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { sandboxErrors } from './errors.ts';
@@ -34,6 +34,15 @@ export interface SandboxWish {
   readonly uid: number;
   readonly limits: SandboxLimits;
   readonly labels: Readonly<Record<string, string>>;
+  /** Its way out through the owner's egress proxy; null for none. */
+  readonly wayOut: WayOut | null;
+}
+
+export interface WayOut {
+  /** Its number among the proxy's clients. */
+  readonly client: number;
+  /** The only hosts of the allowlist that it may reach, as `reachText` writes them; undefined: all. */
+  readonly reach: string | undefined;
 }
 
 export interface SandboxHome {
@@ -62,29 +71,44 @@ export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promis
     return { ended: connection.gone, settled: async () => undefined };
   };
   const upkeep = upkeepOf(wish.limits, keep);
-  const info = await home.containers.start(Promise.resolve(containerWish(home, wish, upkeep)));
+  let token: string | null = null;
+  const firstLine: ContainerWish['firstLine'] = async (known) => {
+    token = known.token;
+    return undefined;
+  };
+  const asked = { ...containerWish(home, wish, upkeep), firstLine };
+  const info = await home.containers.start(Promise.resolve(asked));
   const container: StartedContainer = { owner: home.owner, id: info.id, createdAt: info.createdAt, upkeep };
   if (connection === undefined) throw new Error(`container ${info.id} was started and not attached to`);
-  const { isOver, ready } = connection;
+  const { isOver } = connection;
   const { run, files } = watched(home.engine, info.id, connection);
   const close = async (): Promise<void> => {
     connection?.fail('it was closed');
     await home.containers.stop(container, 0);
   };
   try {
-    if (
-      (await within(
-        READY_MS,
-        ready.then(() => true),
-      )) !== true
-    )
-      throw sandboxErrors.SANDBOX_NOT_READY({ image: wish.image, reason: 'its agent does not answer' });
+    await becomeReady(connection, wish, token);
   } catch (error) {
     await close();
     if (!hasCode(error, sandboxErrors.SANDBOX_GONE)) throw error;
     throw sandboxErrors.SANDBOX_NOT_READY({ image: wish.image, reason: error.facts.reason });
   }
   return { containerId: info.id, env, run, files, isOver, close };
+}
+
+/** Throws SANDBOX_GONE and SANDBOX_NOT_READY. */
+async function becomeReady(
+  { ready, openDoor }: Connection,
+  { image, wayOut }: SandboxWish,
+  token: string | null,
+): Promise<void> {
+  const door = async (): Promise<true> => {
+    await ready;
+    if (wayOut !== null && token !== null) await openDoor({ ...wayOut, port: INSIDE.proxyPort, token });
+    return true;
+  };
+  if ((await within(READY_MS, door())) === true) return;
+  throw sandboxErrors.SANDBOX_NOT_READY({ image, reason: 'its agent does not answer' });
 }
 
 /** A container that a person has paused does not answer: it counts as gone. */
@@ -148,7 +172,8 @@ function containerWish({ owner, runtime }: SandboxHome, wish: SandboxWish, upkee
       tmpfs(SANDBOX.tmp, 0o1777, { bytes: limits.diskBytes, uid: 0, gid: 0 }),
     ],
     network: 'none',
-    client: null,
+    client: wish.wayOut?.client ?? null,
+    reach: wish.wayOut?.reach,
     memoryBytes: limits.memoryBytes,
     cpus: limits.cpus,
     pids: limits.processes + AGENT_PROCESSES,

@@ -59,8 +59,20 @@ async function makeWorkspace(sandbox: Sandbox, workspace: string, uid: number): 
   await sandbox.run(mkdir, () => undefined).end;
 }
 
-function wishOf({ id, kind, project }: Session, { uid, limits }: SessionSettings): Parameters<typeof startSandbox>[1] {
+function wishOf(
+  { id, kind, project, network }: Session,
+  { uid, limits }: SessionSettings,
+): Parameters<typeof startSandbox>[1] {
   const name = `mahabharatha-${id.replace('_', '-')}`;
   const labels = { 'mahabharatha.project': project };
-  return { image: kind.image, name, session: randomId(), role: SESSION_ROLE, uid, limits, labels };
+  return {
+    image: kind.image,
+    name,
+    session: randomId(),
+    role: SESSION_ROLE,
+    uid,
+    limits,
+    labels,
+    wayOut: network?.wayOut ?? null,
+  };
 }

@@ -5,7 +5,8 @@ import type { Running } from './connection.ts';
 import { keepSandbox } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
 import type { Runtime, Runtimes } from './runtimes.ts';
-import type { Sandbox, SandboxHome, SandboxLimits } from './sandbox.ts';
+import type { SessionNetwork } from './network.ts';
+import type { Sandbox, SandboxHome, SandboxLimits, WayOut } from './sandbox.ts';
 
 export interface SessionSettings {
   readonly runtimes: Runtimes;
@@ -25,11 +26,12 @@ export interface SessionFacts {
   readonly workspace: string;
   readonly cwd: string;
   readonly busy: boolean;
+  readonly hasNetwork: boolean;
   readonly createdAt: number;
   readonly lastUsedAt: number;
 }
 
-export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'lastUsedAt'> {
+export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'hasNetwork' | 'lastUsedAt'> {
   readonly kind: Runtime;
   cwd: string;
   lastUsedAt: number;
@@ -43,11 +45,13 @@ export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'lastUsedAt
   /** Resolves with its end; undefined when no command is asked for. */
   command: Promise<unknown> | undefined;
   isToBeKilled: boolean;
-  readonly hasNetwork: boolean;
+  /** Its way out, and the variables that lead programs to it; null for none. */
+  readonly network: { readonly wayOut: WayOut; readonly env: Readonly<Record<string, string>> } | null;
 }
 
 export interface SessionParts {
   readonly home: SandboxHome;
+  readonly network: SessionNetwork;
   readonly settings: SessionSettings;
   readonly open: Map<string, Session>;
 }
@@ -55,7 +59,7 @@ export interface SessionParts {
 export function newSession(
   project: string,
   runtime: string,
-  kind: Runtime,
+  { kind, network }: Pick<Session, 'kind' | 'network'>,
   start: (session: Session) => Promise<Sandbox>,
 ): Session {
   const now = Date.now();
@@ -75,14 +79,15 @@ export function newSession(
     running: undefined,
     command: undefined,
     isToBeKilled: false,
-    hasNetwork: false,
+    network,
   };
   return session;
 }
 
 export function factsOf(session: Session): SessionFacts {
-  const { id, project, runtime, workspace, cwd, command, createdAt, lastUsedAt } = session;
-  return { id, project, runtime, workspace, cwd, busy: command !== undefined, createdAt, lastUsedAt };
+  const { id, project, runtime, workspace, cwd, command, network, createdAt, lastUsedAt } = session;
+  const [busy, hasNetwork] = [command !== undefined, network !== null];
+  return { id, project, runtime, workspace, cwd, busy, hasNetwork, createdAt, lastUsedAt };
 }
 
 /** Whether its workspace is a new one since the last time that someone was told. */

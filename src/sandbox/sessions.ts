@@ -2,6 +2,7 @@ import type { OutputSink } from './connection.ts';
 import { sandboxErrors } from './errors.ts';
 import { exec, prepare } from './execute.ts';
 import type { Executed, ExecWish } from './execute.ts';
+import type { NetworkWish, SessionNetwork } from './network.ts';
 import { factsOf, newSession, tellNew } from './session.ts';
 import type { Session, SessionFacts, SessionParts, SessionSettings } from './session.ts';
 import type { SandboxHome } from './sandbox.ts';
@@ -11,11 +12,11 @@ import type { FileWork } from './session-sandbox.ts';
 export type Sessions = ReturnType<typeof createSessions>;
 
 /** Sessions: each has a container of its own, a working directory that lasts, and runs one command at a time. */
-export function createSessions(home: SandboxHome, settings: SessionSettings) {
-  const parts: SessionParts = { home, settings, open: new Map() };
+export function createSessions(home: SandboxHome, network: SessionNetwork, settings: SessionSettings) {
+  const parts: SessionParts = { home, network, settings, open: new Map() };
   const of = (id: string): Session => sessionOf(parts, id);
   return {
-    create: (project: string, runtime: string): Promise<SessionFacts> => create(parts, project, runtime),
+    create: (wish: NewSession): Promise<SessionFacts> => create(parts, wish),
     list: (): SessionFacts[] => [...parts.open.values()].map(factsOf),
     facts: (id: string): SessionFacts => factsOf(of(id)),
     /** Throws what keeps `exec` from running this command now. What it resolves with is for `exec`. */
@@ -50,22 +51,43 @@ function sessionOf({ open }: SessionParts, id: string): Session {
   return session;
 }
 
-async function create(parts: SessionParts, project: string, runtime: string): Promise<SessionFacts> {
+export interface NewSession {
+  readonly project: string;
+  readonly runtime: string;
+  /** Null for none. */
+  readonly network: NetworkWish | null;
+}
+
+async function create(parts: SessionParts, { project, runtime, network }: NewSession): Promise<SessionFacts> {
   const { settings, open } = parts;
   const kind = Object.hasOwn(settings.runtimes, runtime) ? settings.runtimes[runtime] : undefined;
   if (kind === undefined)
     throw sandboxErrors.RUNTIME_UNKNOWN({ runtime, known: Object.keys(settings.runtimes).toSorted() });
-  if (open.size >= settings.most) throw sandboxErrors.SESSIONS_FULL({ limit: settings.most });
-  const session = newSession(project, runtime, kind, (each) => startFor(parts, each));
-  open.set(session.id, session);
+  const way = network === null ? null : await networkOf(parts, network);
+  const session = newSession(project, runtime, { kind, network: way }, (each) => startFor(parts, each));
   try {
+    if (open.size >= settings.most) throw sandboxErrors.SESSIONS_FULL({ limit: settings.most });
+    open.set(session.id, session);
     await sandboxOf(session);
     tellNew(session);
   } catch (error) {
-    open.delete(session.id);
+    forget(parts, session);
     throw error;
   }
   return factsOf(session);
+}
+
+/** Throws NETWORK_REFUSED, and SESSIONS_FULL when no more can have a network. */
+async function networkOf({ network, settings }: SessionParts, wish: NetworkWish): Promise<Session['network']> {
+  const [reach, env] = await Promise.all([network.reach(wish), network.env()]);
+  const client = network.enter();
+  if (client === undefined) throw sandboxErrors.SESSIONS_FULL({ limit: settings.most });
+  return { wayOut: { client, reach }, env };
+}
+
+function forget({ open, network }: SessionParts, session: Session): void {
+  open.delete(session.id);
+  if (session.network !== null) network.leave(session.network.wayOut.client);
 }
 
 async function kill(session: Session): Promise<boolean> {
@@ -76,7 +98,8 @@ async function kill(session: Session): Promise<boolean> {
   return true;
 }
 
-async function close({ open }: SessionParts, session: Session): Promise<void> {
-  open.delete(session.id);
+async function close(parts: SessionParts, session: Session): Promise<void> {
+  if (!parts.open.delete(session.id)) return;
   await session.kept.close();
+  forget(parts, session);
 }

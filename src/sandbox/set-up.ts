@@ -38,10 +38,10 @@ async function contentOf(files: WorkspaceFiles, file: string): Promise<Buffer | 
 }
 
 /** What to do about a set-up that has failed, for its stderr. */
-export function noteOnSetUp({ hasNetwork }: Pick<Session, 'hasNetwork'>, setup: string, { code }: SandboxEnd): string {
+export function noteOnSetUp({ network }: Pick<Session, 'network'>, setup: string, { code }: SandboxEnd): string {
   const why = code === null ? 'was ended' : `ended with exit status ${code}`;
   const offline =
     'This session has no network: open one with "network": true, upload what the set-up would fetch, or name a command.';
   const online = 'This session reaches only the hosts that the server allows.';
-  return `\nThe set-up "${setup}" ${why}, and so the default command did not run. ${hasNetwork ? online : offline}\n`;
+  return `\nThe set-up "${setup}" ${why}, and so the default command did not run. ${network === null ? offline : online}\n`;
 }

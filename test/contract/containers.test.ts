@@ -210,7 +210,7 @@ describe.skipIf(docker.why !== '')(`an owner that is no run${whySkipped}`, () =>
     copyFileSync(file, path.join(server.owner.leaseFolder, AUTHORITY));
     const ask = async (): Promise<void> => {
       const { container, log } = await server.run(`exec node -e '${CLIENT}' /v1/models http://${host}/v1/models`, {
-        firstLine: async ({ modelToken }) => JSON.stringify(egressPreamble(1, modelToken ?? '', 'model')),
+        firstLine: async ({ modelToken }) => JSON.stringify(egressPreamble(1, modelToken ?? '', { way: 'model' })),
       });
       await server.containers.wait(container);
       expect(printed(log)).toMatch(/^\/v1\/models 200 from the host\nhttp:\S+ 400 \n$/);

@@ -11,6 +11,7 @@ import type {
   FileContent,
   IDEFile,
   IRunnerClient,
+  SessionOptions,
   WorkspaceEntry,
 } from '../../src/client/index.ts';
 import type * as bodies from '../../src/http/bodies.ts';
@@ -111,6 +112,9 @@ it('the client has the types of the server, and needs nothing of Node', () => {
   expectTypeOf<z.infer<typeof bodies.execResult>>().toExtend<ExecResult>();
   expectTypeOf<z.infer<typeof bodies.execEnd>>().toExtend<ExecEnd>();
   expectTypeOf<keyof ExecRequest>().toEqualTypeOf<keyof z.infer<typeof bodies.exec>>();
+  expectTypeOf<keyof SessionOptions>().toEqualTypeOf<
+    Exclude<keyof z.infer<typeof bodies.newSession>, 'project_id' | 'runtime_type'>
+  >();
   expectTypeOf<keyof IDEFile>().toEqualTypeOf<keyof Omit<z.infer<typeof bodies.upload>['files'][number], 'sha256'>>();
   expectTypeOf<z.infer<typeof bodies.fileList>['files'][number]>().toExtend<WorkspaceEntry>();
   expectTypeOf<z.infer<typeof bodies.fileContent>>().toExtend<FileContent>();

@@ -51,7 +51,8 @@ export function textOfRefusal(line: string): string {
 }
 
 export const KEY = 'made-up-key';
-const tokenOf = (worker: number, way?: EgressWay): string => keyedDigest(KEY, egressIdentity(worker, way));
+const tokenOf = (worker: number, way?: EgressWay): string =>
+  keyedDigest(KEY, egressIdentity(worker, way === undefined ? {} : { way }));
 /** What the door of that worker says first. */
 export const preambleOf = (worker: number): string => egressPreamble(worker, tokenOf(worker));
 

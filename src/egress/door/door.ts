@@ -22,6 +22,8 @@ export interface EgressDoorOptions {
   readonly token: string;
   /** Without it to the hosts of the allowlist. */
   readonly way?: EgressWay;
+  /** Only these hosts of the allowlist, as the token has them. */
+  readonly reach?: string | undefined;
   readonly waitMs?: number;
 }
 
@@ -55,7 +57,7 @@ export async function openEgressDoor(options: EgressDoorOptions) {
 }
 
 async function passOn(client: Socket, options: EgressDoorOptions, keep: (socket: Socket) => void): Promise<void> {
-  const { socket, worker, token, way, waitMs = WAIT_MS } = options;
+  const { socket, worker, token, way, reach, waitMs = WAIT_MS } = options;
   const deadline = systemClock.monotonic() + waitMs;
   for (;;) {
     const proxy = await connect(socket);
@@ -65,7 +67,7 @@ async function passOn(client: Socket, options: EgressDoorOptions, keep: (socket:
     }
     if (!(proxy instanceof Error)) {
       keep(proxy);
-      proxy.write(egressPreamble(worker, token, way));
+      proxy.write(egressPreamble(worker, token, { ...(way === undefined ? {} : { way }), reach }));
       joinSockets(client, proxy, IDLE_MS);
       return;
     }

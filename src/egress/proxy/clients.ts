@@ -14,6 +14,8 @@ import type { Target } from '../target/index.ts';
 export interface Client {
   readonly worker: number;
   readonly way: EgressWay;
+  /** The only hosts of the allowlist that it may reach. */
+  readonly reach: string | undefined;
   /** Its worker has too many connections: it is answered with that reason only. */
   readonly isOverLimit: boolean;
   /** Its request has no answer yet. */
@@ -88,12 +90,12 @@ function takeParser(server: Server): (socket: Socket) => void {
   return (socket) => parse.call(server, socket);
 }
 
-function newClient({ worker, way }: EgressClaim, isOverLimit: boolean): Client {
-  return { worker, way, isOverLimit, busy: false, refused: false, free: false, tunnel: undefined };
+function newClient({ worker, way, reach }: EgressClaim, isOverLimit: boolean): Client {
+  return { worker, way, reach, isOverLimit, busy: false, refused: false, free: false, tunnel: undefined };
 }
 
 /** A task may claim any number, and does not know the token. */
-function isProven(key: string, { worker, way, token }: EgressClaim): boolean {
-  const wanted = keyedDigest(key, egressIdentity(worker, way));
+function isProven(key: string, { worker, way, reach, token }: EgressClaim): boolean {
+  const wanted = keyedDigest(key, egressIdentity(worker, { way, reach }));
   return wanted.length === token.length && timingSafeEqual(Buffer.from(wanted), Buffer.from(token));
 }

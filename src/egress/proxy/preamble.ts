@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { EgressClaim } from '../../protocol/index.ts';
-import { readEgressPreamble } from '../../protocol/index.ts';
+import { LONGEST_PREAMBLE, readEgressPreamble } from '../../protocol/index.ts';
 import { startTimer } from '../../lib/index.ts';
 
 /**
@@ -17,7 +17,7 @@ export function awaitPreamble(
   const stop = (): void => timer.cancel();
   const take = (chunk: Buffer): void => {
     seen = Buffer.concat([seen, chunk]);
-    const preamble = readEgressPreamble(seen.subarray(0, 128).toString('latin1'));
+    const preamble = readEgressPreamble(seen.subarray(0, LONGEST_PREAMBLE).toString('latin1'));
     if (preamble === undefined) return;
     if (preamble === null) return void socket.destroy();
     stop();

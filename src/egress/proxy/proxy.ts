@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { reasonOf } from '../../lib/index.ts';
+import { isInReach } from '../../protocol/index.ts';
 import type { EgressRule } from '../../protocol/index.ts';
 import { admit } from './admission.ts';
 import type { Resolve } from './admission.ts';
@@ -182,7 +183,7 @@ async function reach(proxy: Proxy, client: Client, target: Target): Promise<{ up
   if (client.isOverLimit)
     return { denial: { reason: 'too-many-connections', target, detail: String(limits.perWorker) } };
   const model = client.way === 'model' ? options.model : undefined;
-  const rules = model?.rules ?? options.rules;
+  const rules = model?.rules ?? (isInReach(client.reach, target.host, target.port) ? options.rules : []);
   const admission = await proxy.lookUp(client.worker, () => admit(rules, target, options.resolve));
   if ('denial' in admission) return admission;
   proxy.clients.letThrough(client);

@@ -21,16 +21,18 @@ export interface EgressWishes {
   readonly env: Environment;
   /** Its .npmrc may name registries. */
   readonly repository: string;
+  /** The setting that the list is in. */
+  readonly setting?: string;
 }
 
 /** Pure. One text for each entry that cannot be read. */
-export function allowlistProblems(allow: readonly string[]): string[] {
-  return parseAllowlist(allow).problems.map((problem) => `workers.container.allow: ${problem}`);
+export function allowlistProblems(allow: readonly string[], setting = 'workers.container.allow'): string[] {
+  return parseAllowlist(allow).problems.map((problem) => `${setting}: ${problem}`);
 }
 
 /** What workers may reach: the user's list, the registries of the user's npm when npm is listed, and the model server that is set. */
-export async function egressRules({ allow, env, repository }: EgressWishes): Promise<EgressRules> {
-  const problems = allowlistProblems(allow);
+export async function egressRules({ allow, env, repository, setting }: EgressWishes): Promise<EgressRules> {
+  const problems = allowlistProblems(allow, setting);
   if (problems.length > 0) throw configErrors.CONFIG_INVALID({ file: '.mahabharatha/config.yaml', problems });
   const list = parseAllowlist(allow);
   const npm: NpmHosts = list.npm ? await readNpmHosts(env, repository) : { registries: [], project: [], warnings: [] };

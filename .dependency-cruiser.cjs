@@ -57,6 +57,7 @@ const VENDOR = {
   commander: 'cli/',
   fastify: 'http/',
   ws: 'http/',
+  pino: 'http/',
   listr2: 'cli/render/',
 };
 

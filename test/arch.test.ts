@@ -66,6 +66,7 @@ const PLANTED: readonly Planted[] = [
   ['the CLI past its door', 'src/project/planted.ts', "import '../cli/program.ts';", 'door/cli'],
   ['a file that is not there', 'src/git/planted.ts', "import './no-such-file.ts';", 'resolvable'],
   ['the HTTP server in sandboxes', 'src/sandbox/planted.ts', "import 'fastify';", 'vendor/fastify'],
+  ['the log of the server in sandboxes', 'src/sandbox/planted.ts', "import 'pino';", 'vendor/pino'],
   ['web sockets in sandboxes', 'src/sandbox/planted.ts', "import 'ws';", 'vendor/ws'],
   ['the parser of command lines in the project', 'src/project/planted.ts', "import 'commander';", 'vendor/commander'],
   ['one server in the other', 'src/http/planted.ts', "import '../mcp/planted.ts';", 'rank/http'],

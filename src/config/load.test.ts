@@ -55,6 +55,7 @@ const DEFAULTS: Config = {
     host: '127.0.0.1',
     port: 8000,
     cors: ['http://localhost:3000'],
+    log_level: 'info',
     limits: {
       sessions: 32,
       idle: 1_800_000,

@@ -9,6 +9,10 @@ export const serve = z.strictObject({
     .array(z.string().regex(/^https?:\/\/[^/]+$/, 'expected an origin such as "http://localhost:3000"'))
     .default(['http://localhost:3000'])
     .describe('Origins of pages that may ask the server.'),
+  log_level: z
+    .enum(['debug', 'info', 'warn', 'error'])
+    .default('info')
+    .describe('What is logged: "info" has containers, sessions and executions, "debug" each request as well.'),
   limits: z
     .strictObject({
       sessions: z.int().min(1).max(1000).default(32).describe('Open at a time.'),

@@ -7,14 +7,18 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/index.ts';
 import type { Engine, Labels } from '../engines/index.ts';
 import { heldFolders, randomId, startTimer, stateHome, systemCode } from '../lib/index.ts';
-import type { AppError, Environment, HeldFolder } from '../lib/index.ts';
+import type { Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
 import { createRunners, createSessions, fetchRuntimes, imageFetcher, runtimeVolume } from '../sandbox/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
+import type { ServerLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import { openNetwork } from './open-network.ts';
 import { runtimesOf, sessionSettings } from './session-settings.ts';
 import { createSurface } from './surface.ts';
+import { watchedContainers, watchedRunners, watchedSessions } from './watched.ts';
 
 const MB = 1024 ** 2;
 /** How often idle ones are looked for. */
@@ -49,7 +53,7 @@ interface ServerRequest {
   readonly onProblem: (error: Error) => void;
   /** A line of the progress of fetching this image. */
   readonly onPull: (image: string, line: string) => void;
-  readonly onFault: (error: AppError) => void;
+  readonly log: ServerLog;
   /** Calls the start off. */
   readonly signal: AbortSignal;
 }
@@ -73,8 +77,10 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
     for (const step of closing.splice(0).toReversed()) await step();
   };
   try {
-    const { sessions, runners } = await openSandboxes(request, own, closing);
-    const server = createSurface(request, { sessions, runners, timeoutMs: PROGRAM.timeoutMs });
+    const metrics = createMetrics();
+    closing.push(async () => metrics.close());
+    const sandboxes = await openSandboxes(request, { own, metrics }, closing);
+    const server = createSurface(request, { ...sandboxes, metrics, timeoutMs: PROGRAM.timeoutMs });
     closing.push(() => server.close());
     const address = await listen(server, settings);
     return { address, close };
@@ -85,8 +91,8 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
 }
 
 async function openSandboxes(
-  { engine, env, settings, runtimeImage, onNote, onPull, onProblem, signal }: ServerRequest,
-  own: HeldFolder,
+  { engine, env, settings, runtimeImage, onNote, onPull, onProblem, signal, log }: ServerRequest,
+  { own, metrics }: { readonly own: HeldFolder; readonly metrics: Metrics },
   closing: (() => Promise<unknown>)[],
 ): Promise<{ readonly sessions: Sessions; readonly runners: Runners }> {
   const owner: Owner = {
@@ -100,12 +106,14 @@ async function openSandboxes(
   const startSweeper = sweeperStarter(sweeper);
   const asked = { allow: settings.network.allow, env, owner, image: runtimeImage.id, onNote };
   const network = openNetwork(asked, closing);
-  const containers = createContainers({ engine, egress: network.egress, volumes: [], startSweeper });
+  const made = createContainers({ engine, egress: network.egress, volumes: [], startSweeper });
+  const containers = watchedContainers(made, log);
   closing.push(() => containers.sweep(owner.id));
   const runtime = await runtimeVolume(engine, runtimeImage);
   const home = { engine, owner, containers, runtime };
-  const sessions = createSessions(home, network, sessionSettings(settings));
-  const runners = createRunners(home, { ...PROGRAM, languages: settings.languages });
+  const watch = { log, metrics };
+  const sessions = watchedSessions(createSessions(home, network, sessionSettings(settings)), watch);
+  const runners = watchedRunners(createRunners(home, { ...PROGRAM, languages: settings.languages }), watch);
   closing.push(sessions.closeAll, runners.closeAll);
   const fetch = imageFetcher(engine, { onLine: onPull, signal });
   const problems = await Promise.all([runners.boot(fetch), fetchRuntimes(fetch, runtimesOf(settings))]);

@@ -34,8 +34,9 @@ export function openApi(routes: readonly Route[], version: string): Record<strin
   };
 }
 
-function operation({ method, path, summary, body, query, answer, status = 200, streams = [], refusals = {} }: Route) {
-  const content = { 'application/json': { schema: schemaOf(answer) } };
+function operation({ method, path, summary, body, query, answer, status = 200, ...more }: Route) {
+  const { media = 'application/json', streams = [], refusals = {} } = more;
+  const content = { [media]: { schema: schemaOf(answer) } };
   const streamed = Object.fromEntries(streams.map((type) => [type, { schema: { type: 'string' } }]));
   const refused = { $ref: '#/components/schemas/Refusal' };
   const others = Object.entries({ ...COMMON, ...refusals }).map(([code, description]) => [

@@ -18,6 +18,8 @@ export interface Route {
   readonly isUnlimited?: boolean;
   /** What an answer has in addition when the server or the engine is at fault. */
   readonly onFault?: Readonly<Record<string, unknown>>;
+  /** Of a success, when it is not JSON. */
+  readonly media?: string;
   /** Other ways to answer, by media type. */
   readonly streams?: readonly string[];
   /** The code names of the errors that it may answer with, beside those of every endpoint, by status. */

@@ -19,6 +19,7 @@ const HELLO = route({
 });
 
 const admission = { check: () => undefined, checkRate: () => undefined };
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const faults: string[] = [];
 const serverWith = (tokens: ReadonlyMap<string, string> | null) =>
   createServer({
@@ -26,7 +27,7 @@ const serverWith = (tokens: ReadonlyMap<string, string> | null) =>
     guarding: { tokens, origins: [], names: tokens === null ? 'local' : 'any' },
     admission,
     version: '1.2.3',
-    onFault: ({ code }) => faults.push(code),
+    log: { ...silent, error: (_, facts) => faults.push(String(facts?.['code'])) },
   });
 
 const TOKENS = new Map([['right-token-of-anna', 'anna']]);

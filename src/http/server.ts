@@ -1,11 +1,11 @@
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import type { z } from 'zod';
-import type { AppError } from '../lib/index.ts';
 import type { Admission } from './admission.ts';
 import { httpErrors } from './errors.ts';
 import { checkRequest } from './guard.ts';
 import type { Guarding } from './guard.ts';
+import type { ServerLog } from './log.ts';
 import { openApi } from './openapi.ts';
 import { refusalOf } from './refusal.ts';
 import { STREAMED } from './route.ts';
@@ -38,17 +38,16 @@ interface ServerWishes {
   readonly guarding: Guarding;
   readonly admission: Pick<Admission, 'check' | 'checkRate'>;
   readonly version: string;
-  /** What is wrong with the server or the engine, for its log. */
-  readonly onFault: (error: AppError) => void;
+  readonly log: ServerLog;
 }
 
 /** Answers with what the routes say: each request is checked against their schemas. */
-export function createServer({ routes, guarding, admission, version, onFault }: ServerWishes): FastifyInstance {
+export function createServer({ routes, guarding, admission, version, log }: ServerWishes): FastifyInstance {
   const server = fastify(OPTIONS);
   server.decorateRequest('user', '');
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { error: known, status, headers, body } = refusalOf(error);
-    if (status >= 500 && !reply.raw.destroyed) onFault(known);
+    if (status >= 500 && !reply.raw.destroyed) log.error('fault', { code: known.code, message: known.message });
     const { onFault: facts } = configOf(request);
     return reply
       .status(status)
@@ -61,6 +60,18 @@ export function createServer({ routes, guarding, admission, version, onFault }: 
       .status(404)
       .send({ detail: `There is no ${request.method} ${request.url.slice(0, 200)}.`, code: 'NOT_FOUND' }),
   );
+  letIn(server, { guarding, admission, log });
+  for (const route of routes) add(server, route);
+  const description = openApi(routes, version);
+  server.get('/openapi.json', () => description);
+  return server;
+}
+
+/** Who asks for what is known before a route sees it. */
+function letIn(
+  server: FastifyInstance,
+  { guarding, admission, log }: Pick<ServerWishes, 'guarding' | 'admission' | 'log'>,
+): void {
   server.addHook('onRequest', async (request, reply) => {
     void reply.header('x-content-type-options', 'nosniff');
     answerPages(request, reply, guarding.origins);
@@ -74,10 +85,15 @@ export function createServer({ routes, guarding, admission, version, onFault }: 
     const { id } = (request.params ?? {}) as { readonly id?: string };
     admission.check({ user, session: id, body });
   });
-  for (const route of routes) add(server, route);
-  const description = openApi(routes, version);
-  server.get('/openapi.json', () => description);
-  return server;
+  server.addHook('onResponse', async ({ method, user, routeOptions }, { statusCode, elapsedTime }) =>
+    log.debug('answered', {
+      method,
+      route: routeOptions.url ?? 'none',
+      status: statusCode,
+      user,
+      ms: Math.round(elapsedTime),
+    }),
+  );
 }
 
 type RouteConfig = Pick<Route, 'onFault' | 'isUnlimited'>;

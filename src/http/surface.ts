@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/index.ts';
-import type { AppError } from '../lib/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
 import { createAdmission } from './admission.ts';
 import { execSocket, execSocketRoute } from './exec-socket.ts';
 import { isOfThisMachine } from './guard.ts';
 import type { Guarding } from './guard.ts';
 import { healthRoute } from './health-route.ts';
+import type { ServerLog } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { metricsRoute } from './metrics-route.ts';
 import { runnerRoutes } from './runner-routes.ts';
 import { createServer } from './server.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -17,29 +19,33 @@ interface SurfaceRequest {
   /** Users by token; null: every request is answered. */
   readonly tokens: ReadonlyMap<string, string> | null;
   readonly version: string;
-  readonly onFault: (error: AppError) => void;
+  readonly log: ServerLog;
 }
 
 interface Behind {
   readonly sessions: Sessions;
   readonly runners: Runners;
+  readonly metrics: Metrics;
   /** Of a program of a language. */
   readonly timeoutMs: number;
 }
 
 /** All that can be asked of a server. */
-export function createSurface(request: SurfaceRequest, { sessions, runners, timeoutMs }: Behind): FastifyInstance {
-  const { settings, version, onFault } = request;
+export function createSurface(request: SurfaceRequest, behind: Behind): FastifyInstance {
+  const { settings, version, log } = request;
+  const { sessions, runners, metrics, timeoutMs } = behind;
   const { limits } = settings;
   const guarding = guardingOf(request);
   const admission = createAdmission(sessions, { user: limits.user_requests, project: limits.project_requests });
   const routes = [
     healthRoute(sessions, runners),
+    metricsRoute(sessions, runners, metrics),
     ...runnerRoutes(runners, timeoutMs),
     ...sessionRoutes(sessions, admission),
     execSocketRoute(),
   ];
-  const server = createServer({ routes, guarding, admission, version, onFault });
+  const server = createServer({ routes, guarding, admission, version, log });
+  server.addHook('onResponse', async (_, { statusCode }) => metrics.answered(statusCode));
   addSocketRoute(server, guarding, execSocket(sessions, admission));
   return server;
 }

@@ -5,6 +5,7 @@ import { createServer } from './server.ts';
 import { addSocketRoute } from './web-socket.ts';
 
 const admission = { check: () => undefined, checkRate: () => undefined };
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const TOKEN = 'right/token=of anna'.replaceAll(' ', '+');
 let close: (() => Promise<void>) | undefined;
 afterEach(async () => {
@@ -15,7 +16,7 @@ afterEach(async () => {
 /** A server whose sockets greet the user. */
 async function listening(): Promise<string> {
   const guarding = { tokens: new Map([[TOKEN, 'anna']]), origins: [], names: 'any' as const };
-  const server = createServer({ routes: [], guarding, admission, version: '1', onFault: () => undefined });
+  const server = createServer({ routes: [], guarding, admission, version: '1', log: silent });
   addSocketRoute(server, guarding, {
     path: /^\/hello\/(\w+)$/,
     open: (user, part) => (line) => void line.send({ user, part }),

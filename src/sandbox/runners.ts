@@ -88,6 +88,11 @@ export function createRunners(home: SandboxHome, settings: RunnerSettings) {
       );
       return Object.fromEntries(await Promise.all(all));
     },
+    /** How many programs of each language run, and how many wait. */
+    load: (): Record<string, { running: number; waiting: number }> =>
+      Object.fromEntries(
+        [...parts.runners.values()].map(({ name, running, waiting }) => [name, { running, waiting: waiting.length }]),
+      ),
     /** Ends the containers that had no request for too long. */
     expire: async (): Promise<void> => {
       const idle = [...parts.runners.values()].filter(

@@ -3,7 +3,7 @@ import { loadConfig } from '../../config/index.ts';
 import type { Config } from '../../config/index.ts';
 import { findEngine } from '../../engines/index.ts';
 import type { Engine } from '../../engines/index.ts';
-import { httpErrors, isOfThisMachine, openServer, readTokens } from '../../http/index.ts';
+import { httpErrors, isOfThisMachine, openLog, openServer, readTokens } from '../../http/index.ts';
 import { findSandboxImage } from '../../images/index.ts';
 import { asAppError, libErrors, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
 import { configOf, imageRequest, makeImages, projectIfAny, readSettings } from '../../project/index.ts';
@@ -32,7 +32,7 @@ export async function serveRequests(input: Input, context: CliContext): Promise<
     signal: context.interrupted,
     onNote: (note) => context.err(line`${note}\n`),
     ...starting(input.json, context),
-    onFault: (error) => context.err(line`${error.code}: ${error.message}\n`),
+    log: openLog(settings.log_level, logTarget(context)),
   });
   context.onForce(server.close);
   context.out(
@@ -43,6 +43,18 @@ export async function serveRequests(input: Input, context: CliContext): Promise<
   await interrupted(context.interrupted);
   await server.close();
   return 0;
+}
+
+/** Lines for people at a terminal, and JSON for programs. */
+function logTarget({ streams, err }: CliContext): Parameters<typeof openLog>[1] {
+  if (!streams.stderr.isTTY) return streams.stderr;
+  return {
+    write: (text) => {
+      const { time, level, event, ...facts } = JSON.parse(text) as Record<string, unknown>;
+      const told = Object.entries(facts).map(([name, value]) => `${name}=${String(value)}`);
+      err(line`${String(time).slice(11, 19)} ${String(level)} ${[event, ...told].join(' ')}\n`);
+    },
+  };
 }
 
 /** What is said while the server starts. */

@@ -11,6 +11,8 @@ import { sandboxErrors } from './errors.ts';
 /** For the agent's own threads: they count among the processes of the container. */
 const AGENT_PROCESSES = 16;
 const OWN_BYTES = 1024 ** 2;
+/** As much as engines give. */
+const SHARED_BYTES = 64 * 1024 ** 2;
 const READY_MS = 60_000;
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin';
 /** How often a container is looked at while a program runs in it. */
@@ -170,6 +172,8 @@ function containerWish({ owner, runtime }: SandboxHome, wish: SandboxWish, upkee
       tmpfs(SANDBOX.workspace, 0o755, { bytes: limits.diskBytes, ...own }),
       tmpfs(SANDBOX.home, 0o700, { bytes: limits.diskBytes, ...own }),
       tmpfs(SANDBOX.tmp, 0o1777, { bytes: limits.diskBytes, uid: 0, gid: 0 }),
+      // In place of the engine's, in which there may be any number of files.
+      tmpfs('/dev/shm', 0o1777, { bytes: SHARED_BYTES, uid: 0, gid: 0 }),
     ],
     network: 'none',
     client: wish.wayOut?.client ?? null,

@@ -95,7 +95,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
       VolumesFrom: null,
       GroupAdd: null,
       LogConfig: { Type: 'json-file', Config: { 'max-size': '2000000', 'max-file': '2' } },
-      Tmpfs: { '/tmp': 'rw,exec,nosuid,nodev,size=16777216,mode=700,uid=4711,gid=4712' },
+      Tmpfs: { '/tmp': 'rw,exec,nosuid,nodev,size=16777216,mode=700,nr_inodes=8192,uid=4711,gid=4712' },
     });
     expect({ devices: [], ports: {}, ...leftOpen(HostConfig) }).toEqual({ devices: [], ports: {} });
     // The engine lists them in no order.

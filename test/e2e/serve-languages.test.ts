@@ -123,10 +123,18 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     ['forks without end', ':(){ :|:& };:'],
     ['takes all memory', 'head -c 400m /dev/zero | tail -c 400m | wc -c'],
     ['fills the disk', 'head -c 300m /dev/zero > /tmp/big'],
+    // Faster than a shell: as many empty files as there may be, in both places.
+    [
+      'fills the disk with names',
+      `node -e 'for (const top of ["/tmp", "/dev/shm"]) try { for (let n = 0; n < 1e7; n++) fs.closeSync(fs.openSync(top + "/" + n, "w")) } catch (error) { console.log(error.code) }'`,
+      'ENOSPC\nENOSPC\n',
+    ],
     ['prints without end', 'timeout 1 yes'],
     ['kills everything', 'kill -9 -1'],
-  ])('is as before after a program that %s', async (_, code) => {
-    await run('shell', code);
+  ])('is as before after a program that %s', async (_, code, printed = expect.any(String)) => {
+    const before = containers();
+    expect(await run('shell', code)).toMatchObject({ stdout: printed });
+    expect(containers()).toEqual(before);
     expect(await run('shell', 'echo canary')).toMatchObject({ stdout: 'canary\n', exit_code: 0 });
   });
 

@@ -84,8 +84,8 @@ it('the body of a request to create a container', () => {
       NanoCpus: 1_500_000_000,
       LogConfig: { Type: 'json-file', Config: { 'max-size': '5000001', 'max-file': '2' } },
       Tmpfs: {
-        '/tmp': 'rw,exec,nosuid,nodev,size=1048576,mode=1777,uid=1000,gid=1001',
-        '/run/secrets': 'rw,noexec,nosuid,nodev,size=4096,mode=700,uid=1000,gid=1001',
+        '/tmp': 'rw,exec,nosuid,nodev,size=1048576,mode=1777,nr_inodes=1024,uid=1000,gid=1001',
+        '/run/secrets': 'rw,noexec,nosuid,nodev,size=4096,mode=700,nr_inodes=1024,uid=1000,gid=1001',
       },
       Mounts: [
         TERMINALS,

@@ -106,9 +106,14 @@ function toLogConfig(bytes: number | null) {
   return { Type: 'json-file', Config: { 'max-size': String(Math.ceil(bytes / 2)), 'max-file': '2' } };
 }
 
+/** Empty files count for no bytes of a folder in memory, and take memory: without a limit they use up the container's. */
+const BYTES_PER_NAME = 2048;
+const FEWEST_NAMES = 1024;
+
 function toTmpfs({ target, bytes, mode, uid, gid, exec }: Mount & { kind: 'tmpfs' }): [string, string] {
   const options = [exec ? 'exec' : 'noexec', 'nosuid', 'nodev', `size=${bytes}`, `mode=${mode.toString(8)}`];
-  return [target, ['rw', ...options, `uid=${uid}`, `gid=${gid}`].join(',')];
+  const names = Math.max(FEWEST_NAMES, Math.floor(bytes / BYTES_PER_NAME));
+  return [target, ['rw', ...options, `nr_inodes=${names}`, `uid=${uid}`, `gid=${gid}`].join(',')];
 }
 
 /** As `Mounts`, since with `Binds` the engine creates a missing source, as root. */

@@ -41,7 +41,8 @@ export function checkUpgrade(request: IncomingMessage, guarding: Guarding): stri
 export const protocolsOf = ({ headers }: IncomingMessage): readonly string[] =>
   (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
 
-function checkSender({ headers, rawHeaders }: IncomingMessage, { origins, names }: Guarding): void {
+/** Throws when no request from there is to be answered, whoever asks. */
+export function checkSender({ headers, rawHeaders }: IncomingMessage, { origins, names }: Guarding): void {
   const host = headers.host ?? '';
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
   // A page of any site can make a browser ask this machine; by a name of its own it would even be let read the answer.

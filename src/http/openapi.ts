@@ -21,7 +21,7 @@ export function openApi(routes: readonly Route[], version: string): Record<strin
     info: {
       title: 'Mahabharatha',
       version,
-      description: 'Runs commands in locked-down containers.',
+      description: 'Runs commands and programs in locked-down containers.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -36,7 +36,7 @@ export function openApi(routes: readonly Route[], version: string): Record<strin
 
 function operation({ method, path, summary, body, query, answer, status = 200, ...more }: Route) {
   const { media = 'application/json', streams = [], refusals = {} } = more;
-  const content = { [media]: { schema: schemaOf(answer) } };
+  const content = { [media]: { schema: schemaOf(answer, 'output') } };
   const streamed = Object.fromEntries(streams.map((type) => [type, { schema: { type: 'string' } }]));
   const refused = { $ref: '#/components/schemas/Refusal' };
   const others = Object.entries({ ...COMMON, ...refusals }).map(([code, description]) => [
@@ -72,6 +72,7 @@ function parameter(place: 'path' | 'query', name: string, schema: unknown, requi
   return { in: place, name, required, schema };
 }
 
-function schemaOf(schema: z.ZodType): unknown {
-  return { ...z.toJSONSchema(schema, { io: 'input' }), $schema: undefined };
+/** What is sent may have more than is described, what is answered has not. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): unknown {
+  return { ...z.toJSONSchema(schema, { io }), $schema: undefined };
 }

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, Fasti
 import type { z } from 'zod';
 import type { Admission } from './admission.ts';
 import { httpErrors } from './errors.ts';
-import { checkRequest } from './guard.ts';
+import { checkRequest, checkSender } from './guard.ts';
 import type { Guarding } from './guard.ts';
 import type { ServerLog } from './log.ts';
 import { openApi } from './openapi.ts';
@@ -77,8 +77,10 @@ function letIn(
     answerPages(request, reply, guarding.origins);
     // A browser asks before it sends a page's request, without a token.
     if (request.method === 'OPTIONS') return reply.status(204).send();
+    const { isForEveryone, isUnlimited } = configOf(request);
+    if (isForEveryone === true) return checkSender(request.raw, guarding);
     request.user = checkRequest(request.raw, guarding);
-    if (configOf(request).isUnlimited !== true) admission.checkRate(request.user);
+    if (isUnlimited !== true) admission.checkRate(request.user);
   });
   server.addHook('preHandler', async (request) => {
     const { user, body } = request;
@@ -96,7 +98,10 @@ function letIn(
   );
 }
 
-type RouteConfig = Pick<Route, 'onFault' | 'isUnlimited'>;
+type RouteConfig = Pick<Route, 'onFault' | 'isUnlimited'> & {
+  /** Asked by browsers, without a token. */
+  readonly isForEveryone?: true;
+};
 
 const configOf = (request: FastifyRequest): RouteConfig => request.routeOptions.config as RouteConfig;
 
@@ -118,7 +123,7 @@ function add(server: FastifyInstance, { method, path, body, query, status = 200,
     method,
     url: path,
     ...(bodyBytes === undefined ? {} : { bodyLimit: bodyBytes }),
-    config: { onFault, isUnlimited } satisfies Record<keyof RouteConfig, unknown>,
+    config: { onFault, isUnlimited },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const answer = await handle({
         params: request.params as Record<string, string>,

@@ -9,6 +9,7 @@ import { healthRoute } from './health-route.ts';
 import type { ServerLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { metricsRoute } from './metrics-route.ts';
+import { addPages } from './pages.ts';
 import { runnerRoutes } from './runner-routes.ts';
 import { createServer } from './server.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -46,6 +47,7 @@ export function createSurface(request: SurfaceRequest, behind: Behind): FastifyI
   ];
   const server = createServer({ routes, guarding, admission, version, log });
   server.addHook('onResponse', async (_, { statusCode }) => metrics.answered(statusCode));
+  addPages(server, routes, version);
   addSocketRoute(server, guarding, execSocket(sessions, admission));
   return server;
 }

@@ -46,7 +46,7 @@ export const SANDBOX_IMAGE: PackageImage = {
   title: 'sandbox image',
   latest: 'mahabharatha-sandbox:latest',
   dockerfile: 'docker/sandbox.Dockerfile',
-  scripts: ['docker/sandbox/prelude.sh'],
+  scripts: ['prelude.sh', 'fork-server.py', 'fork-server.rb'].map((name) => `docker/sandbox/${name}`),
   programs: programsOf('sandbox-agent', 'egress'),
   isForWorkers: false,
 };

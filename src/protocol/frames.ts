@@ -13,6 +13,8 @@ export const FRAME = {
   call: 4,
   /** To the agent: open the way to the egress proxy (JSON). */
   door: 5,
+  /** To the agent: start a fork server (JSON). The answer comes when it is ready, or cannot be. */
+  prepare: 6,
   /** From the agent: it is ready (JSON). */
   ready: 16,
   /** From the agent: the program has begun. */

@@ -63,5 +63,15 @@ export type {
 } from './status.ts';
 export { createFrameReader, encodeCredit, encodeFrame, encodeJson, FRAME } from './frames.ts';
 export type { Frame, FrameKind } from './frames.ts';
-export { fileAnswer, SANDBOX, SANDBOX_MARK, sandboxEnd } from './sandbox.ts';
-export type { DoorWish, FileAnswer, FileCall, FileEntry, MatchedFile, SandboxEnd, StartWish } from './sandbox.ts';
+export { fileAnswer, forkServerAnswer, SANDBOX, SANDBOX_MARK, sandboxEnd } from './sandbox.ts';
+export type {
+  DoorWish,
+  FileAnswer,
+  FileCall,
+  FileEntry,
+  ForkServerWish,
+  ForkWish,
+  MatchedFile,
+  SandboxEnd,
+  StartWish,
+} from './sandbox.ts';

@@ -14,9 +14,33 @@ export const SANDBOX = {
 /** Set for the agent alone: without it, it does not start. */
 export const SANDBOX_MARK = 'MAHABHARATHA_SANDBOX';
 
+/** An interpreter that stays and forks for each program. */
+export interface ForkServerWish {
+  /** The extension of the program in the runtime volume that makes it one. */
+  readonly kind: 'py' | 'rb';
+  /** The interpreter and its options. */
+  readonly program: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  /** A path as long as that of a program. */
+  readonly file: string;
+}
+
+/** A program for a fork server. */
+export interface ForkWish {
+  /** That of its interpreter. */
+  readonly program: readonly string[];
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** Whether a fork server is there. */
+export const forkServerAnswer = z.object({ isReady: z.boolean() });
+
 /** What an agent is asked to run. */
 export interface StartWish {
   readonly argv: readonly [string, ...string[]];
+  /** In place of `argv` while the fork server is there. */
+  readonly fork?: ForkWish | null;
   readonly env: Readonly<Record<string, string>>;
   /** Where it begins, as its user: when that is gone, in `home`. */
   readonly cwd: string;

@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { kill, sleep } from '../lib/index.ts';
+import { readSystemFile } from '../supervise/index.ts';
 
 const ROOT = 0;
 /** A killed process may hang in the kernel. */
@@ -18,17 +20,34 @@ export function asUser<Result>(uid: number, work: () => Result): Result {
 
 /**
  * Signals all processes of this user in one system call: none of them can fork faster than that. It spares pid 1 and this
- * process. False when there is none.
+ * process.
  */
-export function signalAll(uid: number, signal: NodeJS.Signals | 0): boolean {
-  return asUser(uid, () => kill(-1, signal));
+export function signalAll(uid: number, signal: NodeJS.Signals): void {
+  asUser(uid, () => kill(-1, signal));
+}
+
+/** What the kernel says about each process of this user. */
+export function* processesOf(uid: number): Generator<{ readonly pid: string; readonly status: string }> {
+  for (const pid of readdirSync('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    const status = readSystemFile(`/proc/${pid}/status`);
+    if (/^Uid:\t(\d+)/m.exec(status)?.[1] === String(uid)) yield { pid, status };
+  }
+}
+
+/** A process that has ended and waits for its parent does not count. */
+function isAnyLeft(uid: number): boolean {
+  for (const { status } of processesOf(uid)) if (!/^State:\t[ZX]/m.test(status)) return true;
+  return false;
 }
 
 /** Kills all processes of this user. False when one of them is still there after a while. */
 export async function endAll(uid: number): Promise<boolean> {
   const until = performance.now() + GONE_MS;
-  for (let round = 0; signalAll(uid, 'SIGKILL'); round += 1) {
+  // The kernel calls it a success, too, when there are processes of other users alone.
+  for (let round = 0; isAnyLeft(uid); round += 1) {
     if (performance.now() > until) return false;
+    signalAll(uid, 'SIGKILL');
     await sleep(Math.min(round, 20));
   }
   return true;

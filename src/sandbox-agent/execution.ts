@@ -5,7 +5,6 @@ import { encodeFrame, encodeJson, FRAME } from '../protocol/index.ts';
 import type { SandboxEnd, StartWish } from '../protocol/index.ts';
 import { asUser, endAll, signalAll } from './as-user.ts';
 import { clearFolders } from './files.ts';
-import { launch } from './launch.ts';
 import type { Program } from './launch.ts';
 import type { OutputPipes } from './pipes.ts';
 import { measureUser } from './usage.ts';
@@ -14,6 +13,8 @@ import { measureUser } from './usage.ts';
 const CHUNK_BYTES = 64 * 1024;
 /** How long a pipe that another process still has may be silent before its rest is given up. */
 const SILENT_MS = 200;
+/** Between two signals to what is to end. */
+const AGAIN_MS = 100;
 /** A working directory is read from its pipe up to this length. */
 const LONGEST_PATH = 4096;
 
@@ -30,6 +31,7 @@ interface Outlet {
   readonly send: Send;
   /** Processes of the user could not be killed. */
   readonly onStuck: () => void;
+  readonly launch: (wish: StartWish, pipes: OutputPipes) => Program;
   /** Whether no other execution is under way. */
   readonly isAlone: () => boolean;
 }
@@ -39,7 +41,7 @@ export function startExecution(
   id: number,
   wish: StartWish,
   pipes: OutputPipes,
-  { send, onStuck, isAlone }: Outlet,
+  { send, onStuck, launch, isAlone }: Outlet,
 ): Execution {
   const started = performance.now();
   const flow = createFlow(id, wish.credit, pipes, send);
@@ -49,11 +51,11 @@ export function startExecution(
   const folder = watchFolder(child, wish.uid);
   const limits = watchLimits(wish, usage.look);
   const run = async (): Promise<void> => {
-    const left = await leaderEnd(child);
+    const { used: known, ...left } = await child.ended;
     const stopped = limits.close();
     const isClean = await endAll(wish.uid);
     const durationMs = performance.now() - started;
-    const used = usage.end();
+    const used = usage.end(known);
     pipes.release(await flow.drained());
     const cwd = await folder.end();
     if (wish.clears.length > 0) clearFolders(wish.uid, wish.clears);
@@ -78,7 +80,12 @@ function watchLimits({ uid, timeoutMs, graceMs }: StartWish, beforeStop: () => v
     stopped = why;
     beforeStop();
     signalAll(uid, 'SIGTERM');
-    force = startTimer(graceMs, () => signalAll(uid, 'SIGKILL'));
+    // Again and again: a process that has just been forked may not be its user's yet.
+    const end = (): void => {
+      signalAll(uid, 'SIGKILL');
+      force = startTimer(AGAIN_MS, end);
+    };
+    force = startTimer(graceMs, end);
   };
   const limit = timeoutMs === null ? undefined : startTimer(timeoutMs, () => stop('timeout'));
   return {
@@ -91,13 +98,6 @@ function watchLimits({ uid, timeoutMs, graceMs }: StartWish, beforeStop: () => v
       return stopped;
     },
   };
-}
-
-function leaderEnd(child: Program): Promise<Pick<SandboxEnd, 'code' | 'signal' | 'problem'>> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal, problem: null }));
-    child.once('error', (error) => resolve({ code: null, signal: null, problem: error.message }));
-  });
 }
 
 /** Sends output as far as the host takes it. */
@@ -136,7 +136,8 @@ function createFlow(id: number, first: number, { stdout, stderr }: OutputPipes, 
 
 /** The program's working directory: as its shell reports it at its end, or else as it was last seen. */
 function watchFolder(child: Program, uid: number): { end(): Promise<string | null> } {
-  const reports = child.stdio[3] as Socket;
+  const { reports } = child;
+  if (reports === null) return { end: async () => null };
   let report = '';
   let seen: string | null = null;
   reports.on('data', (bytes: Buffer) => (report = (report + bytes.toString('utf8')).slice(-LONGEST_PATH)));

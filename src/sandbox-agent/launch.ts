@@ -1,9 +1,25 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
 import type { StartWish } from '../protocol/index.ts';
 import type { OutputPipes } from './pipes.ts';
 
-export type Program = ChildProcess;
+export interface ProgramEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Why it could not be started. */
+  readonly problem: string | null;
+  /** What it has used, where that is known exactly. */
+  readonly used: { readonly cpuMs: number; readonly peakBytes: number } | null;
+}
+
+/** A program that has been started. */
+export interface Program {
+  /** Undefined as long as it is not known. */
+  readonly pid: number | undefined;
+  /** Where it says its working directory. */
+  readonly reports: Socket | null;
+  readonly ended: Promise<ProgramEnd>;
+}
 
 /** Makes the program the first that the kernel kills when memory runs out, and goes to its folder with its user's rights. */
 const LAUNCH = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
@@ -11,7 +27,7 @@ cd -- "$0" 2> /dev/null || cd -- "$HOME" 2> /dev/null || cd /
 exec "$@"`;
 
 /** Starts a program as its user, with the pipes as its output and a descriptor 3 for its working directory. */
-export function launch({ argv, env, cwd, home, uid, stdin }: StartWish, pipes: OutputPipes): ChildProcess {
+export function launch({ argv, env, cwd, home, uid, stdin }: StartWish, pipes: OutputPipes): Program {
   const child = spawn('/bin/sh', ['-c', LAUNCH, cwd, ...argv], {
     cwd: '/',
     env: { HOME: home, ...env },
@@ -23,5 +39,17 @@ export function launch({ argv, env, cwd, home, uid, stdin }: StartWish, pipes: O
   pipes.handOver();
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(Buffer.from(stdin ?? '', 'base64'));
-  return child;
+  const ended = new Promise<ProgramEnd>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal, problem: null, used: null }));
+    child.once('error', ({ message }) => resolve({ code: null, signal: null, problem: message, used: null }));
+  });
+  return { pid: child.pid, reports: child.stdio[3] as Socket, ended };
+}
+
+/** An interpreter that stays: root like this process, with a descriptor 3 that leads here. */
+export type Interpreter = ReturnType<typeof startInterpreter>;
+
+export function startInterpreter(argv: readonly [string, ...string[]], env: StartWish['env']) {
+  const [command, ...args] = argv;
+  return spawn(command, args, { cwd: '/', env, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
 }

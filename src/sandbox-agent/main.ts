@@ -1,12 +1,17 @@
 import path from 'node:path';
 import { openEgressDoor } from '../egress/door/index.ts';
 import { createFrameReader, EGRESS_SOCKET, encodeJson, FRAME, SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
-import type { DoorWish, FileCall, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
+import type { DoorWish, FileCall, ForkServerWish, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
 import { isAloneAsRoot } from '../supervise/index.ts';
 import { startExecution } from './execution.ts';
 import type { Execution } from './execution.ts';
 import { createFiles } from './files.ts';
+import { createForkServer } from './fork-server.ts';
+import type { ForkServer } from './fork-server.ts';
+import { launch } from './launch.ts';
+import type { Program } from './launch.ts';
 import { createPipePool } from './pipes.ts';
+import type { OutputPipes } from './pipes.ts';
 
 const STUCK = 70;
 
@@ -25,7 +30,8 @@ async function main(): Promise<void> {
   const pipes = await createPipePool(path.posix.join(SANDBOX.own, 'pipes'));
   const files = createFiles();
   const running = new Map<number, Execution>();
-  const outlet = { send, onStuck: () => process.exit(STUCK), isAlone: () => running.size < 2 };
+  const servers = createServers();
+  const outlet = { send, onStuck: () => process.exit(STUCK), launch: servers.launch, isAlone: () => running.size < 2 };
   const start = (id: number, wish: StartWish): void => {
     const pair = pipes.take();
     if (pair === undefined) return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));
@@ -35,6 +41,7 @@ async function main(): Promise<void> {
   };
   const take = ({ kind, id, payload }: Frame): void => {
     if (kind === FRAME.start) start(id, JSON.parse(payload.toString()) as StartWish);
+    else if (kind === FRAME.prepare) void servers.prepare(id, JSON.parse(payload.toString()) as ForkServerWish);
     else if (kind === FRAME.kill) running.get(id)?.kill();
     else if (kind === FRAME.credit) running.get(id)?.credit(payload.readUInt32BE(0));
     else if (kind === FRAME.door) void openDoor(id, JSON.parse(payload.toString()) as DoorWish);
@@ -48,6 +55,23 @@ async function main(): Promise<void> {
 async function openDoor(id: number, { client, ...door }: DoorWish): Promise<void> {
   await openEgressDoor({ ...door, worker: client, socket: EGRESS_SOCKET });
   send(encodeJson(FRAME.answer, id, {}));
+}
+
+/** The fork servers, by their interpreters. */
+function createServers() {
+  const servers = new Map<string, ForkServer>();
+  return {
+    prepare: async (id: number, wish: ForkServerWish): Promise<void> => {
+      const key = JSON.stringify(wish.program);
+      const server = servers.get(key) ?? createForkServer(wish, SANDBOX.own);
+      servers.set(key, server);
+      send(encodeJson(FRAME.answer, id, { isReady: await server.ready() }));
+    },
+    launch: (wish: StartWish, pipes: OutputPipes): Program => {
+      const server = wish.fork == null ? undefined : servers.get(JSON.stringify(wish.fork.program));
+      return server?.start(wish, pipes) ?? launch(wish, pipes);
+    },
+  };
 }
 
 function notStarted(problem: string): SandboxEnd {

@@ -9,6 +9,8 @@ const PAIRS = 32;
 export interface OutputPipes {
   readonly stdout: Socket;
   readonly stderr: Socket;
+  /** The names of the program's ends. */
+  readonly files: readonly [string, string];
   /** For the program. */
   readonly ends: readonly [number, number];
   /** Closes this side of the program's ends, once the program has them. */
@@ -36,6 +38,7 @@ export async function createPipePool(folder: string) {
       const [stdout, stderr] = [openForReading(out), openForReading(err)];
       const ends = [openSync(out, constants.O_WRONLY), openSync(err, constants.O_WRONLY)] as const;
       return {
+        files: [out, err],
         stdout,
         stderr,
         ends,

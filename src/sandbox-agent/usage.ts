@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
 import { readOomKills, readSystemFile } from '../supervise/index.ts';
+import { processesOf } from './as-user.ts';
 
 /** Looks get rarer: short programs are seen, and long ones cost nothing. */
 const FIRST_LOOK_MS = 1;
@@ -15,7 +15,10 @@ export interface Usage {
  * Measures what the processes of a user take until `end` is called. The control group knows the exact time of all processes
  * together, which counts as long as no other user has had any.
  */
-export function measureUser(uid: number, isAlone: () => boolean): { look(): void; end(): Usage } {
+export function measureUser(
+  uid: number,
+  isAlone: () => boolean,
+): { look(): void; end(known: Partial<Usage> | null): Usage } {
   const [kills, cpu] = [readOomKills().kills ?? 0, containerCpuMs()];
   const times = new Map<string, number>();
   let peakBytes = 0;
@@ -34,11 +37,15 @@ export function measureUser(uid: number, isAlone: () => boolean): { look(): void
   timer = setTimeout(again, wait);
   return {
     look,
-    end: () => {
+    end: (known) => {
       clearTimeout(timer);
       const seen = [...times.values()].reduce((sum, each) => sum + each, 0) / 1e6;
       const cpuMs = alone && isAlone() ? Math.max(0, containerCpuMs() - cpu) : seen;
-      return { cpuMs, peakBytes, outOfMemory: (readOomKills().kills ?? 0) > kills };
+      return {
+        cpuMs: Math.max(cpuMs, known?.cpuMs ?? 0),
+        peakBytes: Math.max(peakBytes, known?.peakBytes ?? 0),
+        outOfMemory: (readOomKills().kills ?? 0) > kills,
+      };
     },
   };
 }
@@ -55,10 +62,7 @@ function containerCpuMs(): number {
 /** The memory that all processes of this user have now. Notes the time that each has used, in ns. */
 function examine(uid: number, times: Map<string, number>): number {
   let bytes = 0;
-  for (const pid of readdirSync('/proc')) {
-    if (!/^\d+$/.test(pid)) continue;
-    const status = readSystemFile(`/proc/${pid}/status`);
-    if (/^Uid:\t(\d+)/m.exec(status)?.[1] !== String(uid)) continue;
+  for (const { pid, status } of processesOf(uid)) {
     bytes += Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
     times.set(pid, Number(readSystemFile(`/proc/${pid}/schedstat`).split(' ')[0]) || 0);
   }

@@ -7,9 +7,19 @@ import {
   encodeJson,
   FRAME,
   fileAnswer,
+  forkServerAnswer,
   sandboxEnd,
 } from '../protocol/index.ts';
-import type { DoorWish, FileAnswer, FileCall, Frame, FrameKind, SandboxEnd, StartWish } from '../protocol/index.ts';
+import type {
+  DoorWish,
+  FileAnswer,
+  FileCall,
+  ForkServerWish,
+  Frame,
+  FrameKind,
+  SandboxEnd,
+  StartWish,
+} from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
 
 /** How much output of one execution is under way at a time: what a slow reader costs. */
@@ -44,6 +54,8 @@ export interface Connection {
   openDoor(wish: DoorWish): Promise<void>;
   /** Rejects with SANDBOX_GONE. */
   files(call: FileCall): Promise<FileAnswer>;
+  /** Resolves with whether the agent has a fork server of this kind. Rejects with SANDBOX_GONE. */
+  prepare(wish: ForkServerWish): Promise<boolean>;
   /** Ends the agent, and with it the container; whatever waits fails for this reason. */
   fail(reason: string): void;
   isOver(): boolean;
@@ -64,11 +76,15 @@ export function connect(attachment: Attachment): Connection {
   );
   ready.catch(() => undefined);
   const gone = listen(attachment, waiters);
-  const ask = (kind: FrameKind, wish: FileCall | DoorWish): Promise<FileAnswer> => {
+  const ask = <Answer>(
+    kind: FrameKind,
+    wish: FileCall | DoorWish | ForkServerWish,
+    schema: Parameters<typeof readJson<Answer>>[0],
+  ): Promise<Answer> => {
     const id = waiters.nextId();
     send(encodeJson(kind, id, wish));
-    return waiters.wait(id, (resolve) => (frame) => {
-      if (frame.kind === FRAME.answer) resolve(waiters.read(fileAnswer, frame.payload));
+    return waiters.wait<Answer>(id, (resolve) => (frame) => {
+      if (frame.kind === FRAME.answer) resolve(waiters.read(schema, frame.payload));
     });
   };
   return {
@@ -77,8 +93,9 @@ export function connect(attachment: Attachment): Connection {
     isOver: waiters.isOver,
     fail: (reason) => void waiters.fail(reason),
     run: (wish, sink) => run(wish, sink, waiters, send),
-    openDoor: async (wish) => void (await ask(FRAME.door, wish)),
-    files: (call) => ask(FRAME.call, call),
+    openDoor: async (wish) => void (await ask(FRAME.door, wish, fileAnswer)),
+    prepare: async (wish) => (await ask(FRAME.prepare, wish, forkServerAnswer)).isReady,
+    files: (call) => ask(FRAME.call, call, fileAnswer),
   };
 }
 

@@ -1,32 +1,27 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode, randomId } from '../lib/index.ts';
-import { SANDBOX } from '../protocol/index.ts';
 import type { SandboxEnd } from '../protocol/index.ts';
 import { captureOutput } from './capture.ts';
 import type { Captured } from './capture.ts';
 import { sandboxErrors } from './errors.ts';
 import { explained, missingLanguage } from './fetch-image.ts';
 import type { FetchImage } from './fetch-image.ts';
+import { forkFor, startForkServer } from './fork-server.ts';
 import { keepSandbox } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
-import { commandFor } from './languages.ts';
 import type { Language, Languages } from './languages.ts';
+import { newPlace, programOf, writeProgram } from './programs.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Sandbox, SandboxHome, SandboxLimits } from './sandbox.ts';
 
 /** On the container of a language. */
 const RUNNER_ROLE = 'runner';
-/** Each execution has a user of its own: of so many, none comes again while anything of it could still be there. */
-const USERS = { first: 20_000, last: 59_999 };
 /** Owns the folders that no execution has. */
 const UNUSED_USER = 60_000;
 /** At a time in one container; more wait. */
 const AT_A_TIME = 16;
 const WAITING = 64;
-const PUT_AWAY = ['/tmp', '/dev/shm'];
-/** Its files are for its user alone, and it has a folder of its own for what programs keep in their home. */
-const PRIVATE = 'umask 077; mkdir "$HOME"; exec "$@"';
 
 export interface RunnerSettings {
   readonly languages: Languages;
@@ -137,18 +132,27 @@ async function enter(runner: Runner): Promise<() => void> {
 
 async function execute(parts: Parts, runner: Runner, code: string, tries = 1): Promise<Ran> {
   const { sandbox, isNew } = await runner.kept.get();
-  const id = randomUUID();
-  const file = `${SANDBOX.tmp}/exec_${id}${runner.language.extension}`;
-  const uid = nextUser();
+  const { language } = runner;
+  const { timeoutMs } = parts.settings;
+  const place = newPlace(language.extension);
   const output = captureOutput(parts.settings.outputBytes);
   let running: ReturnType<Sandbox['run']> | undefined;
   try {
-    await writeProgram(sandbox, { uid, file, code });
-    running = sandbox.run(programOf(sandbox, parts.settings, runner, { id, uid, file }), output.sink);
+    await writeProgram(sandbox, place, code);
+    running = sandbox.run(
+      programOf(sandbox, { language, place, fork: forkFor(sandbox, place.file), timeoutMs }),
+      output.sink,
+    );
     const end = await running.end;
     const { containerId } = sandbox;
-    const { image } = runner.language;
-    return { ...end, stdout: output.text('stdout'), stderr: output.text('stderr'), containerId, image, file };
+    return {
+      ...end,
+      stdout: output.text('stdout'),
+      stderr: output.text('stderr'),
+      containerId,
+      image: language.image,
+      file: place.file,
+    };
   } catch (error) {
     const again = hasCode(error, sandboxErrors.SANDBOX_GONE) && running?.hasBegun() !== true && !isNew && tries < 3;
     if (!again) throw error;
@@ -157,54 +161,15 @@ async function execute(parts: Parts, runner: Runner, code: string, tries = 1): P
   }
 }
 
-let user = USERS.first;
-
-function nextUser(): number {
-  user = user >= USERS.last ? USERS.first : user + 1;
-  return user;
-}
-
-interface ProgramFile {
-  readonly uid: number;
-  readonly file: string;
-}
-
-async function writeProgram(
-  sandbox: Sandbox,
-  { uid, file, code }: ProgramFile & { readonly code: string },
-): Promise<void> {
-  const content = Buffer.from(code).toString('base64');
-  const place = { uid, root: SANDBOX.tmp, path: file };
-  const answer = await sandbox.files({
-    op: 'write',
-    ...place,
-    upload: uid,
-    content,
-    more: false,
-    last: true,
-    mode: 0o600,
-  });
-  if ('error' in answer) throw sandboxErrors.PROGRAM_REFUSED({ reason: answer.error.message });
-}
-
-function programOf(
-  sandbox: Sandbox,
-  { timeoutMs }: RunnerSettings,
-  { language }: Runner,
-  { id, uid, file }: ProgramFile & { readonly id: string },
-): Parameters<Sandbox['run']>[0] {
-  const home = `${SANDBOX.tmp}/home_${id}`;
-  const env = { ...sandbox.env, HOME: home, TMPDIR: home };
-  const argv = ['/bin/sh', '-c', PRIVATE, 'sh', ...commandFor(language, file)] as const;
-  return { argv, env, cwd: SANDBOX.tmp, home, uid, stdin: null, timeoutMs, graceMs: 0, clears: PUT_AWAY };
-}
-
 function newRunner(name: string, language: Language, { home, settings }: Pick<Parts, 'home' | 'settings'>): Runner {
-  const kept = keepSandbox(() =>
-    startSandbox(home, wishOf(name, language, settings)).catch((error: unknown) => {
+  const kept = keepSandbox(async () => {
+    const sandbox = await startSandbox(home, wishOf(name, language, settings)).catch((error: unknown) => {
       throw explained(error, missingLanguage(name, settings.languages));
-    }),
-  );
+    });
+    // Programs are started without it until it is there.
+    void startForkServer(sandbox, language).catch(() => undefined);
+    return sandbox;
+  });
   return { name, language, kept, running: 0, waiting: [], lastUsedAt: performance.now() };
 }
 

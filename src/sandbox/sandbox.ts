@@ -55,7 +55,7 @@ export interface SandboxHome {
   readonly runtime: string;
 }
 
-export interface Sandbox extends Pick<Connection, 'run' | 'files' | 'isOver'> {
+export interface Sandbox extends Pick<Connection, 'run' | 'files' | 'prepare' | 'isOver'> {
   readonly containerId: string;
   /** What its image sets for programs. */
   readonly env: Readonly<Record<string, string>>;
@@ -82,7 +82,7 @@ export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promis
   const info = await home.containers.start(Promise.resolve(asked));
   const container: StartedContainer = { owner: home.owner, id: info.id, createdAt: info.createdAt, upkeep };
   if (connection === undefined) throw new Error(`container ${info.id} was started and not attached to`);
-  const { isOver } = connection;
+  const { isOver, prepare } = connection;
   const { run, files } = watched(home.engine, info.id, connection);
   const close = async (): Promise<void> => {
     connection?.fail('it was closed');
@@ -95,7 +95,7 @@ export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promis
     if (!hasCode(error, sandboxErrors.SANDBOX_GONE)) throw error;
     throw sandboxErrors.SANDBOX_NOT_READY({ image: wish.image, reason: error.facts.reason });
   }
-  return { containerId: info.id, env, run, files, isOver, close };
+  return { containerId: info.id, env, run, files, prepare, isOver, close };
 }
 
 /** Throws SANDBOX_GONE and SANDBOX_NOT_READY. */

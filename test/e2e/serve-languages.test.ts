@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 type Ran = Record<string, unknown> & { stdout: string; stderr: string; exit_code: number };
@@ -106,6 +107,15 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     expect((await run('shell', 'ls -A /tmp /dev/shm')).stdout).toMatch(
       /^\/dev\/shm:\n\n\/tmp:\nexec_\S+\.sh\nhome_\S+\n$/,
     );
+  });
+
+  it('does not let the end of a program wait for its neighbours, nor end them', async () => {
+    const order: string[] = [];
+    const long = run('shell', 'sleep 7; echo lives').then((ran) => (order.push('long'), ran));
+    await waitUntil('the long one runs', async () => (await run('shell', 'ls /tmp | grep -c home_')).stdout === '2\n');
+    await run('shell', 'echo short').then(() => order.push('short'));
+    expect(await long).toMatchObject({ stdout: 'lives\n', exit_code: 0 });
+    expect(order).toEqual(['short', 'long']);
   });
 
   it('runs many at once, each with its own output', async () => {

@@ -20,7 +20,8 @@ export function packageFolder(program = 'work()'): string {
   for (const name of SCRIPTS) writeFileSync(path.join(root, 'docker/worker', name), name);
   writeFileSync(path.join(root, 'dist/bundle/worker/worker.js'), program);
   writeFileSync(path.join(root, 'docker/sandbox.Dockerfile'), 'ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\n');
-  writeFileSync(path.join(root, 'docker/sandbox/prelude.sh'), 'prelude');
+  for (const name of ['prelude.sh', 'fork-server.py', 'fork-server.rb'])
+    writeFileSync(path.join(root, 'docker/sandbox', name), name);
   writeFileSync(path.join(root, 'dist/bundle/egress/egress.js'), 'pass()');
   writeFileSync(path.join(root, 'dist/bundle/sandbox-agent/sandbox-agent.js'), 'run()');
   return root;

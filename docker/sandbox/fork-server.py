@@ -1,0 +1,144 @@
+# An interpreter of Python that stays in its sandbox, with the usual modules loaded, and forks for each program. It is root
+# with the right to become another user; what a program is, its file, input and environment, is read after the fork alone.
+# The agent of the sandbox starts it: descriptor 3 leads to the agent, and no program gets it.
+#
+# All of it is one frame, the only one below those of a program.
+names = dict(globals())
+
+import sys
+
+bare = set(sys.modules)
+
+import os, signal, gc, select, io, time, builtins, binascii, fcntl, types
+import bisect, collections, contextlib, copy, dataclasses, datetime, decimal, enum, fractions, functools, heapq, itertools
+import json, math, operator, random, re, statistics, string, textwrap, threading, typing
+from importlib.machinery import SourceFileLoader
+
+CONTROL = 3
+# A signal to all processes of a user reaches those, too, whose real user is root: so this one's is nobody's.
+NOBODY = 60001
+F_SETPIPE_SZ = 1031
+wake, woken = os.pipe()
+for end in (wake, woken):
+    os.set_blocking(end, False)
+signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+signal.signal(signal.SIGCHLD, lambda *_: None)
+server = os.getpid()
+os.setresuid(NOBODY, 0, NOBODY)
+loaded = {name: module for name, module in sys.modules.items() if name not in bare}
+# Never taken apart: a program would do that at its end to all modules, those too that it does not know.
+kept = [globals(), loaded]
+gc.collect()
+gc.freeze()
+os.write(CONTROL, b"ready\n")
+
+waiting = b""
+children = {}
+pid = None
+while pid != 0:
+    readable, _, _ = select.select([CONTROL, wake], [], [])
+    if wake in readable:
+        os.read(wake, 4096)
+        while children:
+            ended, status, used = os.wait4(-1, os.WNOHANG)
+            if ended == 0:
+                break
+            number = children.pop(ended)
+            code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else "-"
+            ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else "-"
+            took = "%d %d" % ((used.ru_utime + used.ru_stime) * 1e6, used.ru_maxrss * 1024)
+            os.write(CONTROL, ("end %s %s %s %s\n" % (number, code, ended_by, took)).encode())
+    if CONTROL not in readable:
+        continue
+    chunk = os.read(CONTROL, 4096)
+    if chunk == b"":
+        os._exit(0)
+    *lines, waiting = (waiting + chunk).split(b"\n")
+    for line in lines:
+        number, place, *outputs = line.decode().split(" ")
+        outputs = [os.open(output, os.O_WRONLY) for output in outputs]
+        try:
+            pid = os.fork()
+        except OSError as error:
+            os.write(CONTROL, ("problem %s %s\n" % (number, error.strerror)).encode())
+        else:
+            if pid == 0:
+                break
+            children[pid] = number
+            os.write(CONTROL, ("pid %s %d\n" % (number, pid)).encode())
+        for output in outputs:
+            os.close(output)
+
+# From here on it is the process of one program.
+try:
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for descriptor in (CONTROL, wake, woken):
+        os.close(descriptor)
+    for target, descriptor in enumerate(outputs, 1):
+        os.dup2(descriptor, target)
+        os.close(descriptor)
+    with open(place, encoding="utf-8", errors="surrogateescape") as file:
+        uid, home, folder, program, given, count, *rest = file.read().split("\0")
+    os.unlink(place)
+    os.setsid()
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+    if given != "-":
+        content = binascii.a2b_base64(given)
+        taker, giver = os.pipe()
+        fcntl.fcntl(giver, F_SETPIPE_SZ, max(4096, len(content)))
+        os.write(giver, content)
+        os.close(giver)
+        os.dup2(taker, 0)
+        os.close(taker)
+    os.setgroups([])
+    os.setgid(int(uid))
+    os.setuid(int(uid))
+    if os.getppid() != server:
+        os._exit(1)
+    os.umask(0o077)
+    os.environ.clear()
+    os.environ.update(each.split("=", 1) for each in rest[int(count):])
+    time.tzset()
+    os.mkdir(home)
+    os.chdir(folder)
+    sys.argv[:] = [program, *rest[: int(count)]]
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv[-1:] = sys.argv
+    if not sys.flags.isolated and not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = os.path.dirname(program)
+        # A file beside the program comes before a module of the library, also before one that is loaded already.
+        own = {entry.split(".")[0] for entry in os.listdir(sys.path[0])}
+        for name in [name for name in loaded if name.split(".")[0] in own]:
+            del sys.modules[name]
+    main = types.ModuleType("__main__")
+    main.__dict__.update(names)
+    main.__file__ = program
+    main.__loader__ = SourceFileLoader("__main__", program)
+    if "__annotations__" in names:
+        main.__annotations__ = {}
+    main.__builtins__ = builtins
+    sys.modules["__main__"] = main
+    with open(program, "rb") as file:
+        source = file.read()
+except BaseException as error:
+    os.write(2, ("%s\n" % error).encode())
+    os._exit(126)
+try:
+    exec(compile(source, program, "exec", 0, True), main.__dict__)
+except BaseException:
+    hook = sys.excepthook
+
+    def without_server(kind, error, trace):
+        error.__traceback__ = trace.tb_next
+        hook(kind, error, trace.tb_next)
+
+    sys.excepthook = without_server
+    raise
+finally:
+    del main
+    # The end of the interpreter needs this one: it waits for threads.
+    for name in loaded.keys() - {"threading"}:
+        if sys.modules.get(name) is loaded[name]:
+            del sys.modules[name]

@@ -1,0 +1,176 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { constants } from 'node:os';
+import path from 'node:path';
+import { createLineSplitter, startTimer } from '../lib/index.ts';
+import { SANDBOX } from '../protocol/index.ts';
+import type { ForkServerWish, StartWish } from '../protocol/index.ts';
+import { startInterpreter } from './launch.ts';
+import type { Interpreter, Program, ProgramEnd } from './launch.ts';
+import type { OutputPipes } from './pipes.ts';
+
+/** For its modules to be loaded, and for one fork. */
+const READY_MS = 30_000;
+const FORK_MS = 5000;
+/** A server that ends so often before it is ready is not started again. */
+const TRIES = 3;
+/** A file that takes the place of the program's, in the interpreter's command line. */
+const DRAFT = 'x';
+
+export interface ForkServer {
+  /** Resolves with whether it is there. */
+  ready(): Promise<boolean>;
+  /** Undefined when it is not there now: the program is to be started in another way. */
+  start(wish: StartWish, pipes: OutputPipes): Program | undefined;
+}
+
+interface Waiting {
+  readonly begun: (pid: number) => void;
+  readonly end: (end: ProgramEnd) => void;
+}
+
+/** An interpreter that forks for each program: what it says is believed, because no program can reach it. */
+export function createForkServer(wish: ForkServerWish, folder: string): ForkServer {
+  const requests = path.posix.join(folder, 'requests');
+  mkdirSync(requests, { recursive: true, mode: 0o700 });
+  const draft = draftFor(wish, requests);
+  const begin = (): Life => startLife(wish, draft);
+  let life = begin();
+  let failures = 0;
+  let last = 0;
+  const current = (): Life => {
+    if (!life.isOver() || failures >= TRIES) return life;
+    failures = life.isReady() ? 0 : failures + 1;
+    life = begin();
+    return life;
+  };
+  return {
+    ready: () => life.ready,
+    start: (started, pipes) => {
+      const { isReady, isOver, send } = current();
+      if (!isReady() || isOver() || !fits(wish, started, draft)) return undefined;
+      last += 1;
+      const place = path.posix.join(requests, String(last));
+      writeFileSync(place, requestOf(started), { mode: 0o600 });
+      return send(last, place, pipes);
+    },
+  };
+}
+
+type Life = ReturnType<typeof startLife>;
+
+/** From the start of the interpreter to its end. */
+function startLife({ program, kind, env }: ForkServerWish, draft: string) {
+  const own = `${SANDBOX.runtime}/fork-server.${kind}`;
+  const args = kind === 'rb' ? [`-r${own}`, draft] : [own];
+  const child = startInterpreter([...program, ...args], env);
+  const control = child.stdio[3] as Socket;
+  const waiting = new Map<number, Waiting>();
+  let isReady = false;
+  let isOver = false;
+  const ready = readiness(child, control, (line) => {
+    if (line === 'ready') isReady = true;
+    else take(waiting, line);
+  });
+  control.on('error', () => undefined);
+  const over = (): void => {
+    isOver = true;
+    for (const each of waiting.values()) each.end(LOST);
+  };
+  child.once('exit', over);
+  child.once('error', over);
+  return {
+    ready,
+    isReady: () => isReady,
+    isOver: () => isOver,
+    send: (id: number, place: string, pipes: OutputPipes): Program => {
+      control.write(`${id} ${place} ${pipes.files.join(' ')}\n`);
+      return programOf(id, { place, pipes, waiting, child });
+    },
+  };
+}
+
+/** The interpreter is gone: its program has no one left who could say how it ends. */
+const LOST: ProgramEnd = { code: null, signal: 'SIGKILL', problem: null, used: null };
+
+function readiness(child: Interpreter, control: Socket, onLine: (line: string) => void): Promise<boolean> {
+  return new Promise((resolve) => {
+    const limit = startTimer(READY_MS, () => child.kill('SIGKILL'));
+    const settle = (is: boolean): void => {
+      limit.cancel();
+      resolve(is);
+    };
+    const split = createLineSplitter((line) => {
+      onLine(line);
+      settle(true);
+    });
+    control.on('data', (chunk: Buffer) => split.push(chunk.toString()));
+    child.once('exit', () => settle(false));
+    child.once('error', () => settle(false));
+  });
+}
+
+interface Sent {
+  readonly place: string;
+  readonly pipes: OutputPipes;
+  readonly waiting: Map<number, Waiting>;
+  readonly child: Interpreter;
+}
+
+function programOf(id: number, { place, pipes, waiting, child }: Sent): Program {
+  const program: { pid: number | undefined; reports: null; ended: Promise<ProgramEnd> } = {
+    pid: undefined,
+    reports: null,
+    ended: new Promise((resolve) => {
+      const limit = startTimer(FORK_MS, () => child.kill('SIGKILL'));
+      const begun = (pid?: number): void => {
+        limit.cancel();
+        program.pid = pid;
+        pipes.handOver();
+      };
+      const end = (how: ProgramEnd): void => {
+        if (program.pid === undefined) begun();
+        waiting.delete(id);
+        rmSync(place, { force: true });
+        resolve(how);
+      };
+      waiting.set(id, { begun, end });
+    }),
+  };
+  return program;
+}
+
+/** "pid <id> <pid>", "end <id> <code> <signal> <µs> <bytes>" or "problem <id> <words>". */
+function take(waiting: ReadonlyMap<number, Waiting>, line: string): void {
+  const [what, id, ...rest] = line.split(' ');
+  const program = waiting.get(Number(id));
+  if (what === 'pid') program?.begun(Number(rest[0]));
+  else if (what === 'problem') program?.end({ code: null, signal: null, problem: rest.join(' '), used: null });
+  else if (what === 'end') {
+    const [code, signal, micros, bytes] = rest.map((part) => (part === '-' ? null : Number(part)));
+    const used = micros == null || bytes == null ? null : { cpuMs: micros / 1000, peakBytes: bytes };
+    program?.end({ code: code ?? null, signal: signalName(signal ?? null), problem: null, used });
+  }
+}
+
+function signalName(number: number | null): string | null {
+  if (number === null) return null;
+  return Object.entries(constants.signals).find(([, each]) => each === number)?.[0] ?? 'SIGKILL';
+}
+
+/** Ruby's name of the program is overwritten in place, so that of the draft is as long. */
+function draftFor({ kind, file }: ForkServerWish, folder: string): string {
+  const draft = path.posix.join(folder, DRAFT.repeat(Math.max(1, Buffer.byteLength(file) - folder.length - 1)));
+  if (kind === 'rb') writeFileSync(draft, DRAFT);
+  return draft;
+}
+
+const fits = ({ kind }: ForkServerWish, { fork }: StartWish, draft: string): boolean =>
+  kind !== 'rb' || Buffer.byteLength(fork?.file ?? '') === draft.length;
+
+/** Read by the process of the program alone. No part of it can have a null character. */
+function requestOf({ uid, home, cwd, stdin, fork, env }: StartWish): string {
+  const { file, args } = fork ?? { file: '', args: [] };
+  const all = Object.entries({ ...env, HOME: home, PWD: cwd, OLDPWD: '/' }).map(([name, value]) => `${name}=${value}`);
+  return [uid, home, cwd, file, stdin ?? '-', args.length, ...args, ...all].join('\0');
+}

@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PYTHON_AND_RUBY, whyNoLanguages } from '../support/language-images.ts';
+import { PYTHON_PROGRAMS, RUBY_PROGRAMS } from '../support/programs.ts';
+import { serveForTest } from '../support/served.ts';
+import type { Served } from '../support/served.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { buildSandboxImage } from '../support/worker-image.ts';
+
+type Ran = Record<string, unknown> & { stdout: string; stderr: string; exit_code: number; file_path: string };
+
+/** The same interpreters, in a way that no fork server is known for. */
+const PLAIN = [
+  `    plainpython: { image: "mahabharatha-python:bookworm", extension: .py, command: [env, python, -I, "{filepath}"] }`,
+  `    plainruby: { image: "mahabharatha-ruby:bookworm", extension: .rb, command: [env, ruby, "{filepath}"] }`,
+].join('\n');
+
+const PARENT = {
+  python: `import os; print(os.getppid(), open(f'/proc/{os.getppid()}/cmdline').read().replace('\\0', ' '))`,
+  ruby: `puts Process.ppid, File.read("/proc/#{Process.ppid}/cmdline").tr("\\0", ' ')`,
+} as const;
+
+/** The agent ends it, too, when it ends a program: both are root. */
+const inside = (container: string, command: string): string =>
+  spawnSync('docker', ['exec', '--user', '0', container, 'bash', '-c', command], { encoding: 'utf8' }).stdout;
+
+describe.skipIf(whyNoLanguages !== '')(`fork servers${whyNoLanguages}`, () => {
+  let served: Served;
+  beforeAll(async () => {
+    await buildSandboxImage();
+    served = await serveForTest({ config: `${PYTHON_AND_RUBY}\n${PLAIN}` });
+    for (const language of ['python', 'ruby'] as const)
+      await waitUntil(`${language} is forked`, async () =>
+        (await run(language, PARENT[language])).stdout.includes('fork-server'),
+      );
+    expect((await run('plainpython', PARENT.python)).stdout).not.toContain('fork-server');
+    expect((await run('plainruby', PARENT.ruby)).stdout).not.toContain('fork-server');
+  });
+  afterAll(async () => expect(await served.end()).toBe(0));
+
+  const run = async (language: string, code: string): Promise<Ran> => {
+    const { status, body } = await served.ask('POST', `/execute/${language}`, { code });
+    expect({ status, body }).toMatchObject({ status: 200 });
+    return body as Ran;
+  };
+  /** Without what is another one each time. */
+  const seen = async (language: string, code: string): Promise<unknown> => {
+    const { stdout, stderr, exit_code: exit, file_path: file } = await run(language, code);
+    const id = file.slice('/tmp/exec_'.length, -3);
+    const same = (text: string): string => text.replaceAll(id, 'ID').replaceAll(/0x[0-9a-f]+/g, '0x');
+    return { stdout: same(stdout), stderr: same(stderr), exit };
+  };
+
+  it.each(PYTHON_PROGRAMS)('a Python program sees no difference: %s', async (code) => {
+    expect(await seen('python', code)).toEqual(await seen('plainpython', code));
+  });
+
+  it.each(RUBY_PROGRAMS)('a Ruby program sees no difference: %s', async (code) => {
+    expect(await seen('ruby', code)).toEqual(await seen('plainruby', code));
+  });
+
+  it.each([
+    ['python', 'import random, uuid; print(random.random(), uuid.uuid4())'],
+    ['ruby', 'puts rand, Random.rand, [*1..100].shuffle.join'],
+  ])('%s: chance is another one for each program', async (language, code) => {
+    const all = await Promise.all([1, 2, 3].map(() => run(language, code)));
+    expect(new Set(all.map(({ stdout }) => stdout)).size).toBe(3);
+  });
+
+  it.each([
+    [
+      'python',
+      `import json, builtins, sys\njson.dumps = None\nbuiltins.print = None\nsys.path.clear()`,
+      `import json; print(json.dumps([1]))`,
+    ],
+    [
+      'ruby',
+      `class String; def upcase = 'x'; end\n$kept = 1\nENV['A'] = 'b'`,
+      `puts 'abc'.upcase, $kept.inspect, ENV['A'].inspect`,
+    ],
+  ])('%s: nothing of a program is there for the next', async (language, first, second) => {
+    const before = await run(language, second);
+    await run(language, first);
+    expect((await run(language, second)).stdout).toBe(before.stdout);
+  });
+
+  it.each([
+    [
+      'python',
+      `import os\nfor p in [os.getppid(), 1, -1]:\n  for s in (9, 19):\n    try: os.kill(p, s)\n    except OSError as e: print(e.strerror)`,
+    ],
+    [
+      'ruby',
+      `[Process.ppid, 1, -1].each { |p| [9, 19].each { |s| begin; Process.kill(s, p); rescue SystemCallError => e; puts e.class; end } }`,
+    ],
+  ])('%s: no program reaches the fork server', async (language, attack) => {
+    const parent = (await run(language, PARENT[language as 'python'])).stdout;
+    await run(language, attack);
+    const look =
+      language === 'python'
+        ? `import os\nfor n in ('fd/3', 'mem', 'environ', 'fd'):\n  try: os.listdir(f'/proc/{os.getppid()}/fd') if n == 'fd' else open(f'/proc/{os.getppid()}/{n}', 'r+b'); print('open')\n  except OSError as e: print(e.strerror)\nprint(sorted(os.listdir('/proc/self/fd')))\ntry: os.listdir('/run/mahabharatha')\nexcept OSError as e: print(e.strerror)`
+        : `%w[fd/3 mem environ fd].each { |n| begin; n == 'fd' ? Dir.children("/proc/#{Process.ppid}/fd") : File.open("/proc/#{Process.ppid}/#{n}", 'r+b'); puts 'open'; rescue SystemCallError => e; puts e.class; end }\nbegin; Dir.children('/run/mahabharatha'); rescue SystemCallError => e; puts e.class; end`;
+    expect((await run(language, look)).stdout).not.toContain('open');
+    expect((await run(language, PARENT[language as 'python'])).stdout).toBe(parent);
+  });
+
+  it.each(['python', 'ruby'] as const)(
+    '%s: a fork server that has died is replaced, and what runs meanwhile is ended',
+    async (language) => {
+      const before = (await run(language, PARENT[language])).stdout;
+      const container = String((await run(language, ''))['container_id']);
+      const sleeping = run(language, language === 'python' ? 'import time; time.sleep(9)' : 'sleep 9');
+      await waitUntil('it runs', () => inside(container, 'ls /tmp').includes('home_'));
+      inside(
+        container,
+        `for p in /proc/[0-9]*; do grep -q '^Uid:.60001' $p/status && kill -9 \${p#/proc/}; done; true`,
+      );
+      expect(await sleeping).toMatchObject({ exit_code: 137, container_id: container });
+      await waitUntil('there is another one', async () => {
+        const { stdout, exit_code: exit } = await run(language, PARENT[language]);
+        expect(exit).toBe(0);
+        return stdout.includes('fork-server') && stdout !== before;
+      });
+    },
+  );
+
+  it('knows the memory of a Python program exactly, however short its life was', async () => {
+    for (const megabytes of [20, 40, 80]) {
+      const code = `x = bytearray(${megabytes} * 1024 ** 2); import os; os._exit(0)`;
+      const [least, most] = [await run('python', 'import os; os._exit(0)'), await run('python', code)];
+      expect(Number(most['memory_used_mb']) - Number(least['memory_used_mb'])).toBeCloseTo(megabytes, -1);
+    }
+  });
+});

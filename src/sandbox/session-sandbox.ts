@@ -1,6 +1,7 @@
 import { hasCode, randomId } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
+import { explained, missingRuntime } from './fetch-image.ts';
 import type { Session, SessionParts, SessionSettings } from './session.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -19,7 +20,9 @@ export async function sandboxOf(session: Session): Promise<{ readonly sandbox: S
 }
 
 export async function startFor({ home, settings }: SessionParts, session: Session): Promise<Sandbox> {
-  const sandbox = await startSandbox(home, wishOf(session, settings));
+  const sandbox = await startSandbox(home, wishOf(session, settings)).catch((error: unknown) => {
+    throw explained(error, missingRuntime(session.runtime, session.kind));
+  });
   await makeWorkspace(sandbox, session.workspace, settings.uid);
   return sandbox;
 }

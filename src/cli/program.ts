@@ -8,6 +8,7 @@ import { kurukshetra } from './commands/kurukshetra.ts';
 import { logs } from './commands/logs.ts';
 import { merge } from './commands/merge.ts';
 import { serve } from './commands/serve.ts';
+import { sessions } from './commands/sessions.ts';
 import { retry } from './commands/retry.ts';
 import { shell } from './commands/shell.ts';
 import { status } from './commands/status.ts';
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   command(merge, async (...given) => (await import('./merge/merge-feature.ts')).mergeFeature(...given)),
   command(cleanup, async (...given) => (await import('./cleanup/clean-feature.ts')).cleanFeature(...given)),
   command(serve, async (...given) => (await import('./serve/serve-requests.ts')).serveRequests(...given)),
+  command(sessions, async (...given) => (await import('./serve/show-sessions.ts')).showSessions(...given)),
   command(build, async (...given) => (await import('./images/build-image.ts')).buildImage(...given)),
   command(doctor, async (...given) => (await import('./doctor/examine-machine.ts')).examine(...given)),
   command(demo, async (...given) => (await import('./setup/run-demo.ts')).runDemo(...given)),

@@ -4,3 +4,4 @@ export { openLog } from './log.ts';
 export { openServer } from './open-server.ts';
 export type { OpenServer } from './open-server.ts';
 export { readTokens } from './tokens.ts';
+export { findServers } from './servers-home.ts';

@@ -1,12 +1,11 @@
 import type { AddressInfo } from 'node:net';
-import { hostname } from 'node:os';
 import path from 'node:path';
 import { LABEL, createContainers, removeOrphans, sweeperStarter } from '../containers/index.ts';
 import type { Owner } from '../containers/index.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/index.ts';
-import type { Engine, Labels } from '../engines/index.ts';
-import { heldFolders, randomId, startTimer, stateHome, systemCode } from '../lib/index.ts';
+import type { Engine } from '../engines/index.ts';
+import { heldFolders, randomId, startTimer, systemCode } from '../lib/index.ts';
 import type { Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
 import { createRunners, createSessions, fetchRuntimes, imageFetcher, runtimeVolume } from '../sandbox/index.ts';
@@ -16,6 +15,7 @@ import type { ServerLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import type { Metrics } from './metrics.ts';
 import { openNetwork } from './open-network.ts';
+import { homeLabels, serversHome, tellAddress } from './servers-home.ts';
 import { runtimesOf, sessionSettings } from './session-settings.ts';
 import { createSurface } from './surface.ts';
 import { watchedContainers, watchedRunners, watchedSessions } from './watched.ts';
@@ -31,14 +31,6 @@ const PROGRAM = {
   outputBytes: 10 * 1024,
   idleMs: 30 * 60_000,
 } as const;
-const serversHome = (env: Environment): string => path.join(stateHome(env), 'servers');
-
-/** On everything that a user's servers have in the engine: several machines and containers may use one engine. */
-const homeLabels = (env: Environment): Labels => ({
-  'mahabharatha.servers': serversHome(env),
-  'mahabharatha.machine': hostname(),
-});
-
 interface ServerRequest {
   readonly engine: Engine;
   /** The image with Node and the sandbox agent. */
@@ -83,6 +75,7 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
     const server = createSurface(request, { ...sandboxes, metrics, timeoutMs: PROGRAM.timeoutMs });
     closing.push(() => server.close());
     const address = await listen(server, settings);
+    await tellAddress(own, address);
     return { address, close };
   } catch (error) {
     await close();

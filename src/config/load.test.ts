@@ -58,6 +58,7 @@ const DEFAULTS: Config = {
     log_level: 'info',
     limits: {
       sessions: 32,
+      warm: 1,
       idle: 1_800_000,
       cpus: 1,
       memory: 2 * 1024 ** 3,

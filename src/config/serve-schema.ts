@@ -16,6 +16,12 @@ export const serve = z.strictObject({
   limits: z
     .strictObject({
       sessions: z.int().min(1).max(1000).default(32).describe('Open at a time.'),
+      warm: z
+        .int()
+        .min(0)
+        .max(100)
+        .default(1)
+        .describe('Spare containers of each runtime, so that a session is there at once.'),
       idle: duration.prefault('30m').describe('A session that is idle for so long is ended.'),
       cpus: z.number().min(0.1).max(1024).default(1).describe('Of one session.'),
       memory: sizeOf(64 * UNIT_BYTES.m)

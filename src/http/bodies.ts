@@ -169,5 +169,6 @@ export const health = z.object({
   status: z.enum(['ok', 'degraded']),
   containers: z.record(z.string(), z.enum(['running', 'stopped'])),
   sessions: z.number().int(),
+  warm: z.record(z.string(), z.number().int()).describe('Spare containers that are ready, by runtime.'),
   uptime_seconds: z.number(),
 });

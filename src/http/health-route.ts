@@ -18,6 +18,7 @@ export function healthRoute(sessions: Sessions, runners: Runners): Route {
         status: isDegraded ? ('degraded' as const) : ('ok' as const),
         containers,
         sessions: sessions.list().length,
+        warm: sessions.spares(),
         uptime_seconds: Math.round((performance.now() - started) / 1000),
       };
     },

@@ -112,6 +112,7 @@ async function openSandboxes(
   const problems = await Promise.all([runners.boot(fetch), fetchRuntimes(fetch, runtimesOf(settings))]);
   signal.throwIfAborted();
   problems.flat().forEach(onProblem);
+  sessions.warmUp();
   const timers = [repeat(SESSION_LOOK_MS, sessions.expire), repeat(RUNNER_LOOK_MS, runners.expire)];
   closing.push(async () => timers.forEach((timer) => timer.cancel()));
   return { sessions, runners };

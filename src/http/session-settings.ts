@@ -13,6 +13,7 @@ export function sessionSettings(settings: Config['serve']): SessionSettings {
     uid: UID,
     most: limits.sessions,
     ttlMs: limits.idle,
+    warm: limits.warm,
   };
 }
 

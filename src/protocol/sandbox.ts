@@ -121,6 +121,7 @@ export type FileCall =
       /** Null: a new listing; otherwise the next page of that one. */
       readonly walk: number | null;
     }
+  | { readonly op: 'make-root'; readonly uid: number; readonly root: string }
   | { readonly op: 'write-whole'; readonly uid: number; readonly root: string; readonly files: readonly WholeFile[] }
   | { readonly op: 'match'; readonly uid: number; readonly root: string; readonly files: readonly MatchedFile[] };
 

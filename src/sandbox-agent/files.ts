@@ -18,7 +18,7 @@ import type { FileAnswer, FileCall, MatchedFile } from '../protocol/index.ts';
 import { asUser } from './as-user.ts';
 import { hashFile } from './hash-file.ts';
 import { createListing } from './list-files.ts';
-import { failure, inFolder, nameOf, openParent, READING } from './open-path.ts';
+import { failure, inFolder, nameOf, openParent, openRoot, READING } from './open-path.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 /** Between two answers to a search for changed files. */
@@ -44,6 +44,7 @@ export function createFiles(): (call: FileCall) => FileAnswer {
     if (call.op === 'write') return write(open, call);
     if (call.op === 'write-whole') return writeWholeFiles(open, call);
     if (call.op === 'read') return read(call);
+    if (call.op === 'make-root') return makeRoot(call);
     if (call.op === 'list') return list(call);
     return call.op === 'match' ? match(call) : remove(call);
   };
@@ -92,6 +93,11 @@ const inWords = (error: unknown): { code: string; message: string } => ({
   code: systemCode(error) ?? 'EIO',
   message: reasonOf(error),
 });
+
+function makeRoot({ root }: FileCall & { op: 'make-root' }): FileAnswer {
+  closeSync(openRoot(root));
+  return {};
+}
 
 function begin(call: FileCall & { op: 'write' }): OpenFile {
   const folder = openParent(call, true);

@@ -22,6 +22,9 @@ export function openPlace({ root, path: file }: Place): number {
   return openFolders(root, file === root ? [] : namesIn({ root, path: file }), false);
 }
 
+/** It is made when it is missing. */
+export const openRoot = (root: string): number => openFolder(root, true);
+
 function namesIn({ root, path: file }: Place): string[] {
   if (!file.startsWith(`${root}/`)) throw failure('EACCES', 'the path is outside of the workspace');
   const names = file.slice(root.length + 1).split('/');

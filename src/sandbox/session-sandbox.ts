@@ -1,5 +1,4 @@
 import { hasCode, randomId } from '../lib/index.ts';
-import { SANDBOX } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
 import { explained, missingRuntime } from './fetch-image.ts';
 import type { Session, SessionParts, SessionSettings } from './session.ts';
@@ -10,7 +9,6 @@ import type { WorkspaceFiles } from './workspace.ts';
 
 /** On a container of a session. */
 const SESSION_ROLE = 'session';
-const MAKE_FOLDER_MS = 30_000;
 
 /** The sandbox of a session; a new one, with nothing in its workspace, when the last one has ended. */
 export async function sandboxOf(session: Session): Promise<{ readonly sandbox: Sandbox; readonly isNew: boolean }> {
@@ -19,12 +17,37 @@ export async function sandboxOf(session: Session): Promise<{ readonly sandbox: S
   return got;
 }
 
-export async function startFor({ home, settings }: SessionParts, session: Session): Promise<Sandbox> {
-  const sandbox = await startSandbox(home, wishOf(session, settings)).catch((error: unknown) => {
+/** A spare when there is one for it, and otherwise a new sandbox. */
+export async function startFor(parts: SessionParts, session: Session): Promise<Sandbox> {
+  const { home, settings } = parts;
+  const spare = session.network === null ? await givenOut(parts, session) : undefined;
+  if (spare !== undefined) return spare;
+  const sandbox = await startSandbox(home, wishOf(nameOf(session), session, settings)).catch((error: unknown) => {
     throw explained(error, missingRuntime(session.runtime, session.kind));
   });
   await makeWorkspace(sandbox, session.workspace, settings.uid);
   return sandbox;
+}
+
+/** A spare becomes the sandbox of a session. One that has just ended is left out. */
+async function givenOut({ home, settings, warm }: SessionParts, session: Session): Promise<Sandbox | undefined> {
+  const spare = warm.take(session.runtime);
+  if (spare === undefined) return undefined;
+  try {
+    const named = home.engine.renameContainer(spare.containerId, nameOf(session));
+    await Promise.all([named, makeWorkspace(spare, session.workspace, settings.uid)]);
+    return spare;
+  } catch {
+    await spare.close();
+    return undefined;
+  }
+}
+
+export function startSpare({ home, settings }: Omit<SessionParts, 'warm'>, runtime: string): Promise<Sandbox> {
+  const kind = settings.runtimes[runtime];
+  if (kind === undefined) throw new Error(`no runtime ${runtime}`);
+  const name = `mahabharatha-session-spare-${randomId()}`;
+  return startSandbox(home, wishOf(name, { kind, network: null }, settings));
 }
 
 export type FileWork<Result> = (files: WorkspaceFiles) => Promise<Result>;
@@ -45,37 +68,20 @@ export async function withFiles<Result>(
   }
 }
 
-/** The workspace's own folder is made by the user that owns it. */
+/** The workspace's own folder is made by the user that owns it. Throws SANDBOX_NOT_READY. */
 async function makeWorkspace(sandbox: Sandbox, workspace: string, uid: number): Promise<void> {
-  const argv = ['mkdir', '-p', '--', workspace] as const;
-  const mkdir = {
-    argv,
-    env: sandbox.env,
-    cwd: '/',
-    home: SANDBOX.home,
-    uid,
-    stdin: null,
-    timeoutMs: MAKE_FOLDER_MS,
-    graceMs: 0,
-    clears: [],
-  };
-  await sandbox.run(mkdir, () => undefined).end;
+  const answer = await sandbox.files({ op: 'make-root', uid, root: workspace });
+  if ('error' in answer)
+    throw sandboxErrors.SANDBOX_NOT_READY({ image: 'of the session', reason: answer.error.message });
 }
 
+const nameOf = ({ id }: Session): string => `mahabharatha-${id.replace('_', '-')}`;
+
 function wishOf(
-  { id, kind, project, network }: Session,
+  name: string,
+  { kind, network }: Pick<Session, 'kind' | 'network'>,
   { uid, limits }: SessionSettings,
 ): Parameters<typeof startSandbox>[1] {
-  const name = `mahabharatha-${id.replace('_', '-')}`;
-  const labels = { 'mahabharatha.project': project };
-  return {
-    image: kind.image,
-    name,
-    session: randomId(),
-    role: SESSION_ROLE,
-    uid,
-    limits,
-    labels,
-    wayOut: network?.wayOut ?? null,
-  };
+  const wayOut = network?.wayOut ?? null;
+  return { image: kind.image, name, session: randomId(), role: SESSION_ROLE, uid, limits, labels: {}, wayOut };
 }

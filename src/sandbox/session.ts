@@ -6,6 +6,7 @@ import { keepSandbox } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
 import type { Runtime, Runtimes } from './runtimes.ts';
 import type { SessionNetwork } from './network.ts';
+import type { WarmPool } from './warm-pool.ts';
 import type { Sandbox, SandboxHome, SandboxLimits, WayOut } from './sandbox.ts';
 
 export interface SessionSettings {
@@ -17,6 +18,8 @@ export interface SessionSettings {
   readonly most: number;
   /** How long an idle one stays open. */
   readonly ttlMs: number;
+  /** How many spare sandboxes each runtime has. */
+  readonly warm: number;
 }
 
 export interface SessionFacts {
@@ -53,6 +56,7 @@ export interface SessionParts {
   readonly home: SandboxHome;
   readonly network: SessionNetwork;
   readonly settings: SessionSettings;
+  readonly warm: WarmPool;
   readonly open: Map<string, Session>;
 }
 

@@ -6,14 +6,22 @@ import type { NetworkWish, SessionNetwork } from './network.ts';
 import { factsOf, newSession, tellNew } from './session.ts';
 import type { Session, SessionFacts, SessionParts, SessionSettings } from './session.ts';
 import type { SandboxHome } from './sandbox.ts';
-import { sandboxOf, startFor, withFiles } from './session-sandbox.ts';
+import { sandboxOf, startFor, startSpare, withFiles } from './session-sandbox.ts';
 import type { FileWork } from './session-sandbox.ts';
+import { createWarmPool } from './warm-pool.ts';
 
 export type Sessions = ReturnType<typeof createSessions>;
 
 /** Sessions: each has a container of its own, a working directory that lasts, and runs one command at a time. */
 export function createSessions(home: SandboxHome, network: SessionNetwork, settings: SessionSettings) {
-  const parts: SessionParts = { home, network, settings, open: new Map() };
+  const known = { home, network, settings, open: new Map<string, Session>() };
+  const warm = createWarmPool({
+    names: Object.keys(settings.runtimes),
+    size: settings.warm,
+    start: (runtime) => startSpare(known, runtime),
+    hasRoom: () => process.availableMemory() > settings.limits.memoryBytes,
+  });
+  const parts: SessionParts = { ...known, warm };
   const of = (id: string): Session => sessionOf(parts, id);
   return {
     create: (wish: NewSession): Promise<SessionFacts> => create(parts, wish),
@@ -32,14 +40,19 @@ export function createSessions(home: SandboxHome, network: SessionNetwork, setti
     destroy: (id: string): Promise<void> => close(parts, of(id)),
     /** Ends the sessions that were idle for too long. */
     expire: async (): Promise<void> => {
+      warm.refill();
       const now = Date.now();
       const idle = [...parts.open.values()].filter(
         ({ command, lastUsedAt }) => command === undefined && now - lastUsedAt > settings.ttlMs,
       );
       await Promise.all(idle.map((session) => close(parts, session)));
     },
+    /** How many spares are ready, by runtime. */
+    spares: warm.counts,
+    /** Makes the spares that are missing, in the background. */
+    warmUp: warm.refill,
     closeAll: async (): Promise<void> => {
-      await Promise.all([...parts.open.values()].map((session) => close(parts, session)));
+      await Promise.all([warm.close(), ...[...parts.open.values()].map((session) => close(parts, session))]);
     },
   };
 }
@@ -59,7 +72,7 @@ export interface NewSession {
 }
 
 async function create(parts: SessionParts, { project, runtime, network }: NewSession): Promise<SessionFacts> {
-  const { settings, open } = parts;
+  const { settings, open, warm } = parts;
   const kind = Object.hasOwn(settings.runtimes, runtime) ? settings.runtimes[runtime] : undefined;
   if (kind === undefined)
     throw sandboxErrors.RUNTIME_UNKNOWN({ runtime, known: Object.keys(settings.runtimes).toSorted() });
@@ -74,6 +87,7 @@ async function create(parts: SessionParts, { project, runtime, network }: NewSes
     forget(parts, session);
     throw error;
   }
+  warm.refill();
   return factsOf(session);
 }
 

@@ -35,6 +35,8 @@ interface Serving {
   readonly args?: readonly string[];
   /** More lines of the section, two blanks deep. */
   readonly config?: string;
+  /** Spare containers of each runtime: none, so that tests can count theirs. */
+  readonly warm?: number;
   /** More lines of its part "runtimes", four blanks deep. */
   readonly runtimes?: string;
   /** That of an earlier server. */
@@ -50,6 +52,7 @@ const newHome = (): string => mkdtempSync(path.join(tmpdir(), 'mahabharatha-serv
 export async function serveForTest({
   args = [],
   config = '',
+  warm = 0,
   runtimes = '',
   home = newHome(),
   env: more = {},
@@ -63,7 +66,17 @@ export async function serveForTest({
   ];
   // Images of the default runtimes would be fetched.
   const local = ['node', 'python'].map((name) => `    ${name}: { image: "${docker.image}", default_command: "true" }`);
-  const lines = ['serve:', '  port: 0', '  runtimes:', shell, ...local, runtimes, '  languages:', ...languages];
+  const lines = [
+    'serve:',
+    '  port: 0',
+    ...(config.includes('limits:') ? [] : [`  limits: { warm: ${warm} }`]),
+    '  runtimes:',
+    shell,
+    ...local,
+    runtimes,
+    '  languages:',
+    ...languages,
+  ];
   writeFileSync(file, `${lines.join('\n')}\n${config}`);
   const env = { ...process.env, XDG_STATE_HOME: home, ...more };
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--config', file, '--json', ...args], { env, cwd: home });

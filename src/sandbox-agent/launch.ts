@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { systemCode } from '../lib/index.ts';
 import type { StartWish } from '../protocol/index.ts';
 import type { OutputPipes } from './pipes.ts';
 
@@ -27,23 +29,42 @@ cd -- "$0" 2> /dev/null || cd -- "$HOME" 2> /dev/null || cd /
 exec "$@"`;
 
 /** Starts a program as its user, with the pipes as its output and a descriptor 3 for its working directory. */
-export function launch({ argv, env, cwd, home, uid, stdin }: StartWish, pipes: OutputPipes): Program {
-  const child = spawn('/bin/sh', ['-c', LAUNCH, cwd, ...argv], {
+export function launch(wish: StartWish, pipes: OutputPipes): Program {
+  const child = start(wish, pipes);
+  pipes.handOver();
+  if (child instanceof Error) {
+    const ended = Promise.resolve({ code: null, signal: null, problem: reasonFor(child), used: null });
+    return { pid: undefined, reports: null, ended };
+  }
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(Buffer.from(wish.stdin ?? '', 'base64'));
+  const ended = new Promise<ProgramEnd>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal, problem: null, used: null }));
+    child.once('error', ({ message }) => resolve({ code: null, signal: null, problem: message, used: null }));
+  });
+  return { pid: child.pid, reports: child.stdio[3] as Socket, ended };
+}
+
+/** What the kernel refuses is thrown, or comes as an event. */
+function start({ argv, env, cwd, home, uid, stdin }: StartWish, pipes: OutputPipes): ChildProcess | Error {
+  const options: SpawnOptions = {
     cwd: '/',
     env: { HOME: home, ...env },
     uid,
     gid: uid,
     detached: true,
     stdio: [stdin === null ? 'ignore' : 'pipe', ...pipes.ends, 'pipe'],
-  });
-  pipes.handOver();
-  child.stdin?.on('error', () => undefined);
-  child.stdin?.end(Buffer.from(stdin ?? '', 'base64'));
-  const ended = new Promise<ProgramEnd>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal, problem: null, used: null }));
-    child.once('error', ({ message }) => resolve({ code: null, signal: null, problem: message, used: null }));
-  });
-  return { pid: child.pid, reports: child.stdio[3] as Socket, ended };
+  };
+  try {
+    return spawn('/bin/sh', ['-c', LAUNCH, cwd, ...argv], options);
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function reasonFor(error: Error): string {
+  const isLong = systemCode(error) === 'E2BIG';
+  return isLong ? 'its command or its variables are longer than a program may get' : error.message;
 }
 
 /** An interpreter that stays: root like this process, with a descriptor 3 that leads here. */

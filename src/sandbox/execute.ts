@@ -108,6 +108,7 @@ async function runOne(parts: SessionParts, session: Session, wish: Command, sink
   if (session.isToBeKilled) running.kill();
   try {
     const end = await running.end;
+    if (end.problem !== null) await sink('stderr', Buffer.from(`The command was not started: ${end.problem}.\n`));
     session.cwd = end.cwd ?? session.cwd;
     return end;
   } catch (error) {

@@ -61,6 +61,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
   });
 
   it.each([
+    ['a line end in a name', 'mkdir -p "/tmp/a\nb" && cd "/tmp/a\nb"', '/tmp/a\nb'],
     ['pushd', 'pushd /tmp > /dev/null', '/tmp'],
     ['a function', 'go() { cd /tmp; }; go', '/tmp'],
     ['a failure', 'cd /tmp && false', '/tmp'],
@@ -130,6 +131,18 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
       async () => (await served.ask('GET', `/v1/sessions/${session}`)).body['busy'] === false,
     );
     expect(await exec(session, 'echo next')).toMatchObject({ stdout: 'next\n' });
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+
+  it('says why a command cannot be started, and the next one is', async () => {
+    const session = await open();
+    const wish = { command: 'echo $A', env: { A: 'x'.repeat(200_000) } };
+    const { status, body } = await served.ask('POST', `/v1/sessions/${session}/exec`, wish);
+    expect([status, body['exit_code'], body['workspace_lost']]).toEqual([200, 126, false]);
+    expect(body['stderr']).toBe(
+      'The command was not started: its command or its variables are longer than a program may get.\n',
+    );
+    expect(await exec(session, 'echo next')).toMatchObject({ stdout: 'next\n', workspace_lost: false });
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 

@@ -2,6 +2,7 @@ import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import type { z } from 'zod';
 import type { Admission } from './admission.ts';
+import { drain } from './drain.ts';
 import { httpErrors } from './errors.ts';
 import { checkRequest, checkSender } from './guard.ts';
 import type { Guarding } from './guard.ts';
@@ -41,6 +42,9 @@ interface ServerWishes {
   readonly log: ServerLog;
 }
 
+/** Of a body. */
+const TOO_LARGE = 413;
+
 /** Answers with what the routes say: each request is checked against their schemas. */
 export function createServer({ routes, guarding, admission, version, log }: ServerWishes): FastifyInstance {
   const server = fastify(OPTIONS);
@@ -54,7 +58,10 @@ export function createServer({ routes, guarding, admission, version, log }: Serv
       .headers(headers)
       .send({ ...body, ...(status >= 500 ? facts : {}) });
   };
-  server.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply));
+  server.setErrorHandler(async (error: FastifyError, request, reply) => {
+    if (error.statusCode === TOO_LARGE) await drain(request.raw);
+    return answerError(error, request, reply);
+  });
   server.setNotFoundHandler((request, reply) =>
     reply
       .status(404)

@@ -93,6 +93,12 @@ export const sandboxErrors = defineErrors({
       `Sessions of this server may not reach ${f.hosts.join(', ')}: they may reach ${f.allowed.join(', ') || 'nothing'}.`,
     hint: () => 'Name hosts of that list, or add them under serve.network.allow of the configuration.',
   },
+  COMMAND_TOO_LARGE: {
+    kind: 'usage',
+    example: { bytes: 2_000_000, limit: 786_432 },
+    message: (f) => `The command with its variables has ${f.bytes} bytes, and ${f.limit} are the most.`,
+    hint: () => 'Upload it as a file, and name the file.',
+  },
   TREE_TOO_LARGE: {
     kind: 'usage',
     example: { reason: 'it has more than 20000 entries' },

@@ -13,6 +13,9 @@ import { checkNeeds, noteOnSetUp, setUpSource } from './set-up.ts';
 
 const GRACE_MS = 5000;
 
+/** Of a command with its variables, as it goes to the agent. */
+const MOST_BYTES = 768 * 1024;
+
 /** What asks for a network fails at once, and not after some minutes. */
 const OFFLINE = { npm_config_fetch_retries: '0', PIP_RETRIES: '0' };
 
@@ -41,11 +44,19 @@ export async function prepare(parts: SessionParts, session: Session, wish: ExecW
   if (rule !== undefined) throw sandboxErrors.COMMAND_DENIED({ rule });
   if (wish.command === undefined) await withFiles(parts, session, (files) => checkNeeds(session, files));
   const { envFile } = wish;
-  if (envFile === undefined) return wish;
+  if (envFile === undefined) return checkSize(wish);
   const { content, size } = await withFiles(parts, session, (files) => files.read(envFile, 0, ENV_FILE_BYTES));
   if (size > ENV_FILE_BYTES)
     throw sandboxErrors.ENV_FILE_INVALID({ file: envFile, problems: [`it has more than ${ENV_FILE_BYTES} bytes`] });
-  return { ...wish, env: { ...parseEnvFile(envFile, content), ...wish.env } };
+  return checkSize({ ...wish, env: { ...parseEnvFile(envFile, content), ...wish.env } });
+}
+
+/** Throws COMMAND_TOO_LARGE: it would not fit into one frame. Up to there the kernel says what is too long. */
+function checkSize(wish: Ready): Ready {
+  const { command = '', env } = wish;
+  const bytes = Buffer.byteLength(JSON.stringify({ command, env }));
+  if (bytes <= MOST_BYTES) return wish;
+  throw sandboxErrors.COMMAND_TOO_LARGE({ bytes, limit: MOST_BYTES });
 }
 
 function checkFree({ id, command }: Session): void {

@@ -6,6 +6,7 @@ const RANK = {
   protocol: 1,
   npm: 1,
   client: 1,
+  page: 1,
   engines: 2,
   git: 2,
   state: 2,
@@ -58,6 +59,8 @@ const VENDOR = {
   fastify: 'http/',
   ws: 'http/',
   pino: 'http/',
+  '@codemirror': 'page/',
+  '@xterm': 'page/',
   listr2: 'cli/render/',
 };
 

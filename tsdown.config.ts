@@ -17,6 +17,21 @@ const program = (name: string, entry: string): ReturnType<typeof defineConfig> =
     logLevel: 'error',
   });
 
+/** The page of the server: one script for browsers, with all that it needs, and the style of its terminal beside it. */
+const page = defineConfig({
+  entry: { page: 'src/page/main.ts' },
+  copy: [{ from: 'node_modules/@xterm/xterm/css/xterm.css', to: 'dist/bundle/page' }],
+  outDir: 'dist/bundle/page',
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  minify: true,
+  outExtensions: () => ({ js: '.js' }),
+  deps: { alwaysBundle: [/.*/] },
+  dts: false,
+  logLevel: 'error',
+});
+
 // oxlint-disable-next-line import/no-default-export -- the tool wants it so
 export default [
   program('cli', 'src/cli/main.ts'),
@@ -24,4 +39,5 @@ export default [
   program('sweeper', 'src/containers/sweeper/main.ts'),
   program('sandbox-agent', 'src/sandbox-agent/main.ts'),
   program('egress', 'src/egress/proxy/main.ts'),
+  page,
 ];

@@ -67,6 +67,8 @@ const PLANTED: readonly Planted[] = [
   ['a file that is not there', 'src/git/planted.ts', "import './no-such-file.ts';", 'resolvable'],
   ['the HTTP server in sandboxes', 'src/sandbox/planted.ts', "import 'fastify';", 'vendor/fastify'],
   ['the log of the server in sandboxes', 'src/sandbox/planted.ts', "import 'pino';", 'vendor/pino'],
+  ['the editor of the page in the server', 'src/http/planted.ts', "import '@codemirror/view';", 'vendor/@codemirror'],
+  ['the terminal of the page in the server', 'src/http/planted.ts', "import '@xterm/xterm';", 'vendor/@xterm'],
   ['web sockets in sandboxes', 'src/sandbox/planted.ts', "import 'ws';", 'vendor/ws'],
   ['the parser of command lines in the project', 'src/project/planted.ts', "import 'commander';", 'vendor/commander'],
   ['one server in the other', 'src/http/planted.ts', "import '../mcp/planted.ts';", 'rank/http'],

@@ -6,7 +6,7 @@ const STYLE = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-s
 h2{margin-top:3rem;border-top:1px solid #8886;padding-top:1rem;font-size:1.1rem}h3{font-size:.9rem;margin:1rem 0 .2rem}
 code,pre{font:13px/1.5 ui-monospace,monospace}pre{background:#8881;padding:.7rem;border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere}
 b.method{display:inline-block;min-width:4.2em;font-family:ui-monospace,monospace}table{border-collapse:collapse;width:100%}
-td{padding:.15rem .8rem .15rem 0;vertical-align:top;border-bottom:1px solid #8883}td:first-child{white-space:nowrap}nav li{list-style:none}nav ul{padding:0}
+td{padding:.15rem .8rem .15rem 0;vertical-align:top;border-bottom:1px solid #8883}td:first-child{white-space:nowrap;width:13rem}td:nth-child(2){width:20rem}nav a{text-decoration:none}nav li{list-style:none}nav ul{padding:0}
 small{opacity:.7}`;
 
 interface Shape {

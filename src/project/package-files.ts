@@ -17,7 +17,7 @@ export function packageRoot(): string {
   }
 }
 
-/** A program of this package that is started as a process of its own. */
-export function programFile(name: 'worker' | 'sweeper'): string {
+/** A program of this package that is started as a process of its own, or by a browser. */
+export function programFile(name: 'worker' | 'sweeper' | 'page'): string {
   return path.join(packageRoot(), 'dist', 'bundle', name, `${name}.js`);
 }

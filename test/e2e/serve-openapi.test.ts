@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { fromSchema, spoiled } from '../support/from-schema.ts';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 type Schema = Parameters<typeof fromSchema>[0];
 interface Operation {
@@ -43,7 +43,7 @@ describe.skipIf(docker.why !== '')(`the description of the server${whySkipped}`,
   let document: Document;
   const sessions: string[] = [];
   beforeAll(async () => {
-    await buildWorkerImage();
+    await buildSandboxImage();
     served = await serveForTest({
       config: '  limits: { sessions: 4, user_requests: 100000, project_requests: 100000 }\n',
     });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 const TOKENS = ['anna anna-0123456789abcdef', 'ben ben-0123456789abcdef'];
@@ -49,7 +49,7 @@ describe.skipIf(docker.why !== '')(`mahabharatha sessions${whySkipped}`, () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'mahabharatha-tokens-'));
   const file = path.join(folder, 'tokens');
   beforeAll(async () => {
-    await buildWorkerImage();
+    await buildSandboxImage();
     writeFileSync(file, `${TOKENS.join('\n')}\n`, { mode: 0o600 });
     served = await serveForTest({ args: ['--token-file', file] });
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
 import { openSocket } from '../support/socket-client.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const TOKENS = { anna: 'anna-0123456789abcdef', ben: 'ben-0123456789abcdef', cleo: 'cleo-0123456789abcdef' };
 type User = keyof typeof TOKENS;
@@ -21,7 +21,7 @@ function tokenFile(): string {
 describe.skipIf(docker.why !== '')(`users of a server${whySkipped}`, () => {
   let served: Served;
   beforeAll(async () => {
-    await buildWorkerImage();
+    await buildSandboxImage();
     const config = '  limits: { user_requests: 60, project_requests: 20 }\n';
     served = await serveForTest({ args: ['--token-file', tokenFile()], config });
   });

@@ -3,14 +3,14 @@ import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
 import { openSocket } from '../support/socket-client.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const SECRET = 'planted-secret-5f2c';
 
 describe.skipIf(docker.why !== '')(`watching a server${whySkipped}`, () => {
   let served: Served;
   beforeAll(async () => {
-    await buildWorkerImage();
+    await buildSandboxImage();
     served = await serveForTest({ config: '  log_level: debug\n' });
   });
   afterAll(async () => expect(await served.end()).toBe(0));

@@ -4,7 +4,7 @@ import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
 import { openSocket } from '../support/socket-client.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
+import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const MB = 1024 ** 2;
 
@@ -12,7 +12,7 @@ describe.skipIf(docker.why !== '')(`commands over a web socket${whySkipped}`, ()
   let served: Served;
   let session: string;
   beforeAll(async () => {
-    await buildWorkerImage();
+    await buildSandboxImage();
     served = await serveForTest();
     const { body } = await served.ask('POST', '/v1/sessions', { project_id: 'x', runtime_type: 'shell' });
     session = String(body['session_id']);

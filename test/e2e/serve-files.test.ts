@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serveForTest } from '../support/served.ts';
@@ -216,6 +217,28 @@ line'; mkdir closed; chmod 0 closed; echo secret > no; chmod 0 no; truncate -s 3
     expect(await served.ask('GET', `${place()}/files`)).toMatchObject({ status: 400 });
     expect(await exec('cd /; ls /tmp; rm /workspace/p; mkdir /workspace/p; echo canary')).toBe('canary\n');
   });
+
+  it.each(['kill', 'pause', 'rm --force'])(
+    'are those of a new, empty workspace after "docker %s", and the answer says so',
+    async (how) => {
+      await upload([{ path: 'old', content: '1' }]);
+      const name = session.replace('_', '-');
+      const [id = ''] = execFileSync('docker', ['ps', '-q', '--filter', `name=${name}`], { encoding: 'utf8' }).split(
+        '\n',
+      );
+      execFileSync('docker', [...how.split(' '), id]);
+      const known = { path: 'old', sha256: sha256('1') };
+      expect((await upload([known, { path: 'new', content: '2' }])).body).toEqual({
+        synced: 1,
+        deleted: 0,
+        needed: ['old'],
+        workspace_lost: true,
+      });
+      expect((await upload([{ path: 'old', content: '1' }])).body).toMatchObject({ synced: 1, workspace_lost: false });
+      expect((await list()).map(({ path }) => path)).toEqual(['new', 'old']);
+      expect(await exec('cat old new')).toBe('12');
+    },
+  );
 
   it('takes many files with the longest names that there can be', async () => {
     const names = Array.from({ length: 300 }, (_, index) => [0, 1, 2, 3].map(() => '"'.repeat(250)).join('/') + index);

@@ -13,6 +13,12 @@ export const httpErrors = defineErrors({
     message: (f) => `Some files could not be changed: ${f.problems.join('; ')}. ${f.written} files were written.`,
     hint: () => '"failed", "written" and "deleted" name each file. Send again what has failed.',
   },
+  PISTON_REFUSED: {
+    kind: 'usage',
+    example: { reason: 'cobol-1 runtime is unknown' },
+    message: (f) => f.reason,
+    hint: () => 'GET /api/v2/runtimes lists the languages with their versions; docs/serve.md has the limits.',
+  },
   TOKEN_REFUSED: {
     kind: 'usage',
     example: {},

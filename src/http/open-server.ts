@@ -72,7 +72,9 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
     const metrics = createMetrics();
     closing.push(async () => metrics.close());
     const sandboxes = await openSandboxes(request, { own, metrics }, closing);
-    const server = createSurface(request, { ...sandboxes, metrics, timeoutMs: PROGRAM.timeoutMs });
+    const { timeoutMs, limits } = PROGRAM;
+    const behind = { ...sandboxes, metrics, timeoutMs, memoryBytes: limits.memoryBytes };
+    const server = createSurface(request, behind);
     closing.push(() => server.close());
     const address = await listen(server, settings);
     await tellAddress(own, address);

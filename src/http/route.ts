@@ -18,6 +18,10 @@ export interface Route {
   readonly isUnlimited?: boolean;
   /** What an answer has in addition when the server or the engine is at fault. */
   readonly onFault?: Readonly<Record<string, unknown>>;
+  /** Also a body that does not say that it is JSON. Pages of other origins are refused in any case. */
+  readonly takesText?: boolean;
+  /** A refusal says what is wrong as `message`, too. */
+  readonly hasMessage?: boolean;
   /** Of a success, when it is not JSON. */
   readonly media?: string;
   /** Other ways to answer, by media type. */

@@ -1,6 +1,6 @@
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Admission } from './admission.ts';
 import { drain } from './drain.ts';
 import { httpErrors } from './errors.ts';
@@ -8,6 +8,7 @@ import { checkRequest, checkSender } from './guard.ts';
 import type { Guarding } from './guard.ts';
 import type { ServerLog } from './log.ts';
 import { openApi } from './openapi.ts';
+import { readJson } from '../lib/index.ts';
 import { refusalOf } from './refusal.ts';
 import { STREAMED } from './route.ts';
 import type { Route } from './route.ts';
@@ -52,11 +53,11 @@ export function createServer({ routes, guarding, admission, version, log }: Serv
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { error: known, status, headers, body } = refusalOf(error);
     if (status >= 500 && !reply.raw.destroyed) log.error('fault', { code: known.code, message: known.message });
-    const { onFault: facts } = configOf(request);
+    const { onFault: facts, hasMessage } = configOf(request);
     return reply
       .status(status)
       .headers(headers)
-      .send({ ...body, ...(status >= 500 ? facts : {}) });
+      .send({ ...body, ...(hasMessage === true ? { message: body.detail } : {}), ...(status >= 500 ? facts : {}) });
   };
   server.setErrorHandler(async (error: FastifyError, request, reply) => {
     if (error.statusCode === TOO_LARGE) await drain(request.raw);
@@ -105,7 +106,7 @@ function letIn(
   );
 }
 
-type RouteConfig = Pick<Route, 'onFault' | 'isUnlimited'> & {
+type RouteConfig = Pick<Route, 'onFault' | 'isUnlimited' | 'hasMessage'> & {
   /** Asked by browsers, without a token. */
   readonly isForEveryone?: true;
 };
@@ -125,16 +126,19 @@ function answerPages({ headers }: FastifyRequest, reply: FastifyReply, origins: 
 }
 
 function add(server: FastifyInstance, { method, path, body, query, status = 200, handle, ...more }: Route): void {
-  const { bodyBytes, onFault, isUnlimited } = more;
+  const { bodyBytes, onFault, isUnlimited, hasMessage, takesText } = more;
   server.route({
     method,
     url: path,
     ...(bodyBytes === undefined ? {} : { bodyLimit: bodyBytes }),
-    config: { onFault, isUnlimited },
+    config: { onFault, isUnlimited, hasMessage },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const answer = await handle({
         params: request.params as Record<string, string>,
-        body: body === undefined ? undefined : checked(body, request.body, 'body'),
+        body:
+          body === undefined
+            ? undefined
+            : checked(body, takesText === true ? parsed(request.body) : request.body, 'body'),
         query: query === undefined ? undefined : checked(query, request.query, 'query'),
         user: request.user,
         request,
@@ -144,6 +148,8 @@ function add(server: FastifyInstance, { method, path, body, query, status = 200,
     },
   });
 }
+
+const parsed = (body: unknown): unknown => (typeof body === 'string' ? readJson(z.unknown(), body) : body);
 
 /** Throws BODY_INVALID with all that is wrong. */
 function checked(schema: z.ZodObject, value: unknown, where: string): unknown {

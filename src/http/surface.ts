@@ -10,6 +10,7 @@ import type { ServerLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { addPages } from './pages.ts';
+import { pistonRoutes } from './piston-routes.ts';
 import { runnerRoutes } from './runner-routes.ts';
 import { createServer } from './server.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -29,12 +30,13 @@ interface Behind {
   readonly metrics: Metrics;
   /** Of a program of a language. */
   readonly timeoutMs: number;
+  readonly memoryBytes: number;
 }
 
 /** All that can be asked of a server. */
 export function createSurface(request: SurfaceRequest, behind: Behind): FastifyInstance {
   const { settings, version, log } = request;
-  const { sessions, runners, metrics, timeoutMs } = behind;
+  const { sessions, runners, metrics, timeoutMs, memoryBytes } = behind;
   const { limits } = settings;
   const guarding = guardingOf(request);
   const admission = createAdmission(sessions, { user: limits.user_requests, project: limits.project_requests });
@@ -42,6 +44,7 @@ export function createSurface(request: SurfaceRequest, behind: Behind): FastifyI
     healthRoute(sessions, runners),
     metricsRoute(sessions, runners, metrics),
     ...runnerRoutes(runners, timeoutMs),
+    ...pistonRoutes(runners, { timeoutMs, memoryBytes }),
     ...sessionRoutes(sessions, admission),
     execSocketRoute(),
   ];

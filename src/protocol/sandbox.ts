@@ -102,6 +102,8 @@ export type FileCall =
       readonly last: boolean;
       /** Rights of the file. */
       readonly mode: number;
+      /** Rights of the folders that are made for it. */
+      readonly folderMode?: number;
     }
   | {
       readonly op: 'read';

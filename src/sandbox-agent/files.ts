@@ -21,6 +21,8 @@ import { createListing } from './list-files.ts';
 import { failure, inFolder, nameOf, openParent, openRoot, READING } from './open-path.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+/** Rights of a folder that an upload makes, as far as the umask leaves them. */
+const USUAL_FOLDER = 0o777;
 /** Between two answers to a search for changed files. */
 const MATCHED_BYTES = 4 * 1024 ** 2;
 
@@ -100,7 +102,7 @@ function makeRoot({ root }: FileCall & { op: 'make-root' }): FileAnswer {
 }
 
 function begin(call: FileCall & { op: 'write' }): OpenFile {
-  const folder = openParent(call, true);
+  const folder = openParent(call, call.folderMode ?? USUAL_FOLDER);
   const draft = inFolder(folder, `.upload-${randomId()}`);
   const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, call.mode);
   return { fd, draft, folder };
@@ -113,7 +115,7 @@ function close(open: OpenFiles, upload: number): void {
 }
 
 function read(call: FileCall & { op: 'read' }): FileAnswer {
-  const folder = openParent(call, false);
+  const folder = openParent(call, null);
   try {
     const fd = openSync(inFolder(folder, nameOf(call.path)), READING);
     try {
@@ -146,7 +148,7 @@ function match(call: FileCall & { op: 'match' }): FileAnswer {
 /** Null when the file is another one, or cannot be read. It gets the mode that it should have. */
 function sizeIfSame(root: string, { path: file, sha256, mode }: MatchedFile): number | null {
   try {
-    const folder = openParent({ root, path: file }, false);
+    const folder = openParent({ root, path: file }, null);
     try {
       const fd = openSync(inFolder(folder, nameOf(file)), READING);
       try {
@@ -166,7 +168,7 @@ function sizeIfSame(root: string, { path: file, sha256, mode }: MatchedFile): nu
 }
 
 function remove(call: FileCall & { op: 'remove' }): FileAnswer {
-  const folder = openParent(call, false);
+  const folder = openParent(call, null);
   try {
     rmSync(inFolder(folder, nameOf(call.path)), { recursive: true });
     return {};

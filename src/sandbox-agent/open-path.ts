@@ -12,14 +12,14 @@ interface Place {
   readonly path: string;
 }
 
-/** The folder that the path is in, opened without following any link below the place of the root. `make`: folders that are missing. */
-export function openParent({ root, path: file }: Place, make: boolean): number {
+/** The folder that the path is in, opened without following any link below the place of the root. `make`: the rights of folders that are missing, null when none is to be made. */
+export function openParent({ root, path: file }: Place, make: number | null): number {
   return openFolders(root, namesIn({ root, path: file }).slice(0, -1), make);
 }
 
 /** The folder at the path, which may be the root. */
 export function openPlace({ root, path: file }: Place): number {
-  return openFolders(root, file === root ? [] : namesIn({ root, path: file }), false);
+  return openFolders(root, file === root ? [] : namesIn({ root, path: file }), null);
 }
 
 /** It is made when it is missing. */
@@ -32,7 +32,7 @@ function namesIn({ root, path: file }: Place): string[] {
   return names;
 }
 
-function openFolders(root: string, names: readonly string[], make: boolean): number {
+function openFolders(root: string, names: readonly string[], make: number | null): number {
   let folder = openFolder(root, make);
   for (const name of names) {
     const parent = folder;
@@ -45,12 +45,12 @@ function openFolders(root: string, names: readonly string[], make: boolean): num
   return folder;
 }
 
-function openFolder(file: string, make: boolean): number {
+function openFolder(file: string, make: number | null): number {
   try {
     return openSync(file, FOLDER);
   } catch (error) {
-    if (!make || systemCode(error) !== 'ENOENT') throw error;
-    mkdirSync(file);
+    if (make === null || systemCode(error) !== 'ENOENT') throw error;
+    mkdirSync(file, make);
     return openSync(file, FOLDER);
   }
 }

@@ -1,10 +1,20 @@
 import type { OutputSink, Stream } from './connection.ts';
 
-/** Keeps the beginning of a program's output, as text. */
-export function captureOutput(limitBytes: number): { readonly sink: OutputSink; text(stream: Stream): Captured } {
-  const kept = { stdout: createKeeper(limitBytes), stderr: createKeeper(limitBytes) };
+/** Keeps the beginning of a program's output, as text; `both` in the order in which it came. */
+export function captureOutput(limitBytes: number): {
+  readonly sink: OutputSink;
+  text(stream: Stream | 'both'): Captured;
+} {
+  const kept = {
+    stdout: createKeeper(limitBytes),
+    stderr: createKeeper(limitBytes),
+    both: createKeeper(2 * limitBytes),
+  };
   return {
-    sink: (stream, bytes) => kept[stream].push(bytes),
+    sink: (stream, bytes) => {
+      kept[stream].push(bytes);
+      kept.both.push(bytes);
+    },
     text: (stream) => kept[stream].text(),
   };
 }

@@ -4,6 +4,7 @@ export { fetchRuntimes, imageFetcher } from './fetch-image.ts';
 export { DEFAULT_RUNTIMES } from './runtimes.ts';
 export type { Runtime, Runtimes } from './runtimes.ts';
 export { runtimeVolume } from './runtime-volume.ts';
+export type { Job } from './programs.ts';
 export { createRunners } from './runners.ts';
 export type { Ran, Runners } from './runners.ts';
 export { createSessions } from './sessions.ts';

@@ -9,6 +9,11 @@ export interface Language {
 
 export type Languages = Readonly<Record<string, Language>>;
 
+/** For a program with files beside it, which Python's option -I would keep it from. */
+export function besideOthers(language: Language): Language {
+  return { ...language, command: language.command.filter((part, at) => at === 0 || part !== '-I') };
+}
+
 /** The arguments for one program. */
 export function commandFor({ command }: Language, file: string): readonly [string, ...string[]] {
   const [program = '', ...args] = command.map((part) => part.replaceAll('{filepath}', () => file));

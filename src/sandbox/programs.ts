@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 import { SANDBOX } from '../protocol/index.ts';
 import type { ForkWish } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
@@ -11,50 +12,72 @@ const USERS = { first: 20_000, last: 59_999 };
 const PUT_AWAY = ['/tmp', '/dev/shm'];
 /** Its files are for its user alone, and it has a folder of its own for what programs keep in their home. */
 const PRIVATE = 'umask 077; mkdir "$HOME"; exec "$@"';
+/** The same with a limit of the memory that a process has for itself, in KiB. */
+const LIMITED = 'umask 077; mkdir "$HOME"; ulimit -d "$0"; exec "$@"';
+
+/** A file is to be a folder, too, or its path is too long. */
+const NO_PATH: ReadonlySet<string> = new Set(['ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ENAMETOOLONG', 'EINVAL']);
 
 /** What one execution has of its own. */
 export interface Place {
   readonly uid: number;
+  /** The program. */
   readonly file: string;
+  readonly cwd: string;
   readonly home: string;
+}
+
+/** A program as several files in a folder of its own. */
+export interface Job {
+  /** Paths in that folder; the first is the program. Base64. */
+  readonly files: readonly { readonly name: string; readonly content: string }[];
+  readonly args: readonly string[];
+  /** Base64; null: none. */
+  readonly stdin: string | null;
+  /** Null: that of the settings. */
+  readonly timeoutMs: number | null;
+  /** Null: that of the container. */
+  readonly memoryBytes: number | null;
 }
 
 let user = USERS.first;
 
+const nextUser = (): number => (user = user >= USERS.last ? USERS.first : user + 1);
+
 export function newPlace(extension: string): Place {
-  user = user >= USERS.last ? USERS.first : user + 1;
   const id = randomUUID();
-  return { uid: user, file: `${SANDBOX.tmp}/exec_${id}${extension}`, home: `${SANDBOX.tmp}/home_${id}` };
+  const file = `${SANDBOX.tmp}/exec_${id}${extension}`;
+  return { uid: nextUser(), file, cwd: SANDBOX.tmp, home: `${SANDBOX.tmp}/home_${id}` };
 }
 
-/** Throws PROGRAM_REFUSED. */
-export async function writeProgram(sandbox: Sandbox, { uid, file }: Place, code: string): Promise<void> {
-  const content = Buffer.from(code).toString('base64');
-  const place = { uid, root: SANDBOX.tmp, path: file };
-  const answer = await sandbox.files({
-    op: 'write',
-    ...place,
-    upload: uid,
-    content,
-    more: false,
-    last: true,
-    mode: 0o600,
-  });
-  if ('error' in answer) throw sandboxErrors.PROGRAM_REFUSED({ reason: answer.error.message });
+export function newFolder(program: string): Place {
+  const id = randomUUID();
+  const cwd = `${SANDBOX.tmp}/run_${id}`;
+  return { uid: nextUser(), file: path.posix.join(cwd, program), cwd, home: `${SANDBOX.tmp}/home_${id}` };
 }
 
-interface ProgramWishes {
+/** Base64. Throws PATH_REFUSED and PROGRAM_REFUSED. */
+export async function writeProgram(sandbox: Sandbox, uid: number, file: string, content: string): Promise<void> {
+  const place = { uid, upload: uid, root: SANDBOX.tmp, path: file, mode: 0o600, folderMode: 0o700 };
+  const answer = await sandbox.files({ op: 'write', ...place, content, more: false, last: true });
+  if (!('error' in answer)) return;
+  const { code, message: reason } = answer.error;
+  if (NO_PATH.has(code)) throw sandboxErrors.PATH_REFUSED({ path: path.posix.basename(file), reason });
+  throw sandboxErrors.PROGRAM_REFUSED({ reason });
+}
+
+interface ProgramWishes extends Pick<Job, 'args' | 'stdin' | 'memoryBytes'> {
   readonly language: Language;
   readonly place: Place;
   readonly fork: ForkWish | null;
   readonly timeoutMs: number;
 }
 
-export function programOf(
-  sandbox: Sandbox,
-  { language, place: { uid, file, home }, fork, timeoutMs }: ProgramWishes,
-): Parameters<Sandbox['run']>[0] {
+export function programOf(sandbox: Sandbox, wishes: ProgramWishes): Parameters<Sandbox['run']>[0] {
+  const { language, place, fork, timeoutMs, args, stdin, memoryBytes } = wishes;
+  const { uid, file, cwd, home } = place;
   const env = { ...sandbox.env, HOME: home, TMPDIR: home };
-  const argv = ['/bin/sh', '-c', PRIVATE, 'sh', ...commandFor(language, file)] as const;
-  return { argv, fork, env, cwd: SANDBOX.tmp, home, uid, stdin: null, timeoutMs, graceMs: 0, clears: PUT_AWAY };
+  const start = memoryBytes === null ? [PRIVATE, 'sh'] : [LIMITED, String(Math.ceil(memoryBytes / 1024))];
+  const argv = ['/bin/sh', '-c', ...start, ...commandFor(language, file), ...args] as const;
+  return { argv, fork, env, cwd, home, uid, stdin, timeoutMs, graceMs: 0, clears: PUT_AWAY };
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode, randomId } from '../lib/index.ts';
 import type { SandboxEnd } from '../protocol/index.ts';
@@ -10,8 +11,11 @@ import type { FetchImage } from './fetch-image.ts';
 import { forkFor, startForkServer } from './fork-server.ts';
 import { keepSandbox } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
+import { besideOthers } from './languages.ts';
 import type { Language, Languages } from './languages.ts';
-import { newPlace, programOf, writeProgram } from './programs.ts';
+import { newFolder, newPlace, programOf, writeProgram } from './programs.ts';
+import type { Job } from './programs.ts';
+import { versionOf } from './version.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Sandbox, SandboxHome, SandboxLimits } from './sandbox.ts';
 
@@ -35,12 +39,22 @@ export interface RunnerSettings {
 export interface Ran extends SandboxEnd {
   readonly stdout: Captured;
   readonly stderr: Captured;
+  /** Both, in the order in which they came. */
+  readonly output: Captured;
   readonly containerId: string;
   readonly image: string;
   readonly file: string;
 }
 
+interface RunnerVersion {
+  readonly name: string;
+  readonly version: string;
+  readonly extension: string;
+}
+
 interface Runner {
+  /** Of the interpreter; undefined until it was asked. */
+  version: string | undefined;
   readonly name: string;
   readonly language: Language;
   readonly kept: KeptSandbox;
@@ -66,17 +80,11 @@ export function createRunners(home: SandboxHome, settings: RunnerSettings) {
   const parts: Parts = { home, settings, runners: new Map(entries) };
   return {
     /** Fetches images and starts all containers; resolves with what is wrong with those that cannot be started. */
-    boot: async (fetch: FetchImage): Promise<Error[]> => {
-      const start = async ({ name, language, kept }: Runner): Promise<unknown> => {
-        await fetch(language.image).catch((error: unknown) => {
-          throw explained(error, missingLanguage(name, settings.languages));
-        });
-        return kept.get();
-      };
-      const started = await Promise.allSettled([...parts.runners.values()].map(start));
-      return started.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
-    },
-    run: (language: string, code: string): Promise<Ran> => run(parts, runnerOf(parts, language), code),
+    boot: (fetch: FetchImage): Promise<Error[]> => boot(parts, fetch),
+    /** The code of a program, or several files. */
+    run: (language: string, program: string | Job): Promise<Ran> => run(parts, runnerOf(parts, language), program),
+    /** The languages whose interpreters can be asked, with what they say. */
+    versions: (): Promise<RunnerVersion[]> => versions(parts),
     states: async (): Promise<Record<string, 'running' | 'stopped'>> => {
       const all = [...parts.runners.values()].map(
         async ({ name, kept }) => [name, (await kept.isRunning()) ? 'running' : 'stopped'] as const,
@@ -100,16 +108,37 @@ export function createRunners(home: SandboxHome, settings: RunnerSettings) {
   };
 }
 
+async function boot({ runners, settings }: Parts, fetch: FetchImage): Promise<Error[]> {
+  const start = async (runner: Runner): Promise<void> => {
+    const { name, language, kept } = runner;
+    await fetch(language.image).catch((error: unknown) => {
+      throw explained(error, missingLanguage(name, settings.languages));
+    });
+    await kept.get();
+    await asVersion(runner);
+  };
+  const started = await Promise.allSettled([...runners.values()].map(start));
+  return started.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+}
+
+async function versions({ runners }: Parts): Promise<RunnerVersion[]> {
+  const asked = [...runners.values()].map(async (runner) => {
+    const version = await asVersion(runner).catch(() => undefined);
+    return version === undefined ? [] : [{ name: runner.name, version, extension: runner.language.extension }];
+  });
+  return (await Promise.all(asked)).flat();
+}
+
 function runnerOf({ runners }: Parts, language: string): Runner {
   const runner = runners.get(language);
   if (runner === undefined) throw sandboxErrors.LANGUAGE_UNKNOWN({ language, known: [...runners.keys()].toSorted() });
   return runner;
 }
 
-async function run(parts: Parts, runner: Runner, code: string): Promise<Ran> {
+async function run(parts: Parts, runner: Runner, program: string | Job): Promise<Ran> {
   const leave = await enter(runner);
   try {
-    return await execute(parts, runner, code);
+    return await execute(parts, runner, program);
   } finally {
     runner.lastUsedAt = performance.now();
     leave();
@@ -130,35 +159,50 @@ async function enter(runner: Runner): Promise<() => void> {
   };
 }
 
-async function execute(parts: Parts, runner: Runner, code: string, tries = 1): Promise<Ran> {
+async function execute(parts: Parts, runner: Runner, program: string | Job, tries = 1): Promise<Ran> {
   const { sandbox, isNew } = await runner.kept.get();
-  const { language } = runner;
-  const { timeoutMs } = parts.settings;
-  const place = newPlace(language.extension);
-  const output = captureOutput(parts.settings.outputBytes);
+  const { settings } = parts;
+  const { language, place, files, job } = layOut(runner.language, program);
+  const output = captureOutput(settings.outputBytes);
+  const fork = job.memoryBytes === null ? forkFor(sandbox, language, place, job.args) : null;
   let running: ReturnType<Sandbox['run']> | undefined;
   try {
-    await writeProgram(sandbox, place, code);
-    running = sandbox.run(
-      programOf(sandbox, { language, place, fork: forkFor(sandbox, place.file), timeoutMs }),
-      output.sink,
-    );
+    for (const { path: file, content } of files) await writeProgram(sandbox, place.uid, file, content);
+    const timeoutMs = job.timeoutMs ?? settings.timeoutMs;
+    running = sandbox.run(programOf(sandbox, { ...job, language, place, fork, timeoutMs }), output.sink);
     const end = await running.end;
-    const { containerId } = sandbox;
-    return {
-      ...end,
-      stdout: output.text('stdout'),
-      stderr: output.text('stderr'),
-      containerId,
-      image: language.image,
-      file: place.file,
-    };
+    const [stdout, stderr, both] = [output.text('stdout'), output.text('stderr'), output.text('both')];
+    return { ...end, stdout, stderr, output: both, ...placeOf(sandbox, runner), file: place.file };
   } catch (error) {
     const again = hasCode(error, sandboxErrors.SANDBOX_GONE) && running?.hasBegun() !== true && !isNew && tries < 3;
     if (!again) throw error;
     await delay(tries);
-    return execute(parts, runner, code, tries + 1);
+    return execute(parts, runner, program, tries + 1);
   }
+}
+
+const placeOf = ({ containerId }: Sandbox, { language }: Runner): Pick<Ran, 'containerId' | 'image'> => ({
+  containerId,
+  image: language.image,
+});
+
+/** Which files there are, and where. */
+function layOut(language: Language, program: string | Job) {
+  if (typeof program === 'string') {
+    const place = newPlace(language.extension);
+    const content = Buffer.from(program).toString('base64');
+    const job = { args: [], stdin: null, timeoutMs: null, memoryBytes: null };
+    return { language, place, files: [{ path: place.file, content }], job };
+  }
+  const place = newFolder(program.files[0]?.name ?? '');
+  const files = program.files.map(({ name, content }) => ({ path: path.posix.join(place.cwd, name), content }));
+  return { language: besideOthers(language), place, files, job: program };
+}
+
+/** Asked once: an image that changes has another container. */
+async function asVersion(runner: Runner): Promise<string> {
+  runner.version ??= await versionOf((await runner.kept.get()).sandbox, runner.language);
+  return runner.version;
 }
 
 function newRunner(name: string, language: Language, { home, settings }: Pick<Parts, 'home' | 'settings'>): Runner {
@@ -170,7 +214,7 @@ function newRunner(name: string, language: Language, { home, settings }: Pick<Pa
     void startForkServer(sandbox, language).catch(() => undefined);
     return sandbox;
   });
-  return { name, language, kept, running: 0, waiting: [], lastUsedAt: performance.now() };
+  return { version: undefined, name, language, kept, running: 0, waiting: [], lastUsedAt: performance.now() };
 }
 
 function wishOf(name: string, { image }: Language, { limits }: RunnerSettings): Parameters<typeof startSandbox>[1] {

@@ -23,7 +23,7 @@ export function openPlace({ root, path: file }: Place): number {
 }
 
 /** It is made when it is missing. */
-export const openRoot = (root: string): number => openFolder(root, true);
+export const openRoot = (root: string): number => openFolder(root, 0o777);
 
 function namesIn({ root, path: file }: Place): string[] {
   if (!file.startsWith(`${root}/`)) throw failure('EACCES', 'the path is outside of the workspace');

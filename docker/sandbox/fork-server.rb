@@ -10,6 +10,14 @@ draft = $0.dup
 script = ObjectSpace.each_object(File).find { |file| !file.closed? && file.path == draft }
 texts = ObjectSpace.each_object(String).select { |text| !text.equal?(draft) && text == draft }
 texts = texts.map { |text| Fiddle::Pointer[text] }
+# Ruby's own wait does not tell what a process has used.
+wait4 = Fiddle::Function.new(
+  Fiddle::Handle::DEFAULT['wait4'],
+  [Fiddle::TYPE_INT, Fiddle::TYPE_VOIDP, Fiddle::TYPE_INT, Fiddle::TYPE_VOIDP],
+  Fiddle::TYPE_INT
+)
+ending = "\0" * 8
+used = "\0" * 256
 Object.send(:remove_const, :Fiddle)
 $LOADED_FEATURES.reject! { |feature| feature.include?('/fiddle') }
 wake, woken = IO.pipe
@@ -27,9 +35,14 @@ until children.nil?
   if readable.include?(wake)
     wake.read_nonblock(4096, exception: false)
     until children.empty?
-      ended, status = Process.wait2(-1, Process::WNOHANG)
-      break if ended.nil?
-      control.write("end #{children.delete(ended)} #{status.exitstatus || '-'} #{status.termsig || '-'} - -\n")
+      ended = wait4.call(-1, ending, Process::WNOHANG, used)
+      break unless ended.positive?
+      status = ending.unpack1('l')
+      signal = status & 0x7f
+      how = signal.zero? ? "#{status >> 8 & 0xff} -" : "- #{signal}"
+      seconds, micros, more_seconds, more_micros, kilobytes = used.unpack('q5')
+      micros += more_micros + (seconds + more_seconds) * 1_000_000
+      control.write("end #{children.delete(ended)} #{how} #{micros} #{kilobytes * 1024}\n")
     end
   end
   next unless readable.include?(control)

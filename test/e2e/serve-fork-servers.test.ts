@@ -128,11 +128,14 @@ describe.skipIf(whyNoLanguages !== '')(`fork servers${whyNoLanguages}`, () => {
     },
   );
 
-  it('knows the memory of a Python program exactly, however short its life was', async () => {
+  it('knows the memory of a program exactly, however short its life was', async () => {
     for (const megabytes of [20, 40, 80]) {
       const code = `x = bytearray(${megabytes} * 1024 ** 2); import os; os._exit(0)`;
       const [least, most] = [await run('python', 'import os; os._exit(0)'), await run('python', code)];
       expect(Number(most['memory_used_mb']) - Number(least['memory_used_mb'])).toBeCloseTo(megabytes, -1);
+      const ruby = await run('ruby', `x = 'x' * (${megabytes} * 1024 ** 2); exit!`);
+      const none = await run('ruby', 'exit!');
+      expect(Number(ruby['memory_used_mb']) - Number(none['memory_used_mb'])).toBeCloseTo(megabytes, -1);
     }
   });
 });

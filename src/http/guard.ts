@@ -42,10 +42,12 @@ export const protocolsOf = ({ headers }: IncomingMessage): readonly string[] =>
   (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
 
 /** Throws when no request from there is to be answered, whoever asks. */
-export function checkSender({ headers, rawHeaders }: IncomingMessage, { origins, names }: Guarding): void {
+export function checkSender({ headers, rawHeaders, url = '/' }: IncomingMessage, { origins, names }: Guarding): void {
   const host = headers.host ?? '';
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
   // A page of any site can make a browser ask this machine; by a name of its own it would even be let read the answer.
+  // A whole address in place of a path is what proxies are sent; it has a name of its own.
+  if (!url.startsWith('/')) throw httpErrors.HOST_REFUSED({ host: url.slice(0, 200) });
   if (hosts.length > 1 || !mayBeNamed(host, names)) throw httpErrors.HOST_REFUSED({ host });
   const { origin } = headers;
   if (origin === undefined || origins.includes(origin)) return;

@@ -50,6 +50,8 @@ const TOO_LARGE = 413;
 export function createServer({ routes, guarding, admission, version, log }: ServerWishes): FastifyInstance {
   const server = fastify(OPTIONS);
   server.decorateRequest('user', '');
+  // A page may send text anywhere without being asked.
+  server.removeContentTypeParser('text/plain');
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { error: known, status, headers, body } = refusalOf(error);
     if (status >= 500 && !reply.raw.destroyed) log.error('fault', { code: known.code, message: known.message });

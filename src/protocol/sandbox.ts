@@ -46,6 +46,10 @@ export interface StartWish {
   readonly cwd: string;
   readonly home: string;
   readonly uid: number;
+  /** Its files are for its user alone, and `home` is made for it. */
+  readonly isPrivate: boolean;
+  /** The limit of the memory that each of its processes has for itself; null: that of the container. */
+  readonly dataBytes: number | null;
   /** Base64; null: its stdin is /dev/null. */
   readonly stdin: string | null;
   /** Null: no limit but that of the host. */

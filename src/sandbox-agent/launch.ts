@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { systemCode } from '../lib/index.ts';
 import type { StartWish } from '../protocol/index.ts';
+import { asUser } from './as-user.ts';
 import type { OutputPipes } from './pipes.ts';
 
 export interface ProgramEnd {
@@ -23,8 +25,12 @@ export interface Program {
   readonly ended: Promise<ProgramEnd>;
 }
 
-/** Makes the program the first that the kernel kills when memory runs out, and goes to its folder with its user's rights. */
+/**
+ * Makes the program the first that the kernel kills when memory runs out, sets its limits, and goes to its folder with its
+ * user's rights.
+ */
 const LAUNCH = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
+umask "$1"; ulimit -d "$2"; shift 2
 cd -- "$0" 2> /dev/null || cd -- "$HOME" 2> /dev/null || cd /
 exec "$@"`;
 
@@ -46,7 +52,9 @@ export function launch(wish: StartWish, pipes: OutputPipes): Program {
 }
 
 /** What the kernel refuses is thrown, or comes as an event. */
-function start({ argv, env, cwd, home, uid, stdin }: StartWish, pipes: OutputPipes): ChildProcess | Error {
+function start(wish: StartWish, pipes: OutputPipes): ChildProcess | Error {
+  const { argv, env, cwd, home, uid, isPrivate, dataBytes, stdin } = wish;
+  const limits = [isPrivate ? '077' : '022', dataBytes === null ? 'unlimited' : String(Math.ceil(dataBytes / 1024))];
   const options: SpawnOptions = {
     cwd: '/',
     env: { HOME: home, ...env },
@@ -56,7 +64,8 @@ function start({ argv, env, cwd, home, uid, stdin }: StartWish, pipes: OutputPip
     stdio: [stdin === null ? 'ignore' : 'pipe', ...pipes.ends, 'pipe'],
   };
   try {
-    return spawn('/bin/sh', ['-c', LAUNCH, cwd, ...argv], options);
+    if (isPrivate) asUser(uid, () => mkdirSync(home, { mode: 0o700 }));
+    return spawn('/bin/sh', ['-c', LAUNCH, cwd, ...limits, ...argv], options);
   } catch (error) {
     return error as Error;
   }

@@ -143,6 +143,8 @@ function programOf(
     cwd,
     home: SANDBOX.home,
     uid,
+    isPrivate: false,
+    dataBytes: null,
     stdin: null,
     timeoutMs,
     graceMs: GRACE_MS,

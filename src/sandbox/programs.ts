@@ -10,10 +10,6 @@ import type { Sandbox } from './sandbox.ts';
 /** Each execution has a user of its own: of so many, none comes again while anything of it could still be there. */
 const USERS = { first: 20_000, last: 59_999 };
 const PUT_AWAY = ['/tmp', '/dev/shm'];
-/** Its files are for its user alone, and it has a folder of its own for what programs keep in their home. */
-const PRIVATE = 'umask 077; mkdir "$HOME"; exec "$@"';
-/** The same with a limit of the memory that a process has for itself, in KiB. */
-const LIMITED = 'umask 077; mkdir "$HOME"; ulimit -d "$0"; exec "$@"';
 
 /** A file is to be a folder, too, or its path is too long. */
 const NO_PATH: ReadonlySet<string> = new Set(['ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ENAMETOOLONG', 'EINVAL']);
@@ -77,7 +73,7 @@ export function programOf(sandbox: Sandbox, wishes: ProgramWishes): Parameters<S
   const { language, place, fork, timeoutMs, args, stdin, memoryBytes } = wishes;
   const { uid, file, cwd, home } = place;
   const env = { ...sandbox.env, HOME: home, TMPDIR: home };
-  const start = memoryBytes === null ? [PRIVATE, 'sh'] : [LIMITED, String(Math.ceil(memoryBytes / 1024))];
-  const argv = ['/bin/sh', '-c', ...start, ...commandFor(language, file), ...args] as const;
-  return { argv, fork, env, cwd, home, uid, stdin, timeoutMs, graceMs: 0, clears: PUT_AWAY };
+  const argv = [...commandFor(language, file), ...args] as const;
+  const limits = { isPrivate: true, dataBytes: memoryBytes, timeoutMs, graceMs: 0 };
+  return { argv, fork, env, cwd, home, uid, stdin, ...limits, clears: PUT_AWAY };
 }

@@ -167,13 +167,15 @@ async function execute(parts: Parts, runner: Runner, program: string | Job, trie
   const fork = job.memoryBytes === null ? forkFor(sandbox, language, place, job.args) : null;
   let running: ReturnType<Sandbox['run']> | undefined;
   try {
-    for (const { path: file, content } of files) await writeProgram(sandbox, place.uid, file, content);
+    // The agent does one after the other, so that nothing has to wait here.
+    const written = files.map(({ path: file, content }) => writeProgram(sandbox, place.uid, file, content));
     const timeoutMs = job.timeoutMs ?? settings.timeoutMs;
     running = sandbox.run(programOf(sandbox, { ...job, language, place, fork, timeoutMs }), output.sink);
-    const end = await running.end;
+    const [end] = await Promise.all([running.end, ...written]);
     const [stdout, stderr, both] = [output.text('stdout'), output.text('stderr'), output.text('both')];
     return { ...end, stdout, stderr, output: both, ...placeOf(sandbox, runner), file: place.file };
   } catch (error) {
+    running?.kill();
     const again = hasCode(error, sandboxErrors.SANDBOX_GONE) && running?.hasBegun() !== true && !isNew && tries < 3;
     if (!again) throw error;
     await delay(tries);

@@ -32,10 +32,11 @@ export function runnerRoutes(runners: Runners, timeoutMs: number): readonly Rout
 function answerOf(language: string, ran: Ran, timeoutMs: number): z.infer<typeof bodies.ran> {
   const [stdout, stderr] = [ran.stdout, ran.stderr].map(({ text, isCut }) => (isCut ? text + CUT : text));
   const late = ran.endedBy === 'timeout' ? `Execution timed out after ${inSeconds(timeoutMs)}\n` : '';
+  const full = late === '' && ran.outOfMemory && ran.signal === 'SIGKILL' ? 'Execution ran out of memory\n' : '';
   const problem = ran.problem === null ? '' : `${ran.problem}\n`;
   return {
     stdout: stdout ?? '',
-    stderr: `${stderr}${stderr === '' || stderr?.endsWith('\n') || late === '' ? '' : '\n'}${late}${problem}`,
+    stderr: `${stderr}${stderr === '' || stderr?.endsWith('\n') || late + full === '' ? '' : '\n'}${late}${full}${problem}`,
     exit_code: exitCode(ran),
     execution_time_ms: Math.round(ran.durationMs * 10) / 10,
     container_id: ran.containerId.slice(0, 12),

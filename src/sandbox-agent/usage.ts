@@ -41,10 +41,12 @@ export function measureUser(
       clearTimeout(timer);
       const seen = [...times.values()].reduce((sum, each) => sum + each, 0) / 1e6;
       const cpuMs = alone && isAlone() ? Math.max(0, containerCpuMs() - cpu) : seen;
+      const after = readOomKills();
       return {
         cpuMs: Math.max(cpuMs, known?.cpuMs ?? 0),
-        peakBytes: Math.max(peakBytes, known?.peakBytes ?? 0),
-        outOfMemory: (readOomKills().kills ?? 0) > kills,
+        // What processes share is seen in each of them.
+        peakBytes: Math.min(Math.max(peakBytes, known?.peakBytes ?? 0), after.limitBytes ?? Number.MAX_VALUE),
+        outOfMemory: (after.kills ?? 0) > kills,
       };
     },
   };

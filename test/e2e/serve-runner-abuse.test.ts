@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PYTHON_AND_RUBY, whyNoLanguages } from '../support/language-images.ts';
+import { serveForTest } from '../support/served.ts';
+import type { Served } from '../support/served.ts';
+import { buildSandboxImage } from '../support/worker-image.ts';
+
+type Ran = Record<string, unknown>;
+
+/** What a program does, and what its own answer is. */
+const PROGRAMS: readonly (readonly [string, string, object])[] = [
+  [
+    'leaves daemons of daemons without an environment',
+    `import os, time
+for _ in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execve('/bin/sleep', ['sleep', '987'], {})
+        os._exit(0)
+time.sleep(0.2)
+print('parent')`,
+    { stdout: 'parent\n', exit_code: 0 },
+  ],
+  [
+    'takes all memory',
+    'x = []\nwhile True: x.append(bytearray(10**7))',
+    { exit_code: 137, stderr: 'Execution ran out of memory\n' },
+  ],
+  ['kills every process that it may', 'import os, signal\nos.kill(-1, signal.SIGKILL)\nprint("I")', { stdout: 'I\n' }],
+  [
+    'kills every process by its number',
+    `import os, signal
+me = os.getpid()
+for pid in range(1, 40000):
+    try:
+        if pid != me: os.kill(pid, signal.SIGKILL)
+    except OSError: pass
+print("done")`,
+    { stdout: 'done\n' },
+  ],
+  [
+    'writes single bytes',
+    'import os\nfor _ in range(5000): os.write(1, b"x")',
+    { stdout: 'x'.repeat(5000), exit_code: 0 },
+  ],
+  [
+    'writes a character where its output is cut',
+    'print("x" * 10239 + "é")',
+    { stdout: `${'x'.repeat(10_239)}\n[Output truncated at 10KB limit]` },
+  ],
+  ['writes what is no text', String.raw`import os; os.write(1, b"a\xff\xc3")`, { stdout: 'a\uFFFD\uFFFD' }],
+  [
+    'makes a sparse file',
+    'try:\n  open("/tmp/s", "wb").truncate(10**12)\nexcept OSError as e: print(e.errno)',
+    { stdout: '27\n' },
+  ],
+  [
+    'fills the disk',
+    `try:
+  with open("/tmp/big", "wb", 0) as f:
+    while True: f.write(b"x" * 10**6)
+except OSError as e: print(e.errno)`,
+    { stdout: '28\n' },
+  ],
+  [
+    'fills the disk with names',
+    `n = 0
+try:
+  while True:
+    open(f"/tmp/{n}", "w").close()
+    n += 1
+except OSError as e: print(e.errno)`,
+    { stdout: '28\n' },
+  ],
+  [
+    'leaves modules for the next program',
+    'import os\nfor n in ("json", "random", "encodings"): open(f"/tmp/{n}.py", "w").write("print(666)")\nos.chmod("/tmp/json.py", 0o777)',
+    { exit_code: 0 },
+  ],
+  [
+    'looks for a network, and for the address of a cloud',
+    `import socket
+for a in [("169.254.169.254", 80), ("172.17.0.1", 22), ("1.1.1.1", 53)]:
+  try:
+    socket.create_connection(a, 1)
+    print("open", a)
+  except OSError as e: print(e.errno)`,
+    { stdout: '101\n101\n101\n' },
+  ],
+  ['ends its interpreter', 'import ctypes\nctypes.string_at(0)', { exit_code: 139 }],
+];
+
+/** Each of these goes on until its time is over. */
+const ENDLESS: readonly (readonly [string, string])[] = [
+  ['stops itself', 'import os, signal\nprint("x", flush=True)\nos.kill(os.getpid(), signal.SIGSTOP)'],
+  [
+    'ignores signals',
+    'import signal, time\nfor s in range(1, 65):\n  try: signal.signal(s, signal.SIG_IGN)\n  except (OSError, ValueError): pass\nprint("x", flush=True)\ntime.sleep(100)',
+  ],
+  ['waits for a daemon', 'import os, time\nprint("x", flush=True)\nif os.fork() == 0: os.setsid()\ntime.sleep(100)'],
+  ['prints without end', 'print("x", flush=True)\nimport sys\nwhile True: sys.stderr.write("é" * 1000)'],
+];
+
+const THREADS = 'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(100,)).start()';
+const FORKS = 'import os\nwhile True:\n  try: os.fork()\n  except OSError: pass';
+
+describe.skipIf(whyNoLanguages !== '')(`hostile programs of a forked interpreter ${whyNoLanguages}`, () => {
+  let served: Served;
+  beforeAll(async () => {
+    await buildSandboxImage();
+    served = await serveForTest({ config: PYTHON_AND_RUBY });
+  });
+  afterAll(async () => {
+    expect(await served.end()).toBe(0);
+  });
+
+  const run = async (code: string, language = 'python'): Promise<Ran> => {
+    const { status, body } = await served.ask('POST', `/execute/${language}`, { code });
+    expect(status).toBe(200);
+    return body;
+  };
+  /** The same container still works, and nothing of the program is there. */
+  const expectAsBefore = async (container: unknown): Promise<void> => {
+    const canary = await run('import json, os, random\nprint(sorted(os.listdir("/dev/shm")), json.dumps([1]))');
+    expect(canary).toMatchObject({ stdout: '[] [1]\n', stderr: '', exit_code: 0, container_id: container });
+    expect(await run('puts 1', 'ruby')).toMatchObject({ stdout: '1\n' });
+    const left = execFileSync('docker', ['top', String(container), '-eo', 'uid,pid'], { encoding: 'utf8' }).split('\n');
+    expect(left.filter((line) => /^ *[2-5]\d{4} /.test(line))).toEqual([]);
+  };
+
+  it.each(PROGRAMS)('are of no consequence: one that %s', async (_, code, expected) => {
+    const { container_id: container } = await run('');
+    expect(await run(code)).toMatchObject(expected);
+    await expectAsBefore(container);
+  });
+
+  it('are ended after their time, several at once', async () => {
+    const { container_id: container } = await run('');
+    const ran = await Promise.all(ENDLESS.map(([, code]) => run(code)));
+    for (const each of ran) {
+      expect(each).toMatchObject({ stdout: 'x\n', exit_code: 124 });
+      expect(each['stderr']).toMatch(/Execution timed out after 10 s\n$/);
+    }
+    await expectAsBefore(container);
+  });
+
+  it.each([
+    ['threads', THREADS],
+    ['processes', FORKS],
+  ])('are of no consequence: one that starts %s without end', async (_, code) => {
+    const { container_id: container } = await run('');
+    const ran = await run(code);
+    expect([1, 124]).toContain(ran['exit_code']);
+    expect(ran['memory_used_mb']).toBeLessThanOrEqual(256);
+    await expectAsBefore(container);
+  });
+});

@@ -35,6 +35,8 @@ export async function startServer(folder, languages) {
   const config = {
     serve: {
       port: 0,
+      limits: { user_requests: 1_000_000, project_requests: 1_000_000 },
+      log_level: 'error',
       runtimes: { shell: { image: BASE, default_command: 'true' } },
       languages: Object.fromEntries(languages.map((name) => [name, withoutCode(LANGUAGES[name])])),
     },

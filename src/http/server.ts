@@ -1,4 +1,4 @@
-import fastify from 'fastify';
+import fastify, { errorCodes } from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { z } from 'zod';
 import type { Admission } from './admission.ts';
@@ -50,8 +50,6 @@ const TOO_LARGE = 413;
 export function createServer({ routes, guarding, admission, version, log }: ServerWishes): FastifyInstance {
   const server = fastify(OPTIONS);
   server.decorateRequest('user', '');
-  // A page may send text anywhere without being asked.
-  server.removeContentTypeParser('text/plain');
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { error: known, status, headers, body } = refusalOf(error);
     if (status >= 500 && !reply.raw.destroyed) log.error('fault', { code: known.code, message: known.message });
@@ -87,7 +85,9 @@ function letIn(
     answerPages(request, reply, guarding.origins);
     // A browser asks before it sends a page's request, without a token.
     if (request.method === 'OPTIONS') return reply.status(204).send();
-    const { isForEveryone, isUnlimited } = configOf(request);
+    const { isForEveryone, isUnlimited, takesText } = configOf(request);
+    // A page may send text anywhere without being asked.
+    if (takesText !== true && isText(request)) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE('text/plain');
     if (isForEveryone === true) return checkSender(request.raw, guarding);
     request.user = checkRequest(request.raw, guarding);
     if (isUnlimited !== true) admission.checkRate(request.user);
@@ -108,7 +108,9 @@ function letIn(
   );
 }
 
-type RouteConfig = Pick<Route, 'onFault' | 'isUnlimited' | 'hasMessage'> & {
+const isText = ({ headers }: FastifyRequest): boolean => /^\s*text\/plain/i.test(headers['content-type'] ?? '');
+
+type RouteConfig = Pick<Route, 'onFault' | 'isUnlimited' | 'hasMessage' | 'takesText'> & {
   /** Asked by browsers, without a token. */
   readonly isForEveryone?: true;
 };
@@ -133,7 +135,7 @@ function add(server: FastifyInstance, { method, path, body, query, status = 200,
     method,
     url: path,
     ...(bodyBytes === undefined ? {} : { bodyLimit: bodyBytes }),
-    config: { onFault, isUnlimited, hasMessage },
+    config: { onFault, isUnlimited, hasMessage, takesText },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const answer = await handle({
         params: request.params as Record<string, string>,

@@ -1,3 +1,4 @@
+import { freemem } from 'node:os';
 import type { OutputSink } from './connection.ts';
 import { sandboxErrors } from './errors.ts';
 import { exec, prepare } from './execute.ts';
@@ -19,7 +20,8 @@ export function createSessions(home: SandboxHome, network: SessionNetwork, setti
     names: Object.keys(settings.runtimes),
     size: settings.warm,
     start: (runtime) => startSpare(known, runtime),
-    hasRoom: () => process.availableMemory() > settings.limits.memoryBytes,
+    // Of the machine: the server's own container may have little, and sandboxes are beside it.
+    hasRoom: () => freemem() > settings.limits.memoryBytes,
   });
   const parts: SessionParts = { ...known, warm };
   const of = (id: string): Session => sessionOf(parts, id);

@@ -11,9 +11,9 @@ import { buildSandboxImage, docker } from '../support/worker-image.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const serviceSchema = z.object({
-  hostname: z.string(),
   volumes: z.array(z.string()),
   tmpfs: z.array(z.string()),
+  mem_limit: z.string(),
   cap_drop: z.array(z.string()),
   security_opt: z.array(z.string()),
 });
@@ -38,8 +38,12 @@ describe.skipIf(why !== '')(`the server in a container of its own${why === '' ? 
     writeFileSync(path.join(folder, 'tokens'), `anna ${token}\n`);
     chmodSync(path.join(folder, 'tokens'), 0o600);
     chownSync(path.join(folder, 'tokens'), 0, 0);
+    const runtime = `shell: { image: "${docker.image}", default_command: "true" }`;
     const language = `shell: { image: "${docker.image}", extension: .sh, command: [bash, "{filepath}"] }`;
-    writeFileSync(path.join(folder, 'config.yaml'), `serve:\n  languages:\n    ${language}\n`);
+    writeFileSync(
+      path.join(folder, 'config.yaml'),
+      `serve:\n  languages:\n    ${language}\n  runtimes:\n    ${runtime}\n`,
+    );
     const compose = z.object({ services: z.record(z.string(), z.unknown()) });
     const { services } = compose.parse(parse(readFileSync(path.join(ROOT, 'docker-compose.yaml'), 'utf8')));
     const service = serviceSchema.parse(services['serve']);
@@ -47,8 +51,8 @@ describe.skipIf(why !== '')(`the server in a container of its own${why === '' ? 
     const options = [
       '--init',
       '--read-only',
-      '--hostname',
-      service.hostname,
+      '--memory',
+      service.mem_limit,
       '--publish',
       '127.0.0.1::8000',
       ...service.volumes.flatMap((volume) => ['--volume', volume.replace(/^\./, folder)]),
@@ -76,10 +80,13 @@ describe.skipIf(why !== '')(`the server in a container of its own${why === '' ? 
       };
       expect(await ask({})).toMatchObject({ code: 'TOKEN_REFUSED' });
       expect(await ask({ authorization: `Bearer ${token}` })).toMatchObject({ stdout: 'from a container\n' });
+      const health = async (): Promise<string> =>
+        (await fetch(`${address}/health`, { headers: { authorization: `Bearer ${token}` } })).text();
+      await waitUntil('a spare container of a session', async () => (await health()).includes('"shell":1'));
       run('stop', container);
     } finally {
       run('rm', '--force', container);
     }
-    expect(run('ps', '--quiet', '--filter', 'label=mahabharatha.machine=mahabharatha-serve')).toBe('');
+    expect(run('ps', '--quiet', '--filter', `label=mahabharatha.machine=${container.slice(0, 12)}`)).toBe('');
   });
 });

@@ -74,6 +74,8 @@ export interface ExecOutput {
 export interface SessionOptions {
   /** True: all hosts that the server allows; a list: some of them. Default: no network. */
   readonly network?: boolean | readonly string[];
+  /** Its node_modules and .venv are kept for the next session of the project. Default: false. */
+  readonly cache?: boolean;
 }
 
 export interface IRunnerClient {

@@ -62,6 +62,7 @@ const DEFAULTS: Config = {
       idle: 1_800_000,
       cpus: 1,
       memory: 2 * 1024 ** 3,
+      cache: 2 * 1024 ** 3,
       disk: 512 * 1024 ** 2,
       processes: 64,
       user_requests: 12_000,

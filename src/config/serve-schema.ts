@@ -30,6 +30,9 @@ export const serve = z.strictObject({
       disk: sizeOf(UNIT_BYTES.m)
         .prefault('512m')
         .describe('Size of the workspace, of the home folder and of /tmp, each.'),
+      cache: sizeOf(UNIT_BYTES.m)
+        .prefault('2g')
+        .describe('What the cache of a project may hold on the disk: its node_modules and .venv.'),
       user_requests: z
         .int()
         .min(1)

@@ -11,6 +11,8 @@ export const LABEL = {
   session: 'mahabharatha.session',
   /** On shared caches, which stay when their owners go: their repository. */
   cache: 'mahabharatha.cache',
+  /** On the cache volumes of a session's project, and on the container that has them: which cache it is. */
+  sessionCache: 'mahabharatha.session-cache',
   /** On the volume of an egress proxy: the key with which the proxy checks its clients. */
   egressKey: 'mahabharatha.egress-key',
   /** On an egress proxy: which access to the model it was given, as a keyed digest; empty for none. */

@@ -14,6 +14,12 @@ export const newSession = z.object({
     .union([z.boolean(), z.array(z.string().min(1).max(255)).min(1).max(32)])
     .optional()
     .describe('true: what the server allows; a list: some hosts of that. Default: no network.'),
+  cache: z
+    .boolean()
+    .optional()
+    .describe(
+      'node_modules and .venv are kept for the next session of this project, runtime and user. Default: false.',
+    ),
 });
 
 export const session = z.object({ session_id: z.string(), workspace_path: z.string() });
@@ -24,6 +30,7 @@ export const sessionFacts = session.extend({
   cwd: z.string(),
   busy: z.boolean(),
   network: z.boolean(),
+  cache: z.boolean(),
   created_at: z.string(),
   last_used_at: z.string(),
 });

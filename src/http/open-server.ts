@@ -8,14 +8,21 @@ import type { Engine } from '../engines/index.ts';
 import { heldFolders, randomId, startTimer, systemCode } from '../lib/index.ts';
 import type { Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
-import { createRunners, createSessions, fetchRuntimes, imageFetcher, runtimeVolume } from '../sandbox/index.ts';
+import {
+  createRunners,
+  createSessions,
+  fetchRuntimes,
+  imageFetcher,
+  runtimeVolume,
+  sessionCaches,
+} from '../sandbox/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
 import type { ServerLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import type { Metrics } from './metrics.ts';
 import { openNetwork } from './open-network.ts';
-import { homeLabels, serversHome, tellAddress } from './servers-home.ts';
+import { cachesHome, homeLabels, serversHome, tellAddress } from './servers-home.ts';
 import { runtimesOf, sessionSettings } from './session-settings.ts';
 import { createSurface } from './surface.ts';
 import { watchedContainers, watchedRunners, watchedSessions } from './watched.ts';
@@ -107,7 +114,11 @@ async function openSandboxes(
   const runtime = await runtimeVolume(engine, runtimeImage);
   const home = { engine, owner, containers, runtime };
   const watch = { log, metrics };
-  const sessions = watchedSessions(createSessions(home, network, sessionSettings(settings)), watch);
+  const wishes = sessionSettings(settings);
+  const known = { folder: cachesHome(env), labels: homeLabels(env), image: runtimeImage.tag, uid: wishes.uid };
+  const caches = sessionCaches({ engine, ...known });
+  (await caches.removeOld()).forEach(onNote);
+  const sessions = watchedSessions(createSessions({ home, network, caches }, wishes), watch);
   const runners = watchedRunners(createRunners(home, { ...PROGRAM, languages: settings.languages }), watch);
   closing.push(sessions.closeAll, runners.closeAll);
   const fetch = imageFetcher(engine, { onLine: onPull, signal });

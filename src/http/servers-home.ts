@@ -12,6 +12,9 @@ const addressFile = z.object({ address: z.string() });
 /** The folders of the servers of one user. */
 export const serversHome = (env: Environment): string => path.join(stateHome(env), 'servers');
 
+/** Their folder for what is known of the caches of projects. */
+export const cachesHome = (env: Environment): string => path.join(stateHome(env), 'session-caches');
+
 /** On everything that a user's servers have in the engine: several machines and containers may use one engine. */
 export const homeLabels = (env: Environment): Labels => ({
   'mahabharatha.servers': serversHome(env),

@@ -40,10 +40,11 @@ function openRoutes(sessions: Sessions, admission: Admission): readonly Route[] 
       summary: 'Open a session',
       body: bodies.newSession,
       answer: bodies.session,
-      refusals: { 400: 'RUNTIME_UNKNOWN', 403: 'NETWORK_REFUSED', 503: 'SESSIONS_FULL' },
+      refusals: { 400: 'RUNTIME_UNKNOWN', 403: 'NETWORK_REFUSED', 409: 'CACHE_BUSY', 503: 'SESSIONS_FULL' },
       handle: async ({ body, user }) => {
-        const { project_id: project, runtime_type: runtime, network = false } = body;
-        const facts = await sessions.create({ project, runtime, network: network === false ? null : network });
+        const { project_id: project, runtime_type: runtime, network = false, cache = false } = body;
+        const wish = { network: network === false ? null : network, cacheOf: cache ? user : null };
+        const facts = await sessions.create({ project, runtime, ...wish });
         admission.opened(user, facts.id);
         return nameOf(facts);
       },
@@ -158,7 +159,7 @@ function nameOf({ id, workspace }: SessionFacts): z.infer<typeof bodies.session>
 }
 
 function factsOf(facts: SessionFacts): z.infer<typeof bodies.sessionFacts> {
-  const { project, runtime, cwd, busy, hasNetwork, createdAt, lastUsedAt } = facts;
+  const { project, runtime, cwd, busy, hasNetwork, hasCache, createdAt, lastUsedAt } = facts;
   return {
     ...nameOf(facts),
     project_id: project,
@@ -166,6 +167,7 @@ function factsOf(facts: SessionFacts): z.infer<typeof bodies.sessionFacts> {
     cwd,
     busy,
     network: hasNetwork,
+    cache: hasCache,
     created_at: new Date(createdAt).toISOString(),
     last_used_at: new Date(lastUsedAt).toISOString(),
   };

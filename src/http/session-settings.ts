@@ -14,6 +14,7 @@ export function sessionSettings(settings: Config['serve']): SessionSettings {
     most: limits.sessions,
     ttlMs: limits.idle,
     warm: limits.warm,
+    cacheBytes: limits.cache,
   };
 }
 

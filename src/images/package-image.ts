@@ -46,7 +46,9 @@ export const SANDBOX_IMAGE: PackageImage = {
   title: 'sandbox image',
   latest: 'mahabharatha-sandbox:latest',
   dockerfile: 'docker/sandbox.Dockerfile',
-  scripts: ['prelude.sh', 'fork-server.py', 'fork-server.rb'].map((name) => `docker/sandbox/${name}`),
+  scripts: ['prelude.sh', 'fork-server.py', 'fork-server.rb', 'empty-folders.mjs'].map(
+    (name) => `docker/sandbox/${name}`,
+  ),
   programs: programsOf('sandbox-agent', 'egress'),
   isForWorkers: false,
 };

@@ -9,6 +9,8 @@ export const SANDBOX = {
   workspace: '/workspace',
   home: '/home/sandbox',
   tmp: '/tmp',
+  /** In the image of the sandbox: folders whose owner and rights a new cache volume takes over. */
+  caches: '/run/mahabharatha/caches',
 } as const;
 
 /** Set for the agent alone: without it, it does not start. */
@@ -128,6 +130,15 @@ export type FileCall =
       readonly walk: number | null;
     }
   | { readonly op: 'make-root'; readonly uid: number; readonly root: string }
+  | {
+      readonly op: 'measure';
+      readonly uid: number;
+      readonly folders: readonly string[];
+      /** What they may hold together on the disk. */
+      readonly bytes: number;
+      /** Null: from the beginning; otherwise the next part of that measuring. */
+      readonly walk: number | null;
+    }
   | { readonly op: 'write-whole'; readonly uid: number; readonly root: string; readonly files: readonly WholeFile[] }
   | { readonly op: 'match'; readonly uid: number; readonly root: string; readonly files: readonly MatchedFile[] };
 
@@ -166,9 +177,11 @@ export const fileAnswer = z.union([
     size: z.number().optional(),
     content: z.string().optional(),
     entries: z.array(fileEntry).optional(),
-    /** Of a listing of which there is more. */
+    /** Of a listing, or a measuring, of which there is more. */
     walk: z.number().int().nullable().optional(),
     needed: z.array(z.string()).optional(),
+    /** Why folders that were measured count as too large. */
+    problem: z.string().nullable().optional(),
     /** One for each file of the call, in order; null: it was written. */
     errors: z.array(fileError.nullable()).optional(),
     /** To how many files of the call the answer applies. */

@@ -18,6 +18,7 @@ import type { FileAnswer, FileCall, MatchedFile } from '../protocol/index.ts';
 import { asUser } from './as-user.ts';
 import { hashFile } from './hash-file.ts';
 import { createListing } from './list-files.ts';
+import { createMeasuring } from './measure-folders.ts';
 import { failure, inFolder, nameOf, openParent, openRoot, READING } from './open-path.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -42,12 +43,14 @@ type OpenFiles = Map<number, OpenFile>;
 export function createFiles(): (call: FileCall) => FileAnswer {
   const open: OpenFiles = new Map();
   const list = createListing();
+  const measure = createMeasuring();
   const work = (call: FileCall): FileAnswer => {
     if (call.op === 'write') return write(open, call);
     if (call.op === 'write-whole') return writeWholeFiles(open, call);
     if (call.op === 'read') return read(call);
     if (call.op === 'make-root') return makeRoot(call);
     if (call.op === 'list') return list(call);
+    if (call.op === 'measure') return measure(call);
     return call.op === 'match' ? match(call) : remove(call);
   };
   return (call) => {

@@ -19,9 +19,10 @@ const IN_WORDS: Readonly<Record<string, string>> = {
 
 type Done = Exclude<FileAnswer, { error: unknown }>;
 /** Asks for a file operation. Throws PATH_REFUSED about this path. */
-export type AskFiles = (named: string, call: CallOf<FileCall>) => Promise<Done>;
+export type AskFiles = (named: string, call: CallOf<RootedCall>) => Promise<Done>;
 
-type CallOf<Call> = Call extends FileCall ? Omit<Call, 'uid' | 'root'> : never;
+type RootedCall = Extract<FileCall, { readonly root: string }>;
+type CallOf<Call> = Call extends RootedCall ? Omit<Call, 'uid' | 'root'> : never;
 
 export const reasonInWords = (error: { readonly code: string; readonly message: string }): string =>
   IN_WORDS[error.code] ?? error.message;

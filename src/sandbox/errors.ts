@@ -25,6 +25,12 @@ export const sandboxErrors = defineErrors({
     message: (f) => `There are ${f.limit} sessions open, and no more are allowed.`,
     hint: () => 'End one with DELETE, or try again later.',
   },
+  CACHE_BUSY: {
+    kind: 'usage',
+    example: { project: 'demo', runtime: 'node' },
+    message: (f) => `Another session has the cache of the project ${f.project} with the runtime ${f.runtime}.`,
+    hint: () => 'End that session with DELETE, or open this one without "cache".',
+  },
   RUNTIME_UNKNOWN: {
     kind: 'usage',
     example: { runtime: 'perl', known: ['node', 'python', 'shell'] },

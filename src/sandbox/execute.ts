@@ -5,6 +5,7 @@ import type { OutputSink } from './connection.ts';
 import { deniedBy } from './denylist.ts';
 import { ENV_FILE_BYTES, parseEnvFile } from './env-file.ts';
 import { sandboxErrors } from './errors.ts';
+import { watchCache } from './measure-cache.ts';
 import type { Sandbox } from './sandbox.ts';
 import { tellNew } from './session.ts';
 import type { Session, SessionParts, SessionSettings } from './session.ts';
@@ -117,8 +118,11 @@ async function runOne(parts: SessionParts, session: Session, wish: Command, sink
   const running = sandbox.run(programOf(sandbox, session, wish, parts.settings), sink);
   session.running = running;
   if (session.isToBeKilled) running.kill();
+  const watch = watchCache(sandbox, session, parts.settings, running.kill);
   try {
     const end = await running.end;
+    const note = watch.end();
+    if (note !== undefined) await sink('stderr', Buffer.from(note));
     if (end.problem !== null) await sink('stderr', Buffer.from(`The command was not started: ${end.problem}.\n`));
     session.cwd = end.cwd ?? session.cwd;
     return end;
@@ -127,6 +131,8 @@ async function runOne(parts: SessionParts, session: Session, wish: Command, sink
     if (!wasGone || !parts.open.has(session.id)) throw error;
     // Its container was gone before the command began.
     return runOne(parts, session, wish, sink);
+  } finally {
+    watch.end();
   }
 }
 

@@ -7,6 +7,7 @@ export { runtimeVolume } from './runtime-volume.ts';
 export type { Job } from './programs.ts';
 export { createRunners } from './runners.ts';
 export type { Ran, Runners } from './runners.ts';
+export { sessionCaches } from './session-caches.ts';
 export { createSessions } from './sessions.ts';
 export { sandboxErrors } from './errors.ts';
 export type { Executed, ExecWish } from './execute.ts';

@@ -229,5 +229,6 @@ function wishOf(name: string, { image }: Language, { limits }: RunnerSettings): 
     limits,
     labels: {},
     wayOut: null,
+    cache: null,
   };
 }

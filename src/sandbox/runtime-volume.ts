@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { LABEL } from '../containers/index.ts';
 import type { Engine, VolumeInfo } from '../engines/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
-import { sandboxErrors } from './errors.ts';
+import { workOnVolumes } from './work-on-volumes.ts';
+import type { VolumeWork } from './work-on-volumes.ts';
 
-/** For one start of a container, which a slow engine may take long for. */
-const MEMORY_BYTES = 128 * 1024 ** 2;
 const LABELS = { [LABEL.role]: 'runtime' };
 /** No server takes so long to fill a volume: what is older and not filled is left over. */
 const LEFT_MS = 10 * 60_000;
@@ -30,7 +29,7 @@ export async function runtimeVolume(engine: Engine, { tag, id }: RuntimeImage): 
   const name = `${start}${randomBytes(4).toString('hex')}`;
   await engine.createVolume(name, LABELS);
   try {
-    await fill(engine, tag, name);
+    await workOnVolumes(engine, fillingOf(tag, name));
     await engine.createVolume(markOf(name), LABELS);
     return name;
   } catch (error) {
@@ -53,40 +52,15 @@ async function removeLeft(engine: Engine, volumes: readonly VolumeInfo[]): Promi
   await Promise.allSettled(left.map(({ name }) => engine.removeVolume(name)));
 }
 
-async function fill(engine: Engine, tag: string, volume: string): Promise<void> {
-  const container = await engine.createContainer(fillerOf(tag, volume));
-  const end = engine.waitContainer(container);
-  end.catch(() => undefined);
-  try {
-    await engine.startContainer(container);
-    const { code } = await end;
-    if (code === 0) return;
-    const reason = `its runtime could not be read (exit status ${code ?? 'unknown'})`;
-    throw sandboxErrors.SANDBOX_NOT_READY({ image: tag, reason });
-  } finally {
-    await engine.removeContainer(container);
-  }
-}
-
 /** It ends well if Node runs and can read the agent. */
-function fillerOf(image: string, volume: string): Parameters<Engine['createContainer']>[0] {
+function fillingOf(image: string, volume: string): VolumeWork {
   return {
-    name: `${volume}-fill`,
     image,
-    command: [`${SANDBOX.runtime}/node`, '--check', `${SANDBOX.runtime}/sandbox-agent.mjs`],
-    env: {},
-    uid: 65_534,
-    gid: 65_534,
-    workdir: '/',
+    name: `${volume}-fill`,
     labels: LABELS,
-    mounts: [{ kind: 'volume', name: volume, target: SANDBOX.runtime, readOnly: false }],
-    network: 'none',
-    memoryBytes: MEMORY_BYTES,
-    cpus: 1,
-    pids: 32,
-    fileBytes: MEMORY_BYTES,
-    stdin: false,
-    runtime: null,
-    logBytes: null,
+    volumes: [{ name: volume, target: SANDBOX.runtime }],
+    command: [`${SANDBOX.runtime}/node`, '--check', `${SANDBOX.runtime}/sandbox-agent.mjs`],
+    uid: 65_534,
+    what: 'its runtime could not be read',
   };
 }

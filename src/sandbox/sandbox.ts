@@ -38,6 +38,15 @@ export interface SandboxWish {
   readonly labels: Readonly<Record<string, string>>;
   /** Its way out through the owner's egress proxy; null for none. */
   readonly wayOut: WayOut | null;
+  /** Null for none. */
+  readonly cache: CacheMounts | null;
+}
+
+/** Cache volumes in a workspace. */
+export interface CacheMounts {
+  /** Where the memory of the workspace begins: an engine would make a folder below it for root. */
+  readonly workspace: string;
+  readonly volumes: readonly { readonly name: string; readonly target: string }[];
 }
 
 export interface WayOut {
@@ -150,7 +159,7 @@ function upkeepOf({ memoryBytes }: SandboxLimits, keep: Upkeep['keep']): Upkeep 
 }
 
 function containerWish({ owner, runtime }: SandboxHome, wish: SandboxWish, upkeep: Upkeep): ContainerWish {
-  const { image, name, session, role, uid, limits, labels } = wish;
+  const { image, name, session, role, uid, limits, labels, cache } = wish;
   const own = { uid, gid: uid };
   return {
     owner,
@@ -169,7 +178,8 @@ function containerWish({ owner, runtime }: SandboxHome, wish: SandboxWish, upkee
     mounts: [
       { kind: 'volume', name: runtime, target: SANDBOX.runtime, readOnly: true },
       tmpfs(SANDBOX.own, 0o700, { bytes: OWN_BYTES, uid: 0, gid: 0 }),
-      tmpfs(SANDBOX.workspace, 0o755, { bytes: limits.diskBytes, ...own }),
+      tmpfs(cache?.workspace ?? SANDBOX.workspace, 0o755, { bytes: limits.diskBytes, ...own }),
+      ...(cache?.volumes ?? []).map((volume) => ({ kind: 'volume', ...volume, readOnly: false }) as const),
       tmpfs(SANDBOX.home, 0o700, { bytes: limits.diskBytes, ...own }),
       tmpfs(SANDBOX.tmp, 0o1777, { bytes: limits.diskBytes, uid: 0, gid: 0 }),
       // In place of the engine's, in which there may be any number of files.

@@ -1,4 +1,8 @@
+import { LABEL } from '../containers/index.ts';
 import { hasCode, randomId } from '../lib/index.ts';
+import { cacheProblem, mountsOf } from './measure-cache.ts';
+import type { Labels } from '../engines/index.ts';
+import { SANDBOX } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
 import { explained, missingRuntime } from './fetch-image.ts';
 import type { Session, SessionParts, SessionSettings } from './session.ts';
@@ -19,9 +23,17 @@ export async function sandboxOf(session: Session): Promise<{ readonly sandbox: S
 
 /** A spare when there is one for it, and otherwise a new sandbox. */
 export async function startFor(parts: SessionParts, session: Session): Promise<Sandbox> {
-  const { home, settings } = parts;
-  const spare = session.network === null ? await givenOut(parts, session) : undefined;
+  const { network, cache } = session;
+  const spare = network === null && cache === null ? await givenOut(parts, session) : undefined;
   if (spare !== undefined) return spare;
+  const sandbox = await startOwn(parts, session);
+  if (cache === null || (await cacheProblem(sandbox, session, parts.settings)) === undefined) return sandbox;
+  await sandbox.close();
+  await cache.empty();
+  return startOwn(parts, session);
+}
+
+async function startOwn({ home, settings }: SessionParts, session: Session): Promise<Sandbox> {
   const sandbox = await startSandbox(home, wishOf(nameOf(session), session, settings)).catch((error: unknown) => {
     throw explained(error, missingRuntime(session.runtime, session.kind));
   });
@@ -47,7 +59,7 @@ export function startSpare({ home, settings }: Omit<SessionParts, 'warm'>, runti
   const kind = settings.runtimes[runtime];
   if (kind === undefined) throw new Error(`no runtime ${runtime}`);
   const name = `mahabharatha-session-spare-${randomId()}`;
-  return startSandbox(home, wishOf(name, { kind, network: null }, settings));
+  return startSandbox(home, wishOf(name, { kind, network: null, cache: null, workspace: SANDBOX.workspace }, settings));
 }
 
 export type FileWork<Result> = (files: WorkspaceFiles) => Promise<Result>;
@@ -79,9 +91,17 @@ const nameOf = ({ id }: Session): string => `mahabharatha-${id.replace('_', '-')
 
 function wishOf(
   name: string,
-  { kind, network }: Pick<Session, 'kind' | 'network'>,
+  { kind, network, cache, workspace }: Pick<Session, 'kind' | 'network' | 'cache' | 'workspace'>,
   { uid, limits }: SessionSettings,
 ): Parameters<typeof startSandbox>[1] {
   const wayOut = network?.wayOut ?? null;
-  return { image: kind.image, name, session: randomId(), role: SESSION_ROLE, uid, limits, labels: {}, wayOut };
+  const labels: Labels = cache === null ? {} : { [LABEL.sessionCache]: cache.id };
+  const own = { role: SESSION_ROLE, uid, limits, labels, wayOut };
+  return {
+    image: kind.image,
+    name,
+    session: randomId(),
+    ...own,
+    cache: cache && { workspace, volumes: mountsOf(workspace, cache) },
+  };
 }

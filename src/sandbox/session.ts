@@ -6,6 +6,7 @@ import { keepSandbox } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
 import type { Runtime, Runtimes } from './runtimes.ts';
 import type { SessionNetwork } from './network.ts';
+import type { SessionCache, SessionCaches } from './session-caches.ts';
 import type { WarmPool } from './warm-pool.ts';
 import type { Sandbox, SandboxHome, SandboxLimits, WayOut } from './sandbox.ts';
 
@@ -20,6 +21,8 @@ export interface SessionSettings {
   readonly ttlMs: number;
   /** How many spare sandboxes each runtime has. */
   readonly warm: number;
+  /** What a cache may hold on the disk. */
+  readonly cacheBytes: number;
 }
 
 export interface SessionFacts {
@@ -30,11 +33,12 @@ export interface SessionFacts {
   readonly cwd: string;
   readonly busy: boolean;
   readonly hasNetwork: boolean;
+  readonly hasCache: boolean;
   readonly createdAt: number;
   readonly lastUsedAt: number;
 }
 
-export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'hasNetwork' | 'lastUsedAt'> {
+export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'hasNetwork' | 'hasCache' | 'lastUsedAt'> {
   readonly kind: Runtime;
   cwd: string;
   lastUsedAt: number;
@@ -50,6 +54,11 @@ export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'hasNetwork
   isToBeKilled: boolean;
   /** Its way out, and the variables that lead programs to it; null for none. */
   readonly network: { readonly wayOut: WayOut; readonly env: Readonly<Record<string, string>> } | null;
+  /** Null for none. */
+  cache: SessionCache | null;
+  /** When its size is to be looked at again, on the clock of `performance`. */
+  nextCacheLook: number;
+  isCacheTooLarge: boolean;
 }
 
 export interface SessionParts {
@@ -57,6 +66,7 @@ export interface SessionParts {
   readonly network: SessionNetwork;
   readonly settings: SessionSettings;
   readonly warm: WarmPool;
+  readonly caches: SessionCaches;
   readonly open: Map<string, Session>;
 }
 
@@ -84,14 +94,17 @@ export function newSession(
     command: undefined,
     isToBeKilled: false,
     network,
+    cache: null,
+    nextCacheLook: 0,
+    isCacheTooLarge: false,
   };
   return session;
 }
 
 export function factsOf(session: Session): SessionFacts {
-  const { id, project, runtime, workspace, cwd, command, network, createdAt, lastUsedAt } = session;
-  const [busy, hasNetwork] = [command !== undefined, network !== null];
-  return { id, project, runtime, workspace, cwd, busy, hasNetwork, createdAt, lastUsedAt };
+  const { id, project, runtime, workspace, cwd, command, network, cache, createdAt, lastUsedAt } = session;
+  const [busy, hasNetwork, hasCache] = [command !== undefined, network !== null, cache !== null];
+  return { id, project, runtime, workspace, cwd, busy, hasNetwork, hasCache, createdAt, lastUsedAt };
 }
 
 /** Whether its workspace is a new one since the last time that someone was told. */

@@ -7,15 +7,22 @@ import type { NetworkWish, SessionNetwork } from './network.ts';
 import { factsOf, newSession, tellNew } from './session.ts';
 import type { Session, SessionFacts, SessionParts, SessionSettings } from './session.ts';
 import type { SandboxHome } from './sandbox.ts';
+import type { SessionCaches } from './session-caches.ts';
 import { sandboxOf, startFor, startSpare, withFiles } from './session-sandbox.ts';
 import type { FileWork } from './session-sandbox.ts';
 import { createWarmPool } from './warm-pool.ts';
 
 export type Sessions = ReturnType<typeof createSessions>;
 
+export interface Surroundings {
+  readonly home: SandboxHome;
+  readonly network: SessionNetwork;
+  readonly caches: SessionCaches;
+}
+
 /** Sessions: each has a container of its own, a working directory that lasts, and runs one command at a time. */
-export function createSessions(home: SandboxHome, network: SessionNetwork, settings: SessionSettings) {
-  const known = { home, network, settings, open: new Map<string, Session>() };
+export function createSessions(around: Surroundings, settings: SessionSettings) {
+  const known = { ...around, settings, open: new Map<string, Session>() };
   const warm = createWarmPool({
     names: Object.keys(settings.runtimes),
     size: settings.warm,
@@ -71,10 +78,12 @@ export interface NewSession {
   readonly runtime: string;
   /** Null for none. */
   readonly network: NetworkWish | null;
+  /** Whose cache of the project it gets; null for none. */
+  readonly cacheOf: string | null;
 }
 
-async function create(parts: SessionParts, { project, runtime, network }: NewSession): Promise<SessionFacts> {
-  const { settings, open, warm } = parts;
+async function create(parts: SessionParts, { project, runtime, network, cacheOf }: NewSession): Promise<SessionFacts> {
+  const { settings, open, warm, caches } = parts;
   const kind = Object.hasOwn(settings.runtimes, runtime) ? settings.runtimes[runtime] : undefined;
   if (kind === undefined)
     throw sandboxErrors.RUNTIME_UNKNOWN({ runtime, known: Object.keys(settings.runtimes).toSorted() });
@@ -83,10 +92,11 @@ async function create(parts: SessionParts, { project, runtime, network }: NewSes
   try {
     if (open.size >= settings.most) throw sandboxErrors.SESSIONS_FULL({ limit: settings.most });
     open.set(session.id, session);
+    if (cacheOf !== null) session.cache = await caches.take({ user: cacheOf, project, runtime });
     await sandboxOf(session);
     tellNew(session);
   } catch (error) {
-    forget(parts, session);
+    await forget(parts, session);
     throw error;
   }
   warm.refill();
@@ -101,9 +111,11 @@ async function networkOf({ network, settings }: SessionParts, wish: NetworkWish)
   return { wayOut: { client, reach }, env };
 }
 
-function forget({ open, network }: SessionParts, session: Session): void {
+/** Its container is gone. */
+async function forget({ open, network }: SessionParts, session: Session): Promise<void> {
   open.delete(session.id);
   if (session.network !== null) network.leave(session.network.wayOut.client);
+  await session.cache?.release();
 }
 
 async function kill(session: Session): Promise<boolean> {
@@ -117,5 +129,7 @@ async function kill(session: Session): Promise<boolean> {
 async function close(parts: SessionParts, session: Session): Promise<void> {
   if (!parts.open.delete(session.id)) return;
   await session.kept.close();
-  forget(parts, session);
+  // What cannot be emptied now is emptied before its next use.
+  if (session.isCacheTooLarge) await session.cache?.empty().catch(() => undefined);
+  await forget(parts, session);
 }

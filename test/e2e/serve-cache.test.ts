@@ -23,7 +23,7 @@ describe.skipIf(docker.why !== '')(`cache volumes of projects${whySkipped}`, () 
     serveForTest({
       ...(home === undefined ? {} : { home }),
       args: ['--token-file', path.join(tokens, 'tokens')],
-      config: '  limits: { warm: 0, cache: 64m, memory: 512m, disk: 128m }\n',
+      config: '  limits: { warm: 0, cache: 16m, memory: 512m, disk: 128m }\n',
       runtimes: RUNTIME,
     });
   const labels = ['--filter', 'label=mahabharatha.role=session-cache', '--filter'];
@@ -131,23 +131,23 @@ describe.skipIf(docker.why !== '')(`cache volumes of projects${whySkipped}`, () 
 
   const FLOOD = 'i=0; while true; do i=$((i + 1)); head -c 8388608 /dev/zero > node_modules/$i; sleep 0.05; done';
   const HOSTILE = [
-    ['a command that writes more than the limit', FLOOD, 'holds more than 64'],
+    ['a command that writes more than the limit', FLOOD, 'holds more than 16'],
     ['a folder that is closed', 'mkdir .venv/x; chmod 000 .venv/x; sleep 60', 'cannot be read'],
     ['a closed cache', 'chmod 000 node_modules; sleep 60', 'cannot be read'],
     [
       'a deep tree',
-      `cd node_modules; node -e "for (let i = 0; i < 20000; i++) { fs.mkdirSync('d'); process.chdir('d'); }"; sleep 60`,
+      `cd node_modules; node -e "for (let i = 0; i < 10000; i++) { fs.mkdirSync('d'); process.chdir('d'); }"; sleep 60`,
       'folders inside each other',
     ],
     [
       'many files',
-      'cd node_modules; for d in $(seq 20); do mkdir $d; (cd $d; touch $(seq 1000)); done; sleep 60',
-      'more than 16384 files',
+      'cd node_modules; for d in $(seq 5); do mkdir $d; (cd $d; touch $(seq 1000)); done; sleep 60',
+      'more than 4096 files',
     ],
     [
       'a file without a name',
       'exec 9> node_modules/x; rm node_modules/x; head -c 100000000 /dev/zero >&9; sleep 60',
-      'holds more than 64',
+      'holds more than 16',
     ],
   ] as const;
   it.each(HOSTILE)('%s is ended, and the next session begins with an empty cache', async (_, command, why) => {

@@ -4,7 +4,7 @@ import { sleep, startTimer } from '../lib/index.ts';
 import { encodeFrame, encodeJson, FRAME } from '../protocol/index.ts';
 import type { SandboxEnd, StartWish } from '../protocol/index.ts';
 import { asUser, endAll, signalAll } from './as-user.ts';
-import { clearFolders } from './files.ts';
+import { clearFolders } from './clear-folders.ts';
 import type { Program } from './launch.ts';
 import type { OutputPipes } from './pipes.ts';
 import { measureUser } from './usage.ts';
@@ -34,6 +34,10 @@ interface Outlet {
   readonly launch: (wish: StartWish, pipes: OutputPipes) => Program;
   /** Whether no other execution is under way. */
   readonly isAlone: () => boolean;
+  /** The users whose programs have ended. */
+  readonly over: Set<number>;
+  /** Something that a program has left in the folders of all could not be removed. */
+  readonly onLeft: () => void;
 }
 
 /** Runs a program as its user. Everything of that user ends with it. */
@@ -41,7 +45,7 @@ export function startExecution(
   id: number,
   wish: StartWish,
   pipes: OutputPipes,
-  { send, onStuck, launch, isAlone }: Outlet,
+  { send, onStuck, launch, isAlone, over, onLeft }: Outlet,
 ): Execution {
   const started = performance.now();
   const flow = createFlow(id, wish.credit, pipes, send);
@@ -58,7 +62,8 @@ export function startExecution(
     const used = usage.end(known);
     pipes.release(await flow.drained());
     const cwd = await folder.end();
-    if (wish.clears.length > 0) clearFolders(wish.uid, wish.clears);
+    over.add(wish.uid);
+    if (!(await clearFolders(wish.clears, (uid) => over.has(uid)))) onLeft();
     const endedBy = left.problem === null ? (stopped ?? 'itself') : 'not-started';
     const end: SandboxEnd = { ...left, endedBy, cwd, durationMs, ...used };
     send(encodeJson(FRAME.end, id, end));

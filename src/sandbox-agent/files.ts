@@ -3,16 +3,12 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  lstatSync,
   openSync,
-  readdirSync,
   readSync,
   renameSync,
   rmSync,
-  unlinkSync,
   writeSync,
 } from 'node:fs';
-import path from 'node:path';
 import { randomId, reasonOf, systemCode } from '../lib/index.ts';
 import type { FileAnswer, FileCall, MatchedFile } from '../protocol/index.ts';
 import { asUser } from './as-user.ts';
@@ -73,7 +69,7 @@ function write(open: OpenFiles, call: FileCall & { op: 'write' }): FileAnswer {
     return {};
   } catch (error) {
     isOver = true;
-    unlinkSync(file.draft);
+    rmSync(file.draft, { force: true });
     throw error;
   } finally {
     if (isOver) close(open, call.upload);
@@ -106,9 +102,14 @@ function makeRoot({ root }: FileCall & { op: 'make-root' }): FileAnswer {
 
 function begin(call: FileCall & { op: 'write' }): OpenFile {
   const folder = openParent(call, call.folderMode ?? USUAL_FOLDER);
-  const draft = inFolder(folder, `.upload-${randomId()}`);
-  const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, call.mode);
-  return { fd, draft, folder };
+  try {
+    const draft = inFolder(folder, `.upload-${randomId()}`);
+    const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, call.mode);
+    return { fd, draft, folder };
+  } catch (error) {
+    closeSync(folder);
+    throw error;
+  }
 }
 
 function close(open: OpenFiles, upload: number): void {
@@ -178,23 +179,6 @@ function remove(call: FileCall & { op: 'remove' }): FileAnswer {
   } finally {
     closeSync(folder);
   }
-}
-
-/** Removes what this user owns in folders that all users share. What cannot be removed is its own, and no one else may enter it. */
-export function clearFolders(uid: number, folders: readonly string[]): void {
-  asUser(uid, () => {
-    for (const folder of folders) {
-      for (const name of readdirSync(folder)) {
-        const file = path.posix.join(folder, name);
-        if (lstatSync(file, { throwIfNoEntry: false })?.uid !== uid) continue;
-        try {
-          rmSync(file, { recursive: true, force: true });
-        } catch {
-          // A tree that is deeper than a path may be long.
-        }
-      }
-    }
-  });
 }
 
 function writeWhole(fd: number, content: Buffer): void {

@@ -11,7 +11,7 @@ import type { ForkServer } from './fork-server.ts';
 import { launch } from './launch.ts';
 import type { Program } from './launch.ts';
 import { createPipePool } from './pipes.ts';
-import type { OutputPipes } from './pipes.ts';
+import type { OutputPipes, PipePool } from './pipes.ts';
 
 const STUCK = 70;
 
@@ -29,26 +29,54 @@ async function main(): Promise<void> {
   for (const event of ['end', 'error']) process.stdin.once(event, () => process.exit(0));
   const pipes = await createPipePool(path.posix.join(SANDBOX.own, 'pipes'));
   const files = createFiles();
-  const running = new Map<number, Execution>();
   const servers = createServers();
-  const outlet = { send, onStuck: () => process.exit(STUCK), launch: servers.launch, isAlone: () => running.size < 2 };
-  const start = (id: number, wish: StartWish): void => {
-    const pair = pipes.take();
-    if (pair === undefined) return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));
-    const execution = startExecution(id, wish, pair, outlet);
-    running.set(id, execution);
-    void execution.done.then(() => running.delete(id));
+  const executions = createExecutions(pipes, servers.launch);
+  const call = (id: number, wish: FileCall): void => {
+    executions.expect(wish.uid);
+    send(encodeJson(FRAME.answer, id, files(wish)));
   };
   const take = ({ kind, id, payload }: Frame): void => {
-    if (kind === FRAME.start) start(id, JSON.parse(payload.toString()) as StartWish);
+    if (kind === FRAME.start) executions.start(id, JSON.parse(payload.toString()) as StartWish);
     else if (kind === FRAME.prepare) void servers.prepare(id, JSON.parse(payload.toString()) as ForkServerWish);
-    else if (kind === FRAME.kill) running.get(id)?.kill();
-    else if (kind === FRAME.credit) running.get(id)?.credit(payload.readUInt32BE(0));
+    else if (kind === FRAME.kill) executions.get(id)?.kill();
+    else if (kind === FRAME.credit) executions.get(id)?.credit(payload.readUInt32BE(0));
     else if (kind === FRAME.door) void openDoor(id, JSON.parse(payload.toString()) as DoorWish);
-    else if (kind === FRAME.call) send(encodeJson(FRAME.answer, id, files(JSON.parse(payload.toString()) as FileCall)));
+    else if (kind === FRAME.call) call(id, JSON.parse(payload.toString()) as FileCall);
   };
   process.stdin.on('data', createFrameReader(take));
   send(encodeJson(FRAME.ready, 0, {}));
+}
+
+/** Those that are under way, by their numbers. */
+function createExecutions(pipes: PipePool, start: ReturnType<typeof createServers>['launch']) {
+  const running = new Map<number, Execution>();
+  const over = new Set<number>();
+  let isLeft = false;
+  const outlet = {
+    send,
+    onStuck: () => process.exit(STUCK),
+    launch: start,
+    isAlone: () => running.size < 2,
+    over,
+    onLeft: () => void (isLeft = true),
+  };
+  return {
+    get: (id: number): Execution | undefined => running.get(id),
+    /** There will be something of this user. */
+    expect: (uid: number): void => void over.delete(uid),
+    start: (id: number, wish: StartWish): void => {
+      const pair = pipes.take();
+      if (pair === undefined) return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));
+      over.delete(wish.uid);
+      const execution = startExecution(id, wish, pair, outlet);
+      running.set(id, execution);
+      void execution.done.then(() => {
+        running.delete(id);
+        // Another container begins with empty folders.
+        if (isLeft && running.size === 0) process.exit(STUCK);
+      });
+    },
+  };
 }
 
 /** Programs find the egress proxy at a port of their loopback. What the agent proves itself with is for no program. */

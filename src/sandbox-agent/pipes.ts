@@ -19,6 +19,8 @@ export interface OutputPipes {
   release(clean: boolean): void;
 }
 
+export type PipePool = Awaited<ReturnType<typeof createPipePool>>;
+
 /**
  * Named pipes for the output of programs. Node's own are sockets, which a program cannot open again: `echo > /dev/stderr`
  * would fail. Every user may write to them, and none can reach the folder that they are in.

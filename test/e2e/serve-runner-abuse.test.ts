@@ -74,6 +74,33 @@ except OSError as e: print(e.errno)`,
     { stdout: '28\n' },
   ],
   [
+    'leaves a name that is no text',
+    String.raw`with open(b"/tmp/\xff", "wb", 0) as f: f.write(b"x" * 4 * 10**6)
+with open(b"/dev/shm/\xfe", "wb", 0) as f: f.write(b"x" * 10**6)`,
+    { exit_code: 0 },
+  ],
+  [
+    'leaves folders that it has closed to itself',
+    `import os
+for top in ("/tmp", "/dev/shm"):
+  os.makedirs(f"{top}/a/b")
+  with open(f"{top}/a/b/c", "wb", 0) as f: f.write(b"x" * 4 * 10**6)
+  os.chmod(f"{top}/a/b", 0)
+  os.chmod(f"{top}/a", 0)`,
+    { exit_code: 0 },
+  ],
+  [
+    'leaves a tree that is deeper than a path can be',
+    `import os
+os.chdir("/tmp")
+for _ in range(3000):
+  os.mkdir("d" * 50)
+  os.chdir("d" * 50)
+with open("f", "wb", 0) as f: f.write(b"x" * 4 * 10**6)
+print(1)`,
+    { stdout: '1\n' },
+  ],
+  [
     'leaves modules for the next program',
     'import os\nfor n in ("json", "random", "encodings"): open(f"/tmp/{n}.py", "w").write("print(666)")\nos.chmod("/tmp/json.py", 0o777)',
     { exit_code: 0 },
@@ -122,8 +149,11 @@ describe.skipIf(whyNoLanguages !== '')(`hostile programs of a forked interpreter
   };
   /** The same container still works, and nothing of the program is there. */
   const expectAsBefore = async (container: unknown): Promise<void> => {
-    const canary = await run('import json, os, random\nprint(sorted(os.listdir("/dev/shm")), json.dumps([1]))');
-    expect(canary).toMatchObject({ stdout: '[] [1]\n', stderr: '', exit_code: 0, container_id: container });
+    const canary = await run(`import json, os, random
+used = [(s.f_blocks - s.f_bfree) * s.f_frsize < 10**5 for s in map(os.statvfs, ("/tmp", "/dev/shm"))]
+print(sorted(os.listdir("/dev/shm")), len(os.listdir("/tmp")), used, json.dumps([1]))`);
+    const stdout = '[] 2 [True, True] [1]\n';
+    expect(canary).toMatchObject({ stdout, stderr: '', exit_code: 0, container_id: container });
     expect(await run('puts 1', 'ruby')).toMatchObject({ stdout: '1\n' });
     const left = execFileSync('docker', ['top', String(container), '-eo', 'uid,pid'], { encoding: 'utf8' }).split('\n');
     expect(left.filter((line) => /^ *[2-5]\d{4} /.test(line))).toEqual([]);
@@ -132,6 +162,27 @@ describe.skipIf(whyNoLanguages !== '')(`hostile programs of a forked interpreter
   it.each(PROGRAMS)('are of no consequence: one that %s', async (_, code, expected) => {
     const { container_id: container } = await run('');
     expect(await run(code)).toMatchObject(expected);
+    await expectAsBefore(container);
+  });
+
+  it('are of no consequence: those that hide what they leave with each other', async () => {
+    const { container_id: container } = await run('');
+    const host = run(`import os, time
+os.mkdir("/tmp/shared"); os.chmod("/tmp/shared", 0o777)
+with open("/tmp/shared/big", "wb", 0) as f: f.write(b"x" * 4 * 10**6)
+os.chmod("/tmp/shared/big", 0o666)
+open("/tmp/shared/ready", "w").close()
+while not os.path.exists("/tmp/shared/done"): time.sleep(0.01)`);
+    const guest = run(`import os, time
+while not os.path.exists("/tmp/shared/ready"): time.sleep(0.01)
+os.mkdir("/tmp/kept"); os.link("/tmp/shared/big", "/tmp/kept/big")
+os.mkdir("/tmp/shared/guest"); open("/tmp/shared/guest/mine", "w").close(); os.chmod("/tmp/shared/guest", 0)
+open("/tmp/shared/done", "w").close()
+while os.path.exists("/tmp/shared"): time.sleep(0.01)
+os.rename("/tmp/kept/big", "/tmp/big")
+print("kept")`);
+    expect(await host).toMatchObject({ exit_code: 0 });
+    expect(await guest).toMatchObject({ stdout: 'kept\n', exit_code: 0 });
     await expectAsBefore(container);
   });
 

@@ -36,6 +36,18 @@ it.each([
   ['dd if=/dev/zero of=x', 'dd if='],
   ['chmod 777 /', 'chmod 777 /'],
   ['chmod -R 0777 /', 'chmod 777 /'],
+  ['chmod a+rwx /', 'chmod 777 /'],
+  ['>f sudo x', 'sudo'],
+  ['2>&1 sudo x', 'sudo'],
+  ['< in > out sudo x', 'sudo'],
+  ["$'sudo' x", 'sudo'],
+  ['nice -n 5 sudo x', 'sudo'],
+  ['env -u A sudo x', 'sudo'],
+  ['coproc sudo x', 'sudo'],
+  ['find . -name x -exec curl {} \\;', 'curl'],
+  ['watch -n 1 sudo x', 'sudo'],
+  ['trap "sudo x" EXIT', 'sudo'],
+  ['cat <(curl x)', 'curl'],
 ])('refuses %j by the rule "%s"', (command, rule) => {
   expect(deniedBy(command)).toBe(rule);
 });
@@ -43,6 +55,11 @@ it.each([
 it.each([
   'echo "mount"',
   'echo sudo',
+  'command -v sudo',
+  './sudo',
+  'find sudo -name curl',
+  'echo > sudo; cat < curl',
+  'nice -n 5 npm test',
   "grep -r 'rm -rf /' src",
   'rm -rf node_modules /tmp/x ./build',
   'rm /',

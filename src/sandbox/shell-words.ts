@@ -5,6 +5,8 @@ const DEEPEST = 16;
 type Part =
   | { readonly kind: 'text'; readonly text: string; readonly inner: readonly string[]; readonly length: number }
   | { readonly kind: 'word end'; readonly length: number }
+  /** The next word is a file, and no word of the command. */
+  | { readonly kind: 'redirection'; readonly length: number }
   | { readonly kind: 'command end'; readonly length: number };
 
 /** The simple commands of a shell text, each as its words without quotes; also those inside $(…), `…` and (…). */
@@ -13,12 +15,15 @@ export function simpleCommands(text: string, depth = 0): string[][] {
   const commands: string[][] = [];
   let words: string[] = [];
   let word: string | undefined;
+  let isFile = false;
   const endWord = (): void => {
-    if (word !== undefined) words.push(word);
-    word = undefined;
+    if (word === undefined) return;
+    if (!isFile) words.push(word);
+    [word, isFile] = [undefined, false];
   };
   const endCommand = (): void => {
     endWord();
+    isFile = false;
     if (words.length > 0) commands.push(words);
     words = [];
   };
@@ -27,7 +32,12 @@ export function simpleCommands(text: string, depth = 0): string[][] {
     at += part.length;
     if (part.kind === 'command end') endCommand();
     else if (part.kind === 'word end') endWord();
-    else {
+    else if (part.kind === 'redirection') {
+      // "2>" begins with the number of a descriptor.
+      if (/^\d+$/.test(word ?? '')) word = undefined;
+      endWord();
+      isFile = true;
+    } else {
       word = (word ?? '') + part.text;
       for (const inner of part.inner) commands.push(...simpleCommands(inner, depth + 1));
     }
@@ -38,16 +48,31 @@ export function simpleCommands(text: string, depth = 0): string[][] {
 
 /** `word` is what has come of the word so far. */
 function firstPart(rest: string, word: string | undefined): Part {
-  const nested = nestedText(rest);
-  if (nested !== undefined) return { kind: 'text', text: '', inner: [nested.inside], length: nested.length };
-  if (rest.startsWith('"')) return doubleQuoted(rest);
-  const [quoted] = /^'[^']*'/.exec(rest) ?? [];
-  if (quoted !== undefined) return plain(quoted.slice(1, -1), quoted.length);
-  if (rest.startsWith('\\')) return plain(rest[1] === '\n' ? '' : (rest[1] ?? ''), 2);
+  const part = nestedPart(rest) ?? quotedPart(rest) ?? redirectionPart(rest);
+  if (part !== undefined) return part;
   const [comment] = (word === undefined && /^#[^\n]*/.exec(rest)) || [];
   if (comment !== undefined) return { kind: 'word end', length: comment.length };
   if (/^[;&|\n(){}]/.test(rest) && !isInWord(rest, word)) return { kind: 'command end', length: 1 };
-  return /^[ \t\r<>]/.test(rest) ? { kind: 'word end', length: 1 } : plain(rest.slice(0, 1), 1);
+  return /^[ \t\r]/.test(rest) ? { kind: 'word end', length: 1 } : plain(rest.slice(0, 1), 1);
+}
+
+function nestedPart(rest: string): Part | undefined {
+  const nested = nestedText(rest);
+  return nested && { kind: 'text', text: '', inner: [nested.inside], length: nested.length };
+}
+
+function quotedPart(rest: string): Part | undefined {
+  if (rest.startsWith('"')) return doubleQuoted(rest);
+  if (rest.startsWith('\\')) return plain(rest[1] === '\n' ? '' : (rest[1] ?? ''), 2);
+  const [, ansi] = /^\$'((?:[^'\\]|\\[^])*)'/.exec(rest) ?? [];
+  if (ansi !== undefined) return plain(ansi, ansi.length + 3);
+  const [, quoted] = /^'([^']*)'/.exec(rest) ?? [];
+  return quoted === undefined ? undefined : plain(quoted, quoted.length + 2);
+}
+
+function redirectionPart(rest: string): Part | undefined {
+  const [sign] = /^(<<<|<<-?|<>|<&|>>|>&|>\||[<>])/.exec(rest) ?? [];
+  return sign === undefined ? undefined : { kind: 'redirection', length: sign.length };
 }
 
 const plain = (text: string, length: number): Part => ({ kind: 'text', text, inner: [], length });

@@ -22,6 +22,14 @@ describe.skipIf(docker.why !== '')(`where a server is started${whySkipped}`, () 
     expect(await served.end()).toBe(0);
   });
 
+  it.each([
+    [['--port', '65536'], 'is not a port'],
+    [['--port', 'nope'], 'is not a port'],
+    [['--config', 'nope.yaml'], 'There is no file'],
+  ])('refuses %j', async (args, problem) => {
+    await expect(serveForTest({ args })).rejects.toThrow(problem);
+  });
+
   it('needs git in a repository, whose settings need an approval', async () => {
     const home = tempFolder();
     mkdirSync(path.join(home, '.git'));

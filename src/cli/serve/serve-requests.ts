@@ -5,7 +5,7 @@ import { findEngine } from '../../engines/index.ts';
 import type { Engine } from '../../engines/index.ts';
 import { httpErrors, isOfThisMachine, openLog, openServer, readTokens } from '../../http/index.ts';
 import { findSandboxImage } from '../../images/index.ts';
-import { asAppError, libErrors, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
+import { asAppError, isThere, libErrors, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
 import { configOf, imageRequest, makeImages, projectIfAny, readSettings } from '../../project/index.ts';
 import { askTrust } from '../ask-trust.ts';
 import type { CliContext, InputOf } from '../command.ts';
@@ -13,6 +13,8 @@ import type { serve } from '../commands/serve.ts';
 import { buildView } from '../render/build-view.ts';
 
 type Input = InputOf<typeof serve>;
+
+const LAST_PORT = 65_535;
 
 /** `serve`: answers requests until it is interrupted. */
 export async function serveRequests(input: Input, context: CliContext): Promise<number> {
@@ -77,7 +79,7 @@ function starting(
 
 /** A file that is named is approved by that; the settings of a repository need an approval. */
 async function settingsFor({ config, trustConfig }: Input, context: CliContext): Promise<Config['serve']> {
-  if (config !== undefined) return (await loadConfig(path.resolve(context.cwd, config))).serve;
+  if (config !== undefined) return settingsIn(path.resolve(context.cwd, config));
   const project = await projectIfAny(context);
   if (project === null) return (await loadConfig(path.join(context.cwd, '.mahabharatha', 'config.yaml'))).serve;
   const settings = await readSettings(project, context, 'container');
@@ -85,10 +87,20 @@ async function settingsFor({ config, trustConfig }: Input, context: CliContext):
   return configOf(project, settings).serve;
 }
 
+/** A named file must be there: without it the server would offer something else than was meant. */
+async function settingsIn(file: string): Promise<Config['serve']> {
+  if (!(await isThere(file)))
+    throw libErrors.USAGE({
+      problem: `There is no file ${file}.`,
+      hint: 'Name the configuration that the server is to have.',
+    });
+  return (await loadConfig(file)).serve;
+}
+
 /** What the command line says, and then the environment. */
 function named({ host, port }: Input, { env }: CliContext): Partial<Pick<Config['serve'], 'host' | 'port'>> {
   const [wantedHost, wantedPort] = [host ?? env['HOST'], port ?? env['PORT']];
-  if (wantedPort !== undefined && !/^\d{1,5}$/.test(wantedPort))
+  if (wantedPort !== undefined && (!/^\d{1,5}$/.test(wantedPort) || Number(wantedPort) > LAST_PORT))
     throw libErrors.USAGE({ problem: `"${wantedPort}" is not a port.`, hint: 'Name a number from 0 to 65535.' });
   return {
     ...(wantedHost === undefined || wantedHost === '' ? {} : { host: wantedHost }),

@@ -1,4 +1,25 @@
-# Read by the bash of each command of a session, before the command: it reports the working directory at the end on a
-# descriptor of its own, so that no output can pass for it. A command that replaces the trap is looked at from outside.
-trap 'builtin cd -P . 2>/dev/null && [ . -ef "$PWD" ] && builtin printf "%s\0" "$PWD" 2>/dev/null >&3' EXIT
+# Read by the bash of each command of a session, before the command. It reports the working directory on a descriptor of its own,
+# so that no output can pass for it: after each change, and at the end. A program in the place of the shell reports none.
+mahabharatha_report() {
+  { local - && set +x; builtin pwd -P && builtin printf '\0'; } >&3
+} 2> /dev/null
+cd() {
+  { local - && set +x; } 2> /dev/null
+  builtin cd "$@" || return
+  [ "$BASH_SUBSHELL" != 0 ] || mahabharatha_report
+  return 0
+}
+pushd() {
+  { local - && set +x; } 2> /dev/null
+  builtin pushd "$@" || return
+  [ "$BASH_SUBSHELL" != 0 ] || mahabharatha_report
+  return 0
+}
+popd() {
+  { local - && set +x; } 2> /dev/null
+  builtin popd "$@" || return
+  [ "$BASH_SUBSHELL" != 0 ] || mahabharatha_report
+  return 0
+}
+trap '{ mahabharatha_report; } 2> /dev/null' EXIT
 unset BASH_ENV

@@ -157,7 +157,7 @@ function watchFolder(child: Program, uid: number): { end(): Promise<string | nul
       clearInterval(timer);
       await Promise.race([closed, sleep(SILENT_MS)]);
       reports.destroy();
-      const [said = ''] = /\/[^\0]*(?=\0$)/.exec(report) ?? [];
+      const [said = ''] = /\/[^\0]*(?=\n\0$)/.exec(report) ?? [];
       return said === '' ? seen : said;
     },
   };

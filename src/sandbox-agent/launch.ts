@@ -31,7 +31,10 @@ export interface Program {
  */
 const LAUNCH = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
 umask "$1"; ulimit -d "$2"; shift 2
-cd -- "$0" 2> /dev/null || cd -- "$HOME" 2> /dev/null || cd /
+cd -- "$0" 2> /dev/null || {
+  cd -- "\${WORKSPACE:-$HOME}" 2> /dev/null || cd -- "$HOME" 2> /dev/null || cd /
+  echo "The working directory $0 cannot be entered any more: this command runs in $PWD." >&2
+}
 exec "$@"`;
 
 /** Starts a program as its user, with the pipes as its output and a descriptor 3 for its working directory. */

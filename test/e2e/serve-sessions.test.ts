@@ -65,6 +65,11 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     ['pushd', 'pushd /tmp > /dev/null', '/tmp'],
     ['a function', 'go() { cd /tmp; }; go', '/tmp'],
     ['a failure', 'cd /tmp && false', '/tmp'],
+    ['a trap in place of the report', 'cd /tmp; trap "echo bye" EXIT', '/tmp'],
+    ['a program that takes the place of the shell at once', 'cd /tmp; exec true', '/tmp'],
+    ['a shell that kills itself', 'cd /tmp; kill -9 $$', '/tmp'],
+    ['popd', 'pushd /tmp; pushd /; popd', '/tmp'],
+    ['a pipe and a subshell', 'cd /tmp; cd / | true; (cd /)', '/tmp'],
     ['an own trap', 'trap "true" EXIT; cd /tmp; sleep 0.3', '/tmp'],
     ['a program in the place of the shell', 'cd /tmp; exec sleep 0.3', '/tmp'],
     ['a subshell', '(cd /tmp)', '/workspace/proj_abc123'],
@@ -131,6 +136,18 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
       async () => (await served.ask('GET', `/v1/sessions/${session}`)).body['busy'] === false,
     );
     expect(await exec(session, 'echo next')).toMatchObject({ stdout: 'next\n' });
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+
+  it('says where a command runs when its working directory is gone, and traces nothing of its own', async () => {
+    const session = await open();
+    await exec(session, 'mkdir gone && cd gone');
+    await exec(session, 'bash -c "cd .. && rmdir gone"');
+    expect(await exec(session, 'pwd')).toMatchObject({
+      stdout: '/workspace/proj_abc123\n',
+      stderr: expect.stringMatching(/^The working directory \/workspace\/proj_abc123\/gone cannot be entered any more/),
+    });
+    expect(await exec(session, 'set -x; cd /tmp')).toMatchObject({ stderr: '+ cd /tmp\n' });
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 

@@ -86,3 +86,21 @@ it('ends the socket of a client that gives no sign of life, and of no other', as
   expect(alive.readyState).toBe(alive.OPEN);
   alive.close();
 });
+
+it('ends although a client does not take leave and another one comes back at once', async () => {
+  const url = await listening();
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const [slow, eager] = [new WebSocket(url, { headers }), new WebSocket(url, { headers })];
+  await Promise.all([slow, eager].map((socket) => new Promise((resolve) => socket.once('message', resolve))));
+  slow.pause();
+  const back = new Promise((resolve) => {
+    eager.once('close', () => {
+      const again = new WebSocket(url, { headers });
+      again.once('open', () => resolve('open'));
+      again.once('error', (error) => resolve(error.message));
+    });
+  });
+  await close?.();
+  expect(await back).toBe('Unexpected server response: 503');
+  slow.terminate();
+});

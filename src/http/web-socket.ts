@@ -55,15 +55,18 @@ export function addSocketRoute(server: FastifyInstance, guarding: Guarding, rout
       refuse(socket, error);
     }
   });
-  server.addHook('preClose', async () => {
-    for (const client of sockets.clients) client.close(GOING_AWAY, 'the server ends');
-    const late = startTimer(LEAVE_MS, () => {
-      for (const client of sockets.clients) client.terminate();
-    });
-    await Promise.all([...sockets.clients].map((client) => new Promise((resolve) => client.once('close', resolve))));
-    late.cancel();
-    sockets.close();
+  server.addHook('preClose', () => takeLeave(sockets));
+}
+
+/** Resolves when no client is left; who comes now is refused, or the server would wait for that client's socket. */
+async function takeLeave(sockets: WebSocketServer): Promise<void> {
+  const left = new Promise((resolve) => sockets.close(resolve));
+  for (const client of sockets.clients) client.close(GOING_AWAY, 'the server ends');
+  const late = startTimer(LEAVE_MS, () => {
+    for (const client of sockets.clients) client.terminate();
   });
+  await left;
+  late.cancel();
 }
 
 function admitted(request: IncomingMessage, guarding: Guarding, route: SocketRoute): (line: Line) => void {

@@ -1,7 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
 /** Proxies end connections that are silent. */
 const HEARTBEAT_MS = 15_000;
+/** After so many heartbeats in which nothing could be written, a reader is gone. */
+const STUCK_BEATS = 4;
 
 export interface EventStream {
   /** Resolves when the reader has room for more; at once when it has gone. */
@@ -12,7 +15,7 @@ export interface EventStream {
 }
 
 /** Server-sent events. A line end in the data begins a further `data:` line, so that no data can pass for an event. */
-export function openEventStream(reply: FastifyReply): EventStream {
+export function openEventStream(reply: FastifyReply, beatMs = HEARTBEAT_MS): EventStream {
   reply.hijack();
   const { raw } = reply;
   const gone = new AbortController();
@@ -23,11 +26,8 @@ export function openEventStream(reply: FastifyReply): EventStream {
     'x-accel-buffering': 'no',
   });
   raw.flushHeaders();
-  const heartbeat = setInterval(() => raw.write(': alive\n\n'), HEARTBEAT_MS);
-  raw.once('close', () => {
-    clearInterval(heartbeat);
-    gone.abort();
-  });
+  keepAlive(raw, beatMs);
+  raw.once('close', () => gone.abort());
   if (raw.destroyed) gone.abort();
   raw.on('error', () => undefined);
   return {
@@ -45,9 +45,21 @@ export function openEventStream(reply: FastifyReply): EventStream {
         raw.once('close', go);
       });
     },
-    end: () => {
-      clearInterval(heartbeat);
-      raw.end();
-    },
+    end: () => raw.end(),
   };
+}
+
+/** Ends the connection of a reader that takes nothing of what is there for it, also after the last event. */
+function keepAlive(raw: ServerResponse, beatMs: number): void {
+  let stuck = 0;
+  let before = 0;
+  const look = setInterval(() => {
+    const unread = raw.writableLength;
+    const read = (raw.socket?.bytesWritten ?? 0) - unread;
+    stuck = unread > 0 && read <= before ? stuck + 1 : 0;
+    before = read;
+    if (stuck >= STUCK_BEATS) raw.destroy();
+    else if (unread === 0 && !raw.writableEnded) raw.write(': alive\n\n');
+  }, beatMs);
+  raw.once('close', () => clearInterval(look));
 }

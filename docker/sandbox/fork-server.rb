@@ -83,6 +83,8 @@ begin
     $stdin.reopen(taker)
     taker.close
   end
+  Process.setpriority(Process::PRIO_PROCESS, 0, 10)
+  Process.setrlimit(Process::RLIMIT_NPROC, 48)
   Process.groups = []
   Process::GID.change_privilege(uid.to_i)
   Process::UID.change_privilege(uid.to_i)

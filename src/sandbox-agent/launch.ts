@@ -2,10 +2,15 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { setPriority } from 'node:os';
 import { systemCode } from '../lib/index.ts';
 import type { StartWish } from '../protocol/index.ts';
 import { asUser } from './as-user.ts';
 import type { OutputPipes } from './pipes.ts';
+
+/** Of a program that has neighbours: the others need some of those that the container may have. */
+const MOST_PROCESSES = 48;
+const LATER = 10;
 
 export interface ProgramEnd {
   readonly code: number | null;
@@ -30,7 +35,9 @@ export interface Program {
  * user's rights.
  */
 const LAUNCH = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
-umask "$1"; ulimit -d "$2"; shift 2
+umask "$1"; ulimit -d "$2"
+[ "$3" = unlimited ] || ulimit -p "$3" 2> /dev/null || ulimit -u "$3"
+shift 3
 cd -- "$0" 2> /dev/null || {
   cd -- "\${WORKSPACE:-$HOME}" 2> /dev/null || cd -- "$HOME" 2> /dev/null || cd /
   echo "The working directory $0 cannot be entered any more: this command runs in $PWD." >&2
@@ -57,7 +64,11 @@ export function launch(wish: StartWish, pipes: OutputPipes): Program {
 /** What the kernel refuses is thrown, or comes as an event. */
 function start(wish: StartWish, pipes: OutputPipes): ChildProcess | Error {
   const { argv, env, cwd, home, uid, isPrivate, dataBytes, stdin } = wish;
-  const limits = [isPrivate ? '077' : '022', dataBytes === null ? 'unlimited' : String(Math.ceil(dataBytes / 1024))];
+  const limits = [
+    isPrivate ? '077' : '022',
+    dataBytes === null ? 'unlimited' : String(Math.ceil(dataBytes / 1024)),
+    isPrivate ? String(MOST_PROCESSES) : 'unlimited',
+  ];
   const options: SpawnOptions = {
     cwd: '/',
     env: { HOME: home, ...env },
@@ -68,9 +79,20 @@ function start(wish: StartWish, pipes: OutputPipes): ChildProcess | Error {
   };
   try {
     if (isPrivate) asUser(uid, () => mkdirSync(home, { mode: 0o700 }));
-    return spawn('/bin/sh', ['-c', LAUNCH, cwd, ...limits, ...argv], options);
+    const child = spawn('/bin/sh', ['-c', LAUNCH, cwd, ...limits, ...argv], options);
+    giveWay(child.pid, uid);
+    return child;
   } catch (error) {
     return error as Error;
+  }
+}
+
+/** What ends programs comes before them. */
+function giveWay(pid: number | undefined, uid: number): void {
+  try {
+    if (pid !== undefined) asUser(uid, () => setPriority(pid, LATER));
+  } catch {
+    // It has ended already.
   }
 }
 

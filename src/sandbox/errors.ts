@@ -58,8 +58,9 @@ export const sandboxErrors = defineErrors({
   PROGRAM_REFUSED: {
     kind: 'environment',
     example: { reason: 'ENOSPC: no space left on device' },
-    message: (f) => `The program could not be written into its sandbox: ${f.reason}.`,
-    hint: () => 'Other programs have used up the memory of the container: try again when they have ended.',
+    message: (f) => `The program could not be run in its sandbox: ${f.reason}.`,
+    hint: () =>
+      'Other programs have used up the memory or the processes of the container: try again when they have ended.',
   },
   PATH_REFUSED: {
     kind: 'usage',

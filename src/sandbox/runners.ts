@@ -172,6 +172,7 @@ async function execute(parts: Parts, runner: Runner, program: string | Job, trie
     const timeoutMs = job.timeoutMs ?? settings.timeoutMs;
     running = sandbox.run(programOf(sandbox, { ...job, language, place, fork, timeoutMs }), output.sink);
     const [end] = await Promise.all([running.end, ...written]);
+    if (end.problem !== null) throw sandboxErrors.PROGRAM_REFUSED({ reason: end.problem });
     const [stdout, stderr, both] = [output.text('stdout'), output.text('stderr'), output.text('both')];
     return { ...end, stdout, stderr, output: both, ...placeOf(sandbox, runner), file: place.file };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PYTHON_AND_RUBY, whyNoLanguages } from '../support/language-images.ts';
 import { serveForTest } from '../support/served.ts';
@@ -201,7 +202,10 @@ print("kept")`);
     ['processes', FORKS],
   ])('are of no consequence: one that starts %s without end', async (_, code) => {
     const { container_id: container } = await run('');
-    const ran = await run(code);
+    const bomb = run(code);
+    await sleep(1000);
+    for (const number of [1, 2, 3]) expect(await run(`print(${number})`)).toMatchObject({ stdout: `${number}\n` });
+    const ran = await bomb;
     expect([1, 124]).toContain(ran['exit_code']);
     expect(ran['memory_used_mb']).toBeLessThanOrEqual(256);
     await expectAsBefore(container);

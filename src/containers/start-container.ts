@@ -93,6 +93,7 @@ export function containerSpec(name: string, wish: StartWish, defaults: ImageDefa
     uid,
     gid,
     ...(wish.switchesUsers === true ? { switchesUsers: true } : {}),
+    ...(wish.withoutIpcObjects === true ? { withoutIpcObjects: true } : {}),
     workdir,
     ...(hostname === undefined ? {} : { hostname }),
     labels: { ...ownerLabels(wish.owner), ...wish.labels, [LABEL.role]: wish.role, [LABEL.session]: wish.session },

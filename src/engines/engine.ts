@@ -160,6 +160,8 @@ export interface ContainerSpec {
    * all that it starts is to be another user. For the agent of a sandbox alone (ADR 38). `uid` and `gid` are then not used.
    */
   readonly switchesUsers?: boolean;
+  /** Its programs cannot make System V objects and message queues, which outlive the program and its user. */
+  readonly withoutIpcObjects?: boolean;
   readonly workdir: string;
   /** Without one, the container's id. */
   readonly hostname?: string;

@@ -226,6 +226,7 @@ function wishOf(name: string, { image }: Language, { limits }: RunnerSettings): 
     name: `code-runner-${name}-${randomBytes(2).toString('hex')}`,
     session: randomId(),
     role: RUNNER_ROLE,
+    isShared: true,
     uid: UNUSED_USER,
     limits,
     labels: {},

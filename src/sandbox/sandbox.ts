@@ -36,6 +36,8 @@ export interface SandboxWish {
   readonly uid: number;
   readonly limits: SandboxLimits;
   readonly labels: Readonly<Record<string, string>>;
+  /** Programs of several users come one after the other. */
+  readonly isShared?: boolean;
   /** Its way out through the owner's egress proxy; null for none. */
   readonly wayOut: WayOut | null;
   /** Null for none. */
@@ -173,6 +175,7 @@ function containerWish({ owner, runtime }: SandboxHome, wish: SandboxWish, upkee
     env: { [SANDBOX_MARK]: '1' },
     ...own,
     switchesUsers: true,
+    withoutIpcObjects: wish.isShared === true,
     workdir: '/',
     hostname: 'sandbox',
     mounts: [

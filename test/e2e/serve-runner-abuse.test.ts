@@ -75,6 +75,32 @@ except OSError as e: print(e.errno)`,
     { stdout: '28\n' },
   ],
   [
+    'makes objects that outlive it',
+    `import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+for made in (libc.shmget(0, 10**6, 0o1600), libc.msgget(0, 0o1600), libc.semget(0, 1, 0o1600), libc.mq_open(b"/q", 0o100, 0o600, None)):
+  print(made, os.strerror(ctypes.get_errno()))`,
+    { stdout: '-1 Function not implemented\n'.repeat(4) },
+  ],
+  [
+    'shares memory with its own processes',
+    `import multiprocessing as m
+from multiprocessing import shared_memory
+def add(lock, number, name):
+  with lock: number.value += 1
+  other = shared_memory.SharedMemory(name)
+  other.buf[0] = 7
+  other.close()
+memory = shared_memory.SharedMemory(create=True, size=10)
+lock, number = m.Lock(), m.Value("i", 0)
+all = [m.Process(target=add, args=(lock, number, memory.name)) for _ in range(3)]
+for each in all: each.start()
+for each in all: each.join()
+print(number.value, memory.buf[0])
+memory.unlink()`,
+    { stdout: '3 7\n' },
+  ],
+  [
     'leaves a name that is no text',
     String.raw`with open(b"/tmp/\xff", "wb", 0) as f: f.write(b"x" * 4 * 10**6)
 with open(b"/dev/shm/\xfe", "wb", 0) as f: f.write(b"x" * 10**6)`,

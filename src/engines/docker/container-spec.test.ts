@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ContainerSpec } from '../engine.ts';
 import { toCreateBody } from './container-spec.ts';
-import { SECCOMP_PROFILE } from './seccomp.ts';
+import { SECCOMP_PROFILE, SECCOMP_WITHOUT_IPC_OBJECTS } from './seccomp.ts';
 
 const SPEC: ContainerSpec = {
   name: 'mahabharatha-worker-0',
@@ -124,6 +124,18 @@ it('what the spec leaves out is left to image and engine', () => {
   const other = toCreateBody({ ...SPEC, mounts: [], runtime: 'runsc' });
   expect(other.HostConfig).toMatchObject({ Runtime: 'runsc', NetworkMode: 'none', Mounts: [] });
   expect(other.NetworkDisabled, 'who brings up its loopback is the engine').toBe(false);
+});
+
+it('a container of several users makes no objects that outlive them', () => {
+  expect(toCreateBody({ ...SPEC, withoutIpcObjects: true }).HostConfig.SecurityOpt).toEqual([
+    'no-new-privileges',
+    `seccomp=${SECCOMP_WITHOUT_IPC_OBJECTS}`,
+  ]);
+  const { syscalls } = JSON.parse(SECCOMP_WITHOUT_IPC_OBJECTS) as { syscalls: { names: string[]; action: string }[] };
+  for (const call of ['mq_open', 'msgget', 'semget', 'shmget'])
+    expect(syscalls.filter(({ names }) => names.includes(call)).map(({ action }) => action)).toEqual([
+      'SCMP_ACT_ERRNO',
+    ]);
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import { libErrors } from '../../lib/index.ts';
 import type { ContainerSpec, Mount, OverlayMount } from '../engine.ts';
-import { SECCOMP_PROFILE } from './seccomp.ts';
+import { SECCOMP_PROFILE, SECCOMP_WITHOUT_IPC_OBJECTS } from './seccomp.ts';
 
 /** All containers of a machine share its 4096. */
 const TERMINALS = 16;
@@ -43,7 +43,10 @@ function toHostConfig(spec: ContainerSpec) {
     Privileged: false,
     CapDrop: ['ALL'],
     ...(spec.switchesUsers === true ? { CapAdd: ['SETUID', 'SETGID', 'KILL'] } : {}),
-    SecurityOpt: ['no-new-privileges', `seccomp=${SECCOMP_PROFILE}`],
+    SecurityOpt: [
+      'no-new-privileges',
+      `seccomp=${spec.withoutIpcObjects === true ? SECCOMP_WITHOUT_IPC_OBJECTS : SECCOMP_PROFILE}`,
+    ],
     ReadonlyRootfs: true,
     IpcMode: 'private',
     NetworkMode: spec.network,

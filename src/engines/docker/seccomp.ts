@@ -26,7 +26,7 @@ const FILE_COMMANDS = [...range(0, 17), ...range(36, 38), 1027, 1028, ...range(1
 
 const MEMORY = words(`
   brk cachestat madvise map_shadow_stack membarrier memfd_create mincore mlock mlock2 mlockall mmap mmap2 mprotect mremap
-  mseal msync munlock munlockall munmap pkey_alloc pkey_free pkey_mprotect remap_file_pages shmat shmctl shmdt shmget
+  mseal msync munlock munlockall munmap pkey_alloc pkey_free pkey_mprotect remap_file_pages shmat shmctl shmdt
 `);
 
 const PROCESSES = words(`
@@ -47,16 +47,19 @@ const WAITING = words(`
   clock_getres clock_getres_time64 clock_gettime clock_gettime64 clock_nanosleep clock_nanosleep_time64 epoll_create
   epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2 futex futex_requeue futex_time64 futex_wait
   futex_waitv futex_wake getitimer getrandom gettimeofday nanosleep poll ppoll ppoll_time64 pselect6 pselect6_time64 select
-  semctl semget semop semtimedop semtimedop_time64 setitimer signalfd signalfd4 time timer_create timer_delete
+  semctl semop semtimedop semtimedop_time64 setitimer signalfd signalfd4 time timer_create timer_delete
   timer_getoverrun timer_gettime timer_gettime64 timer_settime timer_settime64 timerfd_create timerfd_gettime
   timerfd_gettime64 timerfd_settime timerfd_settime64
 `);
 
 const MESSAGES = words(`
-  accept accept4 bind connect getpeername getsockname getsockopt listen mq_getsetattr mq_notify mq_open mq_timedreceive
-  mq_timedreceive_time64 mq_timedsend mq_timedsend_time64 mq_unlink msgctl msgget msgrcv msgsnd recv recvfrom recvmmsg
+  accept accept4 bind connect getpeername getsockname getsockopt listen mq_getsetattr mq_notify mq_timedreceive
+  mq_timedreceive_time64 mq_timedsend mq_timedsend_time64 mq_unlink msgctl msgrcv msgsnd recv recvfrom recvmmsg
   recvmmsg_time64 recvmsg send sendmmsg sendmsg sendto setsockopt shutdown
 `);
+
+/** Make what stays when its program has ended. */
+const IPC_OBJECTS = words('mq_open msgget semget shmget');
 
 /**
  * These fail with EPERM, and not as unknown calls. First those that take what the whole machine shares, then those that
@@ -129,21 +132,29 @@ const NEW_NAMESPACES = 0x7e02_0000;
 const PERSONALITIES = [0, 0xffff_ffff] as const;
 
 /** The engine gets it with each container. 32-bit programs are killed, since their calls would evade the conditions. */
-export const SECCOMP_PROFILE: string = JSON.stringify({
-  defaultAction: 'SCMP_ACT_ERRNO',
-  // Older engines ignore this and answer EPERM, except for calls that are newer than all named here.
-  defaultErrnoRet: ENOSYS,
-  archMap: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'].map((architecture) => ({ architecture, subArchitectures: [] })),
-  syscalls: [
-    allow([...FILES, ...MEMORY, ...PROCESSES, ...WAITING, ...MESSAGES]),
-    ...FILE_COMMANDS.map((command) => allow(['fcntl'], [masked(1, WORD, command)])),
-    ...sockets(),
-    allow(['clone'], [masked(0, NEW_NAMESPACES, 0)]),
-    // Its flags are in memory, where no filter can read them. Without it, C libraries use clone.
-    refuse(['clone3'], ENOSYS),
-    ...PERSONALITIES.map((value) => allow(['personality'], [equals([0, value])])),
-    // For debuggers and leak checkers of a task's own processes. In older kernels a tracer could evade this filter.
-    allow(['ptrace'], [], { includes: { minKernel: '4.8' } }),
-    refuse(DENIED, EPERM),
-  ],
-});
+export const SECCOMP_PROFILE: string = profile(allow(IPC_OBJECTS));
+
+/** Where programs of many users share a container that outlives them. */
+export const SECCOMP_WITHOUT_IPC_OBJECTS: string = profile(refuse(IPC_OBJECTS, ENOSYS));
+
+function profile(ipcObjects: object): string {
+  return JSON.stringify({
+    defaultAction: 'SCMP_ACT_ERRNO',
+    // Older engines ignore this and answer EPERM, except for calls that are newer than all named here.
+    defaultErrnoRet: ENOSYS,
+    archMap: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'].map((architecture) => ({ architecture, subArchitectures: [] })),
+    syscalls: [
+      allow([...FILES, ...MEMORY, ...PROCESSES, ...WAITING, ...MESSAGES]),
+      ipcObjects,
+      ...FILE_COMMANDS.map((command) => allow(['fcntl'], [masked(1, WORD, command)])),
+      ...sockets(),
+      allow(['clone'], [masked(0, NEW_NAMESPACES, 0)]),
+      // Its flags are in memory, where no filter can read them. Without it, C libraries use clone.
+      refuse(['clone3'], ENOSYS),
+      ...PERSONALITIES.map((value) => allow(['personality'], [equals([0, value])])),
+      // For debuggers and leak checkers of a task's own processes. In older kernels a tracer could evade this filter.
+      allow(['ptrace'], [], { includes: { minKernel: '4.8' } }),
+      refuse(DENIED, EPERM),
+    ],
+  });
+}

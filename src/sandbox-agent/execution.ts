@@ -1,5 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sleep, startTimer } from '../lib/index.ts';
 import { encodeFrame, encodeJson, FRAME } from '../protocol/index.ts';
 import type { SandboxEnd, StartWish } from '../protocol/index.ts';
@@ -13,6 +14,8 @@ import { measureUser } from './usage.ts';
 const CHUNK_BYTES = 64 * 1024;
 /** How long a pipe that another process still has may be silent before its rest is given up. */
 const SILENT_MS = 200;
+/** After a standstill of this process its timers come before what has been written meanwhile: so there is a look between them. */
+const SILENT_ROUNDS = 2;
 /** Between two signals to what is to end. */
 const AGAIN_MS = 100;
 /** A working directory is read from its pipe up to this length. */
@@ -49,8 +52,9 @@ export function startExecution(
 ): Execution {
   const started = performance.now();
   const flow = createFlow(id, wish.credit, pipes, send);
-  const child = launch(wish, pipes);
+  // Before: a program that might have been started is not started again.
   send(encodeFrame(FRAME.begun, id, Buffer.alloc(0)));
+  const child = launch(wish, pipes);
   const usage = measureUser(wish.uid, isAlone);
   const folder = watchFolder(child, wish.uid);
   const limits = watchLimits(wish, usage.look);
@@ -131,10 +135,12 @@ function createFlow(id: number, first: number, { stdout, stderr }: OutputPipes, 
     /** True when the pipes are at their end; false when another process still has them. */
     drained: async (): Promise<boolean> => {
       const ended = ends.then(() => true);
-      for (;;) {
+      for (let silent = 0; silent < SILENT_ROUNDS; silent += 1) {
         if (await Promise.race([ended, sleep(SILENT_MS).then(() => false)])) return true;
-        if (credit > 0 && performance.now() - heardAt >= SILENT_MS) return false;
+        await nextTurn();
+        if (credit <= 0 || performance.now() - heardAt < SILENT_MS) silent = -1;
       }
+      return false;
     },
   };
 }
@@ -155,7 +161,10 @@ function watchFolder(child: Program, uid: number): { end(): Promise<string | nul
   return {
     end: async () => {
       clearInterval(timer);
-      await Promise.race([closed, sleep(SILENT_MS)]);
+      for (let round = 0; round < SILENT_ROUNDS; round += 1) {
+        await Promise.race([closed, sleep(SILENT_MS)]);
+        await nextTurn();
+      }
       reports.destroy();
       const [said = ''] = /\/[^\0]*(?=\n\0$)/.exec(report) ?? [];
       return said === '' ? seen : said;

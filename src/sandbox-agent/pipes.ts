@@ -1,4 +1,4 @@
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
 import { run } from '../lib/index.ts';
@@ -26,15 +26,11 @@ export type PipePool = Awaited<ReturnType<typeof createPipePool>>;
  * would fail. Every user may write to them, and none can reach the folder that they are in.
  */
 export async function createPipePool(folder: string) {
-  mkdirSync(folder, { mode: 0o700 });
-  const files = Array.from({ length: PAIRS * 2 }, (_, index) => path.join(folder, String(index)));
-  const { code, stderr } = await run('mkfifo', ['-m', '666', ...files], { cwd: '/', env: { PATH: '/usr/bin:/bin' } });
-  if (code !== 0) throw new Error(`mkfifo ended with ${code}: ${stderr}`);
-  const free = Array.from({ length: PAIRS }, (_, index) => files.slice(index * 2, index * 2 + 2));
+  const pairs = await createPairs(folder);
   return {
     /** Undefined when all are in use. */
     take: (): OutputPipes | undefined => {
-      const pair = free.pop();
+      const pair = pairs.take();
       if (pair === undefined) return undefined;
       const [out = '', err = ''] = pair;
       const [stdout, stderr] = [openForReading(out), openForReading(err)];
@@ -48,12 +44,46 @@ export async function createPipePool(folder: string) {
         release: (clean) => {
           stdout.destroy();
           stderr.destroy();
-          // What is left in a pipe that someone else may still have would come into the output of another program.
-          if (clean) free.push(pair);
+          if (clean) pairs.give(pair);
+          else void pairs.replace(pair);
         },
       };
     },
   };
+}
+
+async function createPairs(folder: string) {
+  mkdirSync(folder, { mode: 0o700 });
+  let last = 0;
+  const make = async (count: number): Promise<string[][]> => {
+    const made = Array.from({ length: count }, () => [1, 2].map(() => path.join(folder, String(++last))));
+    await makePipes(made.flat());
+    return made;
+  };
+  const free = await make(PAIRS);
+  let missing = 0;
+  /** What is left in a pipe that someone else may still have would come into the output of another program. */
+  const replace = async (pair: readonly string[]): Promise<void> => {
+    for (const file of pair) rmSync(file, { force: true });
+    const count = missing + 1;
+    missing = 0;
+    try {
+      free.push(...(await make(count)));
+    } catch {
+      // No room for a process, perhaps: again with the next one.
+      missing += count;
+    }
+  };
+  return {
+    take: (): string[] | undefined => free.pop(),
+    give: (pair: string[]): void => void free.push(pair),
+    replace,
+  };
+}
+
+async function makePipes(files: readonly string[]): Promise<void> {
+  const { code, stderr } = await run('mkfifo', ['-m', '666', ...files], { cwd: '/', env: { PATH: '/usr/bin:/bin' } });
+  if (code !== 0) throw new Error(`mkfifo ended with ${code}: ${stderr}`);
 }
 
 function openForReading(file: string): Socket {

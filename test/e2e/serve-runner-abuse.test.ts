@@ -213,6 +213,25 @@ print("kept")`);
     await expectAsBefore(container);
   });
 
+  it('are of no consequence: those whose output another one keeps open', async () => {
+    const { container_id: container } = await run('');
+    const keeper = run(`import socket
+door = socket.socket(socket.AF_UNIX)
+door.bind("\\0keeper")
+door.listen(50)
+kept = [socket.recv_fds(door.accept()[0], 1, 1) for _ in range(40)]
+print(len(kept))`);
+    const given = `import socket, time
+door = socket.socket(socket.AF_UNIX)
+while door.connect_ex("\\0keeper") != 0: time.sleep(0.01)
+socket.send_fds(door, [b"x"], [1])
+print("given")`;
+    const all = await Promise.all(Array.from({ length: 40 }, () => run(given)));
+    for (const each of all) expect(each).toMatchObject({ stdout: 'given\n', exit_code: 0 });
+    expect(await keeper).toMatchObject({ stdout: '40\n' });
+    await expectAsBefore(container);
+  });
+
   it('are ended after their time, several at once', async () => {
     const { container_id: container } = await run('');
     const ran = await Promise.all(ENDLESS.map(([, code]) => run(code)));

@@ -41,16 +41,17 @@ let user = USERS.first;
 const nextUser = (): number => (user = user >= USERS.last ? USERS.first : user + 1);
 
 export function newPlace(extension: string): Place {
-  const id = randomUUID();
-  const file = `${SANDBOX.tmp}/exec_${id}${extension}`;
-  return { uid: nextUser(), file, cwd: SANDBOX.tmp, home: `${SANDBOX.tmp}/home_${id}` };
+  const file = `${SANDBOX.tmp}/exec_${randomUUID()}${extension}`;
+  return { uid: nextUser(), file, cwd: SANDBOX.tmp, home: newHome() };
 }
 
 export function newFolder(program: string): Place {
-  const id = randomUUID();
-  const cwd = `${SANDBOX.tmp}/run_${id}`;
-  return { uid: nextUser(), file: path.posix.join(cwd, program), cwd, home: `${SANDBOX.tmp}/home_${id}` };
+  const cwd = `${SANDBOX.tmp}/run_${randomUUID()}`;
+  return { uid: nextUser(), file: path.posix.join(cwd, program), cwd, home: newHome() };
 }
+
+/** No name that is there earlier tells it: another program could take it. */
+const newHome = (): string => `${SANDBOX.tmp}/home_${randomUUID()}`;
 
 /** Base64. Throws PATH_REFUSED and PROGRAM_REFUSED. */
 export async function writeProgram(sandbox: Sandbox, uid: number, file: string, content: string): Promise<void> {

@@ -232,6 +232,13 @@ print("given")`;
     await expectAsBefore(container);
   });
 
+  it('cannot tell the name of a home before it is there', async () => {
+    const ran = await run('import os; print(os.environ["HOME"])');
+    const [id] = /[0-9a-f-]{36}/.exec(String(ran['file_path'])) ?? [];
+    expect(ran['stdout']).toMatch(/^\/tmp\/home_[0-9a-f-]{36}\n$/);
+    expect(ran['stdout']).not.toContain(id);
+  });
+
   it('are ended after their time, several at once', async () => {
     const { container_id: container } = await run('');
     const ran = await Promise.all(ENDLESS.map(([, code]) => run(code)));

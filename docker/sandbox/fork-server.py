@@ -78,7 +78,7 @@ try:
     for target, descriptor in enumerate(outputs, 1):
         os.dup2(descriptor, target)
         os.close(descriptor)
-    with open(place, encoding="utf-8", errors="surrogateescape") as file:
+    with open(place, encoding="utf-8", errors="surrogateescape", newline="") as file:
         uid, home, folder, program, given, count, *rest = file.read().split("\0")
     os.unlink(place)
     os.setsid()

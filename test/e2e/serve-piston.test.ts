@@ -106,9 +106,9 @@ describe.skipIf(whyNoLanguages !== '')(`the interface of Piston${whyNoLanguages}
     expect((await execute({ language: 'python', files: main('import json; print(json.dumps([1]))') })).run.stdout).toBe(
       '[1]\n',
     );
-    const given = { language: 'python', stdin: 'a\nb', args: ['é', ''] };
+    const given = { language: 'python', stdin: 'a\nb', args: ['é\r\n', 'a\rb', ''] };
     const read = main('import sys; print(sys.argv[1:], sys.stdin.read().split(), __file__[-5:])');
-    expect((await execute({ ...given, files: read })).run.stdout).toBe("['é', ''] ['a', 'b'] /main\n");
+    expect((await execute({ ...given, files: read })).run.stdout).toBe("['é\\r\\n', 'a\\rb', ''] ['a', 'b'] /main\n");
     const long = 'x'.repeat(90_000);
     const count = main('import sys; print(len(sys.stdin.read()))');
     expect((await execute({ language: 'python', stdin: long, files: count })).run.stdout).toBe('90000\n');

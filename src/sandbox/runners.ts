@@ -15,7 +15,7 @@ import { besideOthers } from './languages.ts';
 import type { Language, Languages } from './languages.ts';
 import { newFolder, newPlace, programOf, writeProgram } from './programs.ts';
 import type { Job } from './programs.ts';
-import { versionOf } from './version.ts';
+import { UNKNOWN_VERSION, versionOf } from './version.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Sandbox, SandboxHome, SandboxLimits } from './sandbox.ts';
 
@@ -205,7 +205,7 @@ function layOut(language: Language, program: string | Job) {
 /** Asked once: an image that changes has another container. */
 async function asVersion(runner: Runner): Promise<string> {
   runner.version ??= await versionOf((await runner.kept.get()).sandbox, runner.language);
-  return runner.version;
+  return runner.version ?? UNKNOWN_VERSION;
 }
 
 function newRunner(name: string, language: Language, { home, settings }: Pick<Parts, 'home' | 'settings'>): Runner {

@@ -4,14 +4,15 @@ import { newPlace, programOf } from './programs.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const ASKED_MS = 20_000;
-const UNKNOWN = '0.0.0';
+export const UNKNOWN_VERSION = '0.0.0';
 
-/** What the interpreter of a language says of itself: "3.11.2". */
-export async function versionOf(sandbox: Sandbox, { command, ...language }: Language): Promise<string> {
+/** What the interpreter of a language says of itself: "3.11.2". Undefined when it did not come to its end. */
+export async function versionOf(sandbox: Sandbox, { command, ...language }: Language): Promise<string | undefined> {
   const output = captureOutput(1000);
   const asked = { language: { ...language, command: [command[0] ?? '', '--version'] }, place: newPlace('') };
   const program = { ...asked, fork: null, args: [], stdin: null, memoryBytes: null, timeoutMs: ASKED_MS };
-  await sandbox.run(programOf(sandbox, program), output.sink).end;
-  const [found = UNKNOWN] = /\d+\.\d+(\.\d+)?/.exec(output.text('both').text) ?? [];
+  const { endedBy } = await sandbox.run(programOf(sandbox, program), output.sink).end;
+  if (endedBy !== 'itself') return undefined;
+  const [found = UNKNOWN_VERSION] = /\d+\.\d+(\.\d+)?/.exec(output.text('both').text) ?? [];
   return found.split('.').length === 2 ? `${found}.0` : found;
 }

@@ -101,7 +101,7 @@ export function createRunners(home: SandboxHome, settings: RunnerSettings) {
       const idle = [...parts.runners.values()].filter(
         ({ running, lastUsedAt }) => running === 0 && performance.now() - lastUsedAt > settings.idleMs,
       );
-      await Promise.all(idle.map(({ kept }) => kept.close()));
+      await Promise.all(idle.map(({ kept }) => kept.end()));
     },
     closeAll: async (): Promise<void> =>
       void (await Promise.all([...parts.runners.values()].map(({ kept }) => kept.close()))),

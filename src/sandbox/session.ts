@@ -68,6 +68,8 @@ export interface SessionParts {
   readonly warm: WarmPool;
   readonly caches: SessionCaches;
   readonly open: Map<string, Session>;
+  /** Fires when no more may be opened. */
+  readonly closing: AbortSignal;
 }
 
 export function newSession(

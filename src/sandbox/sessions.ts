@@ -22,7 +22,8 @@ export interface Surroundings {
 
 /** Sessions: each has a container of its own, a working directory that lasts, and runs one command at a time. */
 export function createSessions(around: Surroundings, settings: SessionSettings) {
-  const known = { ...around, settings, open: new Map<string, Session>() };
+  const closing = new AbortController();
+  const known = { ...around, settings, open: new Map<string, Session>(), closing: closing.signal };
   const warm = createWarmPool({
     names: Object.keys(settings.runtimes),
     size: settings.warm,
@@ -61,6 +62,7 @@ export function createSessions(around: Surroundings, settings: SessionSettings) 
     /** Makes the spares that are missing, in the background. */
     warmUp: warm.refill,
     closeAll: async (): Promise<void> => {
+      closing.abort();
       await Promise.all([warm.close(), ...[...parts.open.values()].map((session) => close(parts, session))]);
     },
   };
@@ -83,13 +85,14 @@ export interface NewSession {
 }
 
 async function create(parts: SessionParts, { project, runtime, network, cacheOf }: NewSession): Promise<SessionFacts> {
-  const { settings, open, warm, caches } = parts;
+  const { settings, open, warm, caches, closing } = parts;
   const kind = Object.hasOwn(settings.runtimes, runtime) ? settings.runtimes[runtime] : undefined;
   if (kind === undefined)
     throw sandboxErrors.RUNTIME_UNKNOWN({ runtime, known: Object.keys(settings.runtimes).toSorted() });
   const way = network === null ? null : await networkOf(parts, network);
   const session = newSession(project, runtime, { kind, network: way }, (each) => startFor(parts, each));
   try {
+    if (closing.aborted) throw sandboxErrors.SANDBOX_GONE({ reason: 'the server ends' });
     if (open.size >= settings.most) throw sandboxErrors.SESSIONS_FULL({ limit: settings.most });
     open.set(session.id, session);
     if (cacheOf !== null) session.cache = await caches.take({ user: cacheOf, project, runtime });

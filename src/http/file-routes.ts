@@ -9,7 +9,7 @@ import type { Call, Route } from './route.ts';
 const FILE_BYTES = 16 * 1024 * 1024;
 /** Of the files that an upload could not change: so many are in its message. */
 const TOLD = 3;
-const REFUSALS = { 400: 'PATH_REFUSED, UPLOAD_INCOMPLETE', 404: 'SESSION_UNKNOWN' } as const;
+const REFUSALS = { 400: 'PATH_REFUSED, UPLOAD_INCOMPLETE', 404: 'SESSION_UNKNOWN, FILE_MISSING' } as const;
 
 /** The files of a session's workspace. */
 export function fileRoutes(sessions: Sessions): readonly Route[] {

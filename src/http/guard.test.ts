@@ -64,6 +64,7 @@ it('refuses a request with two names, and one user is not another', () => {
   ]);
   const host = 'a.example';
   expect(asked('any', { host, authorization: 'Bearer token-of-ben-12345' }, tokens)).toBe('ben');
+  expect(asked('any', { host, authorization: 'bearer token-of-ben-12345' }, tokens)).toBe('ben');
   expect(asked('any', { host, authorization: 'Bearer token-of-ben-1234' }, tokens)).toBe('TOKEN_REFUSED');
   expect(asked('any', { host, 'x-user': 'anna' }, tokens)).toBe('TOKEN_REFUSED');
 });

@@ -26,7 +26,7 @@ const BEARER_PROTOCOL = 'bearer.';
 /** The user who asks. Throws when this request is not to be answered. */
 export function checkRequest(request: IncomingMessage, guarding: Guarding): string {
   checkSender(request, guarding);
-  const [, token = ''] = /^Bearer ([^\s]+)$/.exec(request.headers.authorization ?? '') ?? [];
+  const [, token = ''] = /^Bearer +([^\s]+)$/i.exec(request.headers.authorization ?? '') ?? [];
   return userOf(guarding.tokens, token);
 }
 

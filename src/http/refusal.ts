@@ -5,6 +5,7 @@ import { httpErrors } from './errors.ts';
 /** The statuses of errors that are not the plain ones of their kind. */
 const STATUS: Readonly<Record<string, number>> = {
   SESSION_UNKNOWN: 404,
+  FILE_MISSING: 404,
   SESSION_ENDED: 410,
   SESSION_BUSY: 409,
   CACHE_BUSY: 409,

@@ -124,7 +124,7 @@ async function execute(
   const gone = goneSignal(reply);
   // Refused with a status as long as that is possible.
   const wish = await sessions.prepare(id, wishOf(body));
-  if (request.headers.accept?.includes('text/event-stream') === true) {
+  if (/text\/event-stream/i.test(request.headers.accept ?? '')) {
     await stream(sessions, id, wish, reply);
     return STREAMED;
   }

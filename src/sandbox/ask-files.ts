@@ -18,7 +18,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
 };
 
 type Done = Exclude<FileAnswer, { error: unknown }>;
-/** Asks for a file operation. Throws PATH_REFUSED about this path. */
+/** Asks for a file operation. Throws FILE_MISSING and PATH_REFUSED about this path. */
 export type AskFiles = (named: string, call: CallOf<RootedCall>) => Promise<Done>;
 
 type RootedCall = Extract<FileCall, { readonly root: string }>;
@@ -33,6 +33,7 @@ export function askFiles(sandbox: Pick<Sandbox, 'files'>, root: string, uid: num
     if (!('error' in answer)) return answer;
     const { error } = answer;
     if (error.code === 'E2BIG') throw sandboxErrors.TREE_TOO_LARGE({ reason: error.message });
+    if (error.code === 'ENOENT') throw sandboxErrors.FILE_MISSING({ path: named });
     throw sandboxErrors.PATH_REFUSED({ path: named, reason: reasonInWords(error) });
   };
 }

@@ -62,6 +62,12 @@ export const sandboxErrors = defineErrors({
     hint: () =>
       'Other programs have used up the memory or the processes of the container: try again when they have ended.',
   },
+  FILE_MISSING: {
+    kind: 'usage',
+    example: { path: 'src/main.ts' },
+    message: (f) => `There is no ${f.path} in the workspace.`,
+    hint: () => 'GET /v1/sessions/{id}/files lists what is there.',
+  },
   PATH_REFUSED: {
     kind: 'usage',
     example: { path: '../etc/passwd', reason: 'it leads out of the workspace' },

@@ -32,7 +32,7 @@ async function contentOf(files: WorkspaceFiles, file: string): Promise<Buffer | 
   try {
     return (await files.read(file, 0, SOURCE_BYTES)).content;
   } catch (error) {
-    if (hasCode(error, sandboxErrors.PATH_REFUSED)) return undefined;
+    if (hasCode(error, sandboxErrors.PATH_REFUSED) || hasCode(error, sandboxErrors.FILE_MISSING)) return undefined;
     throw error;
   }
 }

@@ -86,6 +86,7 @@ async function reasonOfFailure(work: Promise<unknown>): Promise<string | undefin
     await work;
     return undefined;
   } catch (error) {
+    if (hasCode(error, sandboxErrors.FILE_MISSING)) return 'there is no such file';
     if (!hasCode(error, sandboxErrors.PATH_REFUSED)) throw error;
     return error.facts.reason;
   }

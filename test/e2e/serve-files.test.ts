@@ -95,7 +95,7 @@ line'; mkdir closed; chmod 0 closed; echo secret > no; chmod 0 no; truncate -s 3
     ['too many', 'mkdir many; cd many; seq 20001 | xargs touch', 422, 'TREE_TOO_LARGE'],
     ['a link in place of the folder', 'ln -s /etc many', 400, 'PATH_REFUSED'],
     ['a file in place of the folder', 'touch many', 400, 'PATH_REFUSED'],
-    ['no folder', 'true', 400, 'PATH_REFUSED'],
+    ['no folder', 'true', 404, 'FILE_MISSING'],
   ])('answers a listing of %s with an error in words', async (_, command, status, code) => {
     await exec(command);
     expect(await served.ask('GET', `${place()}/files?path=many`)).toMatchObject({ status, body: { code } });

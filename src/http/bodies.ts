@@ -105,7 +105,7 @@ const uploadFile = z.object({
 });
 
 export const upload = z.object({
-  files: z.array(uploadFile).max(10_000),
+  files: z.array(uploadFile).max(10_000).default([]),
   delete: z.array(path).max(10_000).optional().describe('Paths to be removed, folders with all that is in them.'),
 });
 

@@ -59,12 +59,13 @@ export function startExecution(
   const folder = watchFolder(child, wish.uid);
   const limits = watchLimits(wish, usage.look);
   const run = async (): Promise<void> => {
-    const { used: known, ...left } = await child.ended;
+    const { used: known, note = '', ...left } = await child.ended;
     const stopped = limits.close();
     const isClean = await endAll(wish.uid);
     const durationMs = performance.now() - started;
     const used = usage.end(known);
     pipes.release(await flow.drained());
+    if (note !== '') send(encodeFrame(FRAME.stderr, id, Buffer.from(note)));
     const cwd = await folder.end();
     over.add(wish.uid);
     if (!(await clearFolders(wish.clears, (uid) => over.has(uid)))) onLeft();

@@ -91,7 +91,8 @@ function startLife({ program, kind, env }: ForkServerWish, draft: string) {
 }
 
 /** The interpreter is gone: its program has no one left who could say how it ends. */
-const LOST: ProgramEnd = { code: null, signal: 'SIGKILL', problem: null, used: null };
+const NOTE = 'The interpreter that had started this program has ended, and the program with it.\n';
+const LOST: ProgramEnd = { code: null, signal: 'SIGKILL', problem: null, used: null, note: NOTE };
 
 function readiness(child: Interpreter, control: Socket, onLine: (line: string) => void): Promise<boolean> {
   return new Promise((resolve) => {

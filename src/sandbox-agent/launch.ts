@@ -19,6 +19,8 @@ export interface ProgramEnd {
   readonly problem: string | null;
   /** What it has used, where that is known exactly. */
   readonly used: { readonly cpuMs: number; readonly peakBytes: number } | null;
+  /** For its stderr: what has ended it, where neither its code nor its signal tells. */
+  readonly note?: string;
 }
 
 /** A program that has been started. */

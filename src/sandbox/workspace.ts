@@ -1,11 +1,17 @@
 import type { FileEntry } from '../protocol/index.ts';
 import { askFiles } from './ask-files.ts';
 import type { AskFiles } from './ask-files.ts';
+import { sandboxErrors } from './errors.ts';
 import { inside } from './paths.ts';
 import type { Sandbox } from './sandbox.ts';
 import { uploadTo } from './upload.ts';
 import type { Changes, Uploaded } from './upload.ts';
 
+/** Of the paths of one listing: those in deep folders are long. */
+const LISTED_CHARS = 4 * 1024 * 1024;
+/** More than an agent that keeps to its own limits sends. */
+const MOST_PAGES = 1000;
+const MOST_ENTRIES = 20_000;
 /** Below the longest frame, also as base64. */
 const PART_BYTES = 512 * 1024;
 
@@ -52,10 +58,18 @@ async function read(
 async function list(ask: AskFiles, named: string, path: string): Promise<FileEntry[]> {
   const entries: FileEntry[] = [];
   let walk: number | null = null;
-  do {
+  let chars = 0;
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
     const page: Awaited<ReturnType<AskFiles>> = await ask(named, { op: 'list', path, walk });
-    entries.push(...(page.entries ?? []));
+    const found = page.entries ?? [];
+    chars += found.reduce((sum, entry) => sum + entry.path.length + (entry.problem?.length ?? 0), 0);
+    if (chars > LISTED_CHARS) throw tooLarge(`its paths have more than ${LISTED_CHARS} characters together`);
+    if (entries.length + found.length > MOST_ENTRIES) throw tooLarge(`it has more than ${MOST_ENTRIES} entries`);
+    entries.push(...found);
     walk = page.walk ?? null;
-  } while (walk !== null);
-  return entries.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+    if (walk === null) return entries.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  }
+  throw tooLarge('its listing has no end');
 }
+
+const tooLarge = (reason: string): Error => sandboxErrors.TREE_TOO_LARGE({ reason });

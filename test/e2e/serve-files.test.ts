@@ -92,6 +92,12 @@ line'; mkdir closed; chmod 0 closed; echo secret > no; chmod 0 no; truncate -s 3
   });
 
   it.each([
+    [
+      'too long paths',
+      "mkdir many; cd many; n=$(printf 'x%.0s' $(seq 250)); for i in $(seq 15); do mkdir $n; cd $n; done; seq 1500 | xargs touch",
+      422,
+      'TREE_TOO_LARGE',
+    ],
     ['too many', 'mkdir many; cd many; seq 20001 | xargs touch', 422, 'TREE_TOO_LARGE'],
     ['a link in place of the folder', 'ln -s /etc many', 400, 'PATH_REFUSED'],
     ['a file in place of the folder', 'touch many', 400, 'PATH_REFUSED'],

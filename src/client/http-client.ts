@@ -59,8 +59,10 @@ export class HttpRunnerClient implements IRunnerClient {
     for await (const { event, data } of serverEvents(response.body)) {
       if (event === 'stdout' || event === 'stderr') onOutput({ stream: event, text: data });
       if (event === 'exit') return JSON.parse(data) as ExecEnd;
-      if (event === 'error')
-        throw new RunnerError(500, 'STREAM_FAILED', (JSON.parse(data) as { detail: string }).detail);
+      if (event === 'error') {
+        const { code, detail } = JSON.parse(data) as { code: string; detail: string };
+        throw new RunnerError(500, code, detail);
+      }
     }
     throw new RunnerError(500, 'STREAM_ENDED', 'The stream has ended before the command.');
   }

@@ -4,6 +4,7 @@ import { captureOutput } from '../sandbox/index.ts';
 import type { SessionFacts, Sessions } from '../sandbox/index.ts';
 import { openEventStream } from './event-stream.ts';
 import { fileRoutes } from './file-routes.ts';
+import { refusalOf } from './refusal.ts';
 import { route, STREAMED } from './route.ts';
 import type { Admission } from './admission.ts';
 import type { Call, Route } from './route.ts';
@@ -148,7 +149,7 @@ async function stream(sessions: Sessions, id: string, wish: ReadyWish, reply: Ca
     const end = await runForReader(sessions, id, wish, events);
     await events.send('exit', JSON.stringify(end));
   } catch (error) {
-    await events.send('error', JSON.stringify({ detail: error instanceof Error ? error.message : String(error) }));
+    await events.send('error', JSON.stringify(refusalOf(error).body));
   } finally {
     events.end();
   }

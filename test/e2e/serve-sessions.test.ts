@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HttpRunnerClient } from '../../src/client/index.ts';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -36,6 +37,17 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
   };
   const exec = async (session: string, command: string, more: object = {}): Promise<Record<string, unknown>> =>
     (await served.ask('POST', `/v1/sessions/${session}/exec`, { command, ...more })).body;
+
+  it('says at the end of a stream why a command has no end of its own', async () => {
+    const session = await open();
+    const client = new HttpRunnerClient({ url: served.address });
+    let ending: Promise<unknown> | undefined;
+    const streamed = client.stream(session, { command: 'echo begun; sleep 600' }, () => {
+      ending ??= client.destroySession(session);
+    });
+    await expect(streamed).rejects.toMatchObject({ code: 'SESSION_ENDED' });
+    await ending;
+  });
 
   it('keeps streams apart, the exit status, and the working directory, but no variable', async () => {
     const session = await open();

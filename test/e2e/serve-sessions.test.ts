@@ -211,8 +211,12 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
       stdout: 'ran\nhéllob.bin\nlarge.txt\nrun.sh\nsrc\n',
     });
     await exec(session, 'ln -s /etc/passwd link; ln -s / root; mkfifo pipe; ln -s /etc etc');
-    for (const path of ['link', 'root/etc/passwd', 'pipe', '../../etc/passwd', '/etc/passwd', 'src', 'none', 'etc/x/y'])
+    for (const path of ['link', 'root/etc/passwd', 'pipe', '../../etc/passwd', '/etc/passwd', 'src', 'etc/x/y'])
       expect((await served.ask('GET', `${place}/fs?path=${encodeURIComponent(path)}`)).status, path).toBe(400);
+    expect(await served.ask('GET', `${place}/fs?path=none`)).toMatchObject({
+      status: 404,
+      body: { code: 'FILE_MISSING' },
+    });
     for (const path of ['../x', '/tmp/x', 'root/tmp/x', 'etc/x', 'a/../../x', 'src/main.ts/x'])
       expect((await served.ask('POST', `${place}/upload`, { files: [{ path, content: 'x' }] })).status, path).toBe(400);
     // A link in the file's own place is replaced, not followed.

@@ -72,9 +72,7 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
   await folders.clearGone();
   const own = await folders.make(`server-${randomId()}`);
   const closing: (() => Promise<unknown>)[] = [own.remove];
-  const close = async (): Promise<void> => {
-    for (const step of closing.splice(0).toReversed()) await step();
-  };
+  const close = (): Promise<void> => closeAll(closing);
   try {
     const metrics = createMetrics();
     closing.push(async () => metrics.close());
@@ -87,9 +85,16 @@ export async function openServer(request: ServerRequest): Promise<OpenServer> {
     await tellAddress(own, address);
     return { address, close };
   } catch (error) {
-    await close();
+    await close().catch((problem: unknown) => request.log.error('not closed', { problem: String(problem) }));
     throw error;
   }
+}
+
+/** One after the other, from the last to the first; the first failure is thrown when all are done. */
+async function closeAll(steps: (() => Promise<unknown>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps.splice(0).toReversed()) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 async function openSandboxes(
@@ -126,15 +131,16 @@ async function openSandboxes(
   signal.throwIfAborted();
   problems.flat().forEach(onProblem);
   sessions.warmUp();
-  const timers = [repeat(SESSION_LOOK_MS, sessions.expire), repeat(RUNNER_LOOK_MS, runners.expire)];
+  const timers = [repeat(SESSION_LOOK_MS, sessions.expire, log), repeat(RUNNER_LOOK_MS, runners.expire, log)];
   closing.push(async () => timers.forEach((timer) => timer.cancel()));
   return { sessions, runners };
 }
 
-function repeat(ms: number, work: () => Promise<void>): { cancel(): void } {
+function repeat(ms: number, work: () => Promise<void>, log: ServerLog): { cancel(): void } {
   let timer: ReturnType<typeof startTimer>;
+  const onFailure = (error: unknown): void => log.error('look failed', { problem: String(error) });
   const again = (): void => {
-    timer = startTimer(ms, () => void work().then(again, again));
+    timer = startTimer(ms, () => void work().catch(onFailure).then(again));
   };
   again();
   return { cancel: () => timer.cancel() };

@@ -40,6 +40,7 @@ export { listenForShutdown, SAME_MOMENT_MS } from './shutdown.ts';
 export { atHome, settingsHome, stateHome } from './user-folders.ts';
 export { reserveDescriptors } from './reserve.ts';
 export { isPassing, repeated } from './transient.ts';
+export { untilAll } from './until-all.ts';
 export { watchFolder } from './watch-folder.ts';
 export { inBytes, inDuration, inSeconds } from './text/amounts.ts';
 export { createLineSplitter, createTail, cutLine } from './text/lines.ts';

@@ -41,6 +41,16 @@ type Ready = Omit<ExecWish, 'envFile'>;
 /** Throws what keeps a command from being run now. What it resolves with has the variables of the file. */
 export async function prepare(parts: SessionParts, session: Session, wish: ExecWish): Promise<Ready> {
   checkFree(session);
+  if (session.preparing === 0) session.isToBeKilled = false;
+  session.preparing += 1;
+  try {
+    return await checked(parts, session, wish);
+  } finally {
+    session.preparing -= 1;
+  }
+}
+
+async function checked(parts: SessionParts, session: Session, wish: ExecWish): Promise<Ready> {
   const rule = deniedBy(wish.command ?? '');
   if (rule !== undefined) throw sandboxErrors.COMMAND_DENIED({ rule });
   if (wish.command === undefined) await withFiles(parts, session, (files) => checkNeeds(session, files));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasCode, randomId } from '../lib/index.ts';
+import { hasCode, randomId, untilAll } from '../lib/index.ts';
 import type { SandboxEnd } from '../protocol/index.ts';
 import { captureOutput } from './capture.ts';
 import type { Captured } from './capture.ts';
@@ -101,10 +101,9 @@ export function createRunners(home: SandboxHome, settings: RunnerSettings) {
       const idle = [...parts.runners.values()].filter(
         ({ running, lastUsedAt }) => running === 0 && performance.now() - lastUsedAt > settings.idleMs,
       );
-      await Promise.all(idle.map(({ kept }) => kept.end()));
+      await untilAll(idle.map(({ kept }) => kept.end()));
     },
-    closeAll: async (): Promise<void> =>
-      void (await Promise.all([...parts.runners.values()].map(({ kept }) => kept.close()))),
+    closeAll: (): Promise<void> => untilAll([...parts.runners.values()].map(({ kept }) => kept.close())),
   };
 }
 

@@ -51,6 +51,8 @@ export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'hasNetwork
   running: Running | undefined;
   /** Resolves with its end; undefined when no command is asked for. */
   command: Promise<unknown> | undefined;
+  /** Commands that are asked for, and not yet run. */
+  preparing: number;
   isToBeKilled: boolean;
   /** Its way out, and the variables that lead programs to it; null for none. */
   readonly network: { readonly wayOut: WayOut; readonly env: Readonly<Record<string, string>> } | null;
@@ -94,6 +96,7 @@ export function newSession(
     setUpFrom: undefined,
     running: undefined,
     command: undefined,
+    preparing: 0,
     isToBeKilled: false,
     network,
     cache: null,

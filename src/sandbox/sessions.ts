@@ -1,4 +1,5 @@
 import { freemem } from 'node:os';
+import { untilAll } from '../lib/index.ts';
 import type { OutputSink } from './connection.ts';
 import { sandboxErrors } from './errors.ts';
 import { exec, prepare } from './execute.ts';
@@ -55,7 +56,7 @@ export function createSessions(around: Surroundings, settings: SessionSettings) 
       const idle = [...parts.open.values()].filter(
         ({ command, lastUsedAt }) => command === undefined && now - lastUsedAt > settings.ttlMs,
       );
-      await Promise.all(idle.map((session) => close(parts, session)));
+      await untilAll(idle.map((session) => close(parts, session)));
     },
     /** How many spares are ready, by runtime. */
     spares: warm.counts,
@@ -63,7 +64,7 @@ export function createSessions(around: Surroundings, settings: SessionSettings) 
     warmUp: warm.refill,
     closeAll: async (): Promise<void> => {
       closing.abort();
-      await Promise.all([warm.close(), ...[...parts.open.values()].map((session) => close(parts, session))]);
+      await untilAll([warm.close(), ...[...parts.open.values()].map((session) => close(parts, session))]);
     },
   };
 }
@@ -122,17 +123,20 @@ async function forget({ open, network }: SessionParts, session: Session): Promis
 }
 
 async function kill(session: Session): Promise<boolean> {
-  if (session.command === undefined) return false;
+  if (session.command === undefined && session.preparing === 0) return false;
   session.isToBeKilled = true;
   session.running?.kill();
-  await session.command.catch(() => undefined);
+  await session.command?.catch(() => undefined);
   return true;
 }
 
 async function close(parts: SessionParts, session: Session): Promise<void> {
   if (!parts.open.delete(session.id)) return;
-  await session.kept.close();
-  // What cannot be emptied now is emptied before its next use.
-  if (session.isCacheTooLarge) await session.cache?.empty().catch(() => undefined);
-  await forget(parts, session);
+  try {
+    await session.kept.close();
+    // What cannot be emptied now is emptied before its next use.
+    if (session.isCacheTooLarge) await session.cache?.empty().catch(() => undefined);
+  } finally {
+    await forget(parts, session);
+  }
 }

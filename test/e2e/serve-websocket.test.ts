@@ -68,6 +68,18 @@ describe.skipIf(docker.why !== '')(`commands over a web socket${whySkipped}`, ()
     client.socket.close();
   });
 
+  it('ends a command that is asked for and has not begun', async () => {
+    const client = await openSocket(served.address, session);
+    client.send({ command: 'touch /workspace/x/.env' });
+    await client.next('exit');
+    client.send({ command: 'sleep 600', env_file: '.env' });
+    client.send({ type: 'kill' });
+    expect(await client.next('exit')).toMatchObject({ killed: true });
+    client.send({ command: 'echo next' });
+    expect(await client.next('exit')).toMatchObject({ exit_code: 0, killed: false });
+    client.socket.close();
+  });
+
   it.each(['close', 'terminate'] as const)('ends the command of a client that goes away by %s', async (how) => {
     const client = await openSocket(served.address, session);
     client.send({ command: 'sleep 600' });

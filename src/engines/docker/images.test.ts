@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import type { Call, Connection } from './connection.ts';
 import { imageCalls } from './images.ts';
@@ -27,4 +28,24 @@ it('images are listed with one request, which an image that is removed meanwhile
     },
   ]);
   expect(asked).toEqual(['/images/json']);
+});
+
+it.each([
+  ['node:24-slim', 'node:24-slim'],
+  ['node', 'node:latest'],
+  ['team/app', 'team/app:latest'],
+  ['localhost:5000/app', 'localhost:5000/app:latest'],
+  ['localhost:5000/app:1', 'localhost:5000/app:1'],
+  [`node@sha256:${'a'.repeat(64)}`, `node@sha256:${'a'.repeat(64)}`],
+])('of %s one image is fetched, %s', async (name, fetched) => {
+  const asked: unknown[] = [];
+  const connection = {
+    place: 'here',
+    open: async ({ query }: Call) => {
+      asked.push(query);
+      return Readable.from([]);
+    },
+  } as unknown as Connection;
+  await imageCalls(connection).pullImage(name, () => undefined);
+  expect(asked).toEqual([{ fromImage: fetched }]);
 });

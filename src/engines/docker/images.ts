@@ -137,4 +137,4 @@ async function pull(connection: Connection, name: string, { onLine, signal }: Pu
 }
 
 /** A colon before a slash is that of a port. */
-const hasTag = (name: string): boolean => /[:@]/.test(name.slice(name.lastIndexOf('/')));
+const hasTag = (name: string): boolean => /[:@]/.test(name.slice(name.lastIndexOf('/') + 1));

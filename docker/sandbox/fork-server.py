@@ -15,7 +15,8 @@ import json, math, operator, random, re, statistics, string, textwrap, threading
 from importlib.machinery import SourceFileLoader
 
 CONTROL = 3
-# A signal to all processes of a user reaches those, too, whose real user is root: so this one's is nobody's.
+# The agent's real user is root, so its kill(-1) for one user would reach this process, too, if the real user here were root.
+# Nothing else has this one.
 NOBODY = 60001
 F_SETPIPE_SZ = 1031
 wake, woken = os.pipe()

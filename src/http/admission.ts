@@ -22,7 +22,7 @@ export type Admission = ReturnType<typeof createAdmission>;
 
 const named = z.object({ project_id: z.string().max(64) });
 
-/** Who may ask for what, and how often. A session is its opener's alone: nobody else learns that it exists. */
+/** Limits requests, and keeps users to their own sessions: those of other users count as missing. */
 export function createAdmission(sessions: Pick<Sessions, 'list' | 'facts'>, rates: Rates) {
   const users = createLimiter(rates.user);
   const projects = createLimiter(rates.project);

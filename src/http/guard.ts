@@ -41,7 +41,7 @@ export function checkUpgrade(request: IncomingMessage, guarding: Guarding): stri
 export const protocolsOf = ({ headers }: IncomingMessage): readonly string[] =>
   (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
 
-/** Throws when no request from there is to be answered, whoever asks. */
+/** Throws when the Host or the Origin of a request is refused; tokens do not matter here. */
 export function checkSender({ headers, rawHeaders, url = '/' }: IncomingMessage, { origins, names }: Guarding): void {
   const host = headers.host ?? '';
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');

@@ -2,7 +2,7 @@
 const FORGET_MS = 60_000;
 const MINUTE_MS = 60_000;
 
-/** Resolves who may ask now: so many in a minute, as many at once. */
+/** Limits each key to so many requests in a minute; as many may come at once. */
 export type Limiter = ReturnType<typeof createLimiter>;
 
 export function createLimiter(perMinute: number, now: () => number = () => performance.now()) {

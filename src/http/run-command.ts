@@ -32,7 +32,7 @@ export function goneSignal({ raw }: FastifyReply): AbortSignal {
 
 interface Wanted {
   readonly wish: ReadyWish;
-  /** Fires when nobody waits for the command any more: it is ended. */
+  /** Fires when the client has gone; the command is then ended. */
   readonly gone: AbortSignal;
 }
 
@@ -60,7 +60,7 @@ interface Reader {
   readonly gone: AbortSignal;
 }
 
-/** Runs a command whose output somebody reads as it comes. */
+/** Runs a command, and sends its output to the reader as it comes. */
 export async function runForReader(
   sessions: Sessions,
   id: string,

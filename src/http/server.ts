@@ -83,7 +83,7 @@ function letIn(
   server.addHook('onRequest', async (request, reply) => {
     void reply.header('x-content-type-options', 'nosniff');
     answerPages(request, reply, guarding.origins);
-    // A browser asks before it sends a page's request, without a token.
+    // A CORS preflight carries no token.
     if (request.method === 'OPTIONS') return reply.status(204).send();
     const { isForEveryone, isUnlimited, takesText } = configOf(request);
     // A page may send text anywhere without being asked.

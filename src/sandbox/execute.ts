@@ -14,7 +14,7 @@ import { checkNeeds, noteOnSetUp, setUpSource } from './set-up.ts';
 
 const GRACE_MS = 5000;
 
-/** Of a command with its variables, as it goes to the agent. */
+/** The longest command that the agent is sent, with its variables. */
 const MOST_BYTES = 768 * 1024;
 
 /** What asks for a network fails at once, and not after some minutes. */

@@ -103,7 +103,7 @@ async function isWhole(place: Place, id: string): Promise<boolean> {
   return isThere && (await modifiedAt(markOf(place, id))) > 0;
 }
 
-/** What a killed server has left may still write to a cache that nobody else has. */
+/** Removes the containers that killed servers have left with the cache: they may still write to it. */
 async function removeLeft({ engine }: Place, id: string): Promise<void> {
   const left = await engine.listContainers({ [LABEL.sessionCache]: id });
   await Promise.all(left.map((container) => engine.removeContainer(container.id)));

@@ -37,7 +37,7 @@ async function startOwn({ home, settings }: SessionParts, session: Session): Pro
   const sandbox = await startSandbox(home, wishOf(nameOf(session), session, settings)).catch((error: unknown) => {
     throw explained(error, missingRuntime(session.runtime, session.kind));
   });
-  await makeWorkspace(sandbox, session.workspace, settings.uid);
+  await makeWorkspace(sandbox, session, settings.uid);
   return sandbox;
 }
 
@@ -47,7 +47,7 @@ async function givenOut({ home, settings, warm }: SessionParts, session: Session
   if (spare === undefined) return undefined;
   try {
     const named = home.engine.renameContainer(spare.containerId, nameOf(session));
-    await Promise.all([named, makeWorkspace(spare, session.workspace, settings.uid)]);
+    await Promise.all([named, makeWorkspace(spare, session, settings.uid)]);
     return spare;
   } catch {
     await spare.close();
@@ -81,10 +81,9 @@ export async function withFiles<Result>(
 }
 
 /** The workspace's own folder is made by the user that owns it. Throws SANDBOX_NOT_READY. */
-async function makeWorkspace(sandbox: Sandbox, workspace: string, uid: number): Promise<void> {
+async function makeWorkspace(sandbox: Sandbox, { workspace, kind }: Session, uid: number): Promise<void> {
   const answer = await sandbox.files({ op: 'make-root', uid, root: workspace });
-  if ('error' in answer)
-    throw sandboxErrors.SANDBOX_NOT_READY({ image: 'of the session', reason: answer.error.message });
+  if ('error' in answer) throw sandboxErrors.SANDBOX_NOT_READY({ image: kind.image, reason: answer.error.message });
 }
 
 const nameOf = ({ id }: Session): string => `mahabharatha-${id.replace('_', '-')}`;

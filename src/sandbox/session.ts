@@ -43,7 +43,7 @@ export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'hasNetwork
   cwd: string;
   lastUsedAt: number;
   readonly kept: KeptSandbox;
-  /** Its container was replaced, and no one was told yet. */
+  /** Its container was replaced, and no answer has said so yet. */
   isWorkspaceNew: boolean;
   /** What the last set-up of this container was made from; undefined before it. */
   setUpFrom: string | undefined;
@@ -112,7 +112,7 @@ export function factsOf(session: Session): SessionFacts {
   return { id, project, runtime, workspace, cwd, busy, hasNetwork, hasCache, createdAt, lastUsedAt };
 }
 
-/** Whether its workspace is a new one since the last time that someone was told. */
+/** Whether its workspace was replaced since the last call. */
 export function tellNew(session: Session): boolean {
   const { isWorkspaceNew } = session;
   session.isWorkspaceNew = false;

@@ -46,7 +46,7 @@ export function createSessions(around: Surroundings, settings: SessionSettings) 
     kill: (id: string): Promise<boolean> => kill(of(id)),
     /** Works with the files of a session. */
     files: <Result>(id: string, work: FileWork<Result>): Promise<Result> => withFiles(parts, of(id), work),
-    /** Whether its workspace is a new and empty one since the last time that someone was told. */
+    /** Whether its workspace was replaced by an empty one since the last call. */
     tellNew: (id: string): boolean => tellNew(of(id)),
     destroy: (id: string): Promise<void> => close(parts, of(id)),
     /** Ends the sessions that were idle for too long. */

@@ -130,7 +130,7 @@ describe.skipIf(docker.why !== '')(`what is done to sessions${whySkipped}`, () =
     await close(place);
   });
 
-  it('a reader that does not read slows its command down and nobody else', async () => {
+  it('a reader that does not read slows down its own command alone', async () => {
     const [slow, other] = [await open(), await open()];
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };

@@ -2,12 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PYTHON_AND_RUBY, whyNoLanguages } from '../support/language-images.ts';
 import { PYTHON_PROGRAMS, RUBY_PROGRAMS } from '../support/programs.ts';
-import { serveForTest } from '../support/served.ts';
-import type { Served } from '../support/served.ts';
+import { runProgram, serveForTest } from '../support/served.ts';
+import type { Ran, Served } from '../support/served.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildSandboxImage } from '../support/worker-image.ts';
-
-type Ran = Record<string, unknown> & { stdout: string; stderr: string; exit_code: number; file_path: string };
 
 /** The same interpreters, in a way that no fork server is known for. */
 const PLAIN = [
@@ -38,11 +36,7 @@ describe.skipIf(whyNoLanguages !== '')(`fork servers${whyNoLanguages}`, () => {
   });
   afterAll(async () => expect(await served.end()).toBe(0));
 
-  const run = async (language: string, code: string): Promise<Ran> => {
-    const { status, body } = await served.ask('POST', `/execute/${language}`, { code });
-    expect({ status, body }).toMatchObject({ status: 200 });
-    return body as Ran;
-  };
+  const run = (language: string, code: string): Promise<Ran> => runProgram(served, language, code);
   /** Without what is another one each time. */
   const seen = async (language: string, code: string): Promise<unknown> => {
     const { stdout, stderr, exit_code: exit, file_path: file } = await run(language, code);

@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serveForTest } from '../support/served.ts';
-import type { Served } from '../support/served.ts';
+import { runProgram, serveForTest } from '../support/served.ts';
+import type { Ran, Served } from '../support/served.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
-
-type Ran = Record<string, unknown> & { stdout: string; stderr: string; exit_code: number };
 
 describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped}`, () => {
   let served: Served;
@@ -25,11 +23,7 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
       .split('\n')
       .filter((line) => line !== '');
   };
-  const run = async (language: string, code: string): Promise<Ran> => {
-    const { status, body } = await served.ask('POST', `/execute/${language}`, { code });
-    expect(status).toBe(200);
-    return body as Ran;
-  };
+  const run = (language: string, code: string): Promise<Ran> => runProgram(served, language, code);
 
   it('answers with all that the specification names', async () => {
     expect(await run('javascript', `console.log('Hello, world!'); console.error('oops'); process.exit(42)`)).toEqual({

@@ -2,14 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PYTHON_AND_RUBY, whyNoLanguages } from '../support/language-images.ts';
-import { serveForTest } from '../support/served.ts';
-import type { Served } from '../support/served.ts';
+import { runProgram, serveForTest } from '../support/served.ts';
+import type { Ran, Served } from '../support/served.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildSandboxImage } from '../support/worker-image.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 
-type Ran = Record<string, unknown> & { stdout: string; stderr: string; exit_code: number };
 type Language = 'python' | 'ruby';
 
 const EXTENSION = { python: 'py', ruby: 'rb' } as const;
@@ -34,11 +33,7 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
   const runnerOf = (language: Language): string =>
     runners().find(({ name }) => name.startsWith(`code-runner-${language}-`))?.id ?? '';
   const health = async (): Promise<unknown> => (await served.ask('GET', '/health')).body;
-  const run = async (language: Language, code: string): Promise<Ran> => {
-    const { status, body } = await served.ask('POST', `/execute/${language}`, { code });
-    expect(status).toBe(200);
-    return body as Ran;
-  };
+  const run = (language: Language, code: string): Promise<Ran> => runProgram(served, language, code);
 
   it.each([
     ['python', `print('Hello, world!')`, 'Hello, world!\n'],

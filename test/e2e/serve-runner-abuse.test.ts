@@ -2,11 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PYTHON_AND_RUBY, whyNoLanguages } from '../support/language-images.ts';
-import { serveForTest } from '../support/served.ts';
-import type { Served } from '../support/served.ts';
+import { runProgram, serveForTest } from '../support/served.ts';
+import type { Ran, Served } from '../support/served.ts';
 import { buildSandboxImage } from '../support/worker-image.ts';
-
-type Ran = Record<string, unknown>;
 
 /** What a program does, and what its own answer is. */
 const PROGRAMS: readonly (readonly [string, string, object])[] = [
@@ -169,11 +167,7 @@ describe.skipIf(whyNoLanguages !== '')(`hostile programs of a forked interpreter
     expect(await served.end()).toBe(0);
   });
 
-  const run = async (code: string, language = 'python'): Promise<Ran> => {
-    const { status, body } = await served.ask('POST', `/execute/${language}`, { code });
-    expect(status).toBe(200);
-    return body;
-  };
+  const run = (code: string, language = 'python'): Promise<Ran> => runProgram(served, language, code);
   /** The same container still works, and nothing of the program is there. */
   const expectAsBefore = async (container: unknown): Promise<void> => {
     const canary = await run(`import json, os, random
@@ -234,7 +228,7 @@ print("given")`;
 
   it('cannot tell the name of a home before it is there', async () => {
     const ran = await run('import os; print(os.environ["HOME"])');
-    const [id] = /[0-9a-f-]{36}/.exec(String(ran['file_path'])) ?? [];
+    const [id] = /[0-9a-f-]{36}/.exec(ran['file_path']) ?? [];
     expect(ran['stdout']).toMatch(/^\/tmp\/home_[0-9a-f-]{36}\n$/);
     expect(ran['stdout']).not.toContain(id);
   });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 import { waitUntil } from './wait-until.ts';
 import { docker } from './worker-image.ts';
 
@@ -23,6 +24,15 @@ export interface Served {
   /** Resolves with the exit status; the folder goes after an end in order. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
   output(): string;
+}
+
+export type Ran = Record<string, unknown> & { stdout: string; stderr: string; exit_code: number; file_path: string };
+
+/** Runs a program of a language; however the program ends, the status is 200. */
+export async function runProgram(served: Served, language: string, code: string): Promise<Ran> {
+  const { status, body } = await served.ask('POST', `/execute/${language}`, { code });
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return body as Ran;
 }
 
 interface Answered {

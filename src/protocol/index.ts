@@ -63,7 +63,7 @@ export type {
 } from './status.ts';
 export { createFrameReader, encodeCredit, encodeFrame, encodeJson, FRAME } from './frames.ts';
 export type { Frame, FrameKind } from './frames.ts';
-export { fileAnswer, forkServerAnswer, SANDBOX, SANDBOX_MARK, sandboxEnd } from './sandbox.ts';
+export { fileAnswer, forkServerAnswer, SANDBOX, SANDBOX_MARK, SHARED_MARK, sandboxEnd } from './sandbox.ts';
 export type {
   DoorWish,
   FileAnswer,

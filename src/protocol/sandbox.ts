@@ -15,6 +15,8 @@ export const SANDBOX = {
 
 /** Set for the agent alone: without it, it does not start. */
 export const SANDBOX_MARK = 'MAHABHARATHA_SANDBOX';
+/** Its value where programs of several users run side by side. */
+export const SHARED_MARK = 'shared';
 
 /** An interpreter that stays and forks for each program. */
 export interface ForkServerWish {

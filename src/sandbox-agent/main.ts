@@ -1,6 +1,15 @@
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { openEgressDoor } from '../egress/door/index.ts';
-import { createFrameReader, EGRESS_SOCKET, encodeJson, FRAME, SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
+import {
+  createFrameReader,
+  EGRESS_SOCKET,
+  encodeJson,
+  FRAME,
+  SANDBOX,
+  SANDBOX_MARK,
+  SHARED_MARK,
+} from '../protocol/index.ts';
 import type { DoorWish, FileCall, ForkServerWish, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
 import { isAloneAsRoot } from '../supervise/index.ts';
 import { startExecution } from './execution.ts';
@@ -14,6 +23,11 @@ import { createPipePool } from './pipes.ts';
 import type { OutputPipes, PipePool } from './pipes.ts';
 
 const STUCK = 70;
+/**
+ * Where Node looks for what belongs to a program, also in the folders above it: in the folder of all, a neighbour could put
+ * that there. As a folder, "package.json" counts as missing.
+ */
+const TAKEN = ['node_modules', 'package.json'];
 
 const send = (frame: Buffer): void => void process.stdout.write(frame);
 
@@ -27,6 +41,8 @@ async function main(): Promise<void> {
   process.setgroups?.([]);
   // Without a host there is no work. The container ends with this process, and all that runs in it.
   for (const event of ['end', 'error']) process.stdin.once(event, () => process.exit(0));
+  if (process.env[SANDBOX_MARK] === SHARED_MARK)
+    for (const name of TAKEN) mkdirSync(path.posix.join(SANDBOX.tmp, name), { mode: 0o755 });
   const pipes = await createPipePool(path.posix.join(SANDBOX.own, 'pipes'));
   const files = createFiles();
   const servers = createServers();

@@ -3,7 +3,7 @@ import type { ContainerWish, Containers, Owner, StartedContainer, Upkeep } from 
 import { engineErrors } from '../engines/errors.ts';
 import type { Attachment, Engine } from '../engines/index.ts';
 import { hasCode, within } from '../lib/index.ts';
-import { INSIDE, SANDBOX, SANDBOX_MARK } from '../protocol/index.ts';
+import { INSIDE, SANDBOX, SANDBOX_MARK, SHARED_MARK } from '../protocol/index.ts';
 import { connect } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { sandboxErrors } from './errors.ts';
@@ -172,7 +172,7 @@ function containerWish({ owner, runtime }: SandboxHome, wish: SandboxWish, upkee
     names: [name, `${name}-${session.slice(0, 8)}`],
     image,
     command: [`${SANDBOX.runtime}/node`, `${SANDBOX.runtime}/sandbox-agent.mjs`],
-    env: { [SANDBOX_MARK]: '1' },
+    env: { [SANDBOX_MARK]: wish.isShared === true ? SHARED_MARK : '1' },
     ...own,
     switchesUsers: true,
     withoutIpcObjects: wish.isShared === true,

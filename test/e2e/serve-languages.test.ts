@@ -99,7 +99,7 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     ]);
     expect(owner).toMatchObject({ stdout: 'lives\n', exit_code: 0 });
     expect((await run('shell', 'ls -A /tmp /dev/shm')).stdout).toMatch(
-      /^\/dev\/shm:\n\n\/tmp:\nexec_\S+\.sh\nhome_\S+\n$/,
+      /^\/dev\/shm:\n\n\/tmp:\nexec_\S+\.sh\nhome_\S+\nnode_modules\npackage\.json\n$/,
     );
   });
 

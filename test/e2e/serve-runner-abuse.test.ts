@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PYTHON_AND_RUBY, whyNoLanguages } from '../support/language-images.ts';
 import { runProgram, serveForTest } from '../support/served.ts';
 import type { Ran, Served } from '../support/served.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { buildSandboxImage } from '../support/worker-image.ts';
 
 /** What a program does, and what its own answer is. */
@@ -157,6 +158,54 @@ const ENDLESS: readonly (readonly [string, string])[] = [
 const THREADS = 'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(100,)).start()';
 const FORKS = 'import os\nwhile True:\n  try: os.fork()\n  except OSError: pass';
 
+/** A program that leaves what it can in the folder of all and stays, one that runs meanwhile, and what that one prints. */
+const NEIGHBOURS: readonly (readonly [string, string, string, string])[] = [
+  [
+    'javascript',
+    `const fs = require('fs');
+const dare = (work) => { try { work(); } catch {} };
+dare(() => fs.mkdirSync('/tmp/node_modules'));
+dare(() => fs.renameSync('/tmp/node_modules', '/tmp/other'));
+dare(() => fs.rmdirSync('/tmp/package.json'));
+dare(() => fs.mkdirSync('/tmp/node_modules/left-pad'));
+dare(() => fs.writeFileSync('/tmp/node_modules/left-pad/index.js', 'console.log(666)'));
+dare(() => fs.writeFileSync('/tmp/mine.json', '{"type":"module","imports":{"#a":"/tmp/a.js"}}', { mode: 0o644 }));
+dare(() => fs.renameSync('/tmp/mine.json', '/tmp/package.json'));
+fs.writeFileSync('/tmp/planted', '');
+console.log('planted');
+setInterval(() => fs.existsSync('/tmp/done') && process.exit(), 10);`,
+    `console.log(typeof require);
+try { require('left-pad'); } catch (error) { console.log(error.code); }
+import('left-pad').catch((error) => console.log(error.code));`,
+    'function\nMODULE_NOT_FOUND\nERR_MODULE_NOT_FOUND\n',
+  ],
+  [
+    'python',
+    `import os, time
+for n in ("json", "random", "sitecustomize", "usercustomize", "site", "encodings"):
+  with open(f"/tmp/{n}.py", "w") as f: f.write("print(666)")
+  os.chmod(f"/tmp/{n}.py", 0o644)
+for n in ("pyvenv.cfg", "python311._pth"):
+  with open(f"/tmp/{n}", "w") as f: f.write("home = /tmp")
+os.mkdir("/tmp/__pycache__")
+os.chmod("/tmp/__pycache__", 0o777)
+open("/tmp/planted", "w").close()
+print("planted")
+while not os.path.exists("/tmp/done"): time.sleep(0.01)`,
+    'import json, random, site, sys\nprint(json.dumps([1]), "/tmp" in sys.path, any("/tmp" in p for p in sys.path))',
+    '[1] False False\n',
+  ],
+  [
+    'ruby',
+    `File.umask(0o022)
+%w[json.rb set.rb .rubyopt .irbrc Gemfile rubygems.rb planted].each { |n| File.write("/tmp/#{n}", "puts 666") }
+puts 'planted'
+sleep 0.01 until File.exist?('/tmp/done')`,
+    `require 'set'; require 'json'\nputs [1].to_json, $LOAD_PATH.any? { |each| each.start_with?('/tmp') }`,
+    '[1]\nfalse\n',
+  ],
+];
+
 describe.skipIf(whyNoLanguages !== '')(`hostile programs of a forked interpreter ${whyNoLanguages}`, () => {
   let served: Served;
   beforeAll(async () => {
@@ -172,8 +221,8 @@ describe.skipIf(whyNoLanguages !== '')(`hostile programs of a forked interpreter
   const expectAsBefore = async (container: unknown): Promise<void> => {
     const canary = await run(`import json, os, random
 used = [(s.f_blocks - s.f_bfree) * s.f_frsize < 10**5 for s in map(os.statvfs, ("/tmp", "/dev/shm"))]
-print(sorted(os.listdir("/dev/shm")), len(os.listdir("/tmp")), used, json.dumps([1]))`);
-    const stdout = '[] 2 [True, True] [1]\n';
+print(sorted(os.listdir("/dev/shm")), len(os.listdir("/tmp")), os.listdir("/tmp/node_modules"), used, json.dumps([1]))`);
+    const stdout = '[] 4 [] [True, True] [1]\n';
     expect(canary).toMatchObject({ stdout, stderr: '', exit_code: 0, container_id: container });
     expect(await run('puts 1', 'ruby')).toMatchObject({ stdout: '1\n' });
     const left = execFileSync('docker', ['top', String(container), '-eo', 'uid,pid'], { encoding: 'utf8' }).split('\n');
@@ -224,6 +273,19 @@ print("given")`;
     for (const each of all) expect(each).toMatchObject({ stdout: 'given\n', exit_code: 0 });
     expect(await keeper).toMatchObject({ stdout: '40\n' });
     await expectAsBefore(container);
+  });
+
+  it.each(NEIGHBOURS)('shadow nothing of the programs beside them: %s', async (language, plant, look, expected) => {
+    const container = String((await run('', language))['container_id']);
+    const inside = (command: string): string =>
+      execFileSync('docker', ['exec', '--user', '0', container, 'sh', '-c', command], { encoding: 'utf8' });
+    const planter = run(plant, language);
+    await waitUntil('it is planted', () => inside('ls /tmp').includes('planted'));
+    const neighbour = await run(look, language);
+    inside('touch /tmp/done');
+    expect(await planter).toMatchObject({ stdout: 'planted\n', exit_code: 0 });
+    inside('rm /tmp/done');
+    expect(neighbour).toMatchObject({ stdout: expected, stderr: '', exit_code: 0 });
   });
 
   it('cannot tell the name of a home before it is there', async () => {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Job, Ran, Runners } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
+import { goneSignal } from './gone.ts';
 import { pistonAnswer, pistonRequest, pistonRuntimes } from './piston-bodies.ts';
 import { route } from './route.ts';
 import type { Route } from './route.ts';
@@ -41,7 +42,8 @@ export function pistonRoutes(runners: Runners, limits: Limits): readonly Route[]
       answer: pistonAnswer,
       refusals: { 413: 'the body is longer than 100 KB', 429: 'RUNNER_BUSY' },
       hasMessage: true,
-      handle: async ({ body }) => {
+      handle: async ({ body, reply }) => {
+        const gone = goneSignal(reply);
         const known = (await runtimes()).find(
           ({ language, aliases, version }) =>
             [language, ...aliases].includes(body.language) && isSelected(version, body.version),
@@ -49,7 +51,8 @@ export function pistonRoutes(runners: Runners, limits: Limits): readonly Route[]
         if (known === undefined)
           throw httpErrors.PISTON_REFUSED({ reason: `${body.language}-${body.version} runtime is unknown` });
         const { language, version } = known;
-        return { language, version, run: answerOf(await runners.run(language, jobOf(body, limits))) };
+        const wish = { program: jobOf(body, limits), gone };
+        return { language, version, run: answerOf(await runners.run(language, wish)) };
       },
     }),
   ];

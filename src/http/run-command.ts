@@ -1,5 +1,4 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type * as bodies from './bodies.ts';
 import type { Executed, Sessions, Stream } from '../sandbox/index.ts';
@@ -18,16 +17,6 @@ export function wishOf(body: z.infer<typeof bodies.exec>): ExecWish {
     env: body.env ?? {},
     envFile: body.env_file,
   };
-}
-
-/** Fires when the client has gone before its answer was complete. */
-export function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort();
-  });
-  if (raw.destroyed) gone.abort();
-  return gone.signal;
 }
 
 interface Wanted {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { inSeconds } from '../lib/index.ts';
 import * as bodies from './bodies.ts';
 import type { Ran, Runners } from '../sandbox/index.ts';
+import { goneSignal } from './gone.ts';
 import { exitCode, megabytes } from './program-end.ts';
 import { route } from './route.ts';
 import type { Route } from './route.ts';
@@ -21,9 +22,13 @@ export function runnerRoutes(runners: Runners, timeoutMs: number): readonly Rout
       answer: bodies.ran,
       refusals: { 404: 'LANGUAGE_UNKNOWN', 413: 'the body is longer than 100 KB', 429: 'RUNNER_BUSY' },
       onFault: { stdout: '', stderr: '', exit_code: -1 },
-      handle: async ({ params, body }) => {
+      handle: async ({ params, body, reply }) => {
         const language = params['language'] ?? '';
-        return answerOf(language, await runners.run(language, body.code), timeoutMs);
+        return answerOf(
+          language,
+          await runners.run(language, { program: body.code, gone: goneSignal(reply) }),
+          timeoutMs,
+        );
       },
     }),
   ];

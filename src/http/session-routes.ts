@@ -8,7 +8,8 @@ import { refusalOf } from './refusal.ts';
 import { route, STREAMED } from './route.ts';
 import type { Admission } from './admission.ts';
 import type { Call, Route } from './route.ts';
-import { endOf, goneSignal, runForReader, runUntilGone, wishOf } from './run-command.ts';
+import { goneSignal } from './gone.ts';
+import { endOf, runForReader, runUntilGone, wishOf } from './run-command.ts';
 import type { ReadyWish } from './run-command.ts';
 
 /** Of each stream, in an answer that is not streamed. */

@@ -83,8 +83,8 @@ async function timed<End extends Executed | Ran>(
     log.info('executed', { kind, ...facts, outcome, ms: since(began), ...figures });
     return end;
   } catch (error) {
-    const code = error instanceof AppError ? error.code : 'INTERNAL';
-    const outcome = error instanceof AppError && error.exit === 2 ? 'refused' : 'error';
+    const code = error instanceof AppError ? error.code : isGone(error) ? 'CLIENT_GONE' : 'INTERNAL';
+    const outcome = isGone(error) ? 'killed' : error instanceof AppError && error.exit === 2 ? 'refused' : 'error';
     // Names that a client has made up would be kept for ever.
     if (code !== 'LANGUAGE_UNKNOWN') metrics.executed(kind, outcome, since(began));
     log.info('not executed', {
@@ -97,6 +97,9 @@ async function timed<End extends Executed | Ran>(
     throw error;
   }
 }
+
+/** Its client went away before it was begun. */
+const isGone = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
 function outcomeOf(end: Executed | Ran): Outcome {
   if (end.endedBy === 'timeout') return 'timeout';

@@ -15,6 +15,8 @@ import { besideOthers } from './languages.ts';
 import type { Language, Languages } from './languages.ts';
 import { newFolder, newPlace, programOf, writeProgram } from './programs.ts';
 import type { Job } from './programs.ts';
+import { enter } from './runner-places.ts';
+import type { RunnerPlaces } from './runner-places.ts';
 import { UNKNOWN_VERSION, versionOf } from './version.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Sandbox, SandboxHome, SandboxLimits } from './sandbox.ts';
@@ -23,9 +25,6 @@ import type { Sandbox, SandboxHome, SandboxLimits } from './sandbox.ts';
 const RUNNER_ROLE = 'runner';
 /** Owns the folders that no execution has. */
 const UNUSED_USER = 60_000;
-/** At a time in one container; more wait. */
-const AT_A_TIME = 16;
-const WAITING = 64;
 
 export interface RunnerSettings {
   readonly languages: Languages;
@@ -34,6 +33,13 @@ export interface RunnerSettings {
   readonly outputBytes: number;
   /** How long a container without a request stays. */
   readonly idleMs: number;
+}
+
+export interface RunWish {
+  /** The code of a program, or several files. */
+  readonly program: string | Job;
+  /** Fires when nobody waits for the result any more. */
+  readonly gone: AbortSignal;
 }
 
 export interface Ran extends SandboxEnd {
@@ -52,14 +58,11 @@ interface RunnerVersion {
   readonly extension: string;
 }
 
-interface Runner {
+interface Runner extends RunnerPlaces {
   /** Of the interpreter; undefined until it was asked. */
   version: string | undefined;
-  readonly name: string;
   readonly language: Language;
   readonly kept: KeptSandbox;
-  running: number;
-  readonly waiting: (() => void)[];
   lastUsedAt: number;
 }
 
@@ -81,8 +84,7 @@ export function createRunners(home: SandboxHome, settings: RunnerSettings) {
   return {
     /** Fetches images and starts all containers; resolves with what is wrong with those that cannot be started. */
     boot: (fetch: FetchImage): Promise<Error[]> => boot(parts, fetch),
-    /** The code of a program, or several files. */
-    run: (language: string, program: string | Job): Promise<Ran> => run(parts, runnerOf(parts, language), program),
+    run: (language: string, wish: RunWish): Promise<Ran> => run(parts, runnerOf(parts, language), wish),
     /** The languages whose interpreters can be asked, with what they say. */
     versions: (): Promise<RunnerVersion[]> => versions(parts),
     states: async (): Promise<Record<string, 'running' | 'stopped'>> => {
@@ -134,37 +136,27 @@ function runnerOf({ runners }: Parts, language: string): Runner {
   return runner;
 }
 
-async function run(parts: Parts, runner: Runner, program: string | Job): Promise<Ran> {
-  const leave = await enter(runner);
+async function run(parts: Parts, runner: Runner, wish: RunWish): Promise<Ran> {
+  const leave = await enter(runner, wish.gone);
   try {
-    return await execute(parts, runner, program);
+    return await execute(parts, runner, wish);
   } finally {
     runner.lastUsedAt = performance.now();
     leave();
   }
 }
 
-/** Resolves when there is room. Throws RUNNER_BUSY when too many wait already. */
-async function enter(runner: Runner): Promise<() => void> {
-  if (runner.waiting.length >= WAITING)
-    throw sandboxErrors.RUNNER_BUSY({ language: runner.name, waiting: runner.waiting.length });
-  if (runner.running >= AT_A_TIME) await new Promise<void>((resolve) => runner.waiting.push(resolve));
-  else runner.running += 1;
-  return () => {
-    // The place goes to the next one, and the number stays.
-    const next = runner.waiting.shift();
-    if (next === undefined) runner.running -= 1;
-    else next();
-  };
-}
-
-async function execute(parts: Parts, runner: Runner, program: string | Job, tries = 1): Promise<Ran> {
+async function execute(parts: Parts, runner: Runner, wish: RunWish, tries = 1): Promise<Ran> {
   const { sandbox, isNew } = await runner.kept.get();
+  const { program, gone } = wish;
+  gone.throwIfAborted();
   const { settings } = parts;
   const { language, place, files, job } = layOut(runner.language, program);
   const output = captureOutput(settings.outputBytes);
   const fork = job.memoryBytes === null ? forkFor(sandbox, language, place, job.args) : null;
   let running: ReturnType<Sandbox['run']> | undefined;
+  const kill = (): void => running?.kill();
+  gone.addEventListener('abort', kill, { once: true });
   try {
     // The agent does one after the other, so that nothing has to wait here.
     const written = files.map(({ path: file, content }) => writeProgram(sandbox, place.uid, file, content));
@@ -175,11 +167,13 @@ async function execute(parts: Parts, runner: Runner, program: string | Job, trie
     const [stdout, stderr, both] = [output.text('stdout'), output.text('stderr'), output.text('both')];
     return { ...end, stdout, stderr, output: both, ...placeOf(sandbox, runner), file: place.file };
   } catch (error) {
-    running?.kill();
+    kill();
     const again = hasCode(error, sandboxErrors.SANDBOX_GONE) && running?.hasBegun() !== true && !isNew && tries < 3;
     if (!again) throw error;
     await delay(tries);
-    return execute(parts, runner, program, tries + 1);
+    return execute(parts, runner, wish, tries + 1);
+  } finally {
+    gone.removeEventListener('abort', kill);
   }
 }
 

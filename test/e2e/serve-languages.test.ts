@@ -112,6 +112,32 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     expect(order).toEqual(['short', 'long']);
   });
 
+  const figures = async (): Promise<string> => (await fetch(`${served.address}/metrics`)).text();
+
+  it.each(['/execute/shell', '/api/v2/execute'])(
+    'ends the programs of clients that have gone, also those that wait: %s',
+    async (place) => {
+      const killed = async (): Promise<number> =>
+        Number(/executions_total\{kind="shell",outcome="killed"\} (\d+)/.exec(await figures())?.[1] ?? 0);
+      const before = await killed();
+      const gone = new AbortController();
+      const code = 'sleep 6; echo not killed';
+      const body = JSON.stringify({ code, language: 'shell', version: '*', files: [{ content: code }] });
+      const headers = { 'content-type': 'application/json' };
+      const ask = (signal: AbortSignal | null): Promise<Response> =>
+        fetch(`${served.address}${place}`, { method: 'POST', headers, body, signal });
+      const stays = ask(null);
+      const leave = Array.from({ length: 20 }, () => ask(gone.signal).catch(() => 'left'));
+      await waitUntil('five wait', async () => (await figures()).includes('programs_waiting{language="shell"} 5'));
+      gone.abort();
+      expect(new Set(await Promise.all(leave))).toEqual(new Set(['left']));
+      await waitUntil('one is left', async () => (await figures()).includes('programs_running{language="shell"} 1\n'));
+      expect(await figures()).toContain('programs_waiting{language="shell"} 0');
+      expect(await killed()).toBe(before + 20);
+      expect(await (await stays).text()).toContain('not killed');
+    },
+  );
+
   it('runs many at once, each with its own output', async () => {
     const ran = await Promise.all(
       Array.from({ length: 40 }, (_, number) =>

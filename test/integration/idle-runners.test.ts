@@ -9,6 +9,8 @@ const LIMITS = { cpus: 0.5, memoryBytes: 256 * 1024 ** 2, diskBytes: 64 * 1024 *
 const shell = { image: docker.image, extension: '.sh', command: ['bash', '{filepath}'] };
 const startSweeper = (): { close(): void } => ({ close: () => undefined });
 
+const wish = (program: string) => ({ program, gone: new AbortController().signal });
+
 describe.skipIf(docker.why !== '')(`the container of a language that nobody asks for${whySkipped}`, () => {
   const { engine } = docker;
   const labels = { 'mahabharatha.test': randomId() };
@@ -31,14 +33,14 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
     expect(await patient.states()).toEqual({ shell: 'running' });
     await patient.closeAll();
 
-    const first = await hasty.run('shell', 'echo 1');
-    const running = hasty.run('shell', 'sleep 1; echo 2');
+    const first = await hasty.run('shell', wish('echo 1'));
+    const running = hasty.run('shell', wish('sleep 1; echo 2'));
     await hasty.expire();
     expect(await running).toMatchObject({ containerId: first.containerId, stdout: { text: '2\n' } });
     await hasty.expire();
     expect(await hasty.states()).toEqual({ shell: 'stopped' });
     expect(await found()).toEqual([]);
-    const next = await hasty.run('shell', 'echo 3');
+    const next = await hasty.run('shell', wish('echo 3'));
     expect(next).toMatchObject({ stdout: { text: '3\n' } });
     expect(next.containerId).not.toBe(first.containerId);
     await hasty.closeAll();

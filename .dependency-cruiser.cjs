@@ -51,7 +51,7 @@ const PURE_IN_ORCHESTRATOR = [
   'survey',
   'trial',
 ];
-const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|project/decide-mode[.]ts$|config/(schema|serve-schema|amounts)[.]ts$|lib/(app-error|text/(amounts|json|printable|shape|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
+const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|project/decide-mode[.]ts$|config/(schema|serve-schema|serve-defaults|amounts)[.]ts$|lib/(app-error|text/(amounts|json|printable|shape|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
   yaml: 'config/',

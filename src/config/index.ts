@@ -1,4 +1,5 @@
 export { loadConfig, loadSettings, parseConfig } from './load.ts';
+export { DEFAULT_RUNTIMES } from './serve-defaults.ts';
 export { parseDuration } from './amounts.ts';
 /** @public used by scripts/generate.js */
 export { configJsonSchema } from './schema.ts';

@@ -136,6 +136,41 @@ serve:
     });
   });
 
+  it('may change single settings of a default runtime or language', async () => {
+    const { serve } = await load(`
+serve:
+  runtimes:
+    node: { image: mine }
+    python: { image: mine, default_command: pytest }
+    shell: { default_command: make }
+  languages: { python: { image: mine }, ruby: { command: [ruby, -W, "{filepath}"] } }
+`);
+    expect(serve.runtimes).toEqual({
+      node: {
+        image: 'mine',
+        setup: 'npm install',
+        setup_files: ['package.json', 'package-lock.json'],
+        default_command: 'npm test',
+        needs: 'package.json',
+      },
+      python: { image: 'mine', default_command: 'pytest' },
+      shell: { image: 'ubuntu:22.04', default_command: 'make' },
+    });
+    expect(serve.languages).toEqual({
+      python: { image: 'mine', extension: '.py', command: ['python', '-I', '{filepath}'] },
+      ruby: { image: 'ruby:3.2-slim', extension: '.rb', command: ['ruby', '-W', '{filepath}'] },
+    });
+  });
+
+  it('names all of a runtime or a language that is no default one', async () => {
+    const text = 'serve: { runtimes: { go: { image: mine } }, languages: { go: { image: mine } } }';
+    expect(await problemsOf(text)).toEqual([
+      'serve.runtimes.go.default_command: is missing; it must be text',
+      'serve.languages.go.extension: is missing; it must be text',
+      'serve.languages.go.command: is missing; it must be a list',
+    ]);
+  });
+
   it('with several errors is refused with all of them, each with its place', async () => {
     const problems = await problemsOf(`
 agent: ""

@@ -1,5 +1,42 @@
 import { z } from 'zod';
 import { duration, sizeOf, UNIT_BYTES } from './amounts.ts';
+import { DEFAULT_LANGUAGES, DEFAULT_RUNTIMES } from './serve-defaults.ts';
+
+const language = z.strictObject({
+  image: z.string().min(1),
+  extension: z.string().regex(/^\.[A-Za-z0-9]{1,10}$/, 'expected an extension such as ".py"'),
+  command: z.array(z.string().min(1)).min(1).describe('Program and arguments. "{filepath}" is the file of the code.'),
+});
+
+const runtime = z.strictObject({
+  image: z.string().min(1),
+  setup: z.string().min(1).optional().describe('Runs before the default command.'),
+  setup_files: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('What the set-up reads: it is done again when one of them has changed, and not without any of them.'),
+  default_command: z.string().min(1).describe('Runs when a request names no command.'),
+  needs: z.string().min(1).optional().describe('A file without which the default command cannot run.'),
+});
+
+const partOfRuntime = runtime.partial();
+
+const LANGUAGES: Readonly<Record<string, z.infer<typeof language>>> = DEFAULT_LANGUAGES;
+const RUNTIMES: Readonly<Record<string, z.infer<typeof runtime>>> = DEFAULT_RUNTIMES;
+
+/** What is known of a default runtime goes for its set-up and its command, also with another image. */
+function wholeRuntime(name: string, wish: z.infer<typeof partOfRuntime>): object {
+  const known = RUNTIMES[name];
+  const { image = known?.image, default_command = known?.default_command } = wish;
+  // Another command may need no set-up.
+  const { setup = wish.default_command === undefined ? known?.setup : undefined } = wish;
+  const setupFiles = setup === known?.setup ? known?.setup_files : undefined;
+  const needs = default_command === known?.default_command ? known?.needs : undefined;
+  return { setup_files: setupFiles, needs, ...wish, image, setup, default_command };
+}
+
+const mapped = <Wish, Whole>(wishes: Record<string, Wish>, whole: (name: string, wish: Wish) => Whole) =>
+  Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, whole(name, wish)]));
 
 /** What `mahabharatha serve` offers. */
 export const serve = z.strictObject({
@@ -59,36 +96,23 @@ export const serve = z.strictObject({
   runtimes: z
     .record(
       z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has small letters, digits, dashes and underscores'),
-      z.strictObject({
-        image: z.string().min(1),
-        setup: z.string().min(1).optional().describe('Runs before the default command.'),
-        setup_files: z
-          .array(z.string().min(1))
-          .optional()
-          .describe(
-            'What the set-up reads: it is done again when one of them has changed, and not without any of them.',
-          ),
-        default_command: z.string().min(1).describe('Runs when a request names no command.'),
-        needs: z.string().min(1).optional().describe('A file without which the default command cannot run.'),
-      }),
+      partOfRuntime,
     )
-    .default({})
-    .describe('What sessions run in, by runtime_type, beside "node", "python" and "shell".'),
+    .transform((wishes) => mapped(wishes, wholeRuntime))
+    .pipe(z.record(z.string(), runtime))
+    .prefault({})
+    .describe(
+      'What sessions run in, by runtime_type, beside "node", "python" and "shell": of those, what is left out stays as it is.',
+    ),
   languages: z
     .record(
       z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, 'a name has small letters, digits, dashes and underscores'),
-      z.strictObject({
-        image: z.string().min(1),
-        extension: z.string().regex(/^\.[A-Za-z0-9]{1,10}$/, 'expected an extension such as ".py"'),
-        command: z
-          .array(z.string().min(1))
-          .min(1)
-          .describe('Program and arguments. "{filepath}" is the file of the code.'),
-      }),
+      language.partial(),
     )
-    .default({
-      python: { image: 'python:3.10-slim', extension: '.py', command: ['python', '-I', '{filepath}'] },
-      ruby: { image: 'ruby:3.2-slim', extension: '.rb', command: ['ruby', '{filepath}'] },
-    })
-    .describe('Languages of POST /execute/<language>; each has one container that stays warm.'),
+    .transform((wishes) => mapped(wishes, (name, wish) => ({ ...LANGUAGES[name], ...wish })))
+    .pipe(z.record(z.string(), language))
+    .prefault(DEFAULT_LANGUAGES)
+    .describe(
+      'Languages of POST /execute/<language>, in place of "python" and "ruby"; each has one container that stays warm. Of these two, what is left out is as by default.',
+    ),
 });

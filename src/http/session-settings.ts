@@ -1,5 +1,5 @@
+import { DEFAULT_RUNTIMES } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
-import { DEFAULT_RUNTIMES } from '../sandbox/index.ts';
 import type { Runtime, Runtimes, SessionSettings } from '../sandbox/index.ts';
 
 /** What programs in a session run as: no user of a usual system. */
@@ -18,22 +18,18 @@ export function sessionSettings(settings: Config['serve']): SessionSettings {
   };
 }
 
-type Wish = Config['serve']['runtimes'][string];
-
 /** Pure. The default runtimes, and those of the configuration. */
 export function runtimesOf({ runtimes }: Pick<Config['serve'], 'runtimes'>): Runtimes {
-  const named = Object.entries(runtimes).map(([name, wish]) => [name, runtimeOf(wish, DEFAULT_RUNTIMES[name])]);
-  return { ...DEFAULT_RUNTIMES, ...Object.fromEntries(named) };
+  const all = Object.entries<Wish>({ ...DEFAULT_RUNTIMES, ...runtimes });
+  return Object.fromEntries(all.map(([name, wish]) => [name, runtimeOf(wish)]));
 }
 
-/** What is known of a default runtime goes for its set-up and its command, also with another image. */
-function runtimeOf(wish: Wish, known: Runtime | undefined): Runtime {
-  const { image, setup = null, default_command: defaultCommand } = wish;
-  return {
-    image,
-    setup,
-    setupFiles: wish.setup_files ?? (setup === known?.setup ? known.setupFiles : []),
-    defaultCommand,
-    needs: wish.needs ?? (defaultCommand === known?.defaultCommand ? known.needs : null),
-  };
-}
+type Wish = Config['serve']['runtimes'][string];
+
+const runtimeOf = ({ image, setup, setup_files: files, default_command: defaultCommand, needs }: Wish): Runtime => ({
+  image,
+  setup: setup ?? null,
+  setupFiles: files ?? [],
+  defaultCommand,
+  needs: needs ?? null,
+});

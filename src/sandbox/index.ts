@@ -1,7 +1,6 @@
 export { captureOutput } from './capture.ts';
 export type { Stream } from './connection.ts';
 export { fetchRuntimes, imageFetcher } from './fetch-image.ts';
-export { DEFAULT_RUNTIMES } from './runtimes.ts';
 export type { Runtime, Runtimes } from './runtimes.ts';
 export { runtimeVolume } from './runtime-volume.ts';
 export type { Job } from './programs.ts';

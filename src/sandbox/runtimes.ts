@@ -12,27 +12,3 @@ export interface Runtime {
 }
 
 export type Runtimes = Readonly<Record<string, Runtime>>;
-
-export const DEFAULT_RUNTIMES: Runtimes = {
-  node: {
-    image: 'node:24-slim',
-    setup: 'npm install',
-    setupFiles: ['package.json', 'package-lock.json'],
-    defaultCommand: 'npm test',
-    needs: 'package.json',
-  },
-  python: {
-    image: 'python:3.12-slim',
-    setup: 'pip install -r requirements.txt',
-    setupFiles: ['requirements.txt'],
-    defaultCommand: 'python main.py',
-    needs: 'main.py',
-  },
-  shell: {
-    image: 'ubuntu:22.04',
-    setup: null,
-    setupFiles: [],
-    defaultCommand: 'bash main.sh',
-    needs: 'main.sh',
-  },
-};

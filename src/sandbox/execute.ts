@@ -7,7 +7,7 @@ import { ENV_FILE_BYTES, parseEnvFile } from './env-file.ts';
 import { sandboxErrors } from './errors.ts';
 import { watchCache } from './measure-cache.ts';
 import type { Sandbox } from './sandbox.ts';
-import { tellNew } from './session.ts';
+import { markUsed, tellNew } from './session.ts';
 import type { Session, SessionParts, SessionSettings } from './session.ts';
 import { sandboxOf, withFiles } from './session-sandbox.ts';
 import { checkNeeds, noteOnSetUp, setUpSource } from './set-up.ts';
@@ -84,7 +84,8 @@ export async function exec(parts: SessionParts, session: Session, wish: Ready, s
     if (!hasCode(error, sandboxErrors.SANDBOX_GONE) || parts.open.has(session.id)) throw error;
     throw sandboxErrors.SESSION_ENDED({ session: session.id });
   } finally {
-    Object.assign(session, { running: undefined, command: undefined, isToBeKilled: false, lastUsedAt: Date.now() });
+    Object.assign(session, { running: undefined, command: undefined, isToBeKilled: false });
+    markUsed(session);
   }
 }
 

@@ -42,6 +42,8 @@ export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'hasNetwork
   readonly kind: Runtime;
   cwd: string;
   lastUsedAt: number;
+  /** The same on the clock of `performance`, which nobody sets. */
+  idleSince: number;
   readonly kept: KeptSandbox;
   /** Its container was replaced, and no answer has said so yet. */
   isWorkspaceNew: boolean;
@@ -91,6 +93,7 @@ export function newSession(
     cwd: workspace,
     createdAt: now,
     lastUsedAt: now,
+    idleSince: performance.now(),
     kept: keepSandbox(() => start(session)),
     isWorkspaceNew: false,
     setUpFrom: undefined,
@@ -104,6 +107,10 @@ export function newSession(
     isCacheTooLarge: false,
   };
   return session;
+}
+
+export function markUsed(session: Session): void {
+  Object.assign(session, { lastUsedAt: Date.now(), idleSince: performance.now() });
 }
 
 export function factsOf(session: Session): SessionFacts {

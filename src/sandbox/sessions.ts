@@ -5,7 +5,7 @@ import { sandboxErrors } from './errors.ts';
 import { exec, prepare } from './execute.ts';
 import type { Executed, ExecWish } from './execute.ts';
 import type { NetworkWish, SessionNetwork } from './network.ts';
-import { factsOf, newSession, tellNew } from './session.ts';
+import { factsOf, markUsed, newSession, tellNew } from './session.ts';
 import type { Session, SessionFacts, SessionParts, SessionSettings } from './session.ts';
 import type { SandboxHome } from './sandbox.ts';
 import type { SessionCaches } from './session-caches.ts';
@@ -52,9 +52,9 @@ export function createSessions(around: Surroundings, settings: SessionSettings) 
     /** Ends the sessions that were idle for too long. */
     expire: async (): Promise<void> => {
       warm.refill();
-      const now = Date.now();
+      const now = performance.now();
       const idle = [...parts.open.values()].filter(
-        ({ command, lastUsedAt }) => command === undefined && now - lastUsedAt > settings.ttlMs,
+        ({ command, idleSince }) => command === undefined && now - idleSince > settings.ttlMs,
       );
       await untilAll(idle.map((session) => close(parts, session)));
     },
@@ -72,7 +72,7 @@ export function createSessions(around: Surroundings, settings: SessionSettings) 
 function sessionOf({ open }: SessionParts, id: string): Session {
   const session = open.get(id);
   if (session === undefined) throw sandboxErrors.SESSION_UNKNOWN({ session: id });
-  session.lastUsedAt = Date.now();
+  markUsed(session);
   return session;
 }
 

@@ -20,7 +20,7 @@ import type { Served } from '../support/served.ts';
 import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 function behavesAsAClient(open: () => IRunnerClient): void {
-  it('opens a session, runs a command, sends files, and ends it', async () => {
+  it('IRunnerClient: createSession, exec, syncWorkspace, killProcess and destroySession', async () => {
     const client = open();
     const { session_id: id, workspace_path: workspace } = await client.createSession('proj_1', 'shell');
     expect(id).toMatch(/^session_[0-9a-f]{8}$/);

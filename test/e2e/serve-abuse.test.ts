@@ -105,7 +105,7 @@ describe.skipIf(docker.why !== '')(`what is done to sessions${whySkipped}`, () =
     },
   );
 
-  it('a session finds nothing of another one', async () => {
+  it('no file system is shared between sessions, nor anything else that could be found', async () => {
     const [one, two] = [await open('one'), await open('two')];
     const running = exec(one, 'echo secret-of-one > f; cp f /tmp/f; cp f /dev/shm/f; SECRET=secret-of-one sleep 3', {
       env: { KEY: 'secret-of-one' },

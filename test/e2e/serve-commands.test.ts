@@ -26,7 +26,7 @@ describe.skipIf(docker.why !== '')(`what a session runs a command with${whySkipp
   const exec = (place: string, wish: object = {}): ReturnType<Served['ask']> =>
     served.ask('POST', `${place}/exec`, wish);
 
-  describe('variables from a file of the workspace', () => {
+  describe('variables from a .env file of the workspace', () => {
     it('are there on request alone, and those of the request go before them', async () => {
       const place = await open('shell');
       await upload(place, {

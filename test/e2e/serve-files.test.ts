@@ -31,7 +31,7 @@ describe.skipIf(docker.why !== '')(`the files of a session${whySkipped}`, () => 
   const list = async (query = ''): Promise<Record<string, unknown>[]> =>
     (await served.ask('GET', `${place()}/files${query}`)).body['files'] as Record<string, unknown>[];
 
-  it('says of hashes which contents it needs, and takes those', async () => {
+  it('diff sync by hashes: says which contents it needs, and takes those', async () => {
     const files = [
       { path: 'src/main.ts', content: 'one' },
       { path: './b.bin', content: 'AAEC/w==', encoding: 'base64' },
@@ -58,7 +58,7 @@ describe.skipIf(docker.why !== '')(`the files of a session${whySkipped}`, () => 
     expect(await exec('cat src/main.ts')).toBe('one');
   });
 
-  it('lists files that commands made, with size, hash, kind and mode, and hands them out', async () => {
+  it('sync in both directions: lists files that commands made, with size, hash, kind and mode, and hands them out', async () => {
     await exec(String.raw`mkdir -p out/deep; echo made > out/a.txt; chmod 600 out/a.txt; head -c 20000000 /dev/zero > big
       ln -s /etc/passwd link; ln -s / out/root; mkfifo pipe; touch $'bad\xff' 'new
 line'; mkdir closed; chmod 0 closed; echo secret > no; chmod 0 no; truncate -s 300M sparse`);

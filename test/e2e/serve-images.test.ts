@@ -11,7 +11,7 @@ const language = (image: string): string =>
 describe.skipIf(docker.why !== '')(`images that a server needs${whySkipped}`, () => {
   beforeAll(buildSandboxImage);
 
-  it('are fetched at its start, with progress', async () => {
+  it('are pulled at its start when they are not present, with progress', async () => {
     const registry = await startRegistry(`mahabharatha-test/${randomId()}`);
     onTestFinished(registry.close);
     onTestFinished(() => void execFileSync('docker', ['image', 'rm', '--force', registry.image], { stdio: 'ignore' }));
@@ -22,7 +22,7 @@ describe.skipIf(docker.why !== '')(`images that a server needs${whySkipped}`, ()
     await served.end();
   });
 
-  it('are named with the script that makes them and the lines to use them; the server goes on without', async () => {
+  it('are named with the script that makes them and the lines to use them; until then a program gets 500 with detail, no output and exit_code -1', async () => {
     const image = `127.0.0.1:1/ruby:${randomId()}`;
     const runtimes = `    perl: { image: "${image}", default_command: perl main.pl }`;
     const served = await serveForTest({ config: language(image), runtimes });

@@ -39,7 +39,7 @@ describe.skipIf(docker.why !== '')(`a server that is killed${whySkipped}`, () =>
     expect(existsSync(servers)).toBe(false);
   });
 
-  it('ends in order while programs run', async () => {
+  it('shutdown kills and removes all containers immediately, also while programs run', async () => {
     const served = await serveForTest();
     const asked = served.ask('POST', '/execute/shell', { code: 'sleep 9' }).catch(() => undefined);
     await waitUntil('it runs', async () => (await served.ask('GET', '/health')).status === 200);

@@ -5,6 +5,9 @@ import type { Ran, Served } from '../support/served.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
+/** Code with which the body of a request has so many bytes. */
+const ofBody = (bytes: number): string => '#'.repeat(bytes - JSON.stringify({ code: '' }).length);
+
 describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped}`, () => {
   let served: Served;
   beforeAll(async () => {
@@ -25,7 +28,7 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
   };
   const run = (language: string, code: string): Promise<Ran> => runProgram(served, language, code);
 
-  it('answers with all that the specification names', async () => {
+  it('a further language is configuration alone: POST /execute/javascript answers with every field', async () => {
     expect(await run('javascript', `console.log('Hello, world!'); console.error('oops'); process.exit(42)`)).toEqual({
       stdout: 'Hello, world!\n',
       stderr: 'oops\n',
@@ -44,7 +47,7 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     expect(used['cpu_percent']).toBeGreaterThan(0);
   });
 
-  it('has one container for each language from its start, and says so', async () => {
+  it('containers are pre-started on boot, one per language, code-runner-<language>-<4 hex digits>; /health says "ok" and "running"', async () => {
     expect((await served.ask('GET', '/health')).body).toMatchObject({
       status: 'ok',
       containers: { javascript: 'running', shell: 'running' },
@@ -84,7 +87,7 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     expect(await run('shell', code)).toMatchObject(expected);
   });
 
-  it('ends a program after 10 seconds, with what it has printed', async () => {
+  it('ends a program after 10 seconds with all that it started: exit_code 124 and what it has printed', async () => {
     const ran = await run('shell', `echo begun; trap '' TERM; setsid sleep 100 & while :; do :; done`);
     expect(ran).toMatchObject({ exit_code: 124, stdout: 'begun\n', stderr: 'Execution timed out after 10 s\n' });
     expect(await run('shell', 'ps ax 2> /dev/null | grep -c "[s]leep 100"')).toMatchObject({ stdout: '0\n' });
@@ -138,7 +141,7 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     },
   );
 
-  it('runs many at once, each with its own output', async () => {
+  it('parallel execution is safe: 40 programs at once, each with its own output', async () => {
     const ran = await Promise.all(
       Array.from({ length: 40 }, (_, number) =>
         run('shell', `sleep 0.0${number % 10}; echo ${number}; echo ${number} >&2`),
@@ -176,10 +179,11 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     expect(containers()).toHaveLength(2);
   });
 
-  it('refuses what it does not know, and what is too long', async () => {
+  it('a request body of more than 100 KB gets 413, code that is no text 400, an unknown language 404', async () => {
     expect(await served.ask('POST', '/execute/cobol', { code: '' })).toMatchObject({ status: 404 });
     expect(await served.ask('POST', '/execute/shell', { code: 5 })).toMatchObject({ status: 400 });
     expect(await served.ask('POST', '/execute/shell', {})).toMatchObject({ status: 400 });
-    expect(await served.ask('POST', '/execute/shell', { code: 'x'.repeat(110_000) })).toMatchObject({ status: 413 });
+    expect(await served.ask('POST', '/execute/shell', { code: ofBody(102_401) })).toMatchObject({ status: 413 });
+    expect(await served.ask('POST', '/execute/shell', { code: ofBody(102_400) })).toMatchObject({ status: 200 });
   });
 });

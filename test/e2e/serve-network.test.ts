@@ -64,7 +64,7 @@ describe.skipIf(docker.why !== '')(`the network of a session${whySkipped}`, () =
     return String((await exec(place, 'node get.cjs 2>&1'))['stdout']);
   };
 
-  it('is none at all when it is not asked for: no address, no name, no raw socket, no way to the proxy', async () => {
+  it('is disabled by default: no host network, no address, no name, no raw socket, no way to the proxy', async () => {
     for (const network of [undefined, false]) {
       const place = await open(network);
       expect(await served.ask('GET', place)).toMatchObject({ body: { network: false } });
@@ -80,7 +80,7 @@ describe.skipIf(docker.why !== '')(`the network of a session${whySkipped}`, () =
     }
   });
 
-  it('leads on request to the hosts that the server allows, and to no others', async () => {
+  it('leads, when enabled, to the domains of the allowlist alone', async () => {
     const place = await open(true);
     expect(await served.ask('GET', place)).toMatchObject({ body: { network: true } });
     expect(await fetched(place, `${listed?.url}/page`)).toMatch(/page\n$/);
@@ -148,7 +148,7 @@ describe.skipIf(docker.why !== '')(`the network of a session${whySkipped}`, () =
     if (status === 403) expect(answer.body['code']).toBe('NETWORK_REFUSED');
   });
 
-  it('leaves what the list of refused commands says as it is', async () => {
+  it('when enabled, leaves curl, wget, ssh and nc blocked', async () => {
     const place = await open(true);
     for (const command of ['curl https://github.com', 'wget x', 'ssh x', 'nc -l 1'])
       expect((await served.ask('POST', `${place}/exec`, { command })).status).toBe(403);

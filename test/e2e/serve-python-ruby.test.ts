@@ -11,6 +11,7 @@ const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.u
 
 type Language = 'python' | 'ruby';
 
+const EXAMPLE = `numbers = [1, 2, 3, 4, 5]\ntotal = sum(numbers)\nprint(f"Sum: {total}")`;
 const EXTENSION = { python: 'py', ruby: 'rb' } as const;
 
 describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguages}`, () => {
@@ -38,7 +39,7 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
   it.each([
     ['python', `print('Hello, world!')`, 'Hello, world!\n'],
     ['ruby', `puts 'Hello from Ruby'`, 'Hello from Ruby\n'],
-  ] as const)('%s: the response has every field of the specification', async (language, code, stdout) => {
+  ] as const)('POST /execute/%s answers with every field of the specification', async (language, code, stdout) => {
     const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
     const ran = await run(language, code);
     expect(ran).toEqual({
@@ -56,7 +57,22 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
     expect(ran['memory_used_mb']).toBeGreaterThan(1);
   });
 
-  it('one long-lived container for each language: 0.5 CPU, 256 MB, no network, read-only, all capabilities dropped', async () => {
+  it.each([
+    ['python', 'print(__file__)'],
+    ['ruby', 'puts File.expand_path(__FILE__)'],
+  ] as const)('%s: the code is at file_path, /tmp/exec_<uuid>, another one each time', async (language, code) => {
+    const all = await Promise.all([1, 2, 3].map(() => run(language, code)));
+    expect(all.map(({ stdout }) => stdout)).toEqual(all.map(({ file_path: file }) => `${file}\n`));
+    expect(new Set(all.map(({ stdout }) => stdout)).size).toBe(3);
+  });
+
+  it('a page of http://localhost:3000 may read the answer', async () => {
+    const origin = 'http://localhost:3000';
+    const { headers } = await served.ask('POST', '/execute/python', { code: '' }, { origin });
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+  });
+
+  it('one long-lived container per language, code-runner-<language>-<4 hex digits>: 0.5 CPU, 256 MB, no network, a read-only root', async () => {
     for (const language of ['python', 'ruby'] as const) {
       const [info] = JSON.parse(execFileSync('docker', ['inspect', runnerOf(language)], { encoding: 'utf8' })) as [
         { Name: string; HostConfig: Record<string, unknown> },
@@ -75,39 +91,45 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
   });
 
   it.each([
-    ['python', 'an empty program', '', { stdout: '', stderr: '', exit_code: 0 }],
-    ['ruby', 'an empty program', '', { stdout: '', stderr: '', exit_code: 0 }],
+    ['python', 'an empty code string runs, without output', '', { stdout: '', stderr: '', exit_code: 0 }],
+    ['ruby', 'an empty code string runs, without output', '', { stdout: '', stderr: '', exit_code: 0 }],
     [
       'python',
-      'a syntax error',
+      'a syntax error is a result with status 200',
       'if',
       { exit_code: 1, stderr: expect.stringContaining('SyntaxError: invalid syntax') },
     ],
-    ['ruby', 'a syntax error', 'if', { exit_code: 1, stderr: expect.stringContaining('syntax error') }],
-    ['python', 'an exception', 'print(1)\n1/0', { exit_code: 1, stdout: '1\n' }],
     [
       'ruby',
-      'an exception, as in the example',
+      'a syntax error is a result with status 200',
+      'if',
+      { exit_code: 1, stderr: expect.stringContaining('syntax error') },
+    ],
+    ['python', 'a runtime exception is a result with status 200', 'print(1)\n1/0', { exit_code: 1, stdout: '1\n' }],
+    [
+      'ruby',
+      'the example with an error',
       `puts "Hello"\nraise "Something went wrong"\nputs "This won't print"`,
       { exit_code: 1, stdout: 'Hello\n', stderr: expect.stringContaining('Something went wrong (RuntimeError)') },
     ],
     ['python', 'an exit status', 'import sys; sys.exit(42)', { exit_code: 42 }],
     ['ruby', 'an exit status', 'exit 42', { exit_code: 42 }],
-    ['python', 'its working directory', 'import os; print(os.getcwd())', { stdout: '/tmp\n' }],
-    ['ruby', 'its working directory', 'puts Dir.pwd', { stdout: '/tmp\n' }],
+    ['python', 'the working directory is /tmp', 'import os; print(os.getcwd())', { stdout: '/tmp\n' }],
+    ['ruby', 'the working directory is /tmp', 'puts Dir.pwd', { stdout: '/tmp\n' }],
     ['python', 'no input', 'input()', { exit_code: 1, stderr: expect.stringContaining('EOFError') }],
     ['ruby', 'no input', 'p gets', { stdout: 'nil\n', exit_code: 0 }],
     [
       'python',
-      'no network',
+      'code that tries network access fails',
       `import socket\ntry: socket.create_connection(('1.1.1.1', 80), 3)\nexcept OSError as e: print('no', type(e).__name__)`,
       { stdout: 'no OSError\n' },
     ],
+    ['python', 'the example with numbers', EXAMPLE, { stdout: 'Sum: 15\n', stderr: '', exit_code: 0 }],
     ['python', 'unicode', `print('ü€🎉')`, { stdout: 'ü€🎉\n' }],
     ['ruby', 'unicode', `puts 'ü€🎉'`, { stdout: 'ü€🎉\n' }],
     [
       'python',
-      'more than 10 KB',
+      'stdout and stderr beyond 10 KB are cut, with the line [Output truncated at 10KB limit]',
       `import sys; print('x' * 20000); sys.stderr.write('y' * 20000)`,
       {
         stdout: `${'x'.repeat(10_240)}\n[Output truncated at 10KB limit]`,
@@ -122,21 +144,27 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
   it.each([
     ['python', `print('begun', flush=True)\nwhile True: pass`],
     ['ruby', `$stdout.sync = true\nputs 'begun'\nloop {}`],
-  ] as const)('%s: a program is ended after 10 seconds with exit status 124', async (language, code) => {
-    const ran = await run(language, code);
-    expect(ran).toMatchObject({ exit_code: 124, stdout: 'begun\n', stderr: 'Execution timed out after 10 s\n' });
-    expect(ran['execution_time_ms']).toBeGreaterThanOrEqual(10_000);
-  });
+  ] as const)(
+    '%s: an infinite loop times out at 10 seconds: exit_code 124, partial output and a message',
+    async (language, code) => {
+      const ran = await run(language, code);
+      expect(ran).toMatchObject({ exit_code: 124, stdout: 'begun\n', stderr: 'Execution timed out after 10 s\n' });
+      expect(ran['execution_time_ms']).toBeGreaterThanOrEqual(10_000);
+    },
+  );
 
   it.each([
     ['python', 'x = bytearray(400 * 1024 ** 2)\nprint(len(x))'],
     ['ruby', 'x = "x" * (400 * 1024 ** 2)\nputs x.size'],
-  ] as const)('%s: more than 256 MB of memory is the end of the program', async (language, code) => {
-    expect(await run(language, code)).toMatchObject({ exit_code: 137, stdout: '' });
-    expect(await run(language, language === 'python' ? 'print(1)' : 'puts 1')).toMatchObject({ stdout: '1\n' });
-  });
+  ] as const)(
+    '%s: code that allocates more than 256 MB is killed, and the next request works',
+    async (language, code) => {
+      expect(await run(language, code)).toMatchObject({ exit_code: 137, stdout: '' });
+      expect(await run(language, language === 'python' ? 'print(1)' : 'puts 1')).toMatchObject({ stdout: '1\n' });
+    },
+  );
 
-  it('says how long, how much memory and how much of a processor a program has used', async () => {
+  it('execution_time_ms, memory_used_mb and cpu_percent are those of the execution', async () => {
     const ran = await run('python', 'x = bytearray(80 * 1024 ** 2)\nimport time; time.sleep(0.4)');
     expect(ran['execution_time_ms']).toBeGreaterThanOrEqual(400);
     expect(ran['memory_used_mb']).toBeGreaterThan(80);
@@ -144,7 +172,7 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
     expect(ran['cpu_percent']).toBeLessThan(60);
   });
 
-  it('/health is degraded while a container is stopped, and the next request makes it anew', async () => {
+  it('/health says "degraded" and "stopped" after a "docker kill", and the next request makes the container anew', async () => {
     const before = runnerOf('python');
     expect(await health()).toMatchObject({ status: 'ok', containers: { python: 'running', ruby: 'running' } });
     execFileSync('docker', ['kill', before]);
@@ -155,12 +183,12 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
     expect(runnerOf('python')).not.toBe(before);
   });
 
-  it('runs many programs at once, each with its own output', async () => {
+  it('rapid concurrent requests share the container, each with its own output', async () => {
     const ran = await Promise.all(Array.from({ length: 20 }, (_, n) => run('python', `print(${n} ** 2)`)));
     expect(ran.map(({ stdout }) => stdout)).toEqual(ran.map((_, n) => `${n ** 2}\n`));
   });
 
-  it('fails at once without an engine', () => {
+  it('fails fast at its start when no engine can be reached', () => {
     const env = { ...process.env, DOCKER_HOST: 'unix:///nowhere/engine.sock', XDG_STATE_HOME: served.home };
     const { status, stderr } = spawnSync(process.execPath, [PROGRAM, 'serve', '--port', '0'], {
       env,

@@ -49,7 +49,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await ending;
   });
 
-  it('keeps streams apart, the exit status, and the working directory, but no variable', async () => {
+  it('POST …/exec answers with ok, stdout, stderr, exit_code, cwd and duration_ms; cwd persists until reset_cwd, env does not', async () => {
     const session = await open();
     expect(await exec(session, 'pwd; mkdir -p a/b; cd a && cd b; echo oops > /dev/stderr; exit 3')).toMatchObject({
       ok: false,
@@ -67,7 +67,14 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     expect(await exec(session, 'echo "[$KEPT$NODE_ENV]"; pwd', { reset_cwd: true })).toMatchObject({
       stdout: '[]\n/workspace/proj_abc123\n',
     });
-    expect(await served.ask('DELETE', `/v1/sessions/${session}`)).toMatchObject({ body: { destroyed: true } });
+    await served.ask('DELETE', `/v1/sessions/${session}`);
+  });
+
+  it('DELETE destroys the container with the session: {"destroyed":true}', async () => {
+    const session = await open();
+    expect(containersOf(session)).toHaveLength(1);
+    const { status, body } = await served.ask('DELETE', `/v1/sessions/${session}`);
+    expect([status, body]).toEqual([200, { destroyed: true }]);
     expect(containersOf(session)).toEqual([]);
     expect((await served.ask('POST', `/v1/sessions/${session}/exec`, { command: 'true' })).status).toBe(404);
   });
@@ -88,7 +95,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     ['a folder that is not there', 'cd /nowhere', '/workspace/proj_abc123'],
     ['output that looks like a report', 'echo /etc; echo /etc >&2', '/workspace/proj_abc123'],
     ['a folder that is removed', 'mkdir gone; cd gone; rmdir ../gone', '/workspace/proj_abc123'],
-  ])('knows the working directory after %s', async (_, command, cwd) => {
+  ])('cwd persists between commands of a session, also after %s', async (_, command, cwd) => {
     const session = await open();
     await exec(session, command);
     const next = await exec(session, 'true');
@@ -97,7 +104,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 
-  it('streams output as events, which no output can forge', async () => {
+  it('SSE: events stdout, stderr and exit with exit_code, cwd and duration_ms, and no output can forge one', async () => {
     const session = await open();
     const text = await served.stream(`/v1/sessions/${session}/exec`, {
       command: String.raw`echo one; echo bad >&2; sleep 0.2; printf 'x\n\nevent: exit\ndata: {}\n\n'; exit 4`,
@@ -110,7 +117,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 
-  it('ends a command and all that it started at its time-out and at /kill', async () => {
+  it('kills what runs, with all that it started, at its timeout_s and at POST …/kill: {"killed":true}', async () => {
     const session = await open();
     const late = `trap '' TERM; setsid sh -c 'sleep 8; touch late' & sleep 60`;
     expect(await exec(session, `echo begun; ${late}`, { timeout_s: 0.5 })).toMatchObject({
@@ -186,7 +193,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     expect(await served.ask('POST', `${place}/exec`, { command: 'true' })).toMatchObject({ status: 404 });
   });
 
-  it('writes, reads and removes files, and follows no link out of the workspace', async () => {
+  it('POST …/upload answers with "synced", GET …/fs?path= with content and size, and no link leads out of the workspace', async () => {
     const session = await open();
     const place = `/v1/sessions/${session}`;
     const large = 'é'.repeat(700_000);
@@ -253,7 +260,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     for (const each of [session, other]) await served.ask('DELETE', `/v1/sessions/${each}`);
   });
 
-  it('is locked down: no network, no rights, a read-only root, limits', async () => {
+  it('each session runs in an isolated container: no network, no rights, a read-only root', async () => {
     const session = await open();
     const facts = await exec(
       session,
@@ -294,7 +301,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     expect(answer).toMatchObject({ status, body: { detail: expect.any(String), code: expect.any(String) } });
   });
 
-  it('answers only to the names of this machine, to pages that may ask, and to JSON', async () => {
+  it('CORS: pages of http://localhost:3000 may ask by default; other pages, other names of the host and other types than JSON may not', async () => {
     const status = async (headers: Record<string, string>): Promise<number> =>
       (await served.ask('GET', '/health', undefined, headers)).status;
     expect(await status({ origin: 'http://localhost:3000' })).toBe(200);
@@ -317,7 +324,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     expect(await served.askAs('localhost', '/health')).toMatchObject({ status: 'ok' });
   });
 
-  it('refuses what its list names, also as a stream, and runs what only reads so', async () => {
+  it('the denylist blocks a command however it is written, also as a stream, and runs what only reads so', async () => {
     const session = await open();
     const place = `/v1/sessions/${session}/exec`;
     for (const headers of [{}, { accept: 'text/event-stream' }]) {

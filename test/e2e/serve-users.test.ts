@@ -65,7 +65,7 @@ describe.skipIf(docker.why !== '')(`users of a server${whySkipped}`, () => {
     client.socket.close();
   });
 
-  it('too many requests to the sessions of one project get 429, and other projects and users go on', async () => {
+  it('rate limit per project: too many requests to its sessions get 429, and other projects and users go on', async () => {
     const [full, other] = [await open('ben', 'full'), await open('ben', 'other')];
     const statuses: number[] = [];
     for (let asked = 0; asked < 25; asked += 1) statuses.push((await ask('ben', 'GET', `/v1/sessions/${full}`)).status);
@@ -78,7 +78,7 @@ describe.skipIf(docker.why !== '')(`users of a server${whySkipped}`, () => {
     client.socket.close();
   });
 
-  it('too many requests of one user get 429 with the seconds to wait, whatever the headers say', async () => {
+  it('rate limit per user: too many requests get 429 with the seconds to wait, whatever the headers say', async () => {
     const answers = [];
     for (let asked = 0; asked < 70; asked += 1) {
       const address = `10.0.0.${asked}`;

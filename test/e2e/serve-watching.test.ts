@@ -23,7 +23,7 @@ describe.skipIf(docker.why !== '')(`watching a server${whySkipped}`, () => {
       .filter((text) => text.startsWith('{"level"'))
       .map((text) => JSON.parse(text) as Record<string, unknown>);
 
-  it('counts sessions, executions by kind and outcome, durations, queues and containers', async () => {
+  it('/metrics counts sessions, executions by kind and outcome, durations, queues and containers', async () => {
     const { body } = await served.ask('POST', '/v1/sessions', { project_id: 'x', runtime_type: 'shell' });
     const place = `/v1/sessions/${String(body['session_id'])}`;
     await served.ask('POST', `${place}/exec`, { command: 'true' });
@@ -60,7 +60,7 @@ describe.skipIf(docker.why !== '')(`watching a server${whySkipped}`, () => {
     expect(await metrics()).toContain('mahabharatha_sessions_open 0\n');
   });
 
-  it('logs what happens with its time, and nothing of what is sent', async () => {
+  it('logs containers, sessions, executions and requests with their time, and never a value of env or what else is sent', async () => {
     const { body } = await served.ask('POST', '/v1/sessions', { project_id: 'seen', runtime_type: 'shell' });
     const session = String(body['session_id']);
     const place = `/v1/sessions/${session}`;

@@ -24,7 +24,7 @@ describe.skipIf(docker.why !== '')(`commands over a web socket${whySkipped}`, ()
   const memory = (): number =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${served.pid}/status`, 'utf8'))?.[1]) * 1024;
 
-  it('sends both streams and the end, and runs further commands one after the other', async () => {
+  it('at …/exec: stdout, stderr and exit as they come, and further commands one after the other', async () => {
     const client = await openSocket(served.address, session);
     client.send({ command: 'mkdir -p a && cd a && echo one; echo bad >&2; sleep 0.2; exit 3', env: { X: '1' } });
     client.send({ type: 'exec', command: 'pwd' });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Documents that name many files: their paths must not be out of date. */
-const DOCUMENTS = ['docs/dependencies.md', 'docs/out-of-scope.md', 'docs/walk.md'];
+const DOCUMENTS = ['docs/dependencies.md', 'docs/out-of-scope.md', 'docs/serve-requirements.md', 'docs/walk.md'];
 const PATH = /`((?:bench|bin|docker|docs|schemas|scripts|src|test)\/[\w./-]*)`/g;
 const LINK = /\]\((?!https?:|#)([^)#]+)/g;
 
@@ -37,6 +37,14 @@ describe('documents', () => {
     const rooms = readdirSync(path.join(ROOT, 'src')).map((room) => `src/${room}/`);
     expect(rooms.filter((room) => !folders.includes(room))).toEqual([]);
   });
+});
+
+it('every test that the promises of the server name is there', () => {
+  const rows = [...read('docs/serve-requirements.md').matchAll(/^\| .* \| `([\w/.-]+\.test\.ts)` +\| `(.*)` +\|$/gm)];
+  expect(rows.length).toBeGreaterThan(60);
+  const isThere = (file: string, name: string): boolean =>
+    existsSync(path.join(ROOT, file)) && ["'", '"', '`'].some((quote) => read(file).includes(quote + name + quote));
+  expect(rows.filter(([, file = '', name = '']) => !isThere(file, name)).map(([row]) => row)).toEqual([]);
 });
 
 /** The numbered files of one part of the walk. */

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { bridgeAddress } from '../support/bridge.ts';
 import { serveForTest } from '../support/served.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
@@ -12,6 +15,15 @@ function pathWithoutGit(): string {
   const folder = tempFolder();
   symlinkSync(process.execPath, path.join(folder, 'node'));
   return folder;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
 }
 
 describe.skipIf(docker.why !== '')(`where a server is started${whySkipped}`, () => {
@@ -28,6 +40,24 @@ describe.skipIf(docker.why !== '')(`where a server is started${whySkipped}`, () 
     [['--config', 'nope.yaml'], 'There is no file'],
   ])('refuses %j', async (args, problem) => {
     await expect(serveForTest({ args })).rejects.toThrow(problem);
+  });
+
+  it('listens on 127.0.0.1 alone, unless HOST and PORT of the environment or the command line say otherwise', async () => {
+    const port = await freePort();
+    const served = await serveForTest({ env: { PORT: `${port}` } });
+    expect(served.address).toBe(`http://127.0.0.1:${port}`);
+    await expect(fetch(`http://${bridgeAddress()}:${port}/health`)).rejects.toThrow('fetch failed');
+    expect(await served.end()).toBe(0);
+    await expect(serveForTest({ env: { HOST: bridgeAddress() } })).rejects.toThrow('other machines reach the server');
+  });
+
+  it('needs tokens on an address that other machines reach, or the word that it needs none', async () => {
+    const args = ['--host', bridgeAddress()];
+    await expect(serveForTest({ args })).rejects.toThrow('other machines reach the server');
+    const served = await serveForTest({ args: [...args, '--insecure-no-token'] });
+    expect((await served.ask('POST', '/execute/shell', { code: 'echo hi' })).body).toMatchObject({ stdout: 'hi\n' });
+    expect(await served.askAs('evil.example', '/health')).toMatchObject({ code: 'HOST_REFUSED' });
+    expect(await served.end()).toBe(0);
   });
 
   it('needs git in a repository, whose settings need an approval', async () => {

@@ -19,6 +19,12 @@ export const httpErrors = defineErrors({
     message: (f) => f.reason,
     hint: () => 'GET /api/v2/runtimes lists the languages with their versions; docs/serve.md has the limits.',
   },
+  BODIES_FULL: {
+    kind: 'environment',
+    example: { limit: 268_435_456 },
+    message: (f) => `The bodies of all requests that are under way would have more than ${f.limit} bytes.`,
+    hint: () => 'Ask again in some seconds, or send the files of an upload in several requests.',
+  },
   TOKEN_REFUSED: {
     kind: 'usage',
     example: {},

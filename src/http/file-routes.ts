@@ -6,6 +6,8 @@ import { httpErrors } from './errors.ts';
 import { route, STREAMED } from './route.ts';
 import type { Call, Route } from './route.ts';
 
+/** Of one upload; more files come in several. */
+const UPLOAD_BYTES = 32 * 1024 * 1024;
 const FILE_BYTES = 16 * 1024 * 1024;
 /** Of the files that an upload could not change: so many are in its message. */
 const TOLD = 3;
@@ -19,6 +21,7 @@ export function fileRoutes(sessions: Sessions): readonly Route[] {
       path: '/v1/sessions/:id/upload',
       summary: 'Write files into the workspace, and remove some',
       body: bodies.upload,
+      bodyBytes: UPLOAD_BYTES,
       answer: bodies.uploaded,
       refusals: REFUSALS,
       handle: ({ params, body, reply }) => upload(sessions, params['id'] ?? '', body, reply),

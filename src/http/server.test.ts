@@ -1,5 +1,8 @@
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { waitUntil } from '../../test/support/wait-until.ts';
 import { libErrors } from '../lib/index.ts';
 import { route } from './route.ts';
 import { createServer } from './server.ts';
@@ -21,14 +24,17 @@ const HELLO = route({
 const admission = { check: () => undefined, checkRate: () => undefined };
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const faults: string[] = [];
-const serverWith = (tokens: ReadonlyMap<string, string> | null) =>
-  createServer({
-    routes: [HELLO],
-    guarding: { tokens, origins: [], names: tokens === null ? 'local' : 'any' },
-    admission,
-    version: '1.2.3',
-    log: { ...silent, error: (_, facts) => faults.push(String(facts?.['code'])) },
-  });
+const serverWith = (tokens: ReadonlyMap<string, string> | null, limits?: Parameters<typeof createServer>[1]) =>
+  createServer(
+    {
+      routes: [HELLO],
+      guarding: { tokens, origins: [], names: tokens === null ? 'local' : 'any' },
+      admission,
+      version: '1.2.3',
+      log: { ...silent, error: (_, facts) => faults.push(String(facts?.['code'])) },
+    },
+    limits,
+  );
 
 const TOKENS = new Map([['right-token-of-anna', 'anna']]);
 const headers = { host: 'localhost' };
@@ -102,4 +108,60 @@ it('answers an address that is none as it answers all that it refuses', async ()
     400,
     { code: 'BODY_INVALID', detail: expect.stringContaining('/hello/%ff'), hint: expect.any(String) },
   ]);
+});
+
+const HEAD = 'POST /hello/ann HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+const inPieces = (bytes: number): string =>
+  `${HEAD}Transfer-Encoding: chunked\r\n\r\n${bytes.toString(16)}\r\n${' '.repeat(bytes)}\r\n0\r\n\r\n`;
+const declared = (bytes: number, sent = ' '.repeat(bytes)): string => `${HEAD}Content-Length: ${bytes}\r\n\r\n${sent}`;
+
+/** Sends this, and resolves with what comes back until it fits. */
+function send(port: number, text: string): { readonly socket: Socket; answer(): Promise<string> } {
+  const socket = connect({ host: '127.0.0.1', port });
+  let got = '';
+  socket.on('error', () => undefined);
+  socket.on('data', (bytes: Buffer) => (got += bytes.toString('latin1')));
+  socket.write(text);
+  return {
+    socket,
+    answer: async () => {
+      await waitUntil('an answer', () => got.includes('\r\n\r\n') || socket.destroyed);
+      return got;
+    },
+  };
+}
+
+it.each([
+  ['of bodies that say their length', declared],
+  ['of bodies that come in pieces', inPieces],
+])('refuses what is too much together, %s', async (_, body) => {
+  const server = serverWith(null, { bodiesBytes: 1000, requestMs: 60_000 });
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = server.server.address() as AddressInfo;
+  const first = send(port, body(600).slice(0, -10));
+  await waitUntil('it has begun', async () => {
+    const answer = await send(port, body(600)).answer();
+    return /^HTTP\/1.1 503 [^]*\r\nretry-after: \d+\r\n/.test(answer);
+  });
+  const small = '{"times":1}';
+  expect(await send(port, declared(small.length, small)).answer()).toMatch(/^HTTP\/1.1 200 /);
+  first.socket.destroy();
+  await waitUntil('there is room again', async () => {
+    const padded = small.padEnd(900);
+    return (await send(port, declared(900, padded)).answer()).startsWith('HTTP/1.1 200 ');
+  });
+  await server.close();
+});
+
+it('does not keep the place of a body that comes too slowly', async () => {
+  const server = serverWith(null, { bodiesBytes: 1000, requestMs: 1000 });
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = server.server.address() as AddressInfo;
+  const slow = send(port, declared(600, ''));
+  const drops = setInterval(() => slow.socket.write(' '), 50);
+  expect(await slow.answer()).toMatch(/^HTTP\/1.1 408 /);
+  clearInterval(drops);
+  const whole = '{"times":1}'.padEnd(900);
+  expect(await send(port, declared(900, whole)).answer()).toMatch(/^HTTP\/1.1 200 /);
+  await server.close();
 });

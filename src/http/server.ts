@@ -2,21 +2,31 @@ import fastify, { errorCodes } from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { z } from 'zod';
 import type { Admission } from './admission.ts';
+import { createBodyBudget, isInPieces } from './body-budget.ts';
+import type { BodyBudget } from './body-budget.ts';
 import { drain } from './drain.ts';
 import { httpErrors } from './errors.ts';
 import { checkRequest, checkSender } from './guard.ts';
 import type { Guarding } from './guard.ts';
 import type { ServerLog } from './log.ts';
 import { openApi } from './openapi.ts';
-import { readJson } from '../lib/index.ts';
+import { hasCode, readJson } from '../lib/index.ts';
 import { refusalOf } from './refusal.ts';
 import { STREAMED } from './route.ts';
 import type { Route } from './route.ts';
 
-/** Of a request; files come in several. */
-const BODY_BYTES = 32 * 1024 * 1024;
-/** For all of a request's headers and its body to come. */
-const REQUEST_MS = 60_000;
+const MB = 1024 * 1024;
+/** Of a request, unless its route says something else. */
+const BODY_BYTES = 2 * MB;
+
+interface Limits {
+  /** Of all bodies together that are under way. */
+  readonly bodiesBytes: number;
+  /** For all of a request's headers and its body to come. */
+  readonly requestMs: number;
+}
+
+const LIMITS: Limits = { bodiesBytes: 256 * MB, requestMs: 60_000 };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,7 +36,6 @@ declare module 'fastify' {
 
 const OPTIONS: FastifyServerOptions = {
   bodyLimit: BODY_BYTES,
-  requestTimeout: REQUEST_MS,
   forceCloseConnections: true,
   // An address that is none: no route has seen it.
   frameworkErrors: (error, _request, reply: FastifyReply) => {
@@ -47,8 +56,13 @@ interface ServerWishes {
 const TOO_LARGE = 413;
 
 /** Answers with what the routes say: each request is checked against their schemas. */
-export function createServer({ routes, guarding, admission, version, log }: ServerWishes): FastifyInstance {
-  const server = fastify(OPTIONS);
+export function createServer(
+  { routes, guarding, admission, version, log }: ServerWishes,
+  { bodiesBytes, requestMs }: Limits = LIMITS,
+): FastifyInstance {
+  // Of two limits Node takes the longer one for the body.
+  const http = { headersTimeout: requestMs, connectionsCheckingInterval: requestMs / 10 };
+  const server = fastify({ ...OPTIONS, requestTimeout: requestMs, http });
   server.decorateRequest('user', '');
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { error: known, status, headers, body } = refusalOf(error);
@@ -60,7 +74,8 @@ export function createServer({ routes, guarding, admission, version, log }: Serv
       .send({ ...body, ...(hasMessage === true ? { message: body.detail } : {}), ...(status >= 500 ? facts : {}) });
   };
   server.setErrorHandler(async (error: FastifyError, request, reply) => {
-    if (error.statusCode === TOO_LARGE) await drain(request.raw);
+    const isRead = hasCode(error, httpErrors.BODIES_FULL) && isInPieces(request);
+    if (error.statusCode === TOO_LARGE || isRead) await drain(request.raw);
     return answerError(error, request, reply);
   });
   server.setNotFoundHandler((request, reply) =>
@@ -68,7 +83,7 @@ export function createServer({ routes, guarding, admission, version, log }: Serv
       .status(404)
       .send({ detail: `There is no ${request.method} ${request.url.slice(0, 200)}.`, code: 'NOT_FOUND' }),
   );
-  letIn(server, { guarding, admission, log });
+  letIn(server, { guarding, admission, log, budget: createBodyBudget(bodiesBytes) });
   for (const route of routes) add(server, route);
   const description = openApi(routes, version);
   server.get('/openapi.json', () => description);
@@ -78,7 +93,7 @@ export function createServer({ routes, guarding, admission, version, log }: Serv
 /** Who asks for what is known before a route sees it. */
 function letIn(
   server: FastifyInstance,
-  { guarding, admission, log }: Pick<ServerWishes, 'guarding' | 'admission' | 'log'>,
+  { guarding, admission, log, budget }: Pick<ServerWishes, 'guarding' | 'admission' | 'log'> & { budget: BodyBudget },
 ): void {
   server.addHook('onRequest', async (request, reply) => {
     void reply.header('x-content-type-options', 'nosniff');
@@ -91,7 +106,9 @@ function letIn(
     if (isForEveryone === true) return checkSender(request.raw, guarding);
     request.user = checkRequest(request.raw, guarding);
     if (isUnlimited !== true) admission.checkRate(request.user);
+    budget.enter(request, reply);
   });
+  server.addHook('preParsing', async (request, reply, body) => budget.counted(request, reply, body));
   server.addHook('preHandler', async (request) => {
     const { user, body } = request;
     const { id } = (request.params ?? {}) as { readonly id?: string };

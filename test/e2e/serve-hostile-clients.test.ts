@@ -134,6 +134,21 @@ describe.skipIf(docker.why !== '')(`clients that do not keep to the rules${whySk
     for (const socket of sockets) socket.destroy();
   });
 
+  it('have no more than the server can take, all together: bodies that are under way', async () => {
+    const served = await serveForTest();
+    const { body } = await served.ask('POST', '/v1/sessions', BODY);
+    const upload = `POST /v1/sessions/${String(body['session_id'])}/upload HTTP/1.1`;
+    const large = head(upload, HOST, JSON_TYPE, length(30 * 1024 ** 2));
+    const senders = Array.from({ length: 8 }, () => send(served, large));
+    await waitUntil('there is no room', async () => (await statusOf(served, large + ' '.repeat(1000))) === 503);
+    expect((await served.ask('POST', '/execute/shell', { code: 'echo small' })).status).toBe(200);
+    for (const socket of senders) socket.destroy();
+    const whole = { files: [{ path: 'a', content: 'x'.repeat(20 * 1024 ** 2) }] };
+    const again = `/v1/sessions/${String(body['session_id'])}/upload`;
+    await waitUntil('there is room again', async () => (await served.ask('POST', again, whole)).status === 200);
+    expect(await served.end()).toBe(0);
+  });
+
   it.each(['a stream', 'an answer that is awaited', 'a program'])(
     'SIGTERM ends the server in order during %s',
     async (what) => {

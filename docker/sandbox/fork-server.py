@@ -9,16 +9,60 @@ import sys
 
 bare = set(sys.modules)
 
-import os, resource, signal, gc, select, io, time, builtins, binascii, fcntl, types
+import os, resource, signal, gc, select, io, time, builtins, binascii, fcntl, types, atexit, weakref
 import bisect, collections, contextlib, copy, dataclasses, datetime, decimal, enum, fractions, functools, heapq, itertools
 import json, math, operator, random, re, statistics, string, textwrap, threading, typing
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ExtensionFileLoader, SourceFileLoader
 
 CONTROL = 3
 # The agent's real user is root, so its kill(-1) for one user would reach this process, too, if the real user here were root.
 # Nothing else has this one.
 NOBODY = 60001
 F_SETPIPE_SZ = 1031
+
+
+def added():
+    """The modules that the program has loaded."""
+    known = bare | loaded.keys()
+    return {name: each for name, each in sys.modules.items() if name not in known and type(each) is types.ModuleType}
+
+
+def ends_simply():
+    """Other libraries, and what is to be called at the end, need the whole end of the interpreter."""
+    is_python = all(type(vars(each).get("__loader__")) is not ExtensionFileLoader for each in added().values())
+    is_usual = sys.stdout is sys.__stdout__ and sys.stderr is sys.__stderr__ and "__main__" in sys.modules
+    return is_python and is_usual and atexit._ncallbacks() == 0
+
+
+def end_program(status):
+    """The end of an interpreter, which does not take apart what was there before the program: that would take longest."""
+    threading._shutdown()
+    flush()
+    sys.excepthook, sys.displayhook = sys.__excepthook__, sys.__displayhook__
+    alive = [weakref.ref(each) for each in [sys.modules["__main__"], *added().values()]]
+    sys.modules.clear()
+    sys.meta_path = sys.path = None
+    gc.collect()
+    for module in [each() for each in reversed(alive)]:
+        if module is not None:
+            vars(module).update(dict.fromkeys(vars(module).keys() - {"__builtins__"}))
+    flush()
+    os._exit(status)
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+
+
+def leave_loaded():
+    """The end of the interpreter needs one of them: it waits for threads."""
+    for name in loaded.keys() - {"threading"}:
+        if sys.modules.get(name) is loaded[name]:
+            del sys.modules[name]
+
+
 wake, woken = os.pipe()
 for end in (wake, woken):
     os.set_blocking(end, False)
@@ -80,7 +124,7 @@ try:
         os.dup2(descriptor, target)
         os.close(descriptor)
     with open(place, encoding="utf-8", errors="surrogateescape", newline="") as file:
-        uid, home, folder, program, given, count, *rest = file.read().split("\0")
+        uid, folder, program, given, count, *rest = file.read().split("\0")
     os.unlink(place)
     os.setsid()
     with open("/proc/self/oom_score_adj", "w") as file:
@@ -104,7 +148,6 @@ try:
     os.environ.clear()
     os.environ.update(each.split("=", 1) for each in rest[int(count):])
     time.tzset()
-    os.mkdir(home)
     os.chdir(folder)
     sys.argv[:] = [program, *rest[: int(count)]]
     if hasattr(sys, "orig_argv"):
@@ -128,8 +171,16 @@ try:
 except BaseException as error:
     os.write(2, ("%s\n" % error).encode())
     os._exit(126)
+status = None
 try:
     exec(compile(source, program, "exec", 0, True), main.__dict__)
+    status = 0
+except SystemExit as error:
+    status = 0 if error.code is None else error.code
+    if type(status) is not int or abs(status) >= 2**31:
+        status = None
+        raise
+    status &= 255
 except BaseException:
     hook = sys.excepthook
 
@@ -141,7 +192,13 @@ except BaseException:
     raise
 finally:
     del main
-    # The end of the interpreter needs this one: it waits for threads.
-    for name in loaded.keys() - {"threading"}:
-        if sys.modules.get(name) is loaded[name]:
-            del sys.modules[name]
+    if status is None:
+        leave_loaded()
+if ends_simply():
+    try:
+        end_program(status)
+    except Exception:
+        # The interpreter says it in its own words.
+        pass
+leave_loaded()
+raise SystemExit(status)

@@ -70,7 +70,7 @@ begin
   $stderr.reopen(outputs[1])
   $stderr.sync = true
   outputs.each(&:close)
-  uid, home, folder, program, given, count, *rest = File.binread(place).split("\0", -1)
+  uid, folder, program, given, count, *rest = File.binread(place).split("\0", -1)
   File.unlink(place)
   Process.setsid
   File.write('/proc/self/oom_score_adj', '1000')
@@ -91,7 +91,6 @@ begin
   exit!(1) if Process.ppid != server
   File.umask(0o077)
   ENV.replace(rest.drop(count.to_i).to_h { |each| each.split('=', 2) })
-  Dir.mkdir(home)
   Dir.chdir(folder)
   ARGV.replace(rest.take(count.to_i).map { |each| each.force_encoding(Encoding.default_external) })
   # Ruby reads options from such a line.

@@ -50,7 +50,7 @@ export interface StartWish {
   readonly cwd: string;
   readonly home: string;
   readonly uid: number;
-  /** Its files are for its user alone, and `home` is made for it. */
+  /** Its files are for its user alone. */
   readonly isPrivate: boolean;
   /** The limit of the memory that each of its processes has for itself; null: that of the container. */
   readonly dataBytes: number | null;
@@ -112,6 +112,8 @@ export type FileCall =
       readonly mode: number;
       /** Rights of the folders that are made for it. */
       readonly folderMode?: number;
+      /** A folder for the user alone, which is made before. */
+      readonly home?: string;
     }
   | {
       readonly op: 'read';

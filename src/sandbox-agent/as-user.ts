@@ -3,19 +3,36 @@ import { kill, sleep } from '../lib/index.ts';
 import { readSystemFile } from '../supervise/index.ts';
 
 const ROOT = 0;
+/** No user is in it, and no file is of it. */
+const NO_GROUP = 60_002;
 /** A killed process may hang in the kernel. */
 const GONE_MS = 5000;
 
-/** Does the work with the rights of this user alone, and without any of root's. */
+/** Does the work with the rights of this user alone, and without any of root's. What it makes is of the agent's group. */
 export function asUser<Result>(uid: number, work: () => Result): Result {
-  process.setegid?.(uid);
+  if (uid === ROOT) return work();
   process.seteuid?.(uid);
   try {
     return work();
   } finally {
     process.seteuid?.(ROOT);
-    process.setegid?.(ROOT);
   }
+}
+
+/** The same for work that makes files: they are of the user's group, too. */
+export function asOwner<Result>(uid: number, work: () => Result): Result {
+  process.setegid?.(uid);
+  try {
+    return asUser(uid, work);
+  } finally {
+    process.setegid?.(NO_GROUP);
+  }
+}
+
+/** Gives up what the groups of root may do. */
+export function leaveGroups(): void {
+  process.setgroups?.([]);
+  process.setgid?.(NO_GROUP);
 }
 
 /**

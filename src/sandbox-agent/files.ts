@@ -3,6 +3,7 @@ import {
   constants,
   fchmodSync,
   fstatSync,
+  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -11,7 +12,7 @@ import {
 } from 'node:fs';
 import { randomId, reasonOf, systemCode } from '../lib/index.ts';
 import type { FileAnswer, FileCall, MatchedFile } from '../protocol/index.ts';
-import { asUser } from './as-user.ts';
+import { asOwner } from './as-user.ts';
 import { hashFile } from './hash-file.ts';
 import { createListing } from './list-files.ts';
 import { createMeasuring } from './measure-folders.ts';
@@ -20,6 +21,7 @@ import { failure, inFolder, nameOf, openParent, openRoot, READING } from './open
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 /** Rights of a folder that an upload makes, as far as the umask leaves them. */
 const USUAL_FOLDER = 0o777;
+const HOME = 0o700;
 /** Between two answers to a search for changed files. */
 const MATCHED_BYTES = 4 * 1024 ** 2;
 
@@ -51,7 +53,7 @@ export function createFiles(): (call: FileCall) => FileAnswer {
   };
   return (call) => {
     try {
-      return asUser(call.uid, () => work(call));
+      return asOwner(call.uid, () => work(call));
     } catch (error) {
       return { error: inWords(error) };
     }
@@ -101,6 +103,7 @@ function makeRoot({ root }: FileCall & { op: 'make-root' }): FileAnswer {
 }
 
 function begin(call: FileCall & { op: 'write' }): OpenFile {
+  if (call.home !== undefined) mkdirSync(call.home, HOME);
   const folder = openParent(call, call.folderMode ?? USUAL_FOLDER);
   try {
     const draft = inFolder(folder, `.upload-${randomId()}`);

@@ -173,5 +173,5 @@ const fits = ({ kind }: ForkServerWish, { fork }: StartWish, draft: string): boo
 function requestOf({ uid, home, cwd, stdin, fork, env }: StartWish): string {
   const { file, args } = fork ?? { file: '', args: [] };
   const all = Object.entries({ ...env, HOME: home, PWD: cwd, OLDPWD: '/' }).map(([name, value]) => `${name}=${value}`);
-  return [uid, home, cwd, file, stdin ?? '-', args.length, ...args, ...all].join('\0');
+  return [uid, cwd, file, stdin ?? '-', args.length, ...args, ...all].join('\0');
 }

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { systemCode } from '../lib/index.ts';
@@ -80,7 +79,6 @@ function start(wish: StartWish, pipes: OutputPipes): ChildProcess | Error {
     stdio: [stdin === null ? 'ignore' : 'pipe', ...pipes.ends, 'pipe'],
   };
   try {
-    if (isPrivate) asUser(uid, () => mkdirSync(home, { mode: 0o700 }));
     const child = spawn('/bin/sh', ['-c', LAUNCH, cwd, ...limits, ...argv], options);
     giveWay(child.pid, uid);
     return child;

@@ -12,6 +12,7 @@ import {
 } from '../protocol/index.ts';
 import type { DoorWish, FileCall, ForkServerWish, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
 import { isAloneAsRoot } from '../supervise/index.ts';
+import { leaveGroups } from './as-user.ts';
 import { startExecution } from './execution.ts';
 import type { Execution } from './execution.ts';
 import { createFiles } from './files.ts';
@@ -38,7 +39,7 @@ const send = (frame: Buffer): void => void process.stdout.write(frame);
 async function main(): Promise<void> {
   // Elsewhere it would kill every process of the machine.
   if (!isAloneAsRoot(process.env[SANDBOX_MARK] !== undefined)) throw new Error('this program runs only in a sandbox');
-  process.setgroups?.([]);
+  leaveGroups();
   // Without a host there is no work. The container ends with this process, and all that runs in it.
   for (const event of ['end', 'error']) process.stdin.once(event, () => process.exit(0));
   if (process.env[SANDBOX_MARK] === SHARED_MARK)

@@ -56,7 +56,7 @@ export async function startForkServer(sandbox: Sandbox, language: Language): Pro
   const env = { ...sandbox.env, HOME: '/nonexistent' };
   if (!(await sandbox.prepare({ ...server, env, file: place.file }))) return;
   const { code, print } = PROBES[server.kind];
-  await writeProgram(sandbox, place.uid, place.file, Buffer.from(code).toString('base64'));
+  await writeProgram(sandbox, place, [{ path: place.file, content: Buffer.from(code).toString('base64') }]);
   const output = captureOutput(1000);
   const fork = { program: server.program, file: place.file, args: [] };
   const asked = { language, place, fork, args: [], stdin: null, memoryBytes: null, timeoutMs: PROBE_MS };

@@ -53,13 +53,26 @@ export function newFolder(program: string): Place {
 /** No name that is there earlier tells it: another program could take it. */
 const newHome = (): string => `${SANDBOX.tmp}/home_${randomUUID()}`;
 
-/** Base64. Throws PATH_REFUSED and PROGRAM_REFUSED. */
-export async function writeProgram(sandbox: Sandbox, uid: number, file: string, content: string): Promise<void> {
-  const place = { uid, upload: uid, root: SANDBOX.tmp, path: file, mode: 0o600, folderMode: 0o700 };
-  const answer = await sandbox.files({ op: 'write', ...place, content, more: false, last: true });
+/** A file of a program, at its place in the sandbox. */
+interface ProgramFile {
+  readonly path: string;
+  /** Base64. */
+  readonly content: string;
+}
+
+/** Makes the home of the user, and the files. Throws PATH_REFUSED and PROGRAM_REFUSED. */
+export async function writeProgram(sandbox: Sandbox, place: Place, files: readonly ProgramFile[]): Promise<void> {
+  // The agent does one after the other.
+  await Promise.all(files.map((file, index) => writeFile(sandbox, place, file, index === 0)));
+}
+
+async function writeFile(sandbox: Sandbox, { uid, home }: Place, file: ProgramFile, isFirst: boolean): Promise<void> {
+  const place = { uid, upload: uid, root: SANDBOX.tmp, mode: 0o600, folderMode: 0o700 };
+  const homes = isFirst ? { home } : {};
+  const answer = await sandbox.files({ op: 'write', ...place, ...file, ...homes, more: false, last: true });
   if (!('error' in answer)) return;
   const { code, message: reason } = answer.error;
-  if (NO_PATH.has(code)) throw sandboxErrors.PATH_REFUSED({ path: path.posix.basename(file), reason });
+  if (NO_PATH.has(code)) throw sandboxErrors.PATH_REFUSED({ path: path.posix.basename(file.path), reason });
   throw sandboxErrors.PROGRAM_REFUSED({ reason });
 }
 

@@ -159,10 +159,10 @@ async function execute(parts: Parts, runner: Runner, wish: RunWish, tries = 1): 
   gone.addEventListener('abort', kill, { once: true });
   try {
     // The agent does one after the other, so that nothing has to wait here.
-    const written = files.map(({ path: file, content }) => writeProgram(sandbox, place.uid, file, content));
+    const written = writeProgram(sandbox, place, files);
     const timeoutMs = job.timeoutMs ?? settings.timeoutMs;
     running = sandbox.run(programOf(sandbox, { ...job, language, place, fork, timeoutMs }), output.sink);
-    const [end] = await Promise.all([running.end, ...written]);
+    const [end] = await Promise.all([running.end, written]);
     if (end.problem !== null) throw sandboxErrors.PROGRAM_REFUSED({ reason: end.problem });
     const [stdout, stderr, both] = [output.text('stdout'), output.text('stderr'), output.text('both')];
     return { ...end, stdout, stderr, output: both, ...placeOf(sandbox, runner), file: place.file };

@@ -171,7 +171,8 @@ function containerWish({ owner, runtime }: SandboxHome, wish: SandboxWish, upkee
     // The engine may still be removing the container before it.
     names: [name, `${name}-${session.slice(0, 8)}`],
     image,
-    command: [`${SANDBOX.runtime}/node`, `${SANDBOX.runtime}/sandbox-agent.mjs`],
+    // To become another user, a process asks each of its threads: the fewer the better.
+    command: [`${SANDBOX.runtime}/node`, '--v8-pool-size=0', `${SANDBOX.runtime}/sandbox-agent.mjs`],
     env: { [SANDBOX_MARK]: wish.isShared === true ? SHARED_MARK : '1' },
     ...own,
     switchesUsers: true,

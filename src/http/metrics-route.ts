@@ -27,6 +27,7 @@ export function metricsRoute(sessions: Sessions, runners: Runners, metrics: Metr
 async function samples(sessions: Sessions, runners: Runners): Promise<readonly Sample[]> {
   const open = sessions.list();
   const [states, load] = [await runners.states(), runners.load()];
+  const spares = Object.values(sessions.spares()).reduce((sum, count) => sum + count, 0);
   const running = Object.values(states).filter((state) => state === 'running').length;
   const byLanguage = (value: (of: { running: number; waiting: number }) => number): Sample['values'] =>
     Object.entries(load).map(([language, of]) => [{ language }, value(of)]);
@@ -35,8 +36,9 @@ async function samples(sessions: Sessions, runners: Runners): Promise<readonly S
     gauge('mahabharatha_sessions_busy', 'Of them, those that run a command.', [
       [{}, open.filter(({ busy }) => busy).length],
     ]),
-    gauge('mahabharatha_containers', 'Containers of the server.', [
+    gauge('mahabharatha_containers', 'Containers of sessions, spare ones for sessions, and those of languages.', [
       [{ kind: 'session' }, open.length],
+      [{ kind: 'spare' }, spares],
       [{ kind: 'language' }, running],
     ]),
     gauge(

@@ -7,7 +7,14 @@ const bytes = z.number().int().min(-1).optional();
 /** Of a file or folder: Linux has no longer ones. */
 const isName = (part: string): boolean => part !== '.' && part !== '..' && Buffer.byteLength(part) <= 200;
 
-const file = z.object({
+/** Node would leave out what it does not understand. */
+const CONTENT = { hex: /^([0-9a-fA-F]{2})*$/, base64: /^([A-Za-z0-9+/_-]{4})*([A-Za-z0-9+/_-]{2,3}={0,2})?$/ };
+
+function isContent({ content, encoding = 'utf8' }: { content: string; encoding?: string | undefined }): boolean {
+  return (encoding !== 'hex' && encoding !== 'base64') || CONTENT[encoding].test(content.replaceAll(/\s/g, ''));
+}
+
+const plainFile = z.object({
   name: z
     .string()
     .regex(/^[^\0/]+(\/[^\0/]+)*$/)
@@ -16,12 +23,25 @@ const file = z.object({
   content: z.string(),
   encoding: z.enum(['utf8', 'base64', 'hex']).optional(),
 });
+const file = plainFile.refine(isContent, { path: ['content'], error: 'is not in the encoding that is named' });
+
+/** What a file without a name is called. */
+export const nameOf = ({ name }: { readonly name?: string | undefined }, at: number): string =>
+  name ?? `file${at}.code`;
+
+const haveOwnNames = (files: readonly z.infer<typeof file>[]): boolean =>
+  new Set(files.map(nameOf)).size === files.length;
 
 /** Named as by Piston, version 2 of its interface. */
 export const pistonRequest = z.object({
   language: z.string().max(64),
   version: z.string().max(64).describe('Or a selector: "3.x", "*".'),
-  files: z.array(file).min(1).max(100).describe('The first is the program.'),
+  files: z
+    .array(file)
+    .min(1)
+    .max(100)
+    .refine(haveOwnNames, 'two of them have the same name')
+    .describe('The first is the program.'),
   stdin: z.string().optional(),
   args: z.array(noNull).max(1000).optional(),
   compile_timeout: milliseconds,

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Job, Ran, Runners } from '../sandbox/index.ts';
 import { httpErrors } from './errors.ts';
 import { goneSignal } from './gone.ts';
-import { pistonAnswer, pistonRequest, pistonRuntimes } from './piston-bodies.ts';
+import { nameOf, pistonAnswer, pistonRequest, pistonRuntimes } from './piston-bodies.ts';
 import { route } from './route.ts';
 import type { Route } from './route.ts';
 
@@ -78,9 +78,9 @@ function jobOf({ files, stdin, args = [], ...asked }: Request, limits: Limits): 
       throw httpErrors.PISTON_REFUSED({ reason: `${name} cannot exceed the configured limit of ${limit}` });
     return value < 0 ? null : value;
   };
-  const named = files.map(({ name, content, encoding = 'utf8' }, at) => ({
-    name: name ?? `file${at}.code`,
-    content: Buffer.from(content, encoding).toString('base64'),
+  const named = files.map((file, at) => ({
+    name: nameOf(file, at),
+    content: Buffer.from(file.content, file.encoding ?? 'utf8').toString('base64'),
   }));
   return {
     files: named,

@@ -57,7 +57,7 @@ export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'hasNetwork
   preparing: number;
   isToBeKilled: boolean;
   /** Its way out, and the variables that lead programs to it; null for none. */
-  readonly network: { readonly wayOut: WayOut; readonly env: Readonly<Record<string, string>> } | null;
+  network: { readonly wayOut: WayOut; readonly env: Readonly<Record<string, string>> } | null;
   /** Null for none. */
   cache: SessionCache | null;
   /** When its size is to be looked at again, on the clock of `performance`. */

@@ -98,6 +98,7 @@ async function create(parts: SessionParts, { project, runtime, network, cacheOf 
     open.set(session.id, session);
     if (cacheOf !== null) session.cache = await caches.take({ user: cacheOf, project, runtime });
     await sandboxOf(session);
+    if (!open.has(session.id)) throw sandboxErrors.SESSION_ENDED({ session: session.id });
     tellNew(session);
   } catch (error) {
     await forget(parts, session);
@@ -115,11 +116,13 @@ async function networkOf({ network, settings }: SessionParts, wish: NetworkWish)
   return { wayOut: { client, reach }, env };
 }
 
-/** Its container is gone. */
+/** Its container is gone. What it gives up, another session may have at once: a second call does nothing. */
 async function forget({ open, network }: SessionParts, session: Session): Promise<void> {
   open.delete(session.id);
-  if (session.network !== null) network.leave(session.network.wayOut.client);
-  await session.cache?.release();
+  const { network: way, cache } = session;
+  Object.assign(session, { network: null, cache: null });
+  if (way !== null) network.leave(way.wayOut.client);
+  await cache?.release();
 }
 
 async function kill(session: Session): Promise<boolean> {

@@ -91,7 +91,7 @@ describe.skipIf(whyNoLanguages !== '')(`the interface of Piston${whyNoLanguages}
       { name: 'helper.py', content: 'x = "ü"' },
       { name: 'json.py', content: 'mine = True' },
       { name: 'data/more.py', content: 'y = 5' },
-      { name: 'raw', content: '/wAB', encoding: 'base64' },
+      { name: 'raw', content: '/w\nAB\n', encoding: 'base64' },
       { name: 'hex', content: 'ff00', encoding: 'hex' },
     ];
     const seen = `ü True 5 b'\\xff\\x00\\x01' ['__pycache__', 'data', 'helper.py', 'hex', 'json.py', 'main.py', 'raw'] 700 False\n`;
@@ -201,6 +201,25 @@ describe.skipIf(whyNoLanguages !== '')(`the interface of Piston${whyNoLanguages}
       },
       /cannot be used/,
     ],
+    [
+      'two files of one name',
+      {
+        language: 'python',
+        files: [{ name: 'file1.code', content: '1' }, { content: '2' }],
+      },
+      /files: two of them have the same name/,
+    ],
+    ...[
+      ['hex', 'abc'],
+      ['hex', 'zz'],
+      ['base64', 'a'],
+      ['base64', 'ab*='],
+      ['base64', 'ab==cd=='],
+    ].map(([encoding, content]): [string, object, RegExp] => [
+      `${encoding} that is none: ${content}`,
+      { language: 'python', files: [{ content, encoding }] },
+      /files\.0\.content: is not in the encoding that is named/,
+    ]),
     ['a path from the root', { language: 'python', files: [{ name: '/tmp/x', content: '' }] }, /files\.0\.name/],
     [
       'a name that looks like a command',

@@ -37,6 +37,9 @@ describe.skipIf(docker.why !== '')(`spare containers of sessions${whySkipped}`, 
     await full();
     const before = containers('session-spare', '{{.ID}}');
     expect(before).toHaveLength(3);
+    const figures = await (await fetch(`${served.address}/metrics`)).text();
+    for (const counted of ['"session"} 0', '"spare"} 3', '"language"} 2'])
+      expect(figures).toContain(`mahabharatha_containers{kind=${counted}\n`);
     const [one, two] = [await open('one'), await open('two')];
     const [first] = containers(one.replace('_', '-'), '{{.ID}}');
     expect(before).toContain(first);

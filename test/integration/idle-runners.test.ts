@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createContainers } from '../../src/containers/index.ts';
 import { randomId } from '../../src/lib/index.ts';
-import { createRunners, runtimeVolume } from '../../src/sandbox/index.ts';
+import { createRunners, createSessions, runtimeVolume, sessionCaches } from '../../src/sandbox/index.ts';
+import { sessionNetwork } from '../../src/sandbox/network.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const LIMITS = { cpus: 0.5, memoryBytes: 256 * 1024 ** 2, diskBytes: 64 * 1024 ** 2, processes: 64 };
@@ -10,6 +12,11 @@ const shell = { image: docker.image, extension: '.sh', command: ['bash', '{filep
 const startSweeper = (): { close(): void } => ({ close: () => undefined });
 
 const wish = (program: string) => ({ program, gone: new AbortController().signal });
+
+const PROXY = { image: docker.image, uid: 1, gid: 1 };
+const begin = async (): Promise<void> => undefined;
+const onWarning = (): void => undefined;
+const SHELL = { image: docker.image, setup: null, setupFiles: [], defaultCommand: 'true', needs: null };
 
 describe.skipIf(docker.why !== '')(`the container of a language that nobody asks for${whySkipped}`, () => {
   const { engine } = docker;
@@ -45,5 +52,46 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
     expect(next.containerId).not.toBe(first.containerId);
     await hasty.closeAll();
     expect(await found()).toEqual([]);
+  });
+
+  it('of a session that ends while it is made goes, and the session gives up what it has once', async () => {
+    const home = await newHome();
+    const image = await buildSandboxImage();
+    const real = sessionCaches({ engine, folder: tempFolder(), labels, image, uid: 70_000 });
+    let released = 0;
+    const caches: typeof real = {
+      ...real,
+      take: async (key) => {
+        const cache = await real.take(key);
+        return { ...cache, release: () => ((released += 1), cache.release()) };
+      },
+    };
+    const settings = {
+      runtimes: { shell: SHELL },
+      limits: LIMITS,
+      uid: 70_000,
+      most: 9,
+      ttlMs: -1,
+      warm: 0,
+      cacheBytes: 1e9,
+    };
+    const network = sessionNetwork({
+      allow: [],
+      env: {},
+      folder: tempFolder(),
+      leaseMs: 0,
+      proxy: PROXY,
+      begin,
+      onWarning,
+    });
+    const sessions = createSessions({ home, network, caches }, settings);
+    const opening = sessions.create({ project: 'p', runtime: 'shell', network: null, cacheOf: 'anna' });
+    const refused = expect(opening).rejects.toMatchObject({ code: 'SESSION_ENDED' });
+    await waitUntil('it has its cache', () => sessions.list().some(({ hasCache }) => hasCache));
+    await sessions.expire();
+    await refused;
+    expect([released, await found(), sessions.list()]).toEqual([1, [], []]);
+    await sessions.closeAll();
+    for (const { name } of await engine.listVolumes(labels)) await engine.removeVolume(name);
   });
 });

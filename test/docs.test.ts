@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { LACKS } from '../src/engines/index.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Documents that name many files: their paths must not be out of date. */
@@ -50,6 +51,11 @@ it('every test that the promises of the server name is there', () => {
 /** The numbered files of one part of the walk. */
 const rowsOf = (part: string): [number: number, file: string][] =>
   [...part.matchAll(/^\| (\d+) \| `([^`]+)` \|/gm)].map(([, number, file = '']) => [Number(number), file]);
+
+it('docs/engines.md explains all that an engine may lack', () => {
+  const explained = [...read('docs/engines.md').matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, lack]) => lack);
+  expect(explained).toEqual(Object.keys(LACKS));
+});
 
 describe('the walk of one task', () => {
   const parts = read('docs/walk.md').split(/^## /m).slice(1);

@@ -8,6 +8,12 @@ const folder = z
 /** The user's own settings, in the home folder: what no repository may decide. */
 export const settingsSchema = z.strictObject({
   $schema: z.string().optional(),
+  engine: z
+    .enum(['apple', 'docker'])
+    .optional()
+    .describe(
+      'The container engine: Apple\'s "container", or Docker. Without it: the one of DOCKER_HOST; on a Mac with Apple silicon Apple\'s, where it is installed and running; Docker.',
+    ),
   mounts: z
     .strictObject({
       allow: z

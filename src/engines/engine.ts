@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Lack } from './lacks.ts';
 
 /**
  * A container runtime in our own words, without any vendor's types. The types have no field for what is dangerous: no
@@ -36,7 +37,7 @@ export interface Engine {
    */
   attach(id: string): Promise<Attachment>;
   startContainer(id: string): Promise<void>;
-  /** Also of a running one. Throws CONTAINER_NAME_TAKEN, and ENGINE_FAILED when there is no such container. */
+  /** Also of a running one. Throws CONTAINER_NAME_TAKEN, and ENGINE_FAILED when there is no such container, or it lacks "renames". */
   renameContainer(id: string, name: string): Promise<void>;
   /** Undefined when there is no such container. */
   inspectContainer(id: string): Promise<ContainerInfo | undefined>;
@@ -71,6 +72,10 @@ export interface EngineInfo {
   readonly mapsUsers: boolean;
   /** Whether it accepts our list of system calls: Podman wants it in a file, and some kernels have no seccomp. */
   readonly takesSeccomp: boolean;
+  /** Each container is a virtual machine: what reaches its kernel does not reach that of this machine. */
+  readonly ownKernels: boolean;
+  /** What it is without. Wishes for it are not obeyed. */
+  readonly lacks: readonly Lack[];
   readonly runtimes: readonly string[];
   /** The runtime of containers that name none. */
   readonly defaultRuntime: string;

@@ -1,5 +1,8 @@
 export { findEngine, searchEngine } from './detect.ts';
 export { createDockerEngine } from './docker/docker-engine.ts';
+export { createAppleEngine } from './apple/apple-engine.ts';
+export { LACKS } from './lacks.ts';
+export type { Lack } from './lacks.ts';
 export type {
   Attachment,
   ContainerExit,

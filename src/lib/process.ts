@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess, StdioOptions } from 'node:child_process';
+import type { ChildProcess, ChildProcessWithoutNullStreams, StdioOptions } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { startTimer, within } from './clock.ts';
 import { reasonOf } from './app-error.ts';
 import type { AppError } from './app-error.ts';
 import { exhausted, libErrors } from './errors.ts';
 import { isPassing } from './transient.ts';
+
+/** A process with all three streams. */
+export type TalkingProcess = ChildProcessWithoutNullStreams;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -128,6 +131,16 @@ export function startDaemon(file: string, args: readonly string[], options: Daem
   child.on('error', () => undefined);
   child.stdin?.on('error', () => undefined);
   return child;
+}
+
+/** A process with which one talks for as long as it lives, in a group of its own. Its end is `endOf`; nothing is read before. */
+export function startTalk(file: string, args: readonly string[], options: Common): TalkingProcess {
+  const child = spawnGroup(file, args, options, ['pipe', 'pipe', 'pipe']);
+  child.on('error', () => undefined);
+  child.stdin?.on('error', () => undefined);
+  if (child.stdin === null || child.stdout === null || child.stderr === null)
+    throw notStarted(file, new Error('it has no pipes'));
+  return child as TalkingProcess;
 }
 
 /** Resolves when a child has ended; rejects only when it could not be started. */

@@ -1,5 +1,4 @@
-import { access, constants } from 'node:fs/promises';
-import path from 'node:path';
+import { findProgram } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import { agentTasks } from '../tasks/index.ts';
@@ -42,19 +41,6 @@ export async function agentProblem(
       reason: 'Claude Code does not work unattended as root',
       remedy: 'Run as another user; or set IS_SANDBOX=1 on a machine that has nothing of value to you.',
     };
-  }
-  return undefined;
-}
-
-export async function findProgram(program: string, env: Environment): Promise<string | undefined> {
-  const folders = program.includes('/') ? [''] : (env['PATH'] ?? '').split(path.delimiter);
-  for (const folder of folders) {
-    const file = path.join(folder, program);
-    const usable = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (usable) return file;
   }
   return undefined;
 }

@@ -1,12 +1,11 @@
 import { engineErrors } from '../engines/errors.ts';
 import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { RunImage } from '../images/index.ts';
-import { libErrors } from '../lib/index.ts';
+import { findProgram, libErrors } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { agentTasks } from '../tasks/index.ts';
 import { makeImages } from './build-images.ts';
-import { findProgram } from './check-agent.ts';
 import { askRules } from './container-network.ts';
 import { decideImage, decideResumed, decideWithoutEngine, engineProblem } from './decide-mode.ts';
 import type { ImageDecision, Mode, ModeLine, ModeReason } from './decide-mode.ts';

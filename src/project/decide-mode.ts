@@ -96,10 +96,11 @@ export function decideResumed(
 export function engineProblem({
   mapsUsers,
   takesSeccomp,
-}: Pick<EngineInfo, 'mapsUsers' | 'takesSeccomp'>): string | undefined {
+  ownKernels,
+}: Pick<EngineInfo, 'mapsUsers' | 'takesSeccomp' | 'ownKernels'>): string | undefined {
   if (mapsUsers)
     return 'maps users (it is rootless, or uses userns-remap): what workers write would belong to users that you are not';
-  if (!takesSeccomp)
+  if (!takesSeccomp && !ownKernels)
     return 'takes no list of system calls with a container (Podman wants a file for it; docker info shows no seccomp where the kernel has none): workers could make calls that reach the whole machine';
   return undefined;
 }

@@ -1,6 +1,6 @@
 export { makeImages } from './build-images.ts';
 export type { BuildListener } from './build-images.ts';
-export { agentProblem, findProgram, nameOf } from './check-agent.ts';
+export { agentProblem, nameOf } from './check-agent.ts';
 export { enginePrograms } from './choose-mode.ts';
 export { checkCleaning, planCleaning, removeRun } from './clean-run.ts';
 export type { CleaningPlan } from './clean-run.ts';

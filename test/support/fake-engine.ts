@@ -56,6 +56,8 @@ const INFO: EngineInfo = {
   memoryBytes: 8e9,
   mapsUsers: false,
   takesSeccomp: true,
+  ownKernels: false,
+  lacks: [],
   runtimes: ['runc'],
   defaultRuntime: 'runc',
   limits: { memory: true, cpus: true, pids: true },

@@ -57,6 +57,12 @@ it('a missing runtime is bad where a run would be refused; all problems are repo
   });
 });
 
+it('an engine with a kernel for each container needs no list of system calls', () => {
+  const able = { version: '1', endpoint: 'x', mapsUsers: false, takesSeccomp: false, ownKernels: true };
+  const info = able as Parameters<typeof engineFinding>[1];
+  expect(engineFinding('apple', info, 'bad')).toMatchObject({ state: 'ok', found: 'apple 1 at x' });
+});
+
 it.each([
   [{ mapsUsers: true, takesSeccomp: true }, 'Docker 1 at x: it maps users (it is rootless'],
   [{ mapsUsers: false, takesSeccomp: false }, 'Docker 1 at x: it takes no list of system calls with a container'],

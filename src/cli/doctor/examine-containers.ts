@@ -29,7 +29,9 @@ export async function examineContainers(
   project: Project | undefined,
 ): Promise<ContainerFindings> {
   const { searchEngine } = await import('../../engines/index.ts');
-  const { engine, lines, silent } = await searchEngine(context.env);
+  const search = await attempt('engine', () => searchEngine(context.env));
+  if ('problem' in search) return { findings: [search.problem], inside: true, endpoint: null };
+  const { engine, lines, silent } = search.value;
   const meant = project && workers ? await reasonsForContainers(project, workers, context) : [];
   const signs = [...meant, ...silent, ...(await enginePrograms(context.env))];
   const inside = isInside(workers?.mode, engine !== undefined || signs.length > 0);
@@ -43,6 +45,7 @@ export async function examineContainers(
   const info = reached.value;
   const findings = [
     engineFinding(engine.name, info, missing),
+    ...(await lacksFindings(info)),
     await checked('image', () => checkImage(engine, context, missing), missing),
   ];
   const objects = await attempt('objects', async () => project && checkObjects(project.repository, context.env));
@@ -72,6 +75,14 @@ export function engineFinding(name: string, info: EngineInfo, missing: Missing):
   };
 }
 
+/** What the engine is without is said: a wish for it is not obeyed. */
+async function lacksFindings({ lacks }: Pick<EngineInfo, 'lacks'>): Promise<Finding[]> {
+  if (lacks.length === 0) return [];
+  const { LACKS } = await import('../../engines/index.ts');
+  const found = lacks.map((lack) => `it ${LACKS[lack]}`).join('\n');
+  return [{ what: 'engine lacks', state: 'note', found, remedy: 'docs/engines.md says what that means.' }];
+}
+
 async function checkImage(engine: Engine, context: CliContext, missing: Missing): Promise<Finding> {
   const { findRunImage, PRUNE_COMMAND } = await import('../../images/index.ts');
   const { kind, state } = await findRunImage(engine, await imageRequest(context));
@@ -94,6 +105,8 @@ async function checkImage(engine: Engine, context: CliContext, missing: Missing)
   }
 }
 
+const DOCKER_INFO = 'See what is missing with: docker info (of an engine that is not Docker, see above).';
+
 /** Pure. Whether the engine can give workers the configured resources, and limit them. */
 export function limitsFinding(
   { count, container }: Pick<Config['workers'], 'count' | 'container'>,
@@ -106,9 +119,7 @@ export function limitsFinding(
     runtime !== undefined && !runtimes.includes(runtime)
       ? [`there is no runtime "${runtime}", but ${runtimes.join(', ')}`, 'Mend workers.container.runtime.', missing]
       : undefined,
-    unlimited.length > 0
-      ? [`the engine cannot limit ${unlimited.join(', ')} of containers`, 'See what is missing with: docker info']
-      : undefined,
+    unlimited.length > 0 ? [`the engine cannot limit ${unlimited.join(', ')} of containers`, DOCKER_INFO] : undefined,
     count * memory > memoryBytes
       ? [
           `${count} workers may use ${inBytes(memory)} of memory each, the engine has ${inBytes(memoryBytes)}`,

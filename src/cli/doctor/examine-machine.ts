@@ -1,7 +1,16 @@
 import type { Config } from '../../config/index.ts';
 import { chooseWay, findAgentCredentials } from '../../credentials/index.ts';
 import type { AgentCredentials } from '../../credentials/index.ts';
-import { counted, isThere, line, printableBlock, printableJson, printableLines, run } from '../../lib/index.ts';
+import {
+  counted,
+  findProgram,
+  isThere,
+  line,
+  printableBlock,
+  printableJson,
+  printableLines,
+  run,
+} from '../../lib/index.ts';
 import type { Environment, Printable } from '../../lib/index.ts';
 import {
   agentProblem,
@@ -10,7 +19,6 @@ import {
   checkedMounts,
   credentialsInWords,
   credentialsLine,
-  findProgram,
   graphPlace,
   loadGraph,
   nameOf,

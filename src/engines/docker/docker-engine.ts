@@ -85,6 +85,8 @@ async function info(connection: Connection): Promise<EngineInfo> {
     takesSeccomp:
       answer.BuildahVersion === undefined &&
       (answer.SecurityOptions ?? []).some((option) => /^name=seccomp\b/.test(option)),
+    ownKernels: false,
+    lacks: [],
     runtimes: Object.keys(answer.Runtimes ?? {}),
     defaultRuntime: answer.DefaultRuntime || 'runc',
     limits: { memory: answer.MemoryLimit, cpus: answer.CpuCfsQuota, pids: answer.PidsLimit },

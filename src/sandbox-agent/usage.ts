@@ -2,7 +2,7 @@ import { readOomKills, readSystemFile } from '../supervise/index.ts';
 import { processesOf } from './as-user.ts';
 
 /** Looks get rarer: short programs are seen, and long ones cost nothing. */
-const FIRST_LOOK_MS = 1;
+const FIRST_LOOK_MS = 2;
 const RAREST_LOOK_MS = 250;
 
 export interface Usage {

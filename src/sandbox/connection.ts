@@ -24,6 +24,8 @@ import { sandboxErrors } from './errors.ts';
 
 /** How much output of one execution is under way at a time: what a slow reader costs. */
 const WINDOW_BYTES = 256 * 1024;
+/** The agent hears of what was taken in such steps, so that short output costs no message. */
+const CREDIT_BYTES = WINDOW_BYTES / 4;
 /** What an agent prints on stderr is a fault of its own: this much of it is kept, for the error. */
 const COMPLAINT_CHARS = 2000;
 /** The number of the first frame, which no execution has. */
@@ -67,7 +69,7 @@ export interface Connection {
 export function connect(attachment: Attachment): Connection {
   const waiters = createWaiters(attachment.close);
   const { stdin } = attachment;
-  const send = (frame: Buffer): void => void (stdin.writable && stdin.write(frame));
+  const send = sender(stdin);
   const ready = waiters.wait<void>(
     HELLO,
     (resolve) =>
@@ -99,11 +101,29 @@ export function connect(attachment: Attachment): Connection {
   };
 }
 
+/** What is sent in one turn goes together: each message wakes the engine and the agent. */
+function sender(stdin: Attachment['stdin']): (frame: Buffer) => void {
+  return (frame) => {
+    if (!stdin.writable) return;
+    if (stdin.writableCorked === 0) {
+      stdin.cork();
+      process.nextTick(() => stdin.uncork());
+    }
+    stdin.write(frame);
+  };
+}
+
 function run(wish: ProgramWish, sink: OutputSink, waiters: Waiters, send: (frame: Buffer) => void): Running {
   const id = waiters.nextId();
   let begun = false;
+  let untold = 0;
   const output = (stream: Stream, bytes: Buffer): void => {
-    const more = (): void => send(encodeCredit(id, bytes.length));
+    const more = (): void => {
+      untold += bytes.length;
+      if (untold < CREDIT_BYTES) return;
+      send(encodeCredit(id, untold));
+      untold = 0;
+    };
     const taken = sink(stream, bytes);
     if (taken === undefined) more();
     else void taken.then(more, more);

@@ -101,6 +101,8 @@ while pid != 0:
     *lines, waiting = (waiting + chunk).split(b"\n")
     for line in lines:
         number, place, *outputs = line.decode().split(" ")
+        if not os.path.exists(place):
+            continue
         outputs = [os.open(output, os.O_WRONLY) for output in outputs]
         try:
             pid = os.fork()
@@ -120,12 +122,13 @@ try:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for descriptor in (CONTROL, wake, woken):
         os.close(descriptor)
+    with open(place, encoding="utf-8", errors="surrogateescape", newline="") as file:
+        uid, folder, program, given, count, *rest = file.read().split("\0")
+    # Fails when the agent has taken the request back: then nothing may be written.
+    os.unlink(place)
     for target, descriptor in enumerate(outputs, 1):
         os.dup2(descriptor, target)
         os.close(descriptor)
-    with open(place, encoding="utf-8", errors="surrogateescape", newline="") as file:
-        uid, folder, program, given, count, *rest = file.read().split("\0")
-    os.unlink(place)
     os.setsid()
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")

@@ -49,6 +49,7 @@ until children.nil?
   line = control.gets
   exit!(0) if line.nil?
   number, place, *outputs = line.chomp.split(' ')
+  next unless File.exist?(place)
   outputs = outputs.map { |output| File.open(output, File::WRONLY) }
   begin
     pid = Process.fork
@@ -66,12 +67,13 @@ end
 begin
   trap('CHLD', 'DEFAULT')
   [control, wake, woken].each(&:close)
+  uid, folder, program, given, count, *rest = File.binread(place).split("\0", -1)
+  # Fails when the agent has taken the request back: then nothing may be written.
+  File.unlink(place)
   $stdout.reopen(outputs[0])
   $stderr.reopen(outputs[1])
   $stderr.sync = true
   outputs.each(&:close)
-  uid, folder, program, given, count, *rest = File.binread(place).split("\0", -1)
-  File.unlink(place)
   Process.setsid
   File.write('/proc/self/oom_score_adj', '1000')
   if given != '-'

@@ -1,17 +1,19 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { createLineSplitter, startTimer } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { ForkServerWish, StartWish } from '../protocol/index.ts';
-import { startInterpreter } from './launch.ts';
+import { launch, startInterpreter } from './launch.ts';
 import type { Interpreter, Program, ProgramEnd } from './launch.ts';
 import type { OutputPipes } from './pipes.ts';
 
 /** For its modules to be loaded, and for one fork. */
 const READY_MS = 30_000;
 const FORK_MS = 5000;
+/** For the programs of a server that was too slow, which others have left. */
+const RETIRED_MS = 20_000;
 /** A server that ends so often before it is ready is not started again. */
 const TRIES = 3;
 /** A file that takes the place of the program's, in the interpreter's command line. */
@@ -39,7 +41,7 @@ export function createForkServer(wish: ForkServerWish, folder: string): ForkServ
   let failures = 0;
   let last = 0;
   const current = (): Life => {
-    if (!life.isOver() || failures >= TRIES) return life;
+    if ((!life.isOver() && !life.isRetired()) || failures >= TRIES) return life;
     failures = life.isReady() ? 0 : failures + 1;
     life = begin();
     return life;
@@ -52,7 +54,7 @@ export function createForkServer(wish: ForkServerWish, folder: string): ForkServ
       last += 1;
       const place = path.posix.join(requests, String(last));
       writeFileSync(place, requestOf(started), { mode: 0o600 });
-      return send(last, place, pipes);
+      return send(last, { place, wish: started, pipes });
     },
   };
 }
@@ -68,6 +70,12 @@ function startLife({ program, kind, env }: ForkServerWish, draft: string) {
   const waiting = new Map<number, Waiting>();
   let isReady = false;
   let isOver = false;
+  let retired: ReturnType<typeof startTimer> | undefined;
+  const onLeft = (): void => void (retired !== undefined && waiting.size === 0 && child.kill('SIGKILL'));
+  const retire = (): void => {
+    retired ??= startTimer(RETIRED_MS, () => child.kill('SIGKILL'));
+    onLeft();
+  };
   const ready = readiness(child, control, (line) => {
     if (line === 'ready') isReady = true;
     else take(waiting, line);
@@ -75,6 +83,7 @@ function startLife({ program, kind, env }: ForkServerWish, draft: string) {
   control.on('error', () => undefined);
   const over = (): void => {
     isOver = true;
+    retired?.cancel();
     for (const each of waiting.values()) each.end(LOST);
   };
   child.once('exit', over);
@@ -83,9 +92,11 @@ function startLife({ program, kind, env }: ForkServerWish, draft: string) {
     ready,
     isReady: () => isReady,
     isOver: () => isOver,
-    send: (id: number, place: string, pipes: OutputPipes): Program => {
-      control.write(`${id} ${place} ${pipes.files.join(' ')}\n`);
-      return programOf(id, { place, pipes, waiting, child });
+    /** It was too slow: what runs in it goes on, and nothing else comes to it. */
+    isRetired: () => retired !== undefined,
+    send: (id: number, sent: Sent): Program => {
+      control.write(`${id} ${sent.place} ${sent.pipes.files.join(' ')}\n`);
+      return programOf(id, sent, { waiting, onLeft, retire });
     },
   };
 }
@@ -113,17 +124,36 @@ function readiness(child: Interpreter, control: Socket, onLine: (line: string) =
 
 interface Sent {
   readonly place: string;
+  readonly wish: StartWish;
   readonly pipes: OutputPipes;
-  readonly waiting: Map<number, Waiting>;
-  readonly child: Interpreter;
 }
 
-function programOf(id: number, { place, pipes, waiting, child }: Sent): Program {
+interface Server {
+  readonly waiting: Map<number, Waiting>;
+  /** One has left those that wait. */
+  readonly onLeft: () => void;
+  readonly retire: () => void;
+}
+
+function programOf(id: number, { place, wish, pipes }: Sent, { waiting, onLeft, retire }: Server): Program {
   const program: { pid: number | undefined; reports: null; ended: Promise<ProgramEnd> } = {
     pid: undefined,
     reports: null,
     ended: new Promise((resolve) => {
-      const limit = startTimer(FORK_MS, () => child.kill('SIGKILL'));
+      const leave = (): void => {
+        waiting.delete(id);
+        onLeft();
+      };
+      const giveUp = (): void => {
+        retire();
+        if (!isTakenBack(place)) return;
+        leave();
+        const plain = launch(wish, pipes);
+        plain.reports?.on('error', () => undefined).resume();
+        program.pid = plain.pid;
+        void plain.ended.then(resolve);
+      };
+      const limit = startTimer(FORK_MS, giveUp);
       const begun = (pid?: number): void => {
         limit.cancel();
         program.pid = pid;
@@ -131,14 +161,24 @@ function programOf(id: number, { place, pipes, waiting, child }: Sent): Program 
       };
       const end = (how: ProgramEnd): void => {
         if (program.pid === undefined) begun();
-        waiting.delete(id);
         rmSync(place, { force: true });
+        leave();
         resolve(how);
       };
       waiting.set(id, { begun, end });
     }),
   };
   return program;
+}
+
+/** A request is run by the process that removes it. */
+function isTakenBack(place: string): boolean {
+  try {
+    unlinkSync(place);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** "pid <id> <pid>", "end <id> <code> <signal> <µs> <bytes>" or "problem <id> <words>". */

@@ -39,7 +39,7 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
   const foreign: string[] = [];
   beforeAll(buildWorkerImage);
   afterEach(async () => {
-    for (const id of foreign.splice(0)) run('rm', '--force', id);
+    for (const id of foreign.splice(0)) run('rm', '--force', '--volumes', id);
     for (const project of projects.splice(0)) {
       expect(project.leftovers()).toEqual([]);
       for (const pid of await findByEnvironment('HOME', project.env['HOME'] ?? '')) killIfThere(pid, 'SIGKILL');
@@ -88,7 +88,7 @@ describe.skipIf(docker.why !== '')(`what is left in the engine, and whose it is$
     await project.graph('login', [task('A')]);
     expect((await project.cli('kurukshetra', '--feature', 'login')).exit).toBe(0);
     expect(stillRun(ids)).toEqual([true, true, true]);
-    run('rm', '--force', foreign.pop() ?? '');
+    run('rm', '--force', '--volumes', foreign.pop() ?? '');
   });
 
   it('takes another name where a foreign container has the usual one', async () => {

@@ -130,6 +130,36 @@ describe.skipIf(whyNoLanguages !== '')(`fork servers${whyNoLanguages}`, () => {
     expect(await run('python', `${code}\nimport ctypes`)).toMatchObject({ stdout: '', exit_code: 0 });
   });
 
+  it.each([
+    ['python', 'import time; time.sleep(8); print("lives")', 'print("once")'],
+    ['ruby', 'sleep 8; puts "lives"', 'puts "once"'],
+  ] as const)(
+    '%s: a fork server that is too slow is replaced, and ends nothing that runs',
+    async (language, long, short) => {
+      const before = (await run(language, PARENT[language])).stdout;
+      const container = String((await run(language, ''))['container_id']);
+      const servers = (command: string): string =>
+        inside(
+          container,
+          `for p in /proc/[0-9]*; do grep -q '^Uid:.60001' $p/status && ${command} \${p#/proc/}; done; true`,
+        );
+      const running = run(language, long);
+      await waitUntil('it runs', () => inside(container, 'ls /tmp').includes('home_'));
+      const old = servers('echo').trim();
+      inside(container, `kill -STOP ${old}`);
+      expect(await run(language, short)).toMatchObject({ stdout: 'once\n', stderr: '', exit_code: 0 });
+      inside(container, `kill -CONT ${old}`);
+      expect(await running).toMatchObject({ stdout: 'lives\n', stderr: '', exit_code: 0, container_id: container });
+      await waitUntil('there is another one', async () => {
+        const { stdout, exit_code: exit } = await run(language, PARENT[language]);
+        expect(exit).toBe(0);
+        return stdout.includes('fork-server') && stdout !== before;
+      });
+      expect(servers('echo').trim()).toMatch(/^\d+$/);
+      expect(servers('echo').trim()).not.toBe(old);
+    },
+  );
+
   it('knows the memory of a program exactly, however short its life was', async () => {
     for (const megabytes of [20, 40, 80]) {
       const code = `x = bytearray(${megabytes} * 1024 ** 2); import os; os._exit(0)`;

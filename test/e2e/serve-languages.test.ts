@@ -171,7 +171,7 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     expect(await run('shell', 'echo canary')).toMatchObject({ stdout: 'canary\n', exit_code: 0 });
   });
 
-  it.each(['kill', 'rm --force'])('makes a container anew that "docker %s" has ended', async (how) => {
+  it.each(['kill', 'rm --force --volumes'])('makes a container anew that "docker %s" has ended', async (how) => {
     execFileSync('docker', [...how.split(' '), ...containers()]);
     const answers = await Promise.all([1, 2, 3].map((number) => run('shell', `echo ${number}`)));
     expect(answers.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n']);

@@ -273,7 +273,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 
-  it.each(['kill', 'rm --force', 'stop --time 0', 'pause'])(
+  it.each(['kill', 'rm --force --volumes', 'stop --time 0', 'pause'])(
     'replaces a container that "docker %s" has ended',
     async (how) => {
       const session = await open();

@@ -53,12 +53,15 @@ describe.skipIf(docker.why !== '')(`spare containers of sessions${whySkipped}`, 
     await served.ask('DELETE', `/v1/sessions/${two}`);
   });
 
-  it.each(['kill', 'pause', 'rm --force'])('are not given out when "docker %s" has ended them', async (how) => {
-    await full();
-    execFileSync('docker', [...how.split(' '), ...containers('session-spare')]);
-    const session = await open();
-    expect(await exec(session, 'echo canary')).toBe('canary\n');
-    await served.ask('DELETE', `/v1/sessions/${session}`);
-    await full();
-  });
+  it.each(['kill', 'pause', 'rm --force --volumes'])(
+    'are not given out when "docker %s" has ended them',
+    async (how) => {
+      await full();
+      execFileSync('docker', [...how.split(' '), ...containers('session-spare')]);
+      const session = await open();
+      expect(await exec(session, 'echo canary')).toBe('canary\n');
+      await served.ask('DELETE', `/v1/sessions/${session}`);
+      await full();
+    },
+  );
 });

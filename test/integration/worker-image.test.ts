@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
       ...worker.mounts.flatMap((mount) => ['--volume', mount]),
       image.id,
     ]);
-    onTestFinished(() => void spawnSync('docker', ['rm', '--force', id]));
+    onTestFinished(() => void spawnSync('docker', ['rm', '--force', '--volumes', id]));
     const health = ['inspect', '--format', '{{.State.Health.Status}}', id];
     await waitUntil('Docker calls the worker healthy', () => docker(health) === 'healthy').catch((error: Error) => {
       throw new Error(

@@ -18,6 +18,8 @@ import type { Chaos, LiveRun } from '../support/chaos.ts';
 
 const LEASE_MS = 10_000;
 const FREEZE_MS = 3 * LEASE_MS;
+/** Most of the time nothing runs. */
+const WIDTH = 5;
 
 const MOMENTS: RecordedEvent['type'][] = [
   'worker-starting',
@@ -75,35 +77,41 @@ describe(`all processes of a run stand still for three leases (${MOMENTS_TRIED})
         await expectBuilt(chaos, await live.end, tasks);
         expectNothingLost(chaos);
       },
+      WIDTH,
     );
   });
 
   it('and no task fails by a time limit', async () => {
-    await atEach(['idle', 'total', 'set-up', 'verification', 'gate'] as const, String, async (chaos, limit) => {
-      const { project } = chaos;
-      const pass = 'sleep 1';
-      await project.config(
-        [
-          `workers: { count: 1, lease: 30s, task_timeout: ${limit === 'total' ? '20s' : '1h'}, idle_timeout: ${limit === 'idle' ? '20s' : '1h'}, setup: ${pass}, setup_timeout: ${limit === 'set-up' ? '20s' : '1h'} }`,
-          `gates: [{ name: all, command: ${pass}, timeout: ${limit === 'gate' ? '20s' : '1h'} }]`,
-          '',
-        ].join('\n'),
-      );
-      const verification = { command: pass, timeout_seconds: limit === 'verification' ? 20 : 3600 };
-      await project.graph('login', [
-        { id: 'A', create: ['A.txt'], run: `${pass}; echo made by A > A.txt`, verification },
-      ]);
-      const live = project.start('kurukshetra');
-      const phases = {
-        idle: 'running',
-        total: 'running',
-        'set-up': 'setup',
-        verification: 'verifying',
-        gate: 'gating',
-      };
-      await standStill(chaos, live, () => statusOf(project, 0)?.phase === phases[limit]);
-      await expectBuilt(chaos, await live.end, ['A']);
-      expectNothingLost(chaos);
-    });
+    await atEach(
+      ['idle', 'total', 'set-up', 'verification', 'gate'] as const,
+      String,
+      async (chaos, limit) => {
+        const { project } = chaos;
+        const pass = 'sleep 1';
+        await project.config(
+          [
+            `workers: { count: 1, lease: 30s, task_timeout: ${limit === 'total' ? '20s' : '1h'}, idle_timeout: ${limit === 'idle' ? '20s' : '1h'}, setup: ${pass}, setup_timeout: ${limit === 'set-up' ? '20s' : '1h'} }`,
+            `gates: [{ name: all, command: ${pass}, timeout: ${limit === 'gate' ? '20s' : '1h'} }]`,
+            '',
+          ].join('\n'),
+        );
+        const verification = { command: pass, timeout_seconds: limit === 'verification' ? 20 : 3600 };
+        await project.graph('login', [
+          { id: 'A', create: ['A.txt'], run: `${pass}; echo made by A > A.txt`, verification },
+        ]);
+        const live = project.start('kurukshetra');
+        const phases = {
+          idle: 'running',
+          total: 'running',
+          'set-up': 'setup',
+          verification: 'verifying',
+          gate: 'gating',
+        };
+        await standStill(chaos, live, () => statusOf(project, 0)?.phase === phases[limit]);
+        await expectBuilt(chaos, await live.end, ['A']);
+        expectNothingLost(chaos);
+      },
+      WIDTH,
+    );
   });
 });

@@ -51,11 +51,16 @@ describe.skipIf(docker.why !== '')(`cache volumes of projects${whySkipped}`, () 
 
   const ask = (project = 'p', runtime = 'shell', user: User = 'anna', cache = true) =>
     served.ask('POST', '/v1/sessions', { project_id: project, runtime_type: runtime, cache }, bearer(user));
-  const open = async (...given: Parameters<typeof ask>): Promise<string> => {
+  const openAlone = async (...given: Parameters<typeof ask>): Promise<string> => {
     const { status, body } = await ask(...given);
     expect(status, JSON.stringify(body)).toBe(200);
-    opened.push([given[2] ?? 'anna', String(body['session_id'])]);
     return String(body['session_id']);
+  };
+  /** It is closed after the test. */
+  const open = async (...given: Parameters<typeof ask>): Promise<string> => {
+    const session = await openAlone(...given);
+    opened.push([given[2] ?? 'anna', session]);
+    return session;
   };
   const exec = async (session: string, command?: string, user: User = 'anna'): Promise<Record<string, unknown>> =>
     (await served.ask('POST', `/v1/sessions/${session}/exec`, { command }, bearer(user))).body;
@@ -150,18 +155,23 @@ describe.skipIf(docker.why !== '')(`cache volumes of projects${whySkipped}`, () 
       'holds more than 16',
     ],
   ] as const;
-  it.each(HOSTILE)('%s is ended, and the next session begins with an empty cache', async (_, command, why) => {
-    const session = await open('large');
-    await exec(session, 'echo old > .venv/old');
-    const end = await exec(session, command);
-    expect(end).toMatchObject({ ok: false, killed: true });
-    expect(end['stderr']).toContain(why);
-    expect(end['stderr']).toContain('serve.limits.cache');
-    await close(session);
-    const next = await open('large');
-    expect(await exec(next, 'find node_modules .venv -mindepth 1')).toMatchObject({ stdout: '' });
-    expect(await exec(next, 'echo new > .venv/new; sleep 2.5; cat .venv/new')).toMatchObject({ stdout: 'new\n' });
-  });
+  it.concurrent.each(HOSTILE)(
+    '%s is ended, and the next session begins with an empty cache',
+    async (what, command, why) => {
+      const project = what.replaceAll(' ', '-');
+      const session = await openAlone(project);
+      await exec(session, 'echo old > .venv/old');
+      const end = await exec(session, command);
+      expect(end).toMatchObject({ ok: false, killed: true });
+      expect(end['stderr']).toContain(why);
+      expect(end['stderr']).toContain('serve.limits.cache');
+      await close(session);
+      const next = await openAlone(project);
+      expect(await exec(next, 'find node_modules .venv -mindepth 1')).toMatchObject({ stdout: '' });
+      expect(await exec(next, 'echo new > .venv/new; sleep 2.5; cat .venv/new')).toMatchObject({ stdout: 'new\n' });
+      await close(next);
+    },
+  );
 
   it('no container of a session is left', async () => {
     const role = ['--filter', 'label=mahabharatha.role=session', '--filter', ofHome()];

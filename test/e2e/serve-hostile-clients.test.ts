@@ -42,7 +42,7 @@ function statusOf(served: Served, bytes: string): Promise<number | undefined> {
   });
 }
 
-describe.skipIf(docker.why !== '')(`clients that do not keep to the rules${whySkipped}`, () => {
+describe.skipIf(docker.why !== '')(`clients that do not keep to the rules${whySkipped}`, { concurrent: true }, () => {
   beforeAll(buildSandboxImage);
 
   it('get an answer that says so, and the server goes on', async () => {
@@ -90,8 +90,7 @@ describe.skipIf(docker.why !== '')(`clients that do not keep to the rules${whySk
       ['a socket with a body', 404, head(SOCKET.replace('GET', 'POST'), HOST, ...UPGRADE, length(5)) + 'hello'],
       ['a path with a half sign', 400, head('GET /v1/sessions/%E0%A4%A HTTP/1.1', HOST)],
     ];
-    const answers = [];
-    for (const [what, , bytes] of cases) answers.push([what, await statusOf(served, bytes)]);
+    const answers = await Promise.all(cases.map(async ([what, , bytes]) => [what, await statusOf(served, bytes)]));
     expect(answers).toEqual(cases.map(([what, expected]) => [what, expected]));
     const { body } = await served.ask('POST', '/v1/sessions', BODY);
     const place = `/v1/sessions/${String(body['session_id'])}/exec`;

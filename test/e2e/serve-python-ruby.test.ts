@@ -141,7 +141,8 @@ describe.skipIf(whyNoLanguages !== '')(`Python and Ruby over HTTP ${whyNoLanguag
     expect(await run(language, code)).toMatchObject(expected);
   });
 
-  it.each([
+  // Each in a container of its own.
+  it.concurrent.each([
     ['python', `print('begun', flush=True)\nwhile True: pass`],
     ['ruby', `$stdout.sync = true\nputs 'begun'\nloop {}`],
   ] as const)(

@@ -79,7 +79,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     expect((await served.ask('POST', `/v1/sessions/${session}/exec`, { command: 'true' })).status).toBe(404);
   });
 
-  it.each([
+  it.concurrent.each([
     ['a line end in a name', 'mkdir -p "/tmp/a\nb" && cd "/tmp/a\nb"', '/tmp/a\nb'],
     ['pushd', 'pushd /tmp > /dev/null', '/tmp'],
     ['a function', 'go() { cd /tmp; }; go', '/tmp'],
@@ -232,7 +232,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await served.ask('DELETE', place);
   });
 
-  it.each([
+  it.concurrent.each([
     ['kills everything', 'kill -9 -1'],
     [
       'kills every process by its number',
@@ -273,7 +273,7 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 
-  it.each(['kill', 'rm --force --volumes', 'stop --time 0', 'pause'])(
+  it.concurrent.each(['kill', 'rm --force --volumes', 'stop --time 0', 'pause'])(
     'replaces a container that "docker %s" has ended',
     async (how) => {
       const session = await open();

@@ -48,6 +48,16 @@ it.each([
   ['watch -n 1 sudo x', 'sudo'],
   ['trap "sudo x" EXIT', 'sudo'],
   ['cat <(curl x)', 'curl'],
+  ['cat <<END\n$(sudo x)\nEND', 'sudo'],
+  ['cat <<END\nx\nEND\nsudo x', 'sudo'],
+  ['cat <<END && sudo x\nEND', 'sudo'],
+  ['cat <<-END\n\tx\n\tEND\nsudo x', 'sudo'],
+  ['cat <<A <<B\nx\nA\ny\nB\nsudo x', 'sudo'],
+  ['bash <<END\nsudo x\nEND', 'sudo'],
+  ['bash -s <<"END"\nsudo x\nEND', 'sudo'],
+  ['f() { sudo x; }', 'sudo'],
+  ['case $1 in a) sudo x;; esac', 'sudo'],
+  ['echo $((1 << 2))\nsudo x', 'sudo'],
 ])('refuses %j by the rule "%s"', (command, rule) => {
   expect(deniedBy(command)).toBe(rule);
 });
@@ -76,6 +86,12 @@ it.each([
   'npm test 2>&1 | tee log',
   './mount.sh',
   'cat <<< "x" > sudo',
+  'cat > run.sh <<END\nsudo x\ncurl y\nEND',
+  "cat <<'END' > run.sh\n$(sudo x)\nEND\nls",
+  'cat <<END\nnot finished: sudo x',
+  'cat <<END\n\\$(sudo x)\nEND',
+  'mount() { echo mine; }',
+  'case $1 in\n  mount) echo a;;\n  curl) echo b;;\nesac',
   'echo $((1 + 2))',
   '',
   'echo "unfinished',
@@ -88,6 +104,7 @@ it.each([
 it('ends for texts without end', () => {
   expect(deniedBy(`${'$('.repeat(2000)}x`)).toBeUndefined();
   expect(deniedBy('$('.repeat(30_000))).toBeUndefined();
+  expect(deniedBy('cat <<A\n$(\n'.repeat(3000))).toBeUndefined();
   expect(deniedBy('"`'.repeat(30_000))).toBeUndefined();
   expect(deniedBy(`${'eval '.repeat(20)}true`)).toBe('too many commands inside one another');
 });

@@ -1,4 +1,4 @@
-import { simpleCommands } from './shell-words.ts';
+import { isShell, simpleCommands } from './shell-words.ts';
 
 /** A program that runs the command in its arguments. */
 interface Carrier {
@@ -25,7 +25,6 @@ const CARRIERS: Readonly<Record<string, Carrier>> = {
 };
 /** Options of find that begin a command. */
 const FIND_RUNS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
-const SHELLS = new Set(['bash', 'dash', 'sh', 'zsh', 'ksh']);
 /** Words of the shell that come before a command. */
 const KEYWORDS = new Set(['!', '{', 'coproc', 'do', 'elif', 'else', 'if', 'then', 'until', 'while']);
 const PROGRAMS = new Set(['sudo', 'mount', 'chroot', 'curl', 'wget', 'ssh', 'nc']);
@@ -53,7 +52,7 @@ function ruleFor(words: readonly string[], depth: number): string | undefined {
   const name = (words[begin] ?? '').replace(/^\/.*\//, '');
   const args = words.slice(begin + 1);
   if (name === 'eval') return deniedBy(args.join(' '), depth + 1);
-  if (SHELLS.has(name)) return inShell(args, depth);
+  if (isShell(name)) return inShell(args, depth);
   if (name === 'trap') return deniedBy(args[0] ?? '', depth + 1);
   if (name === 'command' && /^-[vV]$/.test(args[0] ?? '')) return undefined;
   if (name === 'find') return inFind(args, depth);

@@ -12,39 +12,130 @@ type Part =
 /** The simple commands of a shell text, each as its words without quotes; also those inside $(…), `…` and (…). */
 export function simpleCommands(text: string, depth = 0): string[][] {
   if (depth > DEEPEST) return [];
+  const words = createWords();
+  const documents = createDocuments();
+  const inside = (texts: readonly string[]): void => {
+    for (const inner of texts) words.commands.push(...simpleCommands(inner, depth + 1));
+  };
+  let open = 0;
+  for (let at = 0; at < text.length;) {
+    const rest = text.slice(at);
+    const part = firstPart(rest, words.current());
+    const sign = text.slice(at, at + part.length);
+    at += part.length;
+    documents.see(part, sign);
+    if (part.kind === 'word end') words.endWord();
+    else if (part.kind === 'redirection') words.redirect();
+    else if (part.kind === 'command end') {
+      // The pattern of a case, or the name of a function, is no command.
+      const isName = sign === ')' ? open === 0 : sign === '(' && /^\([ \t]*\)/.test(rest) && words.isFirst();
+      words.endCommand(isName);
+      open = Math.max(0, open + (sign === '(' ? 1 : sign === ')' ? -1 : 0));
+      if (sign !== '\n') continue;
+      const { length, texts } = documents.take(text.slice(at), words.last());
+      at += length;
+      inside(texts);
+    } else {
+      words.add(part.text);
+      inside(part.inner);
+    }
+  }
+  words.endCommand(false);
+  return words.commands;
+}
+
+/** The words of one command after the other. */
+function createWords() {
   const commands: string[][] = [];
   let words: string[] = [];
   let word: string | undefined;
   let isFile = false;
+  let last: readonly string[] = [];
   const endWord = (): void => {
     if (word === undefined) return;
     if (!isFile) words.push(word);
     [word, isFile] = [undefined, false];
   };
-  const endCommand = (): void => {
-    endWord();
-    isFile = false;
-    if (words.length > 0) commands.push(words);
-    words = [];
-  };
-  for (let at = 0; at < text.length;) {
-    const part = firstPart(text.slice(at), word);
-    at += part.length;
-    if (part.kind === 'command end') endCommand();
-    else if (part.kind === 'word end') endWord();
-    else if (part.kind === 'redirection') {
+  return {
+    commands,
+    current: () => word,
+    isFirst: () => words.length + (word === undefined ? 0 : 1) === 1,
+    /** The command before. */
+    last: () => last,
+    add: (text: string): void => void (word = (word ?? '') + text),
+    endWord,
+    redirect: (): void => {
       // "2>" begins with the number of a descriptor.
       if (/^\d+$/.test(word ?? '')) word = undefined;
       endWord();
       isFile = true;
-    } else {
-      word = (word ?? '') + part.text;
-      for (const inner of part.inner) commands.push(...simpleCommands(inner, depth + 1));
-    }
-  }
-  endCommand();
-  return commands;
+    },
+    endCommand: (isName: boolean): void => {
+      endWord();
+      isFile = false;
+      if (words.length > 0) last = words;
+      if (words.length > 0 && !isName) commands.push(words);
+      words = [];
+    },
+  };
 }
+
+/** The here-documents of a line: their lines come after it, and are no commands. */
+function createDocuments() {
+  let waiting: { readonly end: string; readonly hasTabs: boolean; readonly isPlain: boolean }[] = [];
+  let begun: { end: string; hasTabs: boolean; isPlain: boolean } | undefined;
+  const finish = (): void => {
+    if (begun !== undefined && begun.end !== '') waiting.push(begun);
+    begun = undefined;
+  };
+  return {
+    see: (part: Part, sign: string): void => {
+      if (part.kind === 'text' && begun !== undefined) {
+        begun.end += part.text;
+        begun.isPlain &&= sign === part.text;
+      } else if (part.kind !== 'word end' || begun?.end !== '') finish();
+      if (part.kind === 'redirection' && /^<<-?$/.test(sign))
+        begun = { end: '', hasTabs: sign === '<<-', isPlain: true };
+    },
+    /** What runs of them: $(…) where the end is not quoted, and all of what a shell reads. */
+    take: (rest: string, reader: readonly string[]): { readonly length: number; readonly texts: readonly string[] } => {
+      const texts: string[] = [];
+      let length = 0;
+      for (const { end, hasTabs, isPlain } of waiting) {
+        const lines: string[] = [];
+        for (let isOver = false; !isOver && length < rest.length;) {
+          const [line = ''] = /^[^\n]*/.exec(rest.slice(length)) ?? [];
+          length += line.length + 1;
+          isOver = (hasTabs ? line.replace(/^\t+/, '') : line) === end;
+          if (!isOver) lines.push(line);
+        }
+        if (reader.some((word) => isShell(word))) texts.push(lines.join('\n'));
+        else if (isPlain) texts.push(...nestedTexts(lines.join('\n')));
+      }
+      waiting = [];
+      return { length, texts };
+    },
+  };
+}
+
+/** What runs of a text in which quotes mean nothing. */
+function nestedTexts(text: string): string[] {
+  const found: string[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '\\') {
+      at += 1;
+      continue;
+    }
+    const nested = /[$`]/.test(text[at] ?? '') ? nestedText(text.slice(at)) : undefined;
+    if (nested === undefined) continue;
+    found.push(nested.inside);
+    at += nested.length - 1;
+  }
+  return found;
+}
+
+/** A program that runs the commands of its input, or of its argument. */
+export const isShell = (word: string): boolean => /^(.*\/)?(bash|dash|sh|zsh|ksh)$/.test(word);
 
 /** `word` is what has come of the word so far. */
 function firstPart(rest: string, word: string | undefined): Part {
@@ -57,6 +148,8 @@ function firstPart(rest: string, word: string | undefined): Part {
 }
 
 function nestedPart(rest: string): Part | undefined {
+  const [, sum] = /^\$\(\(((?:[^()]|\([^()]*\))*)\)\)/.exec(rest) ?? [];
+  if (sum !== undefined) return { kind: 'text', text: '', inner: nestedTexts(sum), length: sum.length + 5 };
   const nested = nestedText(rest);
   return nested && { kind: 'text', text: '', inner: [nested.inside], length: nested.length };
 }

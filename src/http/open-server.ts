@@ -13,7 +13,7 @@ import {
   createSessions,
   fetchRuntimes,
   imageFetcher,
-  runtimeVolume,
+  runtimeVolumeKeeper,
   sessionCaches,
 } from '../sandbox/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
@@ -116,7 +116,8 @@ async function openSandboxes(
   const made = createContainers({ engine, egress: network.egress, volumes: [], startSweeper });
   const containers = watchedContainers(made, log);
   closing.push(() => containers.sweep(owner.id));
-  const runtime = await runtimeVolume(engine, runtimeImage);
+  const runtime = runtimeVolumeKeeper(engine, runtimeImage);
+  await runtime();
   const home = { engine, owner, containers, runtime };
   const watch = { log, metrics };
   const wishes = sessionSettings(settings);

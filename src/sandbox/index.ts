@@ -2,7 +2,7 @@ export { captureOutput } from './capture.ts';
 export type { Stream } from './connection.ts';
 export { fetchRuntimes, imageFetcher } from './fetch-image.ts';
 export type { Runtime, Runtimes } from './runtimes.ts';
-export { runtimeVolume } from './runtime-volume.ts';
+export { runtimeVolume, runtimeVolumeKeeper } from './runtime-volume.ts';
 export type { Job } from './programs.ts';
 export { createRunners } from './runners.ts';
 export type { Ran, Runners } from './runners.ts';

@@ -8,6 +8,8 @@ import type { VolumeWork } from './work-on-volumes.ts';
 const LABELS = { [LABEL.role]: 'runtime' };
 /** No server takes so long to fill a volume: what is older and not filled is left over. */
 const LEFT_MS = 10 * 60_000;
+/** After that, what was filled from another image is probably that of an old version. */
+const OLD_MS = 7 * 24 * 60 * 60_000;
 
 export interface RuntimeImage {
   readonly tag: string;
@@ -26,6 +28,7 @@ export async function runtimeVolume(engine: Engine, { tag, id }: RuntimeImage): 
   const filled = known.find(({ name }) => name.startsWith(start) && known.some((other) => other.name === markOf(name)));
   if (filled !== undefined) return filled.name;
   await removeLeft(engine, known);
+  await removeOld(engine, known);
   const name = `${start}${randomBytes(4).toString('hex')}`;
   await engine.createVolume(name, LABELS);
   try {
@@ -38,8 +41,31 @@ export async function runtimeVolume(engine: Engine, { tag, id }: RuntimeImage): 
   }
 }
 
+/** Looks again each time, because people and servers of other versions may have removed it. Those that ask together look once. */
+export function runtimeVolumeKeeper(engine: Engine, image: RuntimeImage): () => Promise<string> {
+  let looking: Promise<string> | undefined;
+  return () => {
+    looking ??= runtimeVolume(engine, image).finally(() => (looking = undefined));
+    return looking;
+  };
+}
+
 const markOf = (volume: string): string => `${volume}-filled`;
-const isOld = ({ createdAt }: { readonly createdAt: string }): boolean => Date.now() - Date.parse(createdAt) > LEFT_MS;
+const isOlder = ({ createdAt }: { readonly createdAt: string }, ms: number): boolean =>
+  Date.now() - Date.parse(createdAt) > ms;
+const isOld = (found: { readonly createdAt: string }): boolean => isOlder(found, LEFT_MS);
+
+/** The engine keeps one that a container has. A server whose volume is gone fills another one. */
+async function removeOld(engine: Engine, volumes: readonly VolumeInfo[]): Promise<void> {
+  const old = volumes.filter(
+    (volume) => isOlder(volume, OLD_MS) && volumes.some(({ name }) => name === markOf(volume.name)),
+  );
+  const remove = async ({ name }: VolumeInfo): Promise<void> => {
+    await engine.removeVolume(name);
+    await engine.removeVolume(markOf(name));
+  };
+  await Promise.allSettled(old.map(remove));
+}
 
 /** Removes what servers have left that were killed while they filled a volume. */
 async function removeLeft(engine: Engine, volumes: readonly VolumeInfo[]): Promise<void> {

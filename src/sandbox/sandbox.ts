@@ -62,8 +62,8 @@ export interface SandboxHome {
   readonly engine: Engine;
   readonly owner: Owner;
   readonly containers: Containers;
-  /** The volume with Node and the agent. */
-  readonly runtime: string;
+  /** The volume with Node and the agent; a new one when the last is gone. */
+  readonly runtime: () => Promise<string>;
 }
 
 export interface Sandbox extends Pick<Connection, 'run' | 'files' | 'prepare' | 'isOver'> {
@@ -75,7 +75,7 @@ export interface Sandbox extends Pick<Connection, 'run' | 'files' | 'prepare' | 
 
 /** Starts a container with an agent in it that can run programs. Throws SANDBOX_NOT_READY or IMAGE_MISSING. */
 export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promise<Sandbox> {
-  const image = await home.engine.inspectImage(wish.image);
+  const [image, runtime] = await Promise.all([home.engine.inspectImage(wish.image), home.runtime()]);
   if (image === undefined) throw engineErrors.IMAGE_MISSING({ image: wish.image });
   const env = { PATH: USUAL_PATH, ...image.env };
   let connection: Connection | undefined;
@@ -89,7 +89,7 @@ export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promis
     token = known.token;
     return undefined;
   };
-  const asked = { ...containerWish(home, wish, upkeep), firstLine };
+  const asked = { ...containerWish({ owner: home.owner, runtime }, wish, upkeep), firstLine };
   const info = await home.containers.start(Promise.resolve(asked));
   const container: StartedContainer = { owner: home.owner, id: info.id, createdAt: info.createdAt, upkeep };
   if (connection === undefined) throw new Error(`container ${info.id} was started and not attached to`);
@@ -160,7 +160,11 @@ function upkeepOf({ memoryBytes }: SandboxLimits, keep: Upkeep['keep']): Upkeep 
   };
 }
 
-function containerWish({ owner, runtime }: SandboxHome, wish: SandboxWish, upkeep: Upkeep): ContainerWish {
+interface Ground extends Pick<SandboxHome, 'owner'> {
+  readonly runtime: string;
+}
+
+function containerWish({ owner, runtime }: Ground, wish: SandboxWish, upkeep: Upkeep): ContainerWish {
   const { image, name, session, role, uid, limits, labels, cache } = wish;
   const own = { uid, gid: uid };
   return {

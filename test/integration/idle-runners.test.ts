@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createContainers } from '../../src/containers/index.ts';
 import { randomId } from '../../src/lib/index.ts';
-import { createRunners, createSessions, runtimeVolume, sessionCaches } from '../../src/sandbox/index.ts';
+import { createRunners, createSessions, runtimeVolumeKeeper, sessionCaches } from '../../src/sandbox/index.ts';
 import { sessionNetwork } from '../../src/sandbox/network.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -22,12 +22,12 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
   const { engine } = docker;
   const labels = { 'mahabharatha.test': randomId() };
   const found = async (): Promise<string[]> => (await engine.listContainers(labels)).map(({ id }) => id);
-  const newHome = async (): Promise<Parameters<typeof createRunners>[0]> => {
+  const newHome = async (ownId?: string): Promise<Parameters<typeof createRunners>[0]> => {
     const [tag, folder] = [await buildSandboxImage(), tempFolder()];
-    const id = (await engine.inspectImage(tag))?.id ?? '';
+    const id = ownId ?? (await engine.inspectImage(tag))?.id ?? '';
     const own = { id: randomId(), kind: 'server', labels, leaseFolder: folder, egressLog: `${folder}/log` } as const;
     const containers = createContainers({ engine, egress: null, volumes: [], startSweeper });
-    return { engine, owner: own, containers, runtime: await runtimeVolume(engine, { tag, id }) };
+    return { engine, owner: own, containers, runtime: runtimeVolumeKeeper(engine, { tag, id }) };
   };
 
   it('goes after its time, stays while a program runs in it, and is made anew', async () => {
@@ -52,6 +52,24 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
     expect(next.containerId).not.toBe(first.containerId);
     await hasty.closeAll();
     expect(await found()).toEqual([]);
+  });
+
+  it('is made anew also when the volume with the agent was removed meanwhile', async () => {
+    const id = randomId().slice(0, 16).padEnd(16, '0');
+    const own = async (): Promise<string[]> =>
+      (await engine.listVolumes({ 'mahabharatha.role': 'runtime' }))
+        .map(({ name }) => name)
+        .filter((name) => name.includes(id));
+    const settings = { languages: { shell }, limits: LIMITS, timeoutMs: 10_000, outputBytes: 1000, idleMs: -1 };
+    const runners = createRunners(await newHome(id), settings);
+    await runners.run('shell', wish('true'));
+    await runners.expire();
+    for (const name of await own()) await engine.removeVolume(name);
+    const ran = await Promise.all([1, 2].map((number) => runners.run('shell', wish(`echo ${number}`))));
+    expect(ran.map(({ stdout }) => stdout.text)).toEqual(['1\n', '2\n']);
+    expect(await own()).toHaveLength(2);
+    await runners.closeAll();
+    for (const name of await own()) await engine.removeVolume(name);
   });
 
   it('of a session that ends while it is made goes, and the session gives up what it has once', async () => {

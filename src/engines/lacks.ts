@@ -9,7 +9,8 @@ export const LACKS = {
   'new-privileges': 'cannot forbid programs to get more rights, so that a setuid program of an image works',
   'dropped-rights': 'drops none of the rights of root, and takes no limits of files and processes (before version 1.0)',
   overlays: 'mounts no overlays, so that workers make their own checkouts',
-  'volumes-for-many': 'gives a volume to one running container at a time',
+  'volumes-for-many': 'gives a volume to one running container at a time, so that no container reaches a proxy',
+  'filled-volumes': 'gives a new volume no content, owner and rights of the image, so that sessions have no caches',
   'memory-folders':
     'gives a folder in memory no owner, and cannot forbid programs in it: all of the container may use it',
   renames: 'gives no container another name, so that nothing is kept warm for later',

@@ -13,7 +13,7 @@ import {
   createSessions,
   fetchRuntimes,
   imageFetcher,
-  runtimeVolumeKeeper,
+  runtimeKeeper,
   sessionCaches,
 } from '../sandbox/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
@@ -22,7 +22,7 @@ import type { ServerLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import type { Metrics } from './metrics.ts';
 import { openNetwork } from './open-network.ts';
-import { cachesHome, homeLabels, serversHome, tellAddress } from './servers-home.ts';
+import { cachesHome, homeLabels, runtimesHome, serversHome, tellAddress } from './servers-home.ts';
 import { runtimesOf, sessionSettings } from './session-settings.ts';
 import { createSurface } from './surface.ts';
 import { watchedContainers, watchedRunners, watchedSessions } from './watched.ts';
@@ -116,7 +116,8 @@ async function openSandboxes(
   const made = createContainers({ engine, egress: network.egress, volumes: [], startSweeper });
   const containers = watchedContainers(made, log);
   closing.push(() => containers.sweep(owner.id));
-  const runtime = runtimeVolumeKeeper(engine, runtimeImage);
+  const { lacks } = await engine.info();
+  const runtime = runtimeKeeper(engine, runtimeImage, { folder: runtimesHome(env), lacks });
   await runtime();
   const home = { engine, owner, containers, runtime };
   const watch = { log, metrics };
@@ -124,7 +125,7 @@ async function openSandboxes(
   const known = { folder: cachesHome(env), labels: homeLabels(env), image: runtimeImage.tag, uid: wishes.uid };
   const caches = sessionCaches({ engine, ...known });
   (await caches.removeOld()).forEach(onNote);
-  const sessions = watchedSessions(createSessions({ home, network, caches }, wishes), watch);
+  const sessions = watchedSessions(createSessions({ home, network, caches, lacks }, wishes), watch);
   const runners = watchedRunners(createRunners(home, { ...PROGRAM, languages: settings.languages }), watch);
   closing.push(sessions.closeAll, runners.closeAll);
   const fetch = imageFetcher(engine, { onLine: onPull, signal });

@@ -42,7 +42,13 @@ function openRoutes(sessions: Sessions, admission: Admission): readonly Route[] 
       summary: 'Open a session',
       body: bodies.newSession,
       answer: bodies.session,
-      refusals: { 400: 'RUNTIME_UNKNOWN', 403: 'NETWORK_REFUSED', 409: 'CACHE_BUSY', 503: 'SESSIONS_FULL' },
+      refusals: {
+        400: 'RUNTIME_UNKNOWN',
+        403: 'NETWORK_REFUSED',
+        409: 'CACHE_BUSY',
+        501: 'SESSION_UNABLE',
+        503: 'SESSIONS_FULL',
+      },
       handle: async ({ body, user }) => {
         const { project_id: project, runtime_type: runtime, network = false, cache = false } = body;
         const wish = { network: network === false ? null : network, cacheOf: cache ? user : null };

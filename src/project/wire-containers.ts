@@ -49,12 +49,14 @@ async function wireFor(
   const mounts = await checkedMounts(wishes, mode.info.endpoint);
   const given = await handoverFor(wishes);
   checkCredentials(wishes, given);
-  checkRuntime(wishes.config, mode.info);
+  checkEngine(wishes.config, mode.info);
   const way = networkFor(wishes, injectionOf(given) !== undefined);
   const settings: ContainerSettings = { owner, mounts, ...(await settingsOf(wishes, given, way)) };
   const startSweeper = sweeperStarter({ program: programFile('sweeper'), env, ...sweeper });
+  const launcher = createContainerLauncher({ engine, settings, startSweeper });
   return {
-    launcher: createContainerLauncher({ engine, settings, startSweeper }),
+    // A spare gets its worker's name.
+    launcher: mode.info.lacks.includes('renames') ? { ...launcher, spares: null } : launcher,
     settings,
     env: given.handover.env,
     redact: createRedactor(secretsOf(settings)),
@@ -114,7 +116,7 @@ function networkOf(
 export async function checkContainers(wishes: ContainerWishes): Promise<readonly string[]> {
   const { info } = wishes.mode;
   await checkedMounts(wishes, info.endpoint);
-  checkRuntime(wishes.config, info);
+  checkEngine(wishes.config, info);
   return networkFor(wishes, injectionOf(await handoverFor(wishes)) !== undefined).warnings;
 }
 
@@ -194,9 +196,21 @@ function provesItselfOtherwise({ handover, access }: Given): boolean {
 }
 
 /** Without its runtime no worker could start. */
-function checkRuntime({ workers: { container } }: Config, { runtimes }: EngineInfo): void {
+function checkEngine(config: Config, info: EngineInfo): void {
+  const reason = runtimeProblem(config, info) ?? lackProblem(config, info);
+  if (reason !== undefined) throw projectErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
+}
+
+function runtimeProblem({ workers: { container } }: Config, { runtimes }: EngineInfo): string | undefined {
   const { runtime } = container;
-  if (runtime === undefined || runtimes.includes(runtime)) return;
-  const reason = `the engine has no runtime "${runtime}" (workers.container.runtime); it has ${runtimes.join(', ')}`;
-  throw projectErrors.MODE_UNAVAILABLE({ mode: 'container', reason });
+  if (runtime === undefined || runtimes.includes(runtime)) return undefined;
+  return `the engine has no runtime "${runtime}" (workers.container.runtime); it has ${runtimes.join(', ')}`;
+}
+
+function lackProblem({ workers: { container } }: Config, { lacks }: EngineInfo): string | undefined {
+  if (!lacks.includes('volumes-for-many')) return undefined;
+  if (container.network !== 'none')
+    return 'on this engine workers cannot reach the proxy of the allowlist; set workers.container.network: none, or use Docker (engine: docker in your settings.yaml)';
+  if (container.caches.length > 0) return 'on this engine workers cannot share workers.container.caches';
+  return undefined;
 }

@@ -31,6 +31,12 @@ export const sandboxErrors = defineErrors({
     message: (f) => `Another session has the cache of the project ${f.project} with the runtime ${f.runtime}.`,
     hint: () => 'End that session with DELETE, or open this one without "cache".',
   },
+  SESSION_UNABLE: {
+    kind: 'environment',
+    example: { what: 'network' },
+    message: (f) => `The container engine of this server gives sessions no ${f.what}.`,
+    hint: () => 'Open the session without it; docs/engines.md says what an engine may lack.',
+  },
   RUNTIME_UNKNOWN: {
     kind: 'usage',
     example: { runtime: 'perl', known: ['node', 'python', 'shell'] },

@@ -7,6 +7,7 @@ import { INSIDE, SANDBOX, SANDBOX_MARK, SHARED_MARK } from '../protocol/index.ts
 import { connect } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { sandboxErrors } from './errors.ts';
+import type { RuntimePlace } from './runtime-place.ts';
 
 /** For the agent's own threads: they count among the processes of the container. */
 const AGENT_PROCESSES = 16;
@@ -62,8 +63,8 @@ export interface SandboxHome {
   readonly engine: Engine;
   readonly owner: Owner;
   readonly containers: Containers;
-  /** The volume with Node and the agent; a new one when the last is gone. */
-  readonly runtime: () => Promise<string>;
+  /** What has Node and the agent; a new one when the last is gone. */
+  readonly runtime: () => Promise<RuntimePlace>;
 }
 
 export interface Sandbox extends Pick<Connection, 'run' | 'files' | 'prepare' | 'isOver'> {
@@ -161,7 +162,7 @@ function upkeepOf({ memoryBytes }: SandboxLimits, keep: Upkeep['keep']): Upkeep 
 }
 
 interface Ground extends Pick<SandboxHome, 'owner'> {
-  readonly runtime: string;
+  readonly runtime: RuntimePlace;
 }
 
 function containerWish({ owner, runtime }: Ground, wish: SandboxWish, upkeep: Upkeep): ContainerWish {
@@ -184,7 +185,7 @@ function containerWish({ owner, runtime }: Ground, wish: SandboxWish, upkeep: Up
     workdir: '/',
     hostname: 'sandbox',
     mounts: [
-      { kind: 'volume', name: runtime, target: SANDBOX.runtime, readOnly: true },
+      { ...runtime, target: SANDBOX.runtime, readOnly: true },
       tmpfs(SANDBOX.own, 0o700, { bytes: OWN_BYTES, uid: 0, gid: 0 }),
       tmpfs(cache?.workspace ?? SANDBOX.workspace, 0o755, { bytes: limits.diskBytes, ...own }),
       ...(cache?.volumes ?? []).map((volume) => ({ kind: 'volume', ...volume, readOnly: false }) as const),

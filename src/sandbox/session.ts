@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { SANDBOX } from '../protocol/index.ts';
+import type { Lack } from '../engines/index.ts';
 import type { Running } from './connection.ts';
 import { keepSandbox } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
@@ -71,6 +72,8 @@ export interface SessionParts {
   readonly settings: SessionSettings;
   readonly warm: WarmPool;
   readonly caches: SessionCaches;
+  /** What the engine is without. */
+  readonly lacks: readonly Lack[];
   readonly open: Map<string, Session>;
   /** Fires when no more may be opened. */
   readonly closing: AbortSignal;

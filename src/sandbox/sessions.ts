@@ -1,4 +1,5 @@
 import { freemem } from 'node:os';
+import type { Lack } from '../engines/index.ts';
 import { untilAll } from '../lib/index.ts';
 import type { OutputSink } from './connection.ts';
 import { sandboxErrors } from './errors.ts';
@@ -19,6 +20,8 @@ export interface Surroundings {
   readonly home: SandboxHome;
   readonly network: SessionNetwork;
   readonly caches: SessionCaches;
+  /** What the engine is without. */
+  readonly lacks: readonly Lack[];
 }
 
 /** Sessions: each has a container of its own, a working directory that lasts, and runs one command at a time. */
@@ -27,7 +30,8 @@ export function createSessions(around: Surroundings, settings: SessionSettings) 
   const known = { ...around, settings, open: new Map<string, Session>(), closing: closing.signal };
   const warm = createWarmPool({
     names: Object.keys(settings.runtimes),
-    size: settings.warm,
+    // A spare gets its session's name.
+    size: around.lacks.includes('renames') ? 0 : settings.warm,
     start: (runtime) => startSpare(known, runtime),
     // Of the machine: the server's own container may have little, and sandboxes are beside it.
     hasRoom: () => freemem() > settings.limits.memoryBytes,
@@ -86,10 +90,12 @@ export interface NewSession {
 }
 
 async function create(parts: SessionParts, { project, runtime, network, cacheOf }: NewSession): Promise<SessionFacts> {
-  const { settings, open, warm, caches, closing } = parts;
+  const { settings, open, warm, caches, closing, lacks } = parts;
   const kind = Object.hasOwn(settings.runtimes, runtime) ? settings.runtimes[runtime] : undefined;
   if (kind === undefined)
     throw sandboxErrors.RUNTIME_UNKNOWN({ runtime, known: Object.keys(settings.runtimes).toSorted() });
+  if (network !== null && lacks.includes('volumes-for-many')) throw sandboxErrors.SESSION_UNABLE({ what: 'network' });
+  if (cacheOf !== null && lacks.includes('filled-volumes')) throw sandboxErrors.SESSION_UNABLE({ what: 'cache' });
   const way = network === null ? null : await networkOf(parts, network);
   const session = newSession(project, runtime, { kind, network: way }, (each) => startFor(parts, each));
   try {

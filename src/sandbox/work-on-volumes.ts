@@ -1,26 +1,36 @@
-import type { Engine, Labels } from '../engines/index.ts';
+import type { Engine, Labels, Mount } from '../engines/index.ts';
 import { sandboxErrors } from './errors.ts';
 
 const MEMORY_BYTES = 128 * 1024 ** 2;
 
-export interface VolumeWork {
+interface Work {
   /** That of the sandbox agent. */
   readonly image: string;
   /** Of the container. */
   readonly name: string;
   readonly labels: Labels;
-  readonly volumes: readonly { readonly name: string; readonly target: string }[];
+  readonly mounts: readonly Mount[];
   readonly command: readonly [string, ...string[]];
   readonly uid: number;
   /** What it is for, for the error. */
   readonly what: string;
 }
 
+export interface VolumeWork extends Omit<Work, 'mounts'> {
+  readonly volumes: readonly { readonly name: string; readonly target: string }[];
+}
+
 /**
  * Runs a program with volumes in a container of its own. When the container is made, the engine gives an empty volume the
  * content, the owner and the rights of the folder of the image that it covers. Throws SANDBOX_NOT_READY.
  */
-export async function workOnVolumes(engine: Engine, work: VolumeWork): Promise<void> {
+export async function workOnVolumes(engine: Engine, { volumes, ...work }: VolumeWork): Promise<void> {
+  const mounts = volumes.map((volume) => ({ kind: 'volume', ...volume, readOnly: false }) as const);
+  await workInContainer(engine, { ...work, mounts });
+}
+
+/** Runs a program of the agent's image in a container of its own. Throws SANDBOX_NOT_READY. */
+export async function workInContainer(engine: Engine, work: Work): Promise<void> {
   const container = await engine.createContainer(specOf(work));
   const end = engine.waitContainer(container);
   end.catch(() => undefined);
@@ -35,7 +45,7 @@ export async function workOnVolumes(engine: Engine, work: VolumeWork): Promise<v
   }
 }
 
-function specOf({ image, name, labels, volumes, command, uid }: VolumeWork): Parameters<Engine['createContainer']>[0] {
+function specOf({ image, name, labels, mounts, command, uid }: Work): Parameters<Engine['createContainer']>[0] {
   return {
     name,
     image,
@@ -45,7 +55,7 @@ function specOf({ image, name, labels, volumes, command, uid }: VolumeWork): Par
     gid: uid,
     workdir: '/',
     labels,
-    mounts: volumes.map((volume) => ({ kind: 'volume', ...volume, readOnly: false })),
+    mounts,
     network: 'none',
     memoryBytes: MEMORY_BYTES,
     cpus: 1,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createContainers } from '../../src/containers/index.ts';
 import { randomId } from '../../src/lib/index.ts';
-import { createRunners, createSessions, runtimeVolumeKeeper, sessionCaches } from '../../src/sandbox/index.ts';
+import { createRunners, createSessions, runtimeKeeper, sessionCaches } from '../../src/sandbox/index.ts';
 import { sessionNetwork } from '../../src/sandbox/network.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -27,7 +27,8 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
     const id = ownId ?? (await engine.inspectImage(tag))?.id ?? '';
     const own = { id: randomId(), kind: 'server', labels, leaseFolder: folder, egressLog: `${folder}/log` } as const;
     const containers = createContainers({ engine, egress: null, volumes: [], startSweeper });
-    return { engine, owner: own, containers, runtime: runtimeVolumeKeeper(engine, { tag, id }) };
+    const runtime = runtimeKeeper(engine, { tag, id }, { folder, lacks: [] });
+    return { engine, owner: own, containers, runtime };
   };
 
   it('goes after its time, stays while a program runs in it, and is made anew', async () => {
@@ -102,7 +103,7 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
       begin,
       onWarning,
     });
-    const sessions = createSessions({ home, network, caches }, settings);
+    const sessions = createSessions({ home, network, caches, lacks: [] }, settings);
     const opening = sessions.create({ project: 'p', runtime: 'shell', network: null, cacheOf: 'anna' });
     const refused = expect(opening).rejects.toMatchObject({ code: 'SESSION_ENDED' });
     await waitUntil('it has its cache', () => sessions.list().some(({ hasCache }) => hasCache));

@@ -53,7 +53,8 @@ function mountArguments(text) {
   if (type === 'tmpfs') return ['--tmpfs', `${destination}:rw,exec,size=${size},mode=${mode}`];
   if (type !== 'volume') expectPath(source);
   const kind = type === 'volume' ? 'volume' : 'bind';
-  return ['--mount', `type=${kind},source=${source},destination=${destination}${readonly ? ',readonly' : ''}`];
+  const empty = kind === 'volume' ? ',volume-nocopy' : '';
+  return ['--mount', `type=${kind},source=${source},destination=${destination}${empty}${readonly ? ',readonly' : ''}`];
 }
 
 function expectPath(source) {

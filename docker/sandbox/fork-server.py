@@ -9,16 +9,21 @@ import sys
 
 bare = set(sys.modules)
 
-import os, resource, signal, gc, select, io, time, builtins, binascii, fcntl, types, atexit, weakref
+import os
+
+# The agent's real user is root, so its kill(-1) for one user would reach this process, too, if the real user here were root.
+# Nothing else has this one.
+NOBODY = 60001
+os.setresuid(NOBODY, 0, NOBODY)
+
+import resource, signal, gc, select, io, time, builtins, binascii, fcntl, types, atexit, weakref
 import bisect, collections, contextlib, copy, dataclasses, datetime, decimal, enum, fractions, functools, heapq, itertools
 import json, math, operator, random, re, statistics, string, textwrap, threading, typing
 from importlib.machinery import ExtensionFileLoader, SourceFileLoader
 
 CONTROL = 3
-# The agent's real user is root, so its kill(-1) for one user would reach this process, too, if the real user here were root.
-# Nothing else has this one.
-NOBODY = 60001
 F_SETPIPE_SZ = 1031
+MARK = "__mahabharatha__"
 
 
 def added():
@@ -39,21 +44,46 @@ def end_program(status):
     threading._shutdown()
     flush()
     sys.excepthook, sys.displayhook = sys.__excepthook__, sys.__displayhook__
-    alive = [weakref.ref(each) for each in [sys.modules["__main__"], *added().values()]]
+    flush_files()
+    spaces = [mark(each) for each in [sys.modules["__main__"], *added().values()]]
     sys.modules.clear()
     sys.meta_path = sys.path = None
     gc.collect()
-    for module in [each() for each in reversed(alive)]:
-        if module is not None:
-            vars(module).update(dict.fromkeys(vars(module).keys() - {"__builtins__"}))
+    for space in reversed(spaces):
+        clear(space())
+    gc.collect()
     flush()
     os._exit(status)
+
+
+class Mark:
+    """In the variables of a module: as long as it is there, something still has them."""
+
+
+def mark(module):
+    vars(module)[MARK] = each = Mark()
+    return weakref.ref(each)
+
+
+def clear(found):
+    """A function or a class that something else has keeps the variables of its module, but not what is in them."""
+    for space in gc.get_referrers(found) if found is not None else []:
+        if type(space) is dict and space.get(MARK) is found:
+            space.update(dict.fromkeys(space.keys() - {"__builtins__", MARK}))
 
 
 def flush():
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and not stream.closed:
             stream.flush()
+
+
+def flush_files():
+    """Of the layers of a file that go at once, the first to go may be the one that the others write to."""
+    for each in gc.get_objects():
+        if type(each) in (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom):
+            with contextlib.suppress(OSError, ValueError):
+                each.flush()
 
 
 def leave_loaded():
@@ -69,7 +99,6 @@ for end in (wake, woken):
 signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
 signal.signal(signal.SIGCHLD, lambda *_: None)
 server = os.getpid()
-os.setresuid(NOBODY, 0, NOBODY)
 loaded = {name: module for name, module in sys.modules.items() if name not in bare}
 # Never taken apart: a program would do that at its end to all modules, those too that it does not know.
 kept = [globals(), loaded]

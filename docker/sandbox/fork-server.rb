@@ -2,6 +2,9 @@
 # this file before the program that its command line names, which is a draft: after the fork, the program's own file takes its
 # place, and its name that of the draft's, in the memory of the interpreter. So the program starts as if it had been named.
 # Nothing of the library is loaded: a program that forgets a `require` would not notice.
+# Its real user is nobody's, as there.
+Process::Sys.setresuid(60_001, 0, 60_001)
+
 require 'fiddle'
 
 control = IO.for_fd(3, 'r+')
@@ -23,8 +26,6 @@ $LOADED_FEATURES.reject! { |feature| feature.include?('/fiddle') }
 wake, woken = IO.pipe
 trap('CHLD') { woken.write_nonblock('.', exception: false) }
 server = Process.pid
-# Its real user is nobody's, as there.
-Process::Sys.setresuid(60_001, 0, 60_001)
 GC.start
 control.write("ready\n") unless script.nil?
 

@@ -112,8 +112,6 @@ export type FileCall =
       readonly mode: number;
       /** Rights of the folders that are made for it. */
       readonly folderMode?: number;
-      /** A folder for the user alone, which is made before. */
-      readonly home?: string;
     }
   | {
       readonly op: 'read';
@@ -134,6 +132,8 @@ export type FileCall =
       readonly walk: number | null;
     }
   | { readonly op: 'make-root'; readonly uid: number; readonly root: string }
+  /** A folder for the user alone. */
+  | { readonly op: 'make-home'; readonly uid: number; readonly home: string }
   | {
       readonly op: 'measure';
       readonly uid: number;

@@ -3,12 +3,12 @@ import { kill, sleep } from '../lib/index.ts';
 import { readSystemFile } from '../supervise/index.ts';
 
 const ROOT = 0;
-/** No user is in it, and no file is of it. */
+/** No program is in it, and nothing is open to it. */
 const NO_GROUP = 60_002;
 /** A killed process may hang in the kernel. */
 const GONE_MS = 5000;
 
-/** Does the work with the rights of this user alone, and without any of root's. What it makes is of the agent's group. */
+/** Does the work with the rights of this user, and none of root's. The group stays: what it makes is of the agent's group. */
 export function asUser<Result>(uid: number, work: () => Result): Result {
   if (uid === ROOT) return work();
   process.seteuid?.(uid);
@@ -19,8 +19,8 @@ export function asUser<Result>(uid: number, work: () => Result): Result {
   }
 }
 
-/** The same for work that makes files: they are of the user's group, too. */
-export function asOwner<Result>(uid: number, work: () => Result): Result {
+/** The same with the user's group, for work that makes files. */
+export function asUserAndGroup<Result>(uid: number, work: () => Result): Result {
   process.setegid?.(uid);
   try {
     return asUser(uid, work);
@@ -52,11 +52,13 @@ export function* processesOf(uid: number): Generator<{ readonly pid: string; rea
   }
 }
 
-/** A process that has ended and waits for its parent does not count. */
 function isAnyLeft(uid: number): boolean {
-  for (const { status } of processesOf(uid)) if (!/^State:\t[ZX]/m.test(status)) return true;
+  for (const { status } of processesOf(uid)) if (!hasEnded(status)) return true;
   return false;
 }
+
+/** It waits for its parent alone. The first of its threads may have ended before the others. */
+const hasEnded = (status: string): boolean => /^State:\t[ZX]/m.test(status) && /^Threads:\t[01]$/m.test(status);
 
 /** Kills all processes of this user. False when one of them is still there after a while. */
 export async function endAll(uid: number): Promise<boolean> {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { randomId, reasonOf, systemCode } from '../lib/index.ts';
 import type { FileAnswer, FileCall, MatchedFile } from '../protocol/index.ts';
-import { asOwner } from './as-user.ts';
+import { asUserAndGroup } from './as-user.ts';
 import { hashFile } from './hash-file.ts';
 import { createListing } from './list-files.ts';
 import { createMeasuring } from './measure-folders.ts';
@@ -47,13 +47,14 @@ export function createFiles(): (call: FileCall) => FileAnswer {
     if (call.op === 'write-whole') return writeWholeFiles(open, call);
     if (call.op === 'read') return read(call);
     if (call.op === 'make-root') return makeRoot(call);
+    if (call.op === 'make-home') return makeHome(call);
     if (call.op === 'list') return list(call);
     if (call.op === 'measure') return measure(call);
     return call.op === 'match' ? match(call) : remove(call);
   };
   return (call) => {
     try {
-      return asOwner(call.uid, () => work(call));
+      return asUserAndGroup(call.uid, () => work(call));
     } catch (error) {
       return { error: inWords(error) };
     }
@@ -103,7 +104,6 @@ function makeRoot({ root }: FileCall & { op: 'make-root' }): FileAnswer {
 }
 
 function begin(call: FileCall & { op: 'write' }): OpenFile {
-  if (call.home !== undefined) mkdirSync(call.home, HOME);
   const folder = openParent(call, call.folderMode ?? USUAL_FOLDER);
   try {
     const draft = inFolder(folder, `.upload-${randomId()}`);
@@ -113,6 +113,11 @@ function begin(call: FileCall & { op: 'write' }): OpenFile {
     closeSync(folder);
     throw error;
   }
+}
+
+function makeHome({ home }: FileCall & { op: 'make-home' }): FileAnswer {
+  mkdirSync(home, HOME);
+  return {};
 }
 
 function close(open: OpenFiles, upload: number): void {

@@ -26,6 +26,9 @@ export interface ForkServer {
   start(wish: StartWish, pipes: OutputPipes): Program | undefined;
 }
 
+/** Of all servers, which share a folder for their requests. */
+let last = 0;
+
 interface Waiting {
   readonly begun: (pid: number) => void;
   readonly end: (end: ProgramEnd) => void;
@@ -39,7 +42,6 @@ export function createForkServer(wish: ForkServerWish, folder: string): ForkServ
   const begin = (): Life => startLife(wish, draft);
   let life = begin();
   let failures = 0;
-  let last = 0;
   const current = (): Life => {
     if ((!life.isOver() && !life.isRetired()) || failures >= TRIES) return life;
     failures = life.isReady() ? 0 : failures + 1;
@@ -53,7 +55,7 @@ export function createForkServer(wish: ForkServerWish, folder: string): ForkServ
       if (!isReady() || isOver() || !fits(wish, started, draft)) return undefined;
       last += 1;
       const place = path.posix.join(requests, String(last));
-      writeFileSync(place, requestOf(started), { mode: 0o600 });
+      writeFileSync(place, requestOf(started), { mode: 0o600, flag: 'wx' });
       return send(last, { place, wish: started, pipes });
     },
   };

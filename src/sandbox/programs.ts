@@ -63,13 +63,18 @@ interface ProgramFile {
 /** Makes the home of the user, and the files. Throws PATH_REFUSED and PROGRAM_REFUSED. */
 export async function writeProgram(sandbox: Sandbox, place: Place, files: readonly ProgramFile[]): Promise<void> {
   // The agent does one after the other.
-  await Promise.all(files.map((file, index) => writeFile(sandbox, place, file, index === 0)));
+  await Promise.all([makeHome(sandbox, place), ...files.map((file) => writeFile(sandbox, place, file))]);
 }
 
-async function writeFile(sandbox: Sandbox, { uid, home }: Place, file: ProgramFile, isFirst: boolean): Promise<void> {
+/** Throws PROGRAM_REFUSED. */
+export async function makeHome(sandbox: Sandbox, { uid, home }: Place): Promise<void> {
+  const answer = await sandbox.files({ op: 'make-home', uid, home });
+  if ('error' in answer) throw sandboxErrors.PROGRAM_REFUSED({ reason: answer.error.message });
+}
+
+async function writeFile(sandbox: Sandbox, { uid }: Place, file: ProgramFile): Promise<void> {
   const place = { uid, upload: uid, root: SANDBOX.tmp, mode: 0o600, folderMode: 0o700 };
-  const homes = isFirst ? { home } : {};
-  const answer = await sandbox.files({ op: 'write', ...place, ...file, ...homes, more: false, last: true });
+  const answer = await sandbox.files({ op: 'write', ...place, ...file, more: false, last: true });
   if (!('error' in answer)) return;
   const { code, message: reason } = answer.error;
   if (NO_PATH.has(code)) throw sandboxErrors.PATH_REFUSED({ path: path.posix.basename(file.path), reason });

@@ -124,7 +124,7 @@ describe.skipIf(whyNoLanguages !== '')(`fork servers${whyNoLanguages}`, () => {
   );
 
   it('does not take the interpreter apart at the end of a Python program', async () => {
-    const code = `import os\nend = os._exit\ndef seen(status): os.write(1, b'seen'); end(status)\nos._exit = seen`;
+    const code = `import os\ndef seen(status, os=os, end=os._exit): os.write(1, b'seen'); end(status)\nos._exit = seen`;
     expect(await run('python', code)).toMatchObject({ stdout: 'seen', exit_code: 0 });
     // It may have more to do than is known here.
     expect(await run('python', `${code}\nimport ctypes`)).toMatchObject({ stdout: '', exit_code: 0 });

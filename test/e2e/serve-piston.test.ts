@@ -42,6 +42,24 @@ describe.skipIf(whyNoLanguages !== '')(`the interface of Piston${whyNoLanguages}
     );
   });
 
+  it('runs programs beside those of /execute, and each gets its own output', async () => {
+    // In new containers both interpreters have had the same number of programs.
+    const own = await serveForTest({ config: PYTHON_AND_RUBY });
+    const parent = 'import os; print(open(f"/proc/{os.getppid()}/cmdline").read())';
+    const ask = async (piston: boolean, code: string): Promise<string> => {
+      const { body } = piston
+        ? await own.ask('POST', '/api/v2/execute', { language: 'python', version: '*', files: main(code) })
+        : await own.ask('POST', '/execute/python', { code });
+      return String(piston ? (body['run'] as Record<string, unknown>)['stdout'] : body['stdout']);
+    };
+    for (const piston of [false, true])
+      await waitUntil('it is forked', async () => (await ask(piston, parent)).includes('fork-server'));
+    const wanted = Array.from({ length: 24 }, (_, index) => `${index}\n`);
+    const all = wanted.map((_, index) => ask(index % 2 === 0, `import time; time.sleep(0.05); print(${index})`));
+    expect(await Promise.all(all)).toEqual(wanted);
+    expect(await own.end()).toBe(0);
+  });
+
   it("serves npm's piston-client", async () => {
     const client = piston({ server: served.address });
     expect(await client.runtimes()).toContainEqual(expect.objectContaining({ language: 'python' }));

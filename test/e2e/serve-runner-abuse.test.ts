@@ -23,6 +23,18 @@ print('parent')`,
     { stdout: 'parent\n', exit_code: 0 },
   ],
   [
+    'leaves a process whose first thread has ended',
+    `import ctypes, os, threading, time
+if os.fork() == 0:
+    os.setsid()
+    threading.Thread(target=time.sleep, args=(987,)).start()
+    for end in (1, 2): os.close(end)
+    ctypes.CDLL(None).syscall(60, 0)
+time.sleep(0.2)
+print('parent')`,
+    { stdout: 'parent\n', exit_code: 0 },
+  ],
+  [
     'takes all memory',
     'x = []\nwhile True: x.append(bytearray(10**7))',
     { exit_code: 137, stderr: 'Execution ran out of memory\n' },

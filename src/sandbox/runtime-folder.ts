@@ -1,7 +1,8 @@
-import { chmod, chown, mkdir, rename } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import type { Engine } from '../engines/index.ts';
-import { isThere, makePrivateFolder, randomId, removeTree } from '../lib/index.ts';
+import { isThere, makePrivateFolder, modifiedAt, randomId, removeTree } from '../lib/index.ts';
+import { LABEL } from '../containers/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { RuntimeImage } from './runtime-volume.ts';
 import { workInContainer } from './work-on-volumes.ts';
@@ -9,6 +10,9 @@ import { workInContainer } from './work-on-volumes.ts';
 /** For root, whose programs in containers are never root. */
 const NOBODY = 65_534;
 const OUT = '/out';
+const LABELS = { [LABEL.role]: 'runtime-copy' };
+/** No server takes so long to copy: what is older is left over. */
+const LEFT_MS = 10 * 60_000;
 
 /**
  * A folder of this machine with Node and the sandbox agent, for an engine that does not give one volume to many. It is made
@@ -18,6 +22,7 @@ export async function runtimeFolder(engine: Engine, image: RuntimeImage, parent:
   const place = path.join(parent, image.id.replace('sha256:', '').slice(0, 16));
   if (await isThere(place)) return place;
   await makePrivateFolder(parent);
+  await removeLeft(engine, parent);
   const draft = `${place}-${randomId()}`;
   await mkdir(draft);
   try {
@@ -29,6 +34,18 @@ export async function runtimeFolder(engine: Engine, image: RuntimeImage, parent:
   } finally {
     await removeTree(draft);
   }
+}
+
+const isLeft = (madeAt: number): boolean => Date.now() - madeAt > LEFT_MS;
+
+/** Removes what servers have left that were killed while they copied. */
+async function removeLeft(engine: Engine, parent: string): Promise<void> {
+  for (const name of (await readdir(parent)).filter((each) => each.includes('-'))) {
+    const draft = path.join(parent, name);
+    if (isLeft(await modifiedAt(draft))) await removeTree(draft);
+  }
+  const images = (await engine.listImages(LABELS)).filter(({ createdAt }) => isLeft(Date.parse(createdAt)));
+  await Promise.allSettled(images.flatMap(({ tags }) => tags.map((tag) => engine.removeImage(tag))));
 }
 
 /** Programs in sandboxes may run Node and not read it, and so may the user of this container: an image beside it lets it. */
@@ -45,9 +62,10 @@ async function fill(engine: Engine, { tag }: RuntimeImage, draft: string): Promi
       files: [{ path: 'Dockerfile', content: Buffer.from(dockerfile), mode: 0o644 }],
       dockerfile: 'Dockerfile',
       buildArgs: {},
-      labels: {},
+      labels: LABELS,
       platform: null,
-      noCache: false,
+      // Its age is that of this build.
+      noCache: true,
     },
     () => undefined,
   );
@@ -55,7 +73,7 @@ async function fill(engine: Engine, { tag }: RuntimeImage, draft: string): Promi
     await workInContainer(engine, {
       image: readable,
       name,
-      labels: {},
+      labels: LABELS,
       mounts: [{ kind: 'bind', source: draft, target: OUT, readOnly: false }],
       command: ['cp', '-r', `${SANDBOX.runtime}/.`, OUT],
       uid,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appleUser } from '../support/apple.ts';
 import { runProgram, serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const standIns = (): string[] => {
@@ -77,5 +78,19 @@ describe.skipIf(docker.why !== '')(`serve on Apple's engine${whySkipped}`, () =>
   it('has Node and the agent in one folder of its own, which others cannot enter', () => {
     const folder = path.join(served.home, 'mahabharatha/runtimes');
     expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)]);
+  });
+
+  it('leaves no container when it is killed', async () => {
+    const killed = await serveForTest({ env: appleUser(mkdtempSync(path.join(user, 'killed-'))) });
+    const left = (): string[] => standIns().filter((line) => line.includes(killed.home));
+    await killed.ask('POST', '/v1/sessions', { project_id: 'p', runtime_type: 'shell' });
+    expect(left().length).toBeGreaterThan(1);
+    await killed.end('SIGKILL');
+    await waitUntil('its containers are gone', () => left().length === 0);
+    await waitUntil(
+      'its folder is gone',
+      () => readdirSync(path.join(killed.home, 'mahabharatha/servers')).length === 0,
+    );
+    rmSync(killed.home, { recursive: true });
   });
 });

@@ -3,7 +3,7 @@ import { inSeconds } from '../lib/text/amounts.ts';
 import { bullets, indented } from '../lib/text/words.ts';
 
 export const START_DOCKER =
-  'Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.';
+  "Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST. On a Mac with Apple's container: container system start.";
 
 export const engineErrors = defineErrors({
   CONTAINER_NAME_TAKEN: {
@@ -17,14 +17,16 @@ export const engineErrors = defineErrors({
     kind: 'environment',
     example: { call: 'start container x', reason: 'no room' },
     message: (f) => `The container engine could not ${f.call}: ${f.reason}.`,
-    hint: () => 'See the state of the engine with: docker info — its log says more: journalctl --unit docker',
+    hint: () =>
+      "See the state of the engine with: docker info — its log says more: journalctl --unit docker. Apple's: container system status, container system logs",
   },
   ENGINE_TIMEOUT: {
     kind: 'environment',
     example: { call: 'list containers', place: '/var/run/docker.sock', waitedMs: 15_000 },
     message: (f) =>
       `The container engine at ${f.place} was asked to ${f.call} and has not answered within ${inSeconds(f.waitedMs)}.`,
-    hint: () => 'It hangs or is overloaded. Try: docker ps — when that hangs, too, restart the engine.',
+    hint: () =>
+      "It hangs or is overloaded. Try: docker ps (Apple's: container list) — when that hangs, too, restart the engine.",
   },
   ENGINE_UNREACHABLE: {
     kind: 'environment',

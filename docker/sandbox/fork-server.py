@@ -161,14 +161,6 @@ try:
     os.setsid()
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
-    if given != "-":
-        content = binascii.a2b_base64(given)
-        taker, giver = os.pipe()
-        fcntl.fcntl(giver, F_SETPIPE_SZ, max(4096, len(content)))
-        os.write(giver, content)
-        os.close(giver)
-        os.dup2(taker, 0)
-        os.close(taker)
     os.nice(10)
     resource.setrlimit(resource.RLIMIT_NPROC, (48, 48))
     os.setgroups([])
@@ -177,6 +169,15 @@ try:
     if os.getppid() != server:
         os._exit(1)
     os.umask(0o077)
+    # Now, so that the program may open it as /dev/stdin.
+    if given != "-":
+        content = binascii.a2b_base64(given)
+        taker, giver = os.pipe()
+        fcntl.fcntl(giver, F_SETPIPE_SZ, max(4096, len(content)))
+        os.write(giver, content)
+        os.close(giver)
+        os.dup2(taker, 0)
+        os.close(taker)
     os.environ.clear()
     os.environ.update(each.split("=", 1) for each in rest[int(count):])
     time.tzset()

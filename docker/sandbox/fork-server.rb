@@ -77,6 +77,14 @@ begin
   outputs.each(&:close)
   Process.setsid
   File.write('/proc/self/oom_score_adj', '1000')
+  Process.setpriority(Process::PRIO_PROCESS, 0, 10)
+  Process.setrlimit(Process::RLIMIT_NPROC, 48)
+  Process.groups = []
+  Process::GID.change_privilege(uid.to_i)
+  Process::UID.change_privilege(uid.to_i)
+  exit!(1) if Process.ppid != server
+  File.umask(0o077)
+  # Now, so that the program may open it as /dev/stdin.
   if given != '-'
     content = given.unpack1('m')
     taker, giver = IO.pipe
@@ -86,13 +94,6 @@ begin
     $stdin.reopen(taker)
     taker.close
   end
-  Process.setpriority(Process::PRIO_PROCESS, 0, 10)
-  Process.setrlimit(Process::RLIMIT_NPROC, 48)
-  Process.groups = []
-  Process::GID.change_privilege(uid.to_i)
-  Process::UID.change_privilege(uid.to_i)
-  exit!(1) if Process.ppid != server
-  File.umask(0o077)
   ENV.replace(rest.drop(count.to_i).to_h { |each| each.split('=', 2) })
   Dir.chdir(folder)
   ARGV.replace(rest.take(count.to_i).map { |each| each.force_encoding(Encoding.default_external) })

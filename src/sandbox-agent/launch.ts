@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
+import path from 'node:path';
 import { systemCode } from '../lib/index.ts';
 import type { StartWish } from '../protocol/index.ts';
-import { asUser } from './as-user.ts';
+import { asUser, asUserAndGroup } from './as-user.ts';
 import type { OutputPipes } from './pipes.ts';
 
 /** Of a program that has neighbours: the others need some of those that the container may have. */
@@ -53,8 +55,6 @@ export function launch(wish: StartWish, pipes: OutputPipes): Program {
     const ended = Promise.resolve({ code: null, signal: null, problem: reasonFor(child), used: null });
     return { pid: undefined, reports: null, ended };
   }
-  child.stdin?.on('error', () => undefined);
-  child.stdin?.end(Buffer.from(wish.stdin ?? '', 'base64'));
   const ended = new Promise<ProgramEnd>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal, problem: null, used: null }));
     child.once('error', ({ message }) => resolve({ code: null, signal: null, problem: message, used: null }));
@@ -76,15 +76,30 @@ function start(wish: StartWish, pipes: OutputPipes): ChildProcess | Error {
     uid,
     gid: uid,
     detached: true,
-    stdio: [stdin === null ? 'ignore' : 'pipe', ...pipes.ends, 'pipe'],
   };
+  let input: number | 'ignore' = 'ignore';
   try {
+    input = stdin === null ? 'ignore' : openInput(wish, Buffer.from(stdin, 'base64'));
+    options.stdio = [input, ...pipes.ends, 'pipe'];
     const child = spawn('/bin/sh', ['-c', LAUNCH, cwd, ...limits, ...argv], options);
     giveWay(child.pid, uid);
     return child;
   } catch (error) {
     return error as Error;
+  } finally {
+    if (typeof input === 'number') closeSync(input);
   }
+}
+
+/** A file without a name, which its user may open again as /dev/stdin. */
+function openInput({ uid, home }: StartWish, content: Buffer): number {
+  return asUserAndGroup(uid, () => {
+    const place = path.posix.join(home, '.stdin');
+    writeFileSync(place, content, { mode: 0o600, flag: 'wx' });
+    const input = openSync(place, 'r');
+    unlinkSync(place);
+    return input;
+  });
 }
 
 /** What ends programs comes before them. */
@@ -106,5 +121,8 @@ export type Interpreter = ReturnType<typeof startInterpreter>;
 
 export function startInterpreter(argv: readonly [string, ...string[]], env: StartWish['env']) {
   const [command, ...args] = argv;
-  return spawn(command, args, { cwd: '/', env, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+  // It looks at its outputs when it starts, and those of programs are pipes.
+  const child = spawn(command, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+  for (const output of [child.stdout, child.stderr]) output?.resume().on('error', () => undefined);
+  return child;
 }

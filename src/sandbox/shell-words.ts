@@ -1,5 +1,7 @@
 /** What is nested deeper is not looked at. */
 const DEEPEST = 16;
+/** How far the end of a list is looked for. */
+const NEAR = 1000;
 
 /** A part of a shell text: of a word, or what ends a word or a command. `inner` are texts that run by themselves. */
 type Part =
@@ -20,7 +22,7 @@ export function simpleCommands(text: string, depth = 0): string[][] {
   let open = 0;
   for (let at = 0; at < text.length;) {
     const rest = text.slice(at);
-    const part = firstPart(rest, words.current());
+    const part = wordsInParentheses(rest, words) ?? testPart(rest, words) ?? firstPart(rest, words.current());
     const sign = text.slice(at, at + part.length);
     at += part.length;
     documents.see(part, sign);
@@ -44,6 +46,35 @@ export function simpleCommands(text: string, depth = 0): string[][] {
   return words.commands;
 }
 
+type Words = ReturnType<typeof createWords>;
+
+/** A list: a=(b c), a pattern: @(b|c), or a sum: ((a = b)). No word in it is a command. */
+function wordsInParentheses(rest: string, words: Words): Part | undefined {
+  if (!rest.startsWith('(')) return undefined;
+  const isSum = words.current() === undefined && rest.startsWith('((') && /^(for)?$/.test(words.whole().join(' '));
+  const isList = words.current() !== undefined && !/^\([ \t]*\)/.test(rest);
+  const end = isSum ? rest.slice(0, NEAR).indexOf('))') + 2 : closing(rest);
+  if ((!isSum && !isList) || end < 2) return undefined;
+  return { kind: 'text', text: '', inner: nestedTexts(rest.slice(0, end)), length: end };
+}
+
+/** In [[ … ]] signs compare and group. */
+function testPart(rest: string, words: Words): Part | undefined {
+  const isOpen = words.whole()[0] === '[[' && !words.whole().includes(']]');
+  return isOpen && /^[|&()<>]/.test(rest) ? plain(rest.slice(0, 1), 1) : undefined;
+}
+
+/** Behind the parenthesis that ends the first one; 0 when there is none near. */
+function closing(rest: string): number {
+  let depth = 0;
+  for (let at = 0; at < Math.min(rest.length, NEAR); at += 1) {
+    if (rest[at] === '(') depth += 1;
+    if (rest[at] === ')') depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return 0;
+}
+
 /** The words of one command after the other. */
 function createWords() {
   const commands: string[][] = [];
@@ -59,6 +90,8 @@ function createWords() {
   return {
     commands,
     current: () => word,
+    /** Those that are whole. */
+    whole: (): readonly string[] => words,
     isFirst: () => words.length + (word === undefined ? 0 : 1) === 1,
     /** The command before. */
     last: () => last,

@@ -60,6 +60,19 @@ describe.skipIf(whyNoLanguages !== '')(`the interface of Piston${whyNoLanguages}
     expect(await own.end()).toBe(0);
   });
 
+  it.each([
+    ['python', 'print(open("/dev/stdin").read())', {}],
+    ['python', 'print(open("/dev/stdin").read())', { run_memory_limit: 100_000_000 }],
+    ['ruby', 'puts File.read("/dev/stdin")', {}],
+    ['javascript', 'console.log(require("fs").readFileSync("/dev/stdin", "utf8"))', {}],
+    ['shell', 'cat /dev/stdin', {}],
+  ])('a program in %s may open its input by name: %s %j', async (language, code, more) => {
+    const stdin = 'words\n'.repeat(10_000);
+    const { run } = await execute({ language, files: main(code), stdin, ...more });
+    expect(run).toMatchObject({ stderr: '', code: 0 });
+    expect(run.stdout.startsWith('words\nwords\n')).toBe(true);
+  });
+
   it("serves npm's piston-client", async () => {
     const client = piston({ server: served.address });
     expect(await client.runtimes()).toContainEqual(expect.objectContaining({ language: 'python' }));

@@ -7,6 +7,7 @@ import { startTimer } from '../lib/index.ts';
 import { httpErrors } from './errors.ts';
 import { checkUpgrade, protocolsOf } from './guard.ts';
 import type { Guarding } from './guard.ts';
+import { offersSocket, readWithoutOffer } from './other-offers.ts';
 import { refusalOf } from './refusal.ts';
 
 /** The name that a client may offer; browsers accept no answer that takes none of those that they have offered. */
@@ -47,6 +48,7 @@ export function addSocketRoute(server: FastifyInstance, guarding: Guarding, rout
   });
   sockets.on('headers', (headers) => void headers.push('cache-control: no-store'));
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (!offersSocket(request)) return readWithoutOffer(server.server, request, socket, head);
     socket.on('error', () => socket.destroy());
     try {
       const begin = admitted(request, guarding, route);

@@ -13,6 +13,7 @@ const HOST = 'Host: localhost';
 const JSON_TYPE = 'Content-Type: application/json';
 const length = (bytes: number): string => `Content-Length: ${bytes}`;
 const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket'];
+const OTHER = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'];
 const SOCKET = 'GET /v1/sessions/session_00000000/exec HTTP/1.1';
 
 /** Sends these bytes and no more. */
@@ -76,11 +77,10 @@ describe.skipIf(docker.why !== '')(`clients that do not keep to the rules${whySk
       ['a body that is too long', 413, head(POST, HOST, JSON_TYPE, length(40 * 1024 ** 2))],
       ['a proxy’s method', undefined, head('CONNECT evil.example:443 HTTP/1.1', HOST)],
       ['a method that nothing has', 404, head('TRACE /health HTTP/1.1', HOST)],
-      [
-        'another protocol',
-        404,
-        head('GET /health HTTP/1.1', HOST, 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c'),
-      ],
+      ['another protocol, which is an offer', 200, head('GET /health HTTP/1.1', HOST, ...OTHER)],
+      ['another protocol, with a body', 200, head(POST, HOST, JSON_TYPE, length(BODY.length), ...OTHER) + BODY],
+      ['another protocol, by another name', 403, head('GET /health HTTP/1.1', 'Host: evil.example', ...OTHER)],
+      ['another protocol, two lengths', 400, head(POST, HOST, JSON_TYPE, length(5), length(6), ...OTHER) + BODY],
       [
         'a socket of no session',
         404,

@@ -12,6 +12,6 @@ export function drain(request: IncomingMessage): Promise<void> {
     };
     const timer = setTimeout(over, LIMIT_MS);
     for (const event of ['end', 'close', 'error']) request.once(event, over);
-    request.resume();
+    request.unpipe().resume();
   });
 }

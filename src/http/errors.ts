@@ -21,8 +21,9 @@ export const httpErrors = defineErrors({
   },
   BODIES_FULL: {
     kind: 'environment',
-    example: { limit: 268_435_456 },
-    message: (f) => `The bodies of all requests that are under way would have more than ${f.limit} bytes.`,
+    example: { whose: 'all users', limit: 268_435_456 },
+    message: (f) =>
+      `The bodies of the requests of ${f.whose} that are under way would have more than ${f.limit} bytes.`,
     hint: () => 'Ask again in some seconds, or send the files of an upload in several requests.',
   },
   TOKEN_REFUSED: {

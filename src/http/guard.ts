@@ -30,6 +30,10 @@ export function checkRequest(request: IncomingMessage, guarding: Guarding): stri
   return userOf(guarding.tokens, token);
 }
 
+/** Who a request's room is counted for: without tokens that is the address that it comes from. */
+export const accountOf = ({ tokens }: Guarding, user: string, { socket }: IncomingMessage): string =>
+  tokens === null ? `address ${socket.remoteAddress ?? ''}` : user;
+
 /** The same for a request that opens a web socket. */
 export function checkUpgrade(request: IncomingMessage, guarding: Guarding): string {
   if (request.headers.authorization !== undefined) return checkRequest(request, guarding);

@@ -71,6 +71,11 @@ export function isSelected(version: string, selector: string): boolean {
   return isNewer && ((sign === '^' && differs > 0) || (sign === '~' && differs > 1));
 }
 
+/** Blanks in an encoding mean nothing; Node stops at them. */
+function bytesOf({ content, encoding = 'utf8' }: Request['files'][number]): Buffer {
+  return Buffer.from(encoding === 'utf8' ? content : content.replaceAll(/\s/g, ''), encoding);
+}
+
 function jobOf({ files, stdin, args = [], ...asked }: Request, limits: Limits): Job {
   const within = (name: 'run_timeout' | 'run_memory_limit', limit: number): number | null => {
     const value = asked[name] ?? -1;
@@ -80,7 +85,7 @@ function jobOf({ files, stdin, args = [], ...asked }: Request, limits: Limits): 
   };
   const named = files.map((file, at) => ({
     name: nameOf(file, at),
-    content: Buffer.from(file.content, file.encoding ?? 'utf8').toString('base64'),
+    content: bytesOf(file).toString('base64'),
   }));
   return {
     files: named,

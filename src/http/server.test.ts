@@ -131,25 +131,89 @@ function send(port: number, text: string): { readonly socket: Socket; answer(): 
   };
 }
 
+const listening = async (server: ReturnType<typeof serverWith>): Promise<number> => {
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  return (server.server.address() as AddressInfo).port;
+};
+const KB = 1024;
+const SMALL = '{"times":1}';
+/** With the header of one of these users. */
+const of = (user: string, text: string): string =>
+  text.replace('\r\n', `\r\nAuthorization: Bearer right-token-of-${user}\r\n`);
+const USERS = new Map(['anna', 'ben', 'cleo', 'dora', 'emil'].map((user) => [`right-token-of-${user}`, user]));
+const padded = (bytes: number): string => declared(bytes, SMALL.padEnd(bytes));
+const FULL = /^HTTP\/1.1 503 [^]*\r\nretry-after: \d+\r\n/;
+
 it.each([
   ['of bodies that say their length', declared],
   ['of bodies that come in pieces', inPieces],
-])('refuses what is too much together, %s', async (_, body) => {
-  const server = serverWith(null, { bodiesBytes: 1000, requestMs: 60_000 });
-  await server.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = server.server.address() as AddressInfo;
-  const first = send(port, body(600).slice(0, -10));
-  await waitUntil('it has begun', async () => {
-    const answer = await send(port, body(600)).answer();
-    return /^HTTP\/1.1 503 [^]*\r\nretry-after: \d+\r\n/.test(answer);
-  });
-  const small = '{"times":1}';
-  expect(await send(port, declared(small.length, small)).answer()).toMatch(/^HTTP\/1.1 200 /);
+])('one user has a quarter of the room, and small bodies have always room: %s', async (_, body) => {
+  const server = serverWith(USERS, { bodiesBytes: 2400 * KB, requestMs: 60_000 });
+  const port = await listening(server);
+  const ask = (user: string, text: string): Promise<string> => send(port, of(user, text)).answer();
+  const begin = (user: string) => send(port, of(user, body(500 * KB).slice(0, -10)));
+  const first = begin('anna');
+  await waitUntil('it has come', async () => FULL.test(await ask('anna', padded(200 * KB))));
+  expect(await ask('anna', padded(90 * KB))).toMatch(/^HTTP\/1.1 200 /);
+  expect(await ask('ben', padded(500 * KB))).toMatch(/^HTTP\/1.1 200 /);
   first.socket.destroy();
-  await waitUntil('there is room again', async () => {
-    const padded = small.padEnd(900);
-    return (await send(port, declared(900, padded)).answer()).startsWith('HTTP/1.1 200 ');
-  });
+  await waitUntil('there is room again', async () => (await ask('anna', padded(500 * KB))).includes(' 200 '));
+  await server.close();
+});
+
+it('all users together have no more than the whole room, but for small bodies', async () => {
+  const server = serverWith(USERS, { bodiesBytes: 2400 * KB, requestMs: 60_000 });
+  const port = await listening(server);
+  const users = ['anna', 'ben', 'cleo', 'dora'];
+  for (const user of users) send(port, of(user, declared(600 * KB).slice(0, -10)));
+  const ask = (bytes: number) => send(port, of('emil', declared(bytes, SMALL.padEnd(bytes)))).answer();
+  await waitUntil('it is full', async () => FULL.test(await ask(110 * KB)));
+  expect(await ask(90 * KB)).toMatch(/^HTTP\/1.1 200 /);
+  await server.close();
+});
+
+it('a length that is only said takes no room', async () => {
+  const server = serverWith(null, { bodiesBytes: 2400 * KB, requestMs: 60_000 });
+  const port = await listening(server);
+  for (let sent = 0; sent < 8; sent += 1) send(port, declared(2048 * KB, ' '));
+  expect(await send(port, declared(500 * KB, SMALL.padEnd(500 * KB))).answer()).toMatch(/^HTTP\/1.1 200 /);
+  await server.close();
+});
+
+it.each([
+  ['with its length', declared],
+  ['in pieces', inPieces],
+])('a body that is cut off is given up: %s', async (_, body) => {
+  const server = serverWith(null);
+  const given: string[] = [];
+  server.addHook('onError', async (request, __, error) => void given.push(`${request.url} ${error.message}`));
+  const port = await listening(server);
+  const { socket } = send(port, body(500 * KB).slice(0, 300 * KB));
+  await waitUntil('it has come', () => socket.writableLength === 0);
+  socket.destroy();
+  await waitUntil('it is given up', () => given.length === 1);
+  expect(given).toEqual([expect.stringMatching(/^\/hello\/ann /)]);
+  const refused = send(
+    port,
+    body(500 * KB)
+      .replace('application/json', 'text/plain')
+      .slice(0, 300 * KB),
+  );
+  expect(await refused.answer()).toMatch(/^HTTP\/1.1 415 /);
+  refused.socket.destroy();
+  expect(await send(port, declared(SMALL.length, SMALL)).answer()).toMatch(/^HTTP\/1.1 200 /);
+  await server.close();
+});
+
+it('the connection of a body that nobody wants takes the next request', async () => {
+  const server = serverWith(null);
+  const port = await listening(server);
+  const unwanted = declared(500 * KB).replace('application/json', 'application/xml');
+  const { socket } = send(port, unwanted + declared(SMALL.length, SMALL));
+  let got = '';
+  socket.on('data', (bytes: Buffer) => (got += bytes.toString('latin1')));
+  await waitUntil('both are answered', () => got.includes('HTTP/1.1 200 '));
+  expect(got).toMatch(/^HTTP\/1.1 415 /);
   await server.close();
 });
 

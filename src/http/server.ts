@@ -2,11 +2,11 @@ import fastify, { errorCodes } from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { z } from 'zod';
 import type { Admission } from './admission.ts';
-import { createBodyBudget, isInPieces } from './body-budget.ts';
+import { createBodyBudget } from './body-budget.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { drain } from './drain.ts';
 import { httpErrors } from './errors.ts';
-import { checkRequest, checkSender } from './guard.ts';
+import { accountOf, checkRequest, checkSender } from './guard.ts';
 import type { Guarding } from './guard.ts';
 import type { ServerLog } from './log.ts';
 import { openApi } from './openapi.ts';
@@ -74,8 +74,7 @@ export function createServer(
       .send({ ...body, ...(hasMessage === true ? { message: body.detail } : {}), ...(status >= 500 ? facts : {}) });
   };
   server.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const isRead = hasCode(error, httpErrors.BODIES_FULL) && isInPieces(request);
-    if (error.statusCode === TOO_LARGE || isRead) await drain(request.raw);
+    if (error.statusCode === TOO_LARGE || hasCode(error, httpErrors.BODIES_FULL)) await drain(request.raw);
     return answerError(error, request, reply);
   });
   server.setNotFoundHandler((request, reply) =>
@@ -106,9 +105,10 @@ function letIn(
     if (isForEveryone === true) return checkSender(request.raw, guarding);
     request.user = checkRequest(request.raw, guarding);
     if (isUnlimited !== true) admission.checkRate(request.user);
-    budget.enter(request, reply);
   });
-  server.addHook('preParsing', async (request, reply, body) => budget.counted(request, reply, body));
+  server.addHook('preParsing', async (request, reply, body) =>
+    budget.counted(accountOf(guarding, request.user, request.raw), request, reply, body),
+  );
   server.addHook('preHandler', async (request) => {
     const { user, body } = request;
     const { id } = (request.params ?? {}) as { readonly id?: string };

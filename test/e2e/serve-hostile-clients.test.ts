@@ -137,13 +137,19 @@ describe.skipIf(docker.why !== '')(`clients that do not keep to the rules${whySk
     const served = await serveForTest();
     const { body } = await served.ask('POST', '/v1/sessions', BODY);
     const upload = `POST /v1/sessions/${String(body['session_id'])}/upload HTTP/1.1`;
-    const large = head(upload, HOST, JSON_TYPE, length(30 * 1024 ** 2));
-    const senders = Array.from({ length: 8 }, () => send(served, large));
-    await waitUntil('there is no room', async () => (await statusOf(served, large + ' '.repeat(1000))) === 503);
-    expect((await served.ask('POST', '/execute/shell', { code: 'echo small' })).status).toBe(200);
-    for (const socket of senders) socket.destroy();
-    const whole = { files: [{ path: 'a', content: 'x'.repeat(20 * 1024 ** 2) }] };
+    const large = head(upload, HOST, JSON_TYPE, length(32 * 1024 ** 2));
+    const silent = Array.from({ length: 8 }, () => send(served, large + ' '));
+    const code = { code: 'echo small' };
     const again = `/v1/sessions/${String(body['session_id'])}/upload`;
+    const whole = { files: [{ path: 'a', content: 'x'.repeat(20 * 1024 ** 2) }] };
+    expect((await served.ask('POST', '/execute/shell', code)).body).toMatchObject({ stdout: 'small\n' });
+    expect((await served.ask('POST', again, whole)).status).toBe(200);
+    const most = large + ' '.repeat(31 * 1024 ** 2);
+    // One of them is too much in any case.
+    const senders = Array.from({ length: 3 }, () => send(served, most));
+    await waitUntil('there is no room', async () => (await served.ask('POST', again, whole)).status === 503);
+    expect((await served.ask('POST', '/execute/shell', code)).body).toMatchObject({ stdout: 'small\n' });
+    for (const socket of [...silent, ...senders]) socket.destroy();
     await waitUntil('there is room again', async () => (await served.ask('POST', again, whole)).status === 200);
     expect(await served.end()).toBe(0);
   });

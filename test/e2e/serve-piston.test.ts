@@ -123,7 +123,7 @@ describe.skipIf(whyNoLanguages !== '')(`the interface of Piston${whyNoLanguages}
       { name: 'json.py', content: 'mine = True' },
       { name: 'data/more.py', content: 'y = 5' },
       { name: 'raw', content: '/w\nAB\n', encoding: 'base64' },
-      { name: 'hex', content: 'ff00', encoding: 'hex' },
+      { name: 'hex', content: 'f f\n00', encoding: 'hex' },
     ];
     const seen = `ü True 5 b'\\xff\\x00\\x01' ['__pycache__', 'data', 'helper.py', 'hex', 'json.py', 'main.py', 'raw'] 700 False\n`;
     // At first plainly, and then from a fork server.

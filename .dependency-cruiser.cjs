@@ -59,6 +59,7 @@ const VENDOR = {
   fastify: 'http/',
   ws: 'http/',
   pino: 'http/',
+  '@modelcontextprotocol': 'mcp/',
   '@codemirror': 'page/',
   '@xterm': 'page/',
   listr2: 'cli/render/',

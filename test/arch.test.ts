@@ -55,7 +55,6 @@ const IN_ALL_ROOMS: readonly Planted[] = ROOMS.filter((room) => room !== 'cli').
 /** What rooms that are still to come need, and may have. */
 const NEEDED: readonly (readonly [room: string, needs: readonly string[]])[] = [
   ['planning', ['launchers', 'containers', 'images', 'agents', 'supervise', 'egress/rules', 'git', 'tasks', 'lib']],
-  ['mcp', ['project', 'containers', 'images', 'engines', 'protocol', 'lib']],
 ];
 
 /** One violation each, planted into a copy of the source. */
@@ -67,6 +66,12 @@ const PLANTED: readonly Planted[] = [
   ['a file that is not there', 'src/git/planted.ts', "import './no-such-file.ts';", 'resolvable'],
   ['the HTTP server in sandboxes', 'src/sandbox/planted.ts', "import 'fastify';", 'vendor/fastify'],
   ['the log of the server in sandboxes', 'src/sandbox/planted.ts', "import 'pino';", 'vendor/pino'],
+  [
+    'the log of the server in sandboxes',
+    'src/sandbox/planted.ts',
+    "import '@modelcontextprotocol/server';",
+    'vendor/@modelcontextprotocol',
+  ],
   ['the editor of the page in the server', 'src/http/planted.ts', "import '@codemirror/view';", 'vendor/@codemirror'],
   ['the terminal of the page in the server', 'src/http/planted.ts', "import '@xterm/xterm';", 'vendor/@xterm'],
   ['web sockets in sandboxes', 'src/sandbox/planted.ts', "import 'ws';", 'vendor/ws'],

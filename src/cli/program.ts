@@ -6,6 +6,7 @@ import { doctor } from './commands/doctor.ts';
 import { init } from './commands/init.ts';
 import { kurukshetra } from './commands/kurukshetra.ts';
 import { logs } from './commands/logs.ts';
+import { mcp } from './commands/mcp.ts';
 import { merge } from './commands/merge.ts';
 import { serve } from './commands/serve.ts';
 import { sessions } from './commands/sessions.ts';
@@ -34,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   command(merge, async (...given) => (await import('./merge/merge-feature.ts')).mergeFeature(...given)),
   command(cleanup, async (...given) => (await import('./cleanup/clean-feature.ts')).cleanFeature(...given)),
   command(serve, async (...given) => (await import('./serve/serve-requests.ts')).serveRequests(...given)),
+  command(mcp, async (...given) => (await import('./mcp/serve-client.ts')).serveClient(...given)),
   command(sessions, async (...given) => (await import('./serve/show-sessions.ts')).showSessions(...given)),
   command(build, async (...given) => (await import('./images/build-image.ts')).buildImage(...given)),
   command(doctor, async (...given) => (await import('./doctor/examine-machine.ts')).examine(...given)),

@@ -1,11 +1,8 @@
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
-import { LABEL, createContainers, removeOrphans, sweeperStarter } from '../containers/index.ts';
-import type { Owner } from '../containers/index.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/index.ts';
 import type { Engine } from '../engines/index.ts';
-import { heldFolders, randomId, startTimer, systemCode } from '../lib/index.ts';
+import { startTimer, systemCode } from '../lib/index.ts';
 import type { Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
 import {
@@ -13,7 +10,8 @@ import {
   createSessions,
   fetchRuntimes,
   imageFetcher,
-  runtimeKeeper,
+  openHome,
+  openHomeFolder,
   sessionCaches,
 } from '../sandbox/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
@@ -22,7 +20,7 @@ import type { ServerLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import type { Metrics } from './metrics.ts';
 import { openNetwork } from './open-network.ts';
-import { cachesHome, homeLabels, runtimesHome, serversHome, tellAddress } from './servers-home.ts';
+import { cachesHome, homeLabels, serversHome, tellAddress } from './servers-home.ts';
 import { runtimesOf, sessionSettings } from './session-settings.ts';
 import { createSurface } from './surface.ts';
 import { watchedContainers, watchedRunners, watchedSessions } from './watched.ts';
@@ -64,19 +62,13 @@ export interface OpenServer {
 
 /** Starts to listen when everything that it needs is there. */
 export async function openServer(request: ServerRequest): Promise<OpenServer> {
-  const { engine, env, settings } = request;
-  const folders = heldFolders(serversHome(env));
-  const labels = { [LABEL.kind]: 'server', ...homeLabels(env) };
-  const left = await removeOrphans(engine, { labels, isAlive: ({ id }) => folders.isAlive(id) });
-  left.forEach(request.onNote);
-  await folders.clearGone();
-  const own = await folders.make(`server-${randomId()}`);
-  const closing: (() => Promise<unknown>)[] = [own.remove];
+  const { settings } = request;
+  const closing: (() => Promise<unknown>)[] = [];
   const close = (): Promise<void> => closeAll(closing);
   try {
     const metrics = createMetrics();
     closing.push(async () => metrics.close());
-    const sandboxes = await openSandboxes(request, { own, metrics }, closing);
+    const { own, ...sandboxes } = await openSandboxes(request, metrics, closing);
     const { timeoutMs, limits } = PROGRAM;
     const behind = { ...sandboxes, metrics, timeoutMs, memoryBytes: limits.memoryBytes };
     const server = createSurface(request, behind);
@@ -99,33 +91,24 @@ async function closeAll(steps: (() => Promise<unknown>)[]): Promise<void> {
 
 async function openSandboxes(
   { engine, env, settings, runtimeImage, onNote, onPull, onProblem, signal, log }: ServerRequest,
-  { own, metrics }: { readonly own: HeldFolder; readonly metrics: Metrics },
+  metrics: Metrics,
   closing: (() => Promise<unknown>)[],
-): Promise<{ readonly sessions: Sessions; readonly runners: Runners }> {
-  const owner: Owner = {
-    id: own.id,
-    kind: 'server',
-    labels: homeLabels(env),
-    leaseFolder: path.join(own.folder, 'lease'),
-    egressLog: path.join(own.folder, 'egress.jsonl'),
-  };
-  const sweeper = { program: programFile('sweeper'), lock: own.lock, leaseMs: 0, folder: own.folder, env };
-  const startSweeper = sweeperStarter(sweeper);
+): Promise<{ readonly own: HeldFolder; readonly sessions: Sessions; readonly runners: Runners }> {
+  const labels = homeLabels(env);
+  const place = await openHomeFolder({ engine, kind: 'server', folder: serversHome(env), labels, onNote });
+  const { owner, own } = place;
+  closing.push(own.remove);
   const asked = { allow: settings.network.allow, env, owner, image: runtimeImage.id, onNote };
   const network = openNetwork(asked, closing);
-  const made = createContainers({ engine, egress: network.egress, volumes: [], startSweeper });
-  const containers = watchedContainers(made, log);
-  closing.push(() => containers.sweep(owner.id));
-  const { lacks } = await engine.info();
-  const runtime = runtimeKeeper(engine, runtimeImage, { folder: runtimesHome(env), lacks });
-  await runtime();
-  const home = { engine, owner, containers, runtime };
-  const watch = { log, metrics };
+  const known = { engine, runtimeImage, sweeper: programFile('sweeper'), env, egress: network.egress };
+  const opened = await openHome(place, known, closing);
+  const home = { ...opened, containers: watchedContainers(opened.containers, log) };
   const wishes = sessionSettings(settings);
-  const known = { folder: cachesHome(env), labels: homeLabels(env), image: runtimeImage.tag, uid: wishes.uid };
-  const caches = sessionCaches({ engine, ...known });
+  const caching = { folder: cachesHome(env), labels, image: runtimeImage.tag, uid: wishes.uid };
+  const caches = sessionCaches({ engine, ...caching });
   (await caches.removeOld()).forEach(onNote);
-  const sessions = watchedSessions(createSessions({ home, network, caches, lacks }, wishes), watch);
+  const watch = { log, metrics };
+  const sessions = watchedSessions(createSessions({ home, network, caches, lacks: home.lacks }, wishes), watch);
   const runners = watchedRunners(createRunners(home, { ...PROGRAM, languages: settings.languages }), watch);
   closing.push(sessions.closeAll, runners.closeAll);
   const fetch = imageFetcher(engine, { onLine: onPull, signal });
@@ -135,7 +118,7 @@ async function openSandboxes(
   sessions.warmUp();
   const timers = [repeat(SESSION_LOOK_MS, sessions.expire, log), repeat(RUNNER_LOOK_MS, runners.expire, log)];
   closing.push(async () => timers.forEach((timer) => timer.cancel()));
-  return { sessions, runners };
+  return { own, sessions, runners };
 }
 
 function repeat(ms: number, work: () => Promise<void>, log: ServerLog): { cancel(): void } {

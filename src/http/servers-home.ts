@@ -15,9 +15,6 @@ export const serversHome = (env: Environment): string => path.join(stateHome(env
 /** Their folder for what is known of the caches of projects. */
 export const cachesHome = (env: Environment): string => path.join(stateHome(env), 'session-caches');
 
-/** Where sandboxes get Node and their agent from, when no volume of the engine can have them. */
-export const runtimesHome = (env: Environment): string => path.join(stateHome(env), 'runtimes');
-
 /** On everything that a user's servers have in the engine: several machines and containers may use one engine. */
 export const homeLabels = (env: Environment): Labels => ({
   'mahabharatha.servers': serversHome(env),

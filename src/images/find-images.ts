@@ -1,6 +1,6 @@
 import { libErrors } from '../lib/index.ts';
 import type { ImageEngine, ImageKind, ImagePlan, ImageRequest, ImageState } from './kind.ts';
-import { RUN_KINDS, SANDBOX_KINDS } from './kinds.ts';
+import { BUN_KINDS, RUN_KINDS, SANDBOX_KINDS } from './kinds.ts';
 import { CONTENT_LABEL } from './labels.ts';
 
 interface ExaminedImage {
@@ -25,10 +25,14 @@ export async function findRunImage(engine: ImageEngine, request: ImageRequest): 
   return { kind: last.kind.name, state: last.state, workerId };
 }
 
-/** The image with Node and the sandbox agent. Builds nothing. */
-export async function findSandboxImage(engine: ImageEngine, request: ImageRequest): Promise<ImageState> {
-  const [sandbox] = await examineImages(engine, request, SANDBOX_KINDS);
-  return sandbox?.state ?? { state: 'missing' };
+/** The image with Node and the sandbox agent, or the one with Bun. Builds nothing. */
+export async function findSandboxImage(
+  engine: ImageEngine,
+  request: ImageRequest,
+  use: 'sandbox' | 'bun' = 'sandbox',
+): Promise<ImageState> {
+  const [found] = await examineImages(engine, request, use === 'bun' ? BUN_KINDS : SANDBOX_KINDS);
+  return found?.state ?? { state: 'missing' };
 }
 
 /** The state of each requested image whose base is fresh. */

@@ -3,6 +3,6 @@ export type { BuildProgress, BuildRequest, BuiltImage } from './build-images.ts'
 export { findRunImage, findSandboxImage } from './find-images.ts';
 export type { RunImage } from './find-images.ts';
 export type { ImageEngine, ImageRequest } from './kind.ts';
-export { RUN_KINDS, SANDBOX_KINDS } from './kinds.ts';
+export { BUN_KINDS, RUN_KINDS, SANDBOX_KINDS } from './kinds.ts';
 export { PRUNE_COMMAND } from './labels.ts';
 export { CLAUDE_CODE_VERSION, DEFAULT_BASE } from './package-image.ts';

@@ -14,7 +14,7 @@ const INGREDIENTS: Ingredients = {
   recipe: [contextFile('docker/worker.Dockerfile', 'FROM x'), contextFile('docker/worker/healthcheck.sh', 'exit 0')],
   programs: [PROGRAM, contextFile('dist/bundle/egress/egress.js', 'pass()')],
   certificates: null,
-  claudeVersion: '2.1.197',
+  fetchedVersion: '2.1.197',
   base: 'node:24',
   baseId: 'sha256:aaa',
   platform: null,
@@ -51,7 +51,7 @@ describe('the tag of the worker image', () => {
     ['a script', { recipe: [contextFile('docker/worker.Dockerfile', 'FROM x')] }],
     ['the rights of a script', { recipe: INGREDIENTS.recipe.map((file) => ({ ...file, mode: 0o755 })) }],
     ['our version', { version: '1.2.4' }],
-    ['the version of Claude Code', { claudeVersion: '2.1.198' }],
+    ['the version of Claude Code', { fetchedVersion: '2.1.198' }],
     ['the name of the base', { base: 'node:22' }],
     ['the base behind the name', { baseId: 'sha256:bbb' }],
     ['the certificates', { certificates: Buffer.from('PEM') }],
@@ -110,7 +110,7 @@ describe('finding the worker image', () => {
   });
 
   it('names each difference of a stale image', async () => {
-    const old = { version: '1.0.0', claudeVersion: '2.0.0', baseId: 'sha256:old', certificates: Buffer.from('PEM') };
+    const old = { version: '1.0.0', fetchedVersion: '2.0.0', baseId: 'sha256:old', certificates: Buffer.from('PEM') };
     const engine = engineWith({ [WORKER.latest]: builtFrom(old) });
     expect(await findWorker(engine, plan())).toMatchObject({
       state: 'stale',
@@ -151,7 +151,7 @@ describe('finding the worker image', () => {
 });
 
 it('an image without Claude Code gets no argument for it', () => {
-  const sandbox = planPackageImage(SANDBOX_IMAGE, { ...INGREDIENTS, claudeVersion: null });
+  const sandbox = planPackageImage(SANDBOX_IMAGE, { ...INGREDIENTS, fetchedVersion: null });
   expect(sandbox).toMatchObject({
     tag: expect.stringMatching(/^mahabharatha-sandbox:/),
     buildArgs: { BASE_IMAGE: 'node:24' },

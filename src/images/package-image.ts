@@ -8,6 +8,7 @@ import type { Parts } from './parts.ts';
 
 export const DEFAULT_BASE = 'node:24-bookworm-slim';
 export const CLAUDE_CODE_VERSION = '2.1.197';
+export const BUN_VERSION = '1.4.4';
 const CERTIFICATES = 'docker/worker/extra-ca.pem';
 
 /** An image that is made from files of this package alone. */
@@ -21,8 +22,15 @@ export interface PackageImage {
   /** What the Dockerfile copies, beside the programs. */
   readonly scripts: readonly string[];
   readonly programs: readonly string[];
-  /** Whether it has Claude Code, and the authorities that this machine trusts. */
-  readonly isForWorkers: boolean;
+  /** The program that its build fetches from npm. Such an image has the authorities that this machine trusts, too. */
+  readonly fetched: Fetched | null;
+}
+
+interface Fetched {
+  readonly program: 'claude' | 'bun';
+  /** The argument of the Dockerfile. */
+  readonly argument: string;
+  readonly version: string;
 }
 
 const programsOf = (...names: string[]): string[] => names.map((name) => `dist/bundle/${name}/${name}.js`);
@@ -37,7 +45,7 @@ export const WORKER: PackageImage = {
     (name) => `docker/worker/${name}`,
   ),
   programs: programsOf('worker', 'egress'),
-  isForWorkers: true,
+  fetched: { program: 'claude', argument: 'CLAUDE_CODE_VERSION', version: CLAUDE_CODE_VERSION },
 };
 
 /** Has what sandboxes of any image need. */
@@ -50,7 +58,18 @@ export const SANDBOX_IMAGE: PackageImage = {
     (name) => `docker/sandbox/${name}`,
   ),
   programs: programsOf('sandbox-agent', 'egress'),
-  isForWorkers: false,
+  fetched: null,
+};
+
+/** Runs the code of AI clients. */
+export const BUN_RUNNER: PackageImage = {
+  name: 'bun-runner-base',
+  title: 'Bun image',
+  latest: 'bun-runner-base:latest',
+  dockerfile: 'docker/bun.Dockerfile',
+  scripts: ['docker/worker/add-certificates.sh', 'docker/bun/fetch-bun.sh'],
+  programs: [],
+  fetched: { program: 'bun', argument: 'BUN_VERSION', version: BUN_VERSION },
 };
 
 /** Everything that such an image is made from. */
@@ -62,8 +81,8 @@ export interface Ingredients {
   readonly programs: readonly ContextFile[];
   /** The authorities that this machine trusts in addition, as PEM. */
   readonly certificates: Uint8Array | null;
-  /** Null: it has none. */
-  readonly claudeVersion: string | null;
+  /** Of the program that the build fetches; null: it fetches none. */
+  readonly fetchedVersion: string | null;
   readonly base: string;
   /** Null when the base is not on this machine yet. */
   readonly baseId: string | null;
@@ -78,7 +97,9 @@ export function planPackageImage(image: PackageImage, from: Ingredients): ImageP
     version: from.version,
     program: hashFiles(from.programs),
     recipe: hashFiles(from.recipe),
-    claude: from.claudeVersion ?? '',
+    claude: '',
+    bun: '',
+    ...(image.fetched === null ? {} : { [image.fetched.program]: from.fetchedVersion ?? '' }),
     base: from.base,
     baseId: from.baseId ?? '',
     certificates: hashFiles(trust),
@@ -95,7 +116,7 @@ export function planPackageImage(image: PackageImage, from: Ingredients): ImageP
     files: [...from.recipe, ...from.programs, ...trust],
     buildArgs: {
       BASE_IMAGE: from.base,
-      ...(from.claudeVersion === null ? {} : { CLAUDE_CODE_VERSION: from.claudeVersion }),
+      ...(image.fetched === null ? {} : { [image.fetched.argument]: from.fetchedVersion ?? '' }),
     },
     labels: labelsOf(parts),
     platform: from.platform,

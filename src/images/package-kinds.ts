@@ -1,12 +1,13 @@
 import { readBuildRoute, readCertificates } from './host.ts';
 import type { ImageEngine, ImageKind } from './kind.ts';
-import { CLAUDE_CODE_VERSION, DEFAULT_BASE, planPackageImage, SANDBOX_IMAGE, WORKER } from './package-image.ts';
+import { BUN_RUNNER, DEFAULT_BASE, planPackageImage, SANDBOX_IMAGE, WORKER } from './package-image.ts';
 import type { PackageImage } from './package-image.ts';
 import { partsOf } from './parts.ts';
 import { readPackageSources } from './sources.ts';
 
 export const workerKind = kindOf('worker', WORKER);
 export const sandboxKind = kindOf('sandbox', SANDBOX_IMAGE);
+export const bunKind = kindOf('bun', BUN_RUNNER);
 
 function kindOf(name: string, image: PackageImage): ImageKind {
   return {
@@ -21,8 +22,8 @@ function kindOf(name: string, image: PackageImage): ImageKind {
         version,
         recipe,
         programs,
-        certificates: image.isForWorkers ? await readCertificates(env) : null,
-        claudeVersion: image.isForWorkers ? CLAUDE_CODE_VERSION : null,
+        certificates: image.fetched === null ? null : await readCertificates(env),
+        fetchedVersion: image.fetched?.version ?? null,
         base,
         baseId: (await engine.inspectImage(base))?.id ?? null,
         platform,
@@ -35,7 +36,7 @@ function kindOf(name: string, image: PackageImage): ImageKind {
 
 /** A base that was named once need not be named again, for any image. */
 async function lastBase(engine: ImageEngine, { latest }: PackageImage): Promise<string | undefined> {
-  for (const tag of [latest, WORKER.latest, SANDBOX_IMAGE.latest]) {
+  for (const tag of [latest, WORKER.latest, SANDBOX_IMAGE.latest, BUN_RUNNER.latest]) {
     const found = await engine.inspectImage(tag);
     const base = found === undefined ? undefined : partsOf(found.labels)?.base;
     if (base !== undefined) return base;

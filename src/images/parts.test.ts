@@ -7,6 +7,7 @@ const PARTS: Parts = {
   program: 'a'.repeat(64),
   recipe: 'b'.repeat(64),
   claude: '2.1.197',
+  bun: '',
   base: `[::1]:5000/a_b/node:24@sha256:${'c'.repeat(64)}`,
   baseId: `sha256:${'c'.repeat(64)}`,
   certificates: '',

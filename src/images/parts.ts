@@ -17,6 +17,8 @@ const partsSchema = z.object({
   program: word,
   recipe: word,
   claude: word,
+  /** Empty: it has none, as images of older versions. */
+  bun: word.default(''),
   base: word,
   /** Empty when the base was not on this machine. */
   baseId: word,
@@ -45,6 +47,7 @@ const IN_WORDS: { readonly [Name in keyof Parts]: (wanted: string, found: string
   program: () => 'its program has changed',
   recipe: () => 'its Dockerfile or a script of it has changed',
   claude: (wanted, found) => `it has Claude Code ${found}, wanted is ${wanted}`,
+  bun: (wanted, found) => `it has Bun ${found}, wanted is ${wanted}`,
   base: (wanted, found) => `its base is ${found}, wanted is ${wanted}`,
   baseId: (wanted, found) => `its base ${found.slice(0, 19)} has been replaced by ${wanted.slice(0, 19)}`,
   certificates: () => "this machine's extra certificates (NODE_EXTRA_CA_CERTS) have changed",

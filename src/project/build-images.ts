@@ -9,21 +9,25 @@ export interface BuildListener extends BuildProgress {
   close(): void;
 }
 
-/** Builds images that are missing or stale, for runs or for sandboxes. */
+/** For what images are built: runs, sandboxes, the code of AI clients. */
+export type ImageUse = 'run' | 'sandbox' | 'bun';
+
+/** Builds images that are missing or stale. */
 export async function makeImages(
   engine: ImageEngine,
   request: BuildRequest,
   listener: BuildListener,
-  use: 'run' | 'sandbox' = 'run',
+  use: ImageUse = 'run',
 ): Promise<void> {
-  const { buildImages, RUN_KINDS, SANDBOX_KINDS } = await import('../images/index.ts');
+  const { BUN_KINDS, buildImages, RUN_KINDS, SANDBOX_KINDS } = await import('../images/index.ts');
+  const kinds = { run: RUN_KINDS, sandbox: SANDBOX_KINDS, bun: BUN_KINDS }[use];
   const built: BuiltImage[] = [];
   const done = (image: BuiltImage): void => {
     built.push(image);
     listener.done(image);
   };
   try {
-    await buildImages(engine, request, { ...listener, done }, use === 'run' ? RUN_KINDS : SANDBOX_KINDS);
+    await buildImages(engine, request, { ...listener, done }, kinds);
     request.signal?.throwIfAborted();
     if (built.some(({ cached }) => !cached)) listener.olderStay();
   } catch (error) {

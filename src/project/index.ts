@@ -1,5 +1,5 @@
 export { makeImages } from './build-images.ts';
-export type { BuildListener } from './build-images.ts';
+export type { BuildListener, ImageUse } from './build-images.ts';
 export { agentProblem, nameOf } from './check-agent.ts';
 export { enginePrograms } from './choose-mode.ts';
 export { checkCleaning, planCleaning, removeRun } from './clean-run.ts';

@@ -1,7 +1,7 @@
 import { tmpfs } from '../containers/index.ts';
 import type { ContainerWish, Containers, Owner, StartedContainer, Upkeep } from '../containers/index.ts';
 import { engineErrors } from '../engines/errors.ts';
-import type { Attachment, Engine } from '../engines/index.ts';
+import type { Attachment, Engine, Mount } from '../engines/index.ts';
 import { hasCode, within } from '../lib/index.ts';
 import { INSIDE, SANDBOX, SANDBOX_MARK, SHARED_MARK } from '../protocol/index.ts';
 import { connect } from './connection.ts';
@@ -43,6 +43,8 @@ export interface SandboxWish {
   readonly wayOut: WayOut | null;
   /** Null for none. */
   readonly cache: CacheMounts | null;
+  /** More of them. */
+  readonly mounts?: readonly Mount[];
 }
 
 /** Cache volumes in a workspace. */
@@ -193,6 +195,7 @@ function containerWish({ owner, runtime }: Ground, wish: SandboxWish, upkeep: Up
       tmpfs(SANDBOX.tmp, 0o1777, { bytes: limits.diskBytes, uid: 0, gid: 0 }),
       // In place of the engine's, in which there may be any number of files.
       tmpfs('/dev/shm', 0o1777, { bytes: SHARED_BYTES, uid: 0, gid: 0 }),
+      ...(wish.mounts ?? []),
     ],
     network: 'none',
     client: wish.wayOut?.client ?? null,

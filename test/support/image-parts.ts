@@ -6,6 +6,7 @@ export const IMAGE_PARTS: Parts = {
   program: 'p',
   recipe: 'r',
   claude: '2.1.197',
+  bun: '',
   base: 'node:24',
   baseId: 'sha256:aaa',
   certificates: '',

@@ -10,6 +10,7 @@ export function packageFolder(program = 'work()'): string {
   for (const folder of [
     'docker/worker',
     'docker/sandbox',
+    'docker/bun',
     'dist/bundle/worker',
     'dist/bundle/egress',
     'dist/bundle/sandbox-agent',
@@ -22,6 +23,8 @@ export function packageFolder(program = 'work()'): string {
   writeFileSync(path.join(root, 'docker/sandbox.Dockerfile'), 'ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\n');
   for (const name of ['prelude.sh', 'fork-server.py', 'fork-server.rb', 'empty-folders.mjs'])
     writeFileSync(path.join(root, 'docker/sandbox', name), name);
+  writeFileSync(path.join(root, 'docker/bun.Dockerfile'), 'ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\n');
+  writeFileSync(path.join(root, 'docker/bun/fetch-bun.sh'), 'fetch');
   writeFileSync(path.join(root, 'dist/bundle/egress/egress.js'), 'pass()');
   writeFileSync(path.join(root, 'dist/bundle/sandbox-agent/sandbox-agent.js'), 'run()');
   return root;

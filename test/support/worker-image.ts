@@ -24,7 +24,12 @@ export async function buildSandboxImage(): Promise<string> {
   return buildImage('sandbox');
 }
 
-async function buildImage(wanted: 'worker' | 'sandbox'): Promise<string> {
+/** That of the code of AI clients. */
+export async function buildBunImage(): Promise<string> {
+  return buildImage('bun');
+}
+
+async function buildImage(wanted: 'worker' | 'sandbox' | 'bun'): Promise<string> {
   if (docker.why !== '') return '';
   const args = [PROGRAM, 'build', wanted, '--base-image', docker.image, '--json'];
   return withLock(LOCK, WAIT_LIMIT_MS, async () => {

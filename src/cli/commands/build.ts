@@ -5,7 +5,7 @@ export const build = {
   name: 'build',
   argument: [
     '[image]',
-    'worker (the default): the image that workers run in, and the one that .mahabharatha/Dockerfile describes; sandbox: what serve needs',
+    'worker (the default): the image that workers run in, and the one that .mahabharatha/Dockerfile describes; sandbox: what serve needs; bun: what mcp needs',
   ],
   summary: 'build the images that workers and sandboxes need',
   options: {
@@ -21,6 +21,7 @@ export const build = {
   examples: [
     ['mahabharatha build', 'builds only what is missing or stale'],
     ['mahabharatha build sandbox', 'before the first serve, which otherwise does it itself'],
+    ['mahabharatha build bun', 'before the first mcp with containers; BUN_RUNNER_BASE names a base, too'],
     ['mahabharatha build --base-image mahabharatha-base:bookworm', 'without a registry: see docker/air-gapped'],
   ],
 } as const satisfies CommandDefinition;

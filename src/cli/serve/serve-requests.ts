@@ -2,15 +2,13 @@ import path from 'node:path';
 import { loadConfig } from '../../config/index.ts';
 import type { Config } from '../../config/index.ts';
 import { findEngine } from '../../engines/index.ts';
-import type { Engine } from '../../engines/index.ts';
 import { httpErrors, isOfThisMachine, openLog, openServer, readTokens } from '../../http/index.ts';
-import { findSandboxImage } from '../../images/index.ts';
 import { asAppError, isThere, libErrors, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
-import { configOf, imageRequest, makeImages, projectIfAny, readSettings } from '../../project/index.ts';
+import { configOf, projectIfAny, readSettings } from '../../project/index.ts';
 import { askTrust } from '../ask-trust.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { serve } from '../commands/serve.ts';
-import { buildView } from '../render/build-view.ts';
+import { readyImage } from '../images/ready-image.ts';
 
 type Input = InputOf<typeof serve>;
 
@@ -23,7 +21,7 @@ export async function serveRequests(input: Input, context: CliContext): Promise<
   if (tokens === null && !input.noToken && !isOfThisMachine(settings.host))
     throw httpErrors.TOKEN_NEEDED({ host: settings.host });
   const engine = await findEngine(context.env);
-  const runtimeImage = await imageFor(engine, input, context);
+  const runtimeImage = await readyImage(engine, { use: 'sandbox', json: input.json }, context);
   const server = await openServer({
     engine,
     runtimeImage,
@@ -106,19 +104,6 @@ function named({ host, port }: Input, { env }: CliContext): Partial<Pick<Config[
     ...(wantedHost === undefined || wantedHost === '' ? {} : { host: wantedHost }),
     ...(wantedPort === undefined ? {} : { port: Number(wantedPort) }),
   };
-}
-
-/** The image that has Node and the sandbox agent; it is built when it is missing or stale. */
-async function imageFor(engine: Engine, { json }: Input, context: CliContext): Promise<{ tag: string; id: string }> {
-  const request = { ...(await imageRequest(context)), project: null };
-  let state = await findSandboxImage(engine, request);
-  if (state.state !== 'fresh') {
-    const view = buildView(json ? context : { ...context, out: context.err }, json);
-    await makeImages(engine, { ...request, noCache: false, signal: context.interrupted }, view, 'sandbox');
-    state = await findSandboxImage(engine, request);
-  }
-  if (state.state !== 'fresh') throw libErrors.INTERNAL({ what: 'the image is not fresh right after its build' });
-  return state;
 }
 
 function interrupted(signal: AbortSignal): Promise<void> {

@@ -1,0 +1,1 @@
+export { serveMcp } from './open-mcp.ts';

@@ -50,6 +50,12 @@ export const httpErrors = defineErrors({
     message: (f) => `There were too many requests of ${f.who}.`,
     hint: (f) => `Ask again in ${f.seconds} s, or raise serve.limits of the configuration.`,
   },
+  SOCKETS_FULL: {
+    kind: 'usage',
+    example: { whose: 'session session_1234abcd', limit: 32 },
+    message: (f) => `The ${f.whose} has ${f.limit} web sockets open, and may have no more.`,
+    hint: () => 'Close one of them: one socket takes one command after the other.',
+  },
   NO_SOCKET: {
     kind: 'usage',
     example: { place: '/v1/sessions' },

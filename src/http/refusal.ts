@@ -22,6 +22,7 @@ const STATUS: Readonly<Record<string, number>> = {
   SESSION_UNABLE: 501,
   TREE_TOO_LARGE: 422,
   RATE_LIMITED: 429,
+  SOCKETS_FULL: 429,
   NO_SOCKET: 404,
   UPGRADE_NEEDED: 426,
 };

@@ -78,9 +78,11 @@ export function createServer(
     return answerError(error, request, reply);
   });
   server.setNotFoundHandler((request, reply) =>
-    reply
-      .status(404)
-      .send({ detail: `There is no ${request.method} ${request.url.slice(0, 200)}.`, code: 'NOT_FOUND' }),
+    reply.status(404).send({
+      detail: `There is no ${request.method} ${request.url.slice(0, 200)}.`,
+      code: 'NOT_FOUND',
+      hint: 'GET /openapi.json lists what there is, and /docs to read.',
+    }),
   );
   letIn(server, { guarding, admission, log, budget: createBodyBudget(bodiesBytes) });
   for (const route of routes) add(server, route);

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer } from './server.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
 import { addSocketRoute } from './web-socket.ts';
 
 const admission = { check: () => undefined, checkRate: () => undefined };
@@ -36,6 +37,29 @@ function asked(url: string, protocols: string[], headers = {}): Promise<[protoco
     });
   });
 }
+
+it('a session has at most 32 sockets open, and a user 64', async () => {
+  const url = await listening();
+  const protocols = ['mahabharatha', `bearer.${encodeURIComponent(TOKEN)}`];
+  const open: WebSocket[] = [];
+  const opened = async (session: string): Promise<boolean> => {
+    const socket = new WebSocket(url.replace(/x$/, session), protocols);
+    open.push(socket);
+    return new Promise((resolve) => {
+      socket.once('open', () => resolve(true));
+      socket.once('unexpected-response', (_, { statusCode }) => resolve(statusCode !== 429));
+      socket.on('error', () => undefined);
+    });
+  };
+  for (const session of ['a', 'b']) {
+    for (let count = 0; count < 32; count += 1) expect(await opened(session)).toBe(true);
+    expect(await opened(session)).toBe(false);
+  }
+  expect(await opened('e')).toBe(false);
+  open[0]?.close();
+  await waitUntil('there is a place again', () => opened('a'));
+  for (const socket of open) socket.terminate();
+});
 
 const REFUSED = 'Unexpected server response: 401';
 const GREETED = '{"user":"anna","part":"x"}';

@@ -5,10 +5,11 @@ import type { WebSocket } from 'ws';
 import type { FastifyInstance } from 'fastify';
 import { startTimer } from '../lib/index.ts';
 import { httpErrors } from './errors.ts';
-import { checkUpgrade, protocolsOf } from './guard.ts';
+import { accountOf, checkUpgrade, protocolsOf } from './guard.ts';
 import type { Guarding } from './guard.ts';
 import { offersSocket, readWithoutOffer } from './other-offers.ts';
 import { refusalOf } from './refusal.ts';
+import { createSocketPlaces } from './socket-places.ts';
 
 /** The name that a client may offer; browsers accept no answer that takes none of those that they have offered. */
 export const PROTOCOL = 'mahabharatha';
@@ -46,12 +47,14 @@ export function addSocketRoute(server: FastifyInstance, guarding: Guarding, rout
     autoPong: false,
     handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL,
   });
+  const places = createSocketPlaces();
   sockets.on('headers', (headers) => void headers.push('cache-control: no-store'));
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (!offersSocket(request)) return readWithoutOffer(server.server, request, socket, head);
     socket.on('error', () => socket.destroy());
     try {
-      const begin = admitted(request, guarding, route);
+      const { begin, leave } = admitted(request, { guarding, route, places });
+      socket.once('close', leave);
       sockets.handleUpgrade(request, socket, head, (client) => begin(lineOf(client, socket)));
     } catch (error) {
       refuse(socket, error);
@@ -71,14 +74,25 @@ async function takeLeave(sockets: WebSocketServer): Promise<void> {
   late.cancel();
 }
 
-function admitted(request: IncomingMessage, guarding: Guarding, route: SocketRoute): (line: Line) => void {
+interface Door {
+  readonly guarding: Guarding;
+  readonly route: SocketRoute;
+  readonly places: ReturnType<typeof createSocketPlaces>;
+}
+
+/** What a socket that is let in begins with, and what ends it. */
+function admitted(
+  request: IncomingMessage,
+  { guarding, route, places }: Door,
+): { begin(line: Line): void; leave(): void } {
   const user = checkUpgrade(request, guarding);
   const [place = ''] = (request.url ?? '').split('?');
   const [, part] = route.path.exec(place) ?? [];
   if (part === undefined || request.method !== 'GET') throw httpErrors.NO_SOCKET({ place: place.slice(0, 200) });
   const offered = protocolsOf(request);
   if (offered[0] !== '' && !offered.includes(PROTOCOL)) throw httpErrors.PROTOCOL_UNKNOWN({ protocol: PROTOCOL });
-  return route.open(user, part);
+  const begin = route.open(user, part);
+  return { begin, leave: places.take(accountOf(guarding, user, request), part) };
 }
 
 function refuse(socket: Duplex, error: unknown): void {

@@ -79,7 +79,9 @@ export async function serveForTest({
   const lines = [
     'serve:',
     '  port: 0',
-    ...(config.includes('limits:') ? [] : [`  limits: { warm: ${warm} }`]),
+    ...(config.includes('limits:')
+      ? []
+      : [`  limits: { warm: ${warm}, user_requests: 100000, project_requests: 100000 }`]),
     '  runtimes:',
     shell,
     ...local,

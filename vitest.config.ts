@@ -7,7 +7,7 @@ export default defineConfig({
     // Real processes and real git, few at a time. The limits are for what hangs: no test depends on the machine's speed.
     testTimeout: 1_800_000,
     hookTimeout: 1_800_000,
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: SlowFirst },
     restoreMocks: true,
   },

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/lib/index.ts';
 import { killIfThere } from '../support/chaos.ts';
@@ -30,6 +30,8 @@ inContainers(
 );
 
 function isFrozen(id: string): boolean {
-  const lines = execFileSync('docker', ['top', id, '-eo', 'pid,stat,args'], { encoding: 'utf8' }).split('\n');
+  // A spare may not run yet.
+  const { stdout } = spawnSync('docker', ['top', id, '-eo', 'pid,stat,args'], { encoding: 'utf8' });
+  const lines = stdout.split('\n');
   return lines.some((line) => /^ *\d+ +T/.test(line) && line.includes('/opt/mahabharatha/node'));
 }

@@ -1,11 +1,11 @@
 import { tmpfs } from '../containers/index.ts';
-import { hasCode, randomId, untilAll } from '../lib/index.ts';
+import { randomId, untilAll } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { SandboxEnd } from '../protocol/index.ts';
 import { captureOutput } from './capture.ts';
 import type { Captured } from './capture.ts';
 import { sandboxErrors } from './errors.ts';
-import { keepSandbox } from './kept-sandbox.ts';
+import { keepSandbox, wasGoneBefore } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Sandbox, SandboxHome, SandboxLimits } from './sandbox.ts';
@@ -111,8 +111,7 @@ async function run(place: Place, wish: CodeWish, signal: AbortSignal, tries = 1)
     return { ...end, stdout: output.text('stdout'), stderr: output.text('stderr'), containerId: sandbox.containerId };
   } catch (error) {
     kill();
-    const again = hasCode(error, sandboxErrors.SANDBOX_GONE) && running?.hasBegun() !== true && !isNew && tries < 3;
-    if (!again) throw error;
+    if (!wasGoneBefore(error, isNew, running) || tries >= 3) throw error;
     return run(place, wish, signal, tries + 1);
   } finally {
     signal.removeEventListener('abort', kill);

@@ -5,6 +5,7 @@ import type { OutputSink } from './connection.ts';
 import { deniedBy } from './denylist.ts';
 import { ENV_FILE_BYTES, parseEnvFile } from './env-file.ts';
 import { sandboxErrors } from './errors.ts';
+import { wasGoneBefore } from './kept-sandbox.ts';
 import { watchCache } from './measure-cache.ts';
 import type { Sandbox } from './sandbox.ts';
 import { markUsed, tellNew } from './session.ts';
@@ -138,9 +139,7 @@ async function runOne(parts: SessionParts, session: Session, wish: Command, sink
     session.cwd = end.cwd ?? session.cwd;
     return end;
   } catch (error) {
-    const wasGone = hasCode(error, sandboxErrors.SANDBOX_GONE) && !running.hasBegun() && !isNew;
-    if (!wasGone || !parts.open.has(session.id)) throw error;
-    // Its container was gone before the command began.
+    if (!wasGoneBefore(error, isNew, running) || !parts.open.has(session.id)) throw error;
     return runOne(parts, session, wish, sink);
   } finally {
     watch.end();

@@ -1,3 +1,5 @@
+import { hasCode } from '../lib/index.ts';
+import type { Running } from './connection.ts';
 import { sandboxErrors } from './errors.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -10,6 +12,11 @@ export interface KeptSandbox {
   end(): Promise<void>;
   /** No one gets a new one. */
   close(): Promise<void>;
+}
+
+/** The sandbox was gone before the work began, and that was not noticed: a new one can do it. */
+export function wasGoneBefore(error: unknown, isNew: boolean, running?: Pick<Running, 'hasBegun'>): boolean {
+  return hasCode(error, sandboxErrors.SANDBOX_GONE) && !isNew && running?.hasBegun() !== true;
 }
 
 export function keepSandbox(start: () => Promise<Sandbox>): KeptSandbox {

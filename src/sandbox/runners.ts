@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasCode, randomId, untilAll } from '../lib/index.ts';
+import { randomId, untilAll } from '../lib/index.ts';
 import type { SandboxEnd } from '../protocol/index.ts';
 import { captureOutput } from './capture.ts';
 import type { Captured } from './capture.ts';
@@ -9,7 +9,7 @@ import { sandboxErrors } from './errors.ts';
 import { explained, missingLanguage } from './fetch-image.ts';
 import type { FetchImage } from './fetch-image.ts';
 import { forkFor, startForkServer } from './fork-server.ts';
-import { keepSandbox } from './kept-sandbox.ts';
+import { keepSandbox, wasGoneBefore } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
 import { besideOthers } from './languages.ts';
 import type { Language, Languages } from './languages.ts';
@@ -38,7 +38,7 @@ export interface RunnerSettings {
 export interface RunWish {
   /** The code of a program, or several files. */
   readonly program: string | Job;
-  /** Fires when nobody waits for the result any more. */
+  /** Fires when the client that waits for the result has gone. */
   readonly gone: AbortSignal;
 }
 
@@ -168,8 +168,7 @@ async function execute(parts: Parts, runner: Runner, wish: RunWish, tries = 1): 
     return { ...end, stdout, stderr, output: both, ...placeOf(sandbox, runner), file: place.file };
   } catch (error) {
     kill();
-    const again = hasCode(error, sandboxErrors.SANDBOX_GONE) && running?.hasBegun() !== true && !isNew && tries < 3;
-    if (!again) throw error;
+    if (!wasGoneBefore(error, isNew, running) || tries >= 3) throw error;
     await delay(tries);
     return execute(parts, runner, wish, tries + 1);
   } finally {

@@ -1,11 +1,12 @@
 import { LABEL } from '../containers/index.ts';
-import { hasCode, randomId } from '../lib/index.ts';
+import { randomId } from '../lib/index.ts';
 import { cacheProblem, mountsOf } from './measure-cache.ts';
 import type { Labels } from '../engines/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
 import { explained, missingRuntime } from './fetch-image.ts';
 import type { Session, SessionParts, SessionSettings } from './session.ts';
+import { wasGoneBefore } from './kept-sandbox.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Sandbox } from './sandbox.ts';
 import { workspaceFiles } from './workspace.ts';
@@ -73,9 +74,7 @@ export async function withFiles<Result>(
   try {
     return await work(workspaceFiles(sandbox, session.workspace, parts.settings.uid));
   } catch (error) {
-    const again = hasCode(error, sandboxErrors.SANDBOX_GONE) && !isNew && parts.open.has(session.id);
-    if (!again) throw error;
-    // Its container was gone before, and no one had noticed.
+    if (!wasGoneBefore(error, isNew) || !parts.open.has(session.id)) throw error;
     return withFiles(parts, session, work);
   }
 }

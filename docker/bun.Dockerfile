@@ -27,4 +27,4 @@ ENV LANG=C.UTF-8 \
     NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 COPY --from=bun /opt/bun/bun /usr/local/bin/bun
 # Packages and code are mounted here.
-RUN mkdir -p /code /packages /store
+RUN mkdir -p /code /packages

@@ -2,7 +2,8 @@
 # this file before the program that its command line names, which is a draft: after the fork, the program's own file takes its
 # place, and its name that of the draft's, in the memory of the interpreter. So the program starts as if it had been named.
 # Nothing of the library is loaded: a program that forgets a `require` would not notice.
-# Its real user is nobody's, as there.
+
+# Another real user than root, as in fork-server.py: a signal to the processes of a program does not reach this one.
 Process::Sys.setresuid(60_001, 0, 60_001)
 
 require 'fiddle'

@@ -48,10 +48,10 @@ export function createBodyBudget(limit: number) {
     counted: (user: string, { headers }: FastifyRequest, { raw }: FastifyReply, body: Readable): Readable => {
       if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return body;
       const counter = counterOf(openFor(user, raw));
-      // Of a request that is refused already, nobody else listens to this.
+      // The body of a refused request has no other listener.
       counter.on('error', () => undefined);
       finished(body, (error) => error && counter.destroy(error));
-      // The next request of the connection comes after what nobody has read of this one.
+      // What is left of this body is read, because the next request of the connection comes after it.
       raw.once('close', () => body.unpipe(counter).resume());
       return body.pipe(counter);
     },

@@ -212,7 +212,7 @@ it.each([
   await server.close();
 });
 
-it('the connection of a body that nobody wants takes the next request', async () => {
+it('the connection of a refused body takes the next request', async () => {
   const server = serverWith(null);
   const port = await listening(server);
   const unwanted = declared(500 * KB).replace('application/json', 'application/xml');

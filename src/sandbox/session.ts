@@ -43,7 +43,7 @@ export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'hasNetwork
   readonly kind: Runtime;
   cwd: string;
   lastUsedAt: number;
-  /** The same on the clock of `performance`, which nobody sets. */
+  /** The same on the clock of `performance`, which no change of the machine's clock moves. */
   idleSince: number;
   readonly kept: KeptSandbox;
   /** Its container was replaced, and no answer has said so yet. */

@@ -1,1 +1,2 @@
-export { serveMcp } from './open-mcp.ts';
+export { openContainers } from './open-containers.ts';
+export { serveOnStdio } from './serve-stdio.ts';

@@ -2,7 +2,8 @@ import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { asAppError } from '../lib/index.ts';
-import type { CodeRan, CodeSessions } from '../sandbox/index.ts';
+import type { CodeRan } from '../sandbox/index.ts';
+import type { CallHooks, CodeRunner } from './code-runner.ts';
 
 const MOST_CODE = 1024 ** 2;
 
@@ -33,7 +34,7 @@ const runOutput = z.object({
 type RunOutput = z.infer<typeof runOutput>;
 
 /** A server with all tools, for one client. */
-export function createToolServer(version: string, sessions: CodeSessions): McpServer {
+export function createToolServer(version: string, runner: CodeRunner): McpServer {
   const server = new McpServer({ name: 'mahabharatha', version });
   server.registerTool(
     'run_code',
@@ -46,7 +47,7 @@ export function createToolServer(version: string, sessions: CodeSessions): McpSe
     },
     async ({ code, language, timeout_ms: timeoutMs, session_id: session, env }, { mcpReq }) =>
       answer(async () =>
-        asOutput(await sessions.run(session, { code, language, timeoutMs, env }, mcpReq.signal), timeoutMs),
+        asOutput(await runner.run(session, { code, language, timeoutMs, env }, hooksOf(mcpReq)), timeoutMs),
       ),
   );
   server.registerTool(
@@ -59,13 +60,16 @@ export function createToolServer(version: string, sessions: CodeSessions): McpSe
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     },
     async ({ session_id: session }) => {
-      const reset = await sessions.reset(session);
+      const reset = await runner.reset(session);
       const text = reset ? `The session ${session} begins anew.` : `There was no session ${session}.`;
       return { content: [{ type: 'text', text }], structuredContent: { reset } };
     },
   );
   return server;
 }
+
+/** Progress is told to clients that ask for it. */
+const hooksOf = ({ signal }: { readonly signal: AbortSignal }): CallHooks => ({ signal, onProgress: () => undefined });
 
 /** Code that fails is a result, and no error of the protocol. */
 async function answer(work: () => Promise<RunOutput>): Promise<CallToolResult> {

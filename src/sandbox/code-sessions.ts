@@ -39,7 +39,6 @@ export interface CodeWish {
 export interface CodeRan extends SandboxEnd {
   readonly stdout: Captured;
   readonly stderr: Captured;
-  readonly containerId: string;
 }
 
 interface CodeSession {
@@ -48,8 +47,6 @@ interface CodeSession {
   last: Promise<unknown>;
   waiting: number;
 }
-
-export type CodeSessions = ReturnType<typeof createCodeSessions>;
 
 /** A container for each session of an AI client, in which its code runs, one call after the other. */
 export function createCodeSessions(home: SandboxHome, settings: CodeSettings) {
@@ -61,7 +58,7 @@ export function createCodeSessions(home: SandboxHome, settings: CodeSettings) {
   };
   return {
     /** Throws CODE_BUSY. */
-    run: (name: string, wish: CodeWish, signal: AbortSignal): Promise<CodeRan> => {
+    run: (name: string, wish: CodeWish, { signal }: { readonly signal: AbortSignal }): Promise<CodeRan> => {
       const session = open(name);
       return inTurn(session, () => run({ session, settings }, wish, signal));
     },
@@ -108,7 +105,7 @@ async function run(place: Place, wish: CodeWish, signal: AbortSignal, tries = 1)
     const [end] = await Promise.all([running.end, written]);
     // Nothing of a program that did not end by itself goes on.
     if (end.endedBy === 'timeout') await session.kept.end();
-    return { ...end, stdout: output.text('stdout'), stderr: output.text('stderr'), containerId: sandbox.containerId };
+    return { ...end, stdout: output.text('stdout'), stderr: output.text('stderr') };
   } catch (error) {
     kill();
     if (!wasGoneBefore(error, isNew, running) || tries >= 3) throw error;

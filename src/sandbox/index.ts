@@ -1,6 +1,6 @@
 export { captureOutput } from './capture.ts';
 export { createCodeSessions } from './code-sessions.ts';
-export type { CodeRan, CodeSessions } from './code-sessions.ts';
+export type { CodeRan, CodeWish } from './code-sessions.ts';
 export { openHome, openHomeFolder } from './open-home.ts';
 export type { Stream } from './connection.ts';
 export { fetchRuntimes, imageFetcher } from './fetch-image.ts';

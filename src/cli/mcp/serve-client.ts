@@ -1,6 +1,6 @@
 import { findEngine } from '../../engines/index.ts';
 import { libErrors, line } from '../../lib/index.ts';
-import { serveMcp } from '../../mcp/index.ts';
+import { openContainers, serveOnStdio } from '../../mcp/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { mcp } from '../commands/mcp.ts';
 import { readyImage } from '../images/ready-image.ts';
@@ -20,6 +20,8 @@ export async function serveClient(_: InputOf<typeof mcp>, context: CliContext): 
   const { tag } = await readyImage(engine, { use: 'bun', base, json: false }, quiet);
   const { version, env } = context;
   const onNote = (note: string): void => context.err(line`${note}\n`);
-  await serveMcp({ engine, runtimeImage, image: tag, version, env, onNote }, context.interrupted);
+  const wish = { engine, runtimeImage, image: tag, env, onNote };
+  const open = (closing: (() => Promise<unknown>)[]) => openContainers(wish, closing);
+  await serveOnStdio({ version, onNote, open }, context.interrupted);
   return 0;
 }

@@ -31,6 +31,7 @@ const RANK = {
   worker: 6,
   sandbox: 6,
   'sandbox-agent': 6,
+  code: 6.5,
   project: 7,
   http: 8,
   mcp: 8,
@@ -38,7 +39,7 @@ const RANK = {
 };
 /** Never inside a container. */
 const HOST_ONLY =
-  '^src/(cli|mcp|http|project|sandbox|planning|orchestrator|containers|snapshots|shells|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
+  '^src/(cli|mcp|http|project|code|sandbox|planning|orchestrator|containers|snapshots|shells|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
 const PURE_IN_ORCHESTRATOR = [
   'decide[a-z-]*',
   'backoff',

@@ -4,6 +4,7 @@ import { measureContainers } from './containers.js';
 import { measureGrowth } from './growth.js';
 import { measureLarge } from './large.js';
 import { measureMakespan } from './makespan.js';
+import { measureMcp } from './mcp.js';
 import { measurePeer } from './peer.js';
 import { endProgramsOnSignal } from './program.js';
 import { describeMachine, formatMarkdown, formatText, isFarOff, loadNow } from './report.js';
@@ -26,6 +27,7 @@ const MEASUREMENTS = {
   spares: measureSpares,
   large: measureLarge,
   serve: measureServe,
+  mcp: measureMcp,
   peer: measurePeer,
 };
 

@@ -3,34 +3,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatSpread, interleave, ratios, summarize, timed } from './measure.js';
 import { runProgram } from './program.js';
+import { bareTimes, inWords, many, quantiles } from './request-times.js';
 import { BASE, hasImage, LANGUAGES, startServer } from './served.js';
 import { inTempFolder } from './temp-feature.js';
 
 const LOAD_GENERATOR = 'autocannon@8.0.0';
 const AIM_OVER_BARE_MS = 3;
 const MEGABYTES = 50;
-
-/** The container has half a processor, which requests without a pause would use up. */
-const PAUSE_MS = 15;
-
-/** Starts a program again and again in the container itself, and prints how long each took. */
-const BARE = `
-const { spawn } = require('node:child_process');
-const [count, program, ...args] = process.argv.slice(1);
-(async () => {
-  const times = [];
-  for (let index = 0; index < Number(count); index++) {
-    const started = performance.now();
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    child.stdout.resume();
-    child.stderr.resume();
-    await new Promise((resolve) => child.once('close', resolve));
-    times.push(performance.now() - started);
-    await new Promise((resolve) => setTimeout(resolve, ${PAUSE_MS}));
-  }
-  console.log(JSON.stringify(times));
-})();
-`;
 
 /** What a request costs, beside the program that it runs. */
 export async function measureServe({ quick }) {
@@ -102,28 +81,6 @@ async function execute(server, name, code) {
   if (answer.stdout !== 'hello\n') throw new Error(`${name}: ${response.status} ${JSON.stringify(answer)}`);
   return answer;
 }
-
-function bareTimes(inside, count, program) {
-  const args = [...inside, '/opt/mahabharatha/node', '-e', BARE, String(count), ...program];
-  return JSON.parse(execFileSync('docker', args, { encoding: 'utf8' }));
-}
-
-async function many(count, work) {
-  const times = [];
-  for (let index = 0; index < count; index++) {
-    times.push(await timed(work));
-    await sleep(PAUSE_MS);
-  }
-  return times;
-}
-
-function quantiles(times) {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  return { p50: at(0.5), p99: at(0.99), count: times.length };
-}
-
-const inWords = ({ p50, p99, count }) => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (${count})`;
 
 async function measureSessions(server, quick) {
   const create = async () => {

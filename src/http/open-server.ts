@@ -12,6 +12,7 @@ import {
   imageFetcher,
   openHome,
   openHomeFolder,
+  openNetwork,
   sessionCaches,
 } from '../sandbox/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
@@ -19,7 +20,6 @@ import { httpErrors } from './errors.ts';
 import type { ServerLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import type { Metrics } from './metrics.ts';
-import { openNetwork } from './open-network.ts';
 import { cachesHome, homeLabels, serversHome, tellAddress } from './servers-home.ts';
 import { runtimesOf, sessionSettings } from './session-settings.ts';
 import { createSurface } from './surface.ts';

@@ -67,7 +67,10 @@ export const BUN_RUNNER: PackageImage = {
   title: 'Bun image',
   latest: 'bun-runner-base:latest',
   dockerfile: 'docker/bun.Dockerfile',
-  scripts: ['docker/worker/add-certificates.sh', 'docker/bun/fetch-bun.sh'],
+  scripts: [
+    'docker/worker/add-certificates.sh',
+    ...['fetch-bun.sh', 'scan-imports.js', 'link-packages.js', 'list-versions.js'].map((name) => `docker/bun/${name}`),
+  ],
   programs: [],
   fetched: { program: 'bun', argument: 'BUN_VERSION', version: BUN_VERSION },
 };

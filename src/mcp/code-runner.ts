@@ -1,16 +1,16 @@
-import type { CodeRan, CodeWish } from '../sandbox/index.ts';
-
-/** What comes with one call of a client. */
-export interface CallHooks {
-  /** Aborted when the client calls it off. */
-  readonly signal: AbortSignal;
-  /** What is done before the code runs, for people. */
-  readonly onProgress: (text: string) => void;
-}
+import type { CallHooks, CodeRan, CodeWish, Package } from '../code/index.ts';
 
 /** Where the code of clients runs. */
 export interface CodeRunner {
   run(session: string, wish: CodeWish, hooks: CallHooks): Promise<CodeRan>;
   /** False when there is no such session. */
   reset(session: string): Promise<boolean>;
+  /** Null where code has no packages of npm. */
+  readonly packages: RunnerPackages | null;
+}
+
+interface RunnerPackages {
+  /** Names with or without a version, as in "zod@3". Returns which the session has now. */
+  install(session: string, requests: readonly string[], hooks: CallHooks): Promise<readonly Package[]>;
+  list(session: string): Promise<{ readonly session: readonly Package[]; readonly cached: readonly Package[] }>;
 }

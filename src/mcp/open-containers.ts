@@ -1,14 +1,17 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { createCodeSessions, openPackages, wantedOf } from '../code/index.ts';
 import type { Engine } from '../engines/index.ts';
-import { stateHome } from '../lib/index.ts';
+import { atHome, stateHome } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
-import { createCodeSessions, openHome, openHomeFolder } from '../sandbox/index.ts';
+import { openHome, openHomeFolder, openNetwork } from '../sandbox/index.ts';
 import type { CodeRunner } from './code-runner.ts';
 
 const MB = 1024 ** 2;
 const OUTPUT_BYTES = MB;
+const LIMITS = { cpus: 2, memoryBytes: 512 * MB, diskBytes: 256 * MB, processes: 64 };
+const PACKAGES = { folder: '~/.bun-runner-mcp/packages', bytes: 5 * 1024 * MB };
 /** What code runs as: no user of a usual image. */
 const UID = 70_000;
 
@@ -24,20 +27,26 @@ interface ContainersRequest {
 
 /** Code runs in containers. `closing` gets the steps that remove them. */
 export async function openContainers(
-  { engine, runtimeImage, image, env, onNote }: ContainersRequest,
+  request: ContainersRequest,
   closing: (() => Promise<unknown>)[],
 ): Promise<CodeRunner> {
+  const { engine, runtimeImage, image, env, onNote } = request;
   const folder = path.join(stateHome(env), 'mcp');
   const labels = { 'mahabharatha.mcp': folder, 'mahabharatha.machine': hostname() };
   const place = await openHomeFolder({ engine, kind: 'mcp', folder, labels, onNote });
   closing.push(place.own.remove);
-  const home = await openHome(
-    place,
-    { engine, runtimeImage, sweeper: programFile('sweeper'), env, egress: null },
-    closing,
-  );
-  const limits = { cpus: 2, memoryBytes: 512 * MB, diskBytes: 256 * MB, processes: 64 };
-  const sessions = createCodeSessions(home, { image, limits, outputBytes: OUTPUT_BYTES, uid: UID });
+  const asked = { allow: ['npm'], env, owner: place.owner, image: runtimeImage.id, onNote };
+  const network = openNetwork(asked, closing);
+  const known = { engine, runtimeImage, sweeper: programFile('sweeper'), env, egress: network.egress };
+  const home = await openHome(place, known, closing);
+  const store = { folder: atHome(PACKAGES.folder, env), bytes: PACKAGES.bytes, scripts: [] };
+  const isAble = !home.lacks.includes('volumes-for-many');
+  const packages = await openPackages(store, isAble ? { home, network, image } : null);
+  const settings = { image, limits: LIMITS, outputBytes: OUTPUT_BYTES, uid: UID };
+  const sessions = createCodeSessions({ home, packages, settings });
   closing.push(sessions.closeAll);
-  return sessions;
+  const { run, reset, list } = sessions;
+  const install: NonNullable<CodeRunner['packages']>['install'] = async (session, requests, hooks) =>
+    sessions.install(session, wantedOf(requests), hooks);
+  return { run, reset, packages: { install, list } };
 }

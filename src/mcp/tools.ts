@@ -1,23 +1,23 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { asAppError } from '../lib/index.ts';
-import type { CodeRan } from '../sandbox/index.ts';
-import type { CallHooks, CodeRunner } from './code-runner.ts';
+import type { CodeRan } from '../code/index.ts';
+import { hooksOf, reasonOfError, sessionId } from './calls.ts';
+import type { CodeRunner } from './code-runner.ts';
+import { addPackageTools, packageList } from './package-tools.ts';
 
 const MOST_CODE = 1024 ** 2;
+/** More than that fits into no frame, and into no process. */
+const MOST_ENV = 512 * 1024;
 
 const runInput = z.object({
   code: z.string().max(MOST_CODE).describe('The program. What it prints is the answer.'),
   language: z.enum(['typescript', 'javascript']).default('typescript'),
   timeout_ms: z.number().int().min(1).max(600_000).default(30_000).describe('The program is ended after so long.'),
-  session_id: z
-    .string()
-    .regex(/^[\w.-]{1,64}$/)
-    .default('default')
-    .describe('Calls with the same name share a container, its files and its packages, and run one after the other.'),
+  session_id: sessionId,
   env: z
     .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
+    .refine((env) => JSON.stringify(env).length <= MOST_ENV, `all together more than ${MOST_ENV} characters`)
     .default({})
     .describe('Variables of this call alone.'),
 });
@@ -29,6 +29,7 @@ const runOutput = z.object({
   duration_ms: z.number(),
   timed_out: z.boolean(),
   truncated: z.boolean().describe('Whether only the beginning of the output is kept.'),
+  packages_installed: packageList.describe('Which this call has brought into the session.'),
   error: z.string().nullable().describe('Why the program was not run, or was ended.'),
 });
 type RunOutput = z.infer<typeof runOutput>;
@@ -40,10 +41,11 @@ export function createToolServer(version: string, runner: CodeRunner): McpServer
     'run_code',
     {
       title: 'Run code',
-      description: 'Runs TypeScript or JavaScript with Bun in a locked-down container without a network.',
+      description:
+        'Runs TypeScript or JavaScript with Bun in a locked-down container without a network. Packages of npm that the code imports are installed first.',
       inputSchema: runInput,
       outputSchema: runOutput,
-      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     },
     async ({ code, language, timeout_ms: timeoutMs, session_id: session, env }, { mcpReq }) =>
       answer(async () =>
@@ -55,7 +57,7 @@ export function createToolServer(version: string, runner: CodeRunner): McpServer
     {
       title: 'Reset a session',
       description: 'Ends the container of a session; the next call gets a new one with nothing in it.',
-      inputSchema: runInput.pick({ session_id: true }),
+      inputSchema: z.object({ session_id: sessionId }),
       outputSchema: z.object({ reset: z.boolean().describe('False: there was none.') }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     },
@@ -65,24 +67,21 @@ export function createToolServer(version: string, runner: CodeRunner): McpServer
       return { content: [{ type: 'text', text }], structuredContent: { reset } };
     },
   );
+  if (runner.packages !== null) addPackageTools(server, runner.packages);
   return server;
 }
-
-/** Progress is told to clients that ask for it. */
-const hooksOf = ({ signal }: { readonly signal: AbortSignal }): CallHooks => ({ signal, onProgress: () => undefined });
 
 /** Code that fails is a result, and no error of the protocol. */
 async function answer(work: () => Promise<RunOutput>): Promise<CallToolResult> {
   const output = await work().catch((error: unknown): RunOutput => {
-    const { message, hint } = asAppError(error);
     const none = { stdout: '', stderr: '', exit_code: 1, duration_ms: 0, timed_out: false, truncated: false };
-    return { ...none, error: `${message} ${hint}` };
+    return { ...none, packages_installed: [], error: reasonOfError(error) };
   });
   const isError = output.exit_code !== 0 || output.error !== null;
   return { content: [{ type: 'text', text: inWords(output) }], structuredContent: output, isError };
 }
 
-function asOutput({ stdout, stderr, ...end }: CodeRan, timeoutMs: number): RunOutput {
+function asOutput({ stdout, stderr, packages, ...end }: CodeRan, timeoutMs: number): RunOutput {
   const timedOut = end.endedBy === 'timeout';
   return {
     stdout: stdout.text,
@@ -91,18 +90,27 @@ function asOutput({ stdout, stderr, ...end }: CodeRan, timeoutMs: number): RunOu
     duration_ms: Math.round(end.durationMs),
     timed_out: timedOut,
     truncated: stdout.isCut || stderr.isCut,
+    packages_installed: [...packages],
     error: reasonOf(end, timeoutMs),
   };
 }
 
-function reasonOf(end: Omit<CodeRan, 'stdout' | 'stderr'>, timeoutMs: number): string | null {
+function reasonOf(end: Pick<CodeRan, 'problem' | 'endedBy' | 'outOfMemory'>, timeoutMs: number): string | null {
   if (end.problem !== null) return `The program was not started: ${end.problem}.`;
   if (end.endedBy === 'timeout') return `The program was ended after ${timeoutMs} ms, with its container.`;
   return end.outOfMemory ? 'The program had used up its memory.' : null;
 }
 
-function inWords({ stdout, stderr, exit_code: code, truncated, error }: RunOutput): string {
+function inWords({
+  stdout,
+  stderr,
+  exit_code: code,
+  truncated,
+  packages_installed: packages,
+  error,
+}: RunOutput): string {
   const parts = [
+    packages.length === 0 ? '' : `installed: ${packages.map(({ name, version }) => `${name}@${version}`).join(', ')}`,
     stdout,
     stderr === '' ? '' : `stderr:\n${stderr}`,
     truncated ? 'Only the beginning of the output is kept.' : '',

@@ -19,12 +19,6 @@ export const sandboxErrors = defineErrors({
     message: (f) => `The session ${f.session} is running a command, and runs one at a time.`,
     hint: () => 'Wait for its end, end it with /kill, or open another session.',
   },
-  CODE_BUSY: {
-    kind: 'usage',
-    example: { waiting: 16 },
-    message: (f) => `${f.waiting} calls of this session wait already, and they run one after the other.`,
-    hint: () => 'Wait for one of them, or name another session_id.',
-  },
   SESSIONS_FULL: {
     kind: 'environment',
     example: { limit: 16 },

@@ -1,6 +1,10 @@
 export { captureOutput } from './capture.ts';
-export { createCodeSessions } from './code-sessions.ts';
-export type { CodeRan, CodeWish } from './code-sessions.ts';
+export type { Captured } from './capture.ts';
+export { keepSandbox, wasGoneBefore } from './kept-sandbox.ts';
+export type { KeptSandbox } from './kept-sandbox.ts';
+export { openNetwork } from './open-network.ts';
+export { startSandbox } from './sandbox.ts';
+export type { Sandbox, SandboxHome, SandboxLimits, SandboxWish } from './sandbox.ts';
 export { openHome, openHomeFolder } from './open-home.ts';
 export type { Stream } from './connection.ts';
 export { fetchRuntimes, imageFetcher } from './fetch-image.ts';
@@ -17,5 +21,4 @@ export type { Executed, ExecWish } from './execute.ts';
 export type { SessionFacts, SessionSettings } from './session.ts';
 export type { Sessions } from './sessions.ts';
 export type { ChangedFile } from './upload.ts';
-export { networkProblems, sessionNetwork } from './network.ts';
 export type { SessionNetwork } from './network.ts';

@@ -30,7 +30,12 @@ describe.skipIf(docker.why !== '')(`run_code in containers${docker.why}`, () => 
 
   it('offers its tools with schemas of what goes in and what comes out', async () => {
     const { tools } = await mcp.client.listTools();
-    expect(tools.map(({ name }) => name).toSorted()).toEqual(['reset_session', 'run_code']);
+    expect(tools.map(({ name }) => name).toSorted()).toEqual([
+      'install_packages',
+      'list_packages',
+      'reset_session',
+      'run_code',
+    ]);
     for (const tool of tools)
       expect(tool).toMatchObject({ inputSchema: { type: 'object' }, outputSchema: { type: 'object' } });
   });

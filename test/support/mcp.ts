@@ -14,6 +14,7 @@ export interface CodeAnswer {
   readonly exit_code: number;
   readonly timed_out: boolean;
   readonly truncated: boolean;
+  readonly packages_installed: readonly { readonly name: string; readonly version: string }[];
   readonly error: string | null;
 }
 

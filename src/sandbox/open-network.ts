@@ -4,8 +4,8 @@ import { configErrors } from '../config/errors.ts';
 import type { Owner } from '../containers/index.ts';
 import { keepLease } from '../lease/index.ts';
 import type { Environment } from '../lib/index.ts';
-import { networkProblems, sessionNetwork } from '../sandbox/index.ts';
-import type { SessionNetwork } from '../sandbox/index.ts';
+import { networkProblems, sessionNetwork } from './network.ts';
+import type { SessionNetwork } from './network.ts';
 
 /** How long the egress proxy goes on when its server is gone. */
 const LEASE_MS = 60_000;

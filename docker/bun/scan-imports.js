@@ -1,0 +1,39 @@
+// What a program imports, as JSON on stdout: {"imports": [...], "own": [...]}. Bun's own modules are left out; "own" has those
+// whose package the session has made itself below /packages/node_modules. A program with a wrong syntax imports nothing.
+//   bun scan-imports.js <file> <folder of links to packages>
+import { lstatSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { extname, join } from 'node:path';
+
+const [, , file, packages] = process.argv;
+
+/** What is resolved and not loaded must be there as well. */
+const DEFINED = { 'require.resolve': 'require', 'import.meta.resolve': 'require', 'Bun.resolveSync': 'require' };
+
+function importsOf(code, loader) {
+  try {
+    // In two steps: the first takes types away, and imports that only types use.
+    const plain = new Bun.Transpiler({
+      loader,
+      target: 'bun',
+      define: DEFINED,
+      trimUnusedImports: loader === 'ts',
+    }).transformSync(code);
+    return new Bun.Transpiler({ loader: 'js', target: 'bun' }).scanImports(plain).map(({ path }) => path);
+  } catch {
+    return [];
+  }
+}
+
+function isOwn(specifier) {
+  const parts = specifier.split('/');
+  try {
+    return !lstatSync(join(packages, ...parts.slice(0, specifier.startsWith('@') ? 2 : 1))).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+const found = importsOf(readFileSync(file, 'utf8'), extname(file) === '.ts' ? 'ts' : 'jsx');
+const imports = [...new Set(found)].filter((specifier) => !isBuiltin(specifier));
+process.stdout.write(JSON.stringify({ imports, own: imports.filter(isOwn) }));

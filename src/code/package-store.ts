@@ -1,0 +1,217 @@
+import { chmod, mkdir, readdir, readFile, rename, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { diskUsage } from '../containers/index.ts';
+import {
+  AppError,
+  digestOf,
+  isThere,
+  makePrivateFolder,
+  modifiedAt,
+  randomId,
+  readJson,
+  reasonOf,
+  removeTree,
+  withLock,
+  writeFileAtomic,
+} from '../lib/index.ts';
+import { codeErrors } from './errors.ts';
+import { ANY } from './package-names.ts';
+import type { Wanted } from './package-names.ts';
+
+/** A set that no session took for so long goes. */
+const OLD_MS = 30 * 24 * 60 * 60_000;
+/** Servers install one after the other. */
+const LOCK_MS = 15 * 60_000;
+
+/** What was wanted by name, and the versions that are there. */
+const setFile = z.object({
+  version: z.literal(1),
+  maker: z.string(),
+  wanted: z.record(z.string(), z.string()),
+  versions: z.record(z.string(), z.string()),
+});
+
+/** Packages that were installed together. It never changes. */
+export interface PackageSet {
+  readonly key: string;
+  /** A digest of all else that the packages depend on. */
+  readonly maker: string;
+  readonly wanted: Readonly<Record<string, string>>;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+export interface StoreSettings {
+  /** Of all servers of this user. */
+  readonly folder: string;
+  readonly bytes: number;
+  /** Names of packages whose install scripts may run. */
+  readonly scripts: readonly string[];
+}
+
+/** Where packages are installed. No other process is at work in these folders. */
+export interface InstallPlace {
+  /** Becomes the set. */
+  readonly draft: string;
+  /** What was downloaded before. */
+  readonly downloads: string;
+}
+
+/** Returns the versions. Throws PACKAGES_NOT_INSTALLED and PACKAGES_TOO_LARGE. */
+export type Install = (place: InstallPlace, wanted: Wanted) => Promise<Readonly<Record<string, string>>>;
+
+export type PackageStore = ReturnType<typeof packageStore>;
+
+/** Sets of installed packages, shared by all sessions of all servers of a user; sessions only read them. */
+export function packageStore(settings: StoreSettings) {
+  const places = placesIn(settings.folder);
+  return {
+    /** Has a folder for each set, by its key. */
+    sets: places.sets,
+    /** Makes the folders, and removes sets that are old. Throws PACKAGES_FOLDER. */
+    open: (): Promise<void> => inFolder(settings, () => open(places)),
+    /** A set that has them all, that was installed before. */
+    find: (wanted: Wanted): Promise<PackageSet | undefined> => find(places, settings, wanted),
+    list: (): Promise<readonly PackageSet[]> => listSets(places),
+    /** Installs them when they are not there. Throws PACKAGES_FULL, PACKAGES_FOLDER and what `install` throws. */
+    take: (wanted: Wanted, install: Install, signal: AbortSignal): Promise<PackageSet> =>
+      inFolder(settings, async () => {
+        const found = await find(places, settings, wanted);
+        return found ?? withLock(places.lock, LOCK_MS, () => add(places, settings, { wanted, install, signal }));
+      }),
+  };
+}
+
+type Places = ReturnType<typeof placesIn>;
+
+const placesIn = (folder: string) => ({
+  folder,
+  lock: path.join(folder, 'lock'),
+  sets: path.join(folder, 'sets'),
+  /** What is known of each set, written when it is complete. */
+  known: path.join(folder, 'known'),
+  downloads: path.join(folder, 'downloads'),
+  drafts: path.join(folder, 'drafts'),
+});
+
+async function inFolder<Result>({ folder }: StoreSettings, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof AppError || !isOfSystem(error)) throw error;
+    throw codeErrors.PACKAGES_FOLDER({ folder, reason: reasonOf(error) }, { cause: error });
+  }
+}
+
+const isOfSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
+
+async function open({ folder, lock, sets, known, downloads, drafts }: Places): Promise<void> {
+  await makePrivateFolder(path.dirname(folder));
+  await makePrivateFolder(folder);
+  for (const made of [sets, known, downloads, drafts]) await mkdir(made, { recursive: true });
+  // Sessions, which are other users, read it; no other user of this machine gets past its parents.
+  await chmod(sets, 0o755);
+  await withLock(lock, LOCK_MS, () => removeOld({ sets, known }));
+}
+
+async function removeOld({ sets, known }: Pick<Places, 'sets' | 'known'>): Promise<void> {
+  for (const key of await readdir(sets))
+    if (Date.now() - (await modifiedAt(knownOf(known, key))) > OLD_MS) {
+      await removeTree(knownOf(known, key));
+      await removeTree(path.join(sets, key));
+    }
+}
+
+const knownOf = (known: string, key: string): string => path.join(known, `${key}.json`);
+
+async function find(places: Places, settings: StoreSettings, wanted: Wanted): Promise<PackageSet | undefined> {
+  const maker = makerOf(settings);
+  const exact = await readSet(places, keyOf(maker, wanted));
+  const set = exact ?? (await listSets(places)).find((one) => one.maker === maker && has(one, wanted));
+  if (set === undefined || !(await isThere(path.join(places.sets, set.key)))) return undefined;
+  await touch(knownOf(places.known, set.key));
+  return set;
+}
+
+/** Its modification time is that of the last use. A set that has just been removed is found missing later. */
+async function touch(file: string): Promise<void> {
+  const now = new Date();
+  await utimes(file, now, now).catch(() => undefined);
+}
+
+const has = ({ wanted: there }: PackageSet, wanted: Wanted): boolean =>
+  [...wanted].every(([name, range]) => Object.hasOwn(there, name) && (range === ANY || there[name] === range));
+
+async function listSets(places: Places): Promise<readonly PackageSet[]> {
+  const files = await readdir(places.known);
+  const sets = await Promise.all(files.map((file) => readSet(places, path.parse(file).name)));
+  return sets.filter((set) => set !== undefined);
+}
+
+async function readSet({ known }: Places, key: string): Promise<PackageSet | undefined> {
+  const text = await readFile(knownOf(known, key), 'utf8').catch(() => undefined);
+  const set = readJson(setFile, text);
+  return set && { key, maker: set.maker, wanted: set.wanted, versions: set.versions };
+}
+
+/** Other scripts make other files. */
+const makerOf = ({ scripts }: StoreSettings): string =>
+  digestOf(JSON.stringify([process.arch, scripts.toSorted()])).slice(0, 16);
+
+function keyOf(maker: string, wanted: Wanted): string {
+  const sorted = [...wanted].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return digestOf(JSON.stringify([maker, sorted])).slice(0, 24);
+}
+
+interface Adding {
+  readonly wanted: Wanted;
+  readonly install: Install;
+  readonly signal: AbortSignal;
+}
+
+/** Under the lock: what is in the folder of drafts was left by a server that was killed. */
+async function add(places: Places, settings: StoreSettings, { wanted, install, signal }: Adding): Promise<PackageSet> {
+  signal.throwIfAborted();
+  const found = await find(places, settings, wanted);
+  if (found !== undefined) return found;
+  await clear(places.drafts);
+  await makeRoom(places, settings);
+  const draft = path.join(places.drafts, randomId());
+  await mkdir(draft);
+  try {
+    const versions = await install({ draft, downloads: places.downloads }, wanted);
+    return await publish(places, draft, { maker: makerOf(settings), wanted, versions });
+  } finally {
+    await removeTree(draft);
+  }
+}
+
+async function clear(folder: string): Promise<void> {
+  for (const entry of await readdir(folder)) await removeTree(path.join(folder, entry));
+}
+
+/** Downloads go first: they are only there to save time. */
+async function makeRoom({ folder, downloads }: Places, { bytes: limit }: StoreSettings): Promise<void> {
+  if ((await sizeOf(folder)) <= limit) return;
+  await clear(downloads);
+  const bytes = await sizeOf(folder);
+  if (bytes > limit) throw codeErrors.PACKAGES_FULL({ folder, bytes, limit });
+}
+
+const sizeOf = async (folder: string): Promise<number> => (await diskUsage([folder])).bytes;
+
+/** Complete when it is known: until then a folder of the same name is a remainder. */
+async function publish(
+  { sets, known }: Places,
+  draft: string,
+  { maker, wanted, versions }: Pick<PackageSet, 'maker' | 'versions'> & { readonly wanted: Wanted },
+): Promise<PackageSet> {
+  const key = keyOf(maker, wanted);
+  const place = path.join(sets, key);
+  await removeTree(place);
+  await rename(draft, place);
+  await chmod(place, 0o755);
+  const set = { maker, wanted: Object.fromEntries(wanted), versions };
+  await writeFileAtomic(knownOf(known, key), JSON.stringify({ version: 1, ...set }), { durable: true, mode: 0o600 });
+  return { key, ...set };
+}

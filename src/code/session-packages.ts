@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { readJson } from '../lib/index.ts';
+import { SANDBOX } from '../protocol/index.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import { ANY, packagesOf } from './package-names.ts';
+import type { Wanted } from './package-names.ts';
+import type { PackageSet } from './package-store.ts';
+import { PACKAGES, STORE, TOOLS } from './places.ts';
+
+const MODULES = `${PACKAGES}/node_modules`;
+const TIME_MS = 10_000;
+const MOST_TEXT = 256 * 1024;
+/** Code without any of these imports nothing; "\u" may hide one, and JSX imports its runtime. */
+const MAY_IMPORT = /import|require|from|resolve|\\u|<\/|\/>/;
+
+const scanned = z.object({ imports: z.array(z.string()).max(1000), own: z.array(z.string()) });
+
+/** What a session has of the store. */
+export interface SessionPackages {
+  /** Outlives the session's container. */
+  wanted: Wanted;
+  set: PackageSet | undefined;
+  /** The container that has links to the set, and the set's key. */
+  linked: string | undefined;
+}
+
+export const noPackages = (): SessionPackages => ({ wanted: new Map(), set: undefined, linked: undefined });
+
+export interface InSession {
+  readonly sandbox: Sandbox;
+  /** What code of the session runs as: what these programs say is about this session alone. */
+  readonly uid: number;
+}
+
+export const mayImport = (code: string): boolean => MAY_IMPORT.test(code);
+
+/** The packages of npm that the program needs, without those that the session has made itself. Throws PACKAGE_NAME_INVALID. */
+export async function importsOf({ sandbox, uid }: InSession, file: string): Promise<readonly string[]> {
+  const text = await output(sandbox, uid, ['bun', TOOLS.scanImports, file, MODULES]);
+  const { imports, own } = readJson(scanned, text) ?? { imports: [], own: [] };
+  const left = new Set(own);
+  return packagesOf(imports.filter((specifier) => !left.has(specifier)));
+}
+
+/** Pure. What the session has, and what it needs now. */
+export function withNames({ wanted }: SessionPackages, names: readonly string[]): Wanted {
+  const added = names.filter((name) => !wanted.has(name)).map((name) => [name, ANY] as const);
+  return added.length === 0 ? wanted : new Map([...wanted, ...added]);
+}
+
+/** Lets the session's code find them. */
+export async function link({ sandbox, uid }: InSession, packages: SessionPackages, set: PackageSet): Promise<void> {
+  const link = `${sandbox.containerId} ${set.key} ${[...packages.wanted.keys()].join(' ')}`;
+  if (packages.linked === link) return;
+  const from = `${STORE}/${set.key}/node_modules`;
+  await output(sandbox, uid, ['bun', TOOLS.linkPackages, from, MODULES, ...packages.wanted.keys()]);
+  packages.linked = link;
+}
+
+async function output(sandbox: Sandbox, uid: number, argv: readonly [string, ...string[]]): Promise<string> {
+  let text = '';
+  const env = { ...sandbox.env, HOME: '/nonexistent' };
+  // Settings of Bun that code has left below the session's folders are not read.
+  const at = { cwd: '/', home: SANDBOX.home, uid, isPrivate: false };
+  const limits = { dataBytes: null, stdin: null, timeoutMs: TIME_MS, graceMs: 0, clears: [] };
+  await sandbox.run({ argv, env, ...at, ...limits }, (stream, chunk) => {
+    if (stream === 'stdout' && text.length < MOST_TEXT) text += chunk.toString('utf8');
+  }).end;
+  return text;
+}

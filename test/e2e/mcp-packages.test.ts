@@ -1,0 +1,246 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bridgeAddress } from '../support/bridge.ts';
+import { mcpForTest } from '../support/mcp.ts';
+import type { McpClient } from '../support/mcp.ts';
+import { startNpmRegistry } from '../support/npm-registry.ts';
+import type { NpmRegistry } from '../support/npm-registry.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { buildBunImage, buildSandboxImage, docker } from '../support/worker-image.ts';
+
+const engine = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8' }).trim();
+const exporting = (value: string) => ({ files: { 'index.js': `module.exports = ${JSON.stringify(value)};\n` } });
+
+const PACKAGES = {
+  one: exporting('one'),
+  two: { ...exporting('two'), version: '2.3.4' },
+  'only-esm': {
+    files: { 'index.js': 'export default "esm";\n', 'deep/part.js': 'export const part = "part";\n' },
+    more: { type: 'module', exports: { '.': './index.js', './part': './deep/part.js' } },
+  },
+  '@scope/three': exporting('three'),
+  'has-script': {
+    files: { 'index.js': 'module.exports = require("fs").existsSync(__dirname + "/ran");\n' },
+    more: { scripts: { postinstall: 'touch ran' } },
+  },
+  needs: {
+    files: { 'index.js': 'module.exports = `with ${require("one")}`;\n' },
+    more: { dependencies: { one: '1.0.0' } },
+  },
+  host: { files: { 'index.js': 'module.exports = { peer: {} };\n' } },
+  plugin: {
+    files: { 'index.js': 'module.exports = require("host").peer;\n' },
+    more: { peerDependencies: { host: '*' } },
+  },
+  ...Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`side-${index}`, exporting(`side-${index}`)])),
+  large: { files: { 'index.js': `module.exports = ${'"x".length;'.padEnd(40 * 1024 ** 2, ' ')}\n` } },
+};
+
+describe.skipIf(docker.why !== '')(`packages of npm in run_code${docker.why}`, () => {
+  const home = mkdtempSync(path.join(tmpdir(), 'mahabharatha-mcp-home-'));
+  const store = path.join(home, '.bun-runner-mcp', 'packages');
+  let registry: NpmRegistry;
+  let mcp: McpClient;
+  const another = (more: Record<string, string> = {}): Promise<McpClient> =>
+    mcpForTest({ HOME: home, npm_config_registry: registry.url, ...more });
+  beforeAll(async () => {
+    await buildSandboxImage();
+    await buildBunImage();
+    registry = await startNpmRegistry(bridgeAddress(), PACKAGES);
+    mcp = await another();
+  });
+  afterAll(async () => {
+    await mcp.leave();
+    await registry.close();
+    rmSync(home, { recursive: true });
+  });
+
+  it('installs what code imports before it runs, once for all sessions and servers', async () => {
+    const code = 'import one from "one"; const two = require("two"); console.log(one, two);';
+    const installed = [
+      { name: 'one', version: '1.0.0' },
+      { name: 'two', version: '2.3.4' },
+    ];
+    const first = await mcp.run(code);
+    expect(first).toMatchObject({ stdout: 'one two\n', packages_installed: installed, error: null });
+    const asked = registry.asked.length;
+    expect(asked).toBeGreaterThan(0);
+    expect(await mcp.run(code)).toMatchObject({ stdout: 'one two\n', packages_installed: [] });
+    expect(await mcp.run(code, { session_id: 'b' })).toMatchObject({
+      stdout: 'one two\n',
+      packages_installed: installed,
+    });
+    const other = await another();
+    expect((await other.run('import two from "two"; console.log(two)')).stdout).toBe('two\n');
+    await other.leave();
+    expect(registry.asked).toHaveLength(asked);
+  });
+
+  it('finds packages that are ES modules alone, their parts, those with a scope, and what packages need', async () => {
+    const code = `import esm from 'only-esm'; import { part } from 'only-esm/part'; import three from '@scope/three';
+import needs from 'needs'; import { peer } from 'host'; import same from 'plugin';
+console.log(esm, part, three, needs, peer === same, require.resolve('@scope/three').length > 0);`;
+    expect(await mcp.run(code, { session_id: 'kinds' })).toMatchObject({
+      stdout: 'esm part three with one true true\n',
+      exit_code: 0,
+    });
+    const text = `console.log("import x from 'nothing'"); import type { T } from 'nothing-too'; // require('nor-this')`;
+    expect(await mcp.run(text, { session_id: 'kinds' })).toMatchObject({ exit_code: 0, packages_installed: [] });
+  });
+
+  it('installs one version when it is asked for, and lists what there is', async () => {
+    const asked = await mcp.call('install_packages', { packages: ['two@^2.0.0', '@scope/three'], session_id: 'v' });
+    expect(asked.structuredContent).toEqual({
+      installed: [
+        { name: 'two', version: '2.3.4' },
+        { name: '@scope/three', version: '1.0.0' },
+      ],
+      error: null,
+    });
+    expect((await mcp.run('import two from "two"; console.log(two)', { session_id: 'v' })).stdout).toBe('two\n');
+    const { structuredContent: list } = await mcp.call('list_packages', { session_id: 'v' });
+    expect(list).toMatchObject({ session: [{ name: 'two' }, { name: '@scope/three' }] });
+    expect((list as { cached: unknown[] }).cached).toContainEqual({ name: 'one', version: '1.0.0' });
+    const none = await mcp.call('install_packages', { packages: ['two@9'], session_id: 'v' });
+    expect(none.isError).toBe(true);
+    expect(JSON.stringify(none)).toContain('\\"two\\" could not be installed');
+  });
+
+  it('names the package that there is not, and does not run the code', async () => {
+    const code = 'import one from "one"; import gone from "no-such-package"; console.log("ran", one, gone);';
+    const ran = await mcp.run(code, { session_id: 'gone' });
+    expect(ran).toMatchObject({ stdout: '', exit_code: 1 });
+    expect(ran.error).toMatch(/^"no-such-package" could not be installed, and the code was not run/);
+    expect((await mcp.run('import one from "one"; console.log(one)', { session_id: 'gone' })).stdout).toBe('one\n');
+  });
+
+  it.each([
+    '--global',
+    '-g',
+    'one; touch /tmp/x',
+    '$(id)',
+    '`id`',
+    'git+https://example.org/x.git',
+    'file:/etc',
+    '../../etc',
+    '/etc/passwd',
+    'one@npm:two',
+    'one@file:/etc',
+    'one@http://127.0.0.1/x.tgz',
+    'one@--registry=http://127.0.0.1',
+    'user/repository',
+    'one\ntwo',
+    '__proto__',
+    'node_modules',
+    ' ',
+  ])('a name that is no name of a package is refused before anything is asked: %j', async (name) => {
+    const asked = registry.asked.length;
+    const answer = await mcp.call('install_packages', { packages: [name] });
+    expect(answer.isError, JSON.stringify(answer)).toBe(true);
+    expect(answer.structuredContent).toMatchObject({ installed: [], error: expect.stringContaining('is refused') });
+    if (!/^[./]|:/.test(name) && name !== 'user/repository') {
+      const ran = await mcp.run(`import x from ${JSON.stringify(name)}; console.log("ran", x)`);
+      expect(ran).toMatchObject({ stdout: '', error: expect.stringContaining('is refused') });
+    }
+    expect(registry.asked).toHaveLength(asked);
+  });
+
+  it('runs no script of a package', async () => {
+    const code = 'import ran from "has-script"; console.log(ran)';
+    expect((await mcp.run(code, { session_id: 'script' })).stdout).toBe('false\n');
+  });
+
+  it('what code writes below /packages is of its session alone', async () => {
+    const attack = `import one from 'one'; import { rmSync, writeFileSync, mkdirSync, realpathSync, chmodSync } from 'node:fs';
+const place = realpathSync('/packages/node_modules/one'); const codes: unknown[] = [one, place.startsWith('/store/')];
+for (const act of [() => writeFileSync(place + '/index.js', 'x'), () => rmSync(place, { recursive: true }), () => chmodSync(place, 0o777), () => writeFileSync('/store/x', '')])
+  try { act(); codes.push('done'); } catch (error) { codes.push((error as { code: string }).code); }
+rmSync('/packages/node_modules/one'); mkdirSync('/packages/node_modules/one');
+writeFileSync('/packages/node_modules/one/index.js', 'module.exports = "evil"');
+mkdirSync('/packages/node_modules/mine'); writeFileSync('/packages/node_modules/mine/index.js', 'module.exports = "mine"');
+console.log(codes.join(' '));`;
+    const { stdout, stderr } = await mcp.run(attack, { session_id: 'writes' });
+    expect(stdout, stderr).toMatch(/^one true( (EROFS|EACCES|EPERM)){4}\n$/);
+    const look = 'import one from "one"; console.log(one)';
+    expect((await mcp.run(look, { session_id: 'beside' })).stdout).toBe('one\n');
+    const own = await mcp.run('import one from "one"; import mine from "mine"; console.log(one, mine)', {
+      session_id: 'writes',
+    });
+    expect(own).toMatchObject({ stdout: 'evil mine\n', packages_installed: [] });
+    const fresh = await another();
+    expect((await fresh.run(look)).stdout).toBe('one\n');
+    await fresh.leave();
+  });
+
+  it('code with packages has no network', async () => {
+    const code = `import one from 'one'; console.log(one, process.env.HTTPS_PROXY);
+await fetch('${registry.url}one').then(() => console.log('reached'), () => console.log('none'));`;
+    expect((await mcp.run(code)).stdout).toBe('one undefined\nnone\n');
+  });
+
+  it('a session whose container was replaced has its packages still', async () => {
+    const code = 'import one from "one"; console.log(one)';
+    await mcp.run(code, { session_id: 'replaced' });
+    await mcp.run('for (;;);', { session_id: 'replaced', timeout_ms: 500 });
+    expect(await mcp.run(code, { session_id: 'replaced' })).toMatchObject({ stdout: 'one\n', packages_installed: [] });
+  });
+
+  it('six installations at once from two servers all succeed', async () => {
+    const other = await another();
+    const calls = Array.from({ length: 6 }, async (_, index) => {
+      const code = `import x from "side-${index}"; console.log(x)`;
+      return (index % 2 === 0 ? mcp : other).run(code, { session_id: `s${index}` }).then(({ stdout }) => stdout);
+    });
+    expect(await Promise.all(calls)).toEqual(calls.map((_, index) => `side-${index}\n`));
+    await other.leave();
+  });
+
+  it('a server that is killed during an installation leaves nothing that is used', async () => {
+    const killed = await another();
+    registry.slow(3000);
+    const packages = ['has-script', 'side-1', 'only-esm'];
+    const call = killed.call('install_packages', { packages }).catch(() => undefined);
+    await waitUntil('it installs', async () => readdirSync(path.join(store, 'drafts')).length > 0);
+    process.kill(killed.pid, 'SIGKILL');
+    await call;
+    registry.slow(0);
+    const labelled = `label=mahabharatha.mcp=${killed.home}/mahabharatha/mcp`;
+    await waitUntil('its containers are gone', async () => engine('ps', '-aq', '--filter', labelled) === '');
+    const again = await mcp.call('install_packages', { packages, session_id: 'after' });
+    expect(again.structuredContent).toMatchObject({ installed: packages.map((name) => ({ name })), error: null });
+    expect(readdirSync(path.join(store, 'drafts'))).toEqual([]);
+    await killed.leave();
+  });
+
+  it('an installation that is called off ends, and the next one goes on', async () => {
+    registry.slow(60_000);
+    const off = new AbortController();
+    const call = mcp.call('install_packages', { packages: ['side-2', 'side-3'], session_id: 'off' }, off.signal);
+    await waitUntil('it installs', async () => readdirSync(path.join(store, 'drafts')).length > 0);
+    off.abort();
+    await expect(call).rejects.toThrow();
+    registry.slow(0);
+    const next = await mcp.call('install_packages', { packages: ['side-2', 'side-3'], session_id: 'off' });
+    expect(next.structuredContent).toMatchObject({ error: null });
+  });
+
+  it('a full disk is said, and what is there goes on working', async () => {
+    const disk = mountSmallDisk(16);
+    if (disk === undefined) return;
+    const small = await another({ HOME: disk.folder });
+    try {
+      expect((await small.run('import one from "one"; console.log(one)')).stdout).toBe('one\n');
+      const ran = await small.run('import large from "large"; console.log(large)', { session_id: 'large' });
+      expect(ran).toMatchObject({ stdout: '', exit_code: 1 });
+      expect(ran.error).toMatch(/^"large" could not be installed.* disk of the packages is full/s);
+      expect((await small.run('import one from "one"; console.log(one)')).stdout).toBe('one\n');
+    } finally {
+      await small.leave();
+      disk.remove();
+    }
+  });
+});

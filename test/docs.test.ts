@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { LACKS } from '../src/engines/index.ts';
+import { testNames } from './support/test-names.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Documents that name many files: their paths must not be out of date. */
@@ -44,8 +45,25 @@ it('every test that the promises of the server name is there', () => {
   const rows = [...read('docs/serve-requirements.md').matchAll(/^\| .* \| `([\w/.-]+\.test\.ts)` +\| `(.*)` +\|$/gm)];
   expect(rows.length).toBeGreaterThan(60);
   const isThere = (file: string, name: string): boolean =>
-    existsSync(path.join(ROOT, file)) && ["'", '"', '`'].some((quote) => read(file).includes(quote + name + quote));
+    existsSync(path.join(ROOT, file)) && testNames(read(file)).has(name);
   expect(rows.filter(([, file = '', name = '']) => !isThere(file, name)).map(([row]) => row)).toEqual([]);
+});
+
+it('the names of tests are those of what runs, with the rows of a table', () => {
+  const text = `
+    describe('a group', () => {
+      it('one', () => expect('no name').toBe('x'));
+      it.skip('left out', () => undefined);
+      it.todo('to do');
+      it.concurrent.each([['a', 1], ['b', 2]] as const)('%s of %s', () => undefined);
+      it.each([['c', 'd']])("%s and %j", () => undefined);
+      it.each(ROWS)('of %s', () => undefined);
+    });
+    describe.skip('a group that is left out', () => { it('in it', () => undefined); });
+    describe.skipIf(why !== '')(\`on a condition\${why}\`, () => { it.each(['e'])(\`ends %s\`, () => undefined); });
+    const it2 = other('not a test');`;
+  const names = 'a group|one|%s of %s|a of %s|b of %s|%s and %j|c and %j|of %s|on a condition${…}|ends %s|ends e';
+  expect([...testNames(text)].join('|')).toBe(names);
 });
 
 /** The numbered files of one part of the walk. */

@@ -3,23 +3,29 @@
 mahabharatha_report() {
   { local - && set +x; builtin pwd -P && builtin printf '\0'; } >&3
 } 2> /dev/null
+# What the shell says of a change that fails names the place of the call, as it would without these functions.
+mahabharatha_change() {
+  builtin "$@" 2> /dev/null && {
+    [ "$BASH_SUBSHELL" != 0 ] || mahabharatha_report
+    return 0
+  }
+  local mahabharatha_status=$? mahabharatha_said
+  mahabharatha_said=$(builtin "$@" 2>&1 > /dev/null) || :
+  mahabharatha_said=${mahabharatha_said#*: }
+  builtin printf '%s: line %s: %s\n' "${BASH_SOURCE[2]:-$0}" "${BASH_LINENO[1]}" "${mahabharatha_said#*: }" >&2
+  return "$mahabharatha_status"
+}
 cd() {
   { local - && set +x; } 2> /dev/null
-  builtin cd "$@" || return
-  [ "$BASH_SUBSHELL" != 0 ] || mahabharatha_report
-  return 0
+  mahabharatha_change cd "$@" || return
 }
 pushd() {
   { local - && set +x; } 2> /dev/null
-  builtin pushd "$@" || return
-  [ "$BASH_SUBSHELL" != 0 ] || mahabharatha_report
-  return 0
+  mahabharatha_change pushd "$@" || return
 }
 popd() {
   { local - && set +x; } 2> /dev/null
-  builtin popd "$@" || return
-  [ "$BASH_SUBSHELL" != 0 ] || mahabharatha_report
-  return 0
+  mahabharatha_change popd "$@" || return
 }
 trap '{ mahabharatha_report; } 2> /dev/null' EXIT
 unset BASH_ENV

@@ -22,7 +22,7 @@ export function execSocket(sessions: Sessions, admission: Admission): SocketRout
         admission.check({ user, session: id, body: undefined });
       };
       admit();
-      return (line) => serve(sessions, { id, admit }, line);
+      return (line) => ({ isBusy: serve(sessions, { id, admit }, line) });
     },
   };
 }
@@ -48,7 +48,8 @@ interface Served {
   admit(): void;
 }
 
-function serve(sessions: Sessions, { id, admit }: Served, line: Line): void {
+/** Returns what tells whether a command runs or waits. */
+function serve(sessions: Sessions, { id, admit }: Served, line: Line): () => boolean {
   const waiting: ReturnType<typeof wishOf>[] = [];
   let isRunning = false;
   const answerError = (error: unknown): Promise<void> => line.send({ type: 'error', ...refusalOf(error).body });
@@ -72,6 +73,7 @@ function serve(sessions: Sessions, { id, admit }: Served, line: Line): void {
       void answerError(error);
     }
   });
+  return () => isRunning;
 }
 
 async function run(sessions: Sessions, id: string, asked: ReturnType<typeof wishOf>, line: Line): Promise<void> {

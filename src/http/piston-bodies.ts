@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clip } from '../lib/index.ts';
 
 const noNull = z.string().regex(/^[^\0]*$/);
 const milliseconds = z.number().int().min(-1).optional();
@@ -29,8 +30,18 @@ const file = plainFile.refine(isContent, { path: ['content'], error: 'is not in 
 export const nameOf = ({ name }: { readonly name?: string | undefined }, at: number): string =>
   name ?? `file${at}.code`;
 
-const haveOwnNames = (files: readonly z.infer<typeof file>[]): boolean =>
-  new Set(files.map(nameOf)).size === files.length;
+const shown = (name: string): string => JSON.stringify(clip(name, 100));
+
+/** What keeps files from being beside each other; undefined when nothing does. */
+function clashOf(files: readonly z.infer<typeof file>[]): string | undefined {
+  const names = files.map(nameOf);
+  for (const [at, name] of names.entries()) {
+    if (names.indexOf(name) !== at) return `two of them have the same name, ${shown(name)}`;
+    const below = names.find((other) => other.startsWith(`${name}/`));
+    if (below !== undefined) return `${shown(name)} is a file, and so no folder for ${shown(below)}`;
+  }
+  return undefined;
+}
 
 /** Named as by Piston, version 2 of its interface. */
 export const pistonRequest = z.object({
@@ -40,7 +51,10 @@ export const pistonRequest = z.object({
     .array(file)
     .min(1)
     .max(100)
-    .refine(haveOwnNames, 'two of them have the same name')
+    .superRefine((files, { addIssue }) => {
+      const message = clashOf(files);
+      if (message !== undefined) addIssue({ code: 'custom', message });
+    })
     .describe('The first is the program.'),
   stdin: z.string().optional(),
   args: z.array(noNull).max(1000).optional(),

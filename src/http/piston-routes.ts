@@ -81,7 +81,8 @@ function jobOf({ files, stdin, args = [], ...asked }: Request, limits: Limits): 
     const value = asked[name] ?? -1;
     if (value > limit)
       throw httpErrors.PISTON_REFUSED({ reason: `${name} cannot exceed the configured limit of ${limit}` });
-    return value < 0 ? null : value;
+    // Clients of Piston write both for what they do not limit.
+    return value <= 0 ? null : value;
   };
   const named = files.map((file, at) => ({
     name: nameOf(file, at),

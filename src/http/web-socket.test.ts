@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { afterEach, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createServer } from './server.ts';
@@ -20,7 +21,10 @@ async function listening(): Promise<string> {
   const server = createServer({ routes: [], guarding, admission, version: '1', log: silent });
   addSocketRoute(server, guarding, {
     path: /^\/hello\/(\w+)$/,
-    open: (user, part) => (line) => void line.send({ user, part }),
+    open: (user, part) => (line) => {
+      void line.send({ user, part });
+      return { isBusy: () => part === 'busy' };
+    },
   });
   close = () => server.close();
   await server.listen({ host: '127.0.0.1', port: 0 });
@@ -109,6 +113,63 @@ it('ends the socket of a client that gives no sign of life, and of no other', as
   expect(await closed).toBe(1006);
   expect(alive.readyState).toBe(alive.OPEN);
   alive.close();
+});
+
+/** A frame as a client sends it, with a mask of zeros. */
+function frame(first: number, text: string, length = text.length): Buffer {
+  const head = length < 126 ? [first, 0x80 | length] : [first, 0xfe, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([...head, 0, 0, 0, 0]), Buffer.from(text)]);
+}
+const [TEXT, MORE, LAST, PING] = [1, 0, 0x80, 0x89];
+
+it.each([
+  ['a message whose parts never end', [frame(TEXT, 'a'), frame(MORE, 'b')], [frame(MORE, 'c'), frame(PING, '')], true],
+  ['a part that stays half', [frame(TEXT | LAST, 'abc', 200)], [Buffer.from('d'), Buffer.from('e')], true],
+  ['messages that end, in parts and whole', [frame(TEXT, 'a')], [frame(LAST, 'b'), frame(TEXT, 'c')], false],
+  ['nothing but answers', [], [frame(PING, 'x')], false],
+])('a socket with %s is ended after a minute: %#', async (_, begin, further, isEnded) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const client = new WebSocket(await listening(), { headers: { authorization: `Bearer ${TOKEN}` } });
+  await new Promise((resolve) => client.once('message', resolve));
+  const { _socket: socket } = client as unknown as { _socket: Duplex };
+  const closed = new Promise((resolve) => client.once('close', resolve));
+  for (const bytes of begin) socket.write(bytes);
+  for (let beat = 0; beat < 6; beat += 1) {
+    for (const bytes of further) socket.write(bytes);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    vi.advanceTimersByTime(15_000);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  if (isEnded) expect(await closed).toBe(1006);
+  else expect(client.readyState).toBe(client.OPEN);
+  client.terminate();
+});
+
+it('closes a socket that asks for nothing in half an hour, and none whose command runs', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const url = await listening();
+  const open = async (part: string): Promise<WebSocket> => {
+    const client = new WebSocket(url.replace(/x$/, part), { headers: { authorization: `Bearer ${TOKEN}` } });
+    await new Promise((resolve) => client.once('message', resolve));
+    return client;
+  };
+  const [idle, busy, asking] = [await open('idle'), await open('busy'), await open('asking')];
+  const closed = new Promise((resolve) => idle.once('close', (code, reason) => resolve([code, String(reason)])));
+  for (let beat = 0; beat <= 120; beat += 1) {
+    if (beat === 60) asking.send('{}');
+    const pinged = Promise.all(
+      [idle, busy, asking].map((each) => new Promise((resolve) => each.once('ping', resolve))),
+    );
+    vi.advanceTimersByTime(15_000);
+    if (beat < 120) await pinged;
+    // For the answers to come.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(await closed).toEqual([1001, 'nothing was asked for in half an hour']);
+  for (const each of [busy, asking]) {
+    expect(each.readyState).toBe(each.OPEN);
+    each.terminate();
+  }
 });
 
 it('ends although a client does not take leave and another one comes back at once', async () => {

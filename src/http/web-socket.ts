@@ -9,6 +9,7 @@ import { accountOf, checkUpgrade, protocolsOf } from './guard.ts';
 import type { Guarding } from './guard.ts';
 import { offersSocket, readWithoutOffer } from './other-offers.ts';
 import { refusalOf } from './refusal.ts';
+import { followFrames } from './socket-frames.ts';
 import { createSocketPlaces } from './socket-places.ts';
 
 /** The name that a client may offer; browsers accept no answer that takes none of those that they have offered. */
@@ -17,8 +18,10 @@ const MESSAGE_BYTES = 1024 * 1024;
 /** Of what the client has not read, while it sends more. */
 const UNREAD_BYTES = 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
-/** After so many heartbeats without a sign of life, a client is gone. */
+/** After so many heartbeats without a sign of life, a client is gone; and so long may one message take to come. */
 const SILENT_BEATS = 4;
+/** After so many without a message and without work, a socket is closed: it has one of few places. */
+const IDLE_BEATS = 120;
 /** For clients to take leave when the server ends. */
 const LEAVE_MS = 500;
 const GOING_AWAY = 1001;
@@ -32,10 +35,16 @@ export interface Line {
   readonly gone: AbortSignal;
 }
 
+/** What goes on at one socket. */
+interface Work {
+  /** Whether something that the client has asked for is not done yet. */
+  isBusy(): boolean;
+}
+
 export interface SocketRoute {
   readonly path: RegExp;
   /** Throws what is answered instead of opening a socket. */
-  open(user: string, part: string): (line: Line) => void;
+  open(user: string, part: string): (line: Line) => Work;
 }
 
 /** Opens web sockets for those that the guard lets in. */
@@ -55,7 +64,7 @@ export function addSocketRoute(server: FastifyInstance, guarding: Guarding, rout
     try {
       const { begin, leave } = admitted(request, { guarding, route, places });
       socket.once('close', leave);
-      sockets.handleUpgrade(request, socket, head, (client) => begin(lineOf(client, socket)));
+      sockets.handleUpgrade(request, socket, head, (client) => keepAlive(client, socket, begin(lineOf(client))));
     } catch (error) {
       refuse(socket, error);
     }
@@ -84,7 +93,7 @@ interface Door {
 function admitted(
   request: IncomingMessage,
   { guarding, route, places }: Door,
-): { begin(line: Line): void; leave(): void } {
+): { begin(line: Line): Work; leave(): void } {
   const user = checkUpgrade(request, guarding);
   const [place = ''] = (request.url ?? '').split('?');
   const [, part] = route.path.exec(place) ?? [];
@@ -109,10 +118,9 @@ function refuse(socket: Duplex, error: unknown): void {
   socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${text}`);
 }
 
-function lineOf(client: WebSocket, socket: Duplex): Line {
+function lineOf(client: WebSocket): Line {
   const gone = new AbortController();
   client.on('error', () => client.terminate());
-  keepAlive(client, socket);
   client.once('close', () => gone.abort());
   return {
     gone: gone.signal,
@@ -126,12 +134,13 @@ function lineOf(client: WebSocket, socket: Duplex): Line {
   };
 }
 
-/** Ends the socket of a client that neither reads nor says anything, or that sends on without reading. */
-function keepAlive(client: WebSocket, socket: Duplex): void {
-  let beats = 0;
+/** Ends the socket of a client that neither reads nor says anything, that sends on without reading, or that asks for nothing. */
+function keepAlive(client: WebSocket, socket: Duplex, work: Work): void {
+  const frames = followFrames();
+  let [silent, unfinished, idle] = [0, 0, 0];
   let before = { unread: 0, read: 0 };
   const alive = (): void => {
-    beats = 0;
+    silent = 0;
     if (client.bufferedAmount > UNREAD_BYTES) client.terminate();
   };
   const look = setInterval(() => {
@@ -139,13 +148,20 @@ function keepAlive(client: WebSocket, socket: Duplex): void {
     const unread = client.bufferedAmount;
     const read = bytesWritten - unread;
     // A slow reader answers a ping after all that came before it, so what it reads counts as well.
-    beats = before.unread > 0 && read > before.read ? 0 : beats + 1;
-    if (beats > SILENT_BEATS) return client.terminate();
+    silent = before.unread > 0 && read > before.read ? 0 : silent + 1;
+    unfinished = frames.isWhole() ? 0 : unfinished + 1;
+    idle = work.isBusy() ? 0 : idle + 1;
+    if (silent > SILENT_BEATS || unfinished > SILENT_BEATS) return client.terminate();
+    if (idle > IDLE_BEATS) return client.close(GOING_AWAY, 'nothing was asked for in half an hour');
     if (unread === 0) client.ping();
     before = { unread, read };
   }, HEARTBEAT_MS);
+  socket.on('data', frames.take);
   client.on('pong', alive);
-  client.on('message', alive);
+  client.on('message', () => {
+    [unfinished, idle] = [0, 0];
+    alive();
+  });
   client.on('ping', (data) => {
     alive();
     client.pong(data);

@@ -9,6 +9,8 @@ export const SANDBOX = {
   workspace: '/workspace',
   home: '/home/sandbox',
   tmp: '/tmp',
+  /** Where programs of several users run: for their files when they have filled the folder of all. The agent alone writes to it. */
+  reserve: '/run/programs',
   /** In the image of the sandbox: folders whose owner and rights a new cache volume takes over. */
   caches: '/run/mahabharatha/caches',
 } as const;

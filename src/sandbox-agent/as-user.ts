@@ -21,9 +21,14 @@ export function asUser<Result>(uid: number, work: () => Result): Result {
 
 /** The same with the user's group, for work that makes files. */
 export function asUserAndGroup<Result>(uid: number, work: () => Result): Result {
+  return withGroup(uid, () => asUser(uid, work));
+}
+
+/** Does the work with the group of this user alone: what it makes is of this group. */
+export function withGroup<Result>(uid: number, work: () => Result): Result {
   process.setegid?.(uid);
   try {
-    return asUser(uid, work);
+    return work();
   } finally {
     process.setegid?.(NO_GROUP);
   }

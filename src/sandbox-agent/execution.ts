@@ -6,7 +6,7 @@ import { encodeFrame, encodeJson, FRAME } from '../protocol/index.ts';
 import type { SandboxEnd, StartWish } from '../protocol/index.ts';
 import { asUser, endAll, signalAll } from './as-user.ts';
 import { clearFolders } from './clear-folders.ts';
-import type { Program } from './launch.ts';
+import type { Launch, Program } from './launch.ts';
 import type { OutputPipes } from './pipes.ts';
 import { measureUser } from './usage.ts';
 
@@ -34,11 +34,13 @@ interface Outlet {
   readonly send: Send;
   /** Processes of the user could not be killed. */
   readonly onStuck: () => void;
-  readonly launch: (wish: StartWish, pipes: OutputPipes) => Program;
+  readonly launch: Launch;
   /** Whether no other execution is under way. */
   readonly isAlone: () => boolean;
   /** The users whose programs have ended. */
   readonly over: Set<number>;
+  /** What this user has had in the reserve is free again. */
+  readonly giveBack: (uid: number) => void;
   /** Something that a program has left in the folders of all could not be removed. */
   readonly onLeft: () => void;
 }
@@ -48,7 +50,7 @@ export function startExecution(
   id: number,
   wish: StartWish,
   pipes: OutputPipes,
-  { send, onStuck, launch, isAlone, over, onLeft }: Outlet,
+  { send, onStuck, launch, isAlone, over, giveBack, onLeft }: Outlet,
 ): Execution {
   const started = performance.now();
   const flow = createFlow(id, wish.credit, pipes, send);
@@ -68,6 +70,7 @@ export function startExecution(
     if (note !== '') send(encodeFrame(FRAME.stderr, id, Buffer.from(note)));
     const cwd = await folder.end();
     over.add(wish.uid);
+    giveBack(wish.uid);
     if (!(await clearFolders(wish.clears, (uid) => over.has(uid)))) onLeft();
     const endedBy = left.problem === null ? (stopped ?? 'itself') : 'not-started';
     const end: SandboxEnd = { ...left, endedBy, cwd, durationMs, ...used };

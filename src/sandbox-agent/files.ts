@@ -12,11 +12,12 @@ import {
 } from 'node:fs';
 import { randomId, reasonOf, systemCode } from '../lib/index.ts';
 import type { FileAnswer, FileCall, MatchedFile } from '../protocol/index.ts';
-import { asUserAndGroup } from './as-user.ts';
+import { asUserAndGroup, withGroup } from './as-user.ts';
 import { hashFile } from './hash-file.ts';
 import { createListing } from './list-files.ts';
 import { createMeasuring } from './measure-folders.ts';
 import { failure, inFolder, nameOf, openParent, openRoot, READING } from './open-path.ts';
+import type { Reserve } from './reserve.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 /** Rights of a folder that an upload makes, as far as the umask leaves them. */
@@ -37,8 +38,8 @@ interface OpenFile {
 /** Files whose last part has not come yet, by the number of their upload. */
 type OpenFiles = Map<number, OpenFile>;
 
-/** Does what the host asks for with the files of a user. */
-export function createFiles(): (call: FileCall) => FileAnswer {
+/** Does what the host asks for with the files of a user; null: there is no reserve. */
+export function createFiles(reserve: Reserve | null): (call: FileCall) => FileAnswer {
   const open: OpenFiles = new Map();
   const list = createListing();
   const measure = createMeasuring();
@@ -52,9 +53,14 @@ export function createFiles(): (call: FileCall) => FileAnswer {
     if (call.op === 'measure') return measure(call);
     return call.op === 'match' ? match(call) : remove(call);
   };
+  const inReserve = (call: FileCall): FileAnswer | undefined => {
+    if (call.op === 'make-home') return reserve?.takeHome(call.uid, call.home) === true ? {} : undefined;
+    const placed = call.op === 'write' ? reserve?.placed(call) : undefined;
+    return placed && withGroup(placed.uid, () => write(open, placed));
+  };
   return (call) => {
     try {
-      return asUserAndGroup(call.uid, () => work(call));
+      return inReserve(call) ?? asUserAndGroup(call.uid, () => work(call));
     } catch (error) {
       return { error: inWords(error) };
     }

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { createLineSplitter, startTimer } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { ForkServerWish, StartWish } from '../protocol/index.ts';
-import { launch, startInterpreter } from './launch.ts';
-import type { Interpreter, Program, ProgramEnd } from './launch.ts';
+import { startInterpreter } from './launch.ts';
+import type { Interpreter, Launch, Program, ProgramEnd } from './launch.ts';
 import type { OutputPipes } from './pipes.ts';
 
 /** For its modules to be loaded, and for one fork. */
@@ -20,7 +20,7 @@ const TRIES = 3;
 const DRAFT = 'x';
 
 export interface ForkServer {
-  /** Resolves with whether it is there. */
+  /** Resolves with whether it is there. One that has ended is started again. */
   ready(): Promise<boolean>;
   /** Undefined when it is not there now: the program is to be started in another way. */
   start(wish: StartWish, pipes: OutputPipes): Program | undefined;
@@ -34,12 +34,15 @@ interface Waiting {
   readonly end: (end: ProgramEnd) => void;
 }
 
-/** An interpreter that forks for each program: what it says is believed, because no program can reach it. */
-export function createForkServer(wish: ForkServerWish, folder: string): ForkServer {
+/**
+ * An interpreter that forks for each program: what it says is believed, because no program can reach it. Programs for which it
+ * is too slow are started by `launch`.
+ */
+export function createForkServer(wish: ForkServerWish, folder: string, launch: Launch): ForkServer {
   const requests = path.posix.join(folder, 'requests');
   mkdirSync(requests, { recursive: true, mode: 0o700 });
   const draft = draftFor(wish, requests);
-  const begin = (): Life => startLife(wish, draft);
+  const begin = (): Life => startLife(wish, draft, launch);
   let life = begin();
   let failures = 0;
   const current = (): Life => {
@@ -49,22 +52,32 @@ export function createForkServer(wish: ForkServerWish, folder: string): ForkServ
     return life;
   };
   return {
-    ready: () => life.ready,
+    ready: () => current().ready,
     start: (started, pipes) => {
       const { isReady, isOver, send } = current();
       if (!isReady() || isOver() || !fits(wish, started, draft)) return undefined;
       last += 1;
       const place = path.posix.join(requests, String(last));
-      writeFileSync(place, requestOf(started), { mode: 0o600, flag: 'wx' });
-      return send(last, { place, wish: started, pipes });
+      return isWritten(place, requestOf(started)) ? send(last, { place, wish: started, pipes }) : undefined;
     },
   };
+}
+
+/** False when there is no room: many large ones are there already. */
+function isWritten(place: string, request: string): boolean {
+  try {
+    writeFileSync(place, request, { mode: 0o600, flag: 'wx' });
+    return true;
+  } catch {
+    rmSync(place, { force: true });
+    return false;
+  }
 }
 
 type Life = ReturnType<typeof startLife>;
 
 /** From the start of the interpreter to its end. */
-function startLife({ program, kind, env }: ForkServerWish, draft: string) {
+function startLife({ program, kind, env }: ForkServerWish, draft: string, launch: Launch) {
   const own = `${SANDBOX.runtime}/fork-server.${kind}`;
   const args = kind === 'rb' ? [`-r${own}`, draft] : [own];
   const child = startInterpreter([...program, ...args], env);
@@ -98,7 +111,7 @@ function startLife({ program, kind, env }: ForkServerWish, draft: string) {
     isRetired: () => retired !== undefined,
     send: (id: number, sent: Sent): Program => {
       control.write(`${id} ${sent.place} ${sent.pipes.files.join(' ')}\n`);
-      return programOf(id, sent, { waiting, onLeft, retire });
+      return programOf(id, sent, { waiting, onLeft, retire, launch });
     },
   };
 }
@@ -135,9 +148,10 @@ interface Server {
   /** One has left those that wait. */
   readonly onLeft: () => void;
   readonly retire: () => void;
+  readonly launch: Launch;
 }
 
-function programOf(id: number, { place, wish, pipes }: Sent, { waiting, onLeft, retire }: Server): Program {
+function programOf(id: number, { place, wish, pipes }: Sent, { waiting, onLeft, retire, launch }: Server): Program {
   const program: { pid: number | undefined; reports: null; ended: Promise<ProgramEnd> } = {
     pid: undefined,
     reports: null,

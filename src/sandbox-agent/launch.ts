@@ -8,6 +8,7 @@ import { systemCode } from '../lib/index.ts';
 import type { StartWish } from '../protocol/index.ts';
 import { asUser, asUserAndGroup } from './as-user.ts';
 import type { OutputPipes } from './pipes.ts';
+import type { Reserve } from './reserve.ts';
 
 /** Of a program that has neighbours: the others need some of those that the container may have. */
 const MOST_PROCESSES = 48;
@@ -23,6 +24,8 @@ export interface ProgramEnd {
   /** For its stderr: what has ended it, where neither its code nor its signal tells. */
   readonly note?: string;
 }
+
+export type Launch = (wish: StartWish, pipes: OutputPipes) => Program;
 
 /** A program that has been started. */
 export interface Program {
@@ -48,8 +51,8 @@ cd -- "$0" 2> /dev/null || {
 exec "$@"`;
 
 /** Starts a program as its user, with the pipes as its output and a descriptor 3 for its working directory. */
-export function launch(wish: StartWish, pipes: OutputPipes): Program {
-  const child = start(wish, pipes);
+export function launch(wish: StartWish, pipes: OutputPipes, reserve: Reserve | null): Program {
+  const child = start(wish, pipes, reserve);
   pipes.handOver();
   if (child instanceof Error) {
     const ended = Promise.resolve({ code: null, signal: null, problem: reasonFor(child), used: null });
@@ -63,7 +66,7 @@ export function launch(wish: StartWish, pipes: OutputPipes): Program {
 }
 
 /** What the kernel refuses is thrown, or comes as an event. */
-function start(wish: StartWish, pipes: OutputPipes): ChildProcess | Error {
+function start(wish: StartWish, pipes: OutputPipes, reserve: Reserve | null): ChildProcess | Error {
   const { argv, env, cwd, home, uid, isPrivate, dataBytes, stdin } = wish;
   const limits = [
     isPrivate ? '077' : '022',
@@ -79,7 +82,8 @@ function start(wish: StartWish, pipes: OutputPipes): ChildProcess | Error {
   };
   let input: number | 'ignore' = 'ignore';
   try {
-    input = stdin === null ? 'ignore' : openInput(wish, Buffer.from(stdin, 'base64'));
+    const content = stdin === null ? null : Buffer.from(stdin, 'base64');
+    if (content !== null) input = reserve?.openInput(uid, content) ?? openInput(wish, content);
     options.stdio = [input, ...pipes.ends, 'pipe'];
     const child = spawn('/bin/sh', ['-c', LAUNCH, cwd, ...limits, ...argv], options);
     giveWay(child.pid, uid);

@@ -19,9 +19,11 @@ import { createFiles } from './files.ts';
 import { createForkServer } from './fork-server.ts';
 import type { ForkServer } from './fork-server.ts';
 import { launch } from './launch.ts';
-import type { Program } from './launch.ts';
+import type { Launch, Program } from './launch.ts';
 import { createPipePool } from './pipes.ts';
 import type { OutputPipes, PipePool } from './pipes.ts';
+import { createReserve } from './reserve.ts';
+import type { Reserve } from './reserve.ts';
 
 const STUCK = 70;
 /**
@@ -42,12 +44,13 @@ async function main(): Promise<void> {
   leaveGroups();
   // Without a host there is no work. The container ends with this process, and all that runs in it.
   for (const event of ['end', 'error']) process.stdin.once(event, () => process.exit(0));
-  if (process.env[SANDBOX_MARK] === SHARED_MARK)
-    for (const name of TAKEN) mkdirSync(path.posix.join(SANDBOX.tmp, name), { mode: 0o755 });
+  const isShared = process.env[SANDBOX_MARK] === SHARED_MARK;
+  if (isShared) for (const name of TAKEN) mkdirSync(path.posix.join(SANDBOX.tmp, name), { mode: 0o755 });
+  const reserve = isShared ? createReserve() : null;
   const pipes = await createPipePool(path.posix.join(SANDBOX.own, 'pipes'));
-  const files = createFiles();
-  const servers = createServers();
-  const executions = createExecutions(pipes, servers.launch);
+  const files = createFiles(reserve);
+  const servers = createServers(reserve);
+  const executions = createExecutions(pipes, servers.launch, reserve);
   const call = (id: number, wish: FileCall): void => {
     executions.expect(wish.uid);
     send(encodeJson(FRAME.answer, id, files(wish)));
@@ -65,7 +68,7 @@ async function main(): Promise<void> {
 }
 
 /** Those that are under way, by their numbers. */
-function createExecutions(pipes: PipePool, start: ReturnType<typeof createServers>['launch']) {
+function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | null) {
   const running = new Map<number, Execution>();
   const over = new Set<number>();
   let isLeft = false;
@@ -75,6 +78,7 @@ function createExecutions(pipes: PipePool, start: ReturnType<typeof createServer
     launch: start,
     isAlone: () => running.size < 2,
     over,
+    giveBack: (uid: number): void => reserve?.giveBack(uid),
     onLeft: () => void (isLeft = true),
   };
   return {
@@ -83,7 +87,10 @@ function createExecutions(pipes: PipePool, start: ReturnType<typeof createServer
     expect: (uid: number): void => void over.delete(uid),
     start: (id: number, wish: StartWish): void => {
       const pair = pipes.take();
-      if (pair === undefined) return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));
+      if (pair === undefined) {
+        reserve?.giveBack(wish.uid);
+        return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));
+      }
       over.delete(wish.uid);
       const execution = startExecution(id, wish, pair, outlet);
       running.set(id, execution);
@@ -103,18 +110,19 @@ async function openDoor(id: number, { client, ...door }: DoorWish): Promise<void
 }
 
 /** The fork servers, by their interpreters. */
-function createServers() {
+function createServers(reserve: Reserve | null) {
+  const plainly: Launch = (wish, pipes) => launch(wish, pipes, reserve);
   const servers = new Map<string, ForkServer>();
   return {
     prepare: async (id: number, wish: ForkServerWish): Promise<void> => {
       const key = JSON.stringify(wish.program);
-      const server = servers.get(key) ?? createForkServer(wish, SANDBOX.own);
+      const server = servers.get(key) ?? createForkServer(wish, SANDBOX.own, plainly);
       servers.set(key, server);
       send(encodeJson(FRAME.answer, id, { isReady: await server.ready() }));
     },
     launch: (wish: StartWish, pipes: OutputPipes): Program => {
       const server = wish.fork == null ? undefined : servers.get(JSON.stringify(wish.fork.program));
-      return server?.start(wish, pipes) ?? launch(wish, pipes);
+      return server?.start(wish, pipes) ?? plainly(wish, pipes);
     },
   };
 }

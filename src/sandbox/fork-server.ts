@@ -26,8 +26,20 @@ const PROBES: Readonly<Record<Kind, { readonly code: string; print(file: string)
 };
 const PROBE_MS = 20_000;
 
-/** The interpreters of each sandbox, by what they are; true when one is there and was tried. */
-const known = new WeakMap<Sandbox, Map<string, boolean>>();
+/** A fork server that could not be made is tried again after a while, so often at most. */
+const TRIES = 3;
+const AGAIN_MS = 5000;
+
+interface Tried {
+  /** It is there, and a program has run in it as it should. */
+  isReady: boolean;
+  times: number;
+  /** When it may be tried again, on the clock of `performance`. */
+  next: number;
+}
+
+/** The interpreters of each sandbox, by what they are. */
+const known = new WeakMap<Sandbox, Map<string, Tried>>();
 
 /** How a program is run by a fork server; null when there is none yet, and then one is started. */
 export function forkFor(
@@ -38,7 +50,7 @@ export function forkFor(
 ): ForkWish | null {
   const server = forkServerOf(language);
   if (server === null) return null;
-  if (known.get(sandbox)?.get(server.program.join(' ')) === true) return { program: server.program, file, args };
+  if (known.get(sandbox)?.get(keyOf(server))?.isReady === true) return { program: server.program, file, args };
   void startForkServer(sandbox, language).catch(() => undefined);
   return null;
 }
@@ -47,24 +59,37 @@ export function forkFor(
 export async function startForkServer(sandbox: Sandbox, language: Language): Promise<void> {
   const server = forkServerOf(language);
   if (server === null) return;
-  const servers = known.get(sandbox) ?? new Map<string, boolean>();
+  const servers = known.get(sandbox) ?? new Map<string, Tried>();
   known.set(sandbox, servers);
-  const key = server.program.join(' ');
-  if (servers.has(key)) return;
-  servers.set(key, false);
+  const tried = servers.get(keyOf(server)) ?? { isReady: false, times: 0, next: 0 };
+  servers.set(keyOf(server), tried);
+  if (tried.times >= TRIES || performance.now() < tried.next) return;
+  Object.assign(tried, { times: tried.times + 1, next: Infinity });
+  try {
+    tried.isReady = await isMade(sandbox, language, server);
+  } finally {
+    if (!tried.isReady) tried.next = performance.now() + AGAIN_MS;
+  }
+}
+
+async function isMade(sandbox: Sandbox, language: Language, server: Server): Promise<boolean> {
   const place = newPlace(language.extension);
   const env = { ...sandbox.env, HOME: '/nonexistent' };
-  if (!(await sandbox.prepare({ ...server, env, file: place.file }))) return;
+  if (!(await sandbox.prepare({ ...server, env, file: place.file }))) return false;
   const { code, print } = PROBES[server.kind];
   await writeProgram(sandbox, place, [{ path: place.file, content: Buffer.from(code).toString('base64') }]);
   const output = captureOutput(1000);
   const fork = { program: server.program, file: place.file, args: [] };
   const asked = { language, place, fork, args: [], stdin: null, memoryBytes: null, timeoutMs: PROBE_MS };
   const { code: exit } = await sandbox.run(programOf(sandbox, asked), output.sink).end;
-  servers.set(key, exit === 0 && output.text('stdout').text === print(place.file));
+  return exit === 0 && output.text('stdout').text === print(place.file);
 }
 
-function forkServerOf({ command }: Language): Pick<ForkServerWish, 'kind' | 'program'> | null {
+type Server = Pick<ForkServerWish, 'kind' | 'program'>;
+
+const keyOf = ({ program }: Server): string => program.join(' ');
+
+function forkServerOf({ command }: Language): Server | null {
   const [program = '', ...options] = command.slice(0, -1);
   const kind = KINDS.find((each) => each.program.test(program) && options.every((option) => each.option.test(option)));
   if (kind === undefined || command.at(-1) !== '{filepath}') return null;

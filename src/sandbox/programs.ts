@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { hasCode } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { ForkWish } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
@@ -80,6 +81,10 @@ async function writeFile(sandbox: Sandbox, { uid }: Place, file: ProgramFile): P
   if (NO_PATH.has(code)) throw sandboxErrors.PATH_REFUSED({ path: path.posix.basename(file.path), reason });
   throw sandboxErrors.PROGRAM_REFUSED({ reason });
 }
+
+/** Neighbours have filled the folder of all while a program got its files. */
+export const hasNoRoom = (error: unknown): boolean =>
+  hasCode(error, sandboxErrors.PROGRAM_REFUSED) && error.facts.reason.startsWith('ENOSPC');
 
 interface ProgramWishes extends Pick<Job, 'args' | 'stdin' | 'memoryBytes'> {
   readonly language: Language;

@@ -13,7 +13,7 @@ import { keepSandbox, wasGoneBefore } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
 import { besideOthers } from './languages.ts';
 import type { Language, Languages } from './languages.ts';
-import { newFolder, newPlace, programOf, writeProgram } from './programs.ts';
+import { hasNoRoom, newFolder, newPlace, programOf, writeProgram } from './programs.ts';
 import type { Job } from './programs.ts';
 import { enter } from './runner-places.ts';
 import type { RunnerPlaces } from './runner-places.ts';
@@ -168,7 +168,8 @@ async function execute(parts: Parts, runner: Runner, wish: RunWish, tries = 1): 
     return { ...end, stdout, stderr, output: both, ...placeOf(sandbox, runner), file: place.file };
   } catch (error) {
     kill();
-    if (!wasGoneBefore(error, isNew, running) || tries >= 3) throw error;
+    // The agent has other room for what begins when its folder is full.
+    if ((!wasGoneBefore(error, isNew, running) && !hasNoRoom(error)) || tries >= 3) throw error;
     await delay(tries);
     return execute(parts, runner, wish, tries + 1);
   } finally {

@@ -11,7 +11,9 @@ import type { RuntimePlace } from './runtime-place.ts';
 
 /** For the agent's own threads: they count among the processes of the container. */
 const AGENT_PROCESSES = 16;
-const OWN_BYTES = 1024 ** 2;
+const OWN_BYTES = 4 * 1024 ** 2;
+/** For the files of as many programs as may run. */
+const RESERVE_BYTES = 16 * 1024 ** 2;
 /** As much as engines give. */
 const SHARED_BYTES = 64 * 1024 ** 2;
 const READY_MS = 60_000;
@@ -195,6 +197,7 @@ function containerWish({ owner, runtime }: Ground, wish: SandboxWish, upkeep: Up
       tmpfs(SANDBOX.tmp, 0o1777, { bytes: limits.diskBytes, uid: 0, gid: 0 }),
       // In place of the engine's, in which there may be any number of files.
       tmpfs('/dev/shm', 0o1777, { bytes: SHARED_BYTES, uid: 0, gid: 0 }),
+      ...(wish.isShared === true ? [tmpfs(SANDBOX.reserve, 0o711, { bytes: RESERVE_BYTES, uid: 0, gid: 0 })] : []),
       ...(wish.mounts ?? []),
     ],
     network: 'none',

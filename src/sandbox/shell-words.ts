@@ -1,49 +1,91 @@
+import { createCases } from './shell-cases.ts';
+import { createDocuments } from './shell-documents.ts';
+import { firstPart, KEYWORDS, nestedTexts, plain, readsInput } from './shell-parts.ts';
+import type { Part } from './shell-parts.ts';
+
 /** What is nested deeper is not looked at. */
 const DEEPEST = 16;
 /** How far the end of a list is looked for. */
 const NEAR = 1000;
-
-/** A part of a shell text: of a word, or what ends a word or a command. `inner` are texts that run by themselves. */
-type Part =
-  | { readonly kind: 'text'; readonly text: string; readonly inner: readonly string[]; readonly length: number }
-  | { readonly kind: 'word end'; readonly length: number }
-  /** The next word is a file, and no word of the command. */
-  | { readonly kind: 'redirection'; readonly length: number }
-  | { readonly kind: 'command end'; readonly length: number };
+/** A line that goes on in the next one. */
+const CONTINUED = '\\\n';
 
 /** The simple commands of a shell text, each as its words without quotes; also those inside $(…), `…` and (…). */
 export function simpleCommands(text: string, depth = 0): string[][] {
   if (depth > DEEPEST) return [];
-  const words = createWords();
-  const documents = createDocuments();
+  const reading = createReading((inner) => simpleCommands(inner, depth + 1));
+  for (let at = 0; at < text.length;) at += take(reading, text.slice(at));
+  reading.endCommand('');
+  return reading.words.commands;
+}
+
+type Reading = ReturnType<typeof createReading>;
+
+function createReading(commandsOf: (inner: string) => string[][]) {
+  const [words, documents, cases, parentheses] = [createWords(), createDocuments(), createCases(), createParentheses()];
   const inside = (texts: readonly string[]): void => {
-    for (const inner of texts) words.commands.push(...simpleCommands(inner, depth + 1));
+    for (const inner of texts) words.commands.push(...commandsOf(inner));
   };
-  let open = 0;
-  for (let at = 0; at < text.length;) {
-    const rest = text.slice(at);
-    const part = wordsInParentheses(rest, words) ?? testPart(rest, words) ?? firstPart(rest, words.current());
-    const sign = text.slice(at, at + part.length);
-    at += part.length;
-    documents.see(part, sign);
-    if (part.kind === 'word end') words.endWord();
-    else if (part.kind === 'redirection') words.redirect();
-    else if (part.kind === 'command end') {
-      // The pattern of a case, or the name of a function, is no command.
-      const isName = sign === ')' ? open === 0 : sign === '(' && /^\([ \t]*\)/.test(rest) && words.isFirst();
-      words.endCommand(isName);
-      open = Math.max(0, open + (sign === '(' ? 1 : sign === ')' ? -1 : 0));
-      if (sign !== '\n') continue;
-      const { length, texts } = documents.take(text.slice(at), words.last());
-      at += length;
-      inside(texts);
-    } else {
-      words.add(part.text);
-      inside(part.inner);
-    }
+  return {
+    words,
+    documents,
+    cases,
+    inside,
+    endWord: (): void => {
+      words.endWord();
+      if (cases.begins(words.whole())) words.endCommand(true);
+    },
+    endCommand: (rest: string): void => {
+      const isName = parentheses.isName(rest, words);
+      words.endWord();
+      const isCase = cases.begins(words.whole());
+      cases.see(words.whole());
+      inside(words.endCommand(isName || isCase));
+      parentheses.see(rest);
+    },
+  };
+}
+
+/** Returns how much of the text it has read. */
+function take(reading: Reading, rest: string): number {
+  const { words, documents, cases, inside } = reading;
+  const pattern = cases.pattern(rest);
+  if (pattern !== undefined) inside(pattern.inner);
+  if (pattern !== undefined || rest.startsWith(CONTINUED)) return pattern?.length ?? CONTINUED.length;
+  const part = wordsInParentheses(rest, words) ?? testPart(rest, words) ?? firstPart(rest, words.current());
+  const sign = rest.slice(0, part.length);
+  documents.see(part, sign);
+  if (part.kind === 'command end') return takeEnd(reading, rest);
+  if (part.kind === 'redirection') words.redirect(sign);
+  else if (part.kind === 'word end') reading.endWord();
+  else {
+    words.add(part.text);
+    inside(part.inner);
   }
-  words.endCommand(false);
-  return words.commands;
+  return part.length;
+}
+
+/** The sign that ends a command, and the here-documents behind a line. */
+function takeEnd({ words, documents, cases, inside, endCommand }: Reading, rest: string): number {
+  const length = cases.endOfCommands(rest);
+  endCommand(rest);
+  if (!rest.startsWith('\n')) return Math.max(length, 1);
+  const document = documents.take(rest.slice(1), words.endLine());
+  inside(document.texts);
+  return document.length + 1;
+}
+
+function createParentheses() {
+  let open = 0;
+  return {
+    see: (rest: string): void => {
+      if (rest.startsWith('(')) open += 1;
+      else if (rest.startsWith(')')) open = Math.max(0, open - 1);
+    },
+    /** What is before a parenthesis that was not opened, or is the name of a function, is no command. */
+    isName: (rest: string, words: Words): boolean =>
+      rest.startsWith(')') ? open === 0 : /^\([ \t]*\)/.test(rest) && words.isFirst(),
+  };
 }
 
 type Words = ReturnType<typeof createWords>;
@@ -51,8 +93,9 @@ type Words = ReturnType<typeof createWords>;
 /** A list: a=(b c), a pattern: @(b|c), or a sum: ((a = b)). No word in it is a command. */
 function wordsInParentheses(rest: string, words: Words): Part | undefined {
   if (!rest.startsWith('(')) return undefined;
-  const isSum = words.current() === undefined && rest.startsWith('((') && /^(for)?$/.test(words.whole().join(' '));
-  const isList = words.current() !== undefined && !/^\([ \t]*\)/.test(rest);
+  const current = words.current();
+  const isSum = current === undefined && rest.startsWith('((') && /^(for)?$/.test(words.begun().join(' '));
+  const isList = current !== undefined && !/^\([ \t]*\)/.test(rest) && (current === '!' || !KEYWORDS.has(current));
   const end = isSum ? rest.slice(0, NEAR).indexOf('))') + 2 : closing(rest);
   if ((!isSum && !isList) || end < 2) return undefined;
   return { kind: 'text', text: '', inner: nestedTexts(rest.slice(0, end)), length: end };
@@ -60,7 +103,7 @@ function wordsInParentheses(rest: string, words: Words): Part | undefined {
 
 /** In [[ … ]] signs compare and group. */
 function testPart(rest: string, words: Words): Part | undefined {
-  const isOpen = words.whole()[0] === '[[' && !words.whole().includes(']]');
+  const isOpen = words.begun()[0] === '[[' && !words.whole().includes(']]');
   return isOpen && /^[|&()<>]/.test(rest) ? plain(rest.slice(0, 1), 1) : undefined;
 }
 
@@ -80,162 +123,47 @@ function createWords() {
   const commands: string[][] = [];
   let words: string[] = [];
   let word: string | undefined;
-  let isFile = false;
-  let last: readonly string[] = [];
+  /** What the next word is for, where it is none of the command's. */
+  let redirection: string | undefined;
+  let given: string | undefined;
+  let line: string[][] = [];
   const endWord = (): void => {
     if (word === undefined) return;
-    if (!isFile) words.push(word);
-    [word, isFile] = [undefined, false];
+    if (redirection === undefined) words.push(word);
+    else if (redirection === '<<<') given = word;
+    [word, redirection] = [undefined, undefined];
   };
   return {
     commands,
     current: () => word,
     /** Those that are whole. */
     whole: (): readonly string[] => words,
+    /** Those of them that do not come before a command. */
+    begun: (): readonly string[] => words.slice(countKeywords(words)),
     isFirst: () => words.length + (word === undefined ? 0 : 1) === 1,
-    /** The command before. */
-    last: () => last,
+    /** The commands of this line. */
+    endLine: (): readonly string[][] => line.splice(0),
     add: (text: string): void => void (word = (word ?? '') + text),
     endWord,
-    redirect: (): void => {
+    redirect: (sign: string): void => {
       // "2>" begins with the number of a descriptor.
       if (/^\d+$/.test(word ?? '')) word = undefined;
       endWord();
-      isFile = true;
+      redirection = sign;
     },
-    endCommand: (isName: boolean): void => {
+    /** Returns what runs of its input. */
+    endCommand: (isName: boolean): string[] => {
       endWord();
-      isFile = false;
-      if (words.length > 0) last = words;
+      const texts = given !== undefined && readsInput(words) ? [given] : [];
+      if (words.length > 0) line.push(words);
       if (words.length > 0 && !isName) commands.push(words);
-      words = [];
+      [words, redirection, given] = [[], undefined, undefined];
+      return texts;
     },
   };
 }
 
-/** The here-documents of a line: their lines come after it, and are no commands. */
-function createDocuments() {
-  let waiting: { readonly end: string; readonly hasTabs: boolean; readonly isPlain: boolean }[] = [];
-  let begun: { end: string; hasTabs: boolean; isPlain: boolean } | undefined;
-  const finish = (): void => {
-    if (begun !== undefined && begun.end !== '') waiting.push(begun);
-    begun = undefined;
-  };
-  return {
-    see: (part: Part, sign: string): void => {
-      if (part.kind === 'text' && begun !== undefined) {
-        begun.end += part.text;
-        begun.isPlain &&= sign === part.text;
-      } else if (part.kind !== 'word end' || begun?.end !== '') finish();
-      if (part.kind === 'redirection' && /^<<-?$/.test(sign))
-        begun = { end: '', hasTabs: sign === '<<-', isPlain: true };
-    },
-    /** What runs of them: $(…) where the end is not quoted, and all of what a shell reads. */
-    take: (rest: string, reader: readonly string[]): { readonly length: number; readonly texts: readonly string[] } => {
-      const texts: string[] = [];
-      let length = 0;
-      for (const { end, hasTabs, isPlain } of waiting) {
-        const lines: string[] = [];
-        for (let isOver = false; !isOver && length < rest.length;) {
-          const [line = ''] = /^[^\n]*/.exec(rest.slice(length)) ?? [];
-          length += line.length + 1;
-          isOver = (hasTabs ? line.replace(/^\t+/, '') : line) === end;
-          if (!isOver) lines.push(line);
-        }
-        if (reader.some((word) => isShell(word))) texts.push(lines.join('\n'));
-        else if (isPlain) texts.push(...nestedTexts(lines.join('\n')));
-      }
-      waiting = [];
-      return { length, texts };
-    },
-  };
-}
-
-/** What runs of a text in which quotes mean nothing. */
-function nestedTexts(text: string): string[] {
-  const found: string[] = [];
-  for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '\\') {
-      at += 1;
-      continue;
-    }
-    const nested = /[$`]/.test(text[at] ?? '') ? nestedText(text.slice(at)) : undefined;
-    if (nested === undefined) continue;
-    found.push(nested.inside);
-    at += nested.length - 1;
-  }
-  return found;
-}
-
-/** A program that runs the commands of its input, or of its argument. */
-export const isShell = (word: string): boolean => /^(.*\/)?(bash|dash|sh|zsh|ksh)$/.test(word);
-
-/** `word` is what has come of the word so far. */
-function firstPart(rest: string, word: string | undefined): Part {
-  const part = nestedPart(rest) ?? quotedPart(rest) ?? redirectionPart(rest);
-  if (part !== undefined) return part;
-  const [comment] = (word === undefined && /^#[^\n]*/.exec(rest)) || [];
-  if (comment !== undefined) return { kind: 'word end', length: comment.length };
-  if (/^[;&|\n(){}]/.test(rest) && !isInWord(rest, word)) return { kind: 'command end', length: 1 };
-  return /^[ \t\r]/.test(rest) ? { kind: 'word end', length: 1 } : plain(rest.slice(0, 1), 1);
-}
-
-function nestedPart(rest: string): Part | undefined {
-  const [, sum] = /^\$\(\(((?:[^()]|\([^()]*\))*)\)\)/.exec(rest) ?? [];
-  if (sum !== undefined) return { kind: 'text', text: '', inner: nestedTexts(sum), length: sum.length + 5 };
-  const nested = nestedText(rest);
-  return nested && { kind: 'text', text: '', inner: [nested.inside], length: nested.length };
-}
-
-function quotedPart(rest: string): Part | undefined {
-  if (rest.startsWith('"')) return doubleQuoted(rest);
-  if (rest.startsWith('\\')) return plain(rest[1] === '\n' ? '' : (rest[1] ?? ''), 2);
-  const [, ansi] = /^\$'((?:[^'\\]|\\[^])*)'/.exec(rest) ?? [];
-  if (ansi !== undefined) return plain(ansi, ansi.length + 3);
-  const [, quoted] = /^'([^']*)'/.exec(rest) ?? [];
-  return quoted === undefined ? undefined : plain(quoted, quoted.length + 2);
-}
-
-function redirectionPart(rest: string): Part | undefined {
-  const [sign] = /^(<<<|<<-?|<>|<&|>>|>&|>\||[<>])/.exec(rest) ?? [];
-  return sign === undefined ? undefined : { kind: 'redirection', length: sign.length };
-}
-
-const plain = (text: string, length: number): Part => ({ kind: 'text', text, inner: [], length });
-
-/** A brace or an ampersand can be a part of a word: {a,b}, 2>&1. */
-function isInWord(rest: string, word: string | undefined): boolean {
-  if (/^[{}]/.test(rest)) return word !== undefined || /^\{\S/.test(rest);
-  return /^&\d/.test(rest);
-}
-
-/** $(…) and `…`, which run a text of their own. */
-function nestedText(rest: string): { readonly inside: string; readonly length: number } | undefined {
-  const [ticks] = /^`(?:[^`\\]|\\[^])*`/.exec(rest) ?? [];
-  if (ticks !== undefined) return { inside: ticks.slice(1, -1).replaceAll(/\\([`\\$])/g, '$1'), length: ticks.length };
-  if (!/^\$\((?!\()/.test(rest)) return undefined;
-  let depth = 0;
-  for (let at = 1; at < rest.length; at += 1) {
-    if (rest[at] === '(') depth += 1;
-    if (rest[at] === ')') depth -= 1;
-    if (depth === 0) return { inside: rest.slice(2, at), length: at + 1 };
-  }
-  return { inside: rest.slice(2), length: rest.length };
-}
-
-function doubleQuoted(rest: string): Part {
-  const inner: string[] = [];
-  let text = '';
-  for (let at = 1; at < rest.length; at += 1) {
-    if (rest[at] === '"') return { kind: 'text', text, inner, length: at + 1 };
-    const nested = /[$`]/.test(rest[at] ?? '') ? nestedText(rest.slice(at)) : undefined;
-    if (nested !== undefined) {
-      inner.push(nested.inside);
-      at += nested.length - 1;
-    } else if (rest[at] === '\\' && /["\\$`\n]/.test(rest[at + 1] ?? '')) {
-      text += rest[at + 1];
-      at += 1;
-    } else text += rest[at];
-  }
-  return { kind: 'text', text, inner, length: rest.length };
+function countKeywords(words: readonly string[]): number {
+  const count = words.findIndex((word) => !KEYWORDS.has(word));
+  return count === -1 ? words.length : count;
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomId } from '../../src/lib/index.ts';
 import { PYTHON_AND_RUBY, whyNoLanguages } from '../support/language-images.ts';
 import { PYTHON_PROGRAMS, RUBY_PROGRAMS } from '../support/programs.ts';
 import { runProgram, serveForTest } from '../support/served.ts';
@@ -122,6 +123,21 @@ describe.skipIf(whyNoLanguages !== '')(`fork servers${whyNoLanguages}`, () => {
       });
     },
   );
+
+  it('is tried again when its first start fails', async () => {
+    const image = `mahabharatha-test-failing:${randomId()}`;
+    const file = `FROM mahabharatha-python:bookworm
+USER root
+RUN printf '#!/bin/sh\\ncase "$*" in *fork-server*) [ -e /tmp/tried ] || { : > /tmp/tried; exit 1; };; esac\\nexec /usr/bin/python3 "$@"\\n' > /usr/local/bin/python && chmod 755 /usr/local/bin/python`;
+    const built = spawnSync('docker', ['build', '-q', '-t', image, '-'], { input: file, encoding: 'utf8' });
+    expect(built.status, built.stderr).toBe(0);
+    const own = await serveForTest({ config: PYTHON_AND_RUBY.replace('mahabharatha-python:bookworm', image) });
+    const parent = async (): Promise<string> => (await runProgram(own, 'python', PARENT.python)).stdout;
+    expect(await parent()).not.toContain('fork-server');
+    await waitUntil('it is forked', async () => (await parent()).includes('fork-server'));
+    expect(await own.end()).toBe(0);
+    spawnSync('docker', ['rmi', image]);
+  });
 
   it('does not take the interpreter apart at the end of a Python program', async () => {
     const code = `import os\ndef seen(status, os=os, end=os._exit): os.write(1, b'seen'); end(status)\nos._exit = seen`;

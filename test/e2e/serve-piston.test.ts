@@ -162,6 +162,12 @@ describe.skipIf(whyNoLanguages !== '')(`the interface of Piston${whyNoLanguages}
     expect((await execute({ language: 'shell', files: main('ls /tmp | grep -c run_') })).run.stdout).toBe('1\n');
   });
 
+  it.each([0, -1])('takes a limit of %j for one that is not there', async (limit) => {
+    const code = main('import time; time.sleep(0.2); x = bytearray(50_000_000); print(len(x))');
+    const { run } = await execute({ language: 'python', run_timeout: limit, run_memory_limit: limit, files: code });
+    expect(run).toMatchObject({ stdout: '50000000\n', stderr: '', code: 0, status: null });
+  });
+
   it('has both streams in their order', async () => {
     const files = main('for i in 1 2 3; do echo "out $i"; sleep 0.05; echo "err $i" >&2; sleep 0.05; done');
     expect((await execute({ language: 'shell', files })).run.output).toBe('out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n');
@@ -226,11 +232,12 @@ describe.skipIf(whyNoLanguages !== '')(`the interface of Piston${whyNoLanguages}
       {
         language: 'python',
         files: [
-          { name: 'a', content: '' },
+          { name: 'main', content: '' },
+          { name: 'a/b/c', content: '' },
           { name: 'a/b', content: '' },
         ],
       },
-      /cannot be used/,
+      /files: "a\/b" is a file, and so no folder for "a\/b\/c"/,
     ],
     [
       'two files of one name',
@@ -238,7 +245,7 @@ describe.skipIf(whyNoLanguages !== '')(`the interface of Piston${whyNoLanguages}
         language: 'python',
         files: [{ name: 'file1.code', content: '1' }, { content: '2' }],
       },
-      /files: two of them have the same name/,
+      /files: two of them have the same name, "file1.code"/,
     ],
     ...[
       ['hex', 'abc'],

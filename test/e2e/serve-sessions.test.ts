@@ -170,6 +170,36 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 
+  it.each([
+    'cd nope',
+    'cd /etc/passwd; echo $?',
+    'cd a b',
+    'cd -Z',
+    'set -e; true\ncd nope\necho not here',
+    'set -eu; cd nope || echo "$?"',
+    'go() {\n  cd nope\n}\ngo; echo $?',
+    'printf "true\\ncd nope\\n" > x.sh; . ./x.sh',
+    'pushd nope; popd',
+    'set -E; trap "echo failed" ERR; cd nope; cd /; cd - ',
+    '(cd nope); x=$(cd nope 2>&1); echo "$x"',
+    'cd nope 2> /dev/null; cd nope > out; cat out',
+  ])(
+    'what the shell says of a folder that cannot be entered is what it says without a session: %j',
+    async (command) => {
+      const session = await open();
+      const { stdout, stderr, exit_code } = await exec(session, command);
+      await exec(session, 'printf %s "$COMMAND" > command', { env: { COMMAND: command } });
+      const plain = await exec(session, 'bash -c "$(cat command)"');
+      expect({ stdout, stderr, exit_code }).toEqual({
+        stdout: plain['stdout'],
+        stderr: plain['stderr'],
+        exit_code: plain['exit_code'],
+      });
+      expect(stderr).not.toContain('mahabharatha');
+      await served.ask('DELETE', `/v1/sessions/${session}`);
+    },
+  );
+
   it('says why a command cannot be started, and the next one is', async () => {
     const session = await open();
     const wish = { command: 'echo $A', env: { A: 'x'.repeat(200_000) } };

@@ -15,6 +15,7 @@ const RANK = {
   agents: 2,
   lease: 2,
   supervise: 2,
+  guard: 2,
   credentials: 2,
   'egress/target': 2,
   'egress/rules': 3,
@@ -39,7 +40,7 @@ const RANK = {
 };
 /** Never inside a container. */
 const HOST_ONLY =
-  '^src/(cli|mcp|http|project|code|sandbox|planning|orchestrator|containers|snapshots|shells|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
+  '^src/(cli|mcp|http|guard|project|code|sandbox|planning|orchestrator|containers|snapshots|shells|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
 const PURE_IN_ORCHESTRATOR = [
   'decide[a-z-]*',
   'backoff',
@@ -52,7 +53,7 @@ const PURE_IN_ORCHESTRATOR = [
   'survey',
   'trial',
 ];
-const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|project/decide-mode[.]ts$|config/(schema|serve-schema|serve-defaults|amounts)[.]ts$|lib/(app-error|text/(amounts|json|printable|shape|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
+const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|project/decide-mode[.]ts$|config/(schema|serve-schema|serve-defaults|mcp-schema|amounts)[.]ts$|lib/(app-error|text/(amounts|json|printable|shape|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
   yaml: 'config/',

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/index.ts';
 import type { Engine } from '../engines/index.ts';
+import { guardErrors } from '../guard/errors.ts';
 import { startTimer, systemCode } from '../lib/index.ts';
 import type { Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
@@ -16,7 +17,6 @@ import {
   sessionCaches,
 } from '../sandbox/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
-import { httpErrors } from './errors.ts';
 import type { ServerLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import type { Metrics } from './metrics.ts';
@@ -138,7 +138,7 @@ async function listen(
   try {
     await server.listen({ host, port });
   } catch (error) {
-    if (systemCode(error) === 'EADDRINUSE') throw httpErrors.PORT_TAKEN({ host, port });
+    if (systemCode(error) === 'EADDRINUSE') throw guardErrors.PORT_TAKEN({ host, port });
     throw error;
   }
   const { port: taken } = server.server.address() as AddressInfo;

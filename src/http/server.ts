@@ -2,14 +2,12 @@ import fastify, { errorCodes } from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { z } from 'zod';
 import type { Admission } from './admission.ts';
-import { createBodyBudget } from './body-budget.ts';
-import type { BodyBudget } from './body-budget.ts';
-import { drain } from './drain.ts';
 import { httpErrors } from './errors.ts';
-import { accountOf, checkRequest, checkSender } from './guard.ts';
-import type { Guarding } from './guard.ts';
 import type { ServerLog } from './log.ts';
 import { openApi } from './openapi.ts';
+import { guardErrors } from '../guard/errors.ts';
+import { accountOf, checkRequest, checkSender, createBodyBudget, drain } from '../guard/index.ts';
+import type { BodyBudget, Guarding } from '../guard/index.ts';
 import { hasCode, readJson } from '../lib/index.ts';
 import { refusalOf } from './refusal.ts';
 import { STREAMED } from './route.ts';
@@ -74,7 +72,7 @@ export function createServer(
       .send({ ...body, ...(hasMessage === true ? { message: body.detail } : {}), ...(status >= 500 ? facts : {}) });
   };
   server.setErrorHandler(async (error: FastifyError, request, reply) => {
-    if (error.statusCode === TOO_LARGE || hasCode(error, httpErrors.BODIES_FULL)) await drain(request.raw);
+    if (error.statusCode === TOO_LARGE || hasCode(error, guardErrors.BODIES_FULL)) await drain(request.raw);
     return answerError(error, request, reply);
   });
   server.setNotFoundHandler((request, reply) =>
@@ -109,7 +107,7 @@ function letIn(
     if (isUnlimited !== true) admission.checkRate(request.user);
   });
   server.addHook('preParsing', async (request, reply, body) =>
-    budget.counted(accountOf(guarding, request.user, request.raw), request, reply, body),
+    budget.counted(accountOf(guarding, request.user, request.raw), request.raw, reply.raw, body),
   );
   server.addHook('preHandler', async (request) => {
     const { user, body } = request;

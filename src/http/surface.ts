@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/index.ts';
+import { isOfThisMachine } from '../guard/index.ts';
+import type { Guarding } from '../guard/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
 import { createAdmission } from './admission.ts';
 import { execSocket, execSocketRoute } from './exec-socket.ts';
-import { isOfThisMachine } from './guard.ts';
-import type { Guarding } from './guard.ts';
 import { healthRoute } from './health-route.ts';
 import type { ServerLog } from './log.ts';
 import type { Metrics } from './metrics.ts';

@@ -2,7 +2,9 @@ import path from 'node:path';
 import { loadConfig } from '../../config/index.ts';
 import type { Config } from '../../config/index.ts';
 import { findEngine } from '../../engines/index.ts';
-import { httpErrors, isOfThisMachine, openLog, openServer, readTokens } from '../../http/index.ts';
+import { guardErrors } from '../../guard/errors.ts';
+import { isOfThisMachine, readTokens } from '../../guard/index.ts';
+import { openLog, openServer } from '../../http/index.ts';
 import { asAppError, isThere, libErrors, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
 import { configOf, projectIfAny, readSettings } from '../../project/index.ts';
 import { askTrust } from '../ask-trust.ts';
@@ -19,7 +21,7 @@ export async function serveRequests(input: Input, context: CliContext): Promise<
   const settings = { ...(await settingsFor(input, context)), ...named(input, context) };
   const tokens = input.tokenFile === undefined ? null : await readTokens(path.resolve(context.cwd, input.tokenFile));
   if (tokens === null && !input.noToken && !isOfThisMachine(settings.host))
-    throw httpErrors.TOKEN_NEEDED({ host: settings.host });
+    throw guardErrors.TOKEN_NEEDED({ host: settings.host });
   const engine = await findEngine(context.env);
   const runtimeImage = await readyImage(engine, { use: 'sandbox', json: input.json }, context);
   const server = await openServer({

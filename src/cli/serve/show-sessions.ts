@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { findServers, readTokens } from '../../http/index.ts';
+import { readTokens } from '../../guard/index.ts';
+import { findServers } from '../../http/index.ts';
 import { joined, libErrors, line, printableJson } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { CliContext, InputOf } from '../command.ts';

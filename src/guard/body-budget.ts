@@ -1,8 +1,7 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform, finished } from 'node:stream';
 import type { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { httpErrors } from './errors.ts';
+import { guardErrors } from './errors.ts';
 
 /** A body of up to so many bytes is let in whatever else is under way. */
 const SMALL_BYTES = 100 * 1024;
@@ -30,8 +29,8 @@ export function createBodyBudget(limit: number) {
   const check = (user: string, bytes: number, isSmall: boolean): void => {
     const own = (shares.get(user) ?? 0) + bytes;
     const most = isSmall ? limit : share;
-    if (own > most) throw httpErrors.BODIES_FULL({ whose: 'this user', limit: most });
-    if (!isSmall && taken + bytes > limit) throw httpErrors.BODIES_FULL({ whose: 'all users', limit });
+    if (own > most) throw guardErrors.BODIES_FULL({ whose: 'this user', limit: most });
+    if (!isSmall && taken + bytes > limit) throw guardErrors.BODIES_FULL({ whose: 'all users', limit });
   };
   const openFor = (user: string, raw: ServerResponse): ((bytes: number) => void) => {
     let own = 0;
@@ -45,7 +44,7 @@ export function createBodyBudget(limit: number) {
   };
   return {
     /** The same body; it ends with BODIES_FULL when there is no room for what comes. */
-    counted: (user: string, { headers }: FastifyRequest, { raw }: FastifyReply, body: Readable): Readable => {
+    counted: (user: string, { headers }: IncomingMessage, raw: ServerResponse, body: Readable): Readable => {
       if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return body;
       const counter = counterOf(openFor(user, raw));
       // The body of a refused request has no other listener.

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { httpErrors } from './errors.ts';
+import { guardErrors } from './errors.ts';
 
 export interface Guarding {
   /** Who may ask, by token; null: no token is asked for. */
@@ -51,11 +51,11 @@ export function checkSender({ headers, rawHeaders, url = '/' }: IncomingMessage,
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
   // A page of any site can make a browser ask this machine; by a name of its own it would even be let read the answer.
   // A whole address in place of a path is what proxies are sent; it has a name of its own.
-  if (!url.startsWith('/')) throw httpErrors.HOST_REFUSED({ host: url.slice(0, 200) });
-  if (hosts.length > 1 || !mayBeNamed(host, names)) throw httpErrors.HOST_REFUSED({ host });
+  if (!url.startsWith('/')) throw guardErrors.HOST_REFUSED({ host: url.slice(0, 200) });
+  if (hosts.length > 1 || !mayBeNamed(host, names)) throw guardErrors.HOST_REFUSED({ host });
   const { origin } = headers;
   if (origin === undefined || origins.includes(origin)) return;
-  if (origin !== `http://${host}` && origin !== `https://${host}`) throw httpErrors.ORIGIN_REFUSED({ origin });
+  if (origin !== `http://${host}` && origin !== `https://${host}`) throw guardErrors.ORIGIN_REFUSED({ origin });
 }
 
 function mayBeNamed(host: string, names: Names): boolean {
@@ -84,6 +84,6 @@ function userOf(tokens: Guarding['tokens'], token: string): string {
   if (tokens === null) return ANYONE;
   const asked = digest(token);
   const [found] = [...tokens].filter(([known]) => timingSafeEqual(digest(known), asked));
-  if (found === undefined) throw httpErrors.TOKEN_REFUSED({});
+  if (found === undefined) throw guardErrors.TOKEN_REFUSED({});
   return found[1];
 }

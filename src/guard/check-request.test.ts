@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import { expect, it } from 'vitest';
-import { checkRequest } from './guard.ts';
-import type { Names } from './guard.ts';
+import { checkRequest } from './check-request.ts';
+import type { Names } from './check-request.ts';
 
 function asked(
   names: Names,

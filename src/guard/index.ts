@@ -1,0 +1,6 @@
+export { createBodyBudget } from './body-budget.ts';
+export type { BodyBudget } from './body-budget.ts';
+export { accountOf, checkRequest, checkSender, checkUpgrade, isOfThisMachine, protocolsOf } from './check-request.ts';
+export type { Guarding } from './check-request.ts';
+export { drain } from './drain.ts';
+export { readTokens } from './tokens.ts';

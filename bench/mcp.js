@@ -40,7 +40,13 @@ async function startClient(folder) {
     command: process.execPath,
     args: [CLI, 'mcp'],
     cwd: folder,
-    env: { ...process.env, EXECUTION_MODE: 'container', BUN_RUNNER_BASE: BASE, XDG_STATE_HOME: folder },
+    env: {
+      ...process.env,
+      EXECUTION_MODE: 'container',
+      BUN_RUNNER_BASE: BASE,
+      XDG_STATE_HOME: folder,
+      MAHABHARATHA_MCP_SESSIONS: '100',
+    },
     stderr: 'ignore',
   });
   const client = new Client({ name: 'bench', version: '1.0.0' });

@@ -35,5 +35,8 @@ export const sizeOf = (least: number): z.ZodType<number, string> =>
     .string(NOT_A_SIZE)
     .refine((value) => parseSize(value) !== undefined, NOT_A_SIZE)
     .transform((value) => parseSize(value) ?? 0)
-    .refine((bytes) => bytes >= least, `too little: at least ${least / UNIT_BYTES.m}m`)
+    .refine(
+      (bytes) => bytes >= least,
+      `too little: at least ${least < UNIT_BYTES.m ? `${least / UNIT_BYTES.k}k` : `${least / UNIT_BYTES.m}m`}`,
+    )
     .describe('A text such as "512m" or "4g".');

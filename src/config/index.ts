@@ -1,6 +1,8 @@
 export { loadConfig, loadSettings, parseConfig } from './load.ts';
 export { DEFAULT_RUNTIMES } from './serve-defaults.ts';
 export { parseDuration } from './amounts.ts';
+export { withEnvironment } from './mcp-environment.ts';
+export type { McpSettings } from './mcp-schema.ts';
 /** @public used by scripts/generate.js */
 export { configJsonSchema } from './schema.ts';
 export type { Config } from './schema.ts';

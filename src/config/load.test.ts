@@ -75,6 +75,17 @@ const DEFAULTS: Config = {
       ruby: { image: 'ruby:3.2-slim', extension: '.rb', command: ['ruby', '{filepath}'] },
     },
   },
+  mcp: {
+    cpus: 2,
+    memory: 512 * 1024 ** 2,
+    disk: 256 * 1024 ** 2,
+    processes: 64,
+    timeout: 30_000,
+    longest_timeout: 600_000,
+    output: 1024 ** 2,
+    sessions: 8,
+    idle: 1_800_000,
+  },
 };
 
 describe('an empty configuration has all defaults', () => {
@@ -107,6 +118,7 @@ serve:
   port: 0
   limits: { memory: 256m, idle: 1m }
   runtimes: { ruby: { image: "ruby:3.2-slim", default_command: ruby main.rb } }
+mcp: { base_image: debian, cpus: 1, output: 64k, timeout: 1m }
 `);
     expect(config).toEqual({
       agent: 'mine',
@@ -133,6 +145,7 @@ serve:
         limits: { ...DEFAULTS.serve.limits, memory: 256 * 1024 ** 2, idle: 60_000 },
         runtimes: { ruby: { image: 'ruby:3.2-slim', default_command: 'ruby main.rb' } },
       },
+      mcp: { ...DEFAULTS.mcp, base_image: 'debian', cpus: 1, output: 64 * 1024, timeout: 60_000 },
     });
   });
 

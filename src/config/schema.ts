@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { printable } from '../lib/text/printable.ts';
 import { duration, sizeOf, UNIT_BYTES } from './amounts.ts';
+import { mcp } from './mcp-schema.ts';
 import { serve } from './serve-schema.ts';
 
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'not the name of a variable');
@@ -165,6 +166,7 @@ export const configSchema = z.strictObject({
     .default([])
     .describe('Commands that must pass on the merged tree after each level.'),
   serve: serve.prefault({}),
+  mcp: mcp.prefault({}),
 });
 
 export type Config = z.infer<typeof configSchema>;

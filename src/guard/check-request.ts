@@ -18,6 +18,12 @@ export interface Guarding {
  */
 export type Names = 'any' | 'own' | 'local';
 
+/** `host`: where the server listens. */
+export function guardingOf(host: string, tokens: Guarding['tokens'], origins: readonly string[]): Guarding {
+  const open = isOfThisMachine(host) ? 'local' : 'own';
+  return { tokens, origins, names: tokens === null ? open : 'any' };
+}
+
 /** Who asks a server without tokens. */
 const ANYONE = 'local';
 /** What a page offers as the name of a protocol of its socket, because it can set no header. */

@@ -8,6 +8,12 @@ export const guardErrors = defineErrors({
       `The bodies of the requests of ${f.whose} that are under way would have more than ${f.limit} bytes.`,
     hint: () => 'Ask again in some seconds, or send the files of an upload in several requests.',
   },
+  BODY_TOO_LARGE: {
+    kind: 'usage',
+    example: { limit: 8_388_608 },
+    message: (f) => `The body of the request has more than ${f.limit} bytes.`,
+    hint: () => 'Send less in one request.',
+  },
   TOKEN_REFUSED: {
     kind: 'usage',
     example: {},

@@ -1,6 +1,14 @@
 export { createBodyBudget } from './body-budget.ts';
 export type { BodyBudget } from './body-budget.ts';
-export { accountOf, checkRequest, checkSender, checkUpgrade, isOfThisMachine, protocolsOf } from './check-request.ts';
+export {
+  accountOf,
+  checkRequest,
+  checkSender,
+  checkUpgrade,
+  guardingOf,
+  isOfThisMachine,
+  protocolsOf,
+} from './check-request.ts';
 export type { Guarding } from './check-request.ts';
 export { drain } from './drain.ts';
 export { readTokens } from './tokens.ts';

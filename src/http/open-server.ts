@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/index.ts';
 import type { Engine } from '../engines/index.ts';
 import { guardErrors } from '../guard/errors.ts';
-import { startTimer, systemCode } from '../lib/index.ts';
+import { repeat, systemCode } from '../lib/index.ts';
 import type { Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
 import {
@@ -116,19 +116,13 @@ async function openSandboxes(
   signal.throwIfAborted();
   problems.flat().forEach(onProblem);
   sessions.warmUp();
-  const timers = [repeat(SESSION_LOOK_MS, sessions.expire, log), repeat(RUNNER_LOOK_MS, runners.expire, log)];
+  const onFailure = (error: unknown): void => log.error('look failed', { problem: String(error) });
+  const timers = [
+    repeat(SESSION_LOOK_MS, sessions.expire, onFailure),
+    repeat(RUNNER_LOOK_MS, runners.expire, onFailure),
+  ];
   closing.push(async () => timers.forEach((timer) => timer.cancel()));
   return { own, sessions, runners };
-}
-
-function repeat(ms: number, work: () => Promise<void>, log: ServerLog): { cancel(): void } {
-  let timer: ReturnType<typeof startTimer>;
-  const onFailure = (error: unknown): void => log.error('look failed', { problem: String(error) });
-  const again = (): void => {
-    timer = startTimer(ms, () => void work().catch(onFailure).then(again));
-  };
-  again();
-  return { cancel: () => timer.cancel() };
 }
 
 async function listen(

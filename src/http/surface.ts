@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/index.ts';
-import { isOfThisMachine } from '../guard/index.ts';
-import type { Guarding } from '../guard/index.ts';
+import { guardingOf } from '../guard/index.ts';
 import type { Runners, Sessions } from '../sandbox/index.ts';
 import { createAdmission } from './admission.ts';
 import { execSocket, execSocketRoute } from './exec-socket.ts';
@@ -38,7 +37,7 @@ export function createSurface(request: SurfaceRequest, behind: Behind): FastifyI
   const { settings, version, log } = request;
   const { sessions, runners, metrics, timeoutMs, memoryBytes } = behind;
   const { limits } = settings;
-  const guarding = guardingOf(request);
+  const guarding = guardingOf(settings.host, request.tokens, settings.cors);
   const admission = createAdmission(sessions, { user: limits.user_requests, project: limits.project_requests });
   const routes = [
     healthRoute(sessions, runners),
@@ -53,9 +52,4 @@ export function createSurface(request: SurfaceRequest, behind: Behind): FastifyI
   addPages(server, routes, version);
   addSocketRoute(server, guarding, execSocket(sessions, admission));
   return server;
-}
-
-function guardingOf({ tokens, settings }: SurfaceRequest): Guarding {
-  const open = isOfThisMachine(settings.host) ? 'local' : 'own';
-  return { tokens, origins: settings.cors, names: tokens === null ? open : 'any' };
 }

@@ -44,6 +44,16 @@ export function startTimer(ms: number, work: () => void): Timer {
   return { cancel: () => clearTimeout(timer) };
 }
 
+/** Works again and again, so many ms after the end of the last time. */
+export function repeat(ms: number, work: () => Promise<void>, onFailure: (error: unknown) => void): Timer {
+  let timer: Timer;
+  const again = (): void => {
+    timer = startTimer(ms, () => void work().catch(onFailure).then(again));
+  };
+  again();
+  return { cancel: () => timer.cancel() };
+}
+
 /** Resolves after so many ms, or early when the signal fires. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 export { copyUntrusted, makeIgnoredFolder, readUntrusted, syncFolder, writeFileAtomic } from './atomic-file.ts';
-export { sleep, startTimer, systemClock, within } from './clock.ts';
+export { repeat, sleep, startTimer, systemClock, within } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
 export { AppError, hasCode, reasonOf, systemCode } from './app-error.ts';
 export { asAppError, endOfRun, libErrors } from './errors.ts';

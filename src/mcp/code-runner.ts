@@ -9,8 +9,11 @@ export interface CodeRunner {
   readonly packages: RunnerPackages | null;
 }
 
-interface RunnerPackages {
+export interface RunnerPackages {
   /** Names with or without a version, as in "zod@3". Returns which the session has now. */
   install(session: string, requests: readonly string[], hooks: CallHooks): Promise<readonly Package[]>;
-  list(session: string): Promise<{ readonly session: readonly Package[]; readonly cached: readonly Package[] }>;
+  list(
+    session: string,
+    hooks: CallHooks,
+  ): Promise<{ readonly session: readonly Package[]; readonly cached: readonly Package[] }>;
 }

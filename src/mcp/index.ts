@@ -1,2 +1,4 @@
 export { openContainers } from './open-containers.ts';
+export type { Closing, Place } from './late-runner.ts';
 export { serveOnStdio } from './serve-stdio.ts';
+export { serveOverHttp } from './serve-http.ts';

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { createCodeSessions, openPackages, wantedOf } from '../code/index.ts';
+import type { McpSettings } from '../config/index.ts';
 import type { Engine } from '../engines/index.ts';
 import { atHome, stateHome } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
@@ -9,8 +10,6 @@ import { openHome, openHomeFolder, openNetwork } from '../sandbox/index.ts';
 import type { CodeRunner } from './code-runner.ts';
 
 const MB = 1024 ** 2;
-const OUTPUT_BYTES = MB;
-const LIMITS = { cpus: 2, memoryBytes: 512 * MB, diskBytes: 256 * MB, processes: 64 };
 const PACKAGES = { folder: '~/.bun-runner-mcp/packages', bytes: 5 * 1024 * MB };
 /** What code runs as: no user of a usual image. */
 const UID = 70_000;
@@ -21,6 +20,7 @@ interface ContainersRequest {
   readonly runtimeImage: { readonly tag: string; readonly id: string };
   /** The image with Bun. */
   readonly image: string;
+  readonly settings: McpSettings;
   readonly env: Environment;
   readonly onNote: (note: string) => void;
 }
@@ -42,8 +42,9 @@ export async function openContainers(
   const store = { folder: atHome(PACKAGES.folder, env), bytes: PACKAGES.bytes, scripts: [] };
   const isAble = !home.lacks.includes('volumes-for-many');
   const packages = await openPackages(store, isAble ? { home, network, image } : null);
-  const settings = { image, limits: LIMITS, outputBytes: OUTPUT_BYTES, uid: UID };
-  const sessions = createCodeSessions({ home, packages, settings });
+  const { cpus, memory: memoryBytes, disk: diskBytes, processes, output: outputBytes } = request.settings;
+  const limits = { cpus, memoryBytes, diskBytes, processes };
+  const sessions = createCodeSessions({ home, packages, settings: { image, limits, outputBytes, uid: UID } });
   closing.push(sessions.closeAll);
   const { run, reset, list } = sessions;
   const install: NonNullable<CodeRunner['packages']>['install'] = async (session, requests, hooks) =>

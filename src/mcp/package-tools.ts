@@ -50,8 +50,8 @@ export function addPackageTools(server: McpServer, packages: NonNullable<CodeRun
       outputSchema: listOutput,
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
-    async ({ session_id: session }) => {
-      const { session: own, cached } = await packages.list(session);
+    async ({ session_id: session }, { mcpReq }) => {
+      const { session: own, cached } = await packages.list(session, hooksOf(mcpReq));
       const text = `In the session: ${inWords(own)}. Cached: ${inWords(cached)}.`;
       return { content: [{ type: 'text', text }], structuredContent: { session: [...own], cached: [...cached] } };
     },

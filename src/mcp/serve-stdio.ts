@@ -1,27 +1,41 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { CodeRunner } from './code-runner.ts';
+import type { McpSettings } from '../config/index.ts';
+import { closeAll, openLate } from './late-runner.ts';
+import type { Closing, Place } from './late-runner.ts';
+import { createClients } from './clients.ts';
 import { createToolServer } from './tools.ts';
 
 interface StdioRequest {
   readonly version: string;
+  readonly settings: McpSettings;
+  readonly place: Place;
   readonly onNote: (note: string) => void;
-  /** Opens what code runs in. `closing` gets the steps that end it. */
-  readonly open: (closing: (() => Promise<unknown>)[]) => Promise<CodeRunner>;
 }
 
 /** Serves one client on stdin and stdout, until it leaves or `signal` is given. */
-export async function serveOnStdio({ version, onNote, open }: StdioRequest, signal: AbortSignal): Promise<void> {
-  const closing: (() => Promise<unknown>)[] = [];
+export async function serveOnStdio(request: StdioRequest, signal: AbortSignal): Promise<void> {
+  const { version, settings, place, onNote } = request;
+  const onFailure = (error: unknown): void => onNote(String(error));
+  const closing: Closing = [];
   try {
-    const runner = await open(closing);
     const gone = new Promise<void>((resolve) => {
       for (const event of ['end', 'close'] as const) process.stdin.once(event, () => resolve());
+      if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    const handle = serveStdio(() => createToolServer(version, runner), { onerror: ({ message }) => onNote(message) });
+    const runner = openLate(place);
+    closing.push(runner.close);
+    const clients = createClients(runner, settings);
+    const looks = clients.watch(onFailure);
+    closing.push(async () => looks.cancel());
+    const client = clients.open('local');
+    const handle = serveStdio(() => createToolServer({ version, settings, runner: client }), {
+      onerror: ({ message }) => onNote(message),
+    });
     closing.push(() => handle.close());
+    runner.ready().catch((error: unknown) => signal.aborted || onFailure(error));
     await gone;
   } finally {
-    for (const step of closing.toReversed()) await step().catch((error: unknown) => onNote(String(error)));
+    await closeAll(closing).catch(onFailure);
   }
 }

@@ -2,6 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { CodeRan } from '../code/index.ts';
+import type { McpSettings } from '../config/index.ts';
 import { hooksOf, reasonOfError, sessionId } from './calls.ts';
 import type { CodeRunner } from './code-runner.ts';
 import { addPackageTools, packageList } from './package-tools.ts';
@@ -10,17 +11,26 @@ const MOST_CODE = 1024 ** 2;
 /** More than that fits into no frame, and into no process. */
 const MOST_ENV = 512 * 1024;
 
-const runInput = z.object({
-  code: z.string().max(MOST_CODE).describe('The program. What it prints is the answer.'),
-  language: z.enum(['typescript', 'javascript']).default('typescript'),
-  timeout_ms: z.number().int().min(1).max(600_000).default(30_000).describe('The program is ended after so long.'),
-  session_id: sessionId,
-  env: z
-    .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
-    .refine((env) => JSON.stringify(env).length <= MOST_ENV, `all together more than ${MOST_ENV} characters`)
-    .default({})
-    .describe('Variables of this call alone.'),
-});
+type Times = Pick<McpSettings, 'timeout' | 'longest_timeout'>;
+
+const runInput = ({ timeout, longest_timeout: longest }: Times) =>
+  z.object({
+    code: z.string().max(MOST_CODE).describe('The program. What it prints is the answer.'),
+    language: z.enum(['typescript', 'javascript']).default('typescript'),
+    timeout_ms: z
+      .number()
+      .int()
+      .min(1)
+      .max(Math.max(timeout, longest))
+      .default(timeout)
+      .describe('The program is ended after so long.'),
+    session_id: sessionId,
+    env: z
+      .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
+      .refine((env) => JSON.stringify(env).length <= MOST_ENV, `all together more than ${MOST_ENV} characters`)
+      .default({})
+      .describe('Variables of this call alone.'),
+  });
 
 const runOutput = z.object({
   stdout: z.string(),
@@ -34,8 +44,14 @@ const runOutput = z.object({
 });
 type RunOutput = z.infer<typeof runOutput>;
 
+interface ToolRequest {
+  readonly version: string;
+  readonly settings: Times;
+  readonly runner: CodeRunner;
+}
+
 /** A server with all tools, for one client. */
-export function createToolServer(version: string, runner: CodeRunner): McpServer {
+export function createToolServer({ version, settings, runner }: ToolRequest): McpServer {
   const server = new McpServer({ name: 'mahabharatha', version });
   server.registerTool(
     'run_code',
@@ -43,7 +59,7 @@ export function createToolServer(version: string, runner: CodeRunner): McpServer
       title: 'Run code',
       description:
         'Runs TypeScript or JavaScript with Bun in a locked-down container without a network. Packages of npm that the code imports are installed first.',
-      inputSchema: runInput,
+      inputSchema: runInput(settings),
       outputSchema: runOutput,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     },

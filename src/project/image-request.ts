@@ -16,9 +16,16 @@ export async function imageRequest(
   host: Host,
   { base = null, platform = null }: Partial<Pick<ImageRequest, 'base' | 'platform'>> = {},
 ): Promise<ImageRequest> {
-  const { version, env } = host;
   const project = (await projectIfAny(host))?.paths.top ?? null;
-  return { packageRoot: packageRoot(), version, env, project, base, platform };
+  return { ...packageImageRequest(host, { base, platform }), project };
+}
+
+/** The same for images that have nothing of a repository, wherever the command was called. */
+export function packageImageRequest(
+  { version, env }: Pick<Host, 'version' | 'env'>,
+  { base, platform }: Pick<ImageRequest, 'base' | 'platform'>,
+): ImageRequest {
+  return { packageRoot: packageRoot(), version, env, project: null, base, platform };
 }
 
 /** Null outside a repository: the worker image needs none, and no git. */

@@ -17,6 +17,11 @@ export function packageRoot(): string {
   }
 }
 
+/** What `mahabharatha` on the PATH leads to. */
+export function launchFile(): string {
+  return path.join(packageRoot(), 'bin', 'mahabharatha.js');
+}
+
 /** A program of this package that is started as a process of its own, or by a browser. */
 export function programFile(name: 'worker' | 'sweeper' | 'page'): string {
   return path.join(packageRoot(), 'dist', 'bundle', name, `${name}.js`);

@@ -219,7 +219,11 @@ await fetch('${registry.url}one').then(() => console.log('reached'), () => conso
   it('an installation that is called off ends, and the next one goes on', async () => {
     registry.slow(60_000);
     const off = new AbortController();
-    const call = mcp.call('install_packages', { packages: ['side-2', 'side-3'], session_id: 'off' }, off.signal);
+    const call = mcp.call(
+      'install_packages',
+      { packages: ['side-2', 'side-3'], session_id: 'off' },
+      { signal: off.signal },
+    );
     await waitUntil('it installs', async () => readdirSync(path.join(store, 'drafts')).length > 0);
     off.abort();
     await expect(call).rejects.toThrow();

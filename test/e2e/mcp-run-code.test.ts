@@ -1,15 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mcpForTest } from '../support/mcp.ts';
+import { containersOf, mcpForTest } from '../support/mcp.ts';
 import type { McpClient } from '../support/mcp.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildBunImage, buildSandboxImage, docker } from '../support/worker-image.ts';
 
 const engine = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8' }).trim();
-const containersOf = ({ home }: McpClient, ...more: string[]): string[] =>
-  engine('ps', '-aq', '--no-trunc', '--filter', `label=mahabharatha.mcp=${home}/mahabharatha/mcp`, ...more)
-    .split('\n')
-    .filter((id) => id !== '');
 const factsOf = (id = ''): { HostConfig: Record<string, unknown>; Image: string } =>
   (JSON.parse(engine('inspect', id)) as [{ HostConfig: Record<string, unknown>; Image: string }])[0];
 

@@ -2,28 +2,26 @@ import path from 'node:path';
 import { loadConfig } from '../../config/index.ts';
 import type { Config } from '../../config/index.ts';
 import { findEngine } from '../../engines/index.ts';
-import { guardErrors } from '../../guard/errors.ts';
-import { isOfThisMachine, readTokens } from '../../guard/index.ts';
 import { openLog, openServer } from '../../http/index.ts';
-import { asAppError, isThere, libErrors, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
+import { asAppError, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
 import { configOf, projectIfAny, readSettings } from '../../project/index.ts';
+import type { BuildListener } from '../../project/index.ts';
 import { askTrust } from '../ask-trust.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { serve } from '../commands/serve.ts';
 import { readyImage } from '../images/ready-image.ts';
+import { buildView } from '../render/build-view.ts';
+import { interrupted, namedConfig, portIn, tokensFor } from './listening.ts';
 
 type Input = InputOf<typeof serve>;
-
-const LAST_PORT = 65_535;
 
 /** `serve`: answers requests until it is interrupted. */
 export async function serveRequests(input: Input, context: CliContext): Promise<number> {
   const settings = { ...(await settingsFor(input, context)), ...named(input, context) };
-  const tokens = input.tokenFile === undefined ? null : await readTokens(path.resolve(context.cwd, input.tokenFile));
-  if (tokens === null && !input.noToken && !isOfThisMachine(settings.host))
-    throw guardErrors.TOKEN_NEEDED({ host: settings.host });
+  const tokens = await tokensFor(input, settings.host, context.cwd);
   const engine = await findEngine(context.env);
-  const runtimeImage = await readyImage(engine, { use: 'sandbox', json: input.json }, context);
+  const view = (): BuildListener => buildView(input.json ? context : { ...context, out: context.err }, input.json);
+  const runtimeImage = await readyImage(engine, { use: 'sandbox', view }, context);
   const server = await openServer({
     engine,
     runtimeImage,
@@ -79,7 +77,7 @@ function starting(
 
 /** A file that is named is approved by that; the settings of a repository need an approval. */
 async function settingsFor({ config, trustConfig }: Input, context: CliContext): Promise<Config['serve']> {
-  if (config !== undefined) return settingsIn(path.resolve(context.cwd, config));
+  if (config !== undefined) return (await namedConfig(path.resolve(context.cwd, config))).serve;
   const project = await projectIfAny(context);
   if (project === null) return (await loadConfig(path.join(context.cwd, '.mahabharatha', 'config.yaml'))).serve;
   const settings = await readSettings(project, context, 'container');
@@ -87,30 +85,11 @@ async function settingsFor({ config, trustConfig }: Input, context: CliContext):
   return configOf(project, settings).serve;
 }
 
-/** A named file must be there: without it the server would offer something else than was meant. */
-async function settingsIn(file: string): Promise<Config['serve']> {
-  if (!(await isThere(file)))
-    throw libErrors.USAGE({
-      problem: `There is no file ${file}.`,
-      hint: 'Name the configuration that the server is to have.',
-    });
-  return (await loadConfig(file)).serve;
-}
-
 /** What the command line says, and then the environment. */
 function named({ host, port }: Input, { env }: CliContext): Partial<Pick<Config['serve'], 'host' | 'port'>> {
   const [wantedHost, wantedPort] = [host ?? env['HOST'], port ?? env['PORT']];
-  if (wantedPort !== undefined && (!/^\d{1,5}$/.test(wantedPort) || Number(wantedPort) > LAST_PORT))
-    throw libErrors.USAGE({ problem: `"${wantedPort}" is not a port.`, hint: 'Name a number from 0 to 65535.' });
   return {
     ...(wantedHost === undefined || wantedHost === '' ? {} : { host: wantedHost }),
-    ...(wantedPort === undefined ? {} : { port: Number(wantedPort) }),
+    ...(wantedPort === undefined ? {} : { port: portIn(wantedPort) }),
   };
-}
-
-function interrupted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

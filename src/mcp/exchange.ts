@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { guardErrors } from '../guard/errors.ts';
+import { AppError, asAppError, hasCode } from '../lib/index.ts';
+
+/** A request as the SDK takes it, with what it does not need to know of its connection. */
+export interface Exchange {
+  readonly user: string;
+  readonly request: Request;
+  /** Undefined when there is none. */
+  readonly body: unknown;
+  /** The answer is complete, or the client has gone. */
+  readonly closed: Promise<void>;
+}
+
+/** What the SDK reads of a request, beside those that begin with "mcp-". */
+const HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'last-event-id']);
+
+/** Without its body; aborted when the client goes before its answer is complete. */
+export function webRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
+  const gone = new AbortController();
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) gone.abort();
+  });
+  const headers = Object.entries(incoming.headers).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' && (HEADERS.has(name) || name.startsWith('mcp-')) ? [[name, value]] : [],
+  );
+  return new Request('http://localhost/mcp', { method: incoming.method ?? 'GET', headers, signal: gone.signal });
+}
+
+/** Throws BODY_TOO_LARGE. */
+export async function readBody(body: Readable, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > limit) throw guardErrors.BODY_TOO_LARGE({ limit });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+export async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  if (response.body === null) return void outgoing.end();
+  // A client waits for the headers, and gives up when a long call keeps them back.
+  outgoing.flushHeaders();
+  // A client may go at any time.
+  await pipeline(Readable.fromWeb(response.body), outgoing).catch(() => undefined);
+}
+
+const STATUS: Readonly<Record<string, number>> = {
+  TOKEN_REFUSED: 401,
+  HOST_REFUSED: 403,
+  ORIGIN_REFUSED: 403,
+  BODY_TOO_LARGE: 413,
+  BODIES_FULL: 503,
+  CLIENTS_FULL: 503,
+};
+
+/** What is wrong with a request, in the form of the protocol. */
+export function refusal(error: unknown): Response {
+  const known = asAppError(error);
+  const status = STATUS[known.code] ?? 500;
+  const isOwn = error instanceof AppError;
+  const message = isOwn ? `${known.message} ${known.hint}` : 'The server has failed.';
+  const headers = hasCode(error, guardErrors.TOKEN_REFUSED) ? { 'www-authenticate': 'Bearer' } : {};
+  return protocolError(status, -32_000, message, headers);
+}
+
+export function protocolError(
+  status: number,
+  code: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers });
+}

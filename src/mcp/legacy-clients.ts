@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { isInitializeRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { McpServer } from '@modelcontextprotocol/server';
+import { startTimer, untilAll } from '../lib/index.ts';
+import type { Timer } from '../lib/index.ts';
+import type { RunnerOfClient } from './clients.ts';
+import { mcpErrors } from './errors.ts';
+import { protocolError } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Of one user. */
+const MOST_CLIENTS = 64;
+/** For a client to come back whose stream has ended. */
+const AWAY_MS = 10_000;
+
+interface LegacyClient {
+  readonly user: string;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly runner: RunnerOfClient;
+  readonly server: McpServer;
+  /** Answers that are under way. */
+  open: number;
+  /** It keeps a stream open as long as it is there. */
+  hasStream: boolean;
+  away: Timer | undefined;
+  idleSince: number;
+}
+
+interface LegacyRequest {
+  readonly openRunner: (user: string) => RunnerOfClient;
+  readonly createServer: (runner: RunnerOfClient) => McpServer;
+  readonly idleMs: number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export type LegacyClients = ReturnType<typeof createLegacyClients>;
+
+/** Clients of the protocol's versions that have sessions: from `initialize` to DELETE, or until they are idle. */
+export function createLegacyClients(request: LegacyRequest) {
+  const clients = new Map<string, LegacyClient>();
+  const drop = (client: LegacyClient): Promise<void> => client.server.close();
+  return {
+    answer: async (exchange: Exchange): Promise<Response> => {
+      const id = exchange.request.headers.get('mcp-session-id');
+      if (id === null && !isInitialize(exchange.body))
+        return protocolError(400, -32_000, 'Mcp-Session-Id is missing: send "initialize" first.');
+      const client = id === null ? await welcome(request, clients, exchange.user) : clients.get(id);
+      // To other users it does not exist.
+      if (client === undefined || client.user !== exchange.user)
+        return protocolError(404, -32_001, 'There is no such session: send "initialize" again.');
+      track(client, exchange, request.onFailure);
+      const response = await client.transport.handleRequest(exchange.request, { parsedBody: exchange.body });
+      // A refused "initialize" has opened no session.
+      if (client.transport.sessionId === undefined) await drop(client);
+      return response;
+    },
+    /** Forgets the clients that were silent for too long. */
+    expire: async (): Promise<void> => {
+      const now = performance.now();
+      const silent = [...clients.values()].filter(
+        ({ open, idleSince }) => open === 0 && now - idleSince > request.idleMs,
+      );
+      await untilAll(silent.map(drop));
+    },
+    closeAll: (): Promise<void> => untilAll([...clients.values()].map(drop)),
+  };
+}
+
+const isInitialize = (body: unknown): boolean => (Array.isArray(body) ? body : [body]).some(isInitializeRequest);
+
+/** Throws CLIENTS_FULL. */
+async function welcome(
+  request: LegacyRequest,
+  clients: Map<string, LegacyClient>,
+  user: string,
+): Promise<LegacyClient> {
+  const { openRunner, createServer, onFailure } = request;
+  await makeRoom(clients, user);
+  const runner = openRunner(user);
+  const server = createServer(runner);
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+    onsessioninitialized: (id) => void clients.set(id, client),
+    // The answer to DELETE comes when its containers are gone.
+    onsessionclosed: () => runner.end(),
+  });
+  const client: LegacyClient = {
+    user,
+    transport,
+    runner,
+    server,
+    open: 0,
+    hasStream: false,
+    away: undefined,
+    idleSince: performance.now(),
+  };
+  await server.connect(transport);
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no events
+  server.server.onclose = () => {
+    clients.delete(transport.sessionId ?? '');
+    client.away?.cancel();
+    runner.end().catch(onFailure);
+  };
+  return client;
+}
+
+/** A client that goes without a word leaves its session behind: the oldest of those makes room. */
+async function makeRoom(clients: Map<string, LegacyClient>, user: string): Promise<void> {
+  const own = [...clients.values()].filter((client) => client.user === user);
+  if (own.length < MOST_CLIENTS) return;
+  const [oldest] = own.filter(({ open }) => open === 0).toSorted((one, other) => one.idleSince - other.idleSince);
+  if (oldest === undefined) throw mcpErrors.CLIENTS_FULL({ limit: MOST_CLIENTS });
+  await oldest.server.close();
+}
+
+/** Ends the sessions of a client that has kept a stream open and keeps none any more; it may come back. */
+function track(client: LegacyClient, { request, closed }: Exchange, onFailure: (error: unknown) => void): void {
+  client.away?.cancel();
+  client.open += 1;
+  if (request.method === 'GET') client.hasStream = true;
+  void closed.then(() => {
+    client.open -= 1;
+    client.idleSince = performance.now();
+    if (client.open > 0 || !client.hasStream || client.transport.sessionId === undefined) return;
+    client.away = startTimer(AWAY_MS, () => void client.runner.end().catch(onFailure));
+  });
+}

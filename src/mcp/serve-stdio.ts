@@ -33,8 +33,11 @@ export async function serveOnStdio(request: StdioRequest, signal: AbortSignal): 
       onerror: ({ message }) => onNote(message),
     });
     closing.push(() => handle.close());
-    runner.ready().catch((error: unknown) => signal.aborted || onFailure(error));
+    // What was called off because the client has left is nobody's failure.
+    let isServing = true;
+    runner.ready().catch((error: unknown) => isServing && onFailure(error));
     await gone;
+    isServing = false;
   } finally {
     await closeAll(closing).catch(onFailure);
   }

@@ -18,8 +18,13 @@ export interface EngineGate {
   onAnswer(matches: (asked: Asked) => boolean, call: () => void): void;
   /** Calls back at the first matching request, and never passes it on. */
   onRequest(matches: (asked: Asked) => boolean, call: () => void): void;
+  /** Answers matching requests as if there were no such thing. */
+  hide(matches: (asked: Asked) => boolean): void;
   close(): void;
 }
+
+const NOT_THERE = '{"message":"No such image"}';
+const MISSING = `HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: ${NOT_THERE.length}\r\n\r\n${NOT_THERE}`;
 
 interface Trap {
   readonly at: 'request' | 'answer';
@@ -35,6 +40,7 @@ export async function createEngineGate(folder: string): Promise<EngineGate> {
   const names = new Map<string, string>();
   const sockets = new Set<Socket>();
   let trap: Trap | undefined;
+  let isHidden: ((asked: Asked) => boolean) | undefined;
   const server = net.createServer({ allowHalfOpen: true }, (client) => {
     const engine = net.connect({ ...place, allowHalfOpen: true });
     let asked: Asked | undefined;
@@ -46,8 +52,10 @@ export async function createEngineGate(folder: string): Promise<EngineGate> {
       return true;
     };
     client.on('data', (chunk) => {
-      asked = requestIn(chunk, names) ?? asked;
-      if (!isCaught('request')) engine.write(chunk);
+      const request = requestIn(chunk, names);
+      asked = request ?? asked;
+      if (request !== undefined && isHidden?.(request) === true) client.write(MISSING);
+      else if (!isCaught('request')) engine.write(chunk);
     });
     engine.on('data', (chunk) => {
       const id = asked?.path === '/containers/create' ? /"Id":"([0-9a-f]{64})"/.exec(chunk.toString())?.[1] : undefined;
@@ -62,6 +70,7 @@ export async function createEngineGate(folder: string): Promise<EngineGate> {
     host: `unix://${file}`,
     onAnswer: (matches, call) => (trap = { at: 'answer', matches, call }),
     onRequest: (matches, call) => (trap = { at: 'request', matches, call }),
+    hide: (matches) => (isHidden = matches),
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -159,14 +159,16 @@ async function watched(
   }
 }
 
-/** Looks until it is so, or until it is over. */
+/** Looks until it is so, and once more when it is over. */
 async function grewTooLarge(folders: readonly string[], limit: number, over: AbortSignal): Promise<boolean> {
   const { bytes: before } = await diskUsage(folders);
-  for (; !over.aborted; await sleep(LOOK_MS, over)) {
+  for (;;) {
+    const isLast = over.aborted;
     const { bytes } = await diskUsage(folders);
     if (bytes - before > limit) return true;
+    if (isLast) return false;
+    await sleep(LOOK_MS, over);
   }
-  return false;
 }
 
 async function freeBytes(folder: string): Promise<number> {

@@ -85,6 +85,7 @@ const DEFAULTS: Config = {
     output: 1024 ** 2,
     sessions: 8,
     idle: 1_800_000,
+    packages: { folder: '~/.bun-runner-mcp/packages', disk: 5 * 1024 ** 3, allow_scripts: [] },
   },
 };
 

@@ -25,6 +25,20 @@ export const mcp = z.strictObject({
     .prefault('1m')
     .describe('How much of stdout is kept, and how much of stderr.'),
   sessions: z.int().min(1).max(1000).default(8).describe('Sessions of one user that may be open at a time.'),
+  packages: z
+    .strictObject({
+      folder: z
+        .string()
+        .regex(/^~?\//, 'expected a path from "/" or "~/"')
+        .default('~/.bun-runner-mcp/packages')
+        .describe('Where packages of npm are kept, for all servers of one user.'),
+      disk: sizeOf(UNIT_BYTES.m).prefault('5g').describe('The most that they may take there.'),
+      allow_scripts: z
+        .array(z.string().regex(/^(?:@[\w.~-]+\/)?[\w.~-]+$/, 'expected a name such as "sharp" or "@scope/name"'))
+        .default([])
+        .describe('Packages whose install scripts may run. They run in the container that installs.'),
+    })
+    .prefault({}),
   idle: duration.prefault('30m').describe('A session that is idle for so long is ended, with its container.'),
 });
 

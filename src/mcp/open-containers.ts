@@ -9,8 +9,6 @@ import { programFile } from '../project/index.ts';
 import { openHome, openHomeFolder, openNetwork } from '../sandbox/index.ts';
 import type { CodeRunner } from './code-runner.ts';
 
-const MB = 1024 ** 2;
-const PACKAGES = { folder: '~/.bun-runner-mcp/packages', bytes: 5 * 1024 * MB };
 /** What code runs as: no user of a usual image. */
 const UID = 70_000;
 
@@ -39,7 +37,8 @@ export async function openContainers(
   const network = openNetwork(asked, closing);
   const known = { engine, runtimeImage, sweeper: programFile('sweeper'), env, egress: network.egress };
   const home = await openHome(place, known, closing);
-  const store = { folder: atHome(PACKAGES.folder, env), bytes: PACKAGES.bytes, scripts: [] };
+  const { packages: wished } = request.settings;
+  const store = { folder: atHome(wished.folder, env), bytes: wished.disk, scripts: wished.allow_scripts };
   const isAble = !home.lacks.includes('volumes-for-many');
   const packages = await openPackages(store, isAble ? { home, network, image } : null);
   const { cpus, memory: memoryBytes, disk: diskBytes, processes, output: outputBytes } = request.settings;

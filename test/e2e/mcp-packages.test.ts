@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +15,17 @@ import { buildBunImage, buildSandboxImage, docker } from '../support/worker-imag
 const engine = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8' }).trim();
 const exporting = (value: string) => ({ files: { 'index.js': `module.exports = ${JSON.stringify(value)};\n` } });
 
+/** What a script of a package finds. */
+const LOOK = `const { existsSync, readdirSync, writeFileSync } = require('fs');
+const status = async (url) => (await fetch(url).catch((error) => ({ status: String(error) }))).status;
+(async () => {
+  const [registry, other] = [await status(process.env.npm_config_registry), await status('http://example.org/')];
+  const store = existsSync('/store/sets') || existsSync('/downloads') ? 'there' : 'missing';
+  const home = readdirSync(process.env.HOME).filter((name) => name !== 'downloads' && name !== '.bun').length === 0 ? 'empty' : 'full';
+  writeFileSync('found.json', JSON.stringify('registry ' + registry + ' other ' + other + ' store ' + store + ' home ' + home));
+})();
+`;
+
 const PACKAGES = {
   one: exporting('one'),
   two: { ...exporting('two'), version: '2.3.4' },
@@ -26,6 +37,14 @@ const PACKAGES = {
   'has-script': {
     files: { 'index.js': 'module.exports = require("fs").existsSync(__dirname + "/ran");\n' },
     more: { scripts: { postinstall: 'touch ran' } },
+  },
+  'has-other-script': {
+    files: { 'index.js': 'module.exports = require("fs").existsSync(__dirname + "/ran");\n' },
+    more: { scripts: { postinstall: 'touch ran; touch /store/reached' } },
+  },
+  'looks-around': {
+    files: { 'index.js': 'module.exports = require("./found.json");\n', 'look.js': LOOK },
+    more: { scripts: { postinstall: 'bun look.js' } },
   },
   needs: {
     files: { 'index.js': 'module.exports = `with ${require("one")}`;\n' },
@@ -230,6 +249,41 @@ await fetch('${registry.url}one').then(() => console.log('reached'), () => conso
     registry.slow(0);
     const next = await mcp.call('install_packages', { packages: ['side-2', 'side-3'], session_id: 'off' });
     expect(next.structuredContent).toMatchObject({ error: null });
+  });
+
+  const withPackages = (settings: Readonly<Record<string, unknown>>): Promise<McpClient> => {
+    const file = path.join(mkdtempSync(path.join(home, 'config-')), 'config.yaml');
+    writeFileSync(file, JSON.stringify({ mcp: { packages: settings } }));
+    return mcpForTest({ HOME: home, npm_config_registry: registry.url }, ['--config', file]);
+  };
+
+  it('scripts of packages that are named run, in the container that installs, and others do not', async () => {
+    const allowing = await withPackages({ allow_scripts: ['has-script'] });
+    const code = `import one from 'has-script'; import two from 'has-other-script';
+console.log(one, two, await Bun.file('/store/reached').exists());`;
+    expect(await allowing.run(code)).toMatchObject({ stdout: 'true false false\n', error: null });
+    const look = `import text from 'looks-around'; console.log(text);`;
+    const around = await withPackages({ allow_scripts: ['looks-around'] });
+    const { stdout, error } = await around.run(look);
+    expect(stdout, String(error)).toBe('registry 404 other 403 store missing home empty\n');
+    expect((await mcp.run('import ran from "has-script"; console.log(ran)', { session_id: 'plain' })).stdout).toBe(
+      'false\n',
+    );
+    await Promise.all([allowing.leave(), around.leave()]);
+  });
+
+  it('packages that are too large are not installed, and a store that is full says so', async () => {
+    const small = await withPackages({ folder: path.join(home, 'small'), disk: '24m' });
+    expect((await small.run('import one from "one"; console.log(one)')).stdout).toBe('one\n');
+    const ran = await small.run('import large from "large"; console.log(large)');
+    expect(ran).toMatchObject({ stdout: '', exit_code: 1 });
+    expect(ran.error).toMatch(/^"one", "large" with what they need are larger than 24 MB/);
+    await small.leave();
+    writeFileSync(path.join(home, 'small', 'sets', 'fill'), Buffer.alloc(30 * 1024 ** 2));
+    const full = await withPackages({ folder: path.join(home, 'small'), disk: '24m' });
+    expect((await full.run('import one from "one"; console.log(one)')).stdout).toBe('one\n');
+    expect((await full.run('import two from "two"; console.log(two)')).error).toMatch(/hold .* the limit is 24 MB/);
+    await full.leave();
   });
 
   it('a full disk is said, and what is there goes on working', async () => {

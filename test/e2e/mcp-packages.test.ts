@@ -277,12 +277,12 @@ console.log(one, two, await Bun.file('/store/reached').exists());`;
     expect((await small.run('import one from "one"; console.log(one)')).stdout).toBe('one\n');
     const ran = await small.run('import large from "large"; console.log(large)');
     expect(ran).toMatchObject({ stdout: '', exit_code: 1 });
-    expect(ran.error).toMatch(/^"one", "large" with what they need are larger than 24 MB/);
+    expect(ran.error).toMatch(/^"one", "large" with what they need are larger than 24 MiB/);
     await small.leave();
-    writeFileSync(path.join(home, 'small', 'sets', 'fill'), Buffer.alloc(30 * 1024 ** 2));
+    writeFileSync(path.join(home, 'small', 'fill'), Buffer.alloc(30 * 1024 ** 2));
     const full = await withPackages({ folder: path.join(home, 'small'), disk: '24m' });
     expect((await full.run('import one from "one"; console.log(one)')).stdout).toBe('one\n');
-    expect((await full.run('import two from "two"; console.log(two)')).error).toMatch(/hold .* the limit is 24 MB/);
+    expect((await full.run('import two from "two"; console.log(two)')).error).toMatch(/hold .* the limit is 24 MiB/);
     await full.leave();
   });
 

@@ -14,6 +14,7 @@ export interface Exchange {
   readonly closed: Promise<void>;
 }
 
+const SILENT_MS = 60_000;
 /** What the SDK reads of a request, beside those that begin with "mcp-". */
 const HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'last-event-id']);
 
@@ -41,7 +42,10 @@ export async function readBody(body: Readable, limit: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-export async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+/** `silentMs`: after so long a client that takes nothing of what is there for it counts as gone. */
+export async function send(response: Response, outgoing: ServerResponse, silentMs = SILENT_MS): Promise<void> {
+  // A stream has a sign of life every 15 seconds, so that a connection without one is one that nobody reads.
+  outgoing.setTimeout(silentMs, () => outgoing.destroy());
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   if (response.body === null) return void outgoing.end();
   // A client waits for the headers, and gives up when a long call keeps them back.

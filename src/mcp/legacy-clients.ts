@@ -26,6 +26,12 @@ interface LegacyClient {
   idleSince: number;
 }
 
+interface Known {
+  readonly all: Set<LegacyClient>;
+  /** Those that have been welcomed. */
+  readonly byId: Map<string, LegacyClient>;
+}
+
 interface LegacyRequest {
   readonly openRunner: (user: string) => RunnerOfClient;
   readonly createServer: (runner: RunnerOfClient) => McpServer;
@@ -37,14 +43,13 @@ export type LegacyClients = ReturnType<typeof createLegacyClients>;
 
 /** Clients of the protocol's versions that have sessions: from `initialize` to DELETE, or until they are idle. */
 export function createLegacyClients(request: LegacyRequest) {
-  const clients = new Map<string, LegacyClient>();
-  const drop = (client: LegacyClient): Promise<void> => client.server.close();
+  const known: Known = { all: new Set(), byId: new Map() };
   return {
     answer: async (exchange: Exchange): Promise<Response> => {
       const id = exchange.request.headers.get('mcp-session-id');
       if (id === null && !isInitialize(exchange.body))
         return protocolError(400, -32_000, 'Mcp-Session-Id is missing: send "initialize" first.');
-      const client = id === null ? await welcome(request, clients, exchange.user) : clients.get(id);
+      const client = id === null ? await welcome(request, known, exchange.user) : known.byId.get(id);
       // To other users it does not exist.
       if (client === undefined || client.user !== exchange.user)
         return protocolError(404, -32_001, 'There is no such session: send "initialize" again.');
@@ -57,30 +62,26 @@ export function createLegacyClients(request: LegacyRequest) {
     /** Forgets the clients that were silent for too long. */
     expire: async (): Promise<void> => {
       const now = performance.now();
-      const silent = [...clients.values()].filter(
-        ({ open, idleSince }) => open === 0 && now - idleSince > request.idleMs,
-      );
+      const silent = [...known.all].filter(({ open, idleSince }) => open === 0 && now - idleSince > request.idleMs);
       await untilAll(silent.map(drop));
     },
-    closeAll: (): Promise<void> => untilAll([...clients.values()].map(drop)),
+    closeAll: (): Promise<void> => untilAll([...known.all].map(drop)),
   };
 }
+
+const drop = ({ server }: LegacyClient): Promise<void> => server.close();
 
 const isInitialize = (body: unknown): boolean => (Array.isArray(body) ? body : [body]).some(isInitializeRequest);
 
 /** Throws CLIENTS_FULL. */
-async function welcome(
-  request: LegacyRequest,
-  clients: Map<string, LegacyClient>,
-  user: string,
-): Promise<LegacyClient> {
+async function welcome(request: LegacyRequest, known: Known, user: string): Promise<LegacyClient> {
   const { openRunner, createServer, onFailure } = request;
-  await makeRoom(clients, user);
+  const room = makeRoom(known, user);
   const runner = openRunner(user);
   const server = createServer(runner);
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
-    onsessioninitialized: (id) => void clients.set(id, client),
+    onsessioninitialized: (id) => void known.byId.set(id, client),
     // The answer to DELETE comes when its containers are gone.
     onsessionclosed: () => runner.end(),
   });
@@ -94,23 +95,25 @@ async function welcome(
     away: undefined,
     idleSince: performance.now(),
   };
-  await server.connect(transport);
+  known.all.add(client);
+  await Promise.all([room, server.connect(transport)]);
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no events
   server.server.onclose = () => {
-    clients.delete(transport.sessionId ?? '');
+    known.all.delete(client);
+    known.byId.delete(transport.sessionId ?? '');
     client.away?.cancel();
     runner.end().catch(onFailure);
   };
   return client;
 }
 
-/** A client that goes without a word leaves its session behind: the oldest of those makes room. */
-async function makeRoom(clients: Map<string, LegacyClient>, user: string): Promise<void> {
-  const own = [...clients.values()].filter((client) => client.user === user);
-  if (own.length < MOST_CLIENTS) return;
-  const [oldest] = own.filter(({ open }) => open === 0).toSorted((one, other) => one.idleSince - other.idleSince);
-  if (oldest === undefined) throw mcpErrors.CLIENTS_FULL({ limit: MOST_CLIENTS });
-  await oldest.server.close();
+/** A client that goes without a word leaves its session behind: the oldest of those make room. Throws CLIENTS_FULL. */
+function makeRoom({ all }: Known, user: string): Promise<unknown> {
+  const own = [...all].filter((client) => client.user === user);
+  const silent = own.filter(({ open }) => open === 0).toSorted((one, other) => one.idleSince - other.idleSince);
+  const surplus = Math.max(0, own.length + 1 - MOST_CLIENTS);
+  if (silent.length < surplus) throw mcpErrors.CLIENTS_FULL({ limit: MOST_CLIENTS });
+  return untilAll(silent.slice(0, surplus).map(drop));
 }
 
 /** Ends the sessions of a client that has kept a stream open and keeps none any more; it may come back. */

@@ -188,6 +188,25 @@ describe.skipIf(docker.why !== '')(`mcp over HTTP${whySkipped}`, () => {
     for (const client of [one, other]) await client?.call('reset_session', { session_id: 'same' });
   });
 
+  it('clients that have gone without a word make room for others', async () => {
+    const headers = { authorization: `Bearer ${TOKENS.anna}` };
+    const open = async (): Promise<string> => {
+      const response = await ask(guarded, { headers, body: INITIALIZE });
+      await response.text();
+      return response.headers.get('mcp-session-id') ?? '';
+    };
+    const first = await open();
+    const others = [];
+    for (let index = 0; index < 64; index += 1) others.push(await open());
+    const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    const statuses = [first, ...others.slice(-1)].map(async (id) => {
+      const response = await ask(guarded, { headers: { ...headers, 'mcp-session-id': id }, body: ping });
+      await response.text();
+      return response.status;
+    });
+    expect(await Promise.all(statuses)).toEqual([404, 200]);
+  });
+
   it('a user has only so many sessions; the refusal names them, and one that is reset makes room', async () => {
     const { run, call, transport } = await guarded.connect({ token: TOKENS.ben });
     await Promise.all([run('', { session_id: 'a' }), run('', { session_id: 'b' })]);
@@ -225,6 +244,11 @@ describe.skipIf(docker.why !== '')(`mcp over HTTP${whySkipped}`, () => {
     ['null', 400, { body: 'null' }],
     ['no request', 400, { body: '{"jsonrpc":"2.0"}' }],
     ['too many messages', 400, { body: `[${Array.from({ length: 101 }, () => '1').join()}]` }],
+    [
+      'lists in lists',
+      400,
+      { body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":${'['.repeat(1e6)}${']'.repeat(1e6)}}` },
+    ],
     ['two clients in one request', 400, { body: `[${INITIALIZE},${INITIALIZE}]` }],
     ['a call without a session', 400, { body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' }],
     ['a session of nobody', 404, { headers: { 'mcp-session-id': 'x' }, body: INITIALIZE }],

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { searchEngine } from '../../src/engines/index.ts';
 import { createEngineGate } from '../support/engine-gate.ts';
 import type { Asked } from '../support/engine-gate.ts';
-import { containersOf, mcpForTest } from '../support/mcp.ts';
+import { containersOf, mcpForTest, mcpOverHttp } from '../support/mcp.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildBunImage, buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
@@ -58,6 +58,25 @@ describe.skipIf(docker.why !== '')(`the image of run_code${whySkipped}`, () => {
     expect((await Promise.all(calls)).map(({ stdout }) => stdout)).toEqual(['1\n', '1\n']);
     expect(builds).toBe(1);
     await mcp.leave();
+    gate.close();
+    rmSync(place, { recursive: true, force: true });
+  });
+
+  it.each([['legacy'], [{ pin: '2026-07-28' }]] as const)('progress comes over HTTP, too (%j)', async (mode) => {
+    const place = folder();
+    const gate = await createEngineGate(place);
+    const server = await mcpOverHttp({ DOCKER_HOST: gate.host });
+    const { call } = await server.connect({ mode });
+    let isBuilt = false;
+    gate.hide((request) => {
+      isBuilt ||= request.path === '/build';
+      return isBunImage(request) && !isBuilt;
+    });
+    const told: string[] = [];
+    const options = { onProgress: (message: string): void => void told.push(message) };
+    expect((await call('run_code', { code: '' }, options)).structuredContent).toMatchObject({ exit_code: 0 });
+    expect(told.join('\n')).toContain('Building the Bun image');
+    expect(await server.end()).toBe(0);
     gate.close();
     rmSync(place, { recursive: true, force: true });
   });

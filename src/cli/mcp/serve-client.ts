@@ -16,6 +16,9 @@ type Served = Parameters<typeof serveOnStdio>[0];
 /** Another one than that of `serve`. */
 const PORT = '8001';
 
+/** For people who wonder why nothing happens. */
+const WAITS = line`Waiting for an AI client on stdin. --print-config prints how one is told to start this program.\n`;
+
 /** `mcp`: on stdin and stdout, stdout belongs to the protocol alone. */
 export async function serveClient(input: Input, context: CliContext): Promise<number> {
   checkWords(input);
@@ -30,6 +33,7 @@ export async function serveClient(input: Input, context: CliContext): Promise<nu
   const onNote = (note: string): void => context.err(line`${note}\n`);
   const served = { version: context.version, settings, place: containerPlace(settings, context), onNote };
   if (input.http) return serveClients(served, input, context);
+  if (context.terminal) context.err(WAITS);
   await serveOnStdio(served, context.interrupted);
   return 0;
 }

@@ -34,13 +34,14 @@ const RANK = {
   'sandbox-agent': 6,
   code: 6.5,
   project: 7,
+  preload: 7,
   http: 8,
   mcp: 8,
   cli: 9,
 };
 /** Never inside a container. */
 const HOST_ONLY =
-  '^src/(cli|mcp|http|guard|project|code|sandbox|planning|orchestrator|containers|snapshots|shells|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
+  '^src/(cli|mcp|http|guard|project|preload|code|sandbox|planning|orchestrator|containers|snapshots|shells|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
 const PURE_IN_ORCHESTRATOR = [
   'decide[a-z-]*',
   'backoff',
@@ -62,6 +63,7 @@ const VENDOR = {
   ws: 'http/',
   pino: 'http/',
   '@modelcontextprotocol': 'mcp/',
+  '@swc': 'preload/child/',
   '@codemirror': 'page/',
   '@xterm': 'page/',
   listr2: 'cli/render/',

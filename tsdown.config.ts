@@ -12,7 +12,7 @@ const program = (name: string, entry: string): ReturnType<typeof defineConfig> =
     platform: 'node',
     target: 'node20.19',
     outExtensions: () => ({ js: '.js' }),
-    deps: { alwaysBundle: ['commander', 'listr2', 'yaml', 'zod'] },
+    deps: { alwaysBundle: ['@swc/wasm-typescript', 'commander', 'listr2', 'yaml', 'zod'] },
     dts: false,
     logLevel: 'error',
   });
@@ -38,6 +38,7 @@ export default [
   program('worker', 'src/worker/main.ts'),
   program('sweeper', 'src/containers/sweeper/main.ts'),
   program('sandbox-agent', 'src/sandbox-agent/main.ts'),
+  program('preload', 'src/preload/child/main.ts'),
   program('egress', 'src/egress/proxy/main.ts'),
   page,
 ];

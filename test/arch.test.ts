@@ -72,6 +72,7 @@ const PLANTED: readonly Planted[] = [
     "import '@modelcontextprotocol/server';",
     'vendor/@modelcontextprotocol',
   ],
+  ['the stripper of types in the server', 'src/mcp/planted.ts', "import '@swc/wasm-typescript';", 'vendor/@swc'],
   ['the editor of the page in the server', 'src/http/planted.ts', "import '@codemirror/view';", 'vendor/@codemirror'],
   ['the terminal of the page in the server', 'src/http/planted.ts', "import '@xterm/xterm';", 'vendor/@xterm'],
   ['web sockets in sandboxes', 'src/sandbox/planted.ts', "import 'ws';", 'vendor/ws'],

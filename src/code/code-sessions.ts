@@ -41,7 +41,10 @@ export interface CodeWish {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface CodeRan extends SandboxEnd {
+export interface CodeRan extends Pick<
+  SandboxEnd,
+  'code' | 'signal' | 'endedBy' | 'problem' | 'durationMs' | 'outOfMemory'
+> {
   readonly stdout: Captured;
   readonly stderr: Captured;
   /** Which this call has brought into the session. */

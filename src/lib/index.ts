@@ -16,6 +16,8 @@ export { randomId, timeId } from './ids.ts';
 export { makeFolder } from './make-folder.ts';
 export { readFirstLine } from './read-first-line.ts';
 export { endWithAnswer, joinSockets } from './sockets.ts';
+export { enter } from './places.ts';
+export type { Places } from './places.ts';
 export { endOf, kill, killGroup, run, startDaemon, startJob, startTalk } from './process.ts';
 export type { Environment, Job, TalkingProcess } from './process.ts';
 export { readPlainFiles } from './plain-files.ts';

@@ -11,7 +11,9 @@ export const sessionId = z
   .string()
   .regex(/^[\w.-]{1,64}$/)
   .default('default')
-  .describe('Calls with the same name share a container, its files and its packages, and run one after the other.');
+  .describe(
+    'Calls with the same name share a container, its files and its packages, and run one after the other. Without containers it has no effect.',
+  );
 
 /** Progress is told to clients that ask for it. */
 export function hooksOf({ signal, notify, _meta: meta }: Call): CallHooks {

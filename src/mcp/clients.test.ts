@@ -21,6 +21,7 @@ function waitingRunner(): CodeRunner & { readonly open: Set<string>; letGo(): vo
       });
     },
     reset: async (session) => open.delete(session),
+    mode: 'container',
     packages: null,
   };
 }

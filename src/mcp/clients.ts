@@ -64,6 +64,8 @@ function openClient(known: Known, user: string, client: number): RunnerOfClient 
   const keyOf = (name: string): string => `${client}.${name}`;
   const calls = new Set<AbortController>();
   const inSession = async <Result>(name: string, hooks: CallHooks, work: Work<Result>): Promise<Result> => {
+    // There is nothing that stays from one call to the next, and so nothing to count.
+    if (runner.mode === 'preload') return during(calls, hooks, (own) => work(keyOf(name), own));
     const session = sessionFor(known, keyOf(name), { user, client, name });
     session.calls += 1;
     try {
@@ -75,6 +77,7 @@ function openClient(known: Known, user: string, client: number): RunnerOfClient 
   };
   const { packages } = runner;
   return {
+    mode: runner.mode,
     run: (name, wish, hooks) => inSession(name, hooks, (key, own) => runner.run(key, wish, own)),
     packages: packages && {
       install: (name, requests, hooks) => inSession(name, hooks, (key, own) => packages.install(key, requests, own)),

@@ -2,6 +2,7 @@ import type { CallHooks, CodeRan, CodeWish, Package } from '../code/index.ts';
 
 /** Where the code of clients runs. */
 export interface CodeRunner {
+  readonly mode: 'container' | 'preload';
   run(session: string, wish: CodeWish, hooks: CallHooks): Promise<CodeRan>;
   /** False when there is no such session. */
   reset(session: string): Promise<boolean>;

@@ -12,7 +12,12 @@ function call(): CallHooks & { readonly told: string[]; readonly off: AbortContr
   return { told, off, signal: off.signal, onProgress: (text) => told.push(text) };
 }
 
-const RUNNER: CodeRunner = { run: async () => ({}) as CodeRan, reset: async () => true, packages: null };
+const RUNNER: CodeRunner = {
+  mode: 'preload',
+  run: async () => ({}) as CodeRan,
+  reset: async () => true,
+  packages: null,
+};
 
 /** A place whose preparation goes on when the test says so. */
 function slowPlace(runner: CodeRunner = RUNNER) {
@@ -23,7 +28,7 @@ function slowPlace(runner: CodeRunner = RUNNER) {
     return runner;
   };
   const place: Place = {
-    hasPackages: false,
+    mode: 'preload',
     prepare: (tell, signal) =>
       new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error));

@@ -8,8 +8,7 @@ type Tell = CallHooks['onProgress'];
 
 /** Where code is to run. */
 export interface Place {
-  /** Whether its code has packages of npm. */
-  readonly hasPackages: boolean;
+  readonly mode: CodeRunner['mode'];
   /** Makes what code runs in, when it is missing: that may take minutes. `signal` calls it off. */
   readonly prepare: (tell: Tell, signal: AbortSignal) => Promise<Open>;
 }
@@ -52,9 +51,10 @@ export function openLate(place: Place): LateRunner {
     }
   };
   return {
+    mode: place.mode,
     ready,
     run: (session, wish, hooks) => using(hooks, (runner) => runner.run(session, wish, hooks)),
-    packages: place.hasPackages ? latePackages(using) : null,
+    packages: place.mode === 'container' ? latePackages(using) : null,
     reset: async (session) => (await opening?.catch(() => undefined))?.reset(session) ?? false,
     close: async () => {
       over.abort();

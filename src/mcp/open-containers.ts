@@ -48,5 +48,5 @@ export async function openContainers(
   const { run, reset, list } = sessions;
   const install: NonNullable<CodeRunner['packages']>['install'] = async (session, requests, hooks) =>
     sessions.install(session, wantedOf(requests), hooks);
-  return { run, reset, packages: { install, list } };
+  return { mode: 'container', run, reset, packages: { install, list } };
 }

@@ -1,5 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { constants } from 'node:os';
 import { z } from 'zod';
 import type { CodeRan } from '../code/index.ts';
 import type { McpSettings } from '../config/index.ts';
@@ -50,29 +51,50 @@ interface ToolRequest {
   readonly runner: CodeRunner;
 }
 
+const signals: Readonly<Record<string, number>> = constants.signals;
+
+/** What the modes of execution do differently. */
+const IN_WORDS = {
+  container: {
+    run: 'Runs TypeScript or JavaScript with Bun in a locked-down container without a network. Packages of npm that the code imports are installed first.',
+    reset: 'Ends the container of a session; the next call gets a new one with nothing in it.',
+    ended: ', with its container',
+  },
+  preload: {
+    run: 'Runs TypeScript or JavaScript with Node in a process of this machine whose doors are closed (preload mode): no files, no network, no other processes, no packages of npm. Modules of Node that only compute can be imported. Nothing is kept from one call to the next.',
+    reset: 'Preload mode has no sessions: each call has a process of its own, with nothing of those before it.',
+    ended: '',
+  },
+} as const;
+
 /** A server with all tools, for one client. */
 export function createToolServer({ version, settings, runner }: ToolRequest): McpServer {
   const server = new McpServer({ name: 'mahabharatha', version });
+  const words = IN_WORDS[runner.mode];
+  const isOpen = runner.packages !== null;
   server.registerTool(
     'run_code',
     {
       title: 'Run code',
-      description:
-        'Runs TypeScript or JavaScript with Bun in a locked-down container without a network. Packages of npm that the code imports are installed first.',
+      description: words.run,
       inputSchema: runInput(settings),
       outputSchema: runOutput,
-      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: isOpen },
     },
     async ({ code, language, timeout_ms: timeoutMs, session_id: session, env }, { mcpReq }) =>
       answer(async () =>
-        asOutput(await runner.run(session, { code, language, timeoutMs, env }, hooksOf(mcpReq)), timeoutMs),
+        asOutput(
+          await runner.run(session, { code, language, timeoutMs, env }, hooksOf(mcpReq)),
+          timeoutMs,
+          words.ended,
+        ),
       ),
   );
   server.registerTool(
     'reset_session',
     {
       title: 'Reset a session',
-      description: 'Ends the container of a session; the next call gets a new one with nothing in it.',
+      description: words.reset,
       inputSchema: z.object({ session_id: sessionId }),
       outputSchema: z.object({ reset: z.boolean().describe('False: there was none.') }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
@@ -97,23 +119,25 @@ async function answer(work: () => Promise<RunOutput>): Promise<CallToolResult> {
   return { content: [{ type: 'text', text: inWords(output) }], structuredContent: output, isError };
 }
 
-function asOutput({ stdout, stderr, packages, ...end }: CodeRan, timeoutMs: number): RunOutput {
+function asOutput({ stdout, stderr, packages, ...end }: CodeRan, timeoutMs: number, ended: string): RunOutput {
   const timedOut = end.endedBy === 'timeout';
   return {
     stdout: stdout.text,
     stderr: stderr.text,
-    exit_code: timedOut ? 124 : (end.code ?? 137),
+    exit_code: timedOut ? 124 : (end.code ?? 128 + (signals[end.signal ?? ''] ?? 9)),
     duration_ms: Math.round(end.durationMs),
     timed_out: timedOut,
     truncated: stdout.isCut || stderr.isCut,
     packages_installed: [...packages],
-    error: reasonOf(end, timeoutMs),
+    error: reasonOf(end, timeoutMs, ended),
   };
 }
 
-function reasonOf(end: Pick<CodeRan, 'problem' | 'endedBy' | 'outOfMemory'>, timeoutMs: number): string | null {
+type End = Pick<CodeRan, 'problem' | 'endedBy' | 'outOfMemory'>;
+
+function reasonOf(end: End, timeoutMs: number, ended: string): string | null {
   if (end.problem !== null) return `The program was not started: ${end.problem}.`;
-  if (end.endedBy === 'timeout') return `The program was ended after ${timeoutMs} ms, with its container.`;
+  if (end.endedBy === 'timeout') return `The program was ended after ${timeoutMs} ms${ended}.`;
   return end.outOfMemory ? 'The program had used up its memory.' : null;
 }
 

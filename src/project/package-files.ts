@@ -23,6 +23,6 @@ export function launchFile(): string {
 }
 
 /** A program of this package that is started as a process of its own, or by a browser. */
-export function programFile(name: 'worker' | 'sweeper' | 'page'): string {
+export function programFile(name: 'worker' | 'sweeper' | 'page' | 'preload'): string {
   return path.join(packageRoot(), 'dist', 'bundle', name, `${name}.js`);
 }

@@ -24,7 +24,8 @@ export const mcp = {
     json: JSON_OPTION,
   },
   details: [
-    `EXECUTION_MODE=container runs code in locked-down containers without a network. Each limit of the section "mcp" has a
+    `EXECUTION_MODE=container runs code in locked-down containers without a network; without it code runs in processes of
+this machine that have closed their own doors, which is a weak sandbox (preload mode). Each limit of the section "mcp" has a
 variable of its own, say MAHABHARATHA_MCP_TIMEOUT=60s; BUN_RUNNER_BASE names the image that the one with Bun is built on.`,
     `The settings of a repository count only as you have approved them with another command; a file that --config names always does.`,
   ],

@@ -12,7 +12,7 @@ export function containerPlace(settings: McpSettings, context: CliContext): Plac
   const { env, err, version, interrupted } = context;
   const onNote = (note: string): void => err(line`${note}\n`);
   return {
-    hasPackages: true,
+    mode: 'container',
     prepare: async (tell, signal) => {
       const say = (text: string): void => {
         tell(text);

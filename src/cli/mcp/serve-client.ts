@@ -6,9 +6,9 @@ import type { CliContext, InputOf } from '../command.ts';
 import type { mcp } from '../commands/mcp.ts';
 import { interrupted, portIn, tokensFor } from '../serve/listening.ts';
 import { CLIENTS, clientConfig } from './client-config.ts';
-import { containerPlace } from './container-place.ts';
 import { mcpSettings } from './mcp-settings.ts';
 import { ownCommand } from './own-command.ts';
+import { placeFor } from './place-for.ts';
 
 type Input = InputOf<typeof mcp>;
 type Served = Parameters<typeof serveOnStdio>[0];
@@ -23,15 +23,9 @@ const WAITS = line`Waiting for an AI client on stdin. --print-config prints how 
 export async function serveClient(input: Input, context: CliContext): Promise<number> {
   checkWords(input);
   if (input.printConfig !== undefined) return printConfig(input.printConfig, input, context);
-  const mode = context.env['EXECUTION_MODE'] || 'container';
-  if (mode !== 'container')
-    throw libErrors.USAGE({
-      problem: `There is no execution mode "${mode}" yet.`,
-      hint: 'Set EXECUTION_MODE to "container", or leave it out.',
-    });
   const settings = await mcpSettings(input.config, context);
   const onNote = (note: string): void => context.err(line`${note}\n`);
-  const served = { version: context.version, settings, place: containerPlace(settings, context), onNote };
+  const served = { version: context.version, settings, place: placeFor(input, settings, context), onNote };
   if (input.http) return serveClients(served, input, context);
   if (context.terminal) context.err(WAITS);
   await serveOnStdio(served, context.interrupted);

@@ -1,0 +1,57 @@
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { run } from '../lib/index.ts';
+
+const MB = 1024 ** 2;
+
+/** What Node takes for itself: the stacks of its threads above all. */
+const OWN_BYTES = 128 * MB;
+/** Descriptors: enough for Node to start, and few enough to be used up before the code begins. */
+const DESCRIPTORS = 64;
+/**
+ * Limits that no program can lift: no core files, no byte into any file, seconds of processor, kilobytes of its own memory.
+ * When memory runs out on the whole machine, the kernel ends it first.
+ */
+const LIMITS = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
+ulimit -c 0 && ulimit -f 0 && ulimit -n ${DESCRIPTORS} && ulimit -t "$1" && ulimit -d "$2" && shift 2 && exec "$@"`;
+
+/** Ends with this process, and gets no rights from programs that have the setuid bit. Linux alone has it. */
+const BOUND = ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL'];
+
+export interface ChildFacts {
+  readonly node: string;
+  /** The bundled program; it may read the folder that it is in, and nothing else. */
+  readonly program: string;
+  /** For the code, beside what Node takes for itself. */
+  readonly memoryBytes: number;
+  /** Words before the command, or none. */
+  readonly bound: readonly string[];
+}
+
+/** What binds a child process to this one; empty where there is nothing of the kind. */
+export async function findBound(env: { readonly PATH?: string | undefined }): Promise<readonly string[]> {
+  const [file = '', ...args] = BOUND;
+  const tried = await run(file, [...args, 'true'], { cwd: '/', env: { PATH: env.PATH } }).catch(() => undefined);
+  return tried?.code === 0 ? BOUND : [];
+}
+
+export function childCommand(facts: ChildFacts, timeoutMs: number): { file: string; args: readonly string[] } {
+  const { node, program, memoryBytes, bound } = facts;
+  const seconds = Math.ceil(timeoutMs / 1000) * availableParallelism() + 1;
+  const limits = [String(seconds), String(Math.ceil((memoryBytes + OWN_BYTES) / 1024))];
+  return { file: '/bin/sh', args: ['-c', LIMITS, 'sh', ...limits, ...bound, node, ...flags(facts), program] };
+}
+
+function flags({ program, memoryBytes }: ChildFacts): readonly string[] {
+  // Its name up to Node 22.12.
+  const known = process.allowedNodeEnvironmentFlags;
+  const permission = known.has('--permission') ? '--permission' : '--experimental-permission';
+  return [
+    permission,
+    `--allow-fs-read=${path.dirname(program)}/*`,
+    '--disallow-code-generation-from-strings',
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    `--max-old-space-size=${Math.floor((memoryBytes * 0.75) / MB)}`,
+  ];
+}

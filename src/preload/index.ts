@@ -1,0 +1,1 @@
+export { openPreload } from './run-code.ts';

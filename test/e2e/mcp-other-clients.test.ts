@@ -1,19 +1,24 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { StdioServerParameters } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claudeEnvironment, findClaude, HOW_TO_GET_CLAUDE } from '../support/claude-cli.ts';
 import { containersOf, MCP_PROGRAM, mcpOverHttp } from '../support/mcp.ts';
 import type { McpServer } from '../support/mcp.ts';
 import { startModelServer } from '../support/model-server.ts';
 import type { Reply } from '../support/model-server.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { buildBunImage, buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const PROGRAMS = fileURLToPath(new URL('../../node_modules/.bin/', import.meta.url));
 const run = promisify(execFile);
+const newHome = (): string => mkdtempSync(path.join(tmpdir(), 'mahabharatha-mcp-others-'));
 
 /** Server scenarios of the conformance tests, and why they do not apply here. */
 const NEEDS_A_TOOL = 'calls a tool that only the server of the conformance tests has';
@@ -61,7 +66,7 @@ describe.skipIf(docker.why !== '')(`mcp and the programs of others${whySkipped}`
   beforeAll(async () => {
     await buildSandboxImage();
     await buildBunImage();
-    home = mkdtempSync(path.join(tmpdir(), 'mahabharatha-mcp-others-'));
+    home = newHome();
     server = await mcpOverHttp();
   });
   afterAll(async () => {
@@ -86,6 +91,30 @@ describe.skipIf(docker.why !== '')(`mcp and the programs of others${whySkipped}`
     const { tools } = await client.listTools();
     expect(tools.filter(({ name }) => name.startsWith('test_') || name.startsWith('json_schema'))).toEqual([]);
     await client.close();
+  });
+
+  it.each([['claude'], ['cursor']])('what --print-config prints for %s starts the server', async (name) => {
+    const { stdout } = await run(process.execPath, [MCP_PROGRAM, 'mcp', '--print-config', name]);
+    const { mcpServers } = JSON.parse(stdout) as { mcpServers: { mahabharatha: StdioServerParameters } };
+    const { command, args = [], env = {} } = mcpServers.mahabharatha;
+    expect(env).toEqual({ EXECUTION_MODE: 'container' });
+    const own = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: home };
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(new StdioClientTransport({ command, args, env: { ...env, ...own }, stderr: 'ignore' }));
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+    await client.close();
+  });
+
+  it.each([
+    [['--print-config', 'emacs'], 'There is no client "emacs"'],
+    [['--print-config', 'claude', '--http'], '--print-config'],
+    [['--port', '8001'], '--port is for --http'],
+    [['--http', '--port', '99999'], '"99999" is not a port'],
+    [['--http', '--host', '0.0.0.0'], 'other machines reach the server'],
+    [['--config', 'no-such-file'], 'There is no file'],
+  ])('words that make no sense are refused: %j', async (words, problem) => {
+    const ran = run(process.execPath, [MCP_PROGRAM, 'mcp', ...words], { cwd: home });
+    await expect(ran).rejects.toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(problem) });
   });
 
   it('the inspector lists the tools and calls them, on stdin and stdout and over HTTP', async () => {
@@ -116,31 +145,47 @@ describe.skipIf(docker.why !== '' || noClaude)(`mcp in Claude Code${whySkipped}$
     await buildBunImage();
   });
 
-  it('Claude Code adds the server and calls run_code in a session, which is gone with it', async () => {
-    const home = mkdtempSync(path.join(tmpdir(), 'mahabharatha-mcp-claude-'));
-    const replies = [
+  /** A session of Claude Code with the server that was added as these words say. */
+  async function sessionWith(home: string, ...server: string[]): Promise<{ answer: string; results: string }> {
+    const model = await startModelServer([
       code('await Bun.write("/packages/kept", String(6 * 7)); throw new Error("no luck")'),
       code('console.log("it was", await Bun.file("/packages/kept").text())'),
       { text: 'It was 42.' },
-    ];
-    const model = await startModelServer(replies);
-    const env = {
-      ...claudeEnvironment(home, model.url),
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      XDG_STATE_HOME: home,
-    };
-    const options = { env, cwd: home };
-    const server = ['-e', 'EXECUTION_MODE=container', '--', process.execPath, MCP_PROGRAM, 'mcp'];
-    await run(claude, ['mcp', 'add', 'mahabharatha', ...server], options);
+    ]);
+    const own = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', XDG_STATE_HOME: home };
+    const options = { env: { ...claudeEnvironment(home, model.url), ...own }, cwd: home };
+    await run(claude, ['mcp', 'add', ...server], options);
     const tools = ['--allowedTools', 'mcp__mahabharatha__run_code'];
     const asked = run(claude, ['--print', 'How much is six times seven?', ...tools], options);
     asked.child.stdin?.end();
-    expect((await asked).stdout).toContain('It was 42.');
-    const results = JSON.stringify(model.requests.map(({ messages }) => messages.at(-1)));
+    const { stdout } = await asked;
+    await model.close();
+    return { answer: stdout, results: JSON.stringify(model.requests.map(({ messages }) => messages.at(-1))) };
+  }
+
+  it('Claude Code adds the server and calls run_code in a session, which is gone with it', async () => {
+    const home = newHome();
+    const started = ['-e', 'EXECUTION_MODE=container', '--', process.execPath, MCP_PROGRAM, 'mcp'];
+    const { answer, results } = await sessionWith(home, 'mahabharatha', ...started);
+    expect(answer).toContain('It was 42.');
     expect(results).toContain('error: no luck');
     expect(results).toContain('it was 42');
     expect(containersOf({ home })).toEqual([]);
-    await model.close();
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  it('Claude Code does the same over HTTP, with a token', async () => {
+    const home = newHome();
+    const tokens = path.join(home, 'tokens');
+    writeFileSync(tokens, 'anna anna-0123456789abcdef\n', { mode: 0o600 });
+    const server = await mcpOverHttp({}, ['--token-file', tokens]);
+    const header = ['--header', 'Authorization: Bearer anna-0123456789abcdef'];
+    const place = ['--transport', 'http', 'mahabharatha', server.address, ...header];
+    const { answer, results } = await sessionWith(home, ...place);
+    expect(answer).toContain('It was 42.');
+    expect(results).toContain('it was 42');
+    await waitUntil('its container is gone', () => containersOf(server).length === 0);
+    expect(await server.end()).toBe(0);
     rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   });
 });

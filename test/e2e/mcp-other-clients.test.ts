@@ -139,29 +139,29 @@ const claude = findClaude() ?? '';
 const noClaude = claude === '' && process.env['CI'] !== 'true';
 const whyNoClaude = claude === '' ? ` (${HOW_TO_GET_CLAUDE})` : '';
 
+/** A session of Claude Code with the server that was added as these words say. */
+async function sessionWith(home: string, ...server: string[]): Promise<{ answer: string; results: string }> {
+  const model = await startModelServer([
+    code('await Bun.write("/packages/kept", String(6 * 7)); throw new Error("no luck")'),
+    code('console.log("it was", await Bun.file("/packages/kept").text())'),
+    { text: 'It was 42.' },
+  ]);
+  const own = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', XDG_STATE_HOME: home };
+  const options = { env: { ...claudeEnvironment(home, model.url), ...own }, cwd: home };
+  await run(claude, ['mcp', 'add', ...server], options);
+  const tools = ['--allowedTools', 'mcp__mahabharatha__run_code'];
+  const asked = run(claude, ['--print', 'How much is six times seven?', ...tools], options);
+  asked.child.stdin?.end();
+  const { stdout } = await asked;
+  await model.close();
+  return { answer: stdout, results: JSON.stringify(model.requests.map(({ messages }) => messages.at(-1))) };
+}
+
 describe.skipIf(docker.why !== '' || noClaude)(`mcp in Claude Code${whySkipped}${whyNoClaude}`, () => {
   beforeAll(async () => {
     await buildSandboxImage();
     await buildBunImage();
   });
-
-  /** A session of Claude Code with the server that was added as these words say. */
-  async function sessionWith(home: string, ...server: string[]): Promise<{ answer: string; results: string }> {
-    const model = await startModelServer([
-      code('await Bun.write("/packages/kept", String(6 * 7)); throw new Error("no luck")'),
-      code('console.log("it was", await Bun.file("/packages/kept").text())'),
-      { text: 'It was 42.' },
-    ]);
-    const own = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', XDG_STATE_HOME: home };
-    const options = { env: { ...claudeEnvironment(home, model.url), ...own }, cwd: home };
-    await run(claude, ['mcp', 'add', ...server], options);
-    const tools = ['--allowedTools', 'mcp__mahabharatha__run_code'];
-    const asked = run(claude, ['--print', 'How much is six times seven?', ...tools], options);
-    asked.child.stdin?.end();
-    const { stdout } = await asked;
-    await model.close();
-    return { answer: stdout, results: JSON.stringify(model.requests.map(({ messages }) => messages.at(-1))) };
-  }
 
   it('Claude Code adds the server and calls run_code in a session, which is gone with it', async () => {
     const home = newHome();

@@ -64,7 +64,7 @@ async function respond(behind: Behind, asked: Asked): Promise<void> {
     return refused;
   });
   if (outgoing.destroyed) await response.body?.cancel().catch(() => undefined);
-  else await send(response, outgoing);
+  else send(response, outgoing);
 }
 
 async function answer({ guarding, eras, budget }: Behind, { incoming, outgoing, closed }: Asked): Promise<Response> {

@@ -10,7 +10,7 @@ it('a client that takes nothing of a stream counts as gone, and the stream is ca
     pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)),
     cancel: () => calledOff?.(),
   });
-  const server = createServer((_, outgoing) => void send(new Response(body), outgoing, 200)).listen(0, '127.0.0.1');
+  const server = createServer((_, outgoing) => send(new Response(body), outgoing, 200)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   const client = get({ port, host: '127.0.0.1' }, (response) => response.pause());
@@ -30,7 +30,7 @@ it('a client that reads slowly gets everything', async () => {
       else controller.enqueue(Buffer.from(part));
     },
   });
-  const server = createServer((_, outgoing) => void send(new Response(body), outgoing, 2000)).listen(0, '127.0.0.1');
+  const server = createServer((_, outgoing) => send(new Response(body), outgoing, 2000)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   const text = await (await fetch(`http://127.0.0.1:${port}`)).text();

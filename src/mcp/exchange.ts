@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { guardErrors } from '../guard/errors.ts';
 import { AppError, asAppError, hasCode } from '../lib/index.ts';
 
@@ -43,15 +42,17 @@ export async function readBody(body: Readable, limit: number): Promise<Buffer> {
 }
 
 /** `silentMs`: after so long a client that takes nothing of what is there for it counts as gone. */
-export async function send(response: Response, outgoing: ServerResponse, silentMs = SILENT_MS): Promise<void> {
+export function send(response: Response, outgoing: ServerResponse, silentMs = SILENT_MS): void {
   // A stream has a sign of life every 15 seconds, so that a connection without one is one that nobody reads.
   outgoing.setTimeout(silentMs, () => outgoing.destroy());
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   if (response.body === null) return void outgoing.end();
   // A client waits for the headers, and gives up when a long call keeps them back.
   outgoing.flushHeaders();
-  // A client may go at any time.
-  await pipeline(Readable.fromWeb(response.body), outgoing).catch(() => undefined);
+  const body = Readable.fromWeb(response.body);
+  body.on('error', () => outgoing.destroy());
+  outgoing.once('close', () => body.destroy());
+  body.pipe(outgoing);
 }
 
 const STATUS: Readonly<Record<string, number>> = {

@@ -64,6 +64,7 @@ describe.skipIf(docker.why !== '')(`mcp over HTTP${whySkipped}`, () => {
   afterAll(async () => {
     for (const server of [open, guarded]) {
       expect(await server.end()).toBe(0);
+      expect(server.notes()).not.toMatch(/warning|error/i);
       expect(containersOf(server)).toEqual([]);
     }
   });

@@ -4,11 +4,14 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bridgeAddress } from '../support/bridge.ts';
 import { serveForTest } from '../support/served.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 
 /** A PATH with Node alone. */
 function pathWithoutGit(): string {
@@ -60,11 +63,15 @@ describe.skipIf(docker.why !== '')(`where a server is started${whySkipped}`, () 
     expect(await served.end()).toBe(0);
   });
 
-  it('needs git in a repository, whose settings need an approval', async () => {
+  it('needs git in a repository, whose settings need an approval; not when another file is named', async () => {
     const home = tempFolder();
     mkdirSync(path.join(home, '.git'));
-    const started = serveForTest({ home, env: { PATH: pathWithoutGit() } });
-    await expect(started).rejects.toThrow('git cannot be started');
+    const env = { ...process.env, PATH: pathWithoutGit(), XDG_STATE_HOME: home };
+    const started = (): string =>
+      execFileSync(process.execPath, [PROGRAM, 'serve'], { cwd: home, env, stdio: 'pipe' }).toString();
+    expect(started).toThrow('git cannot be started');
+    const served = await serveForTest({ home, env: { PATH: pathWithoutGit() } });
+    expect(await served.end()).toBe(0);
   });
 
   it('leaves alone what a server of another machine has in the same engine', async () => {

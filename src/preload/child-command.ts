@@ -20,7 +20,7 @@ const BOUND = ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL'];
 
 export interface ChildFacts {
   readonly node: string;
-  /** The bundled program; it may read the folder that it is in, and nothing else. */
+  /** The bundled program; it may read the folder that it is in and its working folder, and nothing else. */
   readonly program: string;
   /** For the code, beside what Node takes for itself. */
   readonly memoryBytes: number;
@@ -35,20 +35,29 @@ export async function findBound(env: { readonly PATH?: string | undefined }): Pr
   return tried?.code === 0 ? BOUND : [];
 }
 
-export function childCommand(facts: ChildFacts, timeoutMs: number): { file: string; args: readonly string[] } {
+interface Call {
+  /** Where it works. */
+  readonly folder: string;
+  readonly timeoutMs: number;
+}
+
+export function childCommand(
+  facts: ChildFacts,
+  { folder, timeoutMs }: Call,
+): { file: string; args: readonly string[] } {
   const { node, program, memoryBytes, bound } = facts;
   const seconds = Math.ceil(timeoutMs / 1000) * availableParallelism() + 1;
   const limits = [String(seconds), String(Math.ceil((memoryBytes + OWN_BYTES) / 1024))];
-  return { file: '/bin/sh', args: ['-c', LIMITS, 'sh', ...limits, ...bound, node, ...flags(facts), program] };
+  return { file: '/bin/sh', args: ['-c', LIMITS, 'sh', ...limits, ...bound, node, ...flags(facts, folder), program] };
 }
 
-function flags({ program, memoryBytes }: ChildFacts): readonly string[] {
+function flags({ program, memoryBytes }: ChildFacts, folder: string): readonly string[] {
   // Its name up to Node 22.12.
   const known = process.allowedNodeEnvironmentFlags;
   const permission = known.has('--permission') ? '--permission' : '--experimental-permission';
   return [
     permission,
-    `--allow-fs-read=${path.dirname(program)}/*`,
+    ...[path.dirname(program), folder].map((each) => `--allow-fs-read=${each}/*`),
     '--disallow-code-generation-from-strings',
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',

@@ -62,8 +62,8 @@ interface Surroundings {
 
 async function runOnce(facts: ChildFacts, wish: CodeWish, { outputBytes, signal }: Surroundings): Promise<CodeRan> {
   const output = captureOutput(outputBytes);
-  const { file, args } = childCommand(facts, wish.timeoutMs);
-  const folder = await mkdtemp(path.join(tmpdir(), 'mahabharatha-code-'));
+  const folder = await mkdtemp(path.join(await realpath(tmpdir()), 'mahabharatha-code-'));
+  const { file, args } = childCommand(facts, { folder, timeoutMs: wish.timeoutMs });
   try {
     const end = await supervise(file, args, {
       cwd: folder,

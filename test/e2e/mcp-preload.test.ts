@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processStart } from '../../src/lib/index.ts';
 import { childrenOf } from '../support/children-of.ts';
-import { mcpForTest } from '../support/mcp.ts';
+import { MCP_PROGRAM, mcpForTest, mcpOverHttp } from '../support/mcp.ts';
 import type { McpClient } from '../support/mcp.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 const CHILD = 'bundle/preload';
 const LINUX = process.platform === 'linux';
 
@@ -101,15 +99,26 @@ try { await fetch('http://127.0.0.1:1'); } catch (error) { console.log((error as
 });
 
 /** What the program says on stderr, to a client that leaves at once. */
-function start(mode: string | undefined): string {
+function start(mode: string | undefined, ...args: string[]): string {
   const env = { ...process.env, XDG_STATE_HOME: tempFolder(), EXECUTION_MODE: mode };
-  return spawnSync(process.execPath, [PROGRAM, 'mcp'], { env, input: '', encoding: 'utf8' }).stderr;
+  return spawnSync(process.execPath, [MCP_PROGRAM, 'mcp', ...args], { env, input: '', encoding: 'utf8' }).stderr;
 }
 
 describe('preload mode', () => {
   it('is told on stderr at the start; a mode that there is not is refused', () => {
     expect(start(undefined)).toContain('preload mode, a weak sandbox');
     expect(start('vm')).toContain('There is no execution mode "vm".');
+  });
+
+  it('serves programs of this machine over HTTP, and no others', async () => {
+    const refused = start('', '--http', '--host', '0.0.0.0', '--insecure-no-token');
+    expect(refused).toContain('Preload mode is too weak for the code of other machines.');
+    const server = await mcpOverHttp({ EXECUTION_MODE: '', MAHABHARATHA_MCP_SESSIONS: '1' });
+    const { run, client } = await server.connect();
+    const calls = ['a', 'b', 'c'].map((name) => run(`console.log('${name}')`, { session_id: name }));
+    expect((await Promise.all(calls)).map(({ stdout }) => stdout)).toEqual(['a\n', 'b\n', 'c\n']);
+    await client.close();
+    expect(await server.end()).toBe(0);
   });
 
   it.runIf(LINUX).each([

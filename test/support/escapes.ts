@@ -118,8 +118,30 @@ const REAL: Readonly<Record<string, string>> = {
     return found && typeof found.binding === 'function' && Object.keys(found.binding('fs'))[0]`,
 };
 
+/** A class of Node, made by the clone of an object that asks for it. */
+const cloned = (spec: string, then: string, clone = 'structuredClone(evil)'): string => `
+  const { EventEmitter } = await import('node:events'); let found;
+  const [clone, made] = ['messaging_clone_symbol', 'messaging_deserialize_symbol'].map((name) =>
+    Object.getOwnPropertySymbols(Blob.prototype).find((symbol) => symbol.description === name));
+  for (const { prototype } of [Object, EventEmitter]) try { prototype[made] = () => {} } catch {}
+  for (const { prototype } of [Object, EventEmitter]) try { Object.defineProperty(prototype, made, { value() {} }) } catch {}
+  const { init } = EventEmitter; try { EventEmitter.init = function (...args) { found ??= this; return init.apply(this, args) } } catch {}
+  class Evil extends Blob { [clone]() { return { data: {}, deserializeInfo: '${spec}' } } }
+  const evil = new Evil(['x']); try { ${clone} } catch (error) { if (!found) throw error } ${then}`;
+
 /** They need a mistake of a sandbox. */
 const TRICKS: Readonly<Record<string, string>> = {
+  'clone that is a socket': cloned('net:Socket', 'return found.constructor.name'),
+  'clone that is a process': cloned('internal/child_process:ChildProcess', 'return found.constructor.name'),
+  'clone that is a datagram socket': cloned('dgram:Socket', 'return found.constructor.name'),
+  'clone that is a request': cloned('http:ClientRequest', 'return found.constructor.name'),
+  'clone in the detail of a mark': cloned(
+    'net:Socket',
+    'return found?.constructor.name',
+    "performance.mark('x', { detail: evil })",
+  ),
+  'streams of WebAssembly': `await WebAssembly.compileStreaming(1).catch(() => {});
+    return globalThis[Symbol.for('undici.globalDispatcher.1')]?.constructor.name ?? WebAssembly.instantiateStreaming`,
   'process.mainModule': 'return process.mainModule.require("fs")',
   'require.main and require.cache': 'return require.main ?? require.cache ?? require.extensions',
   'require of fs': "return require('fs')",

@@ -7,10 +7,10 @@ const MANY = 256;
  * Uses up all descriptors that the process may have: whatever a program then finds, it opens no file, no socket and no
  * pipe, and without a pipe it starts no process. Throws when there is no limit.
  */
-export function useUpDescriptors(file: string): void {
+export function useUpDescriptors(folder: string): void {
   for (let count = 0; count < MANY; count += 1) {
     try {
-      openSync(file, 'r');
+      openSync(folder, 'r');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EMFILE') return;
       throw error;

@@ -35,20 +35,11 @@ export function closeGlobals(require: (name: string) => unknown): void {
   for (const key of Object.getOwnPropertySymbols(globalThis)) {
     if (key !== Symbol.toStringTag) delete (globalThis as unknown as Record<symbol, unknown>)[key];
   }
+  // They load the code of `fetch`, and with it sockets.
+  for (const key of ['compileStreaming', 'instantiateStreaming'])
+    Reflect.deleteProperty(own['WebAssembly'] as object, key);
   for (const key of EXPLAINED) replace(own, key, shut(key));
   replace(own, 'require', require);
-}
-
-/** With others in their place, Node's own code would hand its objects to a program, such as the module that imports. */
-export function lockPrototypes(): void {
-  lock(Object.getPrototypeOf([][Symbol.iterator]()) as object, 'next');
-  lock(Array.prototype, Symbol.iterator);
-  for (const key of ['then', 'constructor']) lock(Promise.prototype, key);
-  for (const key of ['apply', 'bind', 'call']) lock(Function.prototype, key);
-}
-
-function lock(target: object, key: string | symbol): void {
-  Object.defineProperty(target, key, { writable: false, configurable: false });
 }
 
 function replace(target: object, key: string, value: unknown): void {

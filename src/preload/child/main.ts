@@ -1,14 +1,13 @@
 import { closeSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import type { ChildRequest } from '../request.ts';
 import { useUpDescriptors } from './descriptors.ts';
-import { closeGlobals, closeProcess, lockPrototypes } from './doors.ts';
+import { closeGlobals, closeProcess } from './doors.ts';
+import { lockPrototypes } from './locks.ts';
 import { exportsOf, moduleOf, openModules } from './modules.ts';
 
 const { code, language, env, timeoutMs } = JSON.parse(readFileSync(0, 'utf8')) as ChildRequest;
 closeSync(0);
-const own = fileURLToPath(import.meta.url);
 endLater(timeoutMs + 1000);
 // A tenth of the time of a call, and only of one in TypeScript.
 const source = language === 'typescript' ? (await import('./strip-types.ts')).stripTypes(code) : code;
@@ -28,8 +27,8 @@ const program = new vm.SourceTextModule(source, {
   importModuleDynamically: ((specifier: string) => moduleOf(modules, specifier).namespace) as never,
 });
 await program.link((specifier: string) => moduleOf(modules, specifier));
-lockPrototypes();
-useUpDescriptors(own);
+lockPrototypes(modules);
+useUpDescriptors(process.cwd());
 await program.evaluate();
 
 /** Should the host be gone: no listener of the program is asked. */

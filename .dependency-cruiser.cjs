@@ -1,4 +1,4 @@
-/** Rank of each folder under src/: a folder imports only from a lower rank. Some folders are still to come. */
+/** Rank of each folder under src/: a folder imports only from a lower rank. */
 const RANK = {
   lib: 0,
   config: 1,

@@ -52,11 +52,6 @@ const IN_ALL_ROOMS: readonly Planted[] = ROOMS.filter((room) => room !== 'cli').
     : [above, [`the CLI past the door of ${room}`, 'src/cli/planted.ts', deep, `door/${room}`]];
 });
 
-/** What rooms that are still to come need, and may have. */
-const NEEDED: readonly (readonly [room: string, needs: readonly string[]])[] = [
-  ['planning', ['launchers', 'containers', 'images', 'agents', 'supervise', 'egress/rules', 'git', 'tasks', 'lib']],
-];
-
 /** One violation each, planted into a copy of the source. */
 const PLANTED: readonly Planted[] = [
   ...IN_ALL_ROOMS,
@@ -160,18 +155,6 @@ describe('the import rules', () => {
     const cycle = [...caught].some((name) => name.startsWith('no-circular in src/state/'));
     expect(missed.filter((what) => !(cycle && what === 'a cycle inside a folder'))).toEqual([]);
     expect(RULE_NAMES.filter((name) => !PLANTED.some(([, , , rule]) => rule === name))).toEqual([]);
-  });
-
-  it('let the rooms that are still to come have what they need, without the CLI', async () => {
-    await rm(path.join(copy, 'src'), { recursive: true });
-    await cp(path.join(ROOT, 'src'), path.join(copy, 'src'), { recursive: true });
-    for (const [room, needs] of NEEDED) {
-      await mkdir(path.join(copy, 'src', room));
-      const lines = needs.map((need) => `import '../${need}/index.ts';\n`);
-      await writeFile(path.join(copy, 'src', room, 'index.ts'), lines.join(''));
-    }
-    const { summary } = await cruise(copy);
-    expect(summary.violations.map(({ rule, from }) => `${rule.name}: ${from}`)).toEqual([]);
   });
 });
 

@@ -13,6 +13,8 @@ export interface CliContext {
   readonly streams: Readonly<Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>>;
   /** Asks a yes/no question at the terminal. */
   confirm(question: Printable): Promise<boolean>;
+  /** Asks for a line at the terminal; empty for nothing. */
+  ask(question: Printable): Promise<string>;
   /** Fires at the first SIGINT or SIGTERM; the reason is the exit status. */
   readonly interrupted: AbortSignal;
   /** Registers work for a second signal, which ends the process at once. */

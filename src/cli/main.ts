@@ -58,18 +58,18 @@ const context: CliContext = {
   out,
   err,
   streams: process,
-  confirm,
+  ask,
+  confirm: async (question) => /^y(es)?$/i.test(await ask(line`${question} [y/N]`)),
   interrupted: shutdown.signal,
   onForce: (work) => force.push(work),
   version: ownVersion(),
 };
 
-async function confirm(question: Printable): Promise<boolean> {
+async function ask(question: Printable): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await terminal.question(`${question.toString()} [y/N] `, { signal: shutdown.signal });
-    return /^y(es)?$/i.test(answer.trim());
+    return (await terminal.question(`${question.toString()} `, { signal: shutdown.signal })).trim();
   } finally {
     terminal.close();
   }

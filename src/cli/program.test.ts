@@ -21,6 +21,7 @@ const context: CliContext = {
   color: false,
   out: () => undefined,
   err: () => undefined,
+  ask: () => Promise.resolve(''),
   confirm: () => Promise.resolve(false),
   interrupted: new AbortController().signal,
   onForce: () => undefined,

@@ -1,13 +1,16 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
+import { approve } from './commands/approve.ts';
 import { build } from './commands/build.ts';
 import { cleanup } from './commands/cleanup.ts';
 import { demo } from './commands/demo.ts';
+import { design } from './commands/design.ts';
 import { doctor } from './commands/doctor.ts';
 import { init } from './commands/init.ts';
 import { kurukshetra } from './commands/kurukshetra.ts';
 import { logs } from './commands/logs.ts';
 import { mcp } from './commands/mcp.ts';
 import { merge } from './commands/merge.ts';
+import { plan } from './commands/plan.ts';
 import { serve } from './commands/serve.ts';
 import { sessions } from './commands/sessions.ts';
 import { retry } from './commands/retry.ts';
@@ -26,6 +29,9 @@ interface Command {
 /** The code of a command is loaded when it runs, because it is most of the program. */
 export const COMMANDS: readonly Command[] = [
   command(init, async (...given) => (await import('./setup/init-project.ts')).initProject(...given)),
+  command(plan, async (...given) => (await import('./planning/plan-requirements.ts')).planRequirements(...given)),
+  command(approve, async (...given) => (await import('./planning/approve-feature.ts')).approveFeature(...given)),
+  command(design, async (...given) => (await import('./planning/design-tasks.ts')).designTasks(...given)),
   command(kurukshetra, async (...given) => (await import('./run/build-feature.ts')).buildFeature(...given)),
   command(status, async (...given) => (await import('./inspect/show-status.ts')).showStatus(...given)),
   command(logs, async (...given) => (await import('./inspect/show-logs.ts')).showLogs(...given)),

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { hasCode } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { blobText } from './blob-text.ts';
 import { fetchBundle } from './fetch-bundle.ts';
 import type { Bundle } from './fetch-bundle.ts';
 import { checkoutGrowth } from './checkout-growth.ts';
@@ -54,6 +55,8 @@ export async function openRepository(cwd: string, env: Environment) {
     checkoutSettings: () => checkoutSettings(git, commonDir),
     /** The folders of objects: the repository's own and those that it borrows from. */
     objectFolders: () => objectFolders(commonDir),
+    /** Name and address that the user's commits have. */
+    author: () => authorOf(git),
     /** Files that git tracks at this path and below, in letters of any case. */
     trackedFiles: (path: string) => trackedFiles(git, path),
     /** Files of the user's working tree that are changed, staged or new. */
@@ -66,6 +69,8 @@ export async function openRepository(cwd: string, env: Environment) {
 const commitsOf = (git: GitCommand, commonDir: string) => ({
   /** The parents of a commit, and what it changes when it has just one; undefined when there is no such commit. */
   commitFacts: (id: string) => commitFacts(git, id),
+  /** The text of a file in a commit; undefined when there is none, null when it is no file or too long. */
+  textAt: (commit: string, file: string, maxBytes: number) => blobText(git, { commit, file, maxBytes }),
   /** A commit of ours with the files of a worker's. */
   remake: (request: Remake) => remakeCommit(git, request),
   /** Takes a branch out of a worker's bundle; throws BUNDLE_REFUSED when the bundle is malformed or too costly. */
@@ -98,6 +103,12 @@ const repairsOf = (git: GitCommand, commonDir: string) => ({
   /** Is everything there that the commits have beyond the base? */
   isWhole: (commits: string | readonly string[], base: string) => isWhole(git, [commits].flat(), base),
 });
+
+/** Git guesses both where they are not set. */
+async function authorOf(git: GitCommand): Promise<string> {
+  const { code, stdout } = await git.result(['var', 'GIT_AUTHOR_IDENT'], { answers: [0, 128] });
+  return code === 0 ? stdout.replace(/ \d+ [+-]\d+\s*$/, '').trim() : 'unknown';
+}
 
 async function checkVersion(git: GitCommand): Promise<void> {
   const text = await git.text(['version']);

@@ -31,6 +31,13 @@ export const projectErrors = defineErrors({
       `The agent "${f.agent}" cannot be used: ${f.reason}. ${counted(f.tasks, 'task needs', 'tasks need')} an agent.`,
     hint: (f) => f.remedy,
   },
+  AGENT_GAVE_NO_ANSWER: {
+    kind: 'work',
+    example: { outcome: 'not-owned', attempts: 3, reason: 'it changed src/a.ts' },
+    message: (f) =>
+      `The agent has given no answer after ${counted(f.attempts, 'attempt')} (${f.outcome}): ${f.reason}. Nothing was changed.`,
+    hint: () => 'Ask again; --agent names another agent, and --without-agent makes a template to fill in by hand.',
+  },
   CLEANUP_BLIND: {
     kind: 'environment',
     example: { feature: 'login', folder: '/state/login', problems: ['the engine does not answer'] },

@@ -61,10 +61,15 @@ function projectAt(repository: Repository, paths: ProjectPaths): Project {
 }
 
 /** Where the task graph of a feature belongs. Refuses links there: they could lead to any file of the user. */
-export async function graphPlace({ paths }: Project, feature: string): Promise<string> {
-  const { graph } = paths.feature(feature);
-  for (const part of [path.dirname(graph), graph]) await checkNoLink(part);
-  return graph;
+export async function graphPlace(project: Project, feature: string): Promise<string> {
+  return specPlace(project, feature, 'task-graph.json');
+}
+
+/** Where a document of a feature belongs. Refuses links as well. */
+export async function specPlace({ paths }: Project, feature: string, name: string): Promise<string> {
+  const file = path.join(paths.specs, feature, name);
+  for (const part of [path.dirname(file), file]) await checkNoLink(part);
+  return file;
 }
 
 /** Through a link the repository could choose where settings are read and state is written. */

@@ -196,7 +196,7 @@ function asSubprocesses(args: readonly string[], mode: TestUser['mode']): readon
 
 /** Tests write settings as a user does. Only tests about approval want the question. */
 function trusting(args: readonly string[], trust: TestUser['trust']): readonly string[] {
-  const obeys = ['kurukshetra', 'run', 'build'].includes(args[0] ?? '') && !args.includes('--help');
+  const obeys = ['kurukshetra', 'run', 'build', 'plan', 'design'].includes(args[0] ?? '') && !args.includes('--help');
   return obeys && trust === 'given' ? [...args, '--trust-config'] : args;
 }
 

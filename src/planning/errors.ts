@@ -1,0 +1,48 @@
+import { defineErrors } from '../lib/app-error.ts';
+import { counted } from '../lib/text/words.ts';
+
+const lines = (problems: readonly string[]): string => problems.map((problem) => `  - ${problem}`).join('\n');
+
+export const planningErrors = defineErrors({
+  REQUIREMENTS_MISSING: {
+    kind: 'usage',
+    example: { feature: 'login', file: '/repo/.mahabharatha/specs/login/requirements.md' },
+    message: (f) => `The feature "${f.feature}" has no requirements: there is no ${f.file}.`,
+    hint: (f) => `Write them with: mahabharatha plan ${f.feature} --description "…"`,
+  },
+  REQUIREMENTS_INCOMPLETE: {
+    kind: 'usage',
+    example: { feature: 'login', file: '/repo/.mahabharatha/specs/login/requirements.md', problems: ['line 9: …'] },
+    message: (f) => `${f.file} cannot be approved, for ${counted(f.problems.length, 'reason')}:\n${lines(f.problems)}`,
+    hint: (f) => `Mend the file, then: mahabharatha approve ${f.feature}`,
+  },
+  REQUIREMENTS_NOT_APPROVED: {
+    kind: 'usage',
+    example: { feature: 'login', standing: 'stale' },
+    message: (f) =>
+      f.standing === 'stale'
+        ? `The requirements of "${f.feature}" were changed after they were approved.`
+        : `The requirements of "${f.feature}" are not approved.`,
+    hint: (f) => `Read them, then: mahabharatha approve ${f.feature} — or design all the same with --force.`,
+  },
+  PLAN_WITHOUT_WORDS: {
+    kind: 'usage',
+    example: { feature: 'login' },
+    message: (f) => `Nothing says what the feature "${f.feature}" is about.`,
+    hint: (f) =>
+      `Say it with --description "…", with --from <file>, or at a terminal with: mahabharatha plan ${f.feature}`,
+  },
+  REFINEMENT_NEEDS_AGENT: {
+    kind: 'environment',
+    example: { file: '/repo/.mahabharatha/specs/login/requirements.md', reason: '"claude" is not on the PATH' },
+    message: (f) => `${f.file} is there, and only an agent can work new words into it: ${f.reason}.`,
+    hint: (f) => `Change ${f.file} by hand, or make the agent available.`,
+  },
+  DESIGN_INVALID: {
+    kind: 'work',
+    example: { file: '/repo/.mahabharatha/specs/login/task-graph.invalid.json', rounds: 3, problems: ['tasks[0]: …'] },
+    message: (f) =>
+      `The agent has given no valid task graph in ${counted(f.rounds, 'round')}. The last one has ${counted(f.problems.length, 'problem')}:\n${lines(f.problems)}`,
+    hint: (f) => `It is kept as ${f.file}: mend it and rename it to task-graph.json, or ask again.`,
+  },
+});

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { approvalOf, approved, asDraft } from './approval.ts';
+import { parseRequirements } from './requirements.ts';
+import { requirementsTemplate } from './template.ts';
+
+const named = { feature: 'login', author: 'Ann <ann@example.org>', at: new Date('2026-05-01T10:00:00Z') };
+
+const WHOLE = `---
+feature: login
+status: DRAFT
+---
+
+# login
+
+## 1. Problem
+People cannot log in.
+
+## Users
+Everyone.
+
+## Requirements
+| id | requirement | priority |
+|---|---|---|
+| R-001 | Log in by mail \\| name | Must |
+| R-002 | Remember the user | should |
+
+## Non-functional requirements
+| id | requirement | priority |
+|---|---|---|
+| N-001 | Below 1 s | Could |
+
+### In scope
+- log in
+
+### Out of scope
+- sign up
+
+## Acceptance criteria
+- [ ] one can log in
+
+## Test scenarios
+| id | given | when | then |
+|---|---|---|---|
+| S-001 | a user | logs in | sees the page |
+
+## Open questions
+| id | question | priority | answer |
+|---|---|---|---|
+| Q-001 | Which mail? | Must | ours |
+| Q-002 | Colour? | Could | |
+`;
+
+const without = (text: string, ...replaced: [from: string | RegExp, to: string][]): readonly string[] =>
+  parseRequirements(replaced.reduce((all, [from, to]) => all.replace(from, to), text)).problems;
+
+describe('the requirements of a feature', () => {
+  it('are read from their tables, whatever numbers the headings have', () => {
+    const { problems, requirements } = parseRequirements(WHOLE);
+    expect(problems).toEqual([]);
+    expect(requirements).toEqual([
+      { id: 'R-001', text: 'Log in by mail | name', priority: 'Must' },
+      { id: 'R-002', text: 'Remember the user', priority: 'Should' },
+      { id: 'N-001', text: 'Below 1 s', priority: 'Could' },
+    ]);
+    expect(parseRequirements(WHOLE.replaceAll('\n', '\r\n')).problems).toEqual([]);
+  });
+
+  it.each<[string | RegExp, string, RegExp]>([
+    [/## Users\nEveryone.\n/, '', /^the section "Users" is missing$/],
+    ['Everyone.', '', /^line 11: "Users" is empty$/],
+    ['Everyone.', '<!-- nothing\nyet -->', /"Users" is empty/],
+    ['Everyone.', 'TODO: who?', /^line 12: "Users" still has a TODO$/],
+    ['R-002', 'R-001', /^line 18: R-001 is already the id of line 17$/],
+    ['R-002', 'N-001', /^line 23: N-001 is already the id of line 18$/],
+    ['R-002', 'second', /^line 18: "second" is no id such as R-001$/],
+    ['Remember the user', '', /R-002 says nothing/],
+    ['| should |', '| now |', /"now" is none of Must, Should, Could/],
+    ['| Must |\n| R-002', '| Should |\n| R-002', /^line 14: no requirement has the priority Must$/],
+    ['| logs in |', '|  |', /the scenario has no "when"/],
+    ['| Must | ours |', '| Must | |', /the question Q-001 must be answered before/],
+    [/\| S-001.*\n/, '', /there is no table of scenarios/],
+  ])('without %j say what is missing', (from, to, problem) => {
+    expect(without(WHOLE, [from, to])).toEqual([expect.stringMatching(problem)]);
+  });
+
+  it('in a block of code are no section', () => {
+    expect(without(WHOLE, ['## Users\nEveryone.', '```\n## Users\nEveryone.\n```'])).toEqual([
+      'the section "Users" is missing',
+    ]);
+  });
+
+  it('begin as a template with the words of the person, and a mark for all that is missing', () => {
+    const text = requirementsTemplate(named, { problem: 'People | cannot log in.' });
+    expect(text).toMatch(
+      /^---\nfeature: login\nstatus: DRAFT\ncreated: 2026-05-01\nauthor: "Ann <ann@example.org>"\n---\n/,
+    );
+    expect(text).toContain('People | cannot log in.');
+    const { problems } = parseRequirements(text);
+    expect(problems.length).toBeGreaterThan(4);
+    for (const problem of problems) expect(problem).toMatch(/^line \d+: ".*" still has a TODO$/);
+    const said = { problem: 'p', users: 'u', musts: ['a|b', 'c'], shoulds: ['d'], outOfScope: ['e'], criteria: ['f'] };
+    expect(parseRequirements(requirementsTemplate(named, said)).requirements).toMatchObject([
+      { id: 'R-001', text: 'a|b', priority: 'Must' },
+      { id: 'R-002', priority: 'Must' },
+      { id: 'R-003', text: 'd', priority: 'Should' },
+    ]);
+  });
+});
+
+describe('the approval of a document', () => {
+  const by = { by: 'Ann <ann@example.org>', at: named.at };
+
+  it('is of its words: a change makes it stale', () => {
+    expect(approvalOf(WHOLE)).toEqual({ standing: 'draft', by: null, at: null });
+    const text = approved(WHOLE, by);
+    expect(approvalOf(text)).toEqual({ standing: 'approved', by: by.by, at: '2026-05-01T10:00:00.000Z' });
+    expect(approvalOf(text.replace('Everyone', 'Some')).standing).toBe('stale');
+    expect(approvalOf(text.replace('| should |', '| Must |')).standing).toBe('stale');
+    expect(approvalOf(`${text.replaceAll('\n', '\r\n')}\r\n`).standing).toBe('approved');
+    expect(parseRequirements(text).problems).toEqual([]);
+  });
+
+  it('is not there when only the status says so', () => {
+    expect(approvalOf(WHOLE.replace('DRAFT', 'APPROVED')).standing).toBe('stale');
+  });
+
+  it('goes when the document becomes a draft again, and comes again', () => {
+    const draft = asDraft(approved(WHOLE, by));
+    expect(approvalOf(draft).standing).toBe('draft');
+    expect(draft).not.toContain('approved_');
+    expect(approvalOf(approved(draft, by)).standing).toBe('approved');
+    expect(approvalOf(approved('no front matter\n', by)).standing).toBe('approved');
+  });
+});

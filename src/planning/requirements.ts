@@ -1,0 +1,129 @@
+import { parseDocument, rowsOf, textOf } from './sections.ts';
+import type { Document, Row, Section } from './sections.ts';
+
+export const PRIORITIES = ['Must', 'Should', 'Could'] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+/** What a person still has to write. */
+export const OPEN = 'TODO';
+
+export interface Requirement {
+  readonly id: string;
+  readonly text: string;
+  readonly priority: Priority;
+}
+
+export interface Requirements {
+  readonly document: Document;
+  /** With those that are not functional. */
+  readonly requirements: readonly Requirement[];
+  /** What keeps it from being approved, each with its line. */
+  readonly problems: readonly string[];
+}
+
+/** What a section must have. */
+type Check = (section: Section) => readonly string[];
+
+const SECTIONS: readonly (readonly [title: string, check: Check])[] = [
+  ['Problem', hasText],
+  ['Users', hasText],
+  ['Requirements', hasMust],
+  ['Non-functional requirements', () => []],
+  ['In scope', hasText],
+  ['Out of scope', hasText],
+  ['Acceptance criteria', hasText],
+  ['Test scenarios', hasScenarios],
+  ['Open questions', hasNoOpenMust],
+];
+
+/** Both have ids, and what they ask for is to be covered by tasks. */
+const WITH_IDS = ['Requirements', 'Non-functional requirements'];
+const ID = /^[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-?\d+$/i;
+
+/** Pure. Reads the document of a feature, and says what is missing. */
+export function parseRequirements(text: string): Requirements {
+  const document = parseDocument(text);
+  const found = SECTIONS.map(([title, check]) => [title, check, sectionOf(document, title)] as const);
+  const problems = found.flatMap(([title, check, section]) =>
+    section === undefined ? [`the section "${title}" is missing`] : [...check(section), ...openParts(section)],
+  );
+  const rows = WITH_IDS.flatMap((title) => {
+    const section = sectionOf(document, title);
+    return section === undefined ? [] : rowsOf(section);
+  });
+  return {
+    document,
+    requirements: rows.flatMap(requirementOf),
+    problems: [...problems, ...rows.flatMap(rowProblems), ...repeatedIds(rows)].toSorted(byLine),
+  };
+}
+
+const byLine = (one: string, other: string): number => lineIn(one) - lineIn(other);
+const lineIn = (problem: string): number => Number(/^line (\d+)/.exec(problem)?.[1] ?? 0);
+
+/** Parts of headings such as "3. Requirements" and "### In scope" do not matter. */
+function sectionOf({ sections }: Document, title: string): Section | undefined {
+  const wanted = title.toLowerCase();
+  return sections.find((section) => section.title.replace(/^[\d.]+\s+/, '').toLowerCase() === wanted);
+}
+
+function hasText(section: Section): readonly string[] {
+  return textOf(section) === '' ? [`line ${section.line}: "${section.title}" is empty`] : [];
+}
+
+function openParts({ lines, title }: Section): readonly string[] {
+  return lines
+    .filter(({ text }) => new RegExp(`\\b${OPEN}\\b`).test(text))
+    .map(({ number }) => `line ${number}: "${title}" still has a ${OPEN}`);
+}
+
+function hasMust(section: Section): readonly string[] {
+  const rows = rowsOf(section);
+  if (rows.length === 0)
+    return [`line ${section.line}: there is no table of requirements: | id | requirement | priority |`];
+  if (rows.some(({ cells }) => priorityOf(cells['priority']) === 'Must')) return [];
+  return [`line ${section.line}: no requirement has the priority Must`];
+}
+
+function rowProblems({ line, cells }: Row): readonly string[] {
+  const { id = '', requirement = '', priority = '' } = cells;
+  const problems = [
+    ID.test(id) ? undefined : `"${id}" is no id such as R-001`,
+    requirement === '' ? `${id} says nothing` : undefined,
+    priorityOf(priority) === undefined ? `"${priority}" is none of ${PRIORITIES.join(', ')}` : undefined,
+  ];
+  return problems.flatMap((problem) => (problem === undefined ? [] : [`line ${line}: ${problem}`]));
+}
+
+function repeatedIds(rows: readonly Row[]): readonly string[] {
+  const first = new Map<string, number>();
+  return rows.flatMap(({ line, cells: { id = '' } }) => {
+    const before = first.get(id);
+    if (before === undefined) first.set(id, line);
+    return before === undefined ? [] : [`line ${line}: ${id} is already the id of line ${before}`];
+  });
+}
+
+function requirementOf({ cells: { id = '', requirement = '', priority } }: Row): readonly Requirement[] {
+  const known = priorityOf(priority);
+  return known === undefined || id === '' ? [] : [{ id, text: requirement, priority: known }];
+}
+
+const priorityOf = (text = ''): Priority | undefined =>
+  PRIORITIES.find((priority) => priority.toLowerCase() === text.toLowerCase());
+
+const STEPS = ['given', 'when', 'then'] as const;
+
+function hasScenarios(section: Section): readonly string[] {
+  const rows = rowsOf(section);
+  if (rows.length === 0) return [`line ${section.line}: there is no table of scenarios: | id | given | when | then |`];
+  return rows.flatMap(({ line, cells }) =>
+    STEPS.filter((step) => (cells[step] ?? '') === '').map((step) => `line ${line}: the scenario has no "${step}"`),
+  );
+}
+
+function hasNoOpenMust(section: Section): readonly string[] {
+  return rowsOf(section)
+    .filter(({ cells }) => priorityOf(cells['priority']) === 'Must' && (cells['answer'] ?? '') === '')
+    .map(({ line, cells }) => `line ${line}: the question ${cells['id'] ?? ''} must be answered before`.trimEnd());
+}

@@ -1,0 +1,95 @@
+/** A document in Markdown: front matter, and sections below headings. Lines are counted from 1. */
+export interface Document {
+  readonly front: Readonly<Record<string, string>>;
+  /** All that comes after the front matter. */
+  readonly body: string;
+  readonly sections: readonly Section[];
+}
+
+export interface Section {
+  readonly title: string;
+  /** 2 for "##". */
+  readonly depth: number;
+  readonly line: number;
+  readonly lines: readonly Line[];
+}
+
+export interface Line {
+  readonly number: number;
+  readonly text: string;
+}
+
+export interface Row {
+  readonly line: number;
+  /** By the heading of the column, in small letters. */
+  readonly cells: Readonly<Record<string, string>>;
+}
+
+const FENCE = /^ {0,3}(```|~~~)/;
+
+/** Pure. */
+export function parseDocument(text: string): Document {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const end = lines[0] === '---' ? lines.indexOf('---', 1) : -1;
+  const front = lines.slice(1, Math.max(1, end)).flatMap((line) => {
+    const [, key, value = ''] = /^([a-z_]+):\s*(.*?)\s*$/.exec(line) ?? [];
+    return key === undefined ? [] : [[key, unquoted(value)]];
+  });
+  const rest = lines.slice(end + 1);
+  return {
+    front: Object.fromEntries(front) as Record<string, string>,
+    body: rest.join('\n').replace(/^\n+/, ''),
+    sections: sectionsOf(rest, end + 2),
+  };
+}
+
+const unquoted = (value: string): string => value.replace(/^(["'])(.*)\1$/, '$2');
+
+function sectionsOf(lines: readonly string[], first: number): Section[] {
+  const sections: { title: string; depth: number; line: number; lines: Line[] }[] = [];
+  let fence: string | undefined;
+  for (const [index, text] of lines.entries()) {
+    const [, mark] = FENCE.exec(text) ?? [];
+    if (mark !== undefined) fence = fence === undefined ? mark : fence === mark ? undefined : fence;
+    const [, marks, title] = (fence === undefined && /^(#{1,6})\s+(.*?)\s*#*$/.exec(text)) || [];
+    if (marks === undefined) sections.at(-1)?.lines.push({ number: first + index, text });
+    else sections.push({ title: title ?? '', depth: marks.length, line: first + index, lines: [] });
+  }
+  return sections;
+}
+
+/** Pure. The rows of the first table of a section, without its heading. */
+export function rowsOf({ lines }: Section): Row[] {
+  const start = lines.findIndex(({ text }) => isRow(text));
+  const table = lines.slice(start === -1 ? lines.length : start);
+  const end = table.findIndex(({ text }) => !isRow(text));
+  const [heading, rule, ...rows] = end === -1 ? table : table.slice(0, end);
+  if (heading === undefined || rule === undefined) return [];
+  const names = cellsOf(heading.text).map((name) => name.toLowerCase());
+  return rows.map(({ number, text }) => {
+    const cells = cellsOf(text);
+    return { line: number, cells: Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ''])) };
+  });
+}
+
+const isRow = (text: string): boolean => text.trimStart().startsWith('|');
+
+/** A bar that belongs to a cell is written as "\|". */
+function cellsOf(text: string): string[] {
+  const inner = text
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '');
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
+}
+
+/** Pure. What a table can hold. */
+export const asCell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').trim();
+
+/** Pure. The text of a section without comments and empty lines. */
+export const textOf = ({ lines }: Section): string =>
+  lines
+    .map(({ text }) => text)
+    .join('\n')
+    .replaceAll(/<!--[\s\S]*?-->/g, '')
+    .trim();

@@ -1,0 +1,95 @@
+import type { Config } from '../config/index.ts';
+import { hasCode } from '../lib/index.ts';
+import type { RunState } from '../state/index.ts';
+import { parseGraph } from '../tasks/index.ts';
+import { taskErrors } from '../tasks/errors.ts';
+import { checkCleaning, planCleaning, removeRun } from './clean-run.ts';
+import { projectErrors } from './errors.ts';
+import type { Project } from './project.ts';
+import type { RunFace, RunHost } from './run-face.ts';
+import { runFeature } from './run-feature.ts';
+import type { RunWishes } from './run-request.ts';
+
+const TASK = 'PLAN-1';
+const LARGEST_ANSWER = 4 * 1024 ** 2;
+
+/** A question to an agent, whose answer are files. */
+export interface Question {
+  /** Of a run of its own, that is removed when there is an answer. */
+  readonly feature: string;
+  readonly title: string;
+  readonly prompt: string;
+  /** Files that it is to write, and no others. */
+  readonly files: readonly [string, ...string[]];
+}
+
+interface Asking {
+  readonly project: Project;
+  readonly config: Config;
+  readonly wishes: Pick<RunWishes, 'agent' | 'mode'>;
+  readonly host: RunHost;
+  readonly face: RunFace;
+}
+
+/** What the agent has written, by file; a file that it has not written is missing. */
+export type Answer = ReadonlyMap<string, string>;
+
+/**
+ * An agent answers as the worker of a task does: with the same limits, credentials and network, in a container where the mode
+ * says so, on a checkout of its own. So nothing that it does reaches the repository, and a change to another file than
+ * those of the answer is refused. Throws AGENT_GAVE_NO_ANSWER.
+ */
+export async function askAgent(question: Question, asking: Asking): Promise<Answer> {
+  const { project, config, wishes, host, face } = asking;
+  await clear(question, asking);
+  const request = { project, config: forOneTask(config), wishes: { ...wishes, workers: 1 }, ...graphOf(question) };
+  try {
+    const { state } = await runFeature(request, host, face);
+    return await answerIn(state, question, project);
+  } finally {
+    await clear(question, asking);
+  }
+}
+
+/** Nothing is built, so nothing is set up and gated. */
+const forOneTask = (config: Config): Config => {
+  const { setup: _setup, copy: _copy, ...workers } = config.workers;
+  return { ...config, workers: { ...workers, copy: [] }, gates: [], ownership: 'enforce' };
+};
+
+function graphOf({ feature, title, prompt, files }: Question) {
+  const task = { id: TASK, title, description: prompt, level: 1, files: { create: files } };
+  const value = { feature, version: '2.0', tasks: [task] };
+  const parsed = parseGraph(value);
+  if (!parsed.ok) throw taskErrors.GRAPH_INVALID({ file: 'the question to the agent', problems: parsed.problems });
+  return { graph: parsed.graph, graphText: JSON.stringify(value), warnings: [] };
+}
+
+async function answerIn(state: RunState, { files }: Question, project: Project): Promise<Answer> {
+  const task = state.tasks[TASK];
+  const { commit = null } = task ?? {};
+  if (commit === null) {
+    const last = task?.attempts.at(-1);
+    throw projectErrors.AGENT_GAVE_NO_ANSWER({
+      outcome: last?.outcome ?? state.status,
+      reason: last?.detail ?? state.cause ?? 'the run was stopped',
+      attempts: task?.attempts.length ?? 0,
+    });
+  }
+  const read = files.map(
+    async (file) => [file, await project.repository.textAt(commit, file, LARGEST_ANSWER)] as const,
+  );
+  const found = await Promise.all(read);
+  return new Map(found.flatMap(([file, text]) => (typeof text === 'string' ? [[file, text] as const] : [])));
+}
+
+/** Removes what this question, or one like it that was broken off, has left. */
+async function clear({ feature }: Question, { project, host }: Asking): Promise<void> {
+  const store = project.store(feature);
+  const cleaning = { project, store, feature, caches: false, env: host.env };
+  const plan = await planCleaning(cleaning, false);
+  await checkCleaning(cleaning, plan);
+  await removeRun(cleaning, plan).catch((error: unknown) => {
+    if (!hasCode(error, projectErrors.CLEANUP_OUTDATED)) throw error;
+  });
+}

@@ -1,0 +1,110 @@
+import path from 'node:path';
+import type { Config } from '../config/index.ts';
+import { reasonOf } from '../lib/index.ts';
+import { ANSWERS, coverageOf, designPrompt } from '../planning/index.ts';
+import type { Coverage } from '../planning/index.ts';
+import { planningErrors } from '../planning/errors.ts';
+import { parseGraph } from '../tasks/index.ts';
+import { askAgent } from './ask-agent.ts';
+import type { Answer } from './ask-agent.ts';
+import { planningName } from './plan-feature.ts';
+import { graphPlace, specPlace } from './project.ts';
+import type { Project } from './project.ts';
+import { writeOrPropose, writeSpec } from './requirements-file.ts';
+import type { RequirementsFile, Written } from './requirements-file.ts';
+import type { RunFace, RunHost } from './run-face.ts';
+import type { RunWishes } from './run-request.ts';
+
+const DESIGN = `${ANSWERS}/design.md`;
+const GRAPH = `${ANSWERS}/task-graph.json`;
+const ROUNDS = 3;
+
+export interface DesignRequest {
+  readonly project: Project;
+  readonly config: Config;
+  readonly requirements: RequirementsFile;
+  readonly wishes: Pick<RunWishes, 'agent' | 'mode'> & { readonly force: boolean };
+  /** After each answer that is not valid. */
+  readonly onProblems: (round: number, problems: readonly string[]) => void;
+}
+
+export interface Designed {
+  readonly graph: Written;
+  readonly design: Written;
+  readonly tasks: number;
+  readonly coverage: Coverage;
+  readonly warnings: readonly string[];
+}
+
+/** Throws REQUIREMENTS_NOT_APPROVED, AGENT_GAVE_NO_ANSWER and DESIGN_INVALID. */
+export async function designFeature(request: DesignRequest, host: RunHost, face: RunFace): Promise<Designed> {
+  const { requirements: asked, wishes, onProblems } = request;
+  const { feature, standing, text, requirements } = asked;
+  if (standing !== 'approved' && !wishes.force) throw planningErrors.REQUIREMENTS_NOT_APPROVED({ feature, standing });
+  let last: Judged | undefined;
+  for (let round = 1; round <= ROUNDS && !host.interrupted.aborted; round += 1) {
+    const prompt = designPrompt({ feature, requirements: text, ids: requirements, problems: last?.problems ?? [] });
+    const question = { feature: planningName(feature), title: `Design of ${feature}`, prompt };
+    const answer = await askAgent({ ...question, files: [DESIGN, GRAPH] }, { ...request, host, face });
+    last = judge(answer, asked);
+    if (last.problems.length === 0) return await keep(last, request);
+    onProblems(round, last.problems);
+  }
+  throw await invalid(last, request);
+}
+
+interface Judged {
+  readonly graphText: string;
+  readonly designText: string;
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+  readonly tasks: number;
+  readonly coverage: Coverage;
+}
+
+/** The design is judged by its graph, and by what of the requirements it covers. */
+function judge(answer: Answer, { feature, requirements }: RequirementsFile): Judged {
+  const [graphText, designText] = [answer.get(GRAPH) ?? '', answer.get(DESIGN) ?? ''];
+  const value = parsed(graphText);
+  const read = value instanceof Error ? undefined : parseGraph(value);
+  const coverage = coverageOf(requirements, value, designText);
+  const problems = [
+    ...(designText.trim() === '' ? [`${DESIGN} is missing or empty`] : []),
+    ...(value instanceof Error ? [`${GRAPH} is not JSON: ${reasonOf(value)}`] : []),
+    ...(read?.ok === false ? read.problems : []),
+    ...(read?.ok === true && read.graph.feature !== feature
+      ? [`"feature" is "${read.graph.feature}"; it must be "${feature}"`]
+      : []),
+    ...coverage.missing.map(
+      (id) => `no task names the requirement ${id}, and "Not covered" in design.md does not either`,
+    ),
+  ];
+  const tasks = read?.ok === true ? read.graph.tasks.length : 0;
+  return { graphText, designText, problems, warnings: read?.warnings ?? [], tasks, coverage };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+async function keep(judged: Judged, { project, requirements: { feature } }: DesignRequest): Promise<Designed> {
+  const { graphText, designText, tasks, coverage, warnings } = judged;
+  const design = await writeOrPropose(await specPlace(project, feature, 'design.md'), designText);
+  const graph = await writeOrPropose(await graphPlace(project, feature), graphText);
+  return { design, graph, tasks, coverage, warnings };
+}
+
+/** A graph that is not valid never takes the place of the feature's graph. */
+async function invalid(last: Judged | undefined, { project, requirements }: DesignRequest): Promise<Error> {
+  const folder = path.dirname(await graphPlace(project, requirements.feature));
+  const file = path.join(folder, 'task-graph.invalid.json');
+  if (last !== undefined) {
+    await writeSpec(file, last.graphText);
+    await writeSpec(path.join(folder, 'design.invalid.md'), last.designText);
+  }
+  return planningErrors.DESIGN_INVALID({ file, rounds: ROUNDS, problems: last?.problems ?? ['it was interrupted'] });
+}

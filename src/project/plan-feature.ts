@@ -1,0 +1,75 @@
+import type { Config } from '../config/index.ts';
+import { ANSWERS, asDraft, requirementsPrompt, requirementsTemplate, withBodyOf } from '../planning/index.ts';
+import type { Words } from '../planning/index.ts';
+import { planningErrors } from '../planning/errors.ts';
+import { askAgent } from './ask-agent.ts';
+import { agentProblem } from './check-agent.ts';
+import type { Project } from './project.ts';
+import { asFile, findRequirements, requirementsPlace, writeOrPropose } from './requirements-file.ts';
+import type { RequirementsFile, Written } from './requirements-file.ts';
+import type { RunFace, RunHost } from './run-face.ts';
+import type { RunWishes } from './run-request.ts';
+import { agentSpec } from './wire.ts';
+
+const ANSWER = `${ANSWERS}/requirements.md`;
+/** How often an answer with problems is asked for again. */
+const ROUNDS = 3;
+
+export interface PlanRequest {
+  readonly project: Project;
+  readonly config: Config;
+  readonly feature: string;
+  readonly words: Words;
+  readonly wishes: Pick<RunWishes, 'agent' | 'mode'> & { readonly withoutAgent: boolean };
+  readonly at: Date;
+}
+
+export interface Planned extends Written {
+  /** What is in the file, or in the proposal. */
+  readonly requirements: RequirementsFile;
+  /** Why no agent has filled it in; null when one has. */
+  readonly withoutAgent: string | null;
+}
+
+/** Writes the requirements of a feature, or proposes new ones. Throws REFINEMENT_NEEDS_AGENT and AGENT_GAVE_NO_ANSWER. */
+export async function planFeature(request: PlanRequest, host: RunHost, face: RunFace): Promise<Planned> {
+  const { project, feature, words, at } = request;
+  const file = await requirementsPlace(project, feature);
+  const before = await findRequirements(project, feature);
+  const withoutAgent = await whyNoAgent(request, host);
+  if (before !== undefined && withoutAgent !== null)
+    throw planningErrors.REFINEMENT_NEEDS_AGENT({ file, reason: withoutAgent });
+  const author = await project.repository.author();
+  const start = before === undefined ? requirementsTemplate({ feature, author, at }, words) : asDraft(before.text);
+  const text = withoutAgent === null ? await filledIn(start, request, host, face) : start;
+  const written = await writeOrPropose(file, text);
+  return { ...written, withoutAgent, requirements: asFile(feature, written.proposed ?? file, text) };
+}
+
+async function whyNoAgent({ config, wishes }: PlanRequest, { env }: RunHost): Promise<string | null> {
+  if (wishes.withoutAgent) return '--without-agent';
+  const spec = agentSpec(config, wishes.agent ?? config.agent);
+  const inside = (wishes.mode ?? config.workers.mode) === 'container';
+  return (await agentProblem(spec, inside, env))?.reason ?? null;
+}
+
+/** An answer that still has problems after the last round is a draft, too. */
+async function filledIn(start: string, request: PlanRequest, host: RunHost, face: RunFace): Promise<string> {
+  const { feature, words } = request;
+  let [document, problems]: [string, readonly string[]] = [start, []];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const prompt = requirementsPrompt({ feature, words: words.problem, document, problems });
+    const question = { feature: planningName(feature), title: `Requirements of ${feature}`, prompt };
+    const answer = await askAgent({ ...question, files: [ANSWER] }, { ...request, host, face });
+    document = withBodyOf(start, answer.get(ANSWER) ?? '');
+    problems = asFile(feature, '', document).problems.filter((problem) => !isForPerson(problem));
+    if (problems.length === 0 || host.interrupted.aborted) break;
+  }
+  return document;
+}
+
+/** What only a person can do. */
+const isForPerson = (problem: string): boolean => problem.includes('must be answered before');
+
+/** The run of an agent that plans has a name of its own. */
+export const planningName = (feature: string): string => `${feature.slice(0, 50)}.planning`;

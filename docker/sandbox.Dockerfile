@@ -8,13 +8,9 @@ LABEL org.opencontainers.image.title="mahabharatha-sandbox" \
       org.opencontainers.image.description="Node, the agent of Mahabharatha's sandboxes, and their egress proxy." \
       org.opencontainers.image.licenses="MIT"
 USER root
-COPY docker/sandbox/prelude.sh docker/sandbox/fork-server.py docker/sandbox/fork-server.rb docker/sandbox/empty-folders.mjs /opt/mahabharatha/
+COPY docker/sandbox/prelude.sh docker/sandbox/fork-server.py docker/sandbox/fork-server.rb docker/sandbox/empty-folders.mjs docker/sandbox/own-folders.mjs /opt/mahabharatha/
 # A new volume takes the rights of the folder that it covers: the proxy is no root.
 RUN mkdir -p /run/mahabharatha/egress && chmod 1777 /run/mahabharatha/egress
-# The same for cache volumes, which are for the user of sessions alone.
-RUN mkdir -p /run/mahabharatha/caches/node_modules /run/mahabharatha/caches/.venv \
- && chown 70000:70000 /run/mahabharatha/caches/* /run/mahabharatha/caches/.venv \
- && chmod 0700 /run/mahabharatha/caches/* /run/mahabharatha/caches/.venv
 RUN cp -L "$(command -v node)" /opt/mahabharatha/node && chmod 0111 /opt/mahabharatha/node
 COPY dist/bundle/sandbox-agent/sandbox-agent.js /opt/mahabharatha/sandbox-agent.mjs
 COPY dist/bundle/egress/egress.js /opt/mahabharatha/egress.mjs

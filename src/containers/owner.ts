@@ -13,6 +13,8 @@ export const LABEL = {
   cache: 'mahabharatha.cache',
   /** On the cache volumes of a session's project, and on the container that has them: which cache it is. */
   sessionCache: 'mahabharatha.session-cache',
+  /** On the same volumes: the user whose files are in them. */
+  sessionCacheUser: 'mahabharatha.session-cache-user',
   /** On the volume of an egress proxy: the key with which the proxy checks its clients. */
   egressKey: 'mahabharatha.egress-key',
   /** On an egress proxy: which access to the model it was given, as a keyed digest; empty for none. */

@@ -165,6 +165,8 @@ export interface ContainerSpec {
    * all that it starts is to be another user. For the agent of a sandbox alone (ADR 38). `uid` and `gid` are then not used.
    */
   readonly switchesUsers?: boolean;
+  /** It runs one program of ours as root, with the right to give files to other users and no further one. `uid` and `gid` are then not used. */
+  readonly givesFiles?: boolean;
   /** Its programs cannot make System V objects and message queues, which outlive the program and its user. */
   readonly withoutIpcObjects?: boolean;
   readonly workdir: string;

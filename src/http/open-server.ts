@@ -104,7 +104,7 @@ async function openSandboxes(
   const opened = await openHome(place, known, closing);
   const home = { ...opened, containers: watchedContainers(opened.containers, log) };
   const wishes = sessionSettings(settings);
-  const caching = { folder: cachesHome(env), labels, image: runtimeImage.tag, uid: wishes.uid };
+  const caching = { folder: cachesHome(env), labels, image: runtimeImage.tag, users: home.users };
   const caches = sessionCaches({ engine, ...caching });
   (await caches.removeOld()).forEach(onNote);
   const watch = { log, metrics };

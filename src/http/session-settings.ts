@@ -2,15 +2,11 @@ import { DEFAULT_RUNTIMES } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
 import type { Runtime, Runtimes, SessionSettings } from '../sandbox/index.ts';
 
-/** What programs in a session run as: no user of a usual system. */
-const UID = 70_000;
-
 export function sessionSettings(settings: Config['serve']): SessionSettings {
   const { limits } = settings;
   return {
     runtimes: runtimesOf(settings),
     limits: { cpus: limits.cpus, memoryBytes: limits.memory, diskBytes: limits.disk, processes: limits.processes },
-    uid: UID,
     most: limits.sessions,
     ttlMs: limits.idle,
     warm: limits.warm,

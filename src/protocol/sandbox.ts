@@ -11,7 +11,7 @@ export const SANDBOX = {
   tmp: '/tmp',
   /** Where programs of several users run: for their files when they have filled the folder of all. The agent alone writes to it. */
   reserve: '/run/programs',
-  /** In the image of the sandbox: folders whose owner and rights a new cache volume takes over. */
+  /** Where cache volumes are given to their user, and emptied. No image has it: an engine would give its owner to an empty volume. */
   caches: '/run/mahabharatha/caches',
 } as const;
 

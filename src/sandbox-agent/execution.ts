@@ -10,6 +10,7 @@ import type { Launch, Program } from './launch.ts';
 import type { OutputPipes } from './pipes.ts';
 import { measureUser } from './usage.ts';
 
+const ROOT = 0;
 /** Of one frame. */
 const CHUNK_BYTES = 64 * 1024;
 /** How long a pipe that another process still has may be silent before its rest is given up. */
@@ -37,8 +38,8 @@ interface Outlet {
   readonly launch: Launch;
   /** Whether no other execution is under way. */
   readonly isAlone: () => boolean;
-  /** The users whose programs have ended. */
-  readonly over: Set<number>;
+  /** The users that have a program, or will have one. */
+  readonly present: Set<number>;
   /** What this user has had in the reserve is free again. */
   readonly giveBack: (uid: number) => void;
   /** Something that a program has left in the folders of all could not be removed. */
@@ -50,7 +51,7 @@ export function startExecution(
   id: number,
   wish: StartWish,
   pipes: OutputPipes,
-  { send, onStuck, launch, isAlone, over, giveBack, onLeft }: Outlet,
+  { send, onStuck, launch, isAlone, present, giveBack, onLeft }: Outlet,
 ): Execution {
   const started = performance.now();
   const flow = createFlow(id, wish.credit, pipes, send);
@@ -69,9 +70,9 @@ export function startExecution(
     pipes.release(await flow.drained());
     if (note !== '') send(encodeFrame(FRAME.stderr, id, Buffer.from(note)));
     const cwd = await folder.end();
-    over.add(wish.uid);
+    present.delete(wish.uid);
     giveBack(wish.uid);
-    if (!(await clearFolders(wish.clears, (uid) => over.has(uid)))) onLeft();
+    if (!(await clearFolders(wish.clears, (uid) => uid !== ROOT && !present.has(uid)))) onLeft();
     const endedBy = left.problem === null ? (stopped ?? 'itself') : 'not-started';
     const end: SandboxEnd = { ...left, endedBy, cwd, durationMs, ...used };
     send(encodeJson(FRAME.end, id, end));

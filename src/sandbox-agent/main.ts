@@ -30,7 +30,7 @@ const STUCK = 70;
  * Where Node looks for what belongs to a program, also in the folders above it: in the folder of all, a neighbour could put
  * that there. As a folder, "package.json" counts as missing.
  */
-const TAKEN = ['node_modules', 'package.json'];
+const TAKEN = ['node_modules', 'package.json'].map((name) => path.posix.join(SANDBOX.tmp, name));
 
 const send = (frame: Buffer): void => void process.stdout.write(frame);
 
@@ -45,8 +45,8 @@ async function main(): Promise<void> {
   // Without a host there is no work. The container ends with this process, and all that runs in it.
   for (const event of ['end', 'error']) process.stdin.once(event, () => process.exit(0));
   const isShared = process.env[SANDBOX_MARK] === SHARED_MARK;
-  if (isShared) for (const name of TAKEN) mkdirSync(path.posix.join(SANDBOX.tmp, name), { mode: 0o755 });
-  const reserve = isShared ? createReserve() : null;
+  if (isShared) for (const folder of TAKEN) mkdirSync(folder, { mode: 0o755 });
+  const reserve = isShared ? createReserve(TAKEN.at(-1) ?? SANDBOX.tmp) : null;
   const pipes = await createPipePool(path.posix.join(SANDBOX.own, 'pipes'));
   const files = createFiles(reserve);
   const servers = createServers(reserve);
@@ -70,28 +70,29 @@ async function main(): Promise<void> {
 /** Those that are under way, by their numbers. */
 function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | null) {
   const running = new Map<number, Execution>();
-  const over = new Set<number>();
+  const present = new Set<number>();
   let isLeft = false;
   const outlet = {
     send,
     onStuck: () => process.exit(STUCK),
     launch: start,
     isAlone: () => running.size < 2,
-    over,
+    present,
     giveBack: (uid: number): void => reserve?.giveBack(uid),
     onLeft: () => void (isLeft = true),
   };
   return {
     get: (id: number): Execution | undefined => running.get(id),
     /** There will be something of this user. */
-    expect: (uid: number): void => void over.delete(uid),
+    expect: (uid: number): void => void present.add(uid),
     start: (id: number, wish: StartWish): void => {
       const pair = pipes.take();
       if (pair === undefined) {
+        present.delete(wish.uid);
         reserve?.giveBack(wish.uid);
         return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));
       }
-      over.delete(wish.uid);
+      present.add(wish.uid);
       const execution = startExecution(id, wish, pair, outlet);
       running.set(id, execution);
       void execution.done.then(() => {

@@ -28,10 +28,11 @@ export type Reserve = ReturnType<typeof createReserve>;
 
 /**
  * Room for programs while their neighbours have filled the folder of all. It is in memory of its own to which the agent alone
- * writes: a program can read its files there, and finds no room for more than the folder of all has.
+ * writes: a program can read its files there, and finds no room for more than the folder of all has. `folder` is in the folder
+ * of all, and the agent's own.
  */
-export function createReserve() {
-  const links = path.posix.join(SANDBOX.tmp, '.reserve');
+export function createReserve(folder: string) {
+  const links = path.posix.join(folder, 'reserve');
   mkdirSync(links, { mode: 0o700 });
   const free = Array.from({ length: SLOTS }, (_, at) => newSlot(links, String(at)));
   const users = new Map<number, Slot>();

@@ -9,7 +9,7 @@ import { wasGoneBefore } from './kept-sandbox.ts';
 import { watchCache } from './measure-cache.ts';
 import type { Sandbox } from './sandbox.ts';
 import { markUsed, tellNew } from './session.ts';
-import type { Session, SessionParts, SessionSettings } from './session.ts';
+import type { Session, SessionParts } from './session.ts';
 import { sandboxOf, withFiles } from './session-sandbox.ts';
 import { checkNeeds, noteOnSetUp, setUpSource } from './set-up.ts';
 
@@ -127,7 +127,7 @@ type Command = Ready & { readonly command: string };
 async function runOne(parts: SessionParts, session: Session, wish: Command, sink: OutputSink): Promise<SandboxEnd> {
   const { sandbox, isNew } = await sandboxOf(session);
   if (wish.resetCwd) session.cwd = session.workspace;
-  const running = sandbox.run(programOf(sandbox, session, wish, parts.settings), sink);
+  const running = sandbox.run(programOf(sandbox, session, wish), sink);
   session.running = running;
   if (session.isToBeKilled) running.kill();
   const watch = watchCache(sandbox, session, parts.settings, running.kill);
@@ -150,7 +150,6 @@ function programOf(
   sandbox: Sandbox,
   { workspace, cwd, network }: Session,
   { command, timeoutMs, env }: Command,
-  { uid }: SessionSettings,
 ): Parameters<Sandbox['run']>[0] {
   const own = { HOME: SANDBOX.home, WORKSPACE: workspace, ...(network?.env ?? OFFLINE) };
   return {
@@ -158,7 +157,7 @@ function programOf(
     env: { ...sandbox.env, ...own, ...env, BASH_ENV: `${SANDBOX.runtime}/prelude.sh` },
     cwd,
     home: SANDBOX.home,
-    uid,
+    uid: sandbox.uid,
     isPrivate: false,
     dataBytes: null,
     stdin: null,

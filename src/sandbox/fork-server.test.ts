@@ -11,6 +11,7 @@ function failing(times: number) {
   let asked = 0;
   const sandbox = {
     env: {},
+    users: { nextProgram: () => 1 },
     files: async () => ({}),
     prepare: async () => (asked += 1) > times,
     run: ({ fork }: Parameters<Sandbox['run']>[0], sink: Parameters<Sandbox['run']>[1]) => {

@@ -73,7 +73,7 @@ export async function startForkServer(sandbox: Sandbox, language: Language): Pro
 }
 
 async function isMade(sandbox: Sandbox, language: Language, server: Server): Promise<boolean> {
-  const place = newPlace(language.extension);
+  const place = newPlace(sandbox, language.extension);
   const env = { ...sandbox.env, HOME: '/nonexistent' };
   if (!(await sandbox.prepare({ ...server, env, file: place.file }))) return false;
   const { code, print } = PROBES[server.kind];

@@ -13,9 +13,9 @@ export const mountsOf = (workspace: string, { volumes }: SessionCache): CacheMou
 
 /** Why the cache of the session counts as too large; undefined when it does not. Rejects with SANDBOX_GONE. */
 export async function cacheProblem(
-  sandbox: Pick<Sandbox, 'files'>,
+  sandbox: Pick<Sandbox, 'files' | 'uid'>,
   { cache, workspace }: Session,
-  { uid, cacheBytes }: SessionSettings,
+  { cacheBytes }: SessionSettings,
 ): Promise<string | undefined> {
   if (cache === null) return undefined;
   const folders = mountsOf(workspace, cache).map(({ target }) => target);
@@ -23,7 +23,7 @@ export async function cacheProblem(
   do {
     const answer: Awaited<ReturnType<Sandbox['files']>> = await sandbox.files({
       op: 'measure',
-      uid,
+      uid: sandbox.uid,
       folders,
       bytes: cacheBytes,
       walk,
@@ -42,7 +42,7 @@ interface CacheWatch {
 
 /** Stops the command when the cache is too large. The looks are counted over all commands, so that short ones do not escape. */
 export function watchCache(
-  sandbox: Pick<Sandbox, 'files'>,
+  sandbox: Pick<Sandbox, 'files' | 'uid'>,
   session: Session,
   settings: SessionSettings,
   stop: () => void,

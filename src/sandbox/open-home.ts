@@ -6,6 +6,7 @@ import { heldFolders, randomId, stateHome } from '../lib/index.ts';
 import type { Environment, HeldFolder } from '../lib/index.ts';
 import { runtimeKeeper } from './runtime-place.ts';
 import type { SandboxHome } from './sandbox.ts';
+import { createUsers } from './users.ts';
 
 export interface HomeFolderRequest {
   readonly engine: Engine;
@@ -59,10 +60,10 @@ export async function openHome(
   const startSweeper = sweeperStarter({ program: sweeper, lock: own.lock, leaseMs: 0, folder: own.folder, env });
   const containers = createContainers({ engine, egress, volumes: [], startSweeper });
   closing.push(() => containers.sweep(owner.id));
-  const { lacks } = await engine.info();
+  const { lacks, mapsUsers } = await engine.info();
   const runtime = runtimeKeeper(engine, runtimeImage, { folder: runtimesHome(env), lacks });
   await runtime();
-  return { engine, owner, containers, runtime, lacks };
+  return { engine, owner, containers, runtime, users: createUsers({ mapsUsers }), lacks };
 }
 
 /** Where sandboxes get Node and their agent from, when no volume of the engine can have them. */

@@ -8,8 +8,6 @@ import { commandFor } from './languages.ts';
 import type { Language } from './languages.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Each execution has a user of its own: of so many, none comes again while anything of it could still be there. */
-const USERS = { first: 20_000, last: 59_999 };
 const PUT_AWAY = ['/tmp', '/dev/shm'];
 
 /** A file is to be a folder, too, or its path is too long. */
@@ -37,18 +35,17 @@ export interface Job {
   readonly memoryBytes: number | null;
 }
 
-let user = USERS.first;
+/** Each execution has a user of its own. */
+type Home = Pick<Sandbox, 'users'>;
 
-const nextUser = (): number => (user = user >= USERS.last ? USERS.first : user + 1);
-
-export function newPlace(extension: string): Place {
+export function newPlace({ users }: Home, extension: string): Place {
   const file = `${SANDBOX.tmp}/exec_${randomUUID()}${extension}`;
-  return { uid: nextUser(), file, cwd: SANDBOX.tmp, home: newHome() };
+  return { uid: users.nextProgram(), file, cwd: SANDBOX.tmp, home: newHome() };
 }
 
-export function newFolder(program: string): Place {
+export function newFolder({ users }: Home, program: string): Place {
   const cwd = `${SANDBOX.tmp}/run_${randomUUID()}`;
-  return { uid: nextUser(), file: path.posix.join(cwd, program), cwd, home: newHome() };
+  return { uid: users.nextProgram(), file: path.posix.join(cwd, program), cwd, home: newHome() };
 }
 
 /** No name that is there earlier tells it: another program could take it. */

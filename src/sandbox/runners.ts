@@ -151,7 +151,7 @@ async function execute(parts: Parts, runner: Runner, wish: RunWish, tries = 1): 
   const { program, gone } = wish;
   gone.throwIfAborted();
   const { settings } = parts;
-  const { language, place, files, job } = layOut(runner.language, program);
+  const { language, place, files, job } = layOut(sandbox, runner.language, program);
   const output = captureOutput(settings.outputBytes);
   const fork = job.memoryBytes === null ? forkFor(sandbox, language, place, job.args) : null;
   let running: ReturnType<Sandbox['run']> | undefined;
@@ -183,14 +183,14 @@ const placeOf = ({ containerId }: Sandbox, { language }: Runner): Pick<Ran, 'con
 });
 
 /** Which files there are, and where. */
-function layOut(language: Language, program: string | Job) {
+function layOut(sandbox: Sandbox, language: Language, program: string | Job) {
   if (typeof program === 'string') {
-    const place = newPlace(language.extension);
+    const place = newPlace(sandbox, language.extension);
     const content = Buffer.from(program).toString('base64');
     const job = { args: [], stdin: null, timeoutMs: null, memoryBytes: null };
     return { language, place, files: [{ path: place.file, content }], job };
   }
-  const place = newFolder(program.files[0]?.name ?? '');
+  const place = newFolder(sandbox, program.files[0]?.name ?? '');
   const files = program.files.map(({ name, content }) => ({ path: path.posix.join(place.cwd, name), content }));
   return { language: besideOthers(language), place, files, job: program };
 }

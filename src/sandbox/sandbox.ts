@@ -8,6 +8,7 @@ import { connect } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { sandboxErrors } from './errors.ts';
 import type { RuntimePlace } from './runtime-place.ts';
+import type { Users } from './users.ts';
 
 /** For the agent's own threads: they count among the processes of the container. */
 const AGENT_PROCESSES = 16;
@@ -69,10 +70,15 @@ export interface SandboxHome {
   readonly containers: Containers;
   /** What has Node and the agent; a new one when the last is gone. */
   readonly runtime: () => Promise<RuntimePlace>;
+  /** What programs run as. */
+  readonly users: Users;
 }
 
 export interface Sandbox extends Pick<Connection, 'run' | 'files' | 'prepare' | 'isOver'> {
   readonly containerId: string;
+  /** What its programs run as; of one with programs of several users, what owns the folders that none of them has. */
+  readonly uid: number;
+  readonly users: Users;
   /** What its image sets for programs. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -111,7 +117,7 @@ export async function startSandbox(home: SandboxHome, wish: SandboxWish): Promis
     if (!hasCode(error, sandboxErrors.SANDBOX_GONE)) throw error;
     throw sandboxErrors.SANDBOX_NOT_READY({ image: wish.image, reason: error.facts.reason });
   }
-  return { containerId: info.id, env, run, files, prepare, isOver, close };
+  return { containerId: info.id, uid: wish.uid, users: home.users, env, run, files, prepare, isOver, close };
 }
 
 /** Throws SANDBOX_GONE and SANDBOX_NOT_READY. */

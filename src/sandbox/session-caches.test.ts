@@ -6,6 +6,7 @@ import { createFakeEngine, createFakeEngineMachine } from '../../test/support/fa
 import type { ContainerSpec } from '../engines/index.ts';
 import { removeTree } from '../lib/index.ts';
 import { sessionCaches } from './session-caches.ts';
+import { createUsers } from './users.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const labels = { home: '/home/anna', machine: 'here' };
@@ -30,7 +31,7 @@ describe('caches of projects', () => {
       ['image'],
     );
     const engine = createFakeEngine(machine);
-    const caches = sessionCaches({ engine, folder, labels, image: 'image', uid: 70_000 });
+    const caches = sessionCaches({ engine, folder, labels, image: 'image', users: createUsers({ mapsUsers: false }) });
     const take = (project: string, user = 'anna', runtime = 'node') => caches.take({ user, project, runtime });
     return { machine, engine, caches, take, fillings: () => filled, names: () => [...machine.volumes.keys()] };
   };
@@ -82,6 +83,22 @@ describe('caches of projects', () => {
     await expect(take('p')).rejects.toMatchObject({ code: 'CACHE_BUSY' });
     await all[0]?.release();
     expect((await take('p')).id).toBe(all[0]?.id);
+  });
+
+  it('is of the same user each time, and one of an older version of the user that it had', async () => {
+    const { machine, engine, take } = world();
+    const [first, other] = [await take('p'), await take('q')];
+    expect(first.uid).not.toBe(other.uid);
+    await first.release();
+    const again = await take('p');
+    expect(again.uid).toBe(first.uid);
+    await again.release();
+    for (const [name, { labels: known }] of machine.volumes) {
+      const { 'mahabharatha.session-cache-user': _, ...former } = known;
+      await engine.removeVolume(name);
+      await engine.createVolume(name, former);
+    }
+    expect((await take('p')).uid).toBe(70_000);
   });
 
   it('is filled once, and again when a volume was removed or the filling did not end', async () => {

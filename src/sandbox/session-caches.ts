@@ -5,13 +5,18 @@ import type { Engine, Labels, VolumeInfo } from '../engines/index.ts';
 import { digestOf, makePrivateFolder, modifiedAt, reasonOf, removeTree, tryLock } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
+import type { Users } from './users.ts';
 import { workOnVolumes } from './work-on-volumes.ts';
 import type { VolumeWork } from './work-on-volumes.ts';
 
 /** Folders of a workspace that are kept, and what the names of their volumes end with. */
 const KEPT = { node_modules: 'node-modules', '.venv': 'venv' } as const;
 const ROLE = 'session-cache';
-const EMPTY = [`${SANDBOX.runtime}/node`, `${SANDBOX.runtime}/empty-folders.mjs`] as const;
+const NODE = `${SANDBOX.runtime}/node`;
+const EMPTY = [NODE, `${SANDBOX.runtime}/empty-folders.mjs`] as const;
+const OWN = [NODE, `${SANDBOX.runtime}/own-folders.mjs`] as const;
+/** Of volumes that do not say whose they are: those of older versions. */
+const FORMER_USER = 70_000;
 /** A cache that no session had for so long goes. */
 const OLD_MS = 30 * 24 * 60 * 60_000;
 
@@ -21,6 +26,8 @@ export type SessionCaches = ReturnType<typeof sessionCaches>;
 export interface SessionCache {
   readonly id: string;
   readonly volumes: readonly CacheVolume[];
+  /** Whose files are in it. */
+  readonly uid: number;
   /** No container may have it. */
   empty(): Promise<void>;
   /** Another session may have it. */
@@ -41,8 +48,8 @@ interface Place {
   readonly labels: Labels;
   /** That of the sandbox agent. */
   readonly image: string;
-  /** Whose files are in caches. */
-  readonly uid: number;
+  /** What programs run as. */
+  readonly users: Pick<Users, 'ofCache'>;
 }
 
 interface CacheKey {
@@ -72,9 +79,10 @@ async function take(place: Place, { user, project, runtime }: CacheKey): Promise
   };
   try {
     await removeLeft(place, id);
-    if (!(await isWhole(place, id))) await make(place, id);
+    const cache = await known(place, id);
+    if (!cache.isWhole) await make(place, cache);
     await used(place, id);
-    return { id, volumes: volumesOf(id), empty: () => empty(place, id), release };
+    return { id, volumes: volumesOf(id), uid: cache.uid, empty: () => empty(place, cache), release };
   } catch (error) {
     await lock.release();
     throw error;
@@ -97,10 +105,20 @@ function volumesOf(id: string): CacheVolume[] {
   return folders.map((folder) => ({ folder, name: `mahabharatha-session-cache-${id}-${KEPT[folder]}` }));
 }
 
-async function isWhole(place: Place, id: string): Promise<boolean> {
+interface Known {
+  readonly id: string;
+  readonly uid: number;
+  readonly isWhole: boolean;
+}
+
+/** What is there of a cache. */
+async function known(place: Place, id: string): Promise<Known> {
   const there = await place.engine.listVolumes(labelsOf(place, id));
   const isThere = there.length === volumesOf(id).length;
-  return isThere && (await modifiedAt(markOf(place, id))) > 0;
+  const [first] = there;
+  const uid =
+    first === undefined ? place.users.ofCache(id) : Number(first.labels[LABEL.sessionCacheUser] ?? FORMER_USER);
+  return { id, uid, isWhole: isThere && (await modifiedAt(markOf(place, id))) > 0 };
 }
 
 /** Removes the containers that killed servers have left with the cache: they may still write to it. */
@@ -109,23 +127,29 @@ async function removeLeft({ engine }: Place, id: string): Promise<void> {
   await Promise.all(left.map((container) => engine.removeContainer(container.id)));
 }
 
-async function make(place: Place, id: string): Promise<void> {
+async function make(place: Place, cache: Known): Promise<void> {
+  const { id, uid } = cache;
   await removeTree(markOf(place, id));
-  for (const { name } of volumesOf(id)) await place.engine.createVolume(name, labelsOf(place, id));
-  await work(place, id, { command: ['true'], what: 'a cache could not be made' });
+  const labels = { ...labelsOf(place, id), [LABEL.sessionCacheUser]: String(uid) };
+  for (const { name } of volumesOf(id)) await place.engine.createVolume(name, labels);
+  const command = [...OWN, String(uid), ...foldersOf(id)] as const;
+  await work(place, cache, { command, givesFiles: true, what: 'a cache could not be made' });
 }
 
 /** From inside, at any depth: to remove a volume with a deep tree, the engine would use up its descriptors. */
-async function empty(place: Place, id: string): Promise<void> {
-  const folders = volumesOf(id).map(({ folder }) => placeOf(folder));
-  await work(place, id, { command: [...EMPTY, ...folders], what: 'a cache could not be emptied' });
+async function empty(place: Place, cache: Known): Promise<void> {
+  await work(place, cache, { command: [...EMPTY, ...foldersOf(cache.id)], what: 'a cache could not be emptied' });
 }
 
-/** Each in the place of a folder of the image whose owner and rights a new volume takes over. */
 const placeOf = (folder: CacheVolume['folder']): string => `${SANDBOX.caches}/${folder}`;
+const foldersOf = (id: string): string[] => volumesOf(id).map(({ folder }) => placeOf(folder));
 
-function work(place: Place, id: string, wish: Pick<VolumeWork, 'command' | 'what'>): Promise<void> {
-  const { engine, image, uid } = place;
+function work(
+  place: Place,
+  { id, uid }: Known,
+  wish: Pick<VolumeWork, 'command' | 'what' | 'givesFiles'>,
+): Promise<void> {
+  const { engine, image } = place;
   const volumes = volumesOf(id).map(({ name, folder }) => ({ name, target: placeOf(folder) }));
   const name = `mahabharatha-session-cache-${id}-work`;
   return workOnVolumes(engine, { image, uid, name, labels: labelsOf(place, id), volumes, ...wish });
@@ -133,8 +157,9 @@ function work(place: Place, id: string, wish: Pick<VolumeWork, 'command' | 'what
 
 async function remove(place: Place, id: string): Promise<void> {
   await removeLeft(place, id);
-  await make(place, id);
-  await empty(place, id);
+  const cache = await known(place, id);
+  await make(place, cache);
+  await empty(place, cache);
   await removeTree(markOf(place, id));
   for (const { name } of volumesOf(id)) await place.engine.removeVolume(name);
 }

@@ -5,7 +5,7 @@ import type { Labels } from '../engines/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
 import { explained, missingRuntime } from './fetch-image.ts';
-import type { Session, SessionParts, SessionSettings } from './session.ts';
+import type { Session, SessionParts } from './session.ts';
 import { wasGoneBefore } from './kept-sandbox.ts';
 import { startSandbox } from './sandbox.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -35,20 +35,22 @@ export async function startFor(parts: SessionParts, session: Session): Promise<S
 }
 
 async function startOwn({ home, settings }: SessionParts, session: Session): Promise<Sandbox> {
-  const sandbox = await startSandbox(home, wishOf(nameOf(session), session, settings)).catch((error: unknown) => {
-    throw explained(error, missingRuntime(session.runtime, session.kind));
-  });
-  await makeWorkspace(sandbox, session, settings.uid);
+  const sandbox = await startSandbox(home, wishOf(nameOf(session), session, { home, settings })).catch(
+    (error: unknown) => {
+      throw explained(error, missingRuntime(session.runtime, session.kind));
+    },
+  );
+  await makeWorkspace(sandbox, session);
   return sandbox;
 }
 
 /** A spare becomes the sandbox of a session. One that has just ended is left out. */
-async function givenOut({ home, settings, warm }: SessionParts, session: Session): Promise<Sandbox | undefined> {
+async function givenOut({ home, warm }: SessionParts, session: Session): Promise<Sandbox | undefined> {
   const spare = warm.take(session.runtime);
   if (spare === undefined) return undefined;
   try {
     const named = home.engine.renameContainer(spare.containerId, nameOf(session));
-    await Promise.all([named, makeWorkspace(spare, session, settings.uid)]);
+    await Promise.all([named, makeWorkspace(spare, session)]);
     return spare;
   } catch {
     await spare.close();
@@ -60,7 +62,8 @@ export function startSpare({ home, settings }: Omit<SessionParts, 'warm'>, runti
   const kind = settings.runtimes[runtime];
   if (kind === undefined) throw new Error(`no runtime ${runtime}`);
   const name = `mahabharatha-session-spare-${randomId()}`;
-  return startSandbox(home, wishOf(name, { kind, network: null, cache: null, workspace: SANDBOX.workspace }, settings));
+  const spare = { kind, network: null, cache: null, workspace: SANDBOX.workspace };
+  return startSandbox(home, wishOf(name, spare, { home, settings }));
 }
 
 export type FileWork<Result> = (files: WorkspaceFiles) => Promise<Result>;
@@ -72,7 +75,7 @@ export async function withFiles<Result>(
 ): Promise<Result> {
   const { sandbox, isNew } = await sandboxOf(session);
   try {
-    return await work(workspaceFiles(sandbox, session.workspace, parts.settings.uid));
+    return await work(workspaceFiles(sandbox, session.workspace));
   } catch (error) {
     if (!wasGoneBefore(error, isNew) || !parts.open.has(session.id)) throw error;
     return withFiles(parts, session, work);
@@ -80,8 +83,8 @@ export async function withFiles<Result>(
 }
 
 /** The workspace's own folder is made by the user that owns it. Throws SANDBOX_NOT_READY. */
-async function makeWorkspace(sandbox: Sandbox, { workspace, kind }: Session, uid: number): Promise<void> {
-  const answer = await sandbox.files({ op: 'make-root', uid, root: workspace });
+async function makeWorkspace(sandbox: Sandbox, { workspace, kind }: Session): Promise<void> {
+  const answer = await sandbox.files({ op: 'make-root', uid: sandbox.uid, root: workspace });
   if ('error' in answer) throw sandboxErrors.SANDBOX_NOT_READY({ image: kind.image, reason: answer.error.message });
 }
 
@@ -90,8 +93,9 @@ const nameOf = ({ id }: Session): string => `mahabharatha-${id.replace('_', '-')
 function wishOf(
   name: string,
   { kind, network, cache, workspace }: Pick<Session, 'kind' | 'network' | 'cache' | 'workspace'>,
-  { uid, limits }: SessionSettings,
+  { home, settings: { limits } }: Pick<SessionParts, 'home' | 'settings'>,
 ): Parameters<typeof startSandbox>[1] {
+  const uid = cache?.uid ?? home.users.nextSession();
   const wayOut = network?.wayOut ?? null;
   const labels: Labels = cache === null ? {} : { [LABEL.sessionCache]: cache.id };
   const own = { role: SESSION_ROLE, uid, limits, labels, wayOut };

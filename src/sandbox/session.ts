@@ -14,8 +14,6 @@ import type { Sandbox, SandboxHome, SandboxLimits, WayOut } from './sandbox.ts';
 export interface SessionSettings {
   readonly runtimes: Runtimes;
   readonly limits: SandboxLimits;
-  /** What programs run as. */
-  readonly uid: number;
   /** How many may be open. */
   readonly most: number;
   /** How long an idle one stays open. */

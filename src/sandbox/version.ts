@@ -9,7 +9,7 @@ export const UNKNOWN_VERSION = '0.0.0';
 /** What the interpreter of a language says of itself: "3.11.2". Undefined when it did not come to its end. */
 export async function versionOf(sandbox: Sandbox, { command, ...language }: Language): Promise<string | undefined> {
   const output = captureOutput(1000);
-  const place = newPlace('');
+  const place = newPlace(sandbox, '');
   await makeHome(sandbox, place);
   const asked = { language: { ...language, command: [command[0] ?? '', '--version'] }, place };
   const program = { ...asked, fork: null, args: [], stdin: null, memoryBytes: null, timeoutMs: ASKED_MS };

@@ -12,6 +12,8 @@ interface Work {
   readonly mounts: readonly Mount[];
   readonly command: readonly [string, ...string[]];
   readonly uid: number;
+  /** It runs as root, in place of that user, and gives files to others. */
+  readonly givesFiles?: boolean;
   /** What it is for, for the error. */
   readonly what: string;
 }
@@ -45,7 +47,15 @@ export async function workInContainer(engine: Engine, work: Work): Promise<void>
   }
 }
 
-function specOf({ image, name, labels, mounts, command, uid }: Work): Parameters<Engine['createContainer']>[0] {
+function specOf({
+  image,
+  name,
+  labels,
+  mounts,
+  command,
+  uid,
+  givesFiles,
+}: Work): Parameters<Engine['createContainer']>[0] {
   return {
     name,
     image,
@@ -53,6 +63,7 @@ function specOf({ image, name, labels, mounts, command, uid }: Work): Parameters
     env: {},
     uid,
     gid: uid,
+    ...(givesFiles === true ? { givesFiles } : {}),
     workdir: '/',
     labels,
     mounts,

@@ -24,8 +24,8 @@ export interface FilePart {
 }
 
 /** The files of a session, seen from the host. Every path is checked here, and again inside, where no link is followed. */
-export function workspaceFiles(sandbox: Pick<Sandbox, 'files'>, root: string, uid: number) {
-  const ask = askFiles(sandbox, root, uid);
+export function workspaceFiles(sandbox: Pick<Sandbox, 'files' | 'uid'>, root: string) {
+  const ask = askFiles(sandbox, root, sandbox.uid);
   return {
     upload: (changes: Changes): Promise<Uploaded> => uploadTo(ask, root, changes),
     /** At most `limitBytes` of it, from an offset on. */

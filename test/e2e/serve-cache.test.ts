@@ -80,9 +80,12 @@ describe.skipIf(docker.why !== '')(`cache volumes of projects${whySkipped}`, () 
     expect((await close(first)).status).toBe(200);
     const second = await open();
     expect(await seen(second)).toBe('kept\nkept\n');
-    expect(await exec(second, 'ls -A; stat -c "%u %a" node_modules .venv')).toMatchObject({
-      stdout: '.venv\nnode_modules\n70000 700\n70000 700\n',
-    });
+    const own = await exec(
+      second,
+      'ls -A; stat -c "%u %a" node_modules .venv */word | sed "s/^$(id -u) /own /"; id -u',
+    );
+    const lines = '.venv\nnode_modules\nown 700\nown 700\nown 644\n';
+    expect(own).toMatchObject({ stdout: expect.stringMatching(new RegExp(`^${lines}19[5-9]\\d{7}\n$`)) });
     expect(volumes()).toHaveLength(2);
     for (const [project, runtime, user] of [
       ['q', 'shell', 'anna'],

@@ -93,6 +93,12 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     expect(await run('shell', 'ps ax 2> /dev/null | grep -c "[s]leep 100"')).toMatchObject({ stdout: '0\n' });
   });
 
+  it('code is not filtered: what a session refuses, a program may try', async () => {
+    const code = 'curl() { echo "my $1"; }\ncurl x; sudo x 2> /dev/null || echo none; rm -rf / 2> /dev/null; echo done';
+    expect(await run('shell', code)).toMatchObject({ stdout: 'my x\nnone\ndone\n', exit_code: 0 });
+    expect(await run('shell', 'echo canary')).toMatchObject({ stdout: 'canary\n' });
+  });
+
   it('keeps programs apart: users, files, signals', async () => {
     const spy = `sleep 0.5; cat /tmp/exec_*.sh /tmp/home_*/* 2>/dev/null | grep -v grep | grep -c 'SECRET'; kill -9 -1 2>/dev/null; for p in /proc/[0-9]*; do kill -9 \${p#/proc/} 2>/dev/null; done`;
     const [owner] = await Promise.all([

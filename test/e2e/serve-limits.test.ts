@@ -4,6 +4,7 @@ import { DEFAULT_RUNTIMES } from '../../src/config/index.ts';
 import { whyNoLanguages } from '../support/language-images.ts';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const SECRET = 'planted-secret-91c4';
@@ -11,6 +12,14 @@ const MB = 1024 ** 2;
 
 const TEMPLATES: Readonly<Record<string, { image: string; setup?: string; default_command: string }>> =
   DEFAULT_RUNTIMES;
+
+/** Watches for changes as often as the kernel lets one user. */
+const watch = (count: number, then: string): string => `python3 -c '
+import ctypes, os, time
+libc = ctypes.CDLL(None, use_errno=True)
+made = [libc.inotify_init1(0) for _ in range(${count})]
+print(sum(each > 0 for each in made), os.strerror(ctypes.get_errno()), flush=True)
+${then}'`;
 
 describe.skipIf(docker.why !== '')(`what a session has by default${whySkipped}`, () => {
   let served: Served;
@@ -115,6 +124,31 @@ describe.skipIf(docker.why !== '')(`what a session has by default${whySkipped}`,
     expect(begun).toBeLessThan(80);
     expect(await exec(place, 'echo canary')).toMatchObject({ stdout: 'canary\n' });
     await close(place);
+  });
+
+  it('each session is a user of its own, as the kernel counts some resources by user: those of one session are not used up by another', async () => {
+    const places = [await open(), await open(), await open('node')];
+    const users = await Promise.all(places.map(async (place) => (await exec(place, 'id -u'))['stdout']));
+    expect(new Set(users).size).toBe(3);
+    for (const place of places) await close(place);
+  });
+
+  it.skipIf(whyNoLanguages !== '')('one session may watch as many files as it likes beside one that does', async () => {
+    const [greedy, modest] = [await open('default-python'), await open('default-python')];
+    const most = Number((await exec(greedy, 'cat /proc/sys/fs/inotify/max_user_instances'))['stdout']);
+    const running = exec(
+      greedy,
+      watch(most + 1, 'open("full", "w").close()\nwhile os.path.exists("full"): time.sleep(0.01)'),
+    );
+    await waitUntil('it has all of its own', async () => {
+      const { body } = await served.ask('GET', `${greedy}/files`);
+      return JSON.stringify(body).includes('"full"');
+    });
+    expect(await exec(modest, watch(most, ''))).toMatchObject({ stdout: `${most} Success\n` });
+    await served.ask('POST', `${greedy}/upload`, { delete: ['full'] });
+    expect(await running).toMatchObject({ stdout: `${most} Too many open files\n` });
+    await close(greedy);
+    await close(modest);
   });
 
   it('at its time-out a command gets SIGTERM, and SIGKILL after 5 s of grace', async () => {

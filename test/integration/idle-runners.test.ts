@@ -3,6 +3,7 @@ import { createContainers } from '../../src/containers/index.ts';
 import { randomId } from '../../src/lib/index.ts';
 import { createRunners, createSessions, runtimeKeeper, sessionCaches } from '../../src/sandbox/index.ts';
 import { sessionNetwork } from '../../src/sandbox/network.ts';
+import { createUsers } from '../../src/sandbox/users.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
@@ -28,7 +29,7 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
     const own = { id: randomId(), kind: 'server', labels, leaseFolder: folder, egressLog: `${folder}/log` } as const;
     const containers = createContainers({ engine, egress: null, volumes: [], startSweeper });
     const runtime = runtimeKeeper(engine, { tag, id }, { folder, lacks: [] });
-    return { engine, owner: own, containers, runtime };
+    return { engine, owner: own, containers, runtime, users: createUsers({ mapsUsers: false }) };
   };
 
   it('goes after its time, stays while a program runs in it, and is made anew', async () => {
@@ -76,7 +77,7 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
   it('of a session that ends while it is made goes, and the session gives up what it has once', async () => {
     const home = await newHome();
     const image = await buildSandboxImage();
-    const real = sessionCaches({ engine, folder: tempFolder(), labels, image, uid: 70_000 });
+    const real = sessionCaches({ engine, folder: tempFolder(), labels, image, users: home.users });
     let released = 0;
     const caches: typeof real = {
       ...real,
@@ -88,7 +89,6 @@ describe.skipIf(docker.why !== '')(`the container of a language that nobody asks
     const settings = {
       runtimes: { shell: SHELL },
       limits: LIMITS,
-      uid: 70_000,
       most: 9,
       ttlMs: -1,
       warm: 0,

@@ -43,6 +43,7 @@ function toHostConfig(spec: ContainerSpec) {
     Privileged: false,
     CapDrop: ['ALL'],
     ...(spec.switchesUsers === true ? { CapAdd: ['SETUID', 'SETGID', 'KILL'] } : {}),
+    ...(spec.givesFiles === true ? { CapAdd: ['CHOWN'] } : {}),
     SecurityOpt: [
       'no-new-privileges',
       `seccomp=${spec.withoutIpcObjects === true ? SECCOMP_WITHOUT_IPC_OBJECTS : SECCOMP_PROFILE}`,
@@ -93,8 +94,8 @@ const TERMINAL_MOUNT = {
   },
 };
 
-function userOf({ name, uid, gid, switchesUsers }: ContainerSpec): string {
-  if (switchesUsers === true) return '0:0';
+function userOf({ name, uid, gid, switchesUsers, givesFiles }: ContainerSpec): string {
+  if (switchesUsers === true || givesFiles === true) return '0:0';
   for (const id of [uid, gid]) {
     if (!Number.isInteger(id) || id <= 0) {
       throw libErrors.INTERNAL({ what: `container ${name} would run as ${uid}:${gid}` });

@@ -1,6 +1,7 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { approve } from './commands/approve.ts';
 import { build } from './commands/build.ts';
+import { check } from './commands/check.ts';
 import { cleanup } from './commands/cleanup.ts';
 import { demo } from './commands/demo.ts';
 import { design } from './commands/design.ts';
@@ -32,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   command(plan, async (...given) => (await import('./planning/plan-requirements.ts')).planRequirements(...given)),
   command(approve, async (...given) => (await import('./planning/approve-feature.ts')).approveFeature(...given)),
   command(design, async (...given) => (await import('./planning/design-tasks.ts')).designTasks(...given)),
+  command(check, async (...given) => (await import('./planning/check-graph.ts')).checkGraph(...given)),
   command(kurukshetra, async (...given) => (await import('./run/build-feature.ts')).buildFeature(...given)),
   command(status, async (...given) => (await import('./inspect/show-status.ts')).showStatus(...given)),
   command(logs, async (...given) => (await import('./inspect/show-logs.ts')).showLogs(...given)),

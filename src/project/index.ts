@@ -2,7 +2,7 @@ export { makeImages } from './build-images.ts';
 export type { BuildListener, ImageUse } from './build-images.ts';
 export { agentProblem, nameOf } from './check-agent.ts';
 export { enginePrograms } from './choose-mode.ts';
-export { approveRequirements, readRequirements } from './requirements-file.ts';
+export { approveRequirements, findRequirements, readDesign, readRequirements } from './requirements-file.ts';
 export type { RequirementsFile, Written } from './requirements-file.ts';
 export { designFeature } from './design-feature.ts';
 export type { Designed } from './design-feature.ts';

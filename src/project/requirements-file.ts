@@ -26,6 +26,12 @@ export async function findRequirements(project: Project, feature: string): Promi
   return text === undefined ? undefined : asFile(feature, file, text);
 }
 
+/** The text of the design of a feature; empty when there is none. */
+export async function readDesign(project: Project, feature: string): Promise<string> {
+  const file = await specPlace(project, checkFeatureName(feature), 'design.md');
+  return (await readIfThere(file))?.toString('utf8') ?? '';
+}
+
 export function asFile(feature: string, file: string, text: string): RequirementsFile {
   const { problems, requirements } = parseRequirements(text);
   return { feature, file, text, problems, requirements, ...approvalOf(text) };

@@ -1,4 +1,7 @@
 export { agentTasks, taskOf, tasksAt } from './find.ts';
+export { adviceOn } from './advice.ts';
+export type { Advice } from './advice.ts';
+export { formatAdvice, formatMermaid } from './format-advice.ts';
 export { formatPlan } from './format-plan.ts';
 export type { Task, TaskGraph } from './graph.ts';
 export { dependentsOf, longestFirst } from './order.ts';

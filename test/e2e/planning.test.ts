@@ -280,3 +280,30 @@ describe('design', () => {
     expectNothingLeft();
   });
 });
+
+describe('check', () => {
+  it('tells the time line and what may go wrong, and names requirements that no task covers', async () => {
+    await project.write(`${SPECS}/requirements.md`, DOCUMENT);
+    await project.write(`${SPECS}/task-graph.json`, graphOf(task('L-1', { requirements: ['R-001'] })));
+    const { exit, stdout } = await project.cli('check', 'login', '--workers', '2');
+    expect(exit).toBe(0);
+    expect(stdout).toContain('Level 1, minute 0 to 10\n  worker 0  L-1 (10)\n');
+    expect(stdout).toContain('note: L-1 has no verification');
+    expect(stdout).toContain('note: no task covers the requirement R-002');
+    expect((await project.cli('check', '--format', 'mermaid')).stdout).toMatch(/^flowchart LR\n/);
+    expect(JSON.parse((await project.cli('check', '--json')).stdout)).toMatchObject({
+      type: 'check',
+      usefulWorkers: 1,
+    });
+    expect((await project.cli('check', '--format', 'dot')).exit).toBe(2);
+    expect((await project.cli('check', '--workers', 'many')).exit).toBe(2);
+  });
+
+  it('tells all problems of a graph at once', async () => {
+    await project.write(`${SPECS}/task-graph.json`, graphOf(task('A', { dependencies: ['B'] }), task('A')));
+    const { exit, stderr } = await project.cli('check', 'login');
+    expect(exit).toBe(2);
+    expect(stderr).toMatch(/"B"/);
+    expect(stderr).toMatch(/"A"/);
+  });
+});

@@ -20,7 +20,7 @@ covered by a task, or named in the design as not covered.`,
   ],
   examples: [
     ['mahabharatha design login', 'after: mahabharatha approve login'],
-    ['mahabharatha kurukshetra --feature login --dry-run', 'look at the graph'],
+    ['mahabharatha check login', 'look at the graph'],
     ['mahabharatha kurukshetra --feature login', 'build it'],
   ],
 } as const satisfies CommandDefinition;

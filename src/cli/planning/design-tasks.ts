@@ -64,5 +64,5 @@ function tell(
   context.out(line`${files.design}\n${files.graph}\n`);
   context.out(line`${counted(tasks, 'task')}; ${done} of ${counted(covered.size, 'requirement')} covered.\n`);
   if (leftOut.length > 0) context.out(line`Not covered, as the design says: ${leftOut.join(', ')}\n`);
-  context.out(line`\nNext: mahabharatha kurukshetra --feature ${feature} --dry-run\n`);
+  context.out(line`\nNext: mahabharatha check ${feature}\n`);
 }

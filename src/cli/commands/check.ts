@@ -1,0 +1,25 @@
+import { JSON_OPTION } from '../command.ts';
+import type { CommandDefinition } from '../command.ts';
+
+export const check = {
+  name: 'check',
+  argument: ['[feature]', 'its name; may be left out when there is only one'],
+  summary: 'check the task graph of a feature, and say how long it takes and what may go wrong',
+  options: {
+    graphFile: ['-g, --task-graph <path>', 'another file than .mahabharatha/specs/<feature>/task-graph.json'],
+    workers: ['-w, --workers <n>', 'how many workers the time line is for (default: workers.count of the config, 4)'],
+    format: ['--format <form>', 'text (default), mermaid (a diagram), or json'],
+    json: JSON_OPTION,
+  },
+  details: [
+    `All problems of a graph are told at once, and the exit status is 2. A valid graph gets a time line, its longest chain of
+dependencies, the number of workers beyond which nothing is won, and notes: tasks that are too large or have no
+verification, verifications that cannot fail, files that keep tasks from running side by side, requirements that no task
+covers. Nothing is started.`,
+  ],
+  examples: [
+    ['mahabharatha check login', ''],
+    ['mahabharatha check login --workers 8', 'would eight workers be faster?'],
+    ['mahabharatha check login --format mermaid > login.mmd', 'a diagram for a README'],
+  ],
+} as const satisfies CommandDefinition;

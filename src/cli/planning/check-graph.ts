@@ -1,0 +1,60 @@
+import { libErrors, line, printable, printableJson, printableLines } from '../../lib/index.ts';
+import { coverageOf } from '../../planning/index.ts';
+import { findGraph, findRequirements, openProject, readDesign } from '../../project/index.ts';
+import type { Project } from '../../project/index.ts';
+import { adviceOn, formatAdvice, formatMermaid } from '../../tasks/index.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { check } from '../commands/check.ts';
+
+type Input = InputOf<typeof check>;
+
+const FORMS = ['text', 'mermaid', 'json'] as const;
+const MOST_WORKERS = 64;
+
+/** `check`: looks at a graph alone. */
+export async function checkGraph(input: Input, context: CliContext): Promise<number> {
+  const form = formOf(input);
+  const project = await openProject(context);
+  const workers = await workersOf(input, project);
+  const loaded = await findGraph(project, { feature: input.argument, graphFile: input.graphFile });
+  const { graph, warnings } = loaded;
+  if (form === 'mermaid') {
+    context.out(printableLines(formatMermaid(graph).map(printable)));
+    return 0;
+  }
+  const uncovered = await notCovered(project, graph.feature, loaded.graphText);
+  const advice = adviceOn(graph, workers);
+  const whole = { ...advice, notes: [...advice.notes, ...uncovered] };
+  if (form === 'json') {
+    context.out(line`${printableJson({ type: 'check', feature: graph.feature, workers, ...whole, warnings })}\n`);
+    return 0;
+  }
+  for (const warning of warnings) context.err(line`note: ${warning}\n`);
+  context.out(printableLines(formatAdvice(graph, whole, workers).map(printable)));
+  return 0;
+}
+
+function formOf({ format = 'text', json }: Input): (typeof FORMS)[number] {
+  const form = FORMS.find((one) => one === format);
+  if (form === undefined)
+    throw libErrors.USAGE({ problem: `There is no format "${format}".`, hint: `Use ${FORMS.join(', ')}.` });
+  return json ? 'json' : form;
+}
+
+async function workersOf({ workers }: Input, project: Project): Promise<number> {
+  if (workers === undefined) return (await project.config()).workers.count;
+  const count = Number(workers);
+  if (Number.isInteger(count) && count >= 1 && count <= MOST_WORKERS) return count;
+  throw libErrors.USAGE({
+    problem: `--workers ${workers} is not a number of workers.`,
+    hint: `Use a whole number from 1 to ${MOST_WORKERS}.`,
+  });
+}
+
+/** Of a feature with requirements. */
+async function notCovered(project: Project, feature: string, graphText: string): Promise<string[]> {
+  const found = await findRequirements(project, feature);
+  if (found === undefined) return [];
+  const { missing } = coverageOf(found.requirements, JSON.parse(graphText), await readDesign(project, feature));
+  return missing.map((id) => `no task covers the requirement ${id}, and the design does not say why`);
+}

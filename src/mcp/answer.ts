@@ -60,7 +60,7 @@ async function respond(behind: Behind, asked: Asked): Promise<void> {
     const isLeft = hasCode(error, guardErrors.BODY_TOO_LARGE) || hasCode(error, guardErrors.BODIES_FULL);
     if (isLeft) await drain(incoming);
     const refused = refusal(error);
-    if (refused.status >= 500 && !outgoing.destroyed && !isLeft) behind.onFailure(error);
+    if (refused.status === 500 && !outgoing.destroyed) behind.onFailure(error);
     return refused;
   });
   if (outgoing.destroyed) await response.body?.cancel().catch(() => undefined);

@@ -1,13 +1,16 @@
 import { defineErrors } from '../lib/app-error.ts';
 
+const whose = (open: readonly string[]): string =>
+  open.length === 0
+    ? 'Other clients of this user have them.'
+    : `Name one of this client as session_id (${open.join(', ')}), or end one with reset_session.`;
+
 export const mcpErrors = defineErrors({
   CODE_SESSIONS_FULL: {
     kind: 'usage',
     example: { limit: 8, open: ['default', 'tests'] },
-    message: (f) =>
-      `${f.limit} sessions are open, and a user may have no more. Of this client: ${f.open.join(', ') || 'none'}.`,
-    hint: () =>
-      'Name one of them as session_id, or end one with reset_session. The limit is mcp.sessions of the configuration.',
+    message: (f) => `${f.limit} sessions are open, and a user may have no more. ${whose(f.open)}`,
+    hint: () => 'The limit is mcp.sessions of the configuration; a session that is not used ends by itself.',
   },
   CLIENTS_FULL: {
     kind: 'environment',

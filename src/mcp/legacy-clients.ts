@@ -53,8 +53,9 @@ export function createLegacyClients(request: LegacyRequest) {
       // To other users it does not exist.
       if (client === undefined || client.user !== exchange.user)
         return protocolError(404, -32_001, 'There is no such session: send "initialize" again.');
-      track(client, exchange, request.onFailure);
+      track(known, client, exchange, request.onFailure);
       const response = await client.transport.handleRequest(exchange.request, { parsedBody: exchange.body });
+      if (exchange.request.method === 'GET' && response.ok) client.hasStream = true;
       // A refused "initialize" has opened no session.
       if (client.transport.sessionId === undefined) await drop(client);
       return response;
@@ -117,14 +118,13 @@ function makeRoom({ all }: Known, user: string): Promise<unknown> {
 }
 
 /** Ends the sessions of a client that has kept a stream open and keeps none any more; it may come back. */
-function track(client: LegacyClient, { request, closed }: Exchange, onFailure: (error: unknown) => void): void {
+function track({ all }: Known, client: LegacyClient, { closed }: Exchange, onFailure: (error: unknown) => void): void {
   client.away?.cancel();
   client.open += 1;
-  if (request.method === 'GET') client.hasStream = true;
   void closed.then(() => {
     client.open -= 1;
     client.idleSince = performance.now();
-    if (client.open > 0 || !client.hasStream || client.transport.sessionId === undefined) return;
+    if (client.open > 0 || !client.hasStream || !all.has(client)) return;
     client.away = startTimer(AWAY_MS, () => void client.runner.end().catch(onFailure));
   });
 }

@@ -213,7 +213,9 @@ describe.skipIf(docker.why !== '')(`mcp over HTTP${whySkipped}`, () => {
     await Promise.all([run('', { session_id: 'a' }), run('', { session_id: 'b' })]);
     const refused = await call('run_code', { code: '', session_id: 'c' });
     expect(refused).toMatchObject({ isError: true });
-    expect((refused.structuredContent as { error: string }).error).toMatch(/^2 sessions are open.*: a, b\. Name one/);
+    expect((refused.structuredContent as { error: string }).error).toMatch(
+      /^2 sessions are open.* \(a, b\), or end one with reset_session/,
+    );
     await call('reset_session', { session_id: 'a' });
     expect((await run('console.log(1)', { session_id: 'c' })).stdout).toBe('1\n');
     await transport.terminateSession();

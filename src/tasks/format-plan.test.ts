@@ -33,12 +33,13 @@ it('the plan has one line for each level and task', () => {
   expect(text).toEqual([
     'Feature login: 4 tasks in 2 levels, 1 worker, ownership enforce',
     'Level 1 (2 tasks, 1 at a time)',
-    '  LOGIN-L1-001  Types    writes src/types.ts        agent, ~15 min',
-    '  LOGIN-L1-002  Config   writes src/config.ts       runs npm run config',
+    '├─ LOGIN-L1-001  Types    writes src/types.ts        agent, ~15 min',
+    '└─ LOGIN-L1-002  Config   writes src/config.ts       runs npm run config',
     'Level 2 (2 tasks, 1 at a time)',
-    '  LOGIN-L2-001  Service  writes a, b, c and 2 more  agent                needs LOGIN-L1-001, LOGIN-L1-002',
-    '  LOGIN-L2-002  Check    writes nothing             agent                needs LOGIN-L1-001',
+    '├─ LOGIN-L2-001  Service  writes a, b, c and 2 more  agent                needs LOGIN-L1-001, LOGIN-L1-002',
+    '└─ LOGIN-L2-002  Check    writes nothing             agent                needs LOGIN-L1-001',
     'After each level: merge, then gates: build (required), lint',
+    'Time with 1 worker: level 1 from minute 0 to 25, level 2 from minute 25 to 45 (tasks without "estimate_minutes" count as 10)',
   ]);
 });
 
@@ -47,7 +48,8 @@ it('the plan has nothing that a terminal would obey', () => {
   expect(text).toEqual([
     'Feature x: 1 task in 1 level, 4 workers, ownership enforce',
     'Level 3 (1 task)',
-    '  A  one two [31mred  writes nothing  agent',
+    '└─ A  one two [31mred  writes nothing  agent',
     'After each level: merge',
+    'Time with 4 workers: level 3 from minute 0 to 10 (tasks without "estimate_minutes" count as 10)',
   ]);
 });

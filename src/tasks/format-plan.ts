@@ -1,5 +1,6 @@
 import { clip, counted, inOneLine, listed } from '../lib/text/words.ts';
 import type { Task, TaskGraph } from './graph.ts';
+import { scheduleOf, USUAL_MINUTES } from './schedule.ts';
 
 interface PlanOptions {
   readonly workers: number;
@@ -21,9 +22,13 @@ export function formatPlan(graph: TaskGraph, options: PlanOptions): string[] {
   for (const level of levels) {
     const members = tasks.filter((task) => task.level === level);
     lines.push(levelLine(level, members.length, options.workers));
-    lines.push(...members.map((task) => `  ${align(rows.get(task) ?? [], widths)}`));
+    lines.push(
+      ...members.map(
+        (task, index) => `${index === members.length - 1 ? '└─' : '├─'} ${align(rows.get(task) ?? [], widths)}`,
+      ),
+    );
   }
-  lines.push(gateLine(options.gates));
+  lines.push(gateLine(options.gates), timeLine(graph, options.workers));
   return lines;
 }
 
@@ -60,6 +65,13 @@ function columnWidths(rows: readonly string[][]): number[] {
 function align(row: readonly string[], widths: readonly number[]): string {
   const padded = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
   return padded.join('  ').trimEnd();
+}
+
+/** When levels begin and end, as far as estimates know. */
+function timeLine(graph: TaskGraph, workers: number): string {
+  const levels = scheduleOf(graph, workers).map(({ level, from, to }) => `level ${level} from minute ${from} to ${to}`);
+  const guessed = graph.tasks.some(({ estimateMinutes }) => estimateMinutes === null);
+  return `Time with ${counted(workers, 'worker')}: ${levels.join(', ')}${guessed ? ` (tasks without "estimate_minutes" count as ${USUAL_MINUTES})` : ''}`;
 }
 
 function gateLine(gates: PlanOptions['gates']): string {

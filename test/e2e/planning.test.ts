@@ -181,6 +181,14 @@ describe('approve', () => {
       /^Approved by .+ \(\d{4}-\d\d-\d\d\), 2 requirements\./,
     );
     expect((await project.cli('plan', 'login', '--show')).stdout).toContain('Next: mahabharatha design login');
+    expect((await project.cli('status')).stdout).toMatch(
+      /no run yet\.\nRequirements: Approved by .*\nTask graph: none\n/,
+    );
+    expect(JSON.parse((await project.cli('status', '--json')).stdout)).toMatchObject({
+      type: 'planning',
+      requirements: { standing: 'approved' },
+      graph: false,
+    });
     const text = await project.read(`${SPECS}/requirements.md`);
     await project.write(`${SPECS}/requirements.md`, text.replace('Log out', 'Log out at once'));
     expect((await project.cli('plan', 'login', '--show')).stdout).toContain('changed since then');
@@ -289,6 +297,11 @@ describe('check', () => {
     expect(exit).toBe(0);
     expect(stdout).toContain('Level 1, minute 0 to 10\n  worker 0  L-1 (10)\n');
     expect(stdout).toContain('note: L-1 has no verification');
+    const dry = await project.cli('kurukshetra', '--dry-run');
+    expect(dry.stdout).toContain('└─ L-1');
+    expect(dry.stdout).toContain('level 1 from minute 0 to 10');
+    expect((await project.cli('kurukshetra', '--dry-run', '--format', 'mermaid')).stdout).toMatch(/^flowchart LR\n/);
+    expect((await project.cli('kurukshetra', '--format', 'mermaid')).exit).toBe(2);
     expect(stdout).toContain('note: no task covers the requirement R-002');
     expect((await project.cli('check', '--format', 'mermaid')).stdout).toMatch(/^flowchart LR\n/);
     expect(JSON.parse((await project.cli('check', '--json')).stdout)).toMatchObject({

@@ -14,6 +14,7 @@ export const kurukshetra = {
     ],
     autoBuild: ['--auto-build', 'build the image first if there is none; a stale one is built anew in any case'],
     dryRun: ['--dry-run', 'show the plan, start nothing'],
+    format: ['--format <form>', 'of --dry-run: text (default), mermaid (a diagram of the graph), or json'],
     resume: ['--resume', 'go on with a run that was stopped, paused or killed'],
     graphFile: ['-g, --task-graph <path>', 'another file than .mahabharatha/specs/<feature>/task-graph.json'],
     base: ['--base <ref>', 'the commit to start from (default: HEAD)'],

@@ -1,9 +1,11 @@
-import { CLEAR_SCREEN, line, printableJson, sleep } from '../../lib/index.ts';
+import { CLEAR_SCREEN, hasCode, line, printableJson, sleep } from '../../lib/index.ts';
+import { projectErrors } from '../../project/errors.ts';
 import { openProject, viewStatus } from '../../project/index.ts';
 import type { StatusView } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { status } from '../commands/status.ts';
 import { colorsFor } from '../render/colors.ts';
+import { showPlanning } from '../planning/show-planning.ts';
 import { formatStatus } from '../render/status.ts';
 
 const WATCH_MS = 1000;
@@ -14,7 +16,13 @@ export async function showStatus(input: InputOf<typeof status>, context: CliCont
   const feature = await project.feature(input.feature);
   const show = printer(context, input.json, input.watch);
   for (;;) {
-    const view = await viewStatus(project, feature, context.env);
+    const view = await viewStatus(project, feature, context.env).catch(async (error: unknown) => {
+      // Before its first run a feature may be planned.
+      if (hasCode(error, projectErrors.NO_RUN) && (await showPlanning(project, feature, input, context)))
+        return undefined;
+      throw error;
+    });
+    if (view === undefined) return 0;
     show(view);
     if (!input.watch || view.status !== 'running' || context.interrupted.aborted) return 0;
     await sleep(WATCH_MS, context.interrupted);

@@ -5,10 +5,10 @@ import type { Project } from '../../project/index.ts';
 import { adviceOn, formatAdvice, formatMermaid } from '../../tasks/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { check } from '../commands/check.ts';
+import { formOf } from '../form.ts';
 
 type Input = InputOf<typeof check>;
 
-const FORMS = ['text', 'mermaid', 'json'] as const;
 const MOST_WORKERS = 64;
 
 /** `check`: looks at a graph alone. */
@@ -32,13 +32,6 @@ export async function checkGraph(input: Input, context: CliContext): Promise<num
   for (const warning of warnings) context.err(line`note: ${warning}\n`);
   context.out(printableLines(formatAdvice(graph, whole, workers).map(printable)));
   return 0;
-}
-
-function formOf({ format = 'text', json }: Input): (typeof FORMS)[number] {
-  const form = FORMS.find((one) => one === format);
-  if (form === undefined)
-    throw libErrors.USAGE({ problem: `There is no format "${format}".`, hint: `Use ${FORMS.join(', ')}.` });
-  return json ? 'json' : form;
 }
 
 async function workersOf({ workers }: Input, project: Project): Promise<number> {

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../config/index.ts';
-import { libErrors } from '../../lib/index.ts';
+import { libErrors, printable, printableLines } from '../../lib/index.ts';
 import type { AppError } from '../../lib/index.ts';
 import {
   configOf,
@@ -11,10 +11,12 @@ import {
   trustNotes,
 } from '../../project/index.ts';
 import type { RunFace, RunWishes } from '../../project/index.ts';
+import { formatMermaid } from '../../tasks/index.ts';
 import { askTrust } from '../ask-trust.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { kurukshetra } from '../commands/kurukshetra.ts';
 import { plainView } from '../render/build-view.ts';
+import { formOf } from '../form.ts';
 import { createRenderer } from '../render/create-renderer.ts';
 import { credentialsText, modeTeller } from '../render/mode-line.ts';
 import { showPlan } from './show-plan.ts';
@@ -22,20 +24,33 @@ import { showPlan } from './show-plan.ts';
 interface Manner {
   readonly json: boolean;
   readonly trustConfig: boolean;
+  /** A dry run draws the graph, and nothing else. */
+  readonly mermaid?: boolean;
 }
 
 /** `kurukshetra`: from the command line to a merged branch. */
 export async function buildFeature(input: InputOf<typeof kurukshetra>, context: CliContext): Promise<number> {
-  return build(readWishes(input), input, context);
+  const form = formOf(input);
+  if (input.format !== undefined && !input.dryRun)
+    throw usage('--format is for --dry-run.', 'A run prints events with --json.');
+  return build(readWishes(input), { ...input, json: form === 'json', mermaid: form === 'mermaid' }, context);
 }
 
-export async function build(wishes: RunWishes, { json, trustConfig }: Manner, context: CliContext): Promise<number> {
+export async function build(
+  wishes: RunWishes,
+  { json, trustConfig, mermaid }: Manner,
+  context: CliContext,
+): Promise<number> {
   const project = await openProject(context);
   const settings = await readSettings(project, context, wishes.mode);
   const config = configOf(project, settings);
   const request = { project, config, wishes, ...(await findGraph(project, wishes)) };
   const face = faceOf(context, json);
   if (wishes.dryRun === true) {
+    if (mermaid === true) {
+      context.out(printableLines(formatMermaid(request.graph).map(printable)));
+      return 0;
+    }
     const preview = await previewRun(request, context, face);
     const notes = [...trustNotes(settings), ...preview.warnings];
     showPlan(preview, notes, json ? undefined : face.mode, context);

@@ -52,6 +52,8 @@ export interface StartWish {
   readonly cwd: string;
   readonly home: string;
   readonly uid: number;
+  /** It is a bash that reads our prelude, which does what is to be done before it runs. */
+  readonly isShell?: boolean;
   /** Its files are for its user alone. */
   readonly isPrivate: boolean;
   /** The limit of the memory that each of its processes has for itself; null: that of the container. */

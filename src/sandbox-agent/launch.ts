@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
-import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import path from 'node:path';
@@ -13,6 +13,9 @@ import type { Reserve } from './reserve.ts';
 /** Of a program that has neighbours: the others need some of those that the container may have. */
 const MOST_PROCESSES = 48;
 const LATER = 10;
+const BASH = '/bin/bash';
+/** Tells the prelude where the command runs. */
+const FOLDER = 'MAHABHARATHA_CWD';
 
 export interface ProgramEnd {
   readonly code: number | null;
@@ -85,7 +88,9 @@ function start(wish: StartWish, pipes: OutputPipes, reserve: Reserve | null): Ch
     const content = stdin === null ? null : Buffer.from(stdin, 'base64');
     if (content !== null) input = reserve?.openInput(uid, content) ?? openInput(wish, content);
     options.stdio = [input, ...pipes.ends, 'pipe'];
-    const child = spawn('/bin/sh', ['-c', LAUNCH, cwd, ...limits, ...argv], options);
+    const child = isShell(wish)
+      ? spawn(BASH, argv.slice(1), { ...options, argv0: 'bash', env: { ...options.env, [FOLDER]: cwd } })
+      : spawn('/bin/sh', ['-c', LAUNCH, cwd, ...limits, ...argv], options);
     giveWay(child.pid, uid);
     return child;
   } catch (error) {
@@ -94,6 +99,9 @@ function start(wish: StartWish, pipes: OutputPipes, reserve: Reserve | null): Ch
     if (typeof input === 'number') closeSync(input);
   }
 }
+
+/** Each further program before it takes about as long as bash itself. */
+const isShell = (wish: StartWish): boolean => wish.isShell === true && existsSync(BASH);
 
 /** A file without a name, which its user may open again as /dev/stdin. */
 function openInput({ uid, home }: StartWish, content: Buffer): number {

@@ -158,6 +158,7 @@ function programOf(
     cwd,
     home: SANDBOX.home,
     uid: sandbox.uid,
+    isShell: true,
     isPrivate: false,
     dataBytes: null,
     stdin: null,

@@ -7,6 +7,7 @@ import { gitErrors } from '../src/git/errors.ts';
 import { hasCode, reasonOf, systemCode } from '../src/lib/app-error.ts';
 import type { AppError, ErrorMaker } from '../src/lib/app-error.ts';
 import { asAppError, libErrors } from '../src/lib/errors.ts';
+import { inBytes } from '../src/lib/text/amounts.ts';
 import { taskErrors } from '../src/tasks/errors.ts';
 
 const SRC = path.join(import.meta.dirname, '../src');
@@ -39,8 +40,11 @@ describe('every error', () => {
   it.each(ALL)('%s names all its facts', (_, make) => {
     const { message, hint } = make(make.example);
     for (const [name, value] of Object.entries<string | number | string[]>({ ...make.example })) {
-      if (['waitedMs', 'expected', 'stderr', 'tasks'].includes(name)) continue;
-      for (const part of Array.isArray(value) ? value : [value]) expect(`${message} ${hint}`).toContain(String(part));
+      if (['waitedMs', 'expected', 'stderr', 'tasks', 'standing'].includes(name)) continue;
+      for (const part of Array.isArray(value) ? value : [value]) {
+        const isNamed = [String(part), inBytes(Number(part))].some((text) => `${message} ${hint}`.includes(text));
+        expect(isNamed, `${name} ${part} in: ${message} ${hint}`).toBe(true);
+      }
     }
   });
 

@@ -113,7 +113,8 @@ describe.skipIf(docker.why !== '')(`mcp and the programs of others${whySkipped}`
     [['--http', '--host', '0.0.0.0'], 'other machines reach the server'],
     [['--config', 'no-such-file'], 'There is no file'],
   ])('words that make no sense are refused: %j', async (words, problem) => {
-    const ran = run(process.execPath, [MCP_PROGRAM, 'mcp', ...words], { cwd: home });
+    const env = { ...process.env, EXECUTION_MODE: 'container' };
+    const ran = run(process.execPath, [MCP_PROGRAM, 'mcp', ...words], { cwd: home, env });
     await expect(ran).rejects.toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(problem) });
   });
 

@@ -3,6 +3,7 @@ import { approve } from './commands/approve.ts';
 import { build } from './commands/build.ts';
 import { check } from './commands/check.ts';
 import { cleanup } from './commands/cleanup.ts';
+import { completion } from './commands/completion.ts';
 import { demo } from './commands/demo.ts';
 import { design } from './commands/design.ts';
 import { doctor } from './commands/doctor.ts';
@@ -47,6 +48,12 @@ export const COMMANDS: readonly Command[] = [
   command(sessions, async (...given) => (await import('./serve/show-sessions.ts')).showSessions(...given)),
   command(build, async (...given) => (await import('./images/build-image.ts')).buildImage(...given)),
   command(doctor, async (...given) => (await import('./doctor/examine-machine.ts')).examine(...given)),
+  command(completion, async (...given) =>
+    (await import('./completion/complete.ts')).complete(
+      ...given,
+      COMMANDS.map(({ definition }) => definition),
+    ),
+  ),
   command(demo, async (...given) => (await import('./setup/run-demo.ts')).runDemo(...given)),
 ];
 

@@ -7,7 +7,7 @@ import type { Environment, Places } from '../lib/index.ts';
 import { captureOutput } from '../sandbox/index.ts';
 import { supervise } from '../supervise/index.ts';
 import type { Supervised } from '../supervise/index.ts';
-import { childCommand, findBound } from './child-command.ts';
+import { childCommand, findBound, findOwnBytes } from './child-command.ts';
 import type { ChildFacts } from './child-command.ts';
 import { preloadErrors } from './errors.ts';
 import type { ChildRequest } from './request.ts';
@@ -27,7 +27,8 @@ interface PreloadSettings {
 /** Runs code in processes of this machine, each with its doors closed and for one call alone. There are no sessions. */
 export async function openPreload({ program, memoryBytes, outputBytes, env }: PreloadSettings) {
   const bound = await findBound({ PATH: env['PATH'] });
-  const facts = { node: process.execPath, program: await realpath(program), memoryBytes, bound };
+  const node = process.execPath;
+  const facts = { node, program: await realpath(program), memoryBytes, ownBytes: await findOwnBytes(node), bound };
   const places: Places = { running: 0, waiting: [] };
   const closing = new AbortController();
   const running = new Set<Promise<CodeRan>>();

@@ -84,7 +84,7 @@ it.each(ESCAPES.filter(({ name, worksInPlainNode }) => worksInPlainNode && !BY_D
     const [folder, programs] = [mkdtempSync(path.join(home, 'work-')), mkdtempSync(path.join(home, 'program-'))];
     const program = path.join(programs, 'program.mjs');
     writeFileSync(program, HEAD + attempt(escape));
-    const facts = { node: process.execPath, program, memoryBytes: 512 * 1024 ** 2, bound };
+    const facts = { node: process.execPath, program, memoryBytes: 512 * 1024 ** 2, ownBytes: 1024 ** 3, bound };
     const { file, args } = childCommand(facts, { folder, timeoutMs: 60_000 });
     const { stdout } = await run(file, args, { cwd: folder, env, timeoutMs: 60_000 });
     expect(stdout).not.toMatch(/^OPEN|secret file|root:/m);

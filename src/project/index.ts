@@ -16,7 +16,7 @@ export { engineProblem, unprotectedLines } from './decide-mode.ts';
 export type { ModeLine } from './decide-mode.ts';
 export type { EngineTraces } from './engine-traces.ts';
 export { findGraph, loadGraph } from './find-graph.ts';
-export { launchFile, programFile } from './package-files.ts';
+export { launchFile, programFile, schemaFile } from './package-files.ts';
 export { imageRequest, packageImageRequest, projectIfAny } from './image-request.ts';
 export { clearGoneRuns, readRun } from './left-work.ts';
 export { mergeRun } from './merge-run.ts';

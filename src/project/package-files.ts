@@ -26,3 +26,7 @@ export function launchFile(): string {
 export function programFile(name: 'worker' | 'sweeper' | 'page' | 'preload'): string {
   return path.join(packageRoot(), 'dist', 'bundle', name, `${name}.js`);
 }
+
+/** A schema that editors read. */
+export const schemaFile = (name: 'config.schema.json' | 'task-graph.schema.json'): string =>
+  path.join(packageRoot(), 'schemas', name);

@@ -183,7 +183,7 @@ describe('init', () => {
     await project.write('.mahabharatha/config.yaml', 'workers: { count: 2 }\n');
     const first = await project.cli('init');
     expect(first.stdout).toMatch(
-      /kept +\.mahabharatha\/config\.yaml\nwritten +\.mahabharatha\/\.gitignore\nwritten +\.mahabharatha\/specs\/example\/task-graph\.json/,
+      /kept +\.mahabharatha\/config\.yaml\n(written +\.mahabharatha\/schemas\/.+\.json\n){2}written +\.mahabharatha\/\.gitignore\nwritten +\.mahabharatha\/specs\/example\/task-graph\.json/,
     );
     expect(await project.read('.mahabharatha/config.yaml')).toBe('workers: { count: 2 }\n');
     await project.write('.mahabharatha/specs/example/notes.md', 'mine\n');
@@ -191,7 +191,7 @@ describe('init', () => {
     const second = await project.cli('init', '--json');
     expect(JSON.parse(second.stdout)).toMatchObject({
       type: 'init',
-      files: [{ written: false }, { written: false }, { written: false }],
+      files: Array.from({ length: 5 }, () => ({ written: false })),
     });
     expect(everything()).toEqual(before);
 

@@ -9,6 +9,8 @@ const SLOW = [
   'chaos-',
   'container-',
   'serve-',
+  'mcp-',
+  'planning',
   'scheduling',
   'cli',
   'pruned-',

@@ -1,47 +1,21 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { line, makeFolder, printableJson, systemCode } from '../../lib/index.ts';
+import { line, makeFolder, printableJson, readUntrusted, systemCode } from '../../lib/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { init } from '../commands/init.ts';
-import { approveOwn, graphPlace, openProject } from '../../project/index.ts';
-
-const CONFIG = `# Mahabharatha. Every key may be left out; what is written here are the defaults.
-# All keys are described in schemas/config.schema.json of the package.
-
-agent: claude            # who does tasks without a "run" command: claude, or a name under "agents"
-
-# claude:
-#   model: sonnet        # passed on as --model
-#   args: []
-
-# agents:                # any other command line agent
-#   mine:
-#     command: [my-agent, --unattended]
-#     prompt: stdin      # stdin, argument ("{prompt}") or file ("{prompt_file}")
-
-workers:
-  count: 4
-  mode: auto             # container, subprocess (with your own rights), or auto: see kurukshetra --help
-  # setup: npm install   # makes a fresh worktree usable; runs again when a merge changes a lock file
-  # copy: [".env*"]      # ignored files that tasks need
-  task_timeout: 30m      # one attempt of one task
-  idle_timeout: 10m      # without a byte of output
-
-retry:
-  attempts: 3
-
-ownership: enforce       # a task changes only the files that it declares: enforce, warn or off
-
-# gates:                 # must pass on the merged tree after each level
-#   - name: test
-#     command: npm test
-#     timeout: 10m
-`;
+import { approveOwn, graphPlace, openProject, schemaFile } from '../../project/index.ts';
+import { detectStacks } from './detect-stack.ts';
+import type { Stack } from './detect-stack.ts';
+import { firstConfig } from './first-config.ts';
 
 const IGNORE = `# What runs leave here is no part of the repository.
 state/
 logs/
 `;
+
+/** Beside the configuration, so that editors find them in each clone. */
+const SCHEMAS = ['config.schema.json', 'task-graph.schema.json'] as const;
+const LARGEST = 1024 ** 2;
 
 const FOLDER = 'mahabharatha-example';
 
@@ -60,6 +34,7 @@ const TASKS = [
 ] as const;
 
 const EXAMPLE = {
+  $schema: '../../schemas/task-graph.schema.json',
   feature: 'example',
   version: '2.0',
   tasks: TASKS.map(([id, title, description, file, command, check]) => ({
@@ -76,8 +51,14 @@ const EXAMPLE = {
 /** `init`: writes files that are missing, keeps those that are there. */
 export async function initProject(input: InputOf<typeof init>, context: CliContext): Promise<number> {
   const project = await openProject(context);
+  const stacks = await stacksIn(project.repository.root);
+  const schemas = SCHEMAS.map(async (name) => ({
+    file: path.join(project.paths.top, 'schemas', name),
+    text: await readFile(schemaFile(name), 'utf8'),
+  }));
   const files = [
-    { file: project.paths.config, text: CONFIG },
+    { file: project.paths.config, text: firstConfig(stacks) },
+    ...(await Promise.all(schemas)),
     { file: path.join(project.paths.top, '.gitignore'), text: IGNORE },
     { file: await graphPlace(project, 'example'), text: `${JSON.stringify(EXAMPLE, undefined, 2)}\n` },
   ];
@@ -90,9 +71,21 @@ export async function initProject(input: InputOf<typeof init>, context: CliConte
     context.out(line`${printableJson({ type: 'init', files: results })}\n`);
     return 0;
   }
+  const found = stacks.map(({ name }) => name).join(', ');
+  if (results[0]?.written === true && found !== '')
+    context.out(line`Found ${found}: look at "setup" and "gates" in the configuration.\n`);
   for (const { file, written } of results) context.out(line`${written ? 'written' : 'kept   '}  ${file}\n`);
   context.out(line`\nTry it:  mahabharatha kurukshetra --feature example\n`);
   return 0;
+}
+
+/** From the names of files at the top; the text of package.json alone is read. */
+async function stacksIn(root: string): Promise<readonly Stack[]> {
+  const files = new Set(await readdir(root));
+  const packageJson = files.has('package.json')
+    ? await readUntrusted(path.join(root, 'package.json'), LARGEST)
+    : undefined;
+  return detectStacks({ files, packageJson });
 }
 
 async function writeIfMissing(file: string, text: string): Promise<boolean> {

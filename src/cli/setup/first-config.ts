@@ -1,0 +1,61 @@
+import type { Stack } from './detect-stack.ts';
+
+/** Pure. The configuration that `init` writes. What is not sure to work is a proposal, behind "#". */
+export function firstConfig(stacks: readonly Stack[]): string {
+  const [stack] = stacks;
+  return `# yaml-language-server: $schema=schemas/config.schema.json
+# Mahabharatha. Every key may be left out; what is written here are the defaults, if nothing else is said.
+${stacks.map(({ name, isSure }) => `# Found here: ${name}${isSure ? '' : ' (a proposal behind "#")'}.\n`).join('')}
+agent: claude            # who does tasks without a "run" command: claude, or a name under "agents"
+
+# claude:
+#   model: sonnet        # passed on as --model
+#   args: []
+
+# agents:                # any other command line agent
+#   mine:
+#     command: [my-agent, --unattended]
+#     prompt: stdin      # stdin, argument ("{prompt}") or file ("{prompt_file}")
+
+workers:
+  count: 4
+  mode: auto             # container, subprocess (with your own rights), or auto: see kurukshetra --help
+${setupLine(stack)}
+  # copy: [".env*"]      # ignored files that tasks need
+  task_timeout: 30m      # one attempt of one task
+  idle_timeout: 10m      # without a byte of output
+${allowLines(stack)}
+retry:
+  attempts: 3
+
+ownership: enforce       # a task changes only the files that it declares: enforce, warn or off
+
+${gateLines(stack)}
+`;
+}
+
+/** Fresh worktrees have nothing but the files of the commit. */
+function setupLine(stack: Stack | undefined): string {
+  const setup = `setup: ${stack?.setup ?? 'npm install'}`;
+  const meaning = '# makes a fresh worktree usable; runs again when a lock file has changed';
+  const isSure = stack?.isSure === true && stack.setup !== undefined;
+  return `  ${isSure ? '' : '# '}${setup.padEnd(isSure ? 22 : 20)} ${meaning}`;
+}
+
+function allowLines(stack: Stack | undefined): string {
+  if (stack === undefined || stack.allow.length === 0) return '';
+  return `  # container:
+  #   allow: [anthropic, npm, ${stack.allow.join(', ')}]   # what containers may reach; their image needs the tools of ${stack.name}: docs/images.md
+`;
+}
+
+function gateLines(stack: Stack | undefined): string {
+  const mark = stack?.isSure === true && stack.gates.length > 0 ? '' : '# ';
+  const gates = stack === undefined || stack.gates.length === 0 ? [{ name: 'test', command: 'npm test' }] : stack.gates;
+  const lines = gates.flatMap(({ name, command }) => [
+    `${mark}  - name: ${name}`,
+    `${mark}    command: ${command}`,
+    `${mark}    timeout: 10m`,
+  ]);
+  return [`${mark}gates:                 # must pass on the merged tree after each level`, ...lines].join('\n');
+}

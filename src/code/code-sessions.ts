@@ -30,8 +30,6 @@ export interface CodeSettings {
   readonly image: string;
   readonly limits: SandboxLimits;
   readonly outputBytes: number;
-  /** What the code runs as. */
-  readonly uid: number;
 }
 
 export interface CodeWish {
@@ -130,7 +128,7 @@ async function run(place: Place, wish: CodeWish, hooks: CallHooks, tries = 1): P
   try {
     const written = writeCode(sandbox, wish);
     const packages = mayImport(wish.code) ? await written.then(() => fetchImports(place, sandbox, wish, hooks)) : [];
-    running = sandbox.run(programOf(sandbox, settings, wish), output.sink);
+    running = sandbox.run(programOf(sandbox, wish), output.sink);
     if (signal.aborted) kill();
     const [end] = await Promise.all([running.end, written]);
     // Nothing of a program that did not end by itself goes on.
@@ -152,14 +150,13 @@ async function fetchImports(
   { language }: CodeWish,
   hooks: CallHooks,
 ): Promise<readonly Package[]> {
-  const { session, settings } = place;
-  const within = { sandbox, uid: settings.uid };
+  const { session } = place;
   const { wanted: before } = session.packages;
-  const wanted = withNames(session.packages, await importsOf(within, MAIN[language]));
+  const wanted = withNames(session.packages, await importsOf(sandbox, MAIN[language]));
   hooks.signal.throwIfAborted();
   if (wanted.size === 0) return [];
   const set = await have(place, wanted, hooks);
-  await link(within, session.packages, set);
+  await link(sandbox, session.packages, set);
   return packagesIn(
     set,
     [...wanted.keys()].filter((name) => !before.has(name)),
@@ -195,18 +192,14 @@ async function writeCode(sandbox: Sandbox, { code, language }: CodeWish): Promis
     if ('error' in answer) throw sandboxErrors.PROGRAM_REFUSED({ reason: answer.error.message });
 }
 
-function programOf(
-  sandbox: Sandbox,
-  { uid }: CodeSettings,
-  { language, timeoutMs, env }: CodeWish,
-): Parameters<Sandbox['run']>[0] {
+function programOf(sandbox: Sandbox, { language, timeoutMs, env }: CodeWish): Parameters<Sandbox['run']>[0] {
   const own = { HOME: SANDBOX.home, BUN_INSTALL_CACHE_DIR: PACKAGES };
   return {
     argv: ['bun', 'run', '--no-install', MAIN[language]],
     env: { ...sandbox.env, ...env, ...own },
     cwd: PACKAGES,
     home: SANDBOX.home,
-    uid,
+    uid: sandbox.uid,
     isPrivate: false,
     dataBytes: null,
     stdin: null,
@@ -221,8 +214,9 @@ function newSession(parts: CodeParts): CodeSession {
   return { kept, packages: noPackages(), last: Promise.resolve(), waiting: 0 };
 }
 
-function wishOf({ packages, settings: { image, limits, uid } }: CodeParts): SandboxWish {
-  const session = randomId();
+/** The code of each session has a user of its own. */
+function wishOf({ home, packages, settings: { image, limits } }: CodeParts): SandboxWish {
+  const [session, uid] = [randomId(), home.users.nextSession()];
   return {
     image,
     name: `mahabharatha-code-${session}`,

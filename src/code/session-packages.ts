@@ -26,17 +26,11 @@ export interface SessionPackages {
 
 export const noPackages = (): SessionPackages => ({ wanted: new Map(), set: undefined, linked: undefined });
 
-export interface InSession {
-  readonly sandbox: Sandbox;
-  /** What code of the session runs as: what these programs say is about this session alone. */
-  readonly uid: number;
-}
-
 export const mayImport = (code: string): boolean => MAY_IMPORT.test(code);
 
 /** The packages of npm that the program needs, without those that the session has made itself. Throws PACKAGE_NAME_INVALID. */
-export async function importsOf({ sandbox, uid }: InSession, file: string): Promise<readonly string[]> {
-  const text = await output(sandbox, uid, ['bun', TOOLS.scanImports, file, MODULES]);
+export async function importsOf(sandbox: Sandbox, file: string): Promise<readonly string[]> {
+  const text = await output(sandbox, ['bun', TOOLS.scanImports, file, MODULES]);
   const { imports, own } = readJson(scanned, text) ?? { imports: [], own: [] };
   const left = new Set(own);
   return packagesOf(imports.filter((specifier) => !left.has(specifier)));
@@ -49,19 +43,20 @@ export function withNames({ wanted }: SessionPackages, names: readonly string[])
 }
 
 /** Lets the session's code find them. */
-export async function link({ sandbox, uid }: InSession, packages: SessionPackages, set: PackageSet): Promise<void> {
+export async function link(sandbox: Sandbox, packages: SessionPackages, set: PackageSet): Promise<void> {
   const link = `${sandbox.containerId} ${set.key} ${[...packages.wanted.keys()].join(' ')}`;
   if (packages.linked === link) return;
   const from = `${STORE}/${set.key}/node_modules`;
-  await output(sandbox, uid, ['bun', TOOLS.linkPackages, from, MODULES, ...packages.wanted.keys()]);
+  await output(sandbox, ['bun', TOOLS.linkPackages, from, MODULES, ...packages.wanted.keys()]);
   packages.linked = link;
 }
 
-async function output(sandbox: Sandbox, uid: number, argv: readonly [string, ...string[]]): Promise<string> {
+/** As the user of the session's code: what these programs say is about this session alone. */
+async function output(sandbox: Sandbox, argv: readonly [string, ...string[]]): Promise<string> {
   let text = '';
   const env = { ...sandbox.env, HOME: '/nonexistent' };
   // Settings of Bun that code has left below the session's folders are not read.
-  const at = { cwd: '/', home: SANDBOX.home, uid, isPrivate: false };
+  const at = { cwd: '/', home: SANDBOX.home, uid: sandbox.uid, isPrivate: false };
   const limits = { dataBytes: null, stdin: null, timeoutMs: TIME_MS, graceMs: 0, clears: [] };
   await sandbox.run({ argv, env, ...at, ...limits }, (stream, chunk) => {
     if (stream === 'stdout' && text.length < MOST_TEXT) text += chunk.toString('utf8');

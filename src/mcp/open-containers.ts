@@ -9,9 +9,6 @@ import { programFile } from '../project/index.ts';
 import { openHome, openHomeFolder, openNetwork } from '../sandbox/index.ts';
 import type { CodeRunner } from './code-runner.ts';
 
-/** What code runs as: no user of a usual image. */
-const UID = 70_000;
-
 interface ContainersRequest {
   readonly engine: Engine;
   /** The image with Node and the sandbox agent. */
@@ -43,7 +40,7 @@ export async function openContainers(
   const packages = await openPackages(store, isAble ? { home, network, image } : null);
   const { cpus, memory: memoryBytes, disk: diskBytes, processes, output: outputBytes } = request.settings;
   const limits = { cpus, memoryBytes, diskBytes, processes };
-  const sessions = createCodeSessions({ home, packages, settings: { image, limits, outputBytes, uid: UID } });
+  const sessions = createCodeSessions({ home, packages, settings: { image, limits, outputBytes } });
   closing.push(sessions.closeAll);
   const { run, reset, list } = sessions;
   const install: NonNullable<CodeRunner['packages']>['install'] = async (session, requests, hooks) =>

@@ -93,6 +93,15 @@ spawn('setsid', ['sh', '-c', 'while :; do date +%N > /packages/time; sleep 0.02;
     expect((await mcp.run(look, session)).stdout).toBe('true\n');
   });
 
+  it('the code of each session has a user of its own', async () => {
+    const look = 'console.log(process.getuid?.(), require("node:fs").statSync("/packages").uid)';
+    const seen = await Promise.all(
+      ['one', 'two'].map(async (session_id) => (await mcp.run(look, { session_id })).stdout),
+    );
+    expect(new Set(seen).size).toBe(2);
+    for (const text of seen) expect(text).toMatch(/^(\d{10}) \1\n$/);
+  });
+
   it('calls beyond those that may wait are refused, and the others end', async () => {
     const session = { session_id: 'busy' };
     await mcp.run('', session);

@@ -104,7 +104,7 @@ export function detectStacks({ files, packageJson }: Found): readonly Stack[] {
   const node = packageJson === undefined ? [] : [nodeStack(files, packageJson)];
   // A project of uv has a pyproject.toml as well.
   const distinct = others.filter(({ name }) => name !== 'Python' || !files.has('uv.lock'));
-  return [...node, ...distinct.map(({ files: _, ...stack }) => ({ ...stack, isSure: false }))];
+  return [...node, ...distinct.map(({ name, setup, gates, allow }) => ({ name, setup, gates, allow, isSure: false }))];
 }
 
 function nodeStack(files: ReadonlySet<string>, packageJson: string): Stack {

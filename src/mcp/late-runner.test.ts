@@ -59,6 +59,22 @@ describe('a runner that is opened later', () => {
     expect(steps).toEqual(['closed']);
   });
 
+  it('that opens more while it is there closes that as well', async () => {
+    const steps: string[] = [];
+    const open = async (closing: (() => Promise<unknown>)[]): Promise<CodeRunner> => {
+      closing.push(async () => steps.push('first'));
+      const run = async (): Promise<CodeRan> => {
+        closing.push(async () => steps.push('later'));
+        return {} as CodeRan;
+      };
+      return { ...RUNNER, run };
+    };
+    const runner = openLate({ mode: 'preload', prepare: async () => open });
+    await runner.run('a', WISH, call());
+    await runner.close();
+    expect(steps).toEqual(['later', 'first']);
+  });
+
   it('that could not be opened is opened by the next call', async () => {
     const { place, begun } = slowPlace();
     const runner = openLate(place);

@@ -87,7 +87,8 @@ async function openNow(prepare: () => Promise<Open>, signal: AbortSignal, closin
     const open = await prepare();
     signal.throwIfAborted();
     const runner = await open(own);
-    closing.push(...own);
+    // It may open more while it is there.
+    closing.push(() => closeAll(own));
     return runner;
   } catch (error) {
     await closeAll(own).catch(() => undefined);

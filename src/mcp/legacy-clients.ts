@@ -97,14 +97,21 @@ async function welcome(request: LegacyRequest, known: Known, user: string): Prom
     idleSince: performance.now(),
   };
   known.all.add(client);
-  await Promise.all([room, server.connect(transport)]);
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no events
-  server.server.onclose = () => {
-    known.all.delete(client);
+  const forget = (): void => {
+    if (!known.all.delete(client)) return;
     known.byId.delete(transport.sessionId ?? '');
     client.away?.cancel();
     runner.end().catch(onFailure);
   };
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no events
+  server.server.onclose = forget;
+  try {
+    await Promise.all([room, server.connect(transport)]);
+  } catch (error) {
+    await drop(client).catch(onFailure);
+    forget();
+    throw error;
+  }
   return client;
 }
 

@@ -100,8 +100,12 @@ function start(wish: StartWish, pipes: OutputPipes, reserve: Reserve | null): Ch
   }
 }
 
+/** With one of them bash reads no prelude, or may read none. */
+const WITHOUT_PRELUDE = ['POSIXLY_CORRECT', 'POSIX_PEDANTIC', 'SHELLOPTS'];
+
 /** Each further program before it takes about as long as bash itself. */
-const isShell = (wish: StartWish): boolean => wish.isShell === true && existsSync(BASH);
+const isShell = ({ isShell: isWished, env }: StartWish): boolean =>
+  isWished === true && WITHOUT_PRELUDE.every((name) => env[name] === undefined) && existsSync(BASH);
 
 /** A file without a name, which its user may open again as /dev/stdin. */
 function openInput({ uid, home }: StartWish, content: Buffer): number {

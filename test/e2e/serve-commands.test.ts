@@ -40,6 +40,23 @@ describe.skipIf(docker.why !== '')(`what a session runs a command with${whySkipp
       await served.ask('DELETE', place);
     });
 
+    // Bash takes them for the wish to work as POSIX says, and then reads no prelude.
+    it.each([
+      ['POSIXLY_CORRECT', '1'],
+      ['POSIX_PEDANTIC', '1'],
+      ['SHELLOPTS', 'posix'],
+    ])(
+      'may have %s: the command runs in the folder of the session, and is the first to go without memory',
+      async (name, value) => {
+        const place = await open('shell');
+        await exec(place, { command: 'mkdir -p "$WORKSPACE/sub" && cd "$WORKSPACE/sub"' });
+        const command = 'pwd; cat /proc/self/oom_score_adj';
+        const { body } = await exec(place, { command, env: { [name]: value } });
+        expect(body['stdout']).toBe('/workspace/p/sub\n1000\n');
+        await served.ask('DELETE', place);
+      },
+    );
+
     it.each([
       ['lines that are none', 'A=1\nmy secret-value\nB="secret-value', 'ENV_FILE_INVALID', /line 2: .*line 3: /],
       ['too much', 'A=secret-value'.repeat(6000), 'ENV_FILE_INVALID', /65536 bytes/],

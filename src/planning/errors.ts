@@ -32,6 +32,14 @@ export const planningErrors = defineErrors({
     hint: (f) =>
       `Say it with --description "…", with --from <file>, or at a terminal with: mahabharatha plan ${f.feature}`,
   },
+  PLANNING_NAME_TAKEN: {
+    kind: 'usage',
+    example: { run: 'login.planning' },
+    message: (f) =>
+      `The run of an agent that plans has the name "${f.run}", and there is another run with that name. Nothing of it was removed.`,
+    hint: (f) =>
+      `Keep what you need of it: mahabharatha merge --feature ${f.run} — then: mahabharatha cleanup --feature ${f.run}`,
+  },
   REFINEMENT_NEEDS_AGENT: {
     kind: 'environment',
     example: { file: '/repo/.mahabharatha/specs/login/requirements.md', reason: '"claude" is not on the PATH' },

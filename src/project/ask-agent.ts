@@ -1,9 +1,11 @@
 import type { Config } from '../config/index.ts';
 import { hasCode } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
+import { planningErrors } from '../planning/errors.ts';
 import { parseGraph } from '../tasks/index.ts';
 import { taskErrors } from '../tasks/errors.ts';
 import { checkCleaning, planCleaning, removeRun } from './clean-run.ts';
+import type { CleaningPlan } from './clean-run.ts';
 import { projectErrors } from './errors.ts';
 import type { Project } from './project.ts';
 import type { RunFace, RunHost } from './run-face.ts';
@@ -37,7 +39,7 @@ export type Answer = ReadonlyMap<string, string>;
 /**
  * An agent answers as the worker of a task does: with the same limits, credentials and network, in a container where the mode
  * says so, on a checkout of its own. So nothing that it does reaches the repository, and a change to another file than
- * those of the answer is refused. Throws AGENT_GAVE_NO_ANSWER.
+ * those of the answer is refused. Throws AGENT_GAVE_NO_ANSWER; the run is kept then, for its logs, until the next question.
  */
 export async function askAgent(question: Question, asking: Asking): Promise<Answer> {
   const { project, config, wishes, host, face } = asking;
@@ -45,9 +47,13 @@ export async function askAgent(question: Question, asking: Asking): Promise<Answ
   const request = { project, config: forOneTask(config), wishes: { ...wishes, workers: 1 }, ...graphOf(question) };
   try {
     const { state } = await runFeature(request, host, face);
-    return await answerIn(state, question, project);
-  } finally {
-    await clear(question, asking);
+    host.interrupted.throwIfAborted();
+    const answer = await answerIn(state, question, project);
+    await clearAtEnd(question, asking);
+    return answer;
+  } catch (error) {
+    if (!hasCode(error, projectErrors.AGENT_GAVE_NO_ANSWER)) await clearAtEnd(question, asking);
+    throw error;
   }
 }
 
@@ -65,12 +71,13 @@ function graphOf({ feature, title, prompt, files }: Question) {
   return { graph: parsed.graph, graphText: JSON.stringify(value), warnings: [] };
 }
 
-async function answerIn(state: RunState, { files }: Question, project: Project): Promise<Answer> {
+async function answerIn(state: RunState, { feature, files }: Question, project: Project): Promise<Answer> {
   const task = state.tasks[TASK];
   const { commit = null } = task ?? {};
   if (commit === null) {
     const last = task?.attempts.at(-1);
     throw projectErrors.AGENT_GAVE_NO_ANSWER({
+      feature,
       outcome: last?.outcome ?? state.status,
       reason: last?.detail ?? state.cause ?? 'the run was stopped',
       attempts: task?.attempts.length ?? 0,
@@ -89,7 +96,20 @@ async function clear({ feature }: Question, { project, host }: Asking): Promise<
   const cleaning = { project, store, feature, caches: false, env: host.env };
   const plan = await planCleaning(cleaning, false);
   await checkCleaning(cleaning, plan);
+  checkIsQuestion(await store.read(), feature, plan);
   await removeRun(cleaning, plan).catch((error: unknown) => {
     if (!hasCode(error, projectErrors.CLEANUP_OUTDATED)) throw error;
   });
+}
+
+/** An error here is not thrown: the answer, or the error that has ended the run, counts more. The next question tells it. */
+async function clearAtEnd(question: Question, asking: Asking): Promise<void> {
+  await clear(question, asking).catch(() => undefined);
+}
+
+/** Names that are kept for questions could be given to features once. */
+function checkIsQuestion(state: RunState | undefined, run: string, { refs }: CleaningPlan): void {
+  const tasks = state === undefined ? [] : Object.keys(state.tasks);
+  const isQuestion = state === undefined ? refs.length === 0 : tasks.length === 1 && tasks[0] === TASK;
+  if (!isQuestion) throw planningErrors.PLANNING_NAME_TAKEN({ run });
 }

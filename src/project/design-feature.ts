@@ -7,7 +7,7 @@ import { planningErrors } from '../planning/errors.ts';
 import { parseGraph } from '../tasks/index.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Answer } from './ask-agent.ts';
-import { planningName } from './plan-feature.ts';
+import { planningName } from './planning-name.ts';
 import { graphPlace, specPlace } from './project.ts';
 import type { Project } from './project.ts';
 import { writeOrPropose, writeSpec } from './requirements-file.ts';
@@ -42,7 +42,8 @@ export async function designFeature(request: DesignRequest, host: RunHost, face:
   const { feature, standing, text, requirements } = asked;
   if (standing !== 'approved' && !wishes.force) throw planningErrors.REQUIREMENTS_NOT_APPROVED({ feature, standing });
   let last: Judged | undefined;
-  for (let round = 1; round <= ROUNDS && !host.interrupted.aborted; round += 1) {
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    host.interrupted.throwIfAborted();
     const prompt = designPrompt({ feature, requirements: text, ids: requirements, problems: last?.problems ?? [] });
     const question = { feature: planningName(feature), title: `Design of ${feature}`, prompt };
     const answer = await askAgent({ ...question, files: [DESIGN, GRAPH] }, { ...request, host, face });

@@ -33,10 +33,11 @@ export const projectErrors = defineErrors({
   },
   AGENT_GAVE_NO_ANSWER: {
     kind: 'work',
-    example: { outcome: 'not-owned', attempts: 3, reason: 'it changed src/a.ts' },
+    example: { feature: 'login.planning', outcome: 'not-owned', attempts: 3, reason: 'it changed src/a.ts' },
     message: (f) =>
       `The agent has given no answer after ${counted(f.attempts, 'attempt')} (${f.outcome}): ${f.reason}. Nothing was changed.`,
-    hint: () => 'Ask again; --agent names another agent, and --without-agent makes a template to fill in by hand.',
+    hint: (f) =>
+      `See what it did with: mahabharatha logs --feature ${f.feature} — or ask again, which removes those logs; --agent names another agent, and plan --without-agent makes a template to fill in by hand.`,
   },
   CLEANUP_BLIND: {
     kind: 'environment',
@@ -89,7 +90,7 @@ export const projectErrors = defineErrors({
     example: { feature: '../x' },
     message: (f) => `"${f.feature}" cannot be a feature name: it becomes part of branch and folder names.`,
     hint: () =>
-      'Use letters, digits, dots, dashes and underscores; start with a letter or digit; 64 characters at most.',
+      'Use letters, digits, dots, dashes and underscores; start with a letter or digit; 64 characters at most; no ".planning" at the end, which the runs of agents that plan have.',
   },
   FEATURE_UNKNOWN: {
     kind: 'usage',

@@ -5,6 +5,7 @@ import { planningErrors } from '../planning/errors.ts';
 import { askAgent } from './ask-agent.ts';
 import { agentProblem } from './check-agent.ts';
 import type { Project } from './project.ts';
+import { planningName } from './planning-name.ts';
 import { asFile, findRequirements, requirementsPlace, writeOrPropose } from './requirements-file.ts';
 import type { RequirementsFile, Written } from './requirements-file.ts';
 import type { RunFace, RunHost } from './run-face.ts';
@@ -70,6 +71,3 @@ async function filledIn(start: string, request: PlanRequest, host: RunHost, face
 
 /** What only a person can do. */
 const isForPerson = (problem: string): boolean => problem.includes('must be answered before');
-
-/** The run of an agent that plans has a name of its own. */
-export const planningName = (feature: string): string => `${feature.slice(0, 50)}.planning`;

@@ -11,6 +11,7 @@ import { featuresWithState, locateRuns, openStore, projectPaths } from '../state
 import type { ProjectPaths, StateStore } from '../state/index.ts';
 import { isWrittenByRuns, OWN_FOLDER } from '../tasks/index.ts';
 import { projectErrors } from './errors.ts';
+import { isPlanningName } from './planning-name.ts';
 
 /** The user's repository, seen as a Mahabharatha project. */
 export interface Project {
@@ -98,24 +99,28 @@ export async function checkAtRest(store: StateStore, feature: string): Promise<v
   throw foreignLock(store.paths.lock, holder) ?? projectErrors.RUN_LIVE({ feature, pid: holder.pid });
 }
 
-/** The name becomes part of refs and file names; with `.json` at its end it could be the state file of another feature. */
+/** The name of a user's feature. The names of runs of agents that plan are kept for them. */
 export function checkFeatureName(feature: string): string {
-  if (!isFeatureName(feature)) throw projectErrors.FEATURE_NAME_INVALID({ feature });
+  if (!isFeatureName(feature) || isPlanningName(feature)) throw projectErrors.FEATURE_NAME_INVALID({ feature });
   return feature;
 }
 
+/** The name becomes part of refs and file names; with `.json` at its end it could be the state file of another feature. */
 export function isFeatureName(feature: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(feature) && !/\.\.|\.$|\.lock$|\.json$/.test(feature);
 }
 
 async function chooseFeature(paths: ProjectPaths, repository: Repository, name: string | undefined): Promise<string> {
   const { folders, links } = await inSpecs(paths);
-  const known = [...new Set([...folders, ...(await featuresWithState(paths))])].toSorted();
+  const meant = (feature: string): boolean => name !== undefined || !isPlanningName(feature);
+  const known = [...new Set([...folders, ...(await featuresWithState(paths)).filter(meant)])].toSorted();
   // A link is chosen only where nothing else is meant, so that its refusal is what the user reads.
   if (name === undefined ? known.length === 0 : links.includes(name)) known.push(...links);
-  if (name !== undefined && known.includes(checkFeatureName(name))) return name;
+  if (name !== undefined && !isFeatureName(name)) throw projectErrors.FEATURE_NAME_INVALID({ feature: name });
+  if (name !== undefined && known.includes(name)) return name;
   // Where specs and state were removed, say by git clean -x, the branches still name the features.
-  const features = name === undefined && known.length > 0 ? known : [...known, ...(await branchedFeatures(repository))];
+  const branched = name === undefined && known.length > 0 ? [] : (await branchedFeatures(repository)).filter(meant);
+  const features = [...known, ...branched];
   if (name !== undefined) {
     if (!features.includes(name)) throw projectErrors.FEATURE_UNKNOWN({ feature: name, known });
     return name;

@@ -166,8 +166,46 @@ describe('plan', () => {
     expect(exit, stderr).toBe(1);
     expect(stderr).toMatch(/The agent has given no answer/);
     expect(stderr).toMatch(why);
+    expect(stderr).toContain('mahabharatha logs --feature login.planning');
+    const logs = await project.cli('logs', '--feature', 'login.planning', '--tail', 'all');
+    expect(logs).toMatchObject({ exit: 0, stdout: expect.stringContaining('PLAN-1') });
+    expect((await project.cli('status', '--feature', 'login.planning')).stdout).toContain('PLAN-1');
+    // It is no feature of the user, so it is not meant where none is named.
+    expect((await project.cli('status')).stderr).toContain('has no feature yet');
+    expect((await project.cli('cleanup', '--feature', 'login.planning', '--yes')).exit).toBe(0);
     expect(untouched()).toEqual(before);
     expectNothingLeft();
+  });
+});
+
+describe('a name that agents that plan have', () => {
+  it('is refused for features', async () => {
+    const one = [{ id: 'mine', create: ['mine.txt'], run: 'echo > mine.txt' }];
+    await project.graph('login.planning', one);
+    for (const args of [
+      ['kurukshetra', '--feature', 'login.planning'],
+      ['plan', 'login.planning', '-d', 'x'],
+      ['approve', 'login.planning'],
+    ]) {
+      const { exit, stderr } = await project.cli(...args);
+      expect({ args, exit, stderr }).toMatchObject({ exit: 2, stderr: expect.stringContaining('".planning"') });
+    }
+  });
+
+  it('keeps the run of a feature that has got it before', async () => {
+    const [old, taken] = ['login-planning', 'login.planning'];
+    await project.graph(old, [{ id: 'mine', create: ['mine.txt'], run: 'echo > mine.txt' }]);
+    await agent(writes('requirements.md', DOCUMENT));
+    expect((await project.cli('kurukshetra', '--feature', old)).exit).toBe(0);
+    const state = await project.read(`.mahabharatha/state/${old}.json`);
+    await project.write(`.mahabharatha/state/${taken}.json`, state.replaceAll(old, taken));
+    project.git('update-ref', `refs/heads/mahabharatha/${taken}/integration`, `mahabharatha/${old}/integration`);
+    const { exit, stderr } = await project.cli('plan', 'login', '-d', 'x');
+    expect({ exit, stderr }).toMatchObject({ exit: 2, stderr: expect.stringContaining('there is another run') });
+    expect(project.git('show', `mahabharatha/${taken}/integration:mine.txt`)).toBe('\n');
+    expect(await project.read(`.mahabharatha/state/${taken}.json`)).toBe(state.replaceAll(old, taken));
+    expect((await project.cli('cleanup', '--feature', taken, '--yes')).exit).toBe(0);
+    expect((await project.cli('plan', 'login', '-d', 'x')).exit).toBe(0);
   });
 });
 
@@ -274,6 +312,18 @@ describe('design', () => {
     expect((await run.end).exit).toBe(130);
     expectNothingLeft();
     expect((await project.cli('plan', 'login', '-d', 'x')).exit).toBe(0);
+  });
+
+  it('a design that is interrupted is told as that', async () => {
+    await approvedPlan();
+    await agent(designs('{}'), 'sleep 60');
+    await project.config((await project.read('.mahabharatha/config.yaml')).replace('2s', '60s'));
+    const run = project.start('design', 'login');
+    await waitFor('the agent', () => existsSync(path.join(project.outside, 'prompt-PLAN-1-2')));
+    process.kill(run.pid, 'SIGINT');
+    expect((await run.end).exit).toBe(130);
+    expect(run.output()).not.toMatch(/no valid task graph|given no answer/);
+    expectNothingLeft();
   });
 
   it('one that is killed is cleared away by the next', async () => {

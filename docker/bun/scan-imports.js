@@ -1,5 +1,6 @@
-// What a program imports, as JSON on stdout: {"imports": [...], "own": [...]}. Bun's own modules are left out; "own" has those
-// whose package the session has made itself below /packages/node_modules. A program with a wrong syntax imports nothing.
+// What a program imports, as JSON on stdout: {"imports": [...], "own": [...], "missing": [...]}. Bun's own modules are left
+// out; "own" has those whose package the session has made itself in its folder of packages, "missing" those whose package is
+// not there. A program with a wrong syntax imports nothing.
 //   bun scan-imports.js <file> <folder of links to packages>
 import { lstatSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -25,15 +26,18 @@ function importsOf(code, loader) {
   }
 }
 
-function isOwn(specifier) {
+/** Whether the session has made it itself, or it is a link, or it is not there. */
+function kindOf(specifier) {
   const parts = specifier.split('/');
   try {
-    return !lstatSync(join(packages, ...parts.slice(0, specifier.startsWith('@') ? 2 : 1))).isSymbolicLink();
+    const place = join(packages, ...parts.slice(0, specifier.startsWith('@') ? 2 : 1));
+    return lstatSync(place).isSymbolicLink() ? 'link' : 'own';
   } catch {
-    return false;
+    return 'missing';
   }
 }
 
 const found = importsOf(readFileSync(file, 'utf8'), extname(file) === '.ts' ? 'ts' : 'jsx');
 const imports = [...new Set(found)].filter((specifier) => !isBuiltin(specifier));
-process.stdout.write(JSON.stringify({ imports, own: imports.filter(isOwn) }));
+const ofKind = (kind) => imports.filter((specifier) => kindOf(specifier) === kind);
+process.stdout.write(JSON.stringify({ imports, own: ofKind('own'), missing: ofKind('missing') }));

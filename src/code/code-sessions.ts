@@ -10,7 +10,7 @@ import type { CallHooks, CodePackages, Package } from './code-packages.ts';
 import { codeErrors } from './errors.ts';
 import type { Wanted } from './package-names.ts';
 import type { PackageSet } from './package-store.ts';
-import { PACKAGES, STORE } from './places.ts';
+import { BUN, PACKAGES, STORE } from './places.ts';
 import { importsOf, link, mayImport, noPackages, withNames } from './session-packages.ts';
 import type { SessionPackages } from './session-packages.ts';
 
@@ -18,7 +18,8 @@ import type { SessionPackages } from './session-packages.ts';
 const ROLE = 'code';
 /** Its files are for all to read, and for no program to write. */
 const CODE_OWNER = 60_000;
-const CODE_BYTES = 8 * 1024 ** 2;
+/** Room for the longest code three times over: both files, and the draft of the next one. */
+const CODE_BYTES = 16 * 1024 ** 2;
 const CODE = '/code';
 const MAIN = { typescript: `${CODE}/main.ts`, javascript: `${CODE}/main.js` } as const;
 /** What one frame of the protocol has room for, as base64. */
@@ -126,11 +127,12 @@ async function run(place: Place, wish: CodeWish, hooks: CallHooks, tries = 1): P
   const kill = (): void => running?.kill();
   signal.addEventListener('abort', kill);
   try {
-    const written = writeCode(sandbox, wish);
-    const packages = mayImport(wish.code) ? await written.then(() => fetchImports(place, sandbox, wish, hooks)) : [];
+    // Without it the code of the call before would run.
+    await writeCode(sandbox, wish);
+    const packages = mayImport(wish.code) ? await fetchImports(place, sandbox, wish, hooks) : [];
     running = sandbox.run(programOf(sandbox, wish), output.sink);
     if (signal.aborted) kill();
-    const [end] = await Promise.all([running.end, written]);
+    const end = await running.end;
     // Nothing of a program that did not end by itself goes on.
     if (end.endedBy === 'timeout') await session.kept.end();
     return { ...end, stdout: output.text('stdout'), stderr: output.text('stderr'), packages };
@@ -152,10 +154,13 @@ async function fetchImports(
 ): Promise<readonly Package[]> {
   const { session } = place;
   const { wanted: before } = session.packages;
-  const wanted = withNames(session.packages, await importsOf(sandbox, MAIN[language]));
+  const { names, missing } = await importsOf(sandbox, MAIN[language]);
+  const wanted = withNames(session.packages, names);
   hooks.signal.throwIfAborted();
   if (wanted.size === 0) return [];
   const set = await have(place, wanted, hooks);
+  // Code may have removed its links.
+  if (missing.length > 0) session.packages.linked = undefined;
   await link(sandbox, session.packages, set);
   return packagesIn(
     set,
@@ -166,7 +171,7 @@ async function fetchImports(
 /** The set of packages of the session, with all that is wanted. */
 async function have({ packages, session }: Place, wanted: Wanted, hooks: CallHooks): Promise<PackageSet> {
   const { set: before, wanted: had } = session.packages;
-  if (before !== undefined && wanted === had) return before;
+  if (before !== undefined && wanted === had && (await packages.use(before))) return before;
   const set = await packages.take(wanted, hooks);
   Object.assign(session.packages, { wanted, set });
   return set;
@@ -195,7 +200,8 @@ async function writeCode(sandbox: Sandbox, { code, language }: CodeWish): Promis
 function programOf(sandbox: Sandbox, { language, timeoutMs, env }: CodeWish): Parameters<Sandbox['run']>[0] {
   const own = { HOME: SANDBOX.home, BUN_INSTALL_CACHE_DIR: PACKAGES };
   return {
-    argv: ['bun', 'run', '--no-install', MAIN[language]],
+    // By its whole path: PATH may be one of the call's variables.
+    argv: [BUN, 'run', '--no-install', MAIN[language]],
     env: { ...sandbox.env, ...env, ...own },
     cwd: PACKAGES,
     home: SANDBOX.home,
@@ -210,7 +216,10 @@ function programOf(sandbox: Sandbox, { language, timeoutMs, env }: CodeWish): Pa
 }
 
 function newSession(parts: CodeParts): CodeSession {
-  const kept = keepSandbox(() => startSandbox(parts.home, wishOf(parts)));
+  const kept = keepSandbox(async () => {
+    await parts.packages.makeFolders();
+    return startSandbox(parts.home, wishOf(parts));
+  });
   return { kept, packages: noPackages(), last: Promise.resolve(), waiting: 0 };
 }
 

@@ -16,6 +16,12 @@ export const codeErrors = defineErrors({
     message: (f) => `"${f.name}" is refused: ${f.reason}. Nothing was installed, and no code was run.`,
     hint: () => 'Name packages as "zod", "@scope/name" or, for install_packages, with a version as in "zod@3".',
   },
+  IMPORTS_FAILED: {
+    kind: 'work',
+    example: { reason: 'ENOSPC: no space left on device' },
+    message: (f) => `What the code imports could not be prepared in its session, and the code was not run: ${f.reason}`,
+    hint: () => 'Make room in /packages, or begin anew with reset_session.',
+  },
   PACKAGES_NOT_INSTALLED: {
     kind: 'work',
     example: { packages: ['no-such-thing'], reason: 'error: GET … - 404' },

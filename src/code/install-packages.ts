@@ -1,8 +1,10 @@
 import { chown, statfs, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { bind, diskUsage } from '../containers/index.ts';
-import { createTail, hasCode, inBytes, randomId, readJson, sleep } from '../lib/index.ts';
+import type { Labels } from '../engines/index.ts';
+import { createTail, digestOf, hasCode, inBytes, randomId, readJson, sleep } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import { sandboxErrors } from '../sandbox/errors.ts';
 import { startSandbox } from '../sandbox/index.ts';
@@ -20,6 +22,8 @@ const DOWNLOADS = '/downloads';
 const MB = 1024 ** 2;
 const LIMITS = { cpus: 2, memoryBytes: 1024 * MB, diskBytes: 512 * MB, processes: 128 };
 const TIME_MS = 5 * 60_000;
+/** A registry that is silent for so long does not answer any more. */
+const STALLED_MS = 60_000;
 /** Between two looks at how large the packages are. */
 const LOOK_MS = 1000;
 const LAST_WORDS = 2000;
@@ -34,10 +38,21 @@ export interface InstallSettings {
   readonly network: SessionNetwork;
   /** With Bun. */
   readonly image: string;
-  /** The most that one installation may add to the disk. */
-  readonly bytes: number;
+  /** The folder of the store. */
+  readonly store: string;
   /** Names of packages whose install scripts may run. */
   readonly scripts: readonly string[];
+}
+
+/** On the container of an installation: in which store. */
+const LABEL_OF_STORE = 'mahabharatha.packages';
+const labelsOf = ({ store }: InstallSettings): Labels => ({ [LABEL_OF_STORE]: digestOf(`${hostname()} ${store}`) });
+
+/** The caller holds the lock of the store, so no living server has an installation there. */
+export async function removeLeftInstallers(settings: InstallSettings): Promise<void> {
+  const { engine } = settings.home;
+  const left = await engine.listContainers(labelsOf(settings));
+  await Promise.all(left.map(({ id }) => engine.removeContainer(id)));
 }
 
 /**
@@ -49,6 +64,7 @@ export async function installPackages(
   place: InstallPlace,
   { wanted, signal }: { readonly wanted: Wanted; readonly signal: AbortSignal },
 ): Promise<Readonly<Record<string, string>>> {
+  signal.throwIfAborted();
   const uid = await prepare(place, wanted, settings);
   const client = settings.network.enter();
   if (client === undefined) throw failed(wanted, 'too many installations are under way');
@@ -57,7 +73,7 @@ export async function installPackages(
     try {
       const program = programIn(sandbox, uid);
       const env = await settings.network.env();
-      await watched(settings, place, { wanted, signal }, (sink) => program(argumentsFor(settings), env, sink));
+      await watched(place, { wanted, signal }, (sink) => program(argumentsFor(settings), env, sink));
       return await versionsIn(program, wanted);
     } finally {
       await sandbox.close();
@@ -104,7 +120,7 @@ function wishOf(
     role: ROLE,
     uid,
     limits: LIMITS,
-    labels: {},
+    labels: labelsOf(settings),
     wayOut: { client, reach: undefined },
     cache: null,
     mounts: [bind(draft, PACKAGES, false), ...(sharesDownloads(settings) ? [bind(downloads, DOWNLOADS, false)] : [])],
@@ -135,22 +151,27 @@ const programIn =
 
 /** Ends the installation when it is called off, or when it takes too much of the disk. */
 async function watched(
-  { bytes: limit }: InstallSettings,
-  { draft, downloads }: InstallPlace,
+  { draft, downloads, bytes: limit }: InstallPlace,
   { wanted, signal }: { readonly wanted: Wanted; readonly signal: AbortSignal },
   start: (sink: Sink) => ReturnType<Sandbox['run']>,
 ): Promise<void> {
   const words = createTail(LAST_WORDS);
   const running = start((stream, chunk) => void (stream === 'stderr' && words.push(chunk.toString('utf8'))));
   const over = new AbortController();
-  const watching = grewTooLarge([draft, downloads], limit, over.signal);
-  void watching.then((isTooLarge) => isTooLarge && running.kill());
+  const watching = watchGrowth([draft, downloads], limit, over.signal);
+  watching.then(
+    (growth) => growth !== 'fine' && running.kill(),
+    () => running.kill(),
+  );
   signal.addEventListener('abort', running.kill, { once: true });
+  if (signal.aborted) running.kill();
   try {
     const { code, endedBy, problem } = await running.end;
     over.abort();
     signal.throwIfAborted();
-    if (await watching) throw codeErrors.PACKAGES_TOO_LARGE({ packages: [...wanted.keys()], limit });
+    const growth = await watching;
+    if (growth === 'too-large') throw codeErrors.PACKAGES_TOO_LARGE({ packages: [...wanted.keys()], limit });
+    if (growth === 'stalled') throw failed(wanted, `nothing has come from the registry for ${STALLED_MS / 1000} s`);
     if (endedBy === 'timeout') throw failed(wanted, `it was ended after ${TIME_MS / 60_000} minutes`);
     if (code !== 0) throw refused(wanted, problem ?? wordsOf(words.text(), await freeBytes(draft)));
   } finally {
@@ -159,14 +180,21 @@ async function watched(
   }
 }
 
-/** Looks until it is so, and once more when it is over. */
-async function grewTooLarge(folders: readonly string[], limit: number, over: AbortSignal): Promise<boolean> {
+/** Looks until something is wrong, and once more when it is over. */
+async function watchGrowth(
+  folders: readonly string[],
+  limit: number,
+  over: AbortSignal,
+): Promise<'fine' | 'too-large' | 'stalled'> {
   const { bytes: before } = await diskUsage(folders);
+  let last = { bytes: before, at: performance.now() };
   for (;;) {
     const isLast = over.aborted;
     const { bytes } = await diskUsage(folders);
-    if (bytes - before > limit) return true;
-    if (isLast) return false;
+    if (bytes - before > limit) return 'too-large';
+    if (isLast) return 'fine';
+    if (bytes !== last.bytes) last = { bytes, at: performance.now() };
+    if (performance.now() - last.at > STALLED_MS) return 'stalled';
     await sleep(LOOK_MS, over);
   }
 }
@@ -187,9 +215,13 @@ function wordsOf(said: string, free: number): string {
 /** Names those that the installer complains of. */
 function refused(wanted: Wanted, said: string): Error {
   const reason = said.trim() || 'nothing';
-  const named = [...wanted.keys()].filter((name) => reason.includes(name));
+  const named = [...wanted.keys()].filter((name) => isNamed(reason, name));
   return codeErrors.PACKAGES_NOT_INSTALLED({ packages: named.length > 0 ? named : [...wanted.keys()], reason });
 }
+
+/** As a word of its own: "a" is named neither by "no-such-a" nor by "@scope/a". */
+const isNamed = (text: string, name: string): boolean =>
+  new RegExp(`(?<![\\w@.-]|@[\\w.-]+/)${name.replaceAll('.', '\\.')}(?![\\w/-])`).test(text.replaceAll(/%2f/gi, '/'));
 
 /** Throws PACKAGES_NOT_INSTALLED when one is missing. */
 async function versionsIn(program: Program, wanted: Wanted): Promise<Readonly<Record<string, string>>> {

@@ -57,10 +57,18 @@ describe('packages that a client names', () => {
     expect([...wantedOf([request])]).toEqual([[name, range]]);
   });
 
-  it.each(['zod@', 'zod@npm:other', 'zod@file:/etc', 'zod@../x', 'zod@git+ssh://x', 'zod@user/repo', '@scope@1', '@'])(
-    '%j is refused',
-    (request) => {
-      expect(() => wantedOf([request])).toThrow(/is refused/);
-    },
-  );
+  it.each([
+    'zod@',
+    'zod@.',
+    'zod@..',
+    'zod@npm:other',
+    'zod@file:/etc',
+    'zod@../x',
+    'zod@git+ssh://x',
+    'zod@user/repo',
+    '@scope@1',
+    '@',
+  ])('%j is refused', (request) => {
+    expect(() => wantedOf([request])).toThrow(/is refused/);
+  });
 });

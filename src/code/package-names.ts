@@ -9,7 +9,7 @@ export const ANY = 'latest';
 const LONGEST = 214;
 const NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*$/i;
 /** A range of versions, or a tag; no address, no path, no other package. */
-const RANGE = /^[a-z0-9.*^~<>=| _+-]{1,100}$/i;
+const RANGE = /^(?!\.)[a-z0-9.*^~<>=| _+-]{1,100}$/i;
 /** Files, addresses, and names that a package.json gives to its own parts. */
 const NO_PACKAGE = /^(?:[./#]|[a-z][a-z0-9+.-]*:)/i;
 /** As in "lodash@4". */

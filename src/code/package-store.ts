@@ -21,6 +21,10 @@ import type { Wanted } from './package-names.ts';
 
 /** A set that no session took for so long goes. */
 const OLD_MS = 30 * 24 * 60 * 60_000;
+/** A session that is idle for so long has ended, or gets its packages again. */
+const UNUSED_MS = 24 * 60 * 60_000;
+/** Of the limit: with less room, some is made. */
+const SPARE_SHARE = 0.2;
 /** Servers install one after the other. */
 const LOCK_MS = 15 * 60_000;
 
@@ -47,18 +51,26 @@ export interface StoreSettings {
   readonly bytes: number;
   /** Names of packages whose install scripts may run. */
   readonly scripts: readonly string[];
+  /** The image that installs, by its content: other ones have another Bun, or another system. */
+  readonly image: string;
 }
 
-/** Where packages are installed. No other process is at work in these folders. */
+/** Where packages are installed. Nothing else is at work in these folders. */
 export interface InstallPlace {
   /** Becomes the set. */
   readonly draft: string;
   /** What was downloaded before. */
   readonly downloads: string;
+  /** The most that the installation may add to the disk. */
+  readonly bytes: number;
 }
 
-/** Returns the versions. Throws PACKAGES_NOT_INSTALLED and PACKAGES_TOO_LARGE. */
-export type Install = (place: InstallPlace, wanted: Wanted) => Promise<Readonly<Record<string, string>>>;
+export interface Installer {
+  /** Ends what installers of killed servers may still do in the folders of this store. */
+  removeLeft(): Promise<void>;
+  /** Returns the versions. Throws PACKAGES_NOT_INSTALLED and PACKAGES_TOO_LARGE. */
+  install(place: InstallPlace, wanted: Wanted): Promise<Readonly<Record<string, string>>>;
+}
 
 export type PackageStore = ReturnType<typeof packageStore>;
 
@@ -70,14 +82,19 @@ export function packageStore(settings: StoreSettings) {
     sets: places.sets,
     /** Makes the folders, and removes sets that are old. Throws PACKAGES_FOLDER. */
     open: (): Promise<void> => inFolder(settings, () => open(places)),
+    /** For a person may have removed them. Throws PACKAGES_FOLDER. */
+    makeFolders: (): Promise<void> => inFolder(settings, () => makeFolders(places)),
     /** A set that has them all, that was installed before. */
     find: (wanted: Wanted): Promise<PackageSet | undefined> => find(places, settings, wanted),
     list: (): Promise<readonly PackageSet[]> => listSets(places),
-    /** Installs them when they are not there. Throws PACKAGES_FULL, PACKAGES_FOLDER and what `install` throws. */
-    take: (wanted: Wanted, install: Install, signal: AbortSignal): Promise<PackageSet> =>
+    /** Says that it is used; false when it is gone. */
+    use: (set: PackageSet): Promise<boolean> => use(places, set),
+    /** Installs them when they are not there. Throws PACKAGES_FULL, PACKAGES_FOLDER and what the installer throws. */
+    take: (wanted: Wanted, installer: Installer, signal: AbortSignal): Promise<PackageSet> =>
       inFolder(settings, async () => {
         const found = await find(places, settings, wanted);
-        return found ?? withLock(places.lock, LOCK_MS, () => add(places, settings, { wanted, install, signal }));
+        const adding = { wanted, installer, signal };
+        return found ?? withLock(places.lock, LOCK_MS, () => add(places, settings, adding), signal);
       }),
   };
 }
@@ -105,13 +122,17 @@ async function inFolder<Result>({ folder }: StoreSettings, work: () => Promise<R
 
 const isOfSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
 
-async function open({ folder, lock, sets, known, downloads, drafts }: Places): Promise<void> {
+async function open(places: Places): Promise<void> {
+  await makeFolders(places);
+  await withLock(places.lock, LOCK_MS, () => removeOld(places));
+}
+
+async function makeFolders({ folder, sets, known, downloads, drafts }: Places): Promise<void> {
   await makePrivateFolder(path.dirname(folder));
   await makePrivateFolder(folder);
   for (const made of [sets, known, downloads, drafts]) await mkdir(made, { recursive: true });
   // Sessions, which are other users, read it; no other user of this machine gets past its parents.
   await chmod(sets, 0o755);
-  await withLock(lock, LOCK_MS, () => removeOld({ sets, known }));
 }
 
 async function removeOld({ sets, known }: Pick<Places, 'sets' | 'known'>): Promise<void> {
@@ -128,15 +149,17 @@ async function find(places: Places, settings: StoreSettings, wanted: Wanted): Pr
   const maker = makerOf(settings);
   const exact = await readSet(places, keyOf(maker, wanted));
   const set = exact ?? (await listSets(places)).find((one) => one.maker === maker && has(one, wanted));
-  if (set === undefined || !(await isThere(path.join(places.sets, set.key)))) return undefined;
-  await touch(knownOf(places.known, set.key));
-  return set;
+  return set !== undefined && (await use(places, set)) ? set : undefined;
 }
 
-/** Its modification time is that of the last use. A set that has just been removed is found missing later. */
-async function touch(file: string): Promise<void> {
+/** The modification time of its note is that of the last use. */
+async function use({ sets, known }: Places, { key }: PackageSet): Promise<boolean> {
   const now = new Date();
-  await utimes(file, now, now).catch(() => undefined);
+  const isKnown = await utimes(knownOf(known, key), now, now).then(
+    () => true,
+    () => false,
+  );
+  return isKnown && (await isThere(path.join(sets, key)));
 }
 
 const has = ({ wanted: there }: PackageSet, wanted: Wanted): boolean =>
@@ -154,9 +177,9 @@ async function readSet({ known }: Places, key: string): Promise<PackageSet | und
   return set && { key, maker: set.maker, wanted: set.wanted, versions: set.versions };
 }
 
-/** Other scripts make other files. */
-const makerOf = ({ scripts }: StoreSettings): string =>
-  digestOf(JSON.stringify([process.arch, scripts.toSorted()])).slice(0, 16);
+/** Other images and other scripts make other files. */
+const makerOf = ({ image, scripts }: StoreSettings): string =>
+  digestOf(JSON.stringify([image, scripts.toSorted()])).slice(0, 16);
 
 function keyOf(maker: string, wanted: Wanted): string {
   const sorted = [...wanted].toSorted(([one], [other]) => (one < other ? -1 : 1));
@@ -165,21 +188,26 @@ function keyOf(maker: string, wanted: Wanted): string {
 
 interface Adding {
   readonly wanted: Wanted;
-  readonly install: Install;
+  readonly installer: Installer;
   readonly signal: AbortSignal;
 }
 
 /** Under the lock: what is in the folder of drafts was left by a server that was killed. */
-async function add(places: Places, settings: StoreSettings, { wanted, install, signal }: Adding): Promise<PackageSet> {
+async function add(
+  places: Places,
+  settings: StoreSettings,
+  { wanted, installer, signal }: Adding,
+): Promise<PackageSet> {
   signal.throwIfAborted();
   const found = await find(places, settings, wanted);
   if (found !== undefined) return found;
+  await installer.removeLeft();
   await clear(places.drafts);
-  await makeRoom(places, settings);
+  const bytes = await makeRoom(places, settings);
   const draft = path.join(places.drafts, randomId());
   await mkdir(draft);
   try {
-    const versions = await install({ draft, downloads: places.downloads }, wanted);
+    const versions = await installer.install({ draft, downloads: places.downloads, bytes }, wanted);
     return await publish(places, draft, { maker: makerOf(settings), wanted, versions });
   } finally {
     await removeTree(draft);
@@ -190,12 +218,31 @@ async function clear(folder: string): Promise<void> {
   for (const entry of await readdir(folder)) await removeTree(path.join(folder, entry));
 }
 
-/** Downloads go first: they are only there to save time. */
-async function makeRoom({ folder, downloads }: Places, { bytes: limit }: StoreSettings): Promise<void> {
-  if ((await sizeOf(folder)) <= limit) return;
-  await clear(downloads);
-  const bytes = await sizeOf(folder);
-  if (bytes > limit) throw codeErrors.PACKAGES_FULL({ folder, bytes, limit });
+/** Returns how much room there is. Downloads go first, which only save time, and then the sets that were used least lately. */
+async function makeRoom(places: Places, { bytes: limit }: StoreSettings): Promise<number> {
+  const { folder, downloads, sets } = places;
+  const enough = limit * SPARE_SHARE;
+  let bytes = await sizeOf(folder);
+  if (limit - bytes < enough) {
+    await clear(downloads);
+    bytes = await sizeOf(folder);
+  }
+  for (const key of await leastUsed(places)) {
+    if (limit - bytes >= enough) break;
+    await removeTree(knownOf(places.known, key));
+    await removeTree(path.join(sets, key));
+    bytes = await sizeOf(folder);
+  }
+  if (bytes >= limit) throw codeErrors.PACKAGES_FULL({ folder, bytes, limit });
+  return limit - bytes;
+}
+
+/** Sets that no session can be using now, the longest unused first. */
+async function leastUsed({ sets, known }: Places): Promise<readonly string[]> {
+  const keys = await readdir(sets);
+  const used = await Promise.all(keys.map(async (key) => ({ key, at: await modifiedAt(knownOf(known, key)) })));
+  const unused = used.filter(({ at }) => Date.now() - at > UNUSED_MS);
+  return unused.toSorted((one, other) => one.at - other.at).map(({ key }) => key);
 }
 
 const sizeOf = async (folder: string): Promise<number> => (await diskUsage([folder])).bytes;

@@ -11,3 +11,5 @@ export const TOOLS = {
 export const PACKAGES = '/packages';
 /** All sets of packages, read-only. */
 export const STORE = '/store';
+
+export const BUN = '/usr/local/bin/bun';

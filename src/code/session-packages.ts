@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { readJson } from '../lib/index.ts';
+import { createTail, readJson } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
+import { codeErrors } from './errors.ts';
 import { ANY, packagesOf } from './package-names.ts';
 import type { Wanted } from './package-names.ts';
 import type { PackageSet } from './package-store.ts';
@@ -10,10 +11,12 @@ import { PACKAGES, STORE, TOOLS } from './places.ts';
 const MODULES = `${PACKAGES}/node_modules`;
 const TIME_MS = 10_000;
 const MOST_TEXT = 256 * 1024;
+const LAST_WORDS = 500;
 /** Code without any of these imports nothing; "\u" may hide one, and JSX imports its runtime. */
 const MAY_IMPORT = /import|require|from|resolve|\\u|<\/|\/>/;
 
-const scanned = z.object({ imports: z.array(z.string()).max(1000), own: z.array(z.string()) });
+const specifiers = z.array(z.string()).max(1000);
+const scanned = z.object({ imports: specifiers, own: specifiers, missing: specifiers });
 
 /** What a session has of the store. */
 export interface SessionPackages {
@@ -28,12 +31,21 @@ export const noPackages = (): SessionPackages => ({ wanted: new Map(), set: unde
 
 export const mayImport = (code: string): boolean => MAY_IMPORT.test(code);
 
-/** The packages of npm that the program needs, without those that the session has made itself. Throws PACKAGE_NAME_INVALID. */
-export async function importsOf(sandbox: Sandbox, file: string): Promise<readonly string[]> {
-  const text = await output(sandbox, ['bun', TOOLS.scanImports, file, MODULES]);
-  const { imports, own } = readJson(scanned, text) ?? { imports: [], own: [] };
-  const left = new Set(own);
-  return packagesOf(imports.filter((specifier) => !left.has(specifier)));
+/**
+ * The packages of npm that the program needs, without those that the session has made itself; and those of them that are
+ * not below its folder of packages. Throws PACKAGE_NAME_INVALID and IMPORTS_FAILED.
+ */
+export async function importsOf(
+  sandbox: Sandbox,
+  file: string,
+): Promise<{ readonly names: readonly string[]; readonly missing: readonly string[] }> {
+  const found = readJson(scanned, await output(sandbox, ['bun', TOOLS.scanImports, file, MODULES]));
+  if (found === undefined) throw codeErrors.IMPORTS_FAILED({ reason: 'there are too many of them' });
+  const own = new Set(found.own);
+  return {
+    names: packagesOf(found.imports.filter((specifier) => !own.has(specifier))),
+    missing: packagesOf(found.missing),
+  };
 }
 
 /** Pure. What the session has, and what it needs now. */
@@ -42,7 +54,7 @@ export function withNames({ wanted }: SessionPackages, names: readonly string[])
   return added.length === 0 ? wanted : new Map([...wanted, ...added]);
 }
 
-/** Lets the session's code find them. */
+/** Lets the session's code find them. Throws IMPORTS_FAILED. */
 export async function link(sandbox: Sandbox, packages: SessionPackages, set: PackageSet): Promise<void> {
   const link = `${sandbox.containerId} ${set.key} ${[...packages.wanted.keys()].join(' ')}`;
   if (packages.linked === link) return;
@@ -58,8 +70,12 @@ async function output(sandbox: Sandbox, argv: readonly [string, ...string[]]): P
   // Settings of Bun that code has left below the session's folders are not read.
   const at = { cwd: '/', home: SANDBOX.home, uid: sandbox.uid, isPrivate: false };
   const limits = { dataBytes: null, stdin: null, timeoutMs: TIME_MS, graceMs: 0, clears: [] };
-  await sandbox.run({ argv, env, ...at, ...limits }, (stream, chunk) => {
-    if (stream === 'stdout' && text.length < MOST_TEXT) text += chunk.toString('utf8');
+  const words = createTail(LAST_WORDS);
+  const { code, endedBy, problem } = await sandbox.run({ argv, env, ...at, ...limits }, (stream, chunk) => {
+    if (stream === 'stderr') words.push(chunk.toString('utf8'));
+    else if (text.length < MOST_TEXT) text += chunk.toString('utf8');
   }).end;
-  return text;
+  if (code === 0 && endedBy === 'itself') return text;
+  const reason = problem ?? (endedBy === 'timeout' ? `it took longer than ${TIME_MS / 1000} s` : words.text().trim());
+  throw codeErrors.IMPORTS_FAILED({ reason: reason || `it ended with ${code ?? 'a signal'}` });
 }

@@ -65,10 +65,16 @@ export function foreignLock(file: string, { host, pid }: LockHolder): AppError |
   return host === hostname() ? undefined : libErrors.LOCK_FOREIGN({ file, pid, host });
 }
 
-/** Does the work while holding the lock; waits for it up to `waitMs`. */
-export async function withLock<Result>(file: string, waitMs: number, work: () => Promise<Result>): Promise<Result> {
+/** Does the work while holding the lock; waits for it up to `waitMs`, or until it is called off. */
+export async function withLock<Result>(
+  file: string,
+  waitMs: number,
+  work: () => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
   const deadline = systemClock.monotonic() + waitMs;
   for (;;) {
+    signal?.throwIfAborted();
     const attempt = await tryLock(file);
     if (attempt.taken) {
       try {
@@ -82,7 +88,7 @@ export async function withLock<Result>(file: string, waitMs: number, work: () =>
         foreignLock(file, attempt.holder) ?? libErrors.LOCK_BUSY({ file, pid: attempt.holder.pid, waitedMs: waitMs })
       );
     }
-    await sleep(5 + Math.random() * 20);
+    await sleep(5 + Math.random() * 20, signal);
   }
 }
 

@@ -35,7 +35,7 @@ export async function openContainers(
   const known = { engine, runtimeImage, sweeper: programFile('sweeper'), env, egress: network.egress };
   const home = await openHome(place, known, closing);
   const { packages: wished } = request.settings;
-  const store = { folder: atHome(wished.folder, env), bytes: wished.disk, scripts: wished.allow_scripts };
+  const store = { folder: atHome(wished.folder, env), bytes: wished.disk, scripts: wished.allow_scripts, image };
   const isAble = !home.lacks.includes('volumes-for-many');
   const packages = await openPackages(store, isAble ? { home, network, image } : null);
   const { cpus, memory: memoryBytes, disk: diskBytes, processes, output: outputBytes } = request.settings;

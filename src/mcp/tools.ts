@@ -27,7 +27,7 @@ const runInput = ({ timeout, longest_timeout: longest }: Times) =>
       .describe('The program is ended after so long.'),
     session_id: sessionId,
     env: z
-      .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string())
+      .record(z.string().regex(/^[A-Za-z_]\w*$/), z.string().regex(/^[^\0]*$/, 'a value has no NUL'))
       .refine((env) => JSON.stringify(env).length <= MOST_ENV, `all together more than ${MOST_ENV} characters`)
       .default({})
       .describe('Variables of this call alone.'),

@@ -26,7 +26,11 @@ const status = async (url) => (await fetch(url).catch((error) => ({ status: Stri
 })();
 `;
 
+/** Code of the greatest size. */
+const long = (mark: string): string => `console.log("${mark}"); // ${'€'.repeat(2 ** 20 - 60)}`;
+
 const PACKAGES = {
+  a: exporting('a'),
   one: exporting('one'),
   two: { ...exporting('two'), version: '2.3.4' },
   'only-esm': {
@@ -50,6 +54,7 @@ const PACKAGES = {
     files: { 'index.js': 'module.exports = `with ${require("one")}`;\n' },
     more: { dependencies: { one: '1.0.0' } },
   },
+  late: exporting('late'),
   host: { files: { 'index.js': 'module.exports = { peer: {} };\n' } },
   plugin: {
     files: { 'index.js': 'module.exports = require("host").peer;\n' },
@@ -235,20 +240,87 @@ await fetch('${registry.url}one').then(() => console.log('reached'), () => conso
     await killed.leave();
   });
 
-  it('an installation that is called off ends, and the next one goes on', async () => {
-    registry.slow(60_000);
-    const off = new AbortController();
-    const call = mcp.call(
-      'install_packages',
-      { packages: ['side-2', 'side-3'], session_id: 'off' },
-      { signal: off.signal },
+  const installers = (): string =>
+    engine(
+      'ps',
+      '-aq',
+      '--filter',
+      `label=mahabharatha.mcp=${mcp.home}/mahabharatha/mcp`,
+      '--filter',
+      'label=mahabharatha.role=installer',
     );
-    await waitUntil('it installs', async () => readdirSync(path.join(store, 'drafts')).length > 0);
+  it.each([
+    ['when it has begun', () => readdirSync(path.join(store, 'drafts')).length > 0],
+    ['when it asks the registry', () => registry.asked.includes('late')],
+  ])('an installation that is called off %s ends, and the next one goes on', async (when, isSo) => {
+    registry.asked.length = 0;
+    registry.slow(300_000);
+    const packages = ['side-5', when.includes('asks') ? 'late' : 'side-1'];
+    const off = new AbortController();
+    const call = mcp.call('install_packages', { packages, session_id: when.slice(-5).trim() }, { signal: off.signal });
+    await waitUntil('it is so', async () => isSo());
     off.abort();
     await expect(call).rejects.toThrow();
+    await waitUntil(
+      'its container is gone',
+      async () => readdirSync(path.join(store, 'drafts')).length === 0 && installers() === '',
+    );
     registry.slow(0);
-    const next = await mcp.call('install_packages', { packages: ['side-2', 'side-3'], session_id: 'off' });
+    const next = await mcp.call('install_packages', { packages, session_id: 'again' });
     expect(next.structuredContent).toMatchObject({ error: null });
+  });
+
+  it('an installation that waits for another one can be called off', async () => {
+    registry.slow(300_000);
+    const [first, second] = [new AbortController(), new AbortController()];
+    const call = (name: string, off: AbortController): Promise<unknown> =>
+      mcp.call('install_packages', { packages: [name, 'host', 'side-2'], session_id: name }, { signal: off.signal });
+    const one = call('one', first);
+    await waitUntil('it installs', async () => readdirSync(path.join(store, 'drafts')).length > 0);
+    const other = call('two', second);
+    second.abort();
+    await expect(other).rejects.toThrow();
+    const { structuredContent } = await mcp.call('list_packages', { session_id: 'two' });
+    expect(structuredContent).toMatchObject({ session: [] });
+    const run = await mcp.run('console.log("next")', { session_id: 'two' });
+    expect(run.stdout).toBe('next\n');
+    first.abort();
+    await expect(one).rejects.toThrow();
+    registry.slow(0);
+  });
+
+  it('a folder of packages that was removed is made again', async () => {
+    const folder = path.join(home, 'removed');
+    const other = await withPackages({ folder });
+    expect((await other.run('import one from "one"; console.log(one)', { session_id: 'a' })).stdout).toBe('one\n');
+    rmSync(folder, { recursive: true });
+    expect((await other.run('import one from "one"; console.log(one)', { session_id: 'b' })).stdout).toBe('one\n');
+    await other.leave();
+  });
+
+  it('only packages that are named by the installer are blamed', async () => {
+    await mcp.call('install_packages', { packages: ['a'], session_id: 'blame' });
+    const { error } = await mcp.run('import x from "no-such-a-package"; console.log(x)', { session_id: 'blame' });
+    expect(error).toMatch(/^"no-such-a-package" could not be installed/);
+  });
+
+  it('links that code has removed are made again, and what cannot be linked is said', async () => {
+    const session = { session_id: 'links' };
+    const use = 'import one from "one"; console.log(one)';
+    await mcp.run(use, session);
+    await mcp.run('require("node:fs").rmSync("/packages/node_modules", { recursive: true })', session);
+    expect((await mcp.run(use, session)).stdout).toBe('one\n');
+    const fill = `const { appendFileSync, rmSync } = require('node:fs'); rmSync('/packages/node_modules', { recursive: true });
+try { for (let i = 0; ; i++) appendFileSync('/packages/f' + i, ''); } catch {}
+try { for (;;) appendFileSync('/packages/x', 'x'.repeat(1 << 20)); } catch {}`;
+    await mcp.run(fill, { ...session, timeout_ms: 60_000 });
+    expect((await mcp.run(use, session)).error).toMatch(/could not be prepared in its session.*ENOSPC/s);
+  });
+
+  it('code of the greatest size runs in turn with others of that size', async () => {
+    for (const mark of ['a', 'b', 'c'])
+      for (const language of ['typescript', 'javascript'])
+        expect((await mcp.run(long(mark), { session_id: 'long', language })).stdout).toBe(`${mark}\n`);
   });
 
   const withPackages = (settings: Readonly<Record<string, unknown>>): Promise<McpClient> => {
@@ -277,7 +349,7 @@ console.log(one, two, await Bun.file('/store/reached').exists());`;
     expect((await small.run('import one from "one"; console.log(one)')).stdout).toBe('one\n');
     const ran = await small.run('import large from "large"; console.log(large)');
     expect(ran).toMatchObject({ stdout: '', exit_code: 1 });
-    expect(ran.error).toMatch(/^"one", "large" with what they need are larger than 24 MiB/);
+    expect(ran.error).toMatch(/^"one", "large" with what they need are larger than \d+(\.\d+)? MiB/);
     await small.leave();
     writeFileSync(path.join(home, 'small', 'fill'), Buffer.alloc(30 * 1024 ** 2));
     const full = await withPackages({ folder: path.join(home, 'small'), disk: '24m' });

@@ -15,6 +15,7 @@ interface SessionLimits {
 
 /** One client: its sessions are its own, whatever names it gives them. */
 export interface RunnerOfClient extends CodeRunner {
+  endCalls(): void;
   /** Ends its calls and its sessions. It may open others. */
   end(): Promise<void>;
 }
@@ -75,6 +76,9 @@ function openClient(known: Known, user: string, client: number): RunnerOfClient 
       session.idleSince = now();
     }
   };
+  const endCalls = (): void => {
+    for (const call of calls) call.abort(mcpErrors.CLIENT_GONE({}));
+  };
   const { packages } = runner;
   return {
     mode: runner.mode,
@@ -84,8 +88,9 @@ function openClient(known: Known, user: string, client: number): RunnerOfClient 
       list: (name, hooks) => packages.list(keyOf(name), hooks),
     },
     reset: (name) => endSession(known, keyOf(name)),
+    endCalls,
     end: async () => {
-      for (const call of calls) call.abort(mcpErrors.CLIENT_GONE({}));
+      endCalls();
       const own = [...sessions].filter(([, session]) => session.client === client);
       await untilAll(own.map(([key]) => endSession(known, key)));
     },

@@ -22,6 +22,8 @@ interface LegacyClient {
   open: number;
   /** It keeps a stream open as long as it is there. */
   hasStream: boolean;
+  /** An answer was broken off, and since then it has asked for nothing. */
+  isCutOff: boolean;
   away: Timer | undefined;
   idleSince: number;
 }
@@ -93,6 +95,7 @@ async function welcome(request: LegacyRequest, known: Known, user: string): Prom
     server,
     open: 0,
     hasStream: false,
+    isCutOff: false,
     away: undefined,
     idleSince: performance.now(),
   };
@@ -124,14 +127,21 @@ function makeRoom({ all }: Known, user: string): Promise<unknown> {
   return untilAll(silent.slice(0, surplus).map(drop));
 }
 
-/** Ends the sessions of a client that has kept a stream open and keeps none any more; it may come back. */
-function track({ all }: Known, client: LegacyClient, { closed }: Exchange, onFailure: (error: unknown) => void): void {
+/**
+ * A client that has kept a stream open and keeps none any more, or has broken an answer off, may come back. Otherwise the sessions
+ * of the first end; those of the second stay until they are idle, as it never shows whether it is there, and its calls end.
+ */
+function track({ all }: Known, client: LegacyClient, exchange: Exchange, onFailure: (error: unknown) => void): void {
   client.away?.cancel();
+  client.isCutOff = false;
   client.open += 1;
-  void closed.then(() => {
+  void exchange.closed.then(() => {
     client.open -= 1;
     client.idleSince = performance.now();
-    if (client.open > 0 || !client.hasStream || !all.has(client)) return;
-    client.away = startTimer(AWAY_MS, () => void client.runner.end().catch(onFailure));
+    client.isCutOff ||= exchange.request.signal.aborted;
+    if (client.open > 0 || !all.has(client)) return;
+    const { hasStream, isCutOff, runner } = client;
+    if (hasStream) client.away = startTimer(AWAY_MS, () => void runner.end().catch(onFailure));
+    else if (isCutOff) client.away = startTimer(AWAY_MS, runner.endCalls);
   });
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { run } from '../lib/index.ts';
+import { findProgram, run } from '../lib/index.ts';
 
 const MB = 1024 ** 2;
 
@@ -16,7 +16,8 @@ const LIMITS = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
 ulimit -c 0 && ulimit -f 0 && ulimit -n ${DESCRIPTORS} && ulimit -t "$1" && ulimit -d "$2" && shift 2 && exec "$@"`;
 
 /** Ends with this process, and gets no rights from programs that have the setuid bit. Linux alone has it. */
-const BOUND = ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL'];
+const BINDER = 'setpriv';
+const BINDS = ['--no-new-privs', '--pdeathsig', 'KILL'];
 
 const SHOW_STATUS = "console.log(require('node:fs').readFileSync('/proc/self/status', 'latin1'))";
 
@@ -34,9 +35,12 @@ export interface ChildFacts {
 
 /** What binds a child process to this one; empty where there is nothing of the kind. */
 export async function findBound(env: { readonly PATH?: string | undefined }): Promise<readonly string[]> {
-  const [file = '', ...args] = BOUND;
-  const tried = await run(file, [...args, 'true'], { cwd: '/', env: { PATH: env.PATH } }).catch(() => undefined);
-  return tried?.code === 0 ? BOUND : [];
+  const found = await findProgram(BINDER, env);
+  if (found === undefined) return [];
+  // What is tried here is what is started later, with another PATH.
+  const file = path.resolve(found);
+  const tried = await run(file, [...BINDS, 'true'], { cwd: '/', env: { PATH: env.PATH } }).catch(() => undefined);
+  return tried?.code === 0 ? [file, ...BINDS] : [];
 }
 
 /** Zero where there is no such file, and no such limit either. */

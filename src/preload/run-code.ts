@@ -78,8 +78,8 @@ async function runOnce(facts: ChildFacts, wish: CodeWish, { outputBytes, signal 
     });
     return asRan(end, output);
   } finally {
-    // It is empty: nothing could write.
-    await rmdir(folder);
+    // It is empty, as the code cannot write. What somebody else has put there stays, and so does the result.
+    await rmdir(folder).catch(() => undefined);
   }
 }
 

@@ -11,7 +11,10 @@ const FREE = {
   caches: { first: 1_950_000_000, count: 50_000_000 },
   programs: { first: 2_000_000_000, count: 50_000_000 },
 };
-/** An engine that maps users has few numbers, which are others outside. */
+/**
+ * An engine that maps users has few numbers, which are others outside. So few may be the same for two servers of one engine, and
+ * come again after 10,000 sessions (29,000 programs); two caches have the same one once in 10,000.
+ */
 const MAPPED = {
   sessions: { first: 10_000, count: 10_000 },
   caches: { first: 20_000, count: 10_000 },
@@ -22,7 +25,8 @@ export type Users = ReturnType<typeof createUsers>;
 
 /**
  * What programs run as. The kernel counts some of its resources by user and over all containers, so no two sandboxes have the
- * same user at a time, also those of two servers; of so many, none comes again while anything of it could still be there.
+ * same user at a time, also those of two servers; of so many, none comes again while anything of it could still be there. Where
+ * users are mapped, that is true of one server that has fewer sandboxes than numbers, and only likely of two.
  */
 export function createUsers({ mapsUsers }: { readonly mapsUsers: boolean }) {
   const { sessions, caches, programs } = mapsUsers ? MAPPED : FREE;

@@ -117,6 +117,25 @@ describe.skipIf(docker.why !== '')(`mcp over HTTP${whySkipped}`, () => {
     await call;
   });
 
+  it('a client without a stream that breaks an answer off and does not come back: its call ends, and its session stays', async () => {
+    const before = containersOf(open);
+    const opened = await ask(open, { body: INITIALIZE });
+    await opened.text();
+    const headers = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+    const params = { name: 'run_code', arguments: { code: FOREVER, timeout_ms: 600_000 } };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
+    const controller = new AbortController();
+    await ask(open, { headers, body, signal: controller.signal });
+    const container = (): string => containersOf(open).find((id) => !before.includes(id)) ?? '';
+    const isRunning = (): boolean =>
+      execFileSync('docker', ['top', container()], { encoding: 'utf8' }).includes('main.ts');
+    await waitUntil('its call runs', () => container() !== '' && isRunning());
+    controller.abort();
+    await waitUntil('its call has ended', () => !isRunning());
+    await ask(open, { method: 'DELETE', headers });
+    expect(container()).toBe('');
+  });
+
   it.each([['legacy'], [MODERN]] as const)('a call that is called off ends its program (%j)', async (mode) => {
     const { run, client } = await open.connect({ mode });
     await run('', { session_id: 'off' });

@@ -1,5 +1,20 @@
-import { existsSync, readFileSync, readdirSync, readlinkSync, statSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { run } from '../../src/lib/index.ts';
+import { findBound } from '../../src/preload/child-command.ts';
 import { openPreload } from '../../src/preload/index.ts';
 import { programFile } from '../../src/project/index.ts';
 import { childrenOf } from '../support/children-of.ts';
@@ -114,6 +129,32 @@ console.log(join('a', 'b') === path.join('a', 'b'), format('%s', one), zipped, c
       '{"A":"x","NODE_OPTIONS":"--no-such","PATH":"/x"}\n',
     );
     expect(await output(code)).toBe('{}\n');
+  });
+});
+
+describe('the surroundings of a call', () => {
+  let folder: string;
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('a folder that somebody else has filled does not replace the result', async () => {
+    folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'mahabharatha-test-')));
+    vi.stubEnv('TMPDIR', folder);
+    const running = ran('await new Promise((resolve) => setTimeout(resolve, 2000)); console.log("done")');
+    await waitUntil('its folder is there', () => readdirSync(folder).length === 1);
+    writeFileSync(path.join(folder, readdirSync(folder)[0] ?? '', 'file'), '');
+    expect(await running).toMatchObject({ code: 0, stdout: { text: 'done\n' } });
+  });
+
+  it.runIf(LINUX)('the program that has been tried is the one that binds a call to this process', async () => {
+    folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'mahabharatha-test-')));
+    const { stdout } = await run('/bin/sh', ['-c', 'command -v setpriv'], { cwd: '/', env: process.env });
+    symlinkSync(stdout.trim(), path.join(folder, 'setpriv'));
+    const [file] = await findBound({ PATH: `${folder}:${process.env['PATH'] ?? ''}` });
+    expect(file).toBe(path.join(folder, 'setpriv'));
+    expect(await findBound({ PATH: path.join(folder, 'nowhere') })).toEqual([]);
   });
 });
 

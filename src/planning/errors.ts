@@ -32,6 +32,12 @@ export const planningErrors = defineErrors({
     hint: (f) =>
       `Say it with --description "…", with --from <file>, or at a terminal with: mahabharatha plan ${f.feature}`,
   },
+  REFINEMENT_UNUSABLE: {
+    kind: 'work',
+    example: { file: '/repo/.mahabharatha/specs/login/requirements.md', reason: 'the section "Users" is missing' },
+    message: (f) => `${f.file} stays as it is: ${f.reason}.`,
+    hint: () => 'Ask again; --agent names another agent.',
+  },
   PLANNING_NAME_TAKEN: {
     kind: 'usage',
     example: { run: 'login.planning' },

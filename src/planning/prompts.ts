@@ -1,4 +1,6 @@
 import type { Requirement } from './requirements.ts';
+import { wordsText } from './template.ts';
+import type { Words } from './template.ts';
 
 /** Where agents write what they plan: no folder of the repository has this name. */
 export const ANSWERS = 'mahabharatha-answer';
@@ -8,21 +10,24 @@ const READ_ONLY = `Read the repository as much as you need. Change nothing in it
 export interface RequirementsQuestion {
   readonly feature: string;
   /** What a person has said. */
-  readonly words: string;
-  /** The document so far: a template, or what is to be refined. */
+  readonly words: Words;
+  /** What it begins with: a template with the words, or what is to be refined. */
   readonly document: string;
+  /** Empty in the first round. */
+  readonly last: string;
   /** What is wrong with the last answer. */
   readonly problems: readonly string[];
 }
 
 /** Pure. Asks for the requirements of a feature. */
-export function requirementsPrompt({ feature, words, document, problems }: RequirementsQuestion): string {
+export function requirementsPrompt({ feature, words, document, last, problems }: RequirementsQuestion): string {
   return joined([
     `Write the requirements of the feature "${feature}" of this repository, so that a person can approve them.`,
     READ_ONLY,
     `Write the whole document to ${ANSWERS}/requirements.md. Keep its front matter, its headings and the columns of its tables. Requirements have ids (R-001), and priorities Must, Should or Could; those that are not functional have ids N-001. Each scenario has given, when and then. What a person must decide is a row of "Open questions", with the priority Must when nothing can be built without the answer. Leave no "TODO". Keep what a person has written, and the ids that are there.`,
-    quoted('What the person says', words),
-    quoted('The document so far', document),
+    quoted('What the person says', wordsText(words)),
+    quoted('The document to begin with', document),
+    quoted('Your last answer', last),
     listed('What was wrong with your last answer', problems),
   ]);
 }

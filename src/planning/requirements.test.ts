@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { approvalOf, approved, asDraft } from './approval.ts';
+import { requirementsPrompt } from './prompts.ts';
 import { parseRequirements } from './requirements.ts';
 import { requirementsTemplate } from './template.ts';
 
@@ -83,6 +84,22 @@ describe('the requirements of a feature', () => {
     expect(without(WHOLE, [from, to])).toEqual([expect.stringMatching(problem)]);
   });
 
+  it('tell what only a person can answer, and which parts are not there, from the rest', () => {
+    const text = WHOLE.replace('| Must | ours |', '| Must | |')
+      .replace('Everyone.', '')
+      .replace('- sign up', 'TODO')
+      .replace(/\| S-001.*\n/, '');
+    const { problems, gaps, questions } = parseRequirements(text);
+    expect(problems).toHaveLength(4);
+    expect(questions).toEqual([expect.stringContaining('Q-001 must be answered')]);
+    expect(gaps).toEqual([
+      expect.stringContaining('"Users" is empty'),
+      expect.stringContaining('no table of scenarios'),
+    ]);
+    expect(parseRequirements('').gaps).toHaveLength(9);
+    expect(parseRequirements('## Users\nWhat must be answered before: nothing\n').questions).toEqual([]);
+  });
+
   it('in a block of code are no section', () => {
     expect(without(WHOLE, ['## Users\nEveryone.', '```\n## Users\nEveryone.\n```'])).toEqual([
       'the section "Users" is missing',
@@ -99,6 +116,17 @@ describe('the requirements of a feature', () => {
     expect(problems.length).toBeGreaterThan(4);
     for (const problem of problems) expect(problem).toMatch(/^line \d+: ".*" still has a TODO$/);
     const said = { problem: 'p', users: 'u', musts: ['a|b', 'c'], shoulds: ['d'], outOfScope: ['e'], criteria: ['f'] };
+    const prompt = requirementsPrompt({
+      feature: 'login',
+      words: said,
+      document: text,
+      last: 'l',
+      problems: ['wrong'],
+    });
+    expect(prompt).toContain(
+      'p\n\nUsers: u\n\nMust:\n- a|b\n- c\n\nShould:\n- d\n\nSeen when it is done:\n- f\n\nNot built:\n- e',
+    );
+    for (const part of [text.trim(), '\nl\n', '- wrong']) expect(prompt).toContain(part);
     expect(parseRequirements(requirementsTemplate(named, said)).requirements).toMatchObject([
       { id: 'R-001', text: 'a|b', priority: 'Must' },
       { id: 'R-002', priority: 'Must' },

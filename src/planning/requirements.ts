@@ -19,10 +19,21 @@ export interface Requirements {
   readonly requirements: readonly Requirement[];
   /** What keeps it from being approved, each with its line. */
   readonly problems: readonly string[];
+  /** Those of the problems that say that a whole part is not there. */
+  readonly gaps: readonly string[];
+  /** Those of the problems that only a person can solve. */
+  readonly questions: readonly string[];
 }
 
+interface Problem {
+  readonly text: string;
+  readonly kind: 'gap' | 'question' | 'fault';
+}
+
+const as = (kind: Problem['kind'], ...texts: readonly string[]): Problem[] => texts.map((text) => ({ text, kind }));
+
 /** What a section must have. */
-type Check = (section: Section) => readonly string[];
+type Check = (section: Section) => readonly Problem[];
 
 const SECTIONS: readonly (readonly [title: string, check: Check])[] = [
   ['Problem', hasText],
@@ -45,19 +56,25 @@ export function parseRequirements(text: string): Requirements {
   const document = parseDocument(text);
   const found = SECTIONS.map(([title, check]) => [title, check, sectionOf(document, title)] as const);
   const problems = found.flatMap(([title, check, section]) =>
-    section === undefined ? [`the section "${title}" is missing`] : [...check(section), ...openParts(section)],
+    section === undefined
+      ? as('gap', `the section "${title}" is missing`)
+      : [...check(section), ...as('fault', ...openParts(section))],
   );
   const rows = WITH_IDS.flatMap((title) => {
     const section = sectionOf(document, title);
     return section === undefined ? [] : rowsOf(section);
   });
+  const all = [...problems, ...as('fault', ...rows.flatMap(rowProblems), ...repeatedIds(rows))];
   return {
     document,
     requirements: rows.flatMap(requirementOf),
-    problems: [...problems, ...rows.flatMap(rowProblems), ...repeatedIds(rows)].toSorted(byLine),
+    problems: textsOf(all),
+    gaps: textsOf(all.filter(({ kind }) => kind === 'gap')),
+    questions: textsOf(all.filter(({ kind }) => kind === 'question')),
   };
 }
 
+const textsOf = (those: readonly Problem[]): string[] => those.map(({ text }) => text).toSorted(byLine);
 const byLine = (one: string, other: string): number => lineIn(one) - lineIn(other);
 const lineIn = (problem: string): number => Number(/^line (\d+)/.exec(problem)?.[1] ?? 0);
 
@@ -67,8 +84,8 @@ function sectionOf({ sections }: Document, title: string): Section | undefined {
   return sections.find((section) => section.title.replace(/^[\d.]+\s+/, '').toLowerCase() === wanted);
 }
 
-function hasText(section: Section): readonly string[] {
-  return textOf(section) === '' ? [`line ${section.line}: "${section.title}" is empty`] : [];
+function hasText(section: Section): readonly Problem[] {
+  return textOf(section) === '' ? as('gap', `line ${section.line}: "${section.title}" is empty`) : [];
 }
 
 function openParts({ lines, title }: Section): readonly string[] {
@@ -77,12 +94,12 @@ function openParts({ lines, title }: Section): readonly string[] {
     .map(({ number }) => `line ${number}: "${title}" still has a ${OPEN}`);
 }
 
-function hasMust(section: Section): readonly string[] {
+function hasMust(section: Section): readonly Problem[] {
   const rows = rowsOf(section);
   if (rows.length === 0)
-    return [`line ${section.line}: there is no table of requirements: | id | requirement | priority |`];
+    return as('gap', `line ${section.line}: there is no table of requirements: | id | requirement | priority |`);
   if (rows.some(({ cells }) => priorityOf(cells['priority']) === 'Must')) return [];
-  return [`line ${section.line}: no requirement has the priority Must`];
+  return as('fault', `line ${section.line}: no requirement has the priority Must`);
 }
 
 function rowProblems({ line, cells }: Row): readonly string[] {
@@ -114,16 +131,22 @@ const priorityOf = (text = ''): Priority | undefined =>
 
 const STEPS = ['given', 'when', 'then'] as const;
 
-function hasScenarios(section: Section): readonly string[] {
+function hasScenarios(section: Section): readonly Problem[] {
   const rows = rowsOf(section);
-  if (rows.length === 0) return [`line ${section.line}: there is no table of scenarios: | id | given | when | then |`];
-  return rows.flatMap(({ line, cells }) =>
-    STEPS.filter((step) => (cells[step] ?? '') === '').map((step) => `line ${line}: the scenario has no "${step}"`),
-  );
+  if (rows.length === 0)
+    return as('gap', `line ${section.line}: there is no table of scenarios: | id | given | when | then |`);
+  return rows.flatMap(({ line, cells }) => {
+    const missing = STEPS.filter((step) => (cells[step] ?? '') === '');
+    return as('fault', ...missing.map((step) => `line ${line}: the scenario has no "${step}"`));
+  });
 }
 
-function hasNoOpenMust(section: Section): readonly string[] {
-  return rowsOf(section)
-    .filter(({ cells }) => priorityOf(cells['priority']) === 'Must' && (cells['answer'] ?? '') === '')
-    .map(({ line, cells }) => `line ${line}: the question ${cells['id'] ?? ''} must be answered before`.trimEnd());
+function hasNoOpenMust(section: Section): readonly Problem[] {
+  const open = rowsOf(section).filter(
+    ({ cells }) => priorityOf(cells['priority']) === 'Must' && (cells['answer'] ?? '') === '',
+  );
+  return as(
+    'question',
+    ...open.map(({ line, cells }) => `line ${line}: the question ${cells['id'] ?? ''} must be answered before`),
+  );
 }

@@ -37,6 +37,22 @@ export function requirementsTemplate({ feature, author, at }: Named, words: Word
   return withFront(front, `${body.join('\n\n')}\n`);
 }
 
+/** Pure. All of them, as one text. */
+export function wordsText({ problem, users = '', musts, shoulds, criteria, outOfScope }: Words): string {
+  const parts = [
+    problem.trim(),
+    users.trim() === '' ? '' : `Users: ${users.trim()}`,
+    listBelow('Must', musts),
+    listBelow('Should', shoulds),
+    listBelow('Seen when it is done', criteria),
+    listBelow('Not built', outOfScope),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+const listBelow = (title: string, items: readonly string[] = []): string =>
+  items.length === 0 ? '' : `${title}:\n${items.map((item) => `- ${item}`).join('\n')}`;
+
 const section = (title: string, text: string): string => `## ${title}\n\n${text}`;
 
 function requirementRows({ musts = [], shoulds = [] }: Words): string {

@@ -1,5 +1,13 @@
 import type { Config } from '../config/index.ts';
-import { ANSWERS, asDraft, requirementsPrompt, requirementsTemplate, withBodyOf } from '../planning/index.ts';
+import { listed } from '../lib/index.ts';
+import {
+  ANSWERS,
+  asDraft,
+  parseRequirements,
+  requirementsPrompt,
+  requirementsTemplate,
+  withBodyOf,
+} from '../planning/index.ts';
 import type { Words } from '../planning/index.ts';
 import { planningErrors } from '../planning/errors.ts';
 import { askAgent } from './ask-agent.ts';
@@ -32,7 +40,10 @@ export interface Planned extends Written {
   readonly withoutAgent: string | null;
 }
 
-/** Writes the requirements of a feature, or proposes new ones. Throws REFINEMENT_NEEDS_AGENT and AGENT_GAVE_NO_ANSWER. */
+/**
+ * Writes the requirements of a feature, or proposes new ones. Throws REFINEMENT_NEEDS_AGENT, REFINEMENT_UNUSABLE and
+ * AGENT_GAVE_NO_ANSWER.
+ */
 export async function planFeature(request: PlanRequest, host: RunHost, face: RunFace): Promise<Planned> {
   const { project, feature, words, at } = request;
   const file = await requirementsPlace(project, feature);
@@ -42,9 +53,12 @@ export async function planFeature(request: PlanRequest, host: RunHost, face: Run
     throw planningErrors.REFINEMENT_NEEDS_AGENT({ file, reason: withoutAgent });
   const author = await project.repository.author();
   const start = before === undefined ? requirementsTemplate({ feature, author, at }, words) : asDraft(before.text);
-  const text = withoutAgent === null ? await filledIn(start, request, host, face) : start;
+  const filled = withoutAgent === null ? await filledIn(start, request, host, face) : { text: start, unusable: null };
+  const { text, unusable } = filled;
+  if (before !== undefined && unusable !== null) throw planningErrors.REFINEMENT_UNUSABLE({ file, reason: unusable });
   const written = await writeOrPropose(file, text);
-  return { ...written, withoutAgent, requirements: asFile(feature, written.proposed ?? file, text) };
+  const requirements = asFile(feature, written.proposed ?? file, text);
+  return { ...written, withoutAgent: withoutAgent ?? unusable, requirements };
 }
 
 async function whyNoAgent({ config, wishes }: PlanRequest, { env }: RunHost): Promise<string | null> {
@@ -54,20 +68,29 @@ async function whyNoAgent({ config, wishes }: PlanRequest, { env }: RunHost): Pr
   return (await agentProblem(spec, inside, env))?.reason ?? null;
 }
 
-/** An answer that still has problems after the last round is a draft, too. */
-async function filledIn(start: string, request: PlanRequest, host: RunHost, face: RunFace): Promise<string> {
-  const { feature, words } = request;
-  let [document, problems]: [string, readonly string[]] = [start, []];
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    const prompt = requirementsPrompt({ feature, words: words.problem, document, problems });
-    const question = { feature: planningName(feature), title: `Requirements of ${feature}`, prompt };
-    const answer = await askAgent({ ...question, files: [ANSWER] }, { ...request, host, face });
-    document = withBodyOf(start, answer.get(ANSWER) ?? '');
-    problems = asFile(feature, '', document).problems.filter((problem) => !isForPerson(problem));
-    if (problems.length === 0 || host.interrupted.aborted) break;
-  }
-  return document;
+interface Filled {
+  readonly text: string;
+  /** Why the text is still the one that it began with; null when an agent has filled it in. */
+  readonly unusable: string | null;
 }
 
-/** What only a person can do. */
-const isForPerson = (problem: string): boolean => problem.includes('must be answered before');
+/** An answer with all its parts that still has problems after the last round is a draft, too. */
+async function filledIn(start: string, request: PlanRequest, host: RunHost, face: RunFace): Promise<Filled> {
+  const { feature, words } = request;
+  let [last, whole, gaps]: [string, string | undefined, readonly string[]] = ['', undefined, []];
+  let problems: readonly string[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    host.interrupted.throwIfAborted();
+    const prompt = requirementsPrompt({ feature, words, document: start, last, problems });
+    const question = { feature: planningName(feature), title: `Requirements of ${feature}`, prompt };
+    const answer = await askAgent({ ...question, files: [ANSWER] }, { ...request, host, face });
+    last = withBodyOf(start, answer.get(ANSWER) ?? '');
+    const read = parseRequirements(last);
+    gaps = read.gaps;
+    if (gaps.length === 0) whole = last;
+    problems = read.problems.filter((problem) => !read.questions.includes(problem));
+    if (problems.length === 0) break;
+  }
+  if (whole !== undefined) return { text: whole, unusable: null };
+  return { text: start, unusable: `its answer cannot be used after ${ROUNDS} rounds (${listed(gaps)})` };
+}

@@ -137,6 +137,45 @@ describe('plan', () => {
     expect(second).toContain('the section "Users" is missing');
   });
 
+  const UNUSABLE = [
+    ['nothing', ''],
+    ['half a file', DOCUMENT.slice(0, DOCUMENT.indexOf('## In scope'))],
+    ['only headings', DOCUMENT.replaceAll(/^[^#\n].*$/gm, '')],
+  ] as const;
+
+  it.each(UNUSABLE)('keeps all that the person said when the agent writes %s each time', async (_, text) => {
+    const answer = writes('requirements.md', text);
+    await agent(answer, answer, answer);
+    const { exit, stderr } = await project.cli('plan', 'login', '-d', 'Users lose their keys.');
+    expect(exit, stderr).toBe(0);
+    expect(stderr).toMatch(/No agent fills it in: its answer .* 3 rounds .*You get a template with your words/s);
+    const written = await project.read(`${SPECS}/requirements.md`);
+    expect(written).toContain('Users lose their keys.');
+    expect(written).toContain('TODO: who uses it');
+    for (const prompt of await promptsOf(project, 'PLAN-1')) expect(prompt).toContain('TODO: who uses it');
+    expectNothingLeft();
+  });
+
+  it.each(UNUSABLE)('leaves requirements as they are when the agent writes %s each time', async (_, text) => {
+    await approvedPlan();
+    const before = await project.read(`${SPECS}/requirements.md`);
+    const answer = writes('requirements.md', text);
+    await agent(answer, answer, answer);
+    const { exit, stderr } = await project.cli('plan', 'login', '-d', 'And out.', '--replace');
+    expect({ exit, stderr }).toMatchObject({ exit: 1, stderr: expect.stringContaining('cannot be used') });
+    expect(await project.read(`${SPECS}/requirements.md`)).toBe(before);
+    expect(existsSync(path.join(project.folder, SPECS, 'requirements.proposed.md'))).toBe(false);
+    for (const prompt of await promptsOf(project, 'PLAN-1')) expect(prompt).toContain('| R-001 | Log in | Must |');
+  });
+
+  it('takes the best answer when the last one is worse', async () => {
+    const good = DOCUMENT.replace('All.', 'TODO: all?');
+    await agent(...[good, '', ''].map((text) => writes('requirements.md', text)));
+    const { exit, stdout } = await project.cli('plan', 'login', '-d', 'x');
+    expect({ exit, stdout }).toMatchObject({ exit: 0, stdout: expect.stringContaining('"Users" still has a TODO') });
+    expect(await project.read(`${SPECS}/requirements.md`)).toContain('| R-002 | Log out | Should |');
+  });
+
   it('replaces nothing unasked, and shows what would change', async () => {
     await project.write(`${SPECS}/requirements.md`, DOCUMENT.replace('| R-002 | Log out | Should |\n', ''));
     await agent(writes('requirements.md', DOCUMENT), writes('requirements.md', DOCUMENT));

@@ -53,10 +53,13 @@ function unverified({ tasks }: TaskGraph): string[] {
   return [`${listed(ids, 10)} ${verb} no verification: only a gate would notice that the work is not done`];
 }
 
-const traps = ({ tasks }: TaskGraph): string[] =>
-  tasks.flatMap(({ id, verification }) =>
-    verificationTraps(verification?.command ?? '').map((problem) => `the verification of ${id} ${problem}`),
-  );
+function traps({ tasks }: TaskGraph): string[] {
+  const byProblem = new Map<string, string[]>();
+  for (const { id, verification } of tasks)
+    for (const problem of verificationTraps(verification?.command ?? ''))
+      byProblem.set(problem, [...(byProblem.get(problem) ?? []), id]);
+  return [...byProblem].map(([problem, ids]) => `the verification of ${listed(ids, 10)} ${problem}`);
+}
 
 function hotFiles({ tasks }: TaskGraph): string[] {
   const users = new Map<string, string[]>();

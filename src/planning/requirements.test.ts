@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { REQUIREMENTS } from '../../test/support/requirements-document.ts';
 import { approvalOf, approved, asDraft } from './approval.ts';
 import { requirementsPrompt } from './prompts.ts';
 import { parseRequirements } from './requirements.ts';
@@ -6,50 +7,10 @@ import { requirementsTemplate } from './template.ts';
 
 const named = { feature: 'login', author: 'Ann <ann@example.org>', at: new Date('2026-05-01T10:00:00Z') };
 
-const WHOLE = `---
-feature: login
-status: DRAFT
----
-
-# login
-
-## 1. Problem
-People cannot log in.
-
-## Users
-Everyone.
-
-## Requirements
-| id | requirement | priority |
-|---|---|---|
-| R-001 | Log in by mail \\| name | Must |
-| R-002 | Remember the user | should |
-
-## Non-functional requirements
-| id | requirement | priority |
-|---|---|---|
-| N-001 | Below 1 s | Could |
-
-### In scope
-- log in
-
-### Out of scope
-- sign up
-
-## Acceptance criteria
-- [ ] one can log in
-
-## Test scenarios
-| id | given | when | then |
-|---|---|---|---|
-| S-001 | a user | logs in | sees the page |
-
-## Open questions
-| id | question | priority | answer |
-|---|---|---|---|
-| Q-001 | Which mail? | Must | ours |
-| Q-002 | Colour? | Could | |
-`;
+const WHOLE = REQUIREMENTS.replace('| Log in |', '| Log in by mail \\| name |')
+  .replace('| Log out | Should |', '| Remember the user | should |')
+  .replace('\n\n### In scope', '\n| N-001 | Below 1 s | Could |\n\n### In scope')
+  .concat('| Q-001 | Which mail? | Must | ours |\n| Q-002 | Colour? | Could | |\n');
 
 const without = (text: string, ...replaced: [from: string | RegExp, to: string][]): readonly string[] =>
   parseRequirements(replaced.reduce((all, [from, to]) => all.replace(from, to), text)).problems;

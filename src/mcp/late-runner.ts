@@ -10,11 +10,21 @@ type Tell = CallHooks['onProgress'];
 export interface Place {
   readonly mode: CodeRunner['mode'];
   /** Makes what code runs in, when it is missing: that may take minutes. `signal` calls it off. */
-  readonly prepare: (tell: Tell, signal: AbortSignal) => Promise<Open>;
+  readonly prepare: (tell: Tell, signal: AbortSignal) => Promise<Prepared>;
 }
 
-/** `closing` gets the steps that end it. */
-type Open = (closing: Closing) => Promise<CodeRunner>;
+interface Prepared {
+  /** What an open runner keeps of it: when it is another one, the runner has to be opened again. */
+  readonly from: string;
+  /** `closing` gets the steps that end it. */
+  readonly open: (closing: Closing) => Promise<CodeRunner>;
+}
+
+interface Opened {
+  readonly from: string;
+  readonly runner: CodeRunner;
+  readonly close: () => Promise<void>;
+}
 
 export interface LateRunner extends CodeRunner {
   /** Resolves when code can run. After a failure the next call begins again. */
@@ -30,23 +40,14 @@ export function openLate(place: Place): LateRunner {
     over.signal.throwIfAborted();
     return place.prepare(listeners.tell, over.signal).finally(listeners.forget);
   });
-  const closing: Closing = [];
-  let opening: Promise<CodeRunner> | undefined;
-  const ready = (): Promise<CodeRunner> => {
-    if (opening !== undefined) return opening;
-    const begun = openNow(prepare, over.signal, closing);
-    opening = begun;
-    begun.catch(() => (opening = undefined));
-    return begun;
-  };
+  const { ready, again, current } = createOpening(prepare, over.signal);
   const using: Using = async (hooks, work) => {
-    const runner = await listeners.during(hooks, ready);
+    const used = await listeners.during(hooks, ready);
     try {
-      return await work(runner);
+      return await work(used.runner);
     } catch (error) {
       if (!hasCode(error, engineErrors.IMAGE_MISSING)) throw error;
-      // Somebody has removed it since this program has begun.
-      await listeners.during(hooks, prepare);
+      const { runner } = await listeners.during(hooks, () => again(used));
       return work(runner);
     }
   };
@@ -55,12 +56,39 @@ export function openLate(place: Place): LateRunner {
     ready,
     run: (session, wish, hooks) => using(hooks, (runner) => runner.run(session, wish, hooks)),
     packages: place.mode === 'container' ? latePackages(using) : null,
-    reset: async (session) => (await opening?.catch(() => undefined))?.reset(session) ?? false,
+    reset: async (session) => (await current())?.runner.reset(session) ?? false,
     close: async () => {
       over.abort();
-      await opening?.catch(() => undefined);
-      await closeAll(closing);
+      await (await current())?.close();
     },
+  };
+}
+
+/** One runner at a time. */
+function createOpening(prepare: () => Promise<Prepared>, signal: AbortSignal) {
+  let opening: Promise<Opened> | undefined;
+  let opened: Opened | undefined;
+  const begin = (begun: Promise<Opened>): Promise<Opened> => {
+    opening = begun;
+    opened = undefined;
+    begun.then(
+      (done) => (opened = done),
+      () => (opening = undefined),
+    );
+    return begun;
+  };
+  const ready = (): Promise<Opened> => opening ?? begin(prepare().then((prepared) => openNow(prepared, signal)));
+  return {
+    ready,
+    /** When somebody has removed an image since `used` was opened. */
+    again: async (used: Opened): Promise<Opened> => {
+      const prepared = await prepare();
+      if (prepared.from === used.from) return used;
+      if (opened !== used) return ready();
+      return begin(used.close().then(() => openNow(prepared, signal)));
+    },
+    /** Undefined when there is none. */
+    current: async (): Promise<Opened | undefined> => opening?.catch(() => undefined),
   };
 }
 
@@ -81,17 +109,15 @@ function packagesOf({ packages }: CodeRunner): RunnerPackages {
 }
 
 /** What a failed start has opened is closed at once. */
-async function openNow(prepare: () => Promise<Open>, signal: AbortSignal, closing: Closing): Promise<CodeRunner> {
-  const own: Closing = [];
+async function openNow({ from, open }: Prepared, signal: AbortSignal): Promise<Opened> {
+  // It may open more while it is there.
+  const closing: Closing = [];
   try {
-    const open = await prepare();
     signal.throwIfAborted();
-    const runner = await open(own);
-    // It may open more while it is there.
-    closing.push(() => closeAll(own));
-    return runner;
+    const runner = await open(closing);
+    return { from, runner, close: () => closeAll(closing) };
   } catch (error) {
-    await closeAll(own).catch(() => undefined);
+    await closeAll(closing).catch(() => undefined);
     throw error;
   }
 }

@@ -24,7 +24,8 @@ export function containerPlace(settings: McpSettings, context: CliContext): Plac
       const runtimeImage = await readyImage(engine, { use: 'sandbox', view }, host);
       const base = env['BUN_RUNNER_BASE'] || settings.base_image;
       const { tag } = await readyImage(engine, { use: 'bun', base, view }, host);
-      return (closing) => openContainers({ engine, runtimeImage, image: tag, settings, env, onNote }, closing);
+      const asked = { engine, runtimeImage, image: tag, settings, env, onNote };
+      return { from: runtimeImage.id, open: (closing) => openContainers(asked, closing) };
     },
   };
 }

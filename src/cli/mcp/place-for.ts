@@ -27,5 +27,5 @@ export function placeFor(input: Listening, settings: McpSettings, context: CliCo
       hint: 'Set EXECUTION_MODE=container, or leave out --host.',
     });
   err(line`Code runs in preload mode, a weak sandbox on this machine. EXECUTION_MODE=container is a strong one.\n`);
-  return { mode, prepare: async () => (closing) => openProcesses(settings, env, closing) };
+  return { mode, prepare: async () => ({ from: '', open: (closing) => openProcesses(settings, env, closing) }) };
 }

@@ -35,7 +35,7 @@ export const projectErrors = defineErrors({
     kind: 'work',
     example: { feature: 'login.planning', outcome: 'not-owned', attempts: 3, reason: 'it changed src/a.ts' },
     message: (f) =>
-      `The agent has given no answer after ${counted(f.attempts, 'attempt')} (${f.outcome}): ${f.reason}. Nothing was changed.`,
+      `The agent has given no answer after ${counted(f.attempts, 'attempt')} (${f.outcome}): ${f.reason}. No file of yours was changed.`,
     hint: (f) =>
       `See what it did with: mahabharatha logs --feature ${f.feature} — or ask again, which removes those logs; --agent names another agent, and plan --without-agent makes a template to fill in by hand.`,
   },

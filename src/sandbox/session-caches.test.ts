@@ -93,7 +93,8 @@ describe('caches of projects', () => {
     const again = await take('p');
     expect(again.uid).toBe(first.uid);
     await again.release();
-    for (const [name, { labels: known }] of machine.volumes) {
+    const before = [...machine.volumes];
+    for (const [name, { labels: known }] of before) {
       const { 'mahabharatha.session-cache-user': _, ...former } = known;
       await engine.removeVolume(name);
       await engine.createVolume(name, former);

@@ -3,7 +3,7 @@ import { randomId, untilAll } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { SandboxEnd } from '../protocol/index.ts';
 import { sandboxErrors } from '../sandbox/errors.ts';
-import { captureOutput, keepSandbox, startSandbox, wasGoneBefore } from '../sandbox/index.ts';
+import { aheadOf, captureOutput, keepSandbox, startSandbox, wasGoneBefore } from '../sandbox/index.ts';
 import type { Captured, KeptSandbox, Sandbox, SandboxHome, SandboxLimits, SandboxWish } from '../sandbox/index.ts';
 import { packagesIn } from './code-packages.ts';
 import type { CallHooks, CodePackages, Package } from './code-packages.ts';
@@ -130,7 +130,8 @@ async function run(place: Place, wish: CodeWish, hooks: CallHooks, tries = 1): P
     // Without it the code of the call before would run.
     await writeCode(sandbox, wish);
     const packages = mayImport(wish.code) ? await fetchImports(place, sandbox, wish, hooks) : [];
-    running = sandbox.run(programOf(sandbox, wish), output.sink);
+    const ahead = aheadOf(programOf(sandbox, { ...wish, env: {} }));
+    running = sandbox.run({ ...programOf(sandbox, wish), ahead }, output.sink);
     if (signal.aborted) kill();
     const end = await running.end;
     // Nothing of a program that did not end by itself goes on.

@@ -72,6 +72,7 @@ export type {
   ForkServerWish,
   ForkWish,
   MatchedFile,
+  ProgramAhead,
   SandboxEnd,
   StartWish,
 } from './sandbox.ts';

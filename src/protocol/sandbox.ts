@@ -67,7 +67,12 @@ export interface StartWish {
   readonly clears: readonly string[];
   /** How much output may be under way at first, in bytes. */
   readonly credit: number;
+  /** What will probably be the next program: its process is started ahead, and waits. */
+  readonly ahead?: ProgramAhead | null;
 }
+
+/** What a process must know of its program before that comes. */
+export type ProgramAhead = Pick<StartWish, 'argv' | 'env' | 'cwd' | 'home' | 'uid' | 'isPrivate' | 'dataBytes'>;
 
 /** How an execution has ended. */
 export const sandboxEnd = z.object({

@@ -58,12 +58,15 @@ export function* processesOf(uid: number): Generator<{ readonly pid: string; rea
 }
 
 function isAnyLeft(uid: number): boolean {
-  for (const { status } of processesOf(uid)) if (!hasEnded(status)) return true;
+  for (const { status } of processesOf(uid)) if (!isEnded(status)) return true;
   return false;
 }
 
+/** Whether a process of ours runs no more. */
+export const hasEnded = (pid: number): boolean => isEnded(readSystemFile(`/proc/${pid}/status`));
+
 /** It waits for its parent alone. The first of its threads may have ended before the others. */
-const hasEnded = (status: string): boolean => /^State:\t[ZX]/m.test(status) && /^Threads:\t[01]$/m.test(status);
+const isEnded = (status: string): boolean => /^State:\t[ZX]/m.test(status) && /^Threads:\t[01]$/m.test(status);
 
 /** Kills all processes of this user. False when one of them is still there after a while. */
 export async function endAll(uid: number): Promise<boolean> {

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import type { ChildProcess, SpawnOptions, StdioOptions } from 'node:child_process';
 import { closeSync, existsSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import path from 'node:path';
 import { systemCode } from '../lib/index.ts';
-import type { StartWish } from '../protocol/index.ts';
+import type { ProgramAhead, StartWish } from '../protocol/index.ts';
 import { asUser, asUserAndGroup } from './as-user.ts';
 import type { OutputPipes } from './pipes.ts';
 import type { Reserve } from './reserve.ts';
@@ -39,18 +39,25 @@ export interface Program {
   readonly ended: Promise<ProgramEnd>;
 }
 
-/**
- * Makes the program the first that the kernel kills when memory runs out, sets its limits, and goes to its folder with its
- * user's rights.
- */
-const LAUNCH = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
+/** Makes the program the first that the kernel kills when memory runs out, and sets its limits. */
+const LIMIT = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
 umask "$1"; ulimit -d "$2"
 [ "$3" = unlimited ] || ulimit -p "$3" 2> /dev/null || ulimit -u "$3"
 shift 3
-cd -- "$0" 2> /dev/null || {
+`;
+
+/** Until the agent says where it goes and what it becomes: every process of the container can read arguments. */
+const WAIT = `IFS= read -r MAHABHARATHA_LINE <&3 || exit
+eval "set -- $MAHABHARATHA_LINE"
+unset MAHABHARATHA_LINE
+`;
+
+/** Goes to the program's folder with its user's rights. */
+const ENTER = `cd -- "$1" 2> /dev/null || {
   cd -- "\${WORKSPACE:-$HOME}" 2> /dev/null || cd -- "$HOME" 2> /dev/null || cd /
-  echo "The working directory $0 cannot be entered any more: this command runs in $PWD." >&2
+  echo "The working directory $1 cannot be entered any more: this command runs in $PWD." >&2
 }
+shift
 exec "$@"`;
 
 /** Starts a program as its user, with the pipes as its output and a descriptor 3 for its working directory. */
@@ -61,6 +68,28 @@ export function launch(wish: StartWish, pipes: OutputPipes, reserve: Reserve | n
     const ended = Promise.resolve({ code: null, signal: null, problem: reasonFor(child), used: null });
     return { pid: undefined, reports: null, ended };
   }
+  return followed(child);
+}
+
+/** Starts the process of a program that may come. Undefined when there is no room. */
+export function launchAhead(wish: ProgramAhead, pipes: OutputPipes): Program | undefined {
+  try {
+    return followed(spawnShell(LIMIT + WAIT + ENTER, [], wish, ['ignore', ...pipes.ends, 'pipe']));
+  } catch {
+    return undefined;
+  } finally {
+    pipes.handOver();
+  }
+}
+
+/** It becomes the program. */
+export function goOn({ reports }: Program, { cwd, argv }: ProgramAhead): void {
+  reports?.write(`${[cwd, ...argv].map(quoted).join(' ')}\n`);
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+function followed(child: ChildProcess): Program {
   const ended = new Promise<ProgramEnd>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal, problem: null, used: null }));
     child.once('error', ({ message }) => resolve({ code: null, signal: null, problem: message, used: null }));
@@ -70,35 +99,41 @@ export function launch(wish: StartWish, pipes: OutputPipes, reserve: Reserve | n
 
 /** What the kernel refuses is thrown, or comes as an event. */
 function start(wish: StartWish, pipes: OutputPipes, reserve: Reserve | null): ChildProcess | Error {
-  const { argv, env, cwd, home, uid, isPrivate, dataBytes, stdin } = wish;
-  const limits = [
-    isPrivate ? '077' : '022',
-    dataBytes === null ? 'unlimited' : String(Math.ceil(dataBytes / 1024)),
-    isPrivate ? String(MOST_PROCESSES) : 'unlimited',
-  ];
-  const options: SpawnOptions = {
-    cwd: '/',
-    env: { HOME: home, ...env },
-    uid,
-    gid: uid,
-    detached: true,
-  };
+  const { argv, env, cwd, uid, stdin } = wish;
   let input: number | 'ignore' = 'ignore';
   try {
     const content = stdin === null ? null : Buffer.from(stdin, 'base64');
     if (content !== null) input = reserve?.openInput(uid, content) ?? openInput(wish, content);
-    options.stdio = [input, ...pipes.ends, 'pipe'];
-    const child = isShell(wish)
-      ? spawn(BASH, argv.slice(1), { ...options, argv0: 'bash', env: { ...options.env, [FOLDER]: cwd } })
-      : spawn('/bin/sh', ['-c', LAUNCH, cwd, ...limits, ...argv], options);
-    giveWay(child.pid, uid);
-    return child;
+    const stdio: StdioOptions = [input, ...pipes.ends, 'pipe'];
+    if (!isShell(wish)) return spawnShell(LIMIT + ENTER, [cwd, ...argv], wish, stdio);
+    const options = optionsFor({ ...wish, env: { ...env, [FOLDER]: cwd } }, stdio);
+    return givingWay(spawn(BASH, argv.slice(1), { ...options, argv0: 'bash' }), uid);
   } catch (error) {
     return error as Error;
   } finally {
     if (typeof input === 'number') closeSync(input);
   }
 }
+
+/** The shell becomes the program. */
+function spawnShell(script: string, program: readonly string[], wish: ProgramAhead, stdio: StdioOptions): ChildProcess {
+  const { uid, isPrivate, dataBytes } = wish;
+  const limits = [
+    isPrivate ? '077' : '022',
+    dataBytes === null ? 'unlimited' : String(Math.ceil(dataBytes / 1024)),
+    isPrivate ? String(MOST_PROCESSES) : 'unlimited',
+  ];
+  return givingWay(spawn('/bin/sh', ['-c', script, 'sh', ...limits, ...program], optionsFor(wish, stdio)), uid);
+}
+
+const optionsFor = ({ env, home, uid }: ProgramAhead, stdio: StdioOptions): SpawnOptions => ({
+  cwd: '/',
+  env: { HOME: home, ...env },
+  uid,
+  gid: uid,
+  detached: true,
+  stdio,
+});
 
 /** With one of them bash reads no prelude, or may read none. */
 const WITHOUT_PRELUDE = ['POSIXLY_CORRECT', 'POSIX_PEDANTIC', 'SHELLOPTS'];
@@ -119,12 +154,14 @@ function openInput({ uid, home }: StartWish, content: Buffer): number {
 }
 
 /** What ends programs comes before them. */
-function giveWay(pid: number | undefined, uid: number): void {
+function givingWay(child: ChildProcess, uid: number): ChildProcess {
+  const { pid } = child;
   try {
     if (pid !== undefined) asUser(uid, () => setPriority(pid, LATER));
   } catch {
     // It has ended already.
   }
+  return child;
 }
 
 function reasonFor(error: Error): string {

@@ -10,8 +10,17 @@ import {
   SANDBOX_MARK,
   SHARED_MARK,
 } from '../protocol/index.ts';
-import type { DoorWish, FileCall, ForkServerWish, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
+import type {
+  DoorWish,
+  FileCall,
+  ForkServerWish,
+  Frame,
+  ProgramAhead,
+  SandboxEnd,
+  StartWish,
+} from '../protocol/index.ts';
 import { isAloneAsRoot } from '../supervise/index.ts';
+import { createAhead } from './ahead.ts';
 import { leaveGroups } from './as-user.ts';
 import { startExecution } from './execution.ts';
 import type { Execution } from './execution.ts';
@@ -71,11 +80,13 @@ async function main(): Promise<void> {
 function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | null) {
   const running = new Map<number, Execution>();
   const present = new Set<number>();
+  const ahead = createAhead(pipes);
+  /** What the host said last: nothing of it has come yet while no program runs. */
+  let next: ProgramAhead | null = null;
   let isLeft = false;
   const outlet = {
     send,
     onStuck: () => process.exit(STUCK),
-    launch: start,
     isAlone: () => running.size < 2,
     present,
     giveBack: (uid: number): void => reserve?.giveBack(uid),
@@ -86,19 +97,23 @@ function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | nul
     /** There will be something of this user. */
     expect: (uid: number): void => void present.add(uid),
     start: (id: number, wish: StartWish): void => {
-      const pair = pipes.take();
+      const waiting = ahead.take(wish);
+      const pair = waiting?.pipes ?? pipes.take();
       if (pair === undefined) {
         present.delete(wish.uid);
         reserve?.giveBack(wish.uid);
         return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));
       }
       present.add(wish.uid);
-      const execution = startExecution(id, wish, pair, outlet);
+      next = wish.ahead ?? null;
+      const execution = startExecution(id, wish, pair, { ...outlet, launch: waiting?.launch ?? start });
       running.set(id, execution);
       void execution.done.then(() => {
         running.delete(id);
+        if (running.size > 0) return;
         // Another container begins with empty folders.
-        if (isLeft && running.size === 0) process.exit(STUCK);
+        if (isLeft) process.exit(STUCK);
+        if (next !== null) ahead.prepare(next);
       });
     },
   };

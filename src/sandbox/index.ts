@@ -11,6 +11,7 @@ export { fetchRuntimes, imageFetcher } from './fetch-image.ts';
 export type { Runtime, Runtimes } from './runtimes.ts';
 export { runtimeKeeper } from './runtime-place.ts';
 export { runtimeVolume } from './runtime-volume.ts';
+export { aheadOf } from './programs.ts';
 export type { Job } from './programs.ts';
 export { createRunners } from './runners.ts';
 export type { Ran, Runners } from './runners.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { hasCode } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
-import type { ForkWish } from '../protocol/index.ts';
+import type { ForkWish, ProgramAhead } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
 import { commandFor } from './languages.ts';
 import type { Language } from './languages.ts';
@@ -97,4 +97,9 @@ export function programOf(sandbox: Sandbox, wishes: ProgramWishes): Parameters<S
   const argv = [...commandFor(language, file), ...args] as const;
   const limits = { isPrivate: true, dataBytes: memoryBytes, timeoutMs, graceMs: 0 };
   return { argv, fork, env, cwd, home, uid, stdin, ...limits, clears: PUT_AWAY };
+}
+
+/** What the agent must know to start the process of a program ahead. */
+export function aheadOf({ argv, env, cwd, home, uid, isPrivate, dataBytes }: ProgramAhead): ProgramAhead {
+  return { argv, env, cwd, home, uid, isPrivate, dataBytes };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomId, untilAll } from '../lib/index.ts';
-import type { SandboxEnd } from '../protocol/index.ts';
+import type { ProgramAhead, SandboxEnd } from '../protocol/index.ts';
 import { captureOutput } from './capture.ts';
 import type { Captured } from './capture.ts';
 import { sandboxErrors } from './errors.ts';
@@ -13,8 +13,8 @@ import { keepSandbox, wasGoneBefore } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
 import { besideOthers } from './languages.ts';
 import type { Language, Languages } from './languages.ts';
-import { hasNoRoom, newFolder, newPlace, programOf, writeProgram } from './programs.ts';
-import type { Job } from './programs.ts';
+import { aheadOf, hasNoRoom, newFolder, newPlace, programOf, writeProgram } from './programs.ts';
+import type { Job, Place } from './programs.ts';
 import { enter } from './runner-places.ts';
 import type { RunnerPlaces } from './runner-places.ts';
 import { UNKNOWN_VERSION, versionOf } from './version.ts';
@@ -64,6 +64,8 @@ interface Runner extends RunnerPlaces {
   readonly language: Language;
   readonly kept: KeptSandbox;
   lastUsedAt: number;
+  /** Where the next program will be; a process may wait for it there. */
+  next: Place | undefined;
 }
 
 interface Parts {
@@ -151,7 +153,7 @@ async function execute(parts: Parts, runner: Runner, wish: RunWish, tries = 1): 
   const { program, gone } = wish;
   gone.throwIfAborted();
   const { settings } = parts;
-  const { language, place, files, job } = layOut(sandbox, runner.language, program);
+  const { language, place, files, job } = layOut(sandbox, runner, program);
   const output = captureOutput(settings.outputBytes);
   const fork = job.memoryBytes === null ? forkFor(sandbox, language, place, job.args) : null;
   let running: ReturnType<Sandbox['run']> | undefined;
@@ -161,7 +163,8 @@ async function execute(parts: Parts, runner: Runner, wish: RunWish, tries = 1): 
     // The agent does one after the other, so that nothing has to wait here.
     const written = writeProgram(sandbox, place, files);
     const timeoutMs = job.timeoutMs ?? settings.timeoutMs;
-    running = sandbox.run(programOf(sandbox, { ...job, language, place, fork, timeoutMs }), output.sink);
+    const wish = programOf(sandbox, { ...job, language, place, fork, timeoutMs });
+    running = sandbox.run({ ...wish, ahead: fork === null ? nextOf(sandbox, runner) : null }, output.sink);
     const [end] = await Promise.all([running.end, written]);
     if (end.problem !== null) throw sandboxErrors.PROGRAM_REFUSED({ reason: end.problem });
     const [stdout, stderr, both] = [output.text('stdout'), output.text('stderr'), output.text('both')];
@@ -182,10 +185,20 @@ const placeOf = ({ containerId }: Sandbox, { language }: Runner): Pick<Ran, 'con
   image: language.image,
 });
 
+/** A program like most, which will come after this one. */
+function nextOf(sandbox: Sandbox, runner: Runner): ProgramAhead {
+  const { language } = runner;
+  runner.next ??= newPlace(sandbox, language.extension);
+  const usual = { args: [], stdin: null, memoryBytes: null, fork: null, timeoutMs: 0 };
+  return aheadOf(programOf(sandbox, { ...usual, language, place: runner.next }));
+}
+
 /** Which files there are, and where. */
-function layOut(sandbox: Sandbox, language: Language, program: string | Job) {
+function layOut(sandbox: Sandbox, runner: Runner, program: string | Job) {
+  const { language } = runner;
   if (typeof program === 'string') {
-    const place = newPlace(sandbox, language.extension);
+    const place = runner.next ?? newPlace(sandbox, language.extension);
+    runner.next = undefined;
     const content = Buffer.from(program).toString('base64');
     const job = { args: [], stdin: null, timeoutMs: null, memoryBytes: null };
     return { language, place, files: [{ path: place.file, content }], job };
@@ -210,7 +223,16 @@ function newRunner(name: string, language: Language, { home, settings }: Pick<Pa
     void startForkServer(sandbox, language).catch(() => undefined);
     return sandbox;
   });
-  return { version: undefined, name, language, kept, running: 0, waiting: [], lastUsedAt: performance.now() };
+  return {
+    version: undefined,
+    name,
+    language,
+    kept,
+    running: 0,
+    waiting: [],
+    lastUsedAt: performance.now(),
+    next: undefined,
+  };
 }
 
 function wishOf(name: string, { image }: Language, { limits }: RunnerSettings): Parameters<typeof startSandbox>[1] {

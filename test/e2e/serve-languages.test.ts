@@ -121,6 +121,49 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     expect(order).toEqual(['short', 'long']);
   });
 
+  describe('a process that waits for the next program', () => {
+    const inContainer = async (script: string): Promise<string> => {
+      const id = String((await run('shell', ':'))['container_id']);
+      return execFileSync('docker', ['exec', id, 'sh', '-c', script], { encoding: 'utf8' });
+    };
+    /** Its script names the variable; that of the look does not. */
+    const WAITING = `grep -l MAHABHARATHA_LIN[E] /proc/[0-9]*/cmdline 2> /dev/null | cut -d / -f 3`;
+    const FACTS = [
+      'umask; ulimit -a; pwd; echo "$0" "$#" "$@"; env | sort; cat /proc/self/oom_score_adj /proc/self/cgroup',
+      'id; ls -l /proc/$$/fd; grep -E "^(Cap|NoNew|Seccomp|Groups|Sig)" /proc/$$/status; echo word > /dev/stderr',
+    ].join('\n');
+    const withoutNames = ({ stdout, stderr }: Ran): string =>
+      `${stdout}${stderr}`
+        .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+        .replaceAll(/\b2\d{9}\b|socket:\[\d+\]|\d\d:\d\d|pipes\/\d+|\/\d+\/fd/g, 'N');
+
+    it('becomes what another process would have been', async () => {
+      const pid = await inContainer(WAITING);
+      expect(await run('shell', 'echo $$')).toMatchObject({ stdout: pid });
+      const waited = await run('shell', FACTS);
+      expect(await inContainer(`kill -9 $(${WAITING}); sleep 0.1; ${WAITING} | wc -l`)).toBe('0\n');
+      const started = await run('shell', FACTS);
+      expect(withoutNames(waited)).toBe(withoutNames(started));
+    });
+
+    it('tells no program where the next one will be, and no program can end it', async () => {
+      await run('shell', ':');
+      const look =
+        'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2> /dev/null | tr "\\0" "\\n" | grep -aoE "(exec|home)_[0-9a-f-]+" | sort -u';
+      const body = {
+        language: 'shell',
+        version: '*',
+        files: [{ content: `${look}; kill -9 -1; kill -9 $(${WAITING})` }],
+      };
+      const { body: ran } = await served.ask('POST', '/api/v2/execute', body);
+      const [own, ...others] = String((ran['run'] as Ran).stdout)
+        .trim()
+        .split('\n');
+      expect([own, others]).toEqual([expect.stringMatching(/^home_/), []]);
+      expect(await inContainer(`${WAITING} | wc -l`)).toBe('1\n');
+    });
+  });
+
   const figures = async (): Promise<string> => (await fetch(`${served.address}/metrics`)).text();
 
   it.each(['/execute/shell', '/api/v2/execute'])(

@@ -82,7 +82,7 @@ function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | nul
   const present = new Set<number>();
   const ahead = createAhead(pipes);
   /** What the host said last: nothing of it has come yet while no program runs. */
-  let next: ProgramAhead | null = null;
+  let likely: ProgramAhead | null = null;
   let isLeft = false;
   const outlet = {
     send,
@@ -105,7 +105,7 @@ function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | nul
         return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));
       }
       present.add(wish.uid);
-      next = wish.ahead ?? null;
+      likely = wish.ahead ?? null;
       const execution = startExecution(id, wish, pair, { ...outlet, launch: waiting?.launch ?? start });
       running.set(id, execution);
       void execution.done.then(() => {
@@ -113,7 +113,7 @@ function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | nul
         if (running.size > 0) return;
         // Another container begins with empty folders.
         if (isLeft) process.exit(STUCK);
-        if (next !== null) ahead.prepare(next);
+        if (likely !== null) ahead.prepare(likely);
       });
     },
   };

@@ -8,6 +8,11 @@ import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.t
 /** Code with which the body of a request has so many bytes. */
 const ofBody = (bytes: number): string => '#'.repeat(bytes - JSON.stringify({ code: '' }).length);
 
+const withoutNames = ({ stdout, stderr }: Ran): string =>
+  `${stdout}${stderr}`
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+    .replaceAll(/\b2\d{9}\b|socket:\[\d+\]|\d\d:\d\d|pipes\/\d+|\/\d+\/fd/g, 'N');
+
 describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped}`, () => {
   let served: Served;
   beforeAll(async () => {
@@ -27,6 +32,10 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
       .filter((line) => line !== '');
   };
   const run = (language: string, code: string): Promise<Ran> => runProgram(served, language, code);
+  const inContainer = async (script: string): Promise<string> => {
+    const id = String((await run('shell', ':'))['container_id']);
+    return execFileSync('docker', ['exec', id, 'sh', '-c', script], { encoding: 'utf8' });
+  };
 
   it('a further language is configuration alone: POST /execute/javascript answers with every field', async () => {
     expect(await run('javascript', `console.log('Hello, world!'); console.error('oops'); process.exit(42)`)).toEqual({
@@ -122,21 +131,12 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
   });
 
   describe('a process that waits for the next program', () => {
-    const inContainer = async (script: string): Promise<string> => {
-      const id = String((await run('shell', ':'))['container_id']);
-      return execFileSync('docker', ['exec', id, 'sh', '-c', script], { encoding: 'utf8' });
-    };
     /** Its script names the variable; that of the look does not. */
     const WAITING = `grep -l MAHABHARATHA_LIN[E] /proc/[0-9]*/cmdline 2> /dev/null | cut -d / -f 3`;
     const FACTS = [
       'umask; ulimit -a; pwd; echo "$0" "$#" "$@"; env | sort; cat /proc/self/oom_score_adj /proc/self/cgroup',
       'id; ls -l /proc/$$/fd; grep -E "^(Cap|NoNew|Seccomp|Groups|Sig)" /proc/$$/status; echo word > /dev/stderr',
     ].join('\n');
-    const withoutNames = ({ stdout, stderr }: Ran): string =>
-      `${stdout}${stderr}`
-        .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
-        .replaceAll(/\b2\d{9}\b|socket:\[\d+\]|\d\d:\d\d|pipes\/\d+|\/\d+\/fd/g, 'N');
-
     it('becomes what another process would have been', async () => {
       const pid = await inContainer(WAITING);
       expect(await run('shell', 'echo $$')).toMatchObject({ stdout: pid });
@@ -156,9 +156,7 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
         files: [{ content: `${look}; kill -9 -1; kill -9 $(${WAITING})` }],
       };
       const { body: ran } = await served.ask('POST', '/api/v2/execute', body);
-      const [own, ...others] = String((ran['run'] as Ran).stdout)
-        .trim()
-        .split('\n');
+      const [own, ...others] = (ran['run'] as Ran).stdout.trim().split('\n');
       expect([own, others]).toEqual([expect.stringMatching(/^home_/), []]);
       expect(await inContainer(`${WAITING} | wc -l`)).toBe('1\n');
     });

@@ -54,10 +54,10 @@ const PURE_IN_ORCHESTRATOR = [
   'survey',
   'trial',
 ];
-const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|project/decide-mode[.]ts$|config/(schema|serve-schema|serve-defaults|mcp-schema|amounts)[.]ts$|lib/(app-error|text/(amounts|json|printable|shape|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
+const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|project/decide-mode[.]ts$|config/(schema|serve-schema|serve-defaults|mcp-schema|amounts)[.]ts$|lib/(app-error|text/(amounts|json|nearest|printable|shape|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
-  yaml: 'config/',
+  yaml: '(config/|project/graph-(edit|text)[.]ts)',
   commander: 'cli/',
   fastify: 'http/',
   ws: 'http/',

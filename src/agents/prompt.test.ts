@@ -8,10 +8,12 @@ const TASK: TaskBrief = {
   description: 'Write a function that hashes a password with scrypt.',
   create: ['src/hash.ts', 'src/hash.test.ts'],
   modify: ['src/index.ts'],
+  delete: ['src/md5.ts'],
   read: ['src/config.ts'],
   acceptanceCriteria: ['Two hashes of one password differ', 'A wrong password is refused'],
   context: 'The project uses no dependencies.',
   verification: { command: 'npm test -- hash\nnpm run lint', timeoutMs: 60_000 },
+  satisfied: false,
   run: null,
 };
 
@@ -35,10 +37,13 @@ Create:
 Modify:
 - src/index.ts
 
+Delete:
+- src/md5.ts
+
 Read, but do not change:
 - src/config.ts
 
-Create and change only these files: a change to any other file makes the attempt fail.
+Create, change and delete only these files: a change to any other file makes the attempt fail.
 
 ## Context
 
@@ -74,6 +79,7 @@ it('leaves out what the task does not have', () => {
     description: '',
     create: [],
     modify: [],
+    delete: [],
     read: [],
     acceptanceCriteria: [],
     context: '',

@@ -29,16 +29,20 @@ function bullets(items: readonly string[]): string {
   return items.map((item) => `- ${item}`).join('\n');
 }
 
-function files({ create, modify, read }: TaskBrief): string {
-  const mayWrite = create.length + modify.length > 0;
+function files({ create, modify, read, ...task }: TaskBrief): string {
+  const mayWrite = create.length + modify.length + task.delete.length > 0;
   const parts = [
     fileList('Create', create),
     fileList('Modify', modify),
+    fileList('Delete', task.delete),
     fileList('Read, but do not change', read),
-    mayWrite ? 'Create and change only these files: a change to any other file makes the attempt fail.' : '',
+    mayWrite ? `${only(task.delete)} only these files: a change to any other file makes the attempt fail.` : '',
   ];
   return parts.filter((text) => text !== '').join('\n\n');
 }
+
+const only = (deleted: readonly string[]): string =>
+  deleted.length === 0 ? 'Create and change' : 'Create, change and delete';
 
 function fileList(title: string, paths: readonly string[]): string {
   return paths.length === 0 ? '' : `${title}:\n${bullets(paths)}`;

@@ -1,4 +1,5 @@
 export { loadConfig, loadSettings, parseConfig } from './load.ts';
+export { readYaml } from './read-yaml.ts';
 export { DEFAULT_RUNTIMES } from './serve-defaults.ts';
 export { parseDuration } from './amounts.ts';
 export { withEnvironment } from './mcp-environment.ts';

@@ -1,8 +1,8 @@
-import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { libErrors, readIfThere, readUntrusted, reasonOf } from '../lib/index.ts';
 import { place, shapeProblem } from '../lib/text/shape.ts';
 import { configErrors } from './errors.ts';
+import { readYaml } from './read-yaml.ts';
 import { configSchema } from './schema.ts';
 import type { Config } from './schema.ts';
 import { settingsSchema } from './settings-schema.ts';
@@ -38,22 +38,9 @@ function parseWith<Value>(schema: z.ZodType<Value>, file: string, text: string |
 }
 
 function parseYaml(file: string, text: string): unknown {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => {
-      const at = lines.linePos(error.pos[0]);
-      return `line ${at.line}, column ${at.col}: ${error.message}`;
-    });
-    throw configErrors.CONFIG_INVALID({ file, problems });
-  }
-  try {
-    return document.toJS() ?? {};
-  } catch (error) {
-    // An unquoted star begins an alias: `copy: [*.env]` refers to something that is missing.
-    const problems = [`${reasonOf(error)}; put quotes around a text that begins with a star`];
-    throw configErrors.CONFIG_INVALID({ file, problems }, { cause: error });
-  }
+  const read = readYaml(text);
+  if (read.ok) return read.value ?? {};
+  throw configErrors.CONFIG_INVALID({ file, problems: [...read.problems] }, { cause: read.cause });
 }
 
 function inWords(issue: z.core.$ZodIssue): string[] {

@@ -48,6 +48,7 @@ export { watchFolder } from './watch-folder.ts';
 export { inBytes, inDuration, inSeconds } from './text/amounts.ts';
 export { createLineSplitter, createTail, cutLine } from './text/lines.ts';
 export { readJson } from './text/json.ts';
+export { withoutComments } from './text/json-comments.ts';
 export { variablesOf } from './text/variables.ts';
 export { createByteLines, createWholeLines } from './text/whole-lines.ts';
 export { clip, counted, firstLine, inOneLine, listed } from './text/words.ts';

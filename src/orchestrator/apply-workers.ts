@@ -122,18 +122,20 @@ function taskAssignment({ options, graph }: RunContext, state: RunState, id: str
   };
 }
 
-function briefOf({ files: { create, modify, read }, ...task }: Task): TaskBrief {
-  const { id, title, description, acceptanceCriteria, context, verification, run } = task;
+function briefOf({ files, ...task }: Task): TaskBrief {
+  const { id, title, description, acceptanceCriteria, context, verification, satisfied, run } = task;
   return {
     id,
     title,
     description,
-    create: [...create],
-    modify: [...modify],
-    read: [...read],
+    create: [...files.create],
+    modify: [...files.modify],
+    delete: [...files.delete],
+    read: [...files.read],
     acceptanceCriteria: [...acceptanceCriteria],
     context,
     verification,
+    satisfied,
     run,
   };
 }

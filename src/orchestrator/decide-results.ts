@@ -1,5 +1,6 @@
 import { inSeconds } from '../lib/text/amounts.ts';
-import { firstLine } from '../lib/text/words.ts';
+import { firstLine, listed } from '../lib/text/words.ts';
+import { IF_SATISFIED, nothingChanged } from '../protocol/index.ts';
 import type { TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
 import { backoffMs } from './backoff.ts';
@@ -7,7 +8,8 @@ import { tooLarge } from './decide-checkout.ts';
 import { chargeOfEnd, goneInWords, lost, notBegun, wasOrchestratorAway } from './decide-losses.ts';
 import { checkOwnership, shownPaths } from './decide-ownership.ts';
 import { settleVerification } from './decide-verification.ts';
-import { taskOf } from '../tasks/index.ts';
+import { ownedFiles, sharesFiles, taskOf } from '../tasks/index.ts';
+import type { Task } from '../tasks/index.ts';
 import { attemptFailed, attemptId, finishWith, hasWork, record } from './plan.ts';
 import type { Action, FinishAction, ObservedTaskResult, Snapshot } from './plan.ts';
 import { survey } from './survey.ts';
@@ -15,7 +17,7 @@ import { survey } from './survey.ts';
 /** After this number of rate limits in a row the next one counts as a failure. */
 const BACKOFFS_IN_A_ROW = 20;
 /** For a task that is no longer in the graph. */
-const OWNS_NOTHING = { files: { create: [], modify: [], read: [] } };
+const OWNS_NOTHING = { files: { create: [], modify: [], delete: [], read: [] }, satisfied: false };
 
 /** What follows for each attempt that is under way. */
 export function settleTasks(snapshot: Snapshot): Action[] {
@@ -60,9 +62,10 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
     case 'agent-failed':
     case 'timed-out':
     case 'idle':
-    case 'no-change':
     case 'verification-failed':
       return [failed(work, result, 'failure')];
+    case 'no-change':
+      return [failed(work, { ...result, detail: result.detail + doneBefore(snapshot, work.id) }, 'failure')];
     case 'worker-error':
       return [failed(work, result, 'failure'), ...renewed(snapshot, work, result.detail)];
   }
@@ -96,8 +99,7 @@ function refuseCommit(snapshot: Snapshot, work: UnderWay, result: ObservedTaskRe
 function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {
   const { id, attempt } = work;
   const task = taskOf(snapshot.graph, id);
-  const declared = [...(task?.files.create ?? []), ...(task?.files.modify ?? [])];
-  const nothing = noWork(result, declared);
+  const nothing = noWork(snapshot, work, result);
   if (nothing !== undefined) return [failed(work, { ...result, ...nothing, outcome: 'no-change' }, 'failure')];
   const done = { commit: result.commit ?? attempt.base, detail: result.detail, usage: result.usage };
   const own = { task: id, attempt: attempt.number };
@@ -115,18 +117,34 @@ function accept(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult):
 
 /** Why the commit does not have the task's work; undefined when it does. */
 function noWork(
+  snapshot: Snapshot,
+  { id }: UnderWay,
   { changed, embedded }: ObservedTaskResult,
-  declared: readonly string[],
 ): { detail: string; feedback: string } | undefined {
-  if (changed.length === 0 && declared.length > 0) {
-    const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
-    return { detail, feedback: detail };
+  const { files, satisfied } = taskOf(snapshot.graph, id) ?? OWNS_NOTHING;
+  const declared = ownedFiles(files);
+  if (changed.length === 0 && declared.length > 0 && !satisfied) {
+    const what = nothingChanged(declared);
+    return { detail: `${what}; ${IF_SATISFIED}${doneBefore(snapshot, id)}`, feedback: what };
   }
   // Git records a nested repository as a commit id, without its files. With .gitmodules it is a submodule, and wanted.
   if (embedded.length === 0 || changed.includes('.gitmodules')) return undefined;
   const detail = `made a git repository of its own in ${shownPaths(embedded)}: the files in there would be lost`;
   const advice = 'Remove the .git folder in there, so that the files themselves belong to this repository.';
   return { detail, feedback: `The task ${detail}.\n${advice}` };
+}
+
+/** A merged task with the same files may have done the work of this one. */
+function doneBefore({ state, graph }: Snapshot, id: string): string {
+  const task = taskOf(graph, id);
+  const isBefore = (other: Task): boolean => other.id !== id && state.tasks[other.id]?.merged === true;
+  const before = graph.tasks.filter((other) => task !== undefined && isBefore(other) && sharesFiles(task, other));
+  return before.length === 0
+    ? ''
+    : `; merged before it, with the same files: ${listed(
+        before.map((one) => one.id),
+        5,
+      )}`;
 }
 
 function rateLimited(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {

@@ -30,6 +30,17 @@ describe('the verification of an attempt in a worker of its own', () => {
     expect(world.state.tasks['A']?.attempts[0]?.detail).toBe('verified by: make test');
   });
 
+  it('alone decides when the attempt has changed nothing, and may', () => {
+    const satisfied = createWorld([{ id: 'A', verify: 'make test', satisfied: true }], { workers: 1 }, AFRESH);
+    satisfied.settle();
+    ends(satisfied, 0, () => satisfied.reports(0, { commit: null, changed: [] }));
+    expect(satisfied.settle()).toMatch(/verify A\.1 on 0 at 6261736/);
+    ends(satisfied, 0, () => satisfied.verifies(0, {}));
+    expect(satisfied.settle()).toContain('finish complete 0');
+    const detail = 'nothing was changed, as the work was there already; verified by: make test';
+    expect(satisfied.state.tasks['A']?.attempts[0]).toMatchObject({ outcome: 'accepted', detail });
+  });
+
   it('fails the attempt with what it printed', () => {
     world.settle();
     ends(world, 0, () => world.verifies(0, { ok: false, detail: 'exit status 1', output: 'expected 2' }));

@@ -1,7 +1,8 @@
 import { firstLine } from '../lib/text/words.ts';
+import { ALREADY_DONE } from '../protocol/index.ts';
 import type { VerifyResult } from '../protocol/index.ts';
 import type { AttemptState, TaskState } from '../state/index.ts';
-import { taskOf } from '../tasks/index.ts';
+import { ownedFiles, taskOf } from '../tasks/index.ts';
 import { findWorker } from './decide-assignment.ts';
 import { chargeOfEnd, endOf, wasOrchestratorAway } from './decide-losses.ts';
 import { attemptFailed, hasWork, record, verificationId } from './plan.ts';
@@ -56,9 +57,16 @@ function judge(snapshot: Snapshot, verification: Verification, result: VerifyRes
   const { id, attempt } = verification;
   const command = taskOf(snapshot.graph, id)?.verification?.command ?? '';
   if (result.error !== null) return [lost(snapshot, verification, `it could not be run: ${firstLine(result.error)}`)];
-  if (result.ok) return [acceptedBy(verification, `verified by: ${command}`)];
+  if (result.ok) return [acceptedBy(verification, `${ifUnchanged(snapshot, verification)}verified by: ${command}`)];
   const detail = `the verification "${command}" failed: ${result.detail}`;
   return [refused(attempt, id, detail, `${detail}\nIts output:\n${result.output}`.trimEnd())];
+}
+
+/** In words, where a task with files of its own has changed nothing: it may. */
+function ifUnchanged({ graph }: Snapshot, { id, attempt }: Verification): string {
+  const task = taskOf(graph, id);
+  const hasFiles = task !== undefined && ownedFiles(task.files).length > 0;
+  return hasFiles && attempt.commit === attempt.base ? `${ALREADY_DONE}; ` : '';
 }
 
 /** What exceeds a limit, or makes a set-up fail that does not fail elsewhere, is the work itself. */

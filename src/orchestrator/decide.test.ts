@@ -120,6 +120,30 @@ describe('attempts that fail', () => {
     expect(world.state.tasks['D']).toMatchObject({ status: 'complete', merged: true });
   });
 
+  it('are as many as the task says, where it does', () => {
+    const world = createWorld(
+      [
+        { id: 'A', attempts: 1 },
+        { id: 'B', attempts: 3 },
+      ],
+      {},
+      { attempts: 2 },
+    );
+    world.settle();
+    world.reports(0, { outcome: 'agent-failed', detail: 'exit status 1' });
+    expect(world.settle()).toContain('record task-failed A failed 1 of 1 times; last: exit status 1');
+    for (const attempt of [1, 2, 3]) {
+      expect(world.state.tasks['B']).toMatchObject({ status: 'running', failures: attempt - 1 });
+      const { worker = 0 } = world.state.tasks['B']?.attempts.at(-1) ?? {};
+      world.reports(worker, { outcome: 'agent-failed', detail: 'exit status 1' });
+      world.settle();
+    }
+    expect(world.state.tasks['B']).toMatchObject({
+      status: 'failed',
+      cause: 'failed 3 of 3 times; last: exit status 1',
+    });
+  });
+
   it('fail for files that the task does not own, and say which', () => {
     const world = createWorld([{ id: 'A' }]);
     world.settle();

@@ -52,13 +52,14 @@ function retryTasks({ retries, state, graph }: Snapshot): Action[] {
 function giveUp(snapshot: Snapshot): Action[] {
   const { policy } = snapshot;
   const { pending } = survey(snapshot);
-  const spent = pending.filter(({ task }) => task.failures >= policy.attempts || task.losses >= policy.losses);
-  return spent.map(({ id, task }) => {
+  return pending.flatMap(({ id, plan, task }) => {
+    const attempts = plan.attempts ?? policy.attempts;
+    if (task.failures < attempts && task.losses < policy.losses) return [];
     const cause =
-      task.failures >= policy.attempts
-        ? `failed ${task.failures} of ${policy.attempts} times; last: ${task.cause}`
+      task.failures >= attempts
+        ? `failed ${task.failures} of ${attempts} times; last: ${task.cause}`
         : `its worker died ${task.losses} times; last: ${task.cause}`;
-    return record({ type: 'task-failed', task: id, cause });
+    return [record({ type: 'task-failed', task: id, cause })];
   });
 }
 

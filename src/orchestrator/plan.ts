@@ -232,7 +232,7 @@ export const taskOfAttempt = (attempt: string): string => attempt.replace(/\.\d+
 
 export const numberOfAttempt = (attempt: string): number => Number(/\d+$/.exec(attempt)?.[0] ?? 0);
 
-/** No task has such an id: theirs begin with a letter. */
+/** No task has such an id: theirs have no "@". */
 const GATES = '@gates-of-level-';
 export const gateAttemptId = (level: number, run: number): string => attemptId(`${GATES}${level}`, run);
 export const isGateRun = (work: string | null): boolean => work?.startsWith(GATES) ?? false;

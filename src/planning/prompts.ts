@@ -56,12 +56,12 @@ export function designPrompt({ feature, requirements, ids, problems }: DesignQue
 const EXAMPLE = `\`\`\`json
 { "feature": "login", "version": "2.0",
   "tasks": [ { "id": "LOGIN-001", "title": "Check passwords", "description": "What to do, with all that a worker must know who sees only this task.",
-    "dependencies": [], "files": { "create": ["src/password.ts"], "modify": [], "read": ["src/user.ts"] },
+    "dependencies": [], "files": { "create": ["src/password.ts"], "modify": [], "delete": [], "read": ["src/user.ts"] },
     "requirements": ["R-001"], "acceptance_criteria": ["…"],
     "verification": { "command": "npm test -- password", "timeout_seconds": 120 } } ] }
 \`\`\``;
 
-const RULES = `- A task is one worker's work of 5 to 30 minutes. It may only change the files in its "create" and "modify" (paths or globs); two tasks that do not depend on each other never name the same file.
+const RULES = `- A task is one worker's work of 5 to 30 minutes. It may only change the files in its "create" and "modify", and remove those in its "delete" (paths or globs); two tasks that do not depend on each other never name the same file in these lists.
 - "dependencies" are ids of tasks whose result the task needs. Tasks without a dependency between them run at the same time, so the fewer the better.
 - "verification" is one command that fails when the task is not done, and needs nothing that only a later task makes.`;
 

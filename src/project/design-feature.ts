@@ -1,12 +1,13 @@
 import path from 'node:path';
 import type { Config } from '../config/index.ts';
-import { reasonOf } from '../lib/index.ts';
 import { ANSWERS, coverageOf, designPrompt } from '../planning/index.ts';
 import type { Coverage } from '../planning/index.ts';
 import { planningErrors } from '../planning/errors.ts';
 import { parseGraph } from '../tasks/index.ts';
+import type { Ownership } from '../tasks/index.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Answer } from './ask-agent.ts';
+import { graphTextFor, isYaml, readGraphText } from './graph-text.ts';
 import { planningName } from './planning-name.ts';
 import { graphPlace, specPlace } from './project.ts';
 import type { Project } from './project.ts';
@@ -47,7 +48,7 @@ export async function designFeature(request: DesignRequest, host: RunHost, face:
     const prompt = designPrompt({ feature, requirements: text, ids: requirements, problems: last?.problems ?? [] });
     const question = { feature: planningName(feature), title: `Design of ${feature}`, prompt };
     const answer = await askAgent({ ...question, files: [DESIGN, GRAPH] }, { ...request, host, face });
-    last = judge(answer, asked);
+    last = judge(answer, asked, request.config.ownership);
     if (last.problems.length === 0) return await keep(last, request);
     onProblems(round, last.problems);
   }
@@ -56,6 +57,7 @@ export async function designFeature(request: DesignRequest, host: RunHost, face:
 
 interface Judged {
   readonly graphText: string;
+  readonly value: unknown;
   readonly designText: string;
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
@@ -64,38 +66,34 @@ interface Judged {
 }
 
 /** The design is judged by its graph, and by what of the requirements it covers. */
-function judge(answer: Answer, { feature, requirements }: RequirementsFile): Judged {
+function judge(answer: Answer, { feature, requirements }: RequirementsFile, ownership: Ownership): Judged {
   const [graphText, designText] = [answer.get(GRAPH) ?? '', answer.get(DESIGN) ?? ''];
-  const value = parsed(graphText);
-  const read = value instanceof Error ? undefined : parseGraph(value);
+  const found = readGraphText(GRAPH, graphText);
+  const value = found.ok ? found.value : undefined;
+  const read = found.ok ? parseGraph(value, ownership) : undefined;
   const coverage = coverageOf(requirements, value, designText);
   const problems = [
     ...(designText.trim() === '' ? [`${DESIGN} is missing or empty`] : []),
-    ...(value instanceof Error ? [`${GRAPH} is not JSON: ${reasonOf(value)}`] : []),
-    ...(read?.ok === false ? read.problems : []),
-    ...(read?.ok === true && read.graph.feature !== feature
-      ? [`"feature" is "${read.graph.feature}"; it must be "${feature}"`]
-      : []),
+    ...(found.ok ? [] : found.problems.map((problem) => `${GRAPH}: ${problem}`)),
+    ...(read === undefined ? [] : graphProblems(read, feature)),
     ...coverage.missing.map(
       (id) => `no task names the requirement ${id}, and "Not covered" in design.md does not either`,
     ),
   ];
   const tasks = read?.ok === true ? read.graph.tasks.length : 0;
-  return { graphText, designText, problems, warnings: read?.warnings ?? [], tasks, coverage };
+  return { graphText, value, designText, problems, warnings: read?.warnings ?? [], tasks, coverage };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
+function graphProblems(read: ReturnType<typeof parseGraph>, feature: string): readonly string[] {
+  if (!read.ok) return read.problems;
+  return read.graph.feature === feature ? [] : [`"feature" is "${read.graph.feature}"; it must be "${feature}"`];
 }
 
 async function keep(judged: Judged, { project, requirements: { feature } }: DesignRequest): Promise<Designed> {
   const { graphText, designText, tasks, coverage, warnings } = judged;
   const design = await writeOrPropose(await specPlace(project, feature, 'design.md'), designText);
-  const graph = await writeOrPropose(await graphPlace(project, feature), graphText);
+  const place = await graphPlace(project, feature);
+  const graph = await writeOrPropose(place, isYaml(place) ? graphTextFor(place, judged.value) : graphText);
   return { design, graph, tasks, coverage, warnings };
 }
 

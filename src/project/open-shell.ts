@@ -36,7 +36,7 @@ type Planner = (wish: { readonly dryRun: boolean }) => Promise<ShellPlan>;
 function planner(asked: ShellRequest, state: RunState, host: RunHost, face: Pick<RunFace, 'mode' | 'build'>): Planner {
   const { project, config, feature } = asked;
   return async (wish) => {
-    const loaded = await loadGraph(project.store(feature).paths.usedGraph);
+    const loaded = await loadGraph(project.store(feature).paths.usedGraph, 'off');
     const wishes = { mode: 'container', ...wish };
     const mode = await chooseMode({ project, config, wishes, ...loaded }, undefined, host, face);
     if (mode.name !== 'container') throw await withoutContainer(state, asked.target);

@@ -4,13 +4,15 @@ import { loadConfig } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
 import { openRepository } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
-import { foreignLock, libErrors } from '../lib/index.ts';
+import { foreignLock, isThere, libErrors } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { replay } from '../orchestrator/index.ts';
 import { featuresWithState, locateRuns, openStore, projectPaths } from '../state/index.ts';
 import type { ProjectPaths, StateStore } from '../state/index.ts';
+import { taskErrors } from '../tasks/errors.ts';
 import { isWrittenByRuns, OWN_FOLDER } from '../tasks/index.ts';
 import { projectErrors } from './errors.ts';
+import { GRAPH_NAMES } from './graph-text.ts';
 import { isPlanningName } from './planning-name.ts';
 
 /** The user's repository, seen as a Mahabharatha project. */
@@ -61,9 +63,15 @@ function projectAt(repository: Repository, paths: ProjectPaths): Project {
   };
 }
 
-/** Where the task graph of a feature belongs. Refuses links there: they could lead to any file of the user. */
+/** Where the task graph of a feature is, or belongs. Refuses links there: they could lead to any file of the user. */
 export async function graphPlace(project: Project, feature: string): Promise<string> {
-  return specPlace(project, feature, 'task-graph.json');
+  const files: string[] = [];
+  for (const name of GRAPH_NAMES) {
+    const file = await specPlace(project, feature, name);
+    if (await isThere(file)) files.push(file);
+  }
+  if (files.length > 1) throw taskErrors.GRAPH_AMBIGUOUS({ files });
+  return files[0] ?? specPlace(project, feature, GRAPH_NAMES[0]);
 }
 
 /** Where a document of a feature belongs. Refuses links as well. */

@@ -31,7 +31,7 @@ export async function retryTasks(project: Project, feature: string, named: strin
   try {
     // The run may have ended since the first look, so the state is read again under the lock.
     const now = await chooseTasks(project, feature, named);
-    const { graph } = await loadGraph(store.paths.usedGraph);
+    const { graph } = await loadGraph(store.paths.usedGraph, 'off');
     const tasks = retryable(now.state, graph, now.asked);
     await retryAtRest({ clock: systemClock, store, emit: () => undefined }, now.state, tasks);
     return { live: false, asked: now.asked };
@@ -62,6 +62,6 @@ async function blockers(
   failed: readonly string[],
   task: string,
 ): Promise<string[]> {
-  const { graph } = await loadGraph(store(feature).paths.usedGraph);
+  const { graph } = await loadGraph(store(feature).paths.usedGraph, 'off');
   return failed.filter((id) => dependentsOf(graph, id).includes(task));
 }

@@ -72,6 +72,6 @@ function noSuch(state: RunState, target: string): Error {
   return libErrors.USAGE({ problem: `There is no worker ${target}.`, hint });
 }
 
-/** Ids of tasks begin with a letter. */
+/** No task has an id of digits alone. */
 const isWorker = (target: string): boolean => /^\d+$/.test(target);
 const short = (commit: string): string => commit.slice(0, 12);

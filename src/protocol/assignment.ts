@@ -7,11 +7,14 @@ export const taskBrief = z.strictObject({
   description: z.string(),
   create: z.array(z.string()),
   modify: z.array(z.string()),
+  delete: z.array(z.string()),
   read: z.array(z.string()),
   acceptanceCriteria: z.array(z.string()),
   /** More text for the agent. */
   context: z.string(),
   verification: z.strictObject({ command: z.string(), timeoutMs: z.number() }).nullable(),
+  /** It may change nothing: then its verification alone decides. */
+  satisfied: z.boolean(),
   /** A shell command that does the task instead of an agent. */
   run: z.string().nullable(),
 });

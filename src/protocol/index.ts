@@ -47,6 +47,7 @@ export {
   TASK_TRAILER,
   trialRef,
 } from './names.ts';
+export { ALREADY_DONE, IF_SATISFIED, nothingChanged } from './no-change.ts';
 export { readRefusal } from './refusal.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
 export { addUsage, NO_USAGE, outcome, STATUS_LIMIT, TEXT_LIMIT, TROUBLE_LIMIT, usage, workerStatus } from './status.ts';

@@ -34,7 +34,7 @@ export function attemptRef(feature: string, task: string, number: number): strin
   return `${attemptRefs(feature)}${task}/${number}`;
 }
 
-/** Keeps a level's merged, not yet published work. No task has this name, since ids begin with a letter. */
+/** Keeps a level's merged, not yet published work. No task has this name: ids have no "@". */
 export function trialRef(feature: string): string {
   return `${attemptRefs(feature)}@trial`;
 }

@@ -1,5 +1,6 @@
 import { counted, listed } from '../lib/text/words.ts';
 import type { Task, TaskGraph } from './graph.ts';
+import { ownedFiles } from './owned-files.ts';
 import { criticalPath, minutesAt, usefulWorkers } from './schedule.ts';
 import { verificationTraps } from './verification-traps.ts';
 
@@ -33,7 +34,7 @@ export function adviceOn(graph: TaskGraph, workers: number): Advice {
   };
 }
 
-const filesOf = ({ files }: Task): string[] => [...new Set([...files.create, ...files.modify])];
+const filesOf = ({ files }: Task): string[] => [...new Set(ownedFiles(files))];
 
 function tooLarge({ tasks }: TaskGraph): string[] {
   return tasks.flatMap((task) => {

@@ -6,14 +6,16 @@ import { place } from './words.ts';
 /** "" stands for an unreadable entry, which `readShape` reports. */
 const texts = z.array(z.string().catch('')).catch([]);
 
+const NO_FILES = { create: [], modify: [], delete: [], read: [] };
+
 const draft = z
   .object({
     id: z.string().catch(''),
     level: levelNumber.nullable().catch(null),
     dependencies: texts,
-    files: z.object({ create: texts, modify: texts }).catch({ create: [], modify: [] }),
+    files: z.object({ create: texts, modify: texts, delete: texts, read: texts }).catch(NO_FILES),
   })
-  .catch({ id: '', level: null, dependencies: [], files: { create: [], modify: [] } });
+  .catch({ id: '', level: null, dependencies: [], files: NO_FILES });
 
 const drafts = z.object({ tasks: z.array(draft).catch([]) }).catch({ tasks: [] });
 

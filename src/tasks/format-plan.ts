@@ -38,14 +38,22 @@ function levelLine(level: number, tasks: number, workers: number): string {
 }
 
 function cells(task: Task): string[] {
-  const writes = [...new Set([...task.files.create, ...task.files.modify])];
   return [
     task.id,
     clip(inOneLine(task.title), WIDEST_CELL),
-    writes.length === 0 ? 'writes nothing' : `writes ${inOneLine(listed(writes, 3))}`,
+    filesCell(task),
     task.run === null ? agentCell(task.estimateMinutes) : `runs ${clip(inOneLine(task.run), WIDEST_CELL)}`,
     task.dependencies.length === 0 ? '' : `needs ${listed(task.dependencies, 5)}`,
   ];
+}
+
+function filesCell({ files }: Task): string {
+  const writes = [...new Set([...files.create, ...files.modify])];
+  const parts = [
+    ...(writes.length === 0 ? [] : [`writes ${listed(writes, 3)}`]),
+    ...(files.delete.length === 0 ? [] : [`deletes ${listed(files.delete, 3)}`]),
+  ];
+  return parts.length === 0 ? 'writes nothing' : inOneLine(parts.join(', '));
 }
 
 function agentCell(minutes: number | null): string {

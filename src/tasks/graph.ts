@@ -9,6 +9,7 @@ export interface Task {
   readonly files: {
     readonly create: readonly string[];
     readonly modify: readonly string[];
+    readonly delete: readonly string[];
     readonly read: readonly string[];
   };
   readonly acceptanceCriteria: readonly string[];
@@ -16,6 +17,10 @@ export interface Task {
   readonly verification: { readonly command: string; readonly timeoutMs: number } | null;
   /** A shell command that does the task instead of an agent. */
   readonly run: string | null;
+  /** How often it may fail; null for as often as the configuration says. */
+  readonly attempts: number | null;
+  /** Its work may be there already: then it changes nothing, and its verification alone decides. */
+  readonly satisfied: boolean;
   readonly estimateMinutes: number | null;
 }
 

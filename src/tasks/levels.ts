@@ -1,37 +1,50 @@
 import type { Need } from './dependencies.ts';
 import { nameOf } from './draft.ts';
 import type { Draft } from './draft.ts';
+import { MANY, place } from './words.ts';
 
 interface Levels {
   /** By index of the task. */
   readonly levels: readonly number[];
-  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** The level of tasks that need nothing and name none. */
+export function firstLevel(drafts: readonly Draft[]): number {
+  return drafts.some(({ level }) => level === 0) ? 0 : 1;
+}
+
+/** The lowest level that a task may have: one above the highest level that it needs. */
+export function lowestLevel(needs: readonly Need[], levels: readonly number[], first: number): number {
+  return needs.reduce((lowest, need) => Math.max(lowest, (levels[need.task] ?? 0) + 1), first);
 }
 
 /**
- * Gives every task its level: the written one, or one above the highest level that it needs. `order` has each task after
- * those that it needs, except in a cycle, which `describeCycles` reports.
+ * Gives every task its level: the written one, or the lowest that it may have. A written one that is lower is raised: the
+ * dependency says what is meant. `order` has each task after those that it needs, except in a cycle, which
+ * `describeCycles` reports.
  */
 export function assignLevels(
   drafts: readonly Draft[],
   needs: readonly (readonly Need[])[],
   order: readonly number[],
 ): Levels {
+  const first = firstLevel(drafts);
   const levels: number[] = [];
-  const problems: string[][] = drafts.map(() => []);
+  const raised: [task: number, warning: string][] = [];
   for (const task of order) {
-    const { id = '', level = null } = drafts[task] ?? {};
-    const below = (needs[task] ?? []).map((need) => ({ ...need, level: levels[need.task] ?? 0 }));
-    const lowest = 1 + below.reduce((highest, need) => Math.max(highest, need.level), 0);
-    levels[task] = level ?? lowest;
-    if (level === null || level >= lowest) continue;
-    const name = nameOf(id, task);
-    const tooHigh = below.filter((need) => need.level >= level);
-    problems[task] = tooHigh.map((need) => {
-      const needed = nameOf(drafts[need.task]?.id ?? '', need.task);
-      const fix = `give ${name} level ${lowest} or higher, or remove the dependency`;
-      return `${need.at}: ${needed} is in level ${need.level}, not below level ${level} of ${name}; ${fix}`;
-    });
+    const written = drafts[task]?.level ?? null;
+    const own = needs[task] ?? [];
+    const lowest = lowestLevel(own, levels, first);
+    levels[task] = Math.max(written ?? lowest, lowest);
+    if (written === null || written >= lowest) continue;
+    const highest = own.find((need) => levels[need.task] === lowest - 1)?.task ?? task;
+    const needed = `${nameOf(drafts[highest]?.id ?? '', highest)} of level ${lowest - 1}`;
+    const name = nameOf(drafts[task]?.id ?? '', task);
+    const at = place(['tasks', task, 'level']);
+    raised.push([task, `${at}: ${name} has level ${written} and needs ${needed}, so it runs in level ${lowest}`]);
   }
-  return { levels, problems: problems.flat() };
+  const warnings = raised.toSorted(([one], [other]) => one - other).map(([, warning]) => warning);
+  const zero = first === 0 ? ['tasks: level 0 counts as the first level'] : [];
+  return { levels, warnings: [...zero, ...warnings.slice(0, MANY)] };
 }

@@ -3,6 +3,7 @@ import { expandBraces } from './braces.ts';
 import { nameOf } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { isInOwnFolder, literalPath, OWN_FOLDER } from './own-folder.ts';
+import { OWNED } from './owned-files.ts';
 import { readPath } from './repository-path.ts';
 import { MANY, place } from './words.ts';
 
@@ -11,7 +12,7 @@ export function ownFolderClaims(drafts: readonly Draft[]): { problems: string[];
   const problems: string[] = [];
   const warnings: string[] = [];
   for (const [task, { id, files }] of drafts.entries()) {
-    for (const list of ['create', 'modify'] as const) {
+    for (const list of OWNED) {
       for (const [position, text] of files[list].entries()) {
         if (!readPath(text).ok || !expandBraces(text)?.some(isInOwnFolder)) continue;
         const claim = `${place(['tasks', task, 'files', list, position])}: ${quote(text)}`;

@@ -5,6 +5,7 @@ import { parseGraph } from './parse-graph.ts';
 interface Written {
   readonly create?: readonly string[];
   readonly modify?: readonly string[];
+  readonly delete?: readonly string[];
   readonly level?: number;
 }
 
@@ -16,7 +17,7 @@ function problemsOf(...tasks: readonly Written[]): readonly string[] {
   return parsed.ok ? [] : parsed.problems;
 }
 
-const ADVICE = 'move one of the tasks to another level or give the file to one task';
+const ADVICE = 'give "T1" level 2, or the file to one task alone';
 
 describe('ownership within a level', () => {
   it.each([
@@ -27,6 +28,9 @@ describe('ownership within a level', () => {
     ['src/**', '**/a.ts'],
     ['src/{a,b}.ts', 'src/{b,c}.ts'],
     ['*', 'README.md'],
+    ['src/auth', 'src/auth/user.ts'],
+    ['src/auth/**/user.ts', 'src/auth'],
+    ['src/auth', 'src/auth/'],
   ])('refuses %s beside %s', (first, second) => {
     const parties = `"${second}" of "T1" and "${first}" of "T0" (tasks[0].files.create[0]), both in level 1`;
     expect(problemsOf({ create: [first] }, { modify: [second] })).toEqual([
@@ -34,11 +38,11 @@ describe('ownership within a level', () => {
     ]);
   });
 
-  it.each(['src/a/b.ts', 'src/a/', 'src/a/**/x.ts', 'src/a/b/c/d.ts'])('refuses the file src/a beside %s', (below) => {
-    const parties = `"${below}" of "T1" and "src/a" of "T0" (tasks[0].files.create[0]), both in level 1`;
-    const problem = `tasks[1].files.create[0]: ${parties}, make "src/a" both a file and a folder; ${ADVICE}`;
-    expect(problemsOf({ create: ['src/a'] }, { create: [below] })).toEqual([problem]);
-    expect(problemsOf({ create: [below] }, { create: ['src/a'] })).toHaveLength(1);
+  it('refuses a file that one task removes and another one changes', () => {
+    const parties = '"a.ts" of "T1" and "a.ts" of "T0" (tasks[0].files.modify[0]), both in level 1';
+    expect(problemsOf({ modify: ['a.ts'] }, { delete: ['a.ts'] })).toEqual([
+      `tasks[1].files.delete[0]: ${parties}, can mean the same file; ${ADVICE}`,
+    ]);
   });
 
   it.each([
@@ -46,6 +50,7 @@ describe('ownership within a level', () => {
     ['src/a', 'src/ab/c.ts'],
     ['src/*.ts', 'src/*.js'],
     ['README', '**/*.md'],
+    ['src/user.ts', '**/*.test.ts'],
     ['app/users/[id]/page.tsx', 'app/posts/[id]/page.tsx'],
   ])('allows %s beside %s', (first, second) => {
     expect(problemsOf({ create: [first] }, { create: [second] })).toEqual([]);
@@ -135,7 +140,7 @@ it('a file that steers later runs is reported when a task names it', () => {
 });
 
 function files(create: readonly string[], modify: readonly string[] = []): Parameters<typeof foreignPaths>[0] {
-  return { files: { create, modify, read: ['read.ts'] } };
+  return { files: { create, modify, delete: ['gone.ts'], read: ['read.ts'] } };
 }
 
 const STEERING = [
@@ -190,6 +195,11 @@ describe('foreignPaths', () => {
     expect(foreignPaths(task, ['a', ...STEERING])).toEqual(STEERING.slice(1));
     expect(steeringPaths(task, ['a', ...STEERING])).toEqual(STEERING.slice(1));
     expect(steeringPaths(files([]), ['a', 'docs/.mahabharatha/config.yaml'])).toEqual([]);
+  });
+
+  it('allows what is in a folder that is named without a slash, and what is to be removed', () => {
+    const changed = ['src/auth/user.ts', 'src/auth', 'src/author.ts', 'gone.ts'];
+    expect(foreignPaths(files(['./src/auth']), changed)).toEqual(['src/author.ts']);
   });
 
   it('allows nothing to a task that declares nothing', () => {

@@ -51,11 +51,13 @@ const EMPTY_TASK = {
   description: '',
   level: 1,
   dependencies: [],
-  files: { create: [], modify: [], read: [] },
+  files: { create: [], modify: [], delete: [], read: [] },
   acceptanceCriteria: [],
   context: '',
   verification: null,
   run: null,
+  attempts: null,
+  satisfied: false,
   estimateMinutes: null,
 };
 
@@ -97,11 +99,13 @@ describe('a good graph', () => {
             description: 'Types of the domain.',
             level: 1,
             dependencies: [],
-            files: { create: ['src/auth/types.py'], modify: [], read: ['src/db.py'] },
+            files: { create: ['src/auth/types.py'], modify: [], delete: [], read: ['src/db.py'] },
             acceptanceCriteria: ['It imports'],
             context: 'Use dataclasses.',
             verification: { command: 'python -m pytest tests/x.py -q', timeoutMs: 60_000 },
             run: null,
+            attempts: null,
+            satisfied: false,
             estimateMinutes: 15,
           },
           {
@@ -110,7 +114,7 @@ describe('a good graph', () => {
             title: 'Service',
             level: 2,
             dependencies: ['USER-L1-001'],
-            files: { create: [], modify: ['src/auth/types.py'], read: [] },
+            files: { create: [], modify: ['src/auth/types.py'], delete: [], read: [] },
           },
         ],
       },
@@ -119,7 +123,8 @@ describe('a good graph', () => {
 
   it('needs no more than a feature and an id', () => {
     const nothing = { title: null, description: null, level: null, dependencies: null, files: null, context: null };
-    const more = { acceptance_criteria: null, verification: null, run: null, estimate_minutes: null };
+    const last = { estimate_minutes: null, attempts: null, satisfied: null, requirements: null };
+    const more = { acceptance_criteria: null, verification: null, run: null, ...last };
     const expected = {
       ok: true,
       warnings: [],
@@ -127,7 +132,9 @@ describe('a good graph', () => {
     };
     expect(parseGraph(graph({ id: 'A' }))).toEqual(expected);
     expect(parseGraph(graph({ id: 'A', ...nothing, ...more }))).toEqual(expected);
-    expect(parseGraph(graph({ id: 'A', files: { create: null, modify: null, read: null } }))).toEqual(expected);
+    expect(parseGraph(graph({ id: 'A', files: { create: null, modify: null, delete: null, read: null } }))).toEqual(
+      expected,
+    );
   });
 
   it('has a limit of two minutes for verification by default', () => {
@@ -144,6 +151,11 @@ describe('levels', () => {
     ['A:1 B:3<A', 'A:1 B:3'],
     ['A B<A C:7<B D<C,A', 'A:1 B:2 C:7 D:8'],
     ['A:4 B', 'A:4 B:1'],
+    ['A:0 B:1 C:2', 'A:0 B:1 C:2'],
+    ['A:0 B C<B', 'A:0 B:0 C:1'],
+    ['A:1 B:1<A', 'A:1 B:2'],
+    ['A:3 B<A C:2<A,B', 'A:3 B:4 C:5'],
+    ['A:2 B:1<A C:1<B', 'A:2 B:3 C:4'],
   ])('%s gives %s', (text, expected) => {
     expect(levelsOf(text)).toBe(expected);
   });
@@ -153,18 +165,16 @@ describe('levels', () => {
     expect(parsed.ok && parsed.graph.levels).toEqual([1, 3, 9]);
   });
 
-  it.each([
-    [
-      'A:1 B:1<A',
-      'tasks[1].dependencies[0]: "A" is in level 1, not below level 1 of "B"; give "B" level 2 or higher, or remove the dependency',
-    ],
-    [
-      'A:3 B<A C:2<A,B',
-      'tasks[2].dependencies[0]: "A" is in level 3, not below level 2 of "C"; give "C" level 5 or higher, or remove the dependency\n' +
-        'tasks[2].dependencies[1]: "B" is in level 4, not below level 2 of "C"; give "C" level 5 or higher, or remove the dependency',
-    ],
-  ])('%s is refused', (text, expected) => {
-    expect(levelsOf(text)).toBe(expected);
+  it('that are too low for the dependencies are raised, with a note for each', () => {
+    const parsed = parseGraph(graph(...tasksOf('C:2<A,B A:3 B<A D:3<A')));
+    expect(parsed.warnings).toEqual([
+      'tasks[0].level: "C" has level 2 and needs "B" of level 4, so it runs in level 5',
+      'tasks[3].level: "D" has level 3 and needs "A" of level 3, so it runs in level 4',
+    ]);
+  });
+
+  it('may begin with 0, with a note', () => {
+    expect(parseGraph(graph(...tasksOf('A:0 B:1'))).warnings).toEqual(['tasks: level 0 counts as the first level']);
   });
 });
 
@@ -215,7 +225,7 @@ describe('dependencies', () => {
 });
 
 describe('the shape of the file', () => {
-  const idRule = 'is not a task id; use letters, digits, "_" and "-", a letter first, 64 at most';
+  const idRule = 'ids have letters, digits, ".", "_" and "-", 64 at most, and more than digits';
   const featureRule =
     'is not a feature name; use letters, digits, ".", "_" and "-", a letter or digit first, 64 at most, ' +
     'no "..", no "." or ".lock" at the end';
@@ -229,20 +239,55 @@ describe('the shape of the file', () => {
     [{ feature: 'x', tasks: [] }, 'tasks: is empty; a graph has at least one task'],
     [graph(3), 'tasks[0]: expected an object, got the number 3'],
     [graph({}), 'tasks[0].id: is missing; it must be text'],
-    [graph({ id: '1a' }), `tasks[0].id: "1a" ${idRule}`],
-    [graph({ id: 'a.b' }), `tasks[0].id: "a.b" ${idRule}`],
-    [graph({ id: '' }), `tasks[0].id: "" ${idRule}`],
+    ...[
+      ['1', 'T1'],
+      ['001', 'T001'],
+      ['a/b', 'a-b'],
+      ['LOGIN:1', 'LOGIN-1'],
+      ['Add the login page', 'Add-the-login-page'],
+      ['..a..b..', 'a.b'],
+      ['-a', 'a'],
+      ['_a', 'a'],
+      ['@trial', 'trial'],
+      ['a.', 'a'],
+      ['a.lock', 'a-lock'],
+      ['ü', 'TASK'],
+      ['x'.repeat(65), 'x'.repeat(63)],
+      [`${'x'.repeat(62)}.lock`, 'x'.repeat(62)],
+    ].map(([id, proposed]): [unknown, string] => [
+      graph({ id }),
+      `tasks[0].id: "${id}" is not a task id; write "${proposed}": ${idRule}`,
+    ]),
+    [graph({ id: '' }), `tasks[0].id: is empty; ${idRule}`],
+    [graph({ id: 1 }), 'tasks[0].id: expected text, got the number 1; write "T1", in quotes'],
+    [
+      graph({ id: '1.1' }, { id: '1.2', dependencies: [1.1] }),
+      'tasks[1].dependencies[0]: expected text, got the number 1.1; write "1.1", in quotes',
+    ],
     [graph({ id: 'A' }, { id: 'A' }), 'tasks[1].id: "A" is the id of tasks[0]; give one of them another id'],
     [
       graph({ id: 'Ab' }, { id: 'aB' }),
       'tasks[1].id: "aB" differs only in case from "Ab" of tasks[0]; give one of them another id',
     ],
-    [graph({ id: 'A', level: 0 }), 'tasks[0].level: must be 1 or more'],
+    [graph({ id: 'A', level: -1 }), 'tasks[0].level: must be 0 or more'],
     [graph({ id: 'A', level: 1.5 }), 'tasks[0].level: expected a whole number, got the number 1.5'],
     [graph({ id: 'A', level: 'x' }), 'tasks[0].level: expected a whole number, got the text "x"'],
     [graph({ id: 'A', files: { create: [1] } }), 'tasks[0].files.create[0]: expected text, got the number 1'],
     [graph({ id: 'A', files: 'a.ts' }), 'tasks[0].files: expected an object, got the text "a.ts"'],
     [graph({ id: 'A', dependencies: [''] }), 'tasks[0].dependencies[0]: is empty; name a task or remove the entry'],
+    [graph({ id: 'A', files: ['a.ts'] }), 'tasks[0].files: expected an object, got a list; write { "modify": […] }'],
+    [
+      graph({ id: 'A', verification: 'npm test' }),
+      'tasks[0].verification: expected an object, got the text "npm test"; write { "command": "…" }',
+    ],
+    [graph({ id: 'A', attempts: 0 }), 'tasks[0].attempts: must be 1 or more'],
+    [graph({ id: 'A', attempts: 21 }), 'tasks[0].attempts: must be 20 or less'],
+    [graph({ id: 'A', attempts: 1.5 }), 'tasks[0].attempts: expected a whole number, got the number 1.5'],
+    [graph({ id: 'A', satisfied: 'yes' }), 'tasks[0].satisfied: expected true or false, got the text "yes"'],
+    [
+      graph({ id: 'A', satisfied: true }),
+      'tasks[0].satisfied: needs a "verification": it alone decides whether the work is there',
+    ],
     [graph({ id: 'A', run: ' ' }), 'tasks[0].run: is empty; write a shell command or remove the key'],
     [graph({ id: 'A', verification: {} }), 'tasks[0].verification.command: is missing; it must be text'],
     [
@@ -275,6 +320,13 @@ describe('the shape of the file', () => {
     expect(problemsOf(value)).toEqual([problem]);
   });
 
+  it.each(['1a', '1.1', '1.10', '001-setup', 'T-001', 'task.1', 'task_1', 'a', 'a-b', '2026.11.19', 'x'.repeat(64)])(
+    'the id %s is fine',
+    (id) => {
+      expect(problemsOf(graph({ id }))).toEqual([]);
+    },
+  );
+
   it.each([1, 2, '1', '1.0', '2.0', '2.13.1', 'v2', null])('version %j is known', (version) => {
     expect(problemsOf({ ...graph({ id: 'A' }), version })).toEqual([]);
   });
@@ -282,7 +334,7 @@ describe('the shape of the file', () => {
   it('reports all problems at once, also within a task whose fields are wrong', () => {
     const tasks = [
       { id: 'A', title: 7, dependencies: ['X', 'B'], files: { create: ['a.ts', '/b', null] } },
-      { id: 'B', level: -1, dependencies: ['A'], run: '' },
+      { id: 'B', level: -1, dependencies: ['A'], run: '', verify: 'x' },
       { id: 'C', files: { create: ['a.ts'] } },
       null,
     ];
@@ -294,6 +346,7 @@ describe('the shape of the file', () => {
       'tasks[1].level',
       'tasks[1].run',
       'tasks[3]',
+      'tasks[1].verify',
       'tasks[0].dependencies[0]',
       'tasks[0].dependencies',
     ]);
@@ -302,13 +355,12 @@ describe('the shape of the file', () => {
 
 describe('warnings', () => {
   it('name each unknown key once', () => {
-    const odd = { steps_total: 3, files: { delete: ['a'] }, verification: { command: 'x', retries: 1 } };
+    const odd = { steps_total: 3, verification: { command: 'x', retries: 1 } };
     const parsed = parseGraph({ ...graph({ id: 'A', ...odd }, { id: 'B', ...odd }), owner: 'me' });
     expect(parsed.ok).toBe(true);
     expect(parsed.warnings).toEqual([
       'owner: unknown key, ignored (1 place)',
       'tasks[*].steps_total: unknown key, ignored (2 places)',
-      'tasks[*].files.delete: unknown key, ignored (2 places)',
       'tasks[*].verification.retries: unknown key, ignored (2 places)',
     ]);
   });
@@ -317,6 +369,58 @@ describe('warnings', () => {
     const parsed = parseGraph(graph({ id: 'A', files: { create: ['./a.ts'], modify: ['b.ts', 'a.ts'] } }));
     expect(parsed.warnings).toEqual(['tasks[0].files.modify[1]: "a.ts" is in "create" as well']);
   });
+
+  it('name a path to read that workers may not find', () => {
+    const parsed = parseGraph(graph({ id: 'A', files: { read: ['docs/', '../api.md', '/etc/hosts'] } }));
+    expect(parsed.ok && parsed.graph.tasks[0]?.files.read).toEqual(['docs/', '../api.md', '/etc/hosts']);
+    expect(parsed.warnings).toEqual([
+      expect.stringMatching(/^tasks\[0\]\.files\.read\[1\]: "\.\.\/api\.md" holds "\.\.".*; workers may not find it$/),
+      expect.stringMatching(/^tasks\[0\]\.files\.read\[2\]: "\/etc\/hosts" is absolute.*; workers may not find it$/),
+    ]);
+  });
+});
+
+const meant = (at: string, key: string): string => `${at}: there is no such key; did you mean "${key}"?`;
+
+describe('a key that is nearly known is an error', () => {
+  it.each([
+    [{ depends_on: ['A'] }, meant('tasks[0].depends_on', 'dependencies')],
+    [{ dependsOn: ['A'] }, meant('tasks[0].dependsOn', 'dependencies')],
+    [{ verfication: { command: 'x' } }, meant('tasks[0].verfication', 'verification')],
+    [{ acceptanceCriteria: [] }, meant('tasks[0].acceptanceCriteria', 'acceptance_criteria')],
+    [{ files_owned: ['a.ts'] }, meant('tasks[0].files_owned', 'files')],
+    [{ modify: ['a.ts'] }, meant('tasks[0].modify', 'files.modify')],
+    [{ cmd: 'make' }, meant('tasks[0].cmd', 'run')],
+    [{ max_attempts: 1 }, meant('tasks[0].max_attempts', 'attempts')],
+    [{ files: { creates: ['a.ts'] } }, meant('tasks[0].files.creates', 'create')],
+    [{ files: { remove: ['a.ts'] } }, meant('tasks[0].files.remove', 'delete')],
+    [{ files: { files_owned: ['a.ts'] } }, meant('tasks[0].files.files_owned', 'modify')],
+    [
+      { files: { tests: ['a.ts'] } },
+      'tasks[0].files.tests: there is no such key; "files" has "create", "modify", "delete", "read"',
+    ],
+    [{ verification: { command: 'x', timeout: 3 } }, meant('tasks[0].verification.timeout', 'timeout_seconds')],
+  ])('%j', (more, problem) => {
+    expect(problemsOf(graph({ id: 'A', ...more }))).toEqual([problem]);
+  });
+
+  it('which is told once', () => {
+    expect(
+      problemsOf({ ...graph({ id: 'A', deps: [] }, { id: 'B', deps: [] }, { id: 'C', deps: [] }), taks: [] }),
+    ).toEqual([
+      meant('taks', 'tasks'),
+      'tasks[0].deps: there is no such key, here and in 2 other places; did you mean "dependencies"?',
+    ]);
+  });
+
+  it.each(['priority', 'tags', 'notes', 'owner', 'subtasks', 'details', 'wave', 'phases', 'parallel', 'type', 'name'])(
+    'which "%s" is not',
+    (key) => {
+      expect(parseGraph(graph({ id: 'A', [key]: 'x' })).warnings).toEqual([
+        `tasks[*].${key}: unknown key, ignored (1 place)`,
+      ]);
+    },
+  );
 });
 
 describe('hostile input', () => {
@@ -367,7 +471,9 @@ it('the file format has a JSON schema', () => {
         minItems: 1,
         items: {
           required: ['id'],
-          properties: { id: { pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$', description: expect.any(String) } },
+          properties: {
+            id: { pattern: expect.stringContaining('[A-Za-z0-9._-]{0,63}$'), description: expect.any(String) },
+          },
         },
       },
     },

@@ -1,25 +1,66 @@
-import { counted, inOneLine } from '../lib/text/words.ts';
+import { clip, counted, inOneLine, listed } from '../lib/text/words.ts';
+import { meantBy } from './misnamed-keys.ts';
+import type { Place } from './misnamed-keys.ts';
 import { KNOWN_KEYS } from './schema.ts';
+import { place } from './words.ts';
 
-/** One warning for each unknown key, which is often a misspelt one. */
-export function unknownKeys(graph: unknown): string[] {
-  const found = new Map<string, number>();
-  note(found, '', graph, KNOWN_KEYS.graph);
-  for (const task of tasksOf(graph)) {
-    note(found, 'tasks[*].', task, KNOWN_KEYS.task);
-    note(found, 'tasks[*].files.', valueOf(task, 'files'), KNOWN_KEYS.files);
-    note(found, 'tasks[*].verification.', valueOf(task, 'verification'), KNOWN_KEYS.verification);
-  }
-  return [...found].map(([key, places]) => `${key}: unknown key, ignored (${counted(places, 'place')})`);
+interface UnknownKey {
+  /** Where it stands first. */
+  readonly at: string;
+  readonly key: string;
+  readonly where: Place;
+  places: number;
 }
 
-function note(found: Map<string, number>, prefix: string, value: unknown, known: ReadonlySet<string>): void {
+interface UnknownKeys {
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+const PATTERNS: Readonly<Record<Place, string>> = {
+  graph: '',
+  task: 'tasks[*].',
+  files: 'tasks[*].files.',
+  verification: 'tasks[*].verification.',
+};
+
+/** A key that is nearly known is misspelt, and one below `files` is a claim that would not count; any other is ignored. */
+export function unknownKeys(graph: unknown): UnknownKeys {
+  const found = new Map<string, UnknownKey>();
+  look(found, graph, 'graph', []);
+  for (const [index, task] of tasksOf(graph).entries()) {
+    look(found, task, 'task', ['tasks', index]);
+    look(found, valueOf(task, 'files'), 'files', ['tasks', index, 'files']);
+    look(found, valueOf(task, 'verification'), 'verification', ['tasks', index, 'verification']);
+  }
+  const judged = [...found.values()].map((each) => ({ ...each, problem: problemOf(each) }));
+  return {
+    problems: judged.flatMap(({ problem }) => problem ?? []),
+    warnings: judged
+      .filter(({ problem }) => problem === undefined)
+      .map(({ key, where, places }) => `${PATTERNS[where]}${key}: unknown key, ignored (${counted(places, 'place')})`),
+  };
+}
+
+function look(found: Map<string, UnknownKey>, value: unknown, where: Place, path: readonly PropertyKey[]): void {
   if (!isObject(value)) return;
   for (const key of Object.keys(value)) {
-    if (known.has(key)) continue;
-    const name = prefix + inOneLine(key);
-    found.set(name, (found.get(name) ?? 0) + 1);
+    if (KNOWN_KEYS[where].all.has(key)) continue;
+    const name = PATTERNS[where] + key;
+    const shown = clip(inOneLine(key), 100);
+    const known = found.get(name) ?? { at: place([...path, shown]), key: shown, where, places: 0 };
+    known.places += 1;
+    found.set(name, known);
   }
+}
+
+function problemOf({ at, key, where, places }: UnknownKey): string | undefined {
+  const known = KNOWN_KEYS[where];
+  const meant = meantBy(key, where, known);
+  if (meant === undefined && where !== 'files') return undefined;
+  const keys = listed([...known.all].map((name) => `"${name}"`));
+  const hint = meant === undefined ? `"files" has ${keys}` : `did you mean "${meant}"?`;
+  return `${at}: there is no such key${places === 1 ? '' : `, here and in ${counted(places - 1, 'other place')}`}; ${hint}`;
 }
 
 function tasksOf(graph: unknown): readonly unknown[] {

@@ -1,10 +1,23 @@
+/** Commands that succeed, with their words. */
+const SUCCESS = String.raw`(true|:|exit 0|(echo|printf)\b[^;|&\n]*)`;
+/** Those, and commands that show a file. */
+const SHOWN = String.raw`(true|:|exit 0|(echo|printf|cat|head|tail|date)\b[^;|&\n]*)`;
+/** Programs that succeed whatever comes in. */
+const FILTERS = '(tail|head|cat|tee|less|more|sort|uniq|wc|sed|awk|tr|cut|column|nl|grep -v)';
+
+const ANYWAY = 'cannot fail: what comes after "||" succeeds';
+const LAST = 'cannot fail: only its last command counts, and that one always succeeds';
+
 /** Commands that cannot fail, or fail for the wrong reason, and what to write instead. */
 const TRAPS: readonly (readonly [RegExp, string])[] = [
-  [/\|\|\s*(true|:|echo\b|printf\b|exit 0)/, 'cannot fail: what comes after "||" succeeds'],
-  [/;\s*(true|:|exit 0|echo\b[^;|&]*)\s*$/, 'cannot fail: only its last command counts, and that one always succeeds'],
-  [/^\s*(true|:|exit 0|echo\b[^;|&]*)\s*$/, 'always succeeds'],
+  [new RegExp(String.raw`\|\|\s*${SHOWN}\s*(;|\n|$|&&(?!\s*(exit\s+[1-9]|false\b)))`), ANYWAY],
+  [new RegExp(String.raw`\|\|\s*[({]\s*([^)}]*;\s*)?${SHOWN}\s*;?\s*[)}]`), ANYWAY],
+  [new RegExp(String.raw`[;\n]\s*${SUCCESS}\s*;?\s*$`), LAST],
+  [new RegExp(String.raw`\b(then|else)\s+${SUCCESS}\s*;?\s*fi\s*;?\s*$`), LAST],
+  [/&\s*wait\s*;?\s*$/, 'cannot fail: "wait" without a process succeeds'],
+  [new RegExp(String.raw`^\s*${SUCCESS}\s*;?\s*$`), 'always succeeds'],
   [
-    /\|\s*(tail|head|cat|tee|less|more|grep -v)\b[^|]*$/,
+    new RegExp(String.raw`^(?!.*\bpipefail\b).*[^|]\|\s*${FILTERS}\b[^|)]*$`, 's'),
     'hides the failure of what comes before the "|": begin it with "set -o pipefail;"',
   ],
   [/(^|[^&])&\s*$/, 'ends before what it has started'],
@@ -15,7 +28,14 @@ const TRAPS: readonly (readonly [RegExp, string])[] = [
 
 /** Pure. Why a verification may say that a task is done when it is not. */
 export function verificationTraps(command: string): readonly string[] {
-  // What stands in quotes is data.
-  const plain = command.replaceAll(/'[^']*'/g, "''");
-  return TRAPS.filter(([pattern]) => pattern.test(plain)).map(([, problem]) => problem);
+  const plain = withoutData(command);
+  return [...new Set(TRAPS.filter(([pattern]) => pattern.test(plain)).map(([, problem]) => problem))];
+}
+
+/** What stands in quotes is data, unless a shell is to run it. */
+function withoutData(command: string): string {
+  const quoted = /(\b(?:ba|da|z)?sh\s+-\w*c\s+)?('[^']*'|"(?:[^"\\]|\\.)*")/g;
+  return command.replaceAll(quoted, (_, shell: string | undefined, text: string) =>
+    shell === undefined ? `${text[0]}${text[0]}` : `${shell}${text.slice(1, -1)}`,
+  );
 }

@@ -4,10 +4,18 @@ import { buildPrompt, createAgent } from '../agents/index.ts';
 import type { Agent, AgentReader } from '../agents/index.ts';
 import { isVanished } from '../git/index.ts';
 import { createLineSplitter, repeated } from '../lib/index.ts';
-import { asksAgent, commitMessage, TEXT_LIMIT, TROUBLE_LIMIT } from '../protocol/index.ts';
+import {
+  ALREADY_DONE,
+  asksAgent,
+  commitMessage,
+  IF_SATISFIED,
+  nothingChanged,
+  TEXT_LIMIT,
+  TROUBLE_LIMIT,
+} from '../protocol/index.ts';
 import type { TaskAssignment, TaskResult } from '../protocol/index.ts';
 import { supervise } from '../supervise/index.ts';
-import { foreignPaths } from '../tasks/index.ts';
+import { foreignPaths, ownedFiles } from '../tasks/index.ts';
 import { withAgentHome } from './agent-home.ts';
 import { LEASE_LOST } from './context.ts';
 import type { WorkerContext } from './context.ts';
@@ -145,17 +153,16 @@ async function commitOnce({ context, setup, assignment }: Attempt, afresh: boole
   const { workspace, boot } = context;
   const { branch } = boot;
   const { base, task } = assignment;
-  const { create, modify } = task;
-  const declared = new Set([...create, ...modify].map((file) => path.normalize(file)));
+  const declared = new Set(ownedFiles(task).map((file) => path.normalize(file)));
   const { paths, files } = setup.leftovers;
   // A file that a task names belongs to it, also when the set-up has made it before.
   const others = new Set([...files].filter((file) => !declared.has(file)));
   const owned = (found: readonly string[]): string[] => {
-    const foreign = new Set(foreignPaths({ files: { create, modify, read: [] } }, found));
+    const foreign = new Set(foreignPaths({ files: task }, found));
     return found.filter((file) => !foreign.has(file));
   };
   const tree = await workspace.stage({ base, branch, left: { paths, files: others }, owned, afresh });
-  const leftOut = await workspace.leftOut(tree, create);
+  const leftOut = await workspace.leftOut(tree, task.create);
   if (tree === (await workspace.treeOf(base))) return { commit: null, leftOut };
   const message = commitMessage(task, assignment.attempt, boot.runId);
   const commit = await workspace.commit({ base, tree, message, branch });
@@ -165,18 +172,20 @@ async function commitOnce({ context, setup, assignment }: Attempt, afresh: boole
 
 /**
  * The work is committed before: files that a verification writes (coverage, snapshots) are no change of the task. A task
- * that declares no files is a check, and may change nothing.
+ * that declares no files is a check, and may change nothing, as may one whose work may be there already.
  */
 async function check({ context, assignment, log }: Attempt, work: Work, reported: Judgement): Promise<Judgement> {
-  const { create, modify, verification } = assignment.task;
-  const declared = [...create, ...modify];
+  const { verification, satisfied } = assignment.task;
+  const declared = ownedFiles(assignment.task);
+  const isEmpty = work.commit === null && declared.length > 0;
   if (work.leftOut.length > 0) {
     const detail = `${work.leftOut.join(', ')} was written but is not in the commit: .gitignore covers it; declare another path or change .gitignore`;
     return { outcome: 'no-change', detail, feedback: detail };
   }
-  if (work.commit === null && declared.length > 0) {
-    const detail = `nothing was changed; expected changes to ${declared.join(', ')}`;
-    return { outcome: 'no-change', detail, feedback: `${detail}. What was reported at the end: ${reported.detail}` };
+  if (isEmpty && !satisfied) {
+    const what = nothingChanged(declared);
+    const feedback = `${what}. What was reported at the end: ${reported.detail}`;
+    return { outcome: 'no-change', detail: `${what}; ${IF_SATISFIED}`, feedback };
   }
   if (verification === null) return { ...reported, detail: `${reported.detail}; there is no verification` };
   if (!assignment.verify) return reported;
@@ -184,7 +193,7 @@ async function check({ context, assignment, log }: Attempt, work: Work, reported
   const { command, timeoutMs } = verification;
   const result = await runShell(context, { source: 'verify', command, timeoutMs, log });
   if (result.stopped) return stoppedEarly(context);
-  if (result.ok) return { ...reported, detail: `verified by: ${command}` };
+  if (result.ok) return { ...reported, detail: `${isEmpty ? `${ALREADY_DONE}; ` : ''}verified by: ${command}` };
   const detail = `the verification "${command}" failed: ${result.detail}`;
   const feedback = `${detail}\nIts output:\n${result.output}\n${reported.feedback}`.trimEnd();
   return { outcome: 'verification-failed', detail, feedback };

@@ -61,7 +61,7 @@ async function prepared(test: TestProject, wishes: RunWishes): Promise<Prepared>
   const settings = await readSettings(project, host);
   await approveSettings(project, settings, host);
   const config = configOf(project, settings);
-  const request = { project, config, wishes, ...(await findGraph(project, wishes)) };
+  const request = { project, config, wishes, ...(await findGraph(project, wishes, 'enforce')) };
   const kept = keepingFace();
   return { host, project, kept, run: () => runFeature(request, host, kept.face) };
 }

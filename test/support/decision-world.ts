@@ -90,6 +90,8 @@ export interface WorldTask {
   readonly minutes?: number;
   readonly run?: string;
   readonly verify?: string;
+  readonly attempts?: number;
+  readonly satisfied?: boolean;
 }
 
 type OfSpares = ActionOf<'make-spare' | 'drop-spare'>;
@@ -281,16 +283,20 @@ export function createWorld(
 export function graphOf(tasks: readonly WorldTask[]): TaskGraph {
   const parsed = parseGraph({
     feature: 'f',
-    tasks: tasks.map(({ id, level, needs = [], creates = [`${id}.txt`], minutes, run, verify }) => ({
-      id,
-      title: id,
-      ...(level === undefined ? {} : { level }),
-      dependencies: needs,
-      files: { create: creates },
-      estimate_minutes: minutes,
-      run,
-      verification: verify === undefined ? undefined : { command: verify },
-    })),
+    tasks: tasks.map(
+      ({ id, level, needs = [], creates = [`${id}.txt`], minutes, run, verify, attempts, satisfied }) => ({
+        id,
+        title: id,
+        ...(level === undefined ? {} : { level }),
+        dependencies: needs,
+        files: { create: creates },
+        estimate_minutes: minutes,
+        run,
+        attempts,
+        satisfied,
+        verification: verify === undefined ? undefined : { command: verify },
+      }),
+    ),
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   return parsed.graph;

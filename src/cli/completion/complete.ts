@@ -36,7 +36,8 @@ function namesIn(context: CliContext): Names {
     project.then(work).catch(() => []);
   return {
     features: () => orNone(async ({ paths }) => (await inSpecs(paths)).folders),
-    tasks: (feature) => orNone(async (known) => (await findGraph(known, { feature })).graph.tasks.map(({ id }) => id)),
+    tasks: (feature) =>
+      orNone(async (known) => (await findGraph(known, { feature }, 'off')).graph.tasks.map(({ id }) => id)),
     workers: (feature) =>
       orNone(async (known) => Object.keys((await known.store(await known.feature(feature)).read())?.workers ?? {})),
   };

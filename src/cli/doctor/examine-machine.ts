@@ -83,7 +83,7 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
   const placed = config === undefined ? project : await placeWorkers(project, config, context.env);
   const [containers, graphs] = await Promise.all([
     examineContainers(config?.workers, context, placed),
-    checkGraphs(project),
+    checkGraphs(project, config?.ownership ?? 'enforce'),
   ]);
   const { inside } = containers;
   const needed = inside && config?.agent === 'claude' && graphs.some(({ forAgent }) => forAgent > 0);
@@ -190,12 +190,12 @@ interface GraphFinding {
   readonly forAgent: number;
 }
 
-async function checkGraphs(project: Project): Promise<GraphFinding[]> {
+async function checkGraphs(project: Project, ownership: Config['ownership']): Promise<GraphFinding[]> {
   const { folders, links } = await inSpecs(project.paths);
   return Promise.all(
     [...folders, ...links].map(async (name) => {
       const what = `feature ${name}`;
-      const loaded = await attempt(what, async () => loadGraph(await graphPlace(project, name)));
+      const loaded = await attempt(what, async () => loadGraph(await graphPlace(project, name), ownership));
       if ('problem' in loaded) return { finding: loaded.problem, forAgent: 0 };
       const { graph } = loaded.value;
       const size = `${counted(graph.tasks.length, 'task')} in ${counted(graph.levels.length, 'level')}`;

@@ -1,8 +1,10 @@
-import { libErrors, line, printable, printableJson, printableLines } from '../../lib/index.ts';
+import { counted, libErrors, line, printable, printableJson, printableLines } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
 import { coverageOf } from '../../planning/index.ts';
-import { findGraph, findRequirements, openProject, readDesign } from '../../project/index.ts';
+import { findGraph, findRequirements, fixGraph, graphFileOf, openProject, readDesign } from '../../project/index.ts';
 import type { Project } from '../../project/index.ts';
 import { adviceOn, formatAdvice, formatMermaid } from '../../tasks/index.ts';
+import type { Mend } from '../../tasks/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { check } from '../commands/check.ts';
 import { formOf } from '../form.ts';
@@ -11,12 +13,19 @@ type Input = InputOf<typeof check>;
 
 const MOST_WORKERS = 64;
 
-/** `check`: looks at a graph alone. */
+/** `check`: looks at a graph alone; changes its file only with `--fix`. */
 export async function checkGraph(input: Input, context: CliContext): Promise<number> {
   const form = formOf(input);
   const project = await openProject(context);
   const workers = await workersOf(input, project);
-  const loaded = await findGraph(project, { feature: input.argument, graphFile: input.graphFile });
+  const { ownership } = await project.config();
+  const wishes = { feature: input.argument, graphFile: input.graphFile };
+  const file = input.fix ? await graphFileOf(project, wishes) : undefined;
+  const mends = file === undefined ? undefined : await fixGraph(file, ownership);
+  // A diagram is all that stdout has then.
+  const tell = form === 'text' ? context.out : context.err;
+  if (file !== undefined && mends !== undefined && form !== 'json') tell(mendsInWords(file, mends));
+  const loaded = await findGraph(project, wishes, ownership);
   const { graph, warnings } = loaded;
   if (form === 'mermaid') {
     context.out(printableLines(formatMermaid(graph).map(printable)));
@@ -26,12 +35,22 @@ export async function checkGraph(input: Input, context: CliContext): Promise<num
   const advice = adviceOn(graph, workers);
   const whole = { ...advice, notes: [...advice.notes, ...uncovered] };
   if (form === 'json') {
-    context.out(line`${printableJson({ type: 'check', feature: graph.feature, workers, ...whole, warnings })}\n`);
+    const facts = { type: 'check', feature: graph.feature, workers, ...whole, warnings };
+    context.out(line`${printableJson(mends === undefined ? facts : { ...facts, mended: { file, levels: mends } })}\n`);
     return 0;
   }
   for (const warning of warnings) context.err(line`note: ${warning}\n`);
   context.out(printableLines(formatAdvice(graph, whole, workers).map(printable)));
   return 0;
+}
+
+function mendsInWords(file: string, mends: readonly Mend[]): Printable {
+  if (mends.length === 0) return line`${file}: there is nothing to mend.\n\n`;
+  const levels = mends.map(({ id, from, to, cause }) => {
+    const change = from === null ? line`level ${to}` : line`level ${from} -> ${to}`;
+    return line`  ${id}: ${change}, because ${cause}`;
+  });
+  return line`${file}: ${counted(mends.length, 'level')} written.\n${printableLines(levels)}\n`;
 }
 
 async function workersOf({ workers }: Input, project: Project): Promise<number> {

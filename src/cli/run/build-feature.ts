@@ -44,7 +44,7 @@ export async function build(
   const project = await openProject(context);
   const settings = await readSettings(project, context, wishes.mode);
   const config = configOf(project, settings);
-  const request = { project, config, wishes, ...(await findGraph(project, wishes)) };
+  const request = { project, config, wishes, ...(await findGraph(project, wishes, config.ownership)) };
   const face = faceOf(context, json);
   if (wishes.dryRun === true) {
     if (mermaid === true) {

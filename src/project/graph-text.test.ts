@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { graphTextFor, readGraphText } from './graph-text.ts';
+
+const VALUE = { feature: 'login', tasks: [{ id: '1.10', dependencies: [] }] };
+
+it.each([
+  ['graph.json', JSON.stringify(VALUE)],
+  [
+    'graph.json',
+    '{ // people write comments\n "feature": "login", "tasks": [{ "id": "1.10", "dependencies": [], }], }',
+  ],
+  ['graph.yaml', '# and here\nfeature: login\ntasks:\n  - id: "1.10"\n    dependencies: []\n'],
+  ['graph.yml', graphTextFor('graph.yml', VALUE)],
+  ['graph', graphTextFor('graph', VALUE)],
+])('a graph is read from %s: %j', (file, text) => {
+  const read = readGraphText(file, text);
+  expect(read).toMatchObject({ ok: true, value: VALUE });
+  expect(read.ok && JSON.parse(read.json)).toEqual(VALUE);
+});
+
+it('plain JSON stays as it is written', () => {
+  expect(readGraphText('x.json', '{"feature" : "login"}')).toMatchObject({ json: '{"feature" : "login"}' });
+});
+
+it.each([
+  ['x.json', '{\n "a": 1\n "b": 2 }', /^it is not JSON: .*line 3/],
+  ['x.json', 'feature: login', /^it is not JSON: /],
+  ['x.yaml', 'a: 1\nb: [1\n', /^line \d, column \d: /],
+  ['x.yaml', 'a: 1\na: 2\n', /^line 2, column 1: .*unique/],
+  ['x.yaml', 'files: [*.ts]\n', /put quotes around a text that begins with a star/],
+])('what is wrong with %s, %j, is told with its place', (file, text, problem) => {
+  expect(readGraphText(file, text)).toMatchObject({
+    ok: false,
+    problems: expect.arrayContaining([expect.stringMatching(problem)]),
+  });
+});

@@ -1,0 +1,43 @@
+import { stringify } from 'yaml';
+import { readYaml } from '../config/index.ts';
+import { reasonOf, withoutComments } from '../lib/index.ts';
+
+/** The names of a task graph in the folder of its feature. */
+export const GRAPH_NAMES = ['task-graph.json', 'task-graph.yaml', 'task-graph.yml'] as const;
+
+type GraphText =
+  | { readonly ok: true; readonly value: unknown; /** As plain JSON. */ readonly json: string }
+  | { readonly ok: false; readonly problems: readonly string[]; readonly cause?: unknown };
+
+export const isYaml = (file: string): boolean => /\.ya?ml$/.test(file);
+
+/** Pure. Reads YAML, or JSON with comments and trailing commas, as the name of the file says. */
+export function readGraphText(file: string, text: string): GraphText {
+  if (isYaml(file)) {
+    const read = readYaml(text);
+    return read.ok ? { ...read, json: inJson(read.value) } : read;
+  }
+  const plain = withoutComments(text);
+  try {
+    const value = JSON.parse(plain) as unknown;
+    return { ok: true, value, json: plain === text ? text : inJson(value) };
+  } catch (error) {
+    const problem = `it is not JSON: ${reasonOf(error)}${lineOf(reasonOf(error), plain)}`;
+    return { ok: false, problems: [problem], cause: error };
+  }
+}
+
+/** Pure. A value as the text of this file. */
+export function graphTextFor(file: string, value: unknown): string {
+  return isYaml(file) ? stringify(value) : inJson(value);
+}
+
+const inJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
+/** Node 20 names only a position. */
+function lineOf(message: string, text: string): string {
+  const position = /at position (\d+)(?!.*line)/.exec(message)?.[1];
+  if (position === undefined) return '';
+  const lines = text.slice(0, Number(position)).split('\n');
+  return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
+}

@@ -48,7 +48,12 @@ export type InputOf<Definition extends CommandDefinition> = {
 } & { readonly argument: string | undefined; readonly rest: readonly string[] };
 
 export const JSON_OPTION = ['--json', 'machine-readable output'] as const;
-export const FEATURE_OPTION = ['-f, --feature <name>', 'the feature; may be left out when there is only one'] as const;
+export const FEATURE_OPTION = [
+  '-f, --feature <name>',
+  'the feature (default: the one that runs now, else the one with the newest run)',
+] as const;
+/** Of commands that change branches of the user, or remove work. */
+export const SURE_FEATURE_OPTION = ['-f, --feature <name>', 'the feature (default: the only one with a run)'] as const;
 
 export const TRUST_OPTION = [
   '--trust-config',

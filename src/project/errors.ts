@@ -82,7 +82,7 @@ export const projectErrors = defineErrors({
   FEATURE_AMBIGUOUS: {
     kind: 'usage',
     example: { features: ['login', 'search'] },
-    message: (f) => `There are ${f.features.length} features here: ${listed(f.features)}.`,
+    message: (f) => `It is not clear which feature is meant: ${listed(f.features)}.`,
     hint: () => 'Say which one with --feature NAME.',
   },
   FEATURE_NAME_INVALID: {

@@ -1,20 +1,20 @@
-import path from 'node:path';
 import { hasCode, libErrors } from '../lib/index.ts';
 import type { AppError } from '../lib/index.ts';
 import { taskErrors } from '../tasks/errors.ts';
 import { parseGraph } from '../tasks/index.ts';
 import type { Ownership } from '../tasks/index.ts';
+import { checkFeatureName } from './feature-name.ts';
 import { leftWork } from './left-work.ts';
-import { checkFeatureName, graphPlace } from './project.ts';
+import { graphPlace } from './project.ts';
 import type { Project } from './project.ts';
 import { readGraph } from './read-graph.ts';
 import type { LoadedGraph, RunWishes } from './run-request.ts';
 
-/** The task graph of the named feature, of the only feature, or of the named file. */
+/** The task graph of the feature that is meant, or of the named file. */
 export async function findGraph(project: Project, wishes: RunWishes, ownership: Ownership): Promise<LoadedGraph> {
   const named = wishes.feature;
   if (wishes.graphFile === undefined) {
-    const feature = await project.feature(named);
+    const { feature } = await project.feature(named, wishes.resume === true ? 'see' : 'start');
     const loaded = await featureGraph(project, feature, wishes, ownership);
     if (loaded.graph.feature === feature) return loaded;
     throw usage(
@@ -22,7 +22,7 @@ export async function findGraph(project: Project, wishes: RunWishes, ownership: 
       'Make "feature" in the file and the name of its folder the same.',
     );
   }
-  const loaded = await loadGraph(namedFile(project, wishes.graphFile), ownership);
+  const loaded = await loadGraph(wishes.graphFile, ownership);
   if (named === undefined || named === loaded.graph.feature) return loaded;
   throw usage(
     `--feature ${named} and the task graph ("feature": "${loaded.graph.feature}") do not agree.`,
@@ -35,11 +35,8 @@ export async function graphFileOf(
   project: Project,
   { feature, graphFile }: Pick<RunWishes, 'feature' | 'graphFile'>,
 ): Promise<string> {
-  if (graphFile !== undefined) return namedFile(project, graphFile);
-  return graphPlace(project, await project.feature(feature));
+  return graphFile ?? graphPlace(project, (await project.feature(feature, 'start')).feature);
 }
-
-const namedFile = ({ repository }: Project, graphFile: string): string => path.resolve(repository.git.cwd, graphFile);
 
 /** A run that was started from another file is resumed with the copy of its graph. */
 async function featureGraph(

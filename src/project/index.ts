@@ -10,6 +10,10 @@ export { planFeature } from './plan-feature.ts';
 export type { Planned } from './plan-feature.ts';
 export { checkCleaning, planCleaning, removeRun } from './clean-run.ts';
 export type { CleaningPlan } from './clean-run.ts';
+export { inSpecs } from './choose-feature.ts';
+export { EXAMPLE_FEATURE } from './decide-feature.ts';
+export type { FeatureUse } from './decide-feature.ts';
+export { checkFeatureName } from './feature-name.ts';
 export { allowedFolders, checkedMounts } from './container-config.ts';
 export type { ConfigWishes } from './container-config.ts';
 export { engineProblem, unprotectedLines } from './decide-mode.ts';
@@ -25,7 +29,7 @@ export type { MergedRun } from './merge-run.ts';
 export type { NetworkTally, Tally } from './network-tally.ts';
 export { previewRun } from './plan-run.ts';
 export type { RunPreview } from './plan-run.ts';
-export { checkFeatureName, graphPlace, inSpecs, openProject, placeWorkers } from './project.ts';
+export { graphPlace, openProject, placeWorkers } from './project.ts';
 export type { Project } from './project.ts';
 export { reasonsForContainers } from './reasons-for-containers.ts';
 export { openShell } from './open-shell.ts';
@@ -35,7 +39,7 @@ export { credentialsInWords, credentialsLine } from './credentials-line.ts';
 export type { CredentialsLine } from './credentials-line.ts';
 export type { EndOfRun, RunFace, RunHost, RunListener } from './run-face.ts';
 export { runFeature } from './run-feature.ts';
-export type { RunWishes } from './run-request.ts';
+export type { LoadedGraph, RunWishes } from './run-request.ts';
 export {
   approveOwn,
   approveSettings,

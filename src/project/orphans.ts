@@ -2,7 +2,7 @@ import { LABEL as OWNER_LABEL } from '../containers/index.ts';
 import type { OrphanSearch, OwnerInEngine } from '../containers/index.ts';
 import { RUN_LABEL } from '../launchers/index.ts';
 import { modifiedAt } from '../lib/index.ts';
-import { isFeatureName } from './project.ts';
+import { isFeatureName } from './feature-name.ts';
 import type { Project } from './project.ts';
 import { shellFolders } from './shell-folders.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isPlanningName, planningName } from './planning-name.ts';
-import { checkFeatureName, isFeatureName } from './project.ts';
+import { checkFeatureName, isFeatureName } from './feature-name.ts';
 
 describe('the name of the run of an agent that plans', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { loadConfig } from '../config/index.ts';
 import type { Config } from '../config/index.ts';
@@ -7,21 +7,23 @@ import type { Repository } from '../git/index.ts';
 import { foreignLock, isThere, libErrors } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { replay } from '../orchestrator/index.ts';
-import { featuresWithState, locateRuns, openStore, projectPaths } from '../state/index.ts';
+import { locateRuns, openStore, projectPaths } from '../state/index.ts';
 import type { ProjectPaths, StateStore } from '../state/index.ts';
 import { taskErrors } from '../tasks/errors.ts';
 import { isWrittenByRuns, OWN_FOLDER } from '../tasks/index.ts';
+import { chooseFeature } from './choose-feature.ts';
+import type { ChosenFeature } from './choose-feature.ts';
+import type { FeatureUse } from './decide-feature.ts';
 import { projectErrors } from './errors.ts';
 import { GRAPH_NAMES } from './graph-text.ts';
-import { isPlanningName } from './planning-name.ts';
 
 /** The user's repository, seen as a Mahabharatha project. */
 export interface Project {
   readonly repository: Repository;
   readonly paths: ProjectPaths;
   config(): Promise<Config>;
-  /** The feature that is meant: the named one, or the only one there is. */
-  feature(name: string | undefined): Promise<string>;
+  /** The feature that is meant: the named one, or the one that is meant without a name. */
+  feature(name: string | undefined, use: FeatureUse): Promise<ChosenFeature>;
   store(feature: string): StateStore;
 }
 
@@ -54,12 +56,13 @@ export function snapshotsOf(top: string): string {
 }
 
 function projectAt(repository: Repository, paths: ProjectPaths): Project {
+  const store = (feature: string): StateStore => openStore(paths, feature, replay);
   return {
     repository,
     paths,
     config: () => loadConfig(paths.config),
-    feature: (name) => chooseFeature(paths, repository, name),
-    store: (feature) => openStore(paths, feature, replay),
+    feature: (name, use) => chooseFeature({ paths, repository, store }, name, use),
+    store,
   };
 }
 
@@ -105,53 +108,6 @@ export async function checkAtRest(store: StateStore, feature: string): Promise<v
   const holder = await store.holder();
   if (holder === undefined) return;
   throw foreignLock(store.paths.lock, holder) ?? projectErrors.RUN_LIVE({ feature, pid: holder.pid });
-}
-
-/** The name of a user's feature. The names of runs of agents that plan are kept for them. */
-export function checkFeatureName(feature: string): string {
-  if (!isFeatureName(feature) || isPlanningName(feature)) throw projectErrors.FEATURE_NAME_INVALID({ feature });
-  return feature;
-}
-
-/** The name becomes part of refs and file names; with `.json` at its end it could be the state file of another feature. */
-export function isFeatureName(feature: string): boolean {
-  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(feature) && !/\.\.|\.$|\.lock$|\.json$/.test(feature);
-}
-
-async function chooseFeature(paths: ProjectPaths, repository: Repository, name: string | undefined): Promise<string> {
-  const { folders, links } = await inSpecs(paths);
-  const meant = (feature: string): boolean => name !== undefined || !isPlanningName(feature);
-  const known = [...new Set([...folders, ...(await featuresWithState(paths)).filter(meant)])].toSorted();
-  // A link is chosen only where nothing else is meant, so that its refusal is what the user reads.
-  if (name === undefined ? known.length === 0 : links.includes(name)) known.push(...links);
-  if (name !== undefined && !isFeatureName(name)) throw projectErrors.FEATURE_NAME_INVALID({ feature: name });
-  if (name !== undefined && known.includes(name)) return name;
-  // Where specs and state were removed, say by git clean -x, the branches still name the features.
-  const branched = name === undefined && known.length > 0 ? [] : (await branchedFeatures(repository)).filter(meant);
-  const features = [...known, ...branched];
-  if (name !== undefined) {
-    if (!features.includes(name)) throw projectErrors.FEATURE_UNKNOWN({ feature: name, known });
-    return name;
-  }
-  const [only, ...more] = features;
-  if (only === undefined) throw projectErrors.FEATURE_UNKNOWN({ feature: '', known: [] });
-  if (more.length > 0) throw projectErrors.FEATURE_AMBIGUOUS({ features });
-  return checkFeatureName(only);
-}
-
-async function branchedFeatures({ listRefs }: Repository): Promise<string[]> {
-  const refs = await listRefs('refs/heads/mahabharatha');
-  return refs.flatMap(({ ref }) => /^refs\/heads\/mahabharatha\/([^/]+)\/integration$/.exec(ref)?.[1] ?? []);
-}
-
-/** What could be the folder of a feature. */
-export async function inSpecs({ specs }: ProjectPaths): Promise<{ folders: string[]; links: string[] }> {
-  const entries = await readdir(specs, { withFileTypes: true }).catch(() => []);
-  const named = (those: typeof entries): string[] => those.map(({ name }) => name).toSorted();
-  return {
-    folders: named(entries.filter((entry) => entry.isDirectory())),
-    links: named(entries.filter((entry) => entry.isSymbolicLink() && isFeatureName(entry.name))),
-  };
 }
 
 export function relativeTo(root: string, file: string): string {

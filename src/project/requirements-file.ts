@@ -3,7 +3,8 @@ import { makeFolder, readIfThere, writeFileAtomic } from '../lib/index.ts';
 import { approvalOf, approved, parseRequirements } from '../planning/index.ts';
 import type { Approval } from '../planning/index.ts';
 import { planningErrors } from '../planning/errors.ts';
-import { checkFeatureName, specPlace } from './project.ts';
+import { checkFeatureName } from './feature-name.ts';
+import { specPlace } from './project.ts';
 import type { Project } from './project.ts';
 
 /** The requirements of a feature as they stand in their file. */

@@ -5,6 +5,7 @@ import type { Project } from './project.ts';
 /** What the user asks of a run. The configuration decides what is left out. */
 export interface RunWishes {
   readonly feature?: string | undefined;
+  /** An absolute path. */
   readonly graphFile?: string | undefined;
   readonly workers?: number | undefined;
   readonly mode?: string | undefined;

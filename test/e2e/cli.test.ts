@@ -95,7 +95,6 @@ describe('wrong use', () => {
     await refused(['retry', 'T-1'], 2, /Task T-1 is complete; only failed/);
     await refused(['merge', '--into', 'nowhere'], 2, /"nowhere" is not a commit, branch or tag/);
     await project.graph('second', [task('T-1')]);
-    await refused(['status'], 2, /2 features here: login, second\.\n\nSay which one with --feature/);
     await refused(['status', '--feature', 'second'], 2, /no run of "second"/);
   });
 

@@ -5,11 +5,12 @@ import type { CleaningPlan, EngineTraces } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { cleanup } from '../commands/cleanup.ts';
 import { cliErrors } from '../errors.ts';
+import { featureFor } from '../feature-for.ts';
 
 /** `cleanup`: lists what is removed, asks, removes it. */
 export async function cleanFeature(input: InputOf<typeof cleanup>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(input.feature);
+  const feature = await featureFor(project, input.feature, 'remove', context);
   const store = project.store(feature);
   const cleaning = { project, store, feature, caches: input.caches, env: context.env };
   const plan = await planCleaning(cleaning, input.dryRun);

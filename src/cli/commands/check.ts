@@ -3,7 +3,7 @@ import type { CommandDefinition } from '../command.ts';
 
 export const check = {
   name: 'check',
-  argument: ['[feature]', 'its name; may be left out when there is only one'],
+  argument: ['[feature]', 'its name (default: the one that a run would build)'],
   summary: 'check the task graph of a feature, and say how long it takes and what may go wrong',
   options: {
     graphFile: ['-g, --task-graph <path>', 'another file than .mahabharatha/specs/<feature>/task-graph.json'],

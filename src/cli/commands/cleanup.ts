@@ -1,12 +1,12 @@
 import type { CommandDefinition } from '../command.ts';
-import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
+import { JSON_OPTION, SURE_FEATURE_OPTION } from '../command.ts';
 
 export const cleanup = {
   name: 'cleanup',
   summary:
     "remove a run's worktrees, branches, containers, state and logs, and the repository's snapshots; never specs",
   options: {
-    feature: FEATURE_OPTION,
+    feature: SURE_FEATURE_OPTION,
     dryRun: ['--dry-run', 'list what would be removed, remove nothing'],
     caches: ['--caches', "also remove the package caches that this repository's containers share"],
     yes: ['-y, --yes', 'do not ask'],

@@ -1,12 +1,12 @@
 import type { CommandDefinition } from '../command.ts';
-import { FEATURE_OPTION, JSON_OPTION, TRUST_OPTION } from '../command.ts';
+import { JSON_OPTION, TRUST_OPTION } from '../command.ts';
 
 export const kurukshetra = {
   name: 'kurukshetra',
   alias: 'run',
   summary: 'build a feature with parallel workers, level by level',
   options: {
-    feature: FEATURE_OPTION,
+    feature: ['-f, --feature <name>', 'the feature (default: the one that is in work, else the newest without a run)'],
     workers: ['-w, --workers <n>', 'how many workers at a time (default: workers.count of the config, 4)'],
     mode: [
       '-m, --mode <mode>',

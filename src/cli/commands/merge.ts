@@ -1,11 +1,11 @@
 import type { CommandDefinition } from '../command.ts';
-import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
+import { JSON_OPTION, SURE_FEATURE_OPTION } from '../command.ts';
 
 export const merge = {
   name: 'merge',
   summary: 'bring the finished feature into a branch of yours',
   options: {
-    feature: FEATURE_OPTION,
+    feature: SURE_FEATURE_OPTION,
     into: ['--into <branch>', 'the branch that takes it (default: the one that is checked out)'],
     partial: ['--partial', 'take what is merged so far, though the run is not complete'],
     dryRun: ['--dry-run', 'say what would change, or conflict; change nothing'],

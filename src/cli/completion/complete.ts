@@ -37,8 +37,14 @@ function namesIn(context: CliContext): Names {
   return {
     features: () => orNone(async ({ paths }) => (await inSpecs(paths)).folders),
     tasks: (feature) =>
-      orNone(async (known) => (await findGraph(known, { feature }, 'off')).graph.tasks.map(({ id }) => id)),
+      orNone(async (known) => {
+        const chosen = await known.feature(feature, 'see');
+        return (await findGraph(known, chosen, 'off')).graph.tasks.map(({ id }) => id);
+      }),
     workers: (feature) =>
-      orNone(async (known) => Object.keys((await known.store(await known.feature(feature)).read())?.workers ?? {})),
+      orNone(async (known) => {
+        const chosen = await known.feature(feature, 'see');
+        return Object.keys((await known.store(chosen.feature).read())?.workers ?? {});
+      }),
   };
 }

@@ -6,13 +6,14 @@ import { SNAPSHOT_MAKER } from '../../protocol/index.ts';
 import type { RunState, StateStore } from '../../state/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { logs } from '../commands/logs.ts';
+import { featureFor } from '../feature-for.ts';
 import { egressSource, eventSource, workerSource } from './log-sources.ts';
 import type { Entry } from './log-sources.ts';
 
 /** `logs`: the last lines of workers, of the egress proxy and of the run, in the order of their times. */
 export async function showLogs(input: InputOf<typeof logs>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(input.feature);
+  const feature = await featureFor(project, input.feature, 'see', context);
   const store = project.store(feature);
   const { workers, all, tail, task } = readWishes(input, await readRun(project, feature));
   const sources = [

@@ -4,6 +4,7 @@ import { openProject, viewStatus } from '../../project/index.ts';
 import type { StatusView } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { status } from '../commands/status.ts';
+import { featureFor } from '../feature-for.ts';
 import { colorsFor } from '../render/colors.ts';
 import { showPlanning } from '../planning/show-planning.ts';
 import { formatStatus } from '../render/status.ts';
@@ -13,7 +14,7 @@ const WATCH_MS = 1000;
 /** `status`: exit 0 whatever the state of the run is. */
 export async function showStatus(input: InputOf<typeof status>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(input.feature);
+  const feature = await featureFor(project, input.feature, 'see', context);
   const show = printer(context, input.json, input.watch);
   for (;;) {
     const view = await viewStatus(project, feature, context.env).catch(async (error: unknown) => {

@@ -3,13 +3,14 @@ import { mergeRun, openProject } from '../../project/index.ts';
 import type { MergedRun, SteeringChange } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { merge } from '../commands/merge.ts';
+import { featureFor } from '../feature-for.ts';
 
 const SHOWN_FILES = 30;
 
 /** `merge`: lists what has changed, steering files first. */
 export async function mergeFeature(input: InputOf<typeof merge>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(input.feature);
+  const feature = await featureFor(project, input.feature, 'merge', context);
   const merged = await mergeRun(project, {
     feature,
     into: input.into,

@@ -1,12 +1,14 @@
+import path from 'node:path';
 import { counted, libErrors, line, printable, printableJson, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { coverageOf } from '../../planning/index.ts';
 import { findGraph, findRequirements, fixGraph, graphFileOf, openProject, readDesign } from '../../project/index.ts';
-import type { Project } from '../../project/index.ts';
+import type { Project, RunWishes } from '../../project/index.ts';
 import { adviceOn, formatAdvice, formatMermaid } from '../../tasks/index.ts';
 import type { Mend } from '../../tasks/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { check } from '../commands/check.ts';
+import { featureFor } from '../feature-for.ts';
 import { formOf } from '../form.ts';
 
 type Input = InputOf<typeof check>;
@@ -19,7 +21,7 @@ export async function checkGraph(input: Input, context: CliContext): Promise<num
   const project = await openProject(context);
   const workers = await workersOf(input, project);
   const { ownership } = await project.config();
-  const wishes = { feature: input.argument, graphFile: input.graphFile };
+  const wishes = await whichGraph(input, project, context);
   const file = input.fix ? await graphFileOf(project, wishes) : undefined;
   const mends = file === undefined ? undefined : await fixGraph(file, ownership);
   // A diagram is all that stdout has then.
@@ -51,6 +53,12 @@ function mendsInWords(file: string, mends: readonly Mend[]): Printable {
     return line`  ${id}: ${change}, because ${cause}`;
   });
   return line`${file}: ${counted(mends.length, 'level')} written.\n${printableLines(levels)}\n`;
+}
+
+/** A file that is named says itself whose graph it is. */
+async function whichGraph({ argument, graphFile }: Input, project: Project, context: CliContext): Promise<RunWishes> {
+  if (graphFile !== undefined) return { feature: argument, graphFile: path.resolve(context.cwd, graphFile) };
+  return { feature: await featureFor(project, argument, 'start', context) };
 }
 
 async function workersOf({ workers }: Input, project: Project): Promise<number> {

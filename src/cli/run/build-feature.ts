@@ -1,4 +1,6 @@
+import path from 'node:path';
 import { parseDuration } from '../../config/index.ts';
+import type { Config } from '../../config/index.ts';
 import { libErrors, printable, printableLines } from '../../lib/index.ts';
 import type { AppError } from '../../lib/index.ts';
 import {
@@ -10,11 +12,12 @@ import {
   runFeature,
   trustNotes,
 } from '../../project/index.ts';
-import type { RunFace, RunWishes } from '../../project/index.ts';
+import type { LoadedGraph, Project, RunFace, RunWishes } from '../../project/index.ts';
 import { formatMermaid } from '../../tasks/index.ts';
 import { askTrust } from '../ask-trust.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { kurukshetra } from '../commands/kurukshetra.ts';
+import { featureFor } from '../feature-for.ts';
 import { plainView } from '../render/build-view.ts';
 import { formOf } from '../form.ts';
 import { createRenderer } from '../render/create-renderer.ts';
@@ -33,7 +36,7 @@ export async function buildFeature(input: InputOf<typeof kurukshetra>, context: 
   const form = formOf(input);
   if (input.format !== undefined && !input.dryRun)
     throw usage('--format is for --dry-run.', 'A run prints events with --json.');
-  return build(readWishes(input), { ...input, json: form === 'json', mermaid: form === 'mermaid' }, context);
+  return build(readWishes(input, context), { ...input, json: form === 'json', mermaid: form === 'mermaid' }, context);
 }
 
 export async function build(
@@ -44,7 +47,7 @@ export async function build(
   const project = await openProject(context);
   const settings = await readSettings(project, context, wishes.mode);
   const config = configOf(project, settings);
-  const request = { project, config, wishes, ...(await findGraph(project, wishes, config.ownership)) };
+  const request = { project, config, wishes, ...(await graphFor(project, { wishes, config }, context)) };
   const face = faceOf(context, json);
   if (wishes.dryRun === true) {
     if (mermaid === true) {
@@ -60,9 +63,22 @@ export async function build(
   return (await runFeature(request, context, face)).exit;
 }
 
+async function graphFor(
+  project: Project,
+  { wishes, config }: { readonly wishes: RunWishes; readonly config: Config },
+  context: CliContext,
+): Promise<LoadedGraph> {
+  const { ownership } = config;
+  if (wishes.graphFile !== undefined) return findGraph(project, wishes, ownership);
+  const use = wishes.resume === true ? 'see' : 'start';
+  const feature = await featureFor(project, wishes.feature, use, context);
+  return findGraph(project, { ...wishes, feature }, ownership);
+}
+
 /** Checks and converts the options. */
-function readWishes(input: InputOf<typeof kurukshetra>): RunWishes {
+function readWishes(input: InputOf<typeof kurukshetra>, { cwd }: CliContext): RunWishes {
   const { timeout, workers } = input;
+  const graphFile = input.graphFile === undefined ? undefined : path.resolve(cwd, input.graphFile);
   const deadlineMs = timeout === undefined ? undefined : parseDuration(timeout);
   if (timeout !== undefined && deadlineMs === undefined)
     throw usage(`--timeout ${timeout} is not a duration.`, 'Use seconds (5400), or a text such as 90m or 2h.');
@@ -76,7 +92,7 @@ function readWishes(input: InputOf<typeof kurukshetra>): RunWishes {
   if (count !== undefined && (!Number.isInteger(count) || count < 1 || count > 64)) {
     throw usage(`--workers ${workers} is not a number of workers.`, 'Use a whole number from 1 to 64.');
   }
-  return { ...input, workers: count, deadlineMs };
+  return { ...input, graphFile, workers: count, deadlineMs };
 }
 
 function usage(problem: string, hint: string): AppError {

@@ -2,11 +2,12 @@ import { line, printableJson } from '../../lib/index.ts';
 import { openProject, retryTasks } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { retry } from '../commands/retry.ts';
+import { featureFor } from '../feature-for.ts';
 
 /** `retry`: says which tasks get new tries, and what to do next. */
 export async function retryFailed(input: InputOf<typeof retry>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(input.feature);
+  const feature = await featureFor(project, input.feature, 'see', context);
   const { live, asked: tasks } = await retryTasks(project, feature, input.argument);
   const text = inWords(feature, tasks, live);
   const facts = { type: 'retry', feature, tasks, text };

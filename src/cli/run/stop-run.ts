@@ -3,11 +3,12 @@ import { openProject, stopRun } from '../../project/index.ts';
 import type { Stopped } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { stop } from '../commands/stop.ts';
+import { featureFor } from '../feature-for.ts';
 
 /** `stop`: says what has ended. */
 export async function stopFeature(input: InputOf<typeof stop>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(input.feature);
+  const feature = await featureFor(project, input.feature, 'see', context);
   const stopped = await stopRun(project, feature, context);
   const { kind } = stopped;
   const text = inWords(feature, stopped);

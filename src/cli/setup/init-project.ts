@@ -3,7 +3,7 @@ import path from 'node:path';
 import { line, makeFolder, printableJson, readUntrusted, systemCode } from '../../lib/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { init } from '../commands/init.ts';
-import { approveOwn, graphPlace, openProject, schemaFile } from '../../project/index.ts';
+import { approveOwn, EXAMPLE_FEATURE, graphPlace, openProject, schemaFile } from '../../project/index.ts';
 import { detectStacks } from './detect-stack.ts';
 import type { Stack } from './detect-stack.ts';
 import { firstConfig } from './first-config.ts';
@@ -35,7 +35,7 @@ const TASKS = [
 
 const EXAMPLE = {
   $schema: '../../schemas/task-graph.schema.json',
-  feature: 'example',
+  feature: EXAMPLE_FEATURE,
   version: '2.0',
   tasks: TASKS.map(([id, title, description, file, command, check]) => ({
     id: `EXAMPLE-${id}`,
@@ -60,7 +60,7 @@ export async function initProject(input: InputOf<typeof init>, context: CliConte
     { file: project.paths.config, text: firstConfig(stacks) },
     ...(await Promise.all(schemas)),
     { file: path.join(project.paths.top, '.gitignore'), text: IGNORE },
-    { file: await graphPlace(project, 'example'), text: `${JSON.stringify(EXAMPLE, undefined, 2)}\n` },
+    { file: await graphPlace(project, EXAMPLE_FEATURE), text: `${JSON.stringify(EXAMPLE, undefined, 2)}\n` },
   ];
   const results = [];
   for (const { file, text } of files) {

@@ -3,6 +3,7 @@ import { configOf, openProject, openShell, readSettings } from '../../project/in
 import { askTrust } from '../ask-trust.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { shell } from '../commands/shell.ts';
+import { featureFor } from '../feature-for.ts';
 import { plainView } from '../render/build-view.ts';
 import { attach } from './attach.ts';
 
@@ -12,7 +13,7 @@ const KILLED = 137;
 /** `shell`: a program of the user's in a container. Its exit status is that of the program. */
 export async function enterContainer(input: InputOf<typeof shell>, context: CliContext): Promise<number> {
   const project = await openProject(context);
-  const feature = await project.feature(input.feature);
+  const feature = await featureFor(project, input.feature, 'see', context);
   const settings = await readSettings(project, context, 'container');
   await askTrust(project, settings, input.trustConfig, context);
   const asked = { project, config: configOf(project, settings), feature, target: input.argument ?? '' };

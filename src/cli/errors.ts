@@ -1,10 +1,11 @@
 import { defineErrors } from '../lib/app-error.ts';
+import { listed } from '../lib/text/words.ts';
 
 export const cliErrors = defineErrors({
   CLEANUP_UNCONFIRMED: {
     kind: 'usage',
-    example: { feature: 'login' },
-    message: (f) => `Nothing was removed: cleaning up "${f.feature}" was not confirmed.`,
+    example: { features: ['login'] },
+    message: (f) => `Nothing was removed: cleaning up ${listed(f.features, 5)} was not confirmed.`,
     hint: () => 'See what would be removed with --dry-run; without a terminal add --yes.',
   },
   DEMO_FOLDER_NOT_EMPTY: {

@@ -9,6 +9,7 @@ import { design } from './commands/design.ts';
 import { doctor } from './commands/doctor.ts';
 import { init } from './commands/init.ts';
 import { kurukshetra } from './commands/kurukshetra.ts';
+import { list } from './commands/list.ts';
 import { logs } from './commands/logs.ts';
 import { mcp } from './commands/mcp.ts';
 import { merge } from './commands/merge.ts';
@@ -36,13 +37,14 @@ export const COMMANDS: readonly Command[] = [
   command(design, async (...given) => (await import('./planning/design-tasks.ts')).designTasks(...given)),
   command(check, async (...given) => (await import('./planning/check-graph.ts')).checkGraph(...given)),
   command(kurukshetra, async (...given) => (await import('./run/build-feature.ts')).buildFeature(...given)),
+  command(list, async (...given) => (await import('./inspect/show-features.ts')).showFeatures(...given)),
   command(status, async (...given) => (await import('./inspect/show-status.ts')).showStatus(...given)),
   command(logs, async (...given) => (await import('./inspect/show-logs.ts')).showLogs(...given)),
   command(shell, async (...given) => (await import('./shell/enter-container.ts')).enterContainer(...given)),
   command(stop, async (...given) => (await import('./run/stop-run.ts')).stopFeature(...given)),
   command(retry, async (...given) => (await import('./run/retry-failed.ts')).retryFailed(...given)),
   command(merge, async (...given) => (await import('./merge/merge-feature.ts')).mergeFeature(...given)),
-  command(cleanup, async (...given) => (await import('./cleanup/clean-feature.ts')).cleanFeature(...given)),
+  command(cleanup, async (...given) => (await import('./cleanup/clean-feature.ts')).cleanUp(...given)),
   command(serve, async (...given) => (await import('./serve/serve-requests.ts')).serveRequests(...given)),
   command(mcp, async (...given) => (await import('./mcp/serve-client.ts')).serveClient(...given)),
   command(sessions, async (...given) => (await import('./serve/show-sessions.ts')).showSessions(...given)),
@@ -125,7 +127,8 @@ function addCommand(program: Commander, definition: CommandDefinition, run: (inp
     const given = command.opts<Record<string, string | boolean>>();
     const values = options.map(([name, option]) => {
       const value = given[option.attributeName()];
-      return [name, option.isBoolean() ? value === true : value];
+      // The value of "--no-x" is that of "x": true until it is named.
+      return [name, option.negate ? value === false : option.isBoolean() ? value === true : value];
     });
     const [argument, ...rest] = command.args;
     await run({ ...Object.fromEntries(values), argument, rest });

@@ -1,6 +1,7 @@
 import path from 'node:path';
-import { attemptRefs, branchNames, TASK_TRAILER } from '../protocol/index.ts';
+import { attemptRefs, branchNames, TASK_TRAILER, TIP_TRAILER } from '../protocol/index.ts';
 import { linesOf } from './git-command.ts';
+import type { GitCommand } from './git-command.ts';
 import type { Repository } from './repository.ts';
 
 /** What a feature's runs have left in the repository, found by exact names: nothing of the user's is among it. */
@@ -11,7 +12,7 @@ export interface FeatureTraces {
   readonly refs: readonly { readonly ref: string; readonly commit: string }[];
   /** Branches of ours that the user has checked out: they stay. */
   readonly checkedOut: readonly { readonly branch: string; readonly folder: string }[];
-  /** Commits of the integration branch that no other branch or tag has. */
+  /** Commits of the integration branch that no other branch or tag has, neither as they are nor squashed. */
   readonly unmerged: number;
 }
 
@@ -50,14 +51,23 @@ export async function mergedTasks(repository: Repository, feature: string): Prom
 
 /** What the command prints for the commits of the integration branch that no other branch or tag has, line by line. */
 async function ownCommits(
-  { git, readRef }: Repository,
+  { git, readRef, currentBranch }: Repository,
   feature: string,
   command: readonly string[],
 ): Promise<string[]> {
   const { integration, prefix } = branchNames(feature);
   const tip = await readRef(`refs/heads/${integration}`);
   if (tip === undefined) return [];
+  const head = (await currentBranch())?.startsWith(prefix) === true ? [] : ['HEAD'];
+  // A branch that was pushed for a pull request is no other branch.
+  const others = [`--exclude=${prefix}*`, '--branches', '--tags', `--exclude=*/${prefix}*`, '--remotes', ...head];
   // A ref to a missing object counts as empty.
-  const elsewhere = ['--ignore-missing', '--not', `--exclude=${prefix}*`, '--branches', '--tags', '--remotes', 'HEAD'];
-  return linesOf(await git.text([...command, tip, ...elsewhere]));
+  const own = linesOf(await git.text([...command, tip, '--ignore-missing', '--not', ...others]));
+  return own.length > 0 && (await isSquashed(git, tip, others)) ? [] : own;
+}
+
+/** Whether a commit of the other branches says that it has the work of this one, squashed. */
+async function isSquashed(git: GitCommand, tip: string, others: readonly string[]): Promise<boolean> {
+  const wanted = ['--fixed-strings', `--grep=${TIP_TRAILER}: ${tip}`, '--max-count=1', '--format=%H'];
+  return (await git.text(['log', ...wanted, '--ignore-missing', ...others, `^${tip}`])) !== '';
 }

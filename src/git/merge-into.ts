@@ -7,7 +7,9 @@ interface MergeIntoRequest {
   /** The branch to take from. */
   readonly from: string;
   readonly into: string;
-  readonly message: string;
+  /** `commit`: where `from` is. */
+  readonly message: (commit: string) => string;
+  readonly squash: boolean;
   readonly dryRun: boolean;
   readonly env: Environment;
 }
@@ -26,17 +28,20 @@ export interface MergedInto {
 
 /** Merges a branch into one of the user's. Only here a branch of the user's moves, and a checkout of it. */
 export async function mergeInto(repository: Repository, request: MergeIntoRequest): Promise<MergedInto> {
+  const { squash } = request;
   const tip = await repository.resolve(`refs/heads/${request.into}`);
   const commit = await repository.resolve(`refs/heads/${request.from}`);
-  if (await isAncestor(repository, commit, tip)) {
-    return { kind: 'already-in', before: tip, commit: tip, files: [], worktree: null };
-  }
-  const merged = await repository.merge({ tip, commit, message: request.message, author: await authorOf(repository) });
+  const alreadyIn = { kind: 'already-in', before: tip, commit: tip, files: [], worktree: null } as const;
+  if (await isAncestor(repository, commit, tip)) return alreadyIn;
+  const message = request.message(commit);
+  const merged = await repository.merge({ tip, commit, message, squash, author: await authorOf(repository) });
   if (merged.kind === 'conflict') {
     throw gitErrors.MERGE_CONFLICT({ branch: request.from, into: request.into, files: merged.files });
   }
   const [changes] = await repository.changedFiles([{ from: tip, to: merged.commit }]);
   const files = [...(changes?.keys() ?? [])];
+  // What was squashed before is in no history.
+  if (squash && files.length === 0) return alreadyIn;
   const holder = (await repository.listWorktrees()).find((worktree) => worktree.branch === request.into);
   const worktree = holder?.folder ?? null;
   const move = { branch: request.into, from: tip, to: merged.commit };

@@ -15,6 +15,8 @@ export interface MergeRequest {
    * that git applies at another path, because another commit has renamed the file, is a conflict.
    */
   readonly base?: string;
+  /** The result has all the work in one commit on `tip`, without its history. */
+  readonly squash?: boolean;
   /** Whose merge it is: ours, or the user's own. */
   readonly author?: 'ours' | 'user';
 }
@@ -67,7 +69,8 @@ async function mergeTrees(
 }
 
 async function commitMerge(git: GitCommand, request: MergeRequest, tree: string): Promise<string> {
-  const args = ['commit-tree', tree, '-p', request.tip, '-p', request.commit, '-F', '-'];
+  const parents = request.squash === true ? [request.tip] : [request.tip, request.commit];
+  const args = ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'];
   const env = request.author === 'user' ? {} : identityEnvironment();
   return (await git.text(args, { input: request.message, env })).trim();
 }

@@ -25,8 +25,7 @@ interface Place {
 /** Throws FEATURE_UNKNOWN, FEATURE_AMBIGUOUS and FEATURE_NAME_INVALID. */
 export async function chooseFeature(place: Place, name: string | undefined, use: FeatureUse): Promise<ChosenFeature> {
   if (name !== undefined) return { feature: await namedFeature(place, name), because: null };
-  const { all, links } = await namesIn(place);
-  const own = all.filter((feature) => !isPlanningName(feature));
+  const { own, links } = await namesIn(place);
   const valid = own.filter(isFeatureName);
   // An invalid name, or a link, is chosen only where nothing else is meant, so that its refusal is what the user reads.
   const meant = [valid, own, links].find((names) => names.length > 0) ?? [];
@@ -40,19 +39,29 @@ export async function chooseFeature(place: Place, name: string | undefined, use:
 
 async function namedFeature(place: Place, name: string): Promise<string> {
   if (!isFeatureName(name)) throw projectErrors.FEATURE_NAME_INVALID({ feature: name });
-  const { all, links } = await namesIn(place);
+  const { all, own, links } = await namesIn(place);
   if ([...all, ...links].includes(name)) return name;
-  throw projectErrors.FEATURE_UNKNOWN({ feature: name, known: all.filter((feature) => !isPlanningName(feature)) });
+  throw projectErrors.FEATURE_UNKNOWN({ feature: name, known: own });
+}
+
+interface Names {
+  /** With the runs of agents that plan. */
+  readonly all: readonly string[];
+  /** Of the user's features. */
+  readonly own: readonly string[];
+  /** Links where the folder of a feature could be. */
+  readonly links: readonly string[];
 }
 
 /** Where specs and state were removed, say by git clean -x, the branches still name the features. */
-async function namesIn({ paths, repository }: Place): Promise<{ all: string[]; links: string[] }> {
+export async function namesIn({ paths, repository }: Pick<Place, 'paths' | 'repository'>): Promise<Names> {
   const [{ folders, links }, run, branched] = await Promise.all([
     inSpecs(paths),
     featuresWithState(paths),
     branchedFeatures(repository),
   ]);
-  return { all: [...new Set([...folders, ...run, ...branched])].toSorted(), links };
+  const all = [...new Set([...folders, ...run, ...branched])].toSorted();
+  return { all, own: all.filter((feature) => !isPlanningName(feature)), links };
 }
 
 async function branchedFeatures({ listRefs }: Repository): Promise<string[]> {

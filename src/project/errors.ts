@@ -83,7 +83,7 @@ export const projectErrors = defineErrors({
     kind: 'usage',
     example: { features: ['login', 'search'] },
     message: (f) => `It is not clear which feature is meant: ${listed(f.features)}.`,
-    hint: () => 'Say which one with --feature NAME.',
+    hint: () => 'Say which one with --feature NAME. How they stand: mahabharatha list',
   },
   FEATURE_NAME_INVALID: {
     kind: 'usage',

@@ -2,7 +2,9 @@ import { gitErrors } from '../git/errors.ts';
 import { blobText, mergeInto } from '../git/index.ts';
 import type { MergedInto } from '../git/index.ts';
 import { provePublished } from '../orchestrator/index.ts';
+import { inOneLine } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { TIP_TRAILER } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { projectErrors } from './errors.ts';
 import { readRun } from './left-work.ts';
@@ -21,6 +23,8 @@ interface MergeWishes {
   readonly into: string | undefined;
   /** Also when the run is not complete. */
   readonly partial: boolean;
+  /** As one commit, without the history of its tasks. */
+  readonly squash: boolean;
   readonly dryRun: boolean;
   readonly env: Environment;
 }
@@ -34,19 +38,34 @@ export interface MergedRun extends MergedInto {
 
 /** Moves a branch of the user; nothing else does. */
 export async function mergeRun(project: Project, wishes: MergeWishes): Promise<MergedRun> {
-  const { feature, partial, dryRun, env } = wishes;
+  const { feature, partial, squash, dryRun, env } = wishes;
   const state = await finishedState(project, feature, partial);
   await provePublished(project, state);
   const into = await targetBranch(project, wishes.into);
-  const done = Object.values(state.tasks).filter((task) => task.merged).length;
   const result = await mergeInto(project.repository, {
     from: state.integration,
     into,
-    message: `Merge feature ${feature}\n\n${done} of ${Object.keys(state.tasks).length} tasks.\n\nMahabharatha-Run: ${state.runId}\n`,
+    message: (commit) => (squash ? squashMessage(state, commit) : mergeMessage(state)),
+    squash,
     dryRun,
     env,
   });
   return { from: state.integration, into, ...result, steering: await steeringOf(project, result) };
+}
+
+function mergeMessage({ feature, runId, tasks }: RunState): string {
+  const all = Object.values(tasks);
+  const done = all.filter((task) => task.merged).length;
+  return `Merge feature ${feature}\n\n${done} of ${all.length} tasks.\n\nMahabharatha-Run: ${runId}\n`;
+}
+
+/** With the commit whose work it has: no history leads there. */
+function squashMessage({ feature, runId, tasks }: RunState, commit: string): string {
+  // A line of a title could look like a trailer.
+  const merged = Object.entries(tasks).flatMap(([id, { title, merged }]) =>
+    merged ? [`- ${id}: ${inOneLine(title)}`] : [],
+  );
+  return `Add feature ${feature}\n\n${merged.join('\n')}\n\nMahabharatha-Run: ${runId}\n${TIP_TRAILER}: ${commit}\n`;
 }
 
 async function steeringOf({ repository }: Project, { files, before, commit }: MergedInto): Promise<SteeringChange[]> {

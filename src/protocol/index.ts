@@ -45,6 +45,7 @@ export {
   SNAPSHOT_MAKER,
   SPARE,
   TASK_TRAILER,
+  TIP_TRAILER,
   trialRef,
 } from './names.ts';
 export { ALREADY_DONE, IF_SATISFIED, nothingChanged } from './no-change.ts';

@@ -21,6 +21,9 @@ export const EGRESS_LOG = 'egress.jsonl';
 
 export const TASK_TRAILER = 'Mahabharatha-Task';
 
+/** In the message of a squashed feature: the commit of the integration branch whose work it has. */
+export const TIP_TRAILER = 'Mahabharatha-Commit';
+
 /** The message of a task's commit, the same from the worker and from the host. */
 export function commitMessage(task: { id: string; title: string }, attempt: string, runId: string): string {
   // A line of the title could look like a trailer, and git accepts no NUL.

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createProject, simpleTask as task } from '../support/project.ts';
+import { createProject, simpleTask as task, waitFor } from '../support/project.ts';
 import type { TestProject } from '../support/project.ts';
 import { fingerprint } from '../support/temp-repository.ts';
 
@@ -132,5 +132,68 @@ describe('cleanup', () => {
     expect((await project.cli('cleanup', '--dry-run', '--json')).exit).toBe(0);
 
     expect(files()).toEqual(before);
+  });
+});
+
+describe('cleanup --all', () => {
+  it('removes what is merged, also when it was squashed; live and unmerged runs stay unless they are meant', async () => {
+    const features = ['merged', 'squashed', 'mine', 'broken'];
+    for (const feature of features)
+      await project.graph(feature, [task(feature, feature === 'broken' ? { run: 'exit 1' } : {})]);
+    await project.config('retry: { attempts: 1 }\n');
+    for (const feature of features) await project.cli('kurukshetra', '--feature', feature);
+    expect((await project.cli('merge', '--feature', 'merged')).exit).toBe(0);
+    expect((await project.cli('merge', '--feature', 'squashed', '--squash')).exit).toBe(0);
+    await project.graph('live', [task('L', { run: 'until [ -e "$OUTSIDE/go" ]; do sleep 0.02; done; echo > L.txt' })]);
+    const run = project.start('kurukshetra', '--feature', 'live');
+    await waitFor('the run has begun', () => run.output().includes('attempt 1'));
+    const rows = JSON.parse((await project.cli('list', '--json')).stdout) as { features: object[] };
+    expect(rows.features).toMatchObject([
+      { feature: 'broken', standing: 'failed', tasks: { done: 0, total: 1 } },
+      { feature: 'live', standing: 'running', cause: null },
+      { feature: 'merged', standing: 'merged', tasks: { done: 1, total: 1 } },
+      { feature: 'mine', standing: 'complete' },
+      { feature: 'squashed', standing: 'merged' },
+    ]);
+    const runs = (): string[] =>
+      project
+        .git('for-each-ref', '--format=%(refname:short)', 'refs/heads/mahabharatha/*/integration')
+        .trim()
+        .split('\n');
+    const before = runs();
+
+    const look = await project.cli('cleanup', '--all', '--dry-run');
+    for (const words of [
+      'To be removed of feature "merged":',
+      'To be removed of feature "squashed":',
+      'Kept: the run of "broken": its run is failed and can go on.',
+      `Kept: the run of "live": it runs now (process ${run.pid}).`,
+      'Kept: the run of "mine": 2 commits are in no other branch.',
+    ])
+      expect(look.stdout).toContain(words);
+    const unconfirmed = await project.cli('cleanup', '--all');
+    expect([unconfirmed.exit, unconfirmed.stderr]).toEqual([2, expect.stringContaining('merged, squashed was not')]);
+    expect(runs()).toEqual(before);
+
+    const clean = await project.cli('cleanup', '--all', '--yes', '--json');
+    const told = JSON.parse(clean.stdout) as { features: { feature: string; removed: boolean }[] };
+    expect(told.features.filter(({ removed }) => removed).map(({ feature }) => feature)).toEqual([
+      'merged',
+      'squashed',
+    ]);
+    expect(runs()).toEqual(['broken', 'live', 'mine'].map((feature) => `mahabharatha/${feature}/integration`));
+    const rest = await project.cli('cleanup', '--all', '--unmerged', '--yes');
+    expect([rest.exit, rest.stdout]).toEqual([0, expect.stringMatching(/Removed broken\.\nRemoved mine\.\n$/)]);
+    expect(runs()).toEqual(['mahabharatha/live/integration']);
+    await project.write('../outside/go', '');
+    expect((await run.end).exit).toBe(0);
+  });
+
+  it.each([
+    [['--all', '--feature', 'login'], '--all and --feature do not go together'],
+    [['--unmerged'], '--unmerged is for --all'],
+  ])('with %j is refused', async (args, words) => {
+    const { exit, stderr } = await project.cli('cleanup', ...args);
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(words)]);
   });
 });

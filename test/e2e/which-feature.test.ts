@@ -37,17 +37,16 @@ describe('a command without --feature', () => {
 
     expect((await project.cli('kurukshetra', '--feature', 'login')).exit).toBe(0);
     const merge = await project.cli('merge', '--dry-run');
-    expect([merge.exit, merge.stderr]).toEqual([
-      0,
-      'note: feature login, because it is the only one with a run\n',
-    ]);
+    expect([merge.exit, merge.stderr]).toEqual([0, 'note: feature login, because it is the only one with a run\n']);
     expect((await project.cli('kurukshetra', '--feature', 'upload')).exit).toBe(0);
     await writtenAt(inOwn('state', 'login.json'), 1);
     await writtenAt(inOwn('state', 'upload.json'), 0);
     const status = await project.cli('status');
     expect(status.stdout).toMatch(/^Feature login: complete/);
     expect(status.stderr).toBe('note: feature login, because its run is the newest\n');
-    expect((await project.cli('check')).stderr).toBe('note: feature search, because it is the only one without a run\n');
+    expect((await project.cli('check')).stderr).toBe(
+      'note: feature search, because it is the only one without a run\n',
+    );
     for (const verb of ['merge', 'cleanup']) {
       const refused = await project.cli(verb, '--dry-run');
       expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining('meant: login, upload.')]);
@@ -74,7 +73,10 @@ describe('a command without --feature', () => {
 });
 
 it('a path on the command line begins in the current folder, also below the top of the repository', async () => {
-  await project.write('deep/down/graph.json', JSON.stringify({ feature: 'login', version: '2.0', tasks: [{ id: 'A', title: 'A' }] }));
+  await project.write(
+    'deep/down/graph.json',
+    JSON.stringify({ feature: 'login', version: '2.0', tasks: [{ id: 'A', title: 'A' }] }),
+  );
   await project.write('deep/down/words.md', 'People log in by mail.\n');
   const below = project.at(path.join(project.folder, 'deep', 'down'));
   for (const args of [['kurukshetra', '--dry-run'], ['check']]) {

@@ -31,9 +31,10 @@ function stage(file: string, text: string): void {
   temp.git('add', '--force', '--', file);
 }
 
-async function ask(dryRun: boolean): Promise<string> {
+async function ask(dryRun: boolean, squash = false): Promise<string> {
   const repository = await openRepository(temp.folder, temp.env);
-  const wish = { from: 'feature', into: 'main', message: 'Merge', dryRun, env: temp.env };
+  const message = (commit: string): string => `Merge ${commit}`;
+  const wish = { from: 'feature', into: 'main', message, squash, dryRun, env: temp.env };
   return mergeInto(repository, wish).then(
     ({ kind }) => kind,
     ({ code, message }: AppError) => `${code}: ${message}`,
@@ -70,11 +71,13 @@ describe('a dry run of a merge', () => {
     temp.write('other.txt', 'mine, and no obstacle\n');
     const before = seen();
     const said = await ask(true);
+    expect(await ask(true, true)).toBe(said);
     expect(seen()).toEqual(before);
     for (const name of names) expect(said).toContain(name);
     expect(said).toMatch(/^MERGE_DIRTY: main is checked out in .* Nothing was changed\.$/);
     expect(said).not.toContain('other.txt');
-    expect(await ask(false)).toMatch(/^MERGE_DIRTY: main is checked out in /);
+    for (const squash of [false, true])
+      expect(await ask(false, squash)).toMatch(/^MERGE_DIRTY: main is checked out in /);
   });
 
   it.each<[string, () => void]>([
@@ -126,8 +129,13 @@ describe('ignored files that a merge would overwrite', () => {
     temp.git('checkout', '--quiet', 'main');
     prepare();
     const before = seen();
-    for (const dryRun of [true, false]) {
-      const said = await ask(dryRun);
+    for (const [dryRun, squash] of [
+      [true, false],
+      [true, true],
+      [false, false],
+      [false, true],
+    ] as const) {
+      const said = await ask(dryRun, squash);
       expect(said).toMatch(
         /^MERGE_OVER_IGNORED: The merge into main would overwrite \d+ files? in .* Nothing was changed\.$/,
       );
@@ -178,5 +186,36 @@ describe('ignored files that a merge would overwrite', () => {
     temp.git('checkout', '--quiet', 'main');
     expect(await ask(true)).toBe('would-merge');
     expect(await ask(false)).toBe('merged');
+  });
+});
+
+describe('a merge', () => {
+  const parents = (): string[] => temp.git('show', '--no-patch', '--format=%P', 'main').split(' ');
+
+  it('has a commit of its own, though main could be moved along', async () => {
+    const [main, feature] = ['main', 'feature'].map((branch) => temp.git('rev-parse', branch));
+    expect(await ask(false)).toBe('merged');
+    expect(parents()).toEqual([main, feature]);
+  });
+
+  it('that is squashed is one commit on main with the files of the feature, and not made twice', async () => {
+    temp.commit({ 'mine.txt': 'mine\n' });
+    const [main, feature] = ['main', 'feature'].map((branch) => temp.git('rev-parse', branch));
+    expect(await ask(true, true)).toBe('would-merge');
+    expect(temp.git('rev-parse', 'main')).toBe(main);
+    expect(await ask(false, true)).toBe('merged');
+    expect(parents()).toEqual([main]);
+    expect(temp.git('show', '--no-patch', '--format=%an %s', 'main')).toBe(`A User Merge ${feature}`);
+    expect(temp.git('diff', '--name-only', 'main', 'feature')).toBe('mine.txt');
+    expect(temp.git('status', '--porcelain')).toBe('');
+    expect(await ask(false, true)).toBe('already-in');
+    expect(temp.git('rev-list', '--count', `${main}..main`)).toBe('1');
+  });
+
+  it('that is squashed is refused, like any other, when both have changed a file', async () => {
+    temp.commit({ 'one.txt': 'another\n' });
+    const before = seen();
+    expect(await ask(false, true)).toMatch(/^MERGE_CONFLICT: feature and main both changed 1 file: one\.txt/);
+    expect(seen()).toEqual(before);
   });
 });

@@ -7,6 +7,8 @@ export const merge = {
   options: {
     feature: SURE_FEATURE_OPTION,
     into: ['--into <branch>', 'the branch that takes it (default: the one that is checked out)'],
+    squash: ['--squash', 'as one commit, without the history of the tasks'],
+    noFf: ['--no-ff', 'with a merge commit, also where the branch could be moved along (that is the default)'],
     partial: ['--partial', 'take what is merged so far, though the run is not complete'],
     dryRun: ['--dry-run', 'say what would change, or conflict; change nothing'],
     json: JSON_OPTION,
@@ -14,5 +16,6 @@ export const merge = {
   examples: [
     ['mahabharatha merge --dry-run', 'which files would change?'],
     ['mahabharatha merge --feature login --into main', 'bring it in'],
+    ['mahabharatha merge --squash', 'as one commit'],
   ],
 } as const satisfies CommandDefinition;

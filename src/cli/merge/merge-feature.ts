@@ -1,4 +1,4 @@
-import { line, printableJson } from '../../lib/index.ts';
+import { libErrors, line, printableJson } from '../../lib/index.ts';
 import { mergeRun, openProject } from '../../project/index.ts';
 import type { MergedRun, SteeringChange } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
@@ -9,12 +9,15 @@ const SHOWN_FILES = 30;
 
 /** `merge`: lists what has changed, steering files first. */
 export async function mergeFeature(input: InputOf<typeof merge>, context: CliContext): Promise<number> {
+  if (input.squash && input.noFf)
+    throw libErrors.USAGE({ problem: '--squash and --no-ff do not go together.', hint: 'Leave one of them out.' });
   const project = await openProject(context);
   const feature = await featureFor(project, input.feature, 'merge', context);
   const merged = await mergeRun(project, {
     feature,
     into: input.into,
     partial: input.partial,
+    squash: input.squash,
     dryRun: input.dryRun,
     env: context.env,
   });

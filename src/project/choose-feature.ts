@@ -7,6 +7,7 @@ import { decideFeature } from './decide-feature.ts';
 import type { FeatureUse, KnownFeature } from './decide-feature.ts';
 import { projectErrors } from './errors.ts';
 import { checkFeatureName, isFeatureName } from './feature-name.ts';
+import { GRAPH_NAMES } from './graph-text.ts';
 import { isPlanningName } from './planning-name.ts';
 
 /** The feature that a command is about. */
@@ -80,20 +81,21 @@ export async function inSpecs({ specs }: ProjectPaths): Promise<{ folders: strin
 }
 
 async function lookAt({ paths, store }: Place, name: string): Promise<KnownFeature> {
-  const { graph, state } = paths.feature(name);
-  const documents = [graph, path.join(path.dirname(graph), 'requirements.md')];
-  const [run, holder, graphAt, ...changes] = await Promise.all([
-    changedAt(state),
+  const at = (names: readonly string[]): Promise<(number | undefined)[]> =>
+    Promise.all(names.map((file) => changedAt(path.join(paths.specs, name, file))));
+  const [run, holder, graphs, requirements] = await Promise.all([
+    changedAt(paths.feature(name).state),
     store(name).holder(),
-    ...documents.map(changedAt),
+    at(GRAPH_NAMES),
+    at(['requirements.md']),
   ]);
   const isComplete = run !== undefined && (await isCompleteRun(store(name)));
   return {
     name,
     isLive: holder !== undefined,
     run: run === undefined ? undefined : { at: run, isComplete },
-    hasGraph: graphAt !== undefined,
-    changedAt: Math.max(0, ...[graphAt, ...changes].map((at) => at ?? 0)),
+    hasGraph: graphs.some((time) => time !== undefined),
+    changedAt: Math.max(0, ...[...graphs, ...requirements].map((time) => time ?? 0)),
   };
 }
 

@@ -76,7 +76,7 @@ async function withoutRun(project: Project, feature: string): Promise<Found> {
     return { standing: 'left', cause: `the state of its run is gone; its work is in ${integration}` };
   const graph = await graphPlace(project, feature);
   if (await isThere(graph)) {
-    const { tasks } = (await loadGraph(graph)).graph;
+    const { tasks } = (await loadGraph(graph, 'off')).graph;
     return { standing: 'designed', tasks: { done: 0, total: tasks.length } };
   }
   const requirements = await findRequirements(project, feature);

@@ -8,6 +8,7 @@ export const SETTINGS = {
   agent: 'claude',
   ownership: 'enforce',
   gates: [],
+  caps: { run: null, task: null },
 };
 
 /** @type {import('../src/orchestrator/plan.ts').Policy} */
@@ -35,7 +36,8 @@ export const BUSY = {
   examining: false,
   setupFailure: null,
   pastSetup: true,
-  retired: false,
+  retired: null,
+  usage: null,
   trouble: null,
   takesCredentials: true,
   orchestratorAway: false,

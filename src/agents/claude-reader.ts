@@ -1,3 +1,4 @@
+import type { Prices } from '../protocol/index.ts';
 import type { AgentLimits, AgentReader } from './agent.ts';
 import { logLines, oneLine, resultWords, retryTrouble, retryWords } from './claude-log.ts';
 import { parseLine } from './claude-stream.ts';
@@ -8,8 +9,8 @@ import { judge } from './claude-verdict.ts';
 import type { Seen } from './claude-verdict.ts';
 import { outputTail } from './output-tail.ts';
 
-export function readClaude(limits: AgentLimits): AgentReader {
-  const usage = usageMeter();
+export function readClaude(limits: AgentLimits, prices: Prices): AgentReader {
+  const usage = usageMeter(prices);
   const shown = outputTail();
   let seen: Seen = { cwd: '', complaint: null, retrying: null, accountLimit: null, result: null, plainText: '' };
 
@@ -24,8 +25,8 @@ export function readClaude(limits: AgentLimits): AgentReader {
       if (event === null) return [];
       if (typeof event === 'string') return plain(event);
       seen = withEvent(seen, event);
-      usage.add(event);
-      return shown.add(logLines(event, seen.cwd));
+      const remarks = usage.add(event);
+      return shown.add([...logLines(event, seen.cwd), ...remarks]);
     },
     stderr: plain,
     report: () => ({ usage: usage.total(), finished: seen.result !== null, trouble: seen.retrying }),
@@ -38,6 +39,7 @@ function withEvent(seen: Seen, event: ClaudeEvent): Seen {
   if (event.type === 'result') return { ...seen, result: event, complaint: complaintAtEnd(seen, event) };
   if (event.type === 'rate_limit_event') return { ...seen, accountLimit: accountLimitIn(event) };
   if (event.type === 'user') return seen;
+  if (event.type === 'stream_event') return { ...seen, complaint: null, retrying: null };
   if (event.subtype === 'init') return { ...seen, cwd: event.cwd };
   const complaint = { error: event.error, status: event.error_status, text: retryWords(event) };
   return { ...seen, complaint, retrying: retryTrouble(event) };

@@ -9,6 +9,8 @@ const usageFields = z.object({
   output_tokens: tokens,
   cache_read_input_tokens: tokens,
   cache_creation_input_tokens: tokens,
+  /** How much of that is kept for an hour, which costs more. */
+  cache_creation: z.object({ ephemeral_1h_input_tokens: tokens }).optional().catch(undefined),
 });
 
 const modelUsageFields = z.object({
@@ -16,6 +18,7 @@ const modelUsageFields = z.object({
   outputTokens: tokens,
   cacheReadInputTokens: tokens,
   cacheCreationInputTokens: tokens,
+  costUSD: tokens,
 });
 
 const text = z.string().catch('');
@@ -46,12 +49,27 @@ const apiRetry = z.object({
   error: text,
 });
 
-/** A message comes in blocks: several lines have the same id and the same usage. */
+const optionalUsage = usageFields.optional().catch(undefined);
+
+/** A message comes in blocks: several lines have the same id and the same usage, which is that of its begin. */
 const assistant = z.object({
   type: z.literal('assistant'),
-  message: z.object({ id: text, content: blocks, usage: usageFields.optional().catch(undefined) }),
+  message: z.object({ id: text, model: text, content: blocks, usage: optionalUsage }),
   /** Set on an API error: then the text is the CLI's and not the model's. */
   error: optionalText,
+});
+
+/** Parts of a message as they come: what it has read is known as it begins, what it has written as it ends. */
+const streamEvent = z.object({
+  type: z.literal('stream_event'),
+  event: z.discriminatedUnion('type', [
+    z.object({
+      type: z.literal('message_start'),
+      message: z.object({ id: text, model: text, usage: optionalUsage }),
+    }),
+    z.object({ type: z.literal('message_delta'), usage: usageFields }),
+  ]),
+  parent_tool_use_id: z.string().nullable().catch(null),
 });
 
 const user = z.object({ type: z.literal('user'), message: z.object({ content: blocks }) });
@@ -76,18 +94,22 @@ const result = z.object({
   num_turns: z.number().catch(0),
   result: text,
   errors: z.array(z.string()).catch([]),
-  total_cost_usd: z.number().catch(0),
+  total_cost_usd: z.number().nullable().catch(null),
   usage: usageFields.optional().catch(undefined),
   modelUsage: z.record(z.string(), modelUsageFields).catch({}),
 });
 export type ClaudeResult = z.infer<typeof result>;
 
-const claudeEvent = z.union([init, apiRetry, assistant, user, rateLimit, result]);
+const claudeEvent = z.union([init, apiRetry, assistant, streamEvent, user, rateLimit, result]);
 export type ClaudeEvent = z.infer<typeof claudeEvent>;
 export type TokenCounts = z.infer<typeof usageFields>;
 
+/** Pieces of a message that is being written: many lines, of which nothing is read. */
+const isPiece = (line: string): boolean => line.startsWith('{"type":"stream_event"') && !line.includes('"message_');
+
 /** A line of `--output-format stream-json`: a known event, null for another event, or the text when it is not JSON. */
 export function parseLine(line: string): ClaudeEvent | string | null {
+  if (isPiece(line)) return null;
   // Saves the cost of an error for each of very many other lines.
   if (!line.trimStart().startsWith('{')) return line;
   let value: unknown;

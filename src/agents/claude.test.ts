@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TROUBLE_LIMIT } from '../protocol/index.ts';
+import type { Prices } from '../protocol/index.ts';
 import type { AgentEnd, AgentReader } from './agent.ts';
 import { claudeAgent } from './claude.ts';
 
@@ -14,8 +15,8 @@ function linesOf(stream: string): readonly string[] {
     .split('\n');
 }
 
-function newReader(): AgentReader {
-  return claudeAgent({ kind: 'claude', command: 'claude', model: null, args: [] }).read(LIMITS);
+function newReader(prices: Prices = {}): AgentReader {
+  return claudeAgent({ kind: 'claude', command: 'claude', model: null, args: [] }, prices).read(LIMITS);
 }
 
 /** Reads a whole stream; returns the lines of the log, the usage and the verdict. */
@@ -30,7 +31,10 @@ const NOTHING_USED = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cach
 
 describe('the command of Claude Code', () => {
   it('has the prompt on stdin, never in the arguments', () => {
-    const agent = claudeAgent({ kind: 'claude', command: '/opt/claude', model: 'sonnet', args: ['--max-turns', '50'] });
+    const agent = claudeAgent(
+      { kind: 'claude', command: '/opt/claude', model: 'sonnet', args: ['--max-turns', '50'] },
+      {},
+    );
     expect(agent.command('Do it.', { run: null, promptFile: '/run/prompt.md' })).toEqual({
       file: '/opt/claude',
       args: [
@@ -41,6 +45,7 @@ describe('the command of Claude Code', () => {
         '--verbose',
         '--output-format',
         'stream-json',
+        '--include-partial-messages',
         '--model',
         'sonnet',
         '--max-turns',
@@ -102,6 +107,48 @@ describe('a stream that ends well', () => {
         resetAt: null,
       },
     });
+  });
+});
+
+/** What a stream tells of the cost, and what the log shows. */
+function usageOf(stream: string, prices: Prices = {}, change = (text: string): string => text) {
+  const reader = newReader(prices);
+  const log = linesOf(stream).flatMap((line) => reader.stdout(change(line)));
+  return { log, usage: reader.report().usage };
+}
+
+describe('what an attempt costs', () => {
+  it('is estimated as the stream goes, from whole answers, and is what the result of such a session tells', () => {
+    const told = { inputTokens: 200, outputTokens: 80, cacheReadTokens: 60, cacheWriteTokens: 40, costUsd: 0.00328 };
+    expect(usageOf('parts').usage).toEqual(told);
+    expect(usageOf('retried').usage).toEqual(told);
+  });
+
+  it('grows with each answer', () => {
+    const reader = newReader();
+    const costs = linesOf('parts').map((line) => {
+      reader.stdout(line);
+      return reader.report().usage?.costUsd ?? 0;
+    });
+    expect([...new Set(costs)]).toEqual([0, 0.000665, 0.00164, 0.002305, 0.00328]);
+  });
+
+  it('is dearer for what is kept for an hour', () => {
+    const kept = '"cache_creation_input_tokens":20,"cache_creation":{"ephemeral_1h_input_tokens":20}';
+    const forAnHour = (line: string): string => line.replaceAll('"cache_creation_input_tokens":20', kept);
+    expect(usageOf('parts', {}, forAnHour).usage?.costUsd).toBe(0.00343);
+  });
+
+  it('is by the user’s own prices where there are some, also at the end', () => {
+    const own = { 'opus-4-8': { input: 1, output: 2, cacheRead: 0, cacheWrite: 3 } };
+    expect(usageOf('parts', own).usage?.costUsd).toBe(0.00048);
+    expect(usageOf('retried', own).usage?.costUsd).toBe(0.00048);
+  });
+
+  it('is by the highest price for a model without a known one, and the log says so once', () => {
+    const { log, usage } = usageOf('parts', {}, (line) => line.replaceAll('claude-opus-4-8', 'tomorrow'));
+    expect(usage?.costUsd).toBe(0.00984);
+    expect(log.filter((line) => line.startsWith('No price is known for tomorrow: '))).toHaveLength(1);
   });
 });
 
@@ -240,7 +287,7 @@ describe('a stream without an end', () => {
   it('counts each message once, ignores unknown events, and does not take the model’s words for an error', () => {
     expect(read('unfinished', { code: null, endedBy: 'idle' })).toEqual({
       log: LOG,
-      usage: { inputTokens: 107, outputTokens: 4, cacheReadTokens: 30, cacheWriteTokens: 20, costUsd: 0 },
+      usage: { inputTokens: 107, outputTokens: 4, cacheReadTokens: 30, cacheWriteTokens: 20, costUsd: 0.000775 },
       finished: false,
       trouble: null,
       verdict: {

@@ -1,4 +1,4 @@
-import type { AgentSpec } from '../protocol/index.ts';
+import type { AgentSpec, Prices } from '../protocol/index.ts';
 import type { Agent, AgentCommand } from './agent.ts';
 import { readClaude } from './claude-reader.ts';
 
@@ -25,10 +25,10 @@ const QUIET_ENV = {
 };
 
 /** Claude Code, without a terminal: the prompt on stdin, events as JSON lines on stdout. */
-export function claudeAgent(spec: ClaudeSpec): Agent {
+export function claudeAgent(spec: ClaudeSpec, prices: Prices): Agent {
   return {
     command: (prompt) => ({ file: spec.command, args: argsOf(spec), input: prompt, env: QUIET_ENV }),
-    read: readClaude,
+    read: (limits) => readClaude(limits, prices),
   };
 }
 
@@ -44,6 +44,8 @@ function argsOf(spec: ClaudeSpec): AgentCommand['args'] {
     '--verbose',
     '--output-format',
     'stream-json',
+    // Without it the tokens of an answer are known at the very end of the session only.
+    '--include-partial-messages',
     ...model,
     ...spec.args,
   ];

@@ -4,7 +4,7 @@ import { createAgent } from './index.ts';
 const TASK = { run: null, promptFile: '/run/prompt.md' };
 
 function argvOf(prompt: 'stdin' | 'argument' | 'file', command: string[]): object {
-  return createAgent({ kind: 'command', name: 'codex', command, prompt }).command('Cost: $& {x}', TASK);
+  return createAgent({ kind: 'command', name: 'codex', command, prompt }, {}).command('Cost: $& {x}', TASK);
 }
 
 describe('a command agent', () => {
@@ -27,7 +27,7 @@ describe('a command agent', () => {
   });
 
   it('is judged by its exit status', () => {
-    const agent = createAgent({ kind: 'command', name: 'codex', command: ['codex'], prompt: 'stdin' });
+    const agent = createAgent({ kind: 'command', name: 'codex', command: ['codex'], prompt: 'stdin' }, {});
     const reader = agent.read({ totalMs: 1000, idleMs: 1000 });
     reader.stderr('no such model');
     expect(reader.verdict({ code: 1, endedBy: 'itself' })).toEqual({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent } from './index.ts';
 
-const shell = createAgent({ kind: 'shell' });
+const shell = createAgent({ kind: 'shell' }, {});
 const LIMITS = { totalMs: 90_000, idleMs: 1500 };
 
 describe('the shell agent', () => {

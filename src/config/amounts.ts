@@ -20,6 +20,16 @@ function wholeAmount(amount: number): number | undefined {
   return whole > 0 && Number.isSafeInteger(whole) ? whole : undefined;
 }
 
+const LEAST_DOLLARS = 0.01;
+
+/** "5", "5.50", "$5" in US dollars; undefined when it is none of these, or less than a cent. */
+export function parseDollars(value: string): number | undefined {
+  const [, amount] = /^\$?(\d+(?:\.\d+)?)$/.exec(value.trim()) ?? [];
+  return Number(amount) >= LEAST_DOLLARS ? Number(amount) : undefined;
+}
+
+export const dollars = z.number().min(LEAST_DOLLARS);
+
 const NOT_A_DURATION = 'not a duration: use seconds (90) or "90s", "15m", "2h"';
 
 export const duration = z

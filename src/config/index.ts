@@ -1,7 +1,7 @@
 export { loadConfig, loadSettings, parseConfig } from './load.ts';
 export { readYaml } from './read-yaml.ts';
 export { DEFAULT_RUNTIMES } from './serve-defaults.ts';
-export { parseDuration } from './amounts.ts';
+export { parseDollars, parseDuration } from './amounts.ts';
 export { withEnvironment } from './mcp-environment.ts';
 export type { McpSettings } from './mcp-schema.ts';
 /** @public used by scripts/generate.js */

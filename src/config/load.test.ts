@@ -49,6 +49,8 @@ const DEFAULTS: Config = {
     asksForContainers: false,
   },
   retry: { attempts: 3, backoff: 30_000 },
+  limits: {},
+  prices: {},
   ownership: 'enforce',
   gates: [],
   serve: {
@@ -111,6 +113,8 @@ agents:
   mine: { command: [my-agent, "{prompt}"], prompt: argument }
 workers: { count: 8, mode: subprocess, setup: npm ci, setup_timeout: 5m, copy: [".env*"], lease: 10 }
 retry: { attempts: 1, backoff: 1s }
+limits: { cost: 20, task_cost: 2.5, time: 8h }
+prices: { mine: { input: 1, output: 5, cache_read: 0 } }
 ownership: warn
 gates:
   - { name: build, command: npm run build }
@@ -135,6 +139,8 @@ mcp: { base_image: debian, cpus: 1, output: 64k, timeout: 1m }
         lease: 10_000,
       },
       retry: { attempts: 1, backoff: 1000 },
+      limits: { cost: 20, task_cost: 2.5, time: 28_800_000 },
+      prices: { mine: { input: 1, output: 5, cache_read: 0 } },
       ownership: 'warn',
       gates: [
         { name: 'build', command: 'npm run build', required: true, timeout: 600_000 },

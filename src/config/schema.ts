@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { printable } from '../lib/text/printable.ts';
-import { duration, sizeOf, UNIT_BYTES } from './amounts.ts';
+import { dollars, duration, sizeOf, UNIT_BYTES } from './amounts.ts';
 import { mcp } from './mcp-schema.ts';
 import { serve } from './serve-schema.ts';
 
@@ -63,6 +63,16 @@ const container = z.strictObject({
     .default([])
     .describe('Package managers whose downloads all workers of this repository share.'),
   runtime: z.string().min(1).optional().describe('Another OCI runtime of the engine, say "runsc".'),
+});
+
+const perMillion = z.number().min(0);
+
+/** What a model costs. */
+const price = z.strictObject({
+  input: perMillion.describe('US dollars per million tokens.'),
+  output: perMillion,
+  cache_read: perMillion.optional().describe('Default: as input.'),
+  cache_write: perMillion.optional().describe('Default: as input.'),
 });
 
 /** Part of log lines, messages and prompts: no part of it may look like something else there. */
@@ -149,6 +159,19 @@ export const configSchema = z.strictObject({
       backoff: duration.prefault('30s').describe('First wait after a rate limit; it doubles up to ten times this.'),
     })
     .prefault({}),
+  limits: z
+    .strictObject({
+      cost: dollars.optional().describe('US dollars that the agents of a run may cost; then it pauses.'),
+      task_cost: dollars
+        .optional()
+        .describe('US dollars that the attempts of one task may cost together; then it fails.'),
+      time: duration.optional().describe('How long a run, or a resume of it, may take; then it pauses.'),
+    })
+    .prefault({}),
+  prices: z
+    .record(z.string().min(1), price)
+    .default({})
+    .describe('Your own prices of models, by name or a part of it, say of a provider that is no vendor.'),
   ownership: z
     .enum(['enforce', 'warn', 'off'])
     .default('enforce')

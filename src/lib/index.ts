@@ -45,7 +45,7 @@ export { reserveDescriptors } from './reserve.ts';
 export { isPassing, repeated } from './transient.ts';
 export { untilAll } from './until-all.ts';
 export { watchFolder } from './watch-folder.ts';
-export { inBytes, inDuration, inSeconds } from './text/amounts.ts';
+export { inBytes, inDollars, inDuration, inSeconds } from './text/amounts.ts';
 export { createLineSplitter, createTail, cutLine } from './text/lines.ts';
 export { readJson } from './text/json.ts';
 export { withoutComments } from './text/json-comments.ts';

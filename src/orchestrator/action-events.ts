@@ -33,7 +33,7 @@ export const eventOf = {
   publish: ({ level, tip }: ActionOf<'publish'>, { levels }: RunState): RunEvent => {
     return { type: 'level-published', level, tip, tasks: levels[level]?.trial?.tasks ?? [] };
   },
-  finish: ({ status, exit, cause, resumeAt }: ActionOf<'finish'>): RunEvent => {
-    return { type: 'run-finished', status, exit, cause, resumeAt };
+  finish: ({ status, exit, cause, resumeAt }: ActionOf<'finish'>, { cost }: RunState): RunEvent => {
+    return { type: 'run-finished', status, exit, cause, resumeAt, cost };
   },
 };

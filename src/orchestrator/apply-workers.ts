@@ -117,6 +117,7 @@ function taskAssignment({ options, graph }: RunContext, state: RunState, id: str
     feedback: known.feedback,
     agent: options.agent,
     limits: options.limits,
+    prices: options.prices,
     verify: !options.policy.verifyAfresh,
     fresh,
   };

@@ -38,12 +38,20 @@ async function applyToWorker(run: LiveRun, action: OfWorkers): Promise<void> {
       await killWorker(run, action);
       return discardFolders(run, action.worker);
     case 'retire-worker':
-      return run.register.retire(run.journal.state.workers[action.worker]?.session ?? '');
+      return retireWorker(run, action);
     case 'make-spare':
       return run.spares.make(action);
     case 'drop-spare':
       return run.spares.drop(action.worker);
   }
+}
+
+function retireWorker(
+  { register, journal, context }: LiveRun,
+  { worker, grace, cause }: ActionOf<'retire-worker'>,
+): void {
+  const graceMs = grace ? context.options.graceMs : 0;
+  register.retire(journal.state.workers[worker]?.session ?? '', { graceMs, cause });
 }
 
 /** What the worker reported is on the disk before its folders are removed. */

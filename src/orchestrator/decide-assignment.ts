@@ -1,8 +1,9 @@
 import { longestFirst } from '../tasks/index.ts';
 import type { AttemptState, RunState, TaskState } from '../state/index.ts';
+import { overRunCap } from './decide-cost.ts';
 import { attemptId, DONE, isLive } from './plan.ts';
 import type { Action, Snapshot } from './plan.ts';
-import { currentLevel, heldBack } from './survey.ts';
+import { asksAgent, currentLevel, heldBack } from './survey.ts';
 import type { HeldBack } from './survey.ts';
 
 /** The longest ready task to any free worker; a new worker while there is more to do than free workers. */
@@ -12,14 +13,14 @@ export function assignTasks(snapshot: Snapshot): Action[] {
   const held = heldBack(snapshot, level);
   const actions: Action[] = [];
   const taken = new Set<number>();
-  let noneForAgents = false;
+  let noneForAgents = overRunCap(snapshot.state) !== undefined;
   for (const task of longestFirst(snapshot.graph)) {
     if (task.level !== level || !isReady(snapshot, task.id, held)) continue;
-    const asksAgent = task.run === null && snapshot.state.settings.agent !== 'shell';
-    if (asksAgent && noneForAgents) continue;
-    const { worker, start } = findWorker(snapshot, taken, asksAgent ? 'takes credentials' : 'any');
+    const isForAgent = asksAgent(snapshot, task.id);
+    if (isForAgent && noneForAgents) continue;
+    const { worker, start } = findWorker(snapshot, taken, isForAgent ? 'takes credentials' : 'any');
     if (worker === undefined) {
-      if (!asksAgent) break;
+      if (!isForAgent) break;
       const replaced = replaceWorker(snapshot, taken);
       actions.push(...replaced);
       noneForAgents = replaced.length === 0;

@@ -23,7 +23,7 @@ describe('a result about an account', () => {
       world.reports(0, { outcome, detail: 'forged', commit: null, resetAt: '2026-01-01T05:00:00Z', usage: USAGE });
       const detail = `its worker says "${outcome}", and no agent with an account was asked: forged`;
       expect(world.turn()).toBe(`record attempt-failed A 1 0 worker-error ${detail} ${detail} failure`);
-      expect(world.state).toMatchObject({ status: 'running', cost: { costUsd: 0 } });
+      expect(world.state).toMatchObject({ status: 'running', cost: { costUsd: null } });
       expect(world.state.tasks['A']).toMatchObject({ failures: 1, backoffs: 0 });
     });
   }
@@ -33,7 +33,7 @@ describe('a result about an account', () => {
     world.reports(0, { usage: USAGE });
     world.settle();
     expect(world.state.tasks['A']?.status).toBe('complete');
-    expect(world.state.cost.costUsd).toBe(0);
+    expect(world.state.cost.costUsd).toBeNull();
   });
 
   it('reports no trouble with a model where none is asked', () => {

@@ -31,11 +31,11 @@ function credibleView(snapshot: Snapshot, worker: number, view: WorkerView): Wor
     const result = open === undefined ? null : error(open, forged);
     return { ...view, setupFailure: null, unreadable: forged, claim: null, result };
   }
-  const { result, trouble } = view;
+  const { result, trouble, usage } = view;
   const task = snapshot.state.workers[worker]?.task ?? null;
   return {
     ...view,
-    trouble: task !== null && hasAccount(snapshot, task) ? trouble : null,
+    ...(task !== null && hasAccount(snapshot, task) ? { trouble, usage } : { trouble: null, usage: null }),
     result: result?.kind === 'task' ? credibleResult(snapshot, result) : result,
   };
 }
@@ -54,6 +54,7 @@ function underExamination(view: WorkerView): WorkerView {
     phase: null,
     attempt: null,
     setupFailure: null,
+    usage: null,
     trouble: null,
     takesCredentials: false,
     silentMs: 0,

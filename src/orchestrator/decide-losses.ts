@@ -1,10 +1,12 @@
 import type { WorkerExit } from '../launchers/index.ts';
-import type { AttemptCharge, AttemptState } from '../state/index.ts';
+import type { AttemptCharge, AttemptState, TaskState } from '../state/index.ts';
+import { endedForCost } from './decide-cost.ts';
 import { attemptFailed } from './plan.ts';
 import type { ActionOf, Snapshot } from './plan.ts';
 
 interface UnderWay {
   readonly id: string;
+  readonly task: TaskState;
   readonly attempt: AttemptState;
 }
 
@@ -48,8 +50,11 @@ export function wasOrchestratorAway({ workers }: Snapshot, { worker }: AttemptSt
 export function lost(snapshot: Snapshot, work: UnderWay): ActionOf<'record'> {
   const { worker } = work.attempt;
   const how = endOf(snapshot, worker);
-  const overLimit = snapshot.workers.get(worker)?.overLimit ?? false;
+  const { overLimit = false, usage = null } = snapshot.workers.get(worker) ?? {};
+  const ofCost = endedForCost(snapshot, work);
+  if (ofCost !== undefined) return attemptFailed(work.id, work.attempt, { ...ofCost, usage });
   return attemptFailed(work.id, work.attempt, {
+    usage,
     outcome: 'lost',
     detail: `worker ${worker} died at work: ${how}`,
     feedback: overLimit ? `The last attempt was ended: ${how}` : null,
@@ -58,13 +63,17 @@ export function lost(snapshot: Snapshot, work: UnderWay): ActionOf<'record'> {
 }
 
 /** The worker could not set up its worktree: that ends the run, and is not charged to the task. */
-export function notBegun({ id, attempt }: UnderWay): ActionOf<'record'> {
+export function notBegun({ id, attempt }: Pick<UnderWay, 'id' | 'attempt'>): ActionOf<'record'> {
   const detail = `the set-up of worker ${attempt.worker} failed`;
   return attemptFailed(id, attempt, { outcome: 'interrupted', detail, charge: 'nothing' });
 }
 
 /** Charged as a loss while the run goes on, so that it cannot repeat without end; not charged after a crash. */
-export function commitLost({ id, attempt }: UnderWay, commit: string, charge: 'nothing' | 'loss'): ActionOf<'record'> {
+export function commitLost(
+  { id, attempt }: Pick<UnderWay, 'id' | 'attempt'>,
+  commit: string,
+  charge: 'nothing' | 'loss',
+): ActionOf<'record'> {
   return attemptFailed(id, attempt, { outcome: 'lost', detail: goneInWords(commit), charge });
 }
 

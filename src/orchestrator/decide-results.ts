@@ -4,6 +4,7 @@ import { IF_SATISFIED, nothingChanged } from '../protocol/index.ts';
 import type { TaskResult } from '../protocol/index.ts';
 import type { AttemptCharge, AttemptOutcome, AttemptState, TaskState } from '../state/index.ts';
 import { backoffMs } from './backoff.ts';
+import { endedForCost } from './decide-cost.ts';
 import { tooLarge } from './decide-checkout.ts';
 import { chargeOfEnd, goneInWords, lost, notBegun, wasOrchestratorAway } from './decide-losses.ts';
 import { checkOwnership, shownPaths } from './decide-ownership.ts';
@@ -57,8 +58,7 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
     case 'orphaned':
       return [failed(work, result, wasOrchestratorAway(snapshot, work.attempt) ? 'nothing' : chargeOfEnd(snapshot))];
     case 'interrupted':
-      // Unless the run is to end, nothing has asked it to stop: the task has cost one more worker.
-      return [failed(work, result, chargeOfEnd(snapshot))];
+      return [interrupted(snapshot, work, result)];
     case 'agent-failed':
     case 'timed-out':
     case 'idle':
@@ -69,6 +69,12 @@ function judge(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): 
     case 'worker-error':
       return [failed(work, result, 'failure'), ...renewed(snapshot, work, result.detail)];
   }
+}
+
+/** Unless it was ended because of its cost, or the run is to end, nothing has asked it to stop: the task has cost one more worker. */
+function interrupted(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action {
+  const { charge, ...end } = endedForCost(snapshot, work) ?? { charge: chargeOfEnd(snapshot) };
+  return failed(work, { ...result, ...end }, charge);
 }
 
 /** A task may have broken its container: the worker is replaced, so that the next task does not fail because of that. */

@@ -5,9 +5,11 @@ import type { ActionOf, Snapshot } from './plan.ts';
 export function retireWorkers({ state, workers, policy }: Snapshot): ActionOf<'retire-worker'>[] {
   if (!policy.singleUse) return [];
   return [...workers].flatMap(([worker, view]) => {
-    if (!view.alive || view.retired) return [];
+    if (!view.alive || view.retired !== null) return [];
     const work = openAttempt(state, worker)?.name ?? state.workers[worker]?.task;
     const reported = view.claim?.attempt ?? view.result?.attempt;
-    return reported !== undefined && reported === work ? [{ kind: 'retire-worker', worker, cause: DONE }] : [];
+    return reported !== undefined && reported === work
+      ? [{ kind: 'retire-worker', worker, grace: false, cause: DONE }]
+      : [];
   });
 }

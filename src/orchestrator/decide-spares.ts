@@ -59,7 +59,7 @@ const BEGINNING: ReadonlySet<Phase | null> = new Set([null, 'starting', 'idle', 
 function isStarting({ state, workers }: Snapshot): boolean {
   return [...workers].some(
     ([worker, { alive, retired, phase }]) =>
-      alive && !retired && BEGINNING.has(phase) && (state.workers[worker]?.task ?? null) !== null,
+      alive && retired === null && BEGINNING.has(phase) && (state.workers[worker]?.task ?? null) !== null,
   );
 }
 

@@ -8,8 +8,8 @@ const asked = { status: 'stopped', exit: 130, cause: 'Ctrl-C' } as const;
 it.each<[string, Partial<StopFacts>, string | undefined]>([
   ['nothing', {}, undefined],
   ['time that is left', { spentMs: 59_999, limitMs: 60_000 }, undefined],
-  ['the time limit', { spentMs: 60_000, limitMs: 60_000 }, "1 the run's time limit of 60 s is over"],
-  ['an outage, before the time limit', { outage: 'no engine', spentMs: 9, limitMs: 1 }, '4 no engine'],
+  ['the cap on its time', { spentMs: 61_000, limitMs: 60_000 }, '3 time 1 min 1 s, cap 1 min 0 s'],
+  ['an outage, before the cap', { outage: 'no engine', spentMs: 9, limitMs: 1 }, '4 no engine'],
   ['a person, before all others', { asked, outage: 'no engine', spentMs: 9, limitMs: 1 }, '130 Ctrl-C'],
 ])('what stops a run: %s', (_what, facts, expected) => {
   const stop = whyStop({ asked: null, outage: undefined, spentMs: 0, limitMs: null, ...facts });

@@ -1,4 +1,4 @@
-import { inSeconds } from '../lib/text/amounts.ts';
+import { inDuration } from '../lib/text/amounts.ts';
 import type { Action, StopRequest } from './plan.ts';
 
 /** What may stop a run. */
@@ -6,8 +6,9 @@ export interface StopFacts {
   readonly asked: StopRequest | null;
   /** Why no worker can be started or asked about. */
   readonly outage: string | undefined;
+  /** By this process. */
   readonly spentMs: number;
-  /** For the whole run; none when null. */
+  /** None when null. */
   readonly limitMs: number | null;
 }
 
@@ -15,7 +16,7 @@ export function whyStop({ asked, outage, spentMs, limitMs }: StopFacts): StopReq
   if (asked !== null) return asked;
   if (outage !== undefined) return stopForOutage(outage);
   if (limitMs === null || spentMs < limitMs) return null;
-  return { status: 'stopped', exit: 1, cause: `the run's time limit of ${inSeconds(limitMs)} is over` };
+  return { status: 'paused', exit: 3, cause: `time ${inDuration(spentMs)}, cap ${inDuration(limitMs)}` };
 }
 
 /** Without the engine nothing can go on. What is done is kept, and the run can be resumed. */

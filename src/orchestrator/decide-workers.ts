@@ -1,7 +1,7 @@
 import { inSeconds } from '../lib/text/amounts.ts';
 import type { Phase } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
-import { DONE, finishWith, isLive, record, SETTING_UP } from './plan.ts';
+import { finishWith, isLive, record, SETTING_UP } from './plan.ts';
 import type { Action, Snapshot, WorkerView } from './plan.ts';
 
 /** Which live workers have ended, are silent, or report a new phase? */
@@ -18,7 +18,7 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
   if (view?.setupFailure != null) {
     return [finishWith('failed', 1, `worker ${number}: ${view.setupFailure}`)];
   }
-  if (view?.retired) return view.alive ? [] : [ended(number, true, DONE)];
+  if (view !== undefined && view.retired !== null) return view.alive ? [] : [ended(number, true, view.retired)];
   if (view === undefined || !view.alive) {
     // A worker that was ready and died between two looks has not failed to start.
     const unseen = worker.status === 'STARTING' && view !== undefined ? shownPhase(view) : undefined;

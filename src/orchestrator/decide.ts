@@ -3,12 +3,14 @@ import { assignTasks } from './decide-assignment.ts';
 import { credible } from './decide-claims.ts';
 import { takeResults } from './decide-examination.ts';
 import { retireWorkers } from './decide-retirement.ts';
+import { pauseOverCost, recordSpending, stopOverCost, tooDear } from './decide-cost.ts';
 import { settleGates } from './decide-gates.ts';
 import { settleTasks } from './decide-results.ts';
 import { keepSpares } from './decide-spares.ts';
 import { startVerifications } from './decide-verification.ts';
 import { checkWorkers } from './decide-workers.ts';
-import type { Action, Snapshot } from './plan.ts';
+import type { TaskState } from '../state/index.ts';
+import type { Action, Policy, Snapshot } from './plan.ts';
 import { finishWith, record } from './plan.ts';
 import { survey } from './survey.ts';
 import { retryable } from './retryable.ts';
@@ -22,7 +24,7 @@ export function decide(observed: Snapshot): readonly Action[] {
   const retired = retireWorkers(observed);
   if (retired.length > 0) return retired;
   const snapshot = credible(observed);
-  const ends = [takeResults, settleTasks, settleGates, checkWorkers, stopIfAsked];
+  const ends = [recordSpending, takeResults, settleTasks, settleGates, stopOverCost, checkWorkers, stopIfAsked];
   for (const ask of [
     ...ends,
     retryTasks,
@@ -32,6 +34,7 @@ export function decide(observed: Snapshot): readonly Action[] {
     startVerifications,
     assignTasks,
     closeLevel,
+    pauseOverCost,
     keepSpares,
   ]) {
     const actions = ask(snapshot);
@@ -48,19 +51,20 @@ function retryTasks({ retries, state, graph }: Snapshot): Action[] {
   return retryable(state, graph, retries).map((task) => record({ type: 'task-reset', task, cause: 'asked to retry' }));
 }
 
-/** A task that has used up its tries, or has cost too many workers, gets no further attempt. */
+/** A task that has used up its tries or its money, or has cost too many workers, gets no further attempt. */
 function giveUp(snapshot: Snapshot): Action[] {
   const { policy } = snapshot;
   const { pending } = survey(snapshot);
   return pending.flatMap(({ id, plan, task }) => {
     const attempts = plan.attempts ?? policy.attempts;
-    if (task.failures < attempts && task.losses < policy.losses) return [];
-    const cause =
-      task.failures >= attempts
-        ? `failed ${task.failures} of ${attempts} times; last: ${task.cause}`
-        : `its worker died ${task.losses} times; last: ${task.cause}`;
-    return [record({ type: 'task-failed', task: id, cause })];
+    const cause = tooDear(snapshot, id) ?? whySpent(task, { ...policy, attempts });
+    return cause === undefined ? [] : [record({ type: 'task-failed', task: id, cause })];
   });
+}
+
+function whySpent({ failures, losses, cause }: TaskState, policy: Policy): string | undefined {
+  if (failures >= policy.attempts) return `failed ${failures} of ${policy.attempts} times; last: ${cause}`;
+  return losses >= policy.losses ? `its worker died ${losses} times; last: ${cause}` : undefined;
 }
 
 function blockDependents(snapshot: Snapshot): Action[] {

@@ -38,6 +38,7 @@ export function firstTask(task: Task): TaskState {
     failures: 0,
     losses: 0,
     backoffs: 0,
+    cost: NO_USAGE,
     commit: null,
     merged: false,
     cause: null,

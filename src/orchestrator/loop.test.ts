@@ -79,6 +79,7 @@ function setScene(requests: Requests = async () => []): Scene {
       limits: { totalMs: 1000, idleMs: 0, completionMs: 0 },
       setup: null,
       deadlineMs: null,
+      spentMs: 0,
       graceMs: 0,
       stop: stop.signal,
     },
@@ -94,7 +95,7 @@ function setScene(requests: Requests = async () => []): Scene {
     stopAll: async () => void ended.push(world.state.workers[0]?.session ?? ''),
     lastLines: async () => [],
     takesCredentials: () => true,
-    isRetired: () => false,
+    retiredFor: () => null,
     outage: undefined,
   } as unknown as WorkerRegister;
   const journal = openJournal(context.ports, world.state);

@@ -127,7 +127,7 @@ async function finish(run: LiveRun, action: FinishAction): Promise<RunEnd> {
   const snapshot = await look(run);
   for (const { event } of decideEnd(snapshot, action)) journal.record(event);
   if (await sweep(run)) await clearFolders(run);
-  journal.record(eventOf.finish(action));
+  journal.record(eventOf.finish(action, journal.state));
   await journal.checkpoint();
   await observer.forgetAnswered();
   return { state: journal.state, exit: action.exit };
@@ -213,6 +213,6 @@ async function causeOf({ ports }: RunContext, state: RunState, error: unknown): 
 
 /** The state says that the run is stopped, and why, where that can still be written. */
 export async function recordFailure(journal: Journal, error: unknown): Promise<void> {
-  journal.record(eventOf.finish(finishWith('stopped', asAppError(error).exit, reasonOf(error))));
+  journal.record(eventOf.finish(finishWith('stopped', asAppError(error).exit, reasonOf(error)), journal.state));
   await repeated(journal.checkpoint, () => true).catch(() => undefined);
 }

@@ -93,6 +93,7 @@ function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects 
       setup: limits.setupMs === undefined ? null : { command: 'x', timeoutMs: limits.setupMs },
       graceMs: 0,
       deadlineMs: null,
+      spentMs: 0,
       bundleBytes: 1000,
       checkoutBytes: 1000,
       stop: new AbortController().signal,
@@ -110,7 +111,7 @@ function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects 
     exitOf: (session: string) => (dead.has(session) ? { how: 'killed', overLimit: false } : undefined),
     lastLines: async () => [],
     takesCredentials: () => true,
-    isRetired: () => false,
+    retiredFor: () => null,
     outage: undefined,
   } as unknown as WorkerRegister;
   let news = 0;

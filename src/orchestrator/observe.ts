@@ -34,7 +34,7 @@ export function createObserver(sources: ViewSources & { readonly spares: Pick<Sp
         stop: whyStop({
           asked: stopRequestOf(options.stop),
           outage: register.outage,
-          spentMs: ports.clock.monotonic() - begun,
+          spentMs: options.spentMs + ports.clock.monotonic() - begun,
           limitMs: options.deadlineMs,
         }),
       };

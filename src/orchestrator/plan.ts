@@ -1,6 +1,6 @@
 import type { CheckoutSize } from './decide-checkout.ts';
 import type { TaskGraph } from '../tasks/index.ts';
-import type { GateResult, Phase, TaskResult, VerifyResult } from '../protocol/index.ts';
+import type { GateResult, Phase, TaskResult, Usage, VerifyResult } from '../protocol/index.ts';
 import type { AttemptState, RunEvent, RunState, WorkerState } from '../state/index.ts';
 
 /** A worker's result with what the repository says about its commit. */
@@ -24,8 +24,8 @@ export interface WorkerView {
   readonly exit: string | null;
   /** It ended because it exceeded a limit of its own, or could not start as its commit cannot be checked out. */
   readonly overLimit: boolean;
-  /** It was ended because it has done its assignment. */
-  readonly retired: boolean;
+  /** Why it was asked to end: it has done its assignment, or costs too much; null while it may go on. */
+  readonly retired: string | null;
   readonly phase: Phase | null;
   readonly attempt: string | null;
   /** As the worker wrote it: shown to people. */
@@ -40,6 +40,8 @@ export interface WorkerView {
   readonly setupFailure: string | null;
   /** The set-up for its attempt is over. */
   readonly pastSetup: boolean;
+  /** What its attempt has used so far, as it reports. */
+  readonly usage: Usage | null;
   /** Why its agent waits for the model: only shown to people. */
   readonly trouble: string | null;
   /** The orchestrator was gone or suspended during its attempt: the worker may have seen no lease. */
@@ -68,7 +70,7 @@ export interface Policy {
 }
 
 export interface StopRequest {
-  readonly status: 'stopped';
+  readonly status: 'stopped' | 'paused';
   readonly exit: number;
   readonly cause: string;
 }
@@ -119,9 +121,11 @@ export type Action =
   | { readonly kind: 'drop-spare'; readonly worker: number; readonly cause: string }
   | { readonly kind: 'kill-worker'; readonly worker: number; readonly cause: string }
   | {
-      /** Begins to end a worker that has done its assignment. */
+      /** Begins to end a worker that has done its assignment, or costs too much. */
       readonly kind: 'retire-worker';
       readonly worker: number;
+      /** It has time to save its work. */
+      readonly grace: boolean;
       readonly cause: string;
     }
   | {

@@ -2,7 +2,7 @@ import type { Repository } from '../git/index.ts';
 import type { Clock, Environment } from '../lib/index.ts';
 import type { Launcher } from '../launchers/index.ts';
 import type { Mail } from '../mail/index.ts';
-import type { AgentSpec } from '../protocol/index.ts';
+import type { AgentSpec, Prices } from '../protocol/index.ts';
 import type { Snapshots } from '../snapshots/index.ts';
 import type { RecordedEvent, StateStore } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
@@ -31,13 +31,17 @@ export interface Ports {
 export interface RunOptions {
   readonly policy: Policy;
   readonly agent: AgentSpec;
+  /** The user's own prices of models. */
+  readonly prices: Prices;
   readonly limits: { readonly totalMs: number; readonly idleMs: number; readonly completionMs: number };
   readonly leaseMs: number;
   readonly setup: { readonly command: string; readonly timeoutMs: number } | null;
   /** Files copied into each worktree, relative to the root of the repository. */
   readonly copies: readonly string[];
-  /** For the whole run; none when null. */
+  /** How long this process may drive the run; without end when null. */
   readonly deadlineMs: number | null;
+  /** How much of that is over. */
+  readonly spentMs: number;
   /** What workers inherit. */
   readonly env: Environment;
   /** Largest bundle that is taken from a worker. */

@@ -1,4 +1,4 @@
-import { addUsage } from '../protocol/index.ts';
+import { replaceUsage } from '../protocol/index.ts';
 import type { Usage } from '../protocol/index.ts';
 import type { AttemptState, RunState } from '../state/index.ts';
 import { changeTask, changeWorker, EMPTY_TRIAL, changeTrial, freeWorker } from './change-state.ts';
@@ -10,6 +10,7 @@ const KEPT_ATTEMPTS = 10;
 
 type TaskEvent =
   | 'attempt-started'
+  | 'attempt-spent'
   | 'attempt-verifying'
   | 'verification-started'
   | 'verification-lost'
@@ -22,6 +23,7 @@ type TaskEvent =
 
 export const TASK_CHANGES: Changes<TaskEvent> = {
   'attempt-started': attemptStarted,
+  'attempt-spent': (state, { task, attempt, usage }) => spend(state, task, attempt, usage),
   'attempt-verifying': attemptVerifying,
   'verification-started': verificationStarted,
   'verification-lost': verificationLost,
@@ -63,8 +65,10 @@ function attemptVerifying(state: RunState, { task, attempt: number, work }: Even
   const status = 'verifying';
   if (work === undefined) return changeTask(state, task, { status });
   const worker = state.tasks[task]?.attempts.find((attempt) => attempt.number === number)?.worker ?? 0;
-  const attempts = changeAttempt(state, task, number, work);
-  return addCost(freeWorker(changeTask(state, task, { status, attempts }), worker, task), work.usage);
+  const spent = spend(state, task, number, work.usage);
+  const { commit, detail } = work;
+  const attempts = changeAttempt(spent, task, number, { commit, detail });
+  return freeWorker(changeTask(spent, task, { status, attempts }), worker, task);
 }
 
 function verificationStarted(state: RunState, { task, attempt, worker }: EventOf<'verification-started'>): RunState {
@@ -84,16 +88,10 @@ function verificationLost(state: RunState, event: EventOf<'verification-lost'>):
 
 function attemptAccepted(state: RunState, event: EventOf<'attempt-accepted'>): RunState {
   const { task, attempt: number, commit, detail, usage } = event;
-  const before = state.tasks[task]?.attempts.find((attempt) => attempt.number === number);
-  const attempts = changeAttempt(state, task, number, {
-    outcome: 'accepted',
-    endedAt: event.at,
-    commit,
-    detail,
-    usage,
-  });
+  const spent = spend(state, task, number, usage);
+  const attempts = changeAttempt(spent, task, number, { outcome: 'accepted', endedAt: event.at, commit, detail });
   const base = attempts.find((attempt) => attempt.number === number)?.base;
-  const accepted = changeTask(state, task, {
+  const accepted = changeTask(spent, task, {
     status: 'complete',
     attempts,
     commit,
@@ -103,25 +101,19 @@ function attemptAccepted(state: RunState, event: EventOf<'attempt-accepted'>): R
     cause: null,
     feedback: null,
   });
-  const freed = freeWorker(accepted, event.worker, task);
-  return before?.usage == null ? addCost(freed, usage) : freed;
+  return freeWorker(accepted, event.worker, task);
 }
 
 function attemptFailed(state: RunState, event: EventOf<'attempt-failed'>): RunState {
   const { task: id, attempt: number, outcome, detail, commit, usage } = event;
-  const task = state.tasks[id];
+  const spent = spend(state, id, number, usage);
+  const task = spent.tasks[id];
   if (task === undefined) return state;
   const before = task.attempts.find((attempt) => attempt.number === number);
-  const end = {
-    outcome,
-    endedAt: event.at,
-    detail,
-    commit: commit ?? before?.commit ?? null,
-    usage: usage ?? before?.usage ?? null,
-  };
-  const failed = changeTask(state, id, {
+  const end = { outcome, endedAt: event.at, detail, commit: commit ?? before?.commit ?? null };
+  const failed = changeTask(spent, id, {
     status: 'pending',
-    attempts: changeAttempt(state, id, number, end),
+    attempts: changeAttempt(spent, id, number, end),
     failures: task.failures + (event.charge === 'failure' ? 1 : 0),
     losses: task.losses + (event.charge === 'loss' ? 1 : 0),
     backoffs: event.charge === 'backoff' ? task.backoffs + 1 : 0,
@@ -131,8 +123,7 @@ function attemptFailed(state: RunState, event: EventOf<'attempt-failed'>): RunSt
     feedback: event.feedback ?? task.feedback,
     notBefore: event.notBefore,
   });
-  const freed = freeWorker(dropFromTrial(failed, task.level, id), event.worker, id);
-  return before?.usage === null || before === undefined ? addCost(freed, usage) : freed;
+  return freeWorker(dropFromTrial(failed, task.level, id), event.worker, id);
 }
 
 /** The task leaves the trial: merges before it stay, merges after it are made anew. */
@@ -162,6 +153,15 @@ function taskReset(state: RunState, id: string): RunState {
   return over ? reopenLevel(reset, task.level) : reset;
 }
 
-function addCost(state: RunState, usage: Usage | null): RunState {
-  return usage === null ? state : { ...state, cost: addUsage(state.cost, usage) };
+/**
+ * What an attempt has used, in place of what it reported before: the one way in which the sums of a task and of the run
+ * change.
+ */
+function spend(state: RunState, id: string, number: number, usage: Usage | null): RunState {
+  const task = state.tasks[id];
+  if (usage === null || task === undefined) return state;
+  const before = task.attempts.find((attempt) => attempt.number === number)?.usage ?? null;
+  const attempts = changeAttempt(state, id, number, { usage });
+  const changed = changeTask(state, id, { attempts, cost: replaceUsage(task.cost, before, usage) });
+  return { ...changed, cost: replaceUsage(state.cost, before, usage) };
 }

@@ -1,5 +1,5 @@
 import type { TaskState } from '../state/index.ts';
-import { tasksAt } from '../tasks/index.ts';
+import { taskOf, tasksAt } from '../tasks/index.ts';
 import type { Task } from '../tasks/index.ts';
 import type { Snapshot } from './plan.ts';
 
@@ -50,6 +50,11 @@ export function tasksOf({ state, graph }: Snapshot, level: number): { id: string
     const task = state.tasks[id];
     return task === undefined ? [] : [{ id, task }];
   });
+}
+
+/** Whether an agent does the task, and not a command. */
+export function asksAgent({ state, graph }: Pick<Snapshot, 'state' | 'graph'>, id: string): boolean {
+  return taskOf(graph, id)?.run === null && state.settings.agent !== 'shell';
 }
 
 export type HeldBack = (task: TaskState) => boolean;

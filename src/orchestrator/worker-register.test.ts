@@ -182,9 +182,9 @@ describe('a worker that has done its assignment', () => {
   it('lives until nothing of it is left', async () => {
     const scene = openScene();
     await scene.held('a');
-    expect(scene.register.isRetired('a')).toBe(false);
-    scene.register.retire('a');
-    expect(scene.register.isRetired('a')).toBe(true);
+    expect(scene.register.retiredFor('a')).toBeNull();
+    scene.register.retire('a', { graceMs: 0, cause: 'done' });
+    expect(scene.register.retiredFor('a')).toBe('done');
     expect(scene.register.exitOf('a')).toBeUndefined();
     await waitUntil('its end', () => scene.register.exitOf('a') !== undefined);
     expect(scene.stopped).toEqual(['a 0']);
@@ -194,7 +194,7 @@ describe('a worker that has done its assignment', () => {
     const scene = openScene();
     await scene.held('a');
     scene.breaks();
-    scene.register.retire('a');
+    scene.register.retire('a', { graceMs: 0, cause: 'done' });
     await waitUntil('the outage', () => scene.register.outage !== undefined);
     expect(scene.register.outage).toContain('it cannot be killed');
     expect(scene.register.exitOf('a')).toBeUndefined();

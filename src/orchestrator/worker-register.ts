@@ -26,9 +26,10 @@ export interface WorkerRegister {
    * signal fires, it is killed all the same, but not waited for. Rejects when it may live on.
    */
   end(session: string, signal: AbortSignal): Promise<void>;
-  /** Begins to end one that has done its assignment. Its end is seen at a later look. */
-  retire(session: string): void;
-  isRetired(session: string): boolean;
+  /** Begins to end one that has done its assignment, or costs too much. Its end is seen at a later look. */
+  retire(session: string, how: { readonly graceMs: number; readonly cause: string }): void;
+  /** Why it was retired; null when it was not. */
+  retiredFor(session: string): string | null;
   /**
    * Ends all workers; resolves when nothing of them is left. A worker that cannot be ended, or whose start takes too long,
    * counts as ended: it does not hold up the others, and the sweep removes it.
@@ -49,8 +50,8 @@ interface Life {
   isGone: boolean;
   /** It was asked to end, perhaps before its start was over. */
   isUnwanted: boolean;
-  /** It has done its assignment. */
-  isRetired: boolean;
+  /** Why it was retired. */
+  retiredFor: string | null;
 }
 
 type RegisterPorts = Pick<Ports, 'launcher' | 'mail' | 'lackOfRoom'>;
@@ -92,8 +93,8 @@ export function createWorkerRegister(
     },
     giveCredentials: (session, attempt) => giveCredentials(register, lifeOf(register, session), attempt),
     end: (session, signal) => within(Infinity, end(register, lifeOf(register, session), 0), signal),
-    retire: (session) => retire(register, lifeOf(register, session)),
-    isRetired: (session) => register.lives.get(session)?.isRetired ?? false,
+    retire: (session, how) => retire(register, lifeOf(register, session), how),
+    retiredFor: (session) => register.lives.get(session)?.retiredFor ?? null,
     stopAll: (graceMs) => endAll(register, graceMs, startingMs + graceMs),
   };
 }
@@ -113,7 +114,7 @@ function lifeOf({ lives }: Register, session: string): Life {
     end: undefined,
     isGone: false,
     isUnwanted: false,
-    isRetired: false,
+    retiredFor: null,
   };
   lives.set(session, life);
   return life;
@@ -183,9 +184,9 @@ async function end({ ports }: Register, life: Life, graceMs: number): Promise<vo
   if (life.handle !== undefined && !life.isGone) await ports.launcher.stop(life.handle, { graceMs });
 }
 
-function retire(register: Register, life: Life): void {
-  life.isRetired = true;
-  end(register, life, 0).catch((error: unknown) => {
+function retire(register: Register, life: Life, { graceMs, cause }: { graceMs: number; cause: string }): void {
+  life.retiredFor = cause;
+  end(register, life, graceMs).catch((error: unknown) => {
     // It may live on, so the run stops.
     register.outage ??= reasonOf(error);
     register.onNews();

@@ -86,7 +86,7 @@ function remember(known: Memory | undefined, now: Pick<Memory, 'number' | 'sessi
   return known;
 }
 
-const NO_STATUS = { phase: null, attempt: null, setupFailure: null, trouble: null, at: null };
+const NO_STATUS = { phase: null, attempt: null, usage: null, setupFailure: null, trouble: null, at: null };
 
 async function viewOf(
   { context, register, examiner }: ViewSources,
@@ -101,14 +101,15 @@ async function viewOf(
   memory.reading = await readStatus(context, number, memory.reading);
   const status = memory.reading.status?.session === session ? memory.reading.status : null;
   if (status !== null && status.attempt === work.id && AT_WORK.has(status.phase)) work.pastSetup = true;
-  const { phase, attempt, setupFailure, trouble, at: heartbeatAt } = status ?? NO_STATUS;
+  const { phase, attempt, usage, setupFailure, trouble, at: heartbeatAt } = status ?? NO_STATUS;
   const reportedFailure = context.ports.snapshots.replaceSetUp ? null : setupFailure;
   return {
     ...(await endOf(register, session, exit)),
-    retired: register.isRetired(session),
+    retired: register.retiredFor(session),
     phase,
     attempt,
     setupFailure: exit?.setupFailure ?? reportedFailure,
+    usage: attempt === work.id ? usage : null,
     trouble,
     heartbeatAt,
     silentMs: silenceOf(context, worker, status, memory),

@@ -31,6 +31,13 @@ export const projectErrors = defineErrors({
       `The agent "${f.agent}" cannot be used: ${f.reason}. ${counted(f.tasks, 'task needs', 'tasks need')} an agent.`,
     hint: (f) => f.remedy,
   },
+  COST_UNKNOWN: {
+    kind: 'usage',
+    example: { agent: 'mine' },
+    message: (f) => `The agent "${f.agent}" does not tell what it costs, so a cap on the cost could not hold.`,
+    hint: () =>
+      'Take another agent, or leave out --max-cost and --max-task-cost (limits.cost and limits.task_cost in .mahabharatha/config.yaml); --max-time holds for every agent.',
+  },
   AGENT_GAVE_NO_ANSWER: {
     kind: 'work',
     example: { feature: 'login.planning', outcome: 'not-owned', attempts: 3, reason: 'it changed src/a.ts' },

@@ -2,6 +2,7 @@ import { gitErrors } from '../git/errors.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
+import { checkCaps, chooseCaps } from './caps.ts';
 import { checkAgent } from './check-agent.ts';
 import { agentOf, chooseMode } from './choose-mode.ts';
 import type { Mode } from './decide-mode.ts';
@@ -84,7 +85,7 @@ async function checkNothingLeft(project: Project, feature: string): Promise<void
   if (left !== undefined) throw left;
 }
 
-/** A resumed run takes the configuration of today, say mended gates, but keeps its number of workers and its agent. */
+/** A resumed run takes the configuration of today, say mended gates, but keeps its number of workers, its agent, and caps of the command line. */
 async function chooseAll(
   request: RunRequest,
   known: RunState | undefined,
@@ -98,6 +99,9 @@ async function chooseAll(
     mode: mode.name,
     modeByAuto: mode.wished === 'auto',
     agent: agentOf(request, known),
+    caps: chooseCaps(wishes, known?.settings.caps, config.limits),
   });
-  return { ...request, mode, settings, agent: agentSpec(config, settings.agent) };
+  const agent = agentSpec(config, settings.agent);
+  checkCaps(settings.caps, agent, request.graph);
+  return { ...request, mode, settings, agent };
 }

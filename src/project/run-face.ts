@@ -36,6 +36,8 @@ export interface RunFace {
   credentials(this: void, line: CredentialsLine): void;
   /** Receives the progress of a build that the run needs. */
   readonly build: BuildListener;
+  /** The run is paused, and goes on by itself at this time. */
+  waiting(this: void, until: Date): void;
   /** The run begins. */
   open(graph: TaskGraph): Promise<RunListener>;
 }

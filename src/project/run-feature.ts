@@ -7,6 +7,7 @@ import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
 import { EGRESS_LOG } from '../protocol/index.ts';
 import type { StateStore } from '../state/index.ts';
+import { mostMs } from './caps.ts';
 import { unprotectedLines } from './decide-mode.ts';
 import { clearGoneRuns, removeEmptyFolders } from './left-work.ts';
 import { tallyNetwork } from './network-tally.ts';
@@ -22,6 +23,7 @@ import type { RunRequest } from './run-request.ts';
 import { shellFolders } from './shell-folders.ts';
 import { runOptions, sweepRun, wirePorts } from './wire.ts';
 import { wireSnapshots } from './wire-snapshots.ts';
+import { throughResets } from './wait-for-reset.ts';
 
 /** Builds a feature, from the lock to the end of its run. */
 export async function runFeature(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunEnd> {
@@ -33,17 +35,22 @@ export async function runFeature(asked: RunRequest, host: RunHost, face: RunFace
   const release = await store.lock();
   let planned = false;
   try {
-    const plan = await planRun({ ...asked, project }, host, face);
-    planned = true;
-    return await carryOut(plan, store, host, face);
+    return await throughResets(asked, host, face, async (wishes, spentMs) => {
+      const plan = await planRun({ ...asked, wishes, project }, host, face);
+      planned = true;
+      return carryOut({ ...plan, spentMs }, store, host, face);
+    });
   } finally {
     await release();
     if (isNew && !planned) await removeEmptyFolders(project, store.paths);
   }
 }
 
-async function carryOut(plan: RunPlan, store: StateStore, host: RunHost, face: RunFace): Promise<RunEnd> {
-  const { project, graph, mode, agent, config, wishes } = plan;
+/** A plan, and how long this process has driven the run before. */
+type TimedPlan = RunPlan & { readonly spentMs: number };
+
+async function carryOut(plan: TimedPlan, store: StateStore, host: RunHost, face: RunFace): Promise<RunEnd> {
+  const { project, graph, mode, agent, config, spentMs } = plan;
   const { launcher, env, redact, warnings } = plan.workers;
   const [copies, notes] = await Promise.all([
     project.repository.untrackedFiles(config.workers.copy),
@@ -57,8 +64,8 @@ async function carryOut(plan: RunPlan, store: StateStore, host: RunHost, face: R
   const listener = await face.open(graph);
   const stop = stopSignal(host.interrupted);
   const { singleUse } = launcher.capabilities;
-  const deadlineMs = wishes.deadlineMs ?? null;
-  const options = runOptions(config, { agent, copies, deadlineMs, env, redact, stop, singleUse });
+  const deadlineMs = mostMs(plan);
+  const options = runOptions(config, { agent, copies, deadlineMs, spentMs, env, redact, stop, singleUse });
   const limitBytes = config.workers.container.snapshots;
   const snapshots = wireSnapshots({
     project,

@@ -11,7 +11,13 @@ export interface RunWishes {
   readonly mode?: string | undefined;
   readonly agent?: string | undefined;
   readonly base?: string | undefined;
-  readonly deadlineMs?: number | undefined;
+  /** In US dollars: what agents may cost in the run, and in all attempts of one task. */
+  readonly maxCost?: number | undefined;
+  readonly maxTaskCost?: number | undefined;
+  /** How long this process may drive the run. */
+  readonly maxMs?: number | undefined;
+  /** To stay at a usage limit, and to go on at its end. */
+  readonly wait?: boolean;
   readonly resume?: boolean;
   /** Nothing is built and nothing is started. */
   readonly dryRun?: boolean;

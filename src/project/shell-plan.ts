@@ -50,7 +50,16 @@ export async function wiredShell(
   const copies = await project.repository.untrackedFiles(config.workers.copy);
   const { env: given, redact } = workers;
   const agent = { kind: 'shell' } as const;
-  const options = runOptions(config, { agent, copies, deadlineMs: null, env: given, redact, stop, singleUse: true });
+  const options = runOptions(config, {
+    agent,
+    copies,
+    deadlineMs: null,
+    spentMs: 0,
+    env: given,
+    redact,
+    stop,
+    singleUse: true,
+  });
   return {
     workers,
     options,

@@ -17,6 +17,7 @@ it.each([
     agent: { kind: 'shell' },
     copies: [],
     deadlineMs: null,
+    spentMs: 0,
     env: {},
     redact: (text) => text,
     stop,

@@ -9,7 +9,7 @@ import type { Launcher, WorkerHandle } from '../launchers/index.ts';
 import { createFolderMail } from '../mail/index.ts';
 import type { Policy, Ports, RunOptions } from '../orchestrator/index.ts';
 import { MARKS } from '../protocol/index.ts';
-import type { AgentSpec } from '../protocol/index.ts';
+import type { AgentSpec, Prices } from '../protocol/index.ts';
 import type { RunSettings, RunState, StateStore } from '../state/index.ts';
 import { projectErrors } from './errors.ts';
 import { programFile } from './package-files.ts';
@@ -103,13 +103,14 @@ export function wireList(env: Environment): (state: RunState) => Promise<WorkerH
 }
 
 /** Options of a run that are not in the configuration. */
-type GivenOptions = Pick<RunOptions, 'agent' | 'copies' | 'deadlineMs' | 'env' | 'redact' | 'stop'> &
+type GivenOptions = Pick<RunOptions, 'agent' | 'copies' | 'deadlineMs' | 'spentMs' | 'env' | 'redact' | 'stop'> &
   Pick<Policy, 'singleUse'>;
 
-export function runOptions({ workers, retry }: Config, { singleUse, ...given }: GivenOptions): RunOptions {
+export function runOptions({ workers, retry, prices }: Config, { singleUse, ...given }: GivenOptions): RunOptions {
   const { verification } = workers.container;
   return {
     ...given,
+    prices: pricesOf(prices),
     policy: {
       attempts: retry.attempts,
       losses: LOST_WORKERS_PER_TASK,
@@ -129,6 +130,13 @@ export function runOptions({ workers, retry }: Config, { singleUse, ...given }: 
     checkoutBytes: workers.container.disk,
     graceMs: STOP_GRACE_MS,
   };
+}
+
+function pricesOf(prices: Config['prices']): Prices {
+  const entries = Object.entries(prices).map(([model, { input, output, cache_read: read, cache_write: write }]) => {
+    return [model, { input, output, cacheRead: read ?? input, cacheWrite: write ?? input }] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** A run that is started inside a task of another run must not carry its marks. */
@@ -154,10 +162,7 @@ export function agentSpec(config: Config, name: string): AgentSpec {
   return { kind: 'command', name, command, prompt };
 }
 
-export function runSettings(
-  config: Config,
-  wishes: Pick<RunSettings, 'workers' | 'mode' | 'modeByAuto' | 'agent'>,
-): RunSettings {
+export function runSettings(config: Config, wishes: Omit<RunSettings, 'ownership' | 'gates'>): RunSettings {
   const gates = config.gates.map(({ timeout, ...gate }) => ({ ...gate, timeoutMs: timeout }));
   return { ...wishes, ownership: config.ownership, gates };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { price } from './usage.ts';
 
 /** What an agent is given of a task. */
 export const taskBrief = z.strictObject({
@@ -58,6 +59,8 @@ const taskAssignment = z.strictObject({
   feedback: z.string().nullable(),
   agent: agentSpec,
   limits,
+  /** The user's own prices of models; an assignment of an earlier version has none. */
+  prices: z.record(z.string(), price).default({}),
   /** Its verification runs in this worktree, after the agent; otherwise elsewhere, on its commit. */
   verify: z.boolean(),
   /** The last attempt failed in this worktree: ignored files are removed, too, and the set-up runs again. */
@@ -102,4 +105,9 @@ export type PrepareAssignment = z.infer<typeof prepareAssignment>;
 /** Whether an agent does the task, and not a command. */
 export function asksAgent({ task, agent }: Pick<TaskAssignment, 'task' | 'agent'>): boolean {
   return task.run === null && agent.kind !== 'shell';
+}
+
+/** Whether the agent tells what it uses while it works. Of any other only the exit status is known. */
+export function tellsUsage({ kind }: Pick<AgentSpec, 'kind'>): boolean {
+  return kind === 'claude';
 }

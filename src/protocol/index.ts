@@ -1,4 +1,4 @@
-export { asksAgent, assignment, gateSpec } from './assignment.ts';
+export { asksAgent, assignment, gateSpec, tellsUsage } from './assignment.ts';
 export type {
   AgentSpec,
   Assignment,
@@ -51,7 +51,7 @@ export {
 export { ALREADY_DONE, IF_SATISFIED, nothingChanged } from './no-change.ts';
 export { readRefusal } from './refusal.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
-export { addUsage, NO_USAGE, outcome, STATUS_LIMIT, TEXT_LIMIT, TROUBLE_LIMIT, usage, workerStatus } from './status.ts';
+export { outcome, STATUS_LIMIT, TEXT_LIMIT, TROUBLE_LIMIT, workerStatus } from './status.ts';
 export type {
   GateReport,
   GateResult,
@@ -59,10 +59,11 @@ export type {
   Phase,
   Prepared,
   TaskResult,
-  Usage,
   VerifyResult,
   WorkerStatus,
 } from './status.ts';
+export { addUsage, NO_USAGE, replaceUsage, usage } from './usage.ts';
+export type { Price, Prices, Usage } from './usage.ts';
 export { createFrameReader, encodeCredit, encodeFrame, encodeJson, FRAME } from './frames.ts';
 export type { Frame, FrameKind } from './frames.ts';
 export { fileAnswer, forkServerAnswer, SANDBOX, SANDBOX_MARK, SHARED_MARK, sandboxEnd } from './sandbox.ts';

@@ -1,32 +1,5 @@
 import { z } from 'zod';
-
-const usageOf = (amount: z.ZodNumber) =>
-  z.strictObject({
-    inputTokens: amount,
-    outputTokens: amount,
-    cacheReadTokens: amount,
-    cacheWriteTokens: amount,
-    costUsd: amount,
-  });
-export const usage = usageOf(z.number());
-export type Usage = z.infer<typeof usage>;
-
-/** A worker may report anything; the sum over a run must stay a number. */
-const reportedUsage = usageOf(z.number().nonnegative().max(1e12));
-
-export const NO_USAGE: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  costUsd: 0,
-};
-
-export function addUsage(one: Usage, other: Usage): Usage {
-  const sum = { ...one };
-  for (const count of Object.keys(NO_USAGE) as (keyof Usage)[]) sum[count] += other[count];
-  return sum;
-}
+import { reportedUsage } from './usage.ts';
 
 /**
  * How an attempt ended. `verified` is merged; `rate-limited` waits; `usage-limit` pauses the run; `credentials` stops it;
@@ -151,7 +124,7 @@ export const workerStatus = z.strictObject({
   /** Increases while the worker lives. */
   beat: z.number().int(),
   at: z.string().max(64),
-  /** Tokens and cost of the running attempt so far. */
+  /** Tokens of the running attempt so far, and what they cost: an estimate until its agent tells its own sum. */
   usage: reportedUsage.nullable(),
   result: z.discriminatedUnion('kind', [taskResult, gateResult, verifyResult, prepared]).nullable(),
   /** The output of a failed set-up, with which the run stops. */

@@ -69,6 +69,13 @@ export type RunEvent =
       readonly cause: string;
     }
   | {
+      /** What the attempt has used so far; told again when that has grown. */
+      readonly type: 'attempt-spent';
+      readonly task: string;
+      readonly attempt: number;
+      readonly usage: Usage;
+    }
+  | {
       readonly type: 'attempt-verifying';
       readonly task: string;
       readonly attempt: number;
@@ -166,6 +173,8 @@ export type RunEvent =
       readonly exit: number;
       readonly cause: string;
       readonly resumeAt: string | null;
+      /** Of the whole run so far. */
+      readonly cost: Usage;
     };
 
 export type RecordedEvent = RunEvent & { readonly at: string };

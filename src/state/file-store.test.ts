@@ -44,6 +44,7 @@ const STATE: RunState = {
     agent: 'claude',
     ownership: 'enforce',
     gates: [{ name: 'build', command: 'npm run build', required: true, timeoutMs: 1000 }],
+    caps: { run: { usd: 5, asked: true }, task: null },
   },
   tasks: {
     'T-1': {
@@ -68,6 +69,7 @@ const STATE: RunState = {
       failures: 1,
       losses: 0,
       backoffs: 0,
+      cost: USAGE,
       commit: null,
       merged: false,
       cause: null,

@@ -9,6 +9,7 @@ export { runStateJsonSchema } from './schema.ts';
 export type {
   AttemptOutcome,
   AttemptState,
+  Caps,
   GateSummary,
   LevelState,
   RunSettings,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { gateSpec, outcome, usage } from '../protocol/index.ts';
+import { gateSpec, NO_USAGE, outcome, usage } from '../protocol/index.ts';
 
 export const STATE_VERSION = 1;
 
@@ -19,6 +19,7 @@ export const attemptOutcome = z.enum([
   'lost',
   'not-owned',
   'too-large',
+  'over-cost',
   'conflict',
   'gate-failed',
 ]);
@@ -56,6 +57,8 @@ const taskState = z.strictObject({
   losses: z.int(),
   /** Rate limits in a row: each waits longer than the last. */
   backoffs: z.int(),
+  /** Of all its attempts; missing in older files. */
+  cost: usage.default(NO_USAGE),
   /** The accepted commit. */
   commit: commitId.nullable(),
   /** Its commit is in the integration branch. */
@@ -138,6 +141,20 @@ const levelState = z.strictObject({
 });
 export type LevelState = z.infer<typeof levelState>;
 
+const cap = z.strictObject({
+  usd: z.number().positive(),
+  /** On the command line: then it holds until another one is given. */
+  asked: z.boolean(),
+});
+/** How much agents may cost. */
+const caps = z.strictObject({
+  /** In the whole run; without end when null. */
+  run: cap.nullable(),
+  /** In all attempts of one task. */
+  task: cap.nullable(),
+});
+export type Caps = z.infer<typeof caps>;
+
 /** The settings of a run since its start or last resume. */
 export const runSettings = z.strictObject({
   workers: z.int().positive(),
@@ -147,6 +164,7 @@ export const runSettings = z.strictObject({
   agent: z.string(),
   ownership: z.enum(['enforce', 'warn', 'off']),
   gates: z.array(gateSpec),
+  caps: caps.default({ run: null, task: null }),
 });
 export type RunSettings = z.infer<typeof runSettings>;
 
@@ -166,6 +184,7 @@ export const runState = z.strictObject({
   tasks: z.record(z.string(), taskState),
   workers: z.record(z.string(), workerState),
   levels: z.record(z.string(), levelState),
+  /** Of all attempts, those that are under way included. */
   cost: usage,
   warnings: z.array(z.string()),
   /** Workers in a row that ended before they were ready. */

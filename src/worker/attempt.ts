@@ -50,7 +50,7 @@ export async function runAttempt(
   log.line('worker', `${task.id} begins: ${task.title} (attempt ${attempt})`);
   await setup.prepare({ base, fresh });
   const own: Attempt = { context, setup, assignment, log };
-  const agent = createAgent(agentSpecOf(assignment));
+  const agent = createAgent(agentSpecOf(assignment), assignment.prices);
   const reader = agent.read(limits);
   const { trouble, ...reported } = context.stop.aborted ? stoppedEarly(context) : await runAgent(own, agent, reader);
   const work = await commitWork(own);

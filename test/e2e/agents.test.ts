@@ -34,6 +34,14 @@ echo done > "$MAHABHARATHA_TASK.txt"
   return `claude: { command: "${program}" }\n`;
 }
 
+/** The stream was recorded with a time of 2030, and no limit lasts that long. */
+async function resetsIn(seconds: number, answer: number): Promise<number> {
+  const resetsAt = Math.ceil(Date.now() / 1000) + seconds;
+  const file = path.join(project.outside, `answer-${answer}`);
+  await writeFile(file, (await readFile(file, 'utf8')).replaceAll('1900000000', String(resetsAt)));
+  return resetsAt;
+}
+
 const oneTask = [{ id: 'T-1', create: ['T-1.txt'], verify: 'test -s T-1.txt' }];
 
 async function outcomes(): Promise<(string | null)[]> {
@@ -80,10 +88,7 @@ describe('an agent in trouble that is not the task’s fault', () => {
 
   it('pauses the run at the usage limit of the account: exit 3, says until when, and resumes', async () => {
     await project.config(`${await recordedClaude('usage-limit', 'success')}retry: { attempts: 1 }\n`);
-    // The stream was recorded with a time of 2030, and no limit lasts that long.
-    const resetsAt = Math.ceil(Date.now() / 1000) + 5 * 3600;
-    const answer = path.join(project.outside, 'answer-1');
-    await writeFile(answer, (await readFile(answer, 'utf8')).replaceAll('1900000000', String(resetsAt)));
+    const resetsAt = await resetsIn(5 * 3600, 1);
     await project.graph('login', [
       ...oneTask,
       { id: 'T-2', level: 2, dependencies: ['T-1'], create: ['b.txt'], run: 'cp T-1.txt b.txt' },
@@ -102,6 +107,27 @@ describe('an agent in trouble that is not the task’s fault', () => {
     expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
     expect(await outcomes()).toEqual(['usage-limit', 'accepted']);
     expect(await project.state()).toMatchObject({ status: 'complete', resumeAt: null });
+  });
+
+  it('stays at the usage limit with --wait and goes on at its end; Ctrl-C ends it as usual', async () => {
+    await project.config(`${await recordedClaude('usage-limit', 'usage-limit', 'success')}retry: { backoff: 100ms }\n`);
+    await resetsIn(5 * 3600, 1);
+    await project.graph('login', oneTask);
+
+    const waiting = project.start('kurukshetra', '--wait');
+    await waitFor('it to wait', () => waiting.output().includes('The run goes on by itself at '));
+    expect((await project.cli('status')).stdout).toMatch(/paused .*process \d+/);
+    waiting.child.kill('SIGINT');
+    expect((await waiting.end).exit).toBe(130);
+    expect(await project.state()).toMatchObject({ status: 'paused' });
+
+    await resetsIn(2, 2);
+    const run = await project.cli('kurukshetra', '--resume', '--wait');
+    expect(run.exit, run.stdout).toBe(0);
+    expect(run.stdout).toMatch(
+      /run paused: [^]*The run goes on by itself at [^]*goes on: 1 task to do[^]*run complete/,
+    );
+    expect(await outcomes()).toEqual(['usage-limit', 'usage-limit', 'accepted']);
   });
 
   it.each(['invalid-key', 'not-logged-in', 'credit-too-low'])(

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { inDollars } from '../../src/lib/index.ts';
 import { claudeEnvironment, findClaude, HOW_TO_GET_CLAUDE } from '../support/claude-cli.ts';
 import { scriptByTask, startModelServer } from '../support/model-server.ts';
 import type { ModelServer, Reply } from '../support/model-server.ts';
@@ -68,7 +69,7 @@ describe.skipIf(claude === undefined && !inCi)(`features built by Claude Code wi
     // Seven answers, each with the usage that the model server tells.
     expect(cost).toMatchObject({ inputTokens: 700, outputTokens: 280, cacheReadTokens: 210, cacheWriteTokens: 140 });
     expect(cost.costUsd).toBeGreaterThan(0);
-    expect((await project.cli('status')).stdout).toContain(`$${cost.costUsd.toFixed(2)}, 1330 tokens`);
+    expect((await project.cli('status')).stdout).toContain(`${inDollars(cost.costUsd)}, 1330 tokens`);
     expect((await project.cli('logs', '--task', 'L1-a')).stdout).toContain('Written.');
     expect(await project.processes()).toEqual([]);
   });

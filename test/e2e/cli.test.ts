@@ -65,10 +65,13 @@ describe('wrong use', () => {
     );
     await refused(['kurukshetra', '--workers', 'many'], 2, /--workers many/);
     await refused(
-      ['kurukshetra', '--timeout', 'soon'],
+      ['kurukshetra', '--max-time', 'soon'],
       2,
-      /--timeout soon is not a duration\.\n\nUse seconds \(5400\)/,
+      /--max-time soon is not a duration\.\n\nUse seconds \(5400\)/,
     );
+    for (const amount of ['0', '-1', '0.001', 'much'])
+      await refused(['kurukshetra', `--max-cost=${amount}`], 2, /--max-cost .* is not an amount\.\n\nUse US dollars/);
+    await refused(['kurukshetra', '--max-task-cost', '1e3'], 2, /--max-task-cost 1e3 is not an amount/);
     await refused(
       ['kurukshetra', '--mode', 'cloud'],
       2,

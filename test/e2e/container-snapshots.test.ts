@@ -179,12 +179,12 @@ describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipp
       expect(tasks[id]?.attempts[0], id).toMatchObject({ detail: expect.stringMatching(/cannot be checked out/) });
   });
 
-  it('are not made any longer than their run: its time limit ends a set-up at once, and nothing of it is left', async () => {
+  it('are not made any longer than their run: the cap on its time ends a set-up at once, and nothing of it is left', async () => {
     await configure('', 'sleep 600');
     await project.graph('login', [stamps('A'), stamps('B')]);
-    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '2', '--timeout', '4s');
-    expect(exit, stdout).toBe(1);
-    expect(stdout).toMatch(/time limit of 4 s is over/);
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '2', '--max-time', '4s');
+    expect(exit, stdout).toBe(3);
+    expect(stdout).toMatch(/paused — time \d+ s, cap 4 s/);
     const { startFailures, tasks } = await project.state();
     expect([startFailures, tasks['A']?.losses, tasks['B']?.losses]).toEqual([0, 0, 0]);
     expect([project.leftovers(), kept(), runs()]).toEqual([[], [], []]);

@@ -82,7 +82,7 @@ describe('time limits', () => {
     expect(await project.processes()).toEqual([]);
   });
 
-  it('of the whole run stop it in order, and it can be resumed', async () => {
+  it('of a call of the run pause it in order, and it can be resumed', async () => {
     await project.graph('login', [
       { id: 'T-1', create: ['a.txt'], run: 'echo 1 > a.txt' },
       {
@@ -93,10 +93,10 @@ describe('time limits', () => {
       },
     ]);
 
-    const run = await project.cli('kurukshetra', '--timeout', '2s');
+    const run = await project.cli('kurukshetra', '--max-time', '2s');
 
-    expect(run.exit).toBe(1);
-    expect(run.stdout).toContain("stopped — the run's time limit of 2 s is over");
+    expect(run.exit).toBe(3);
+    expect(run.stdout).toMatch(/paused — time \d+ s, cap 2 s\n/);
     expect(await project.processes()).toEqual([]);
     await writeFile(path.join(project.outside, 'go'), '');
     expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);

@@ -141,7 +141,7 @@ interface Ended {
 /** Starts the agent's command as a worker does, and reads its output to the end. */
 async function runClaude({ repo, server, prompt = PROMPT, env = {} }: Run): Promise<Ended> {
   if (claude === undefined) throw new Error(HOW_TO_GET_CLAUDE);
-  const agent = createAgent({ kind: 'claude', command: claude, model: null, args: [] });
+  const agent = createAgent({ kind: 'claude', command: claude, model: null, args: [] }, {});
   const command = agent.command(prompt, { run: null, promptFile: '' });
   expect(command.input).toBe(prompt);
   expect(command.args.join(' ')).not.toContain(prompt);

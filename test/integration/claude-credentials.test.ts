@@ -93,7 +93,7 @@ async function makeWorld(script: Script, { login }: { login?: number } = {}): Pr
   onTestFinished(() => server.close());
   const [userHome, home, cwd] = [tempFolder(), tempFolder(), tempFolder()];
   if (login !== undefined) writeLogin(userHome, Date.now() + login);
-  const agent = createAgent({ kind: 'claude', command: claude, model: null, args: [] });
+  const agent = createAgent({ kind: 'claude', command: claude, model: null, args: [] }, {});
   const command = agent.command('Say hello.', { run: null, promptFile: '' });
   return {
     server,

@@ -62,7 +62,7 @@ export const EMPTY_VIEW: WorkerView = {
   alive: true,
   exit: null,
   overLimit: false,
-  retired: false,
+  retired: null,
   phase: 'idle',
   attempt: null,
   heartbeatAt: null,
@@ -72,6 +72,7 @@ export const EMPTY_VIEW: WorkerView = {
   examining: false,
   setupFailure: null,
   pastSetup: false,
+  usage: null,
   trouble: null,
   takesCredentials: true,
   orchestratorAway: false,
@@ -109,6 +110,7 @@ export function createWorld(
     agent: 'claude',
     ownership: 'enforce',
     gates: [],
+    caps: { run: null, task: null },
     ...wishes,
   };
   let state = firstState(graph, {
@@ -145,7 +147,7 @@ export function createWorld(
         views.delete(action.worker);
         return record(eventOf['kill-worker'](action));
       case 'retire-worker':
-        views.set(action.worker, { ...(views.get(action.worker) ?? EMPTY_VIEW), retired: true });
+        views.set(action.worker, { ...(views.get(action.worker) ?? EMPTY_VIEW), retired: action.cause });
         return;
       case 'take-result':
         views.set(action.worker, { ...(views.get(action.worker) ?? EMPTY_VIEW), claim: null, examining: true });
@@ -175,7 +177,7 @@ export function createWorld(
       case 'publish':
         return record(eventOf.publish(action, state));
       case 'finish':
-        return record(eventOf.finish(action));
+        return record(eventOf.finish(action, state));
     }
   };
   const turn = (): readonly Action[] => {

@@ -20,7 +20,10 @@ export const kurukshetra = {
     base: ['--base <ref>', 'the commit to start from (default: HEAD)'],
     agent: ['--agent <name>', 'who does tasks without a "run" command: claude, shell, or one of the config'],
     trustConfig: TRUST_OPTION,
-    timeout: ['--timeout <duration>', 'stop the whole run after this time, say 90m'],
+    maxCost: ['--max-cost <usd>', 'pause the run when its agents have cost so much; a resumed run keeps it'],
+    maxTaskCost: ['--max-task-cost <usd>', 'give a task up when its attempts together have cost so much'],
+    maxTime: ['--max-time <duration>', 'pause the run when this call of it has taken so long, say 90m'],
+    wait: ['--wait', 'stay at a usage limit of the account, and go on at its end'],
     json: JSON_OPTION,
   },
   details: [
@@ -30,12 +33,15 @@ has a "run" command. The first line that is printed says which mode it is and wh
     `Claude Code is started with --dangerously-skip-permissions, in both modes, because no person at a worker could answer its
 questions. In a container it can do only what the container allows; as a subprocess it can do all that you can, so name
 that mode only for agents and repositories that you trust with that.`,
+    `Caps on the cost stop agents within seconds, by what they use as they work; verification, merges and gates cost nothing
+and go on. Then the run is paused (exit 3), and --resume --max-cost <more> goes on. See docs/money.md.`,
   ],
   examples: [
     ['mahabharatha kurukshetra --feature login --dry-run', 'see levels, tasks and files first'],
     ['mahabharatha kurukshetra --feature login --workers 6', 'build it with six workers'],
     ['mahabharatha kurukshetra --mode container --auto-build', 'in locked-down containers, image included'],
     ['mahabharatha kurukshetra --feature login --resume', 'go on after a stop or a crash'],
+    ['mahabharatha kurukshetra --max-cost 20 --max-task-cost 3 --max-time 8h --wait', 'over night, within limits'],
     ['mahabharatha kurukshetra --json > events.ndjson', 'one event per line, for programs'],
     [
       'mahabharatha kurukshetra --trust-config',

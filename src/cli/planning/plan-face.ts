@@ -21,6 +21,7 @@ export function planFace(context: CliContext): RunFace {
     mode: modeTeller(onErr, false),
     credentials: (way) => context.err(credentialsText(way, false)),
     build: plainView({ ...onErr, terminal: false }),
+    waiting: () => undefined,
     open: async () => ({
       event: (event) => {
         if (TOLD.has(event.type)) context.err(line`${describe(event).text}\n`);

@@ -1,4 +1,4 @@
-import { counted, firstLine, inSeconds, line, printableBlock } from '../../lib/index.ts';
+import { counted, firstLine, inDollars, inSeconds, line, printableBlock } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { GateSummary, RecordedEvent } from '../../state/index.ts';
 
@@ -46,6 +46,8 @@ const LINES: { readonly [Type in RecordedEvent['type']]: (event: EventOf<Type>) 
 
   'attempt-started': ({ task, worker, attempt, cause }) =>
     plain(line`${task} → worker ${worker} (attempt ${attempt}: ${firstLine(cause)})`),
+  'attempt-spent': ({ task, usage }) =>
+    quiet(line`${task} has cost ${inDollars(usage.costUsd)} in this attempt so far`),
   'attempt-verifying': ({ task, work }) =>
     quiet(work === undefined ? line`${task} is being verified` : line`${task} has work: ${firstLine(work.detail)}`),
   'verification-started': ({ task, worker }) => quiet(line`${task} is being verified by worker ${worker}`),

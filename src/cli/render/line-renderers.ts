@@ -14,7 +14,7 @@ export function plainRenderer(context: CliContext): RunListener {
   const paint = { good: colors.green, bad: colors.red, plain: (text: Printable) => text, quiet: colors.dim };
   return {
     event: (event) => {
-      if (event.type === 'worker-phase' && event.phase !== 'setup') return;
+      if (event.type === 'attempt-spent' || (event.type === 'worker-phase' && event.phase !== 'setup')) return;
       const { kind, text } = describe(event);
       context.out(line`${event.at.slice(11, 19)} ${paint[kind](line`${SIGN[kind]} ${text}`)}\n`);
     },

@@ -1,4 +1,13 @@
-import { firstLine, inDuration, joined, line, printable, printableBlock, printableLines } from '../../lib/index.ts';
+import {
+  firstLine,
+  inDollars,
+  inDuration,
+  joined,
+  line,
+  printable,
+  printableBlock,
+  printableLines,
+} from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { StatusView } from '../../project/index.ts';
 import type { TaskState, TaskStatus } from '../../state/index.ts';
@@ -108,5 +117,5 @@ function ownerlessLine({ orchestrator, workers, feature }: StatusView): Printabl
 
 function costOf({ cost }: StatusView): string {
   const tokens = cost.inputTokens + cost.cacheReadTokens + cost.cacheWriteTokens + cost.outputTokens;
-  return tokens === 0 ? '' : ` · $${cost.costUsd.toFixed(2)}, ${tokens} tokens`;
+  return tokens === 0 ? '' : ` · ${inDollars(cost.costUsd)}, ${tokens} tokens`;
 }

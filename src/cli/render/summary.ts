@@ -1,4 +1,4 @@
-import { counted, firstLine, printable, printableBlock, printableLines } from '../../lib/index.ts';
+import { counted, firstLine, inDollars, printable, printableBlock, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { hasWork } from '../../orchestrator/index.ts';
 import type { RunState } from '../../state/index.ts';
@@ -33,7 +33,7 @@ export function formatSummary(state: RunState, network: NetworkTally | undefined
 function costLine({ cost }: RunState): string[] {
   const tokensIn = cost.inputTokens + cost.cacheReadTokens + cost.cacheWriteTokens;
   if (tokensIn + cost.outputTokens === 0) return [];
-  return [`  cost     $${cost.costUsd.toFixed(2)} (${tokensIn} tokens in, ${cost.outputTokens} out)`];
+  return [`  cost     ${inDollars(cost.costUsd)} (${tokensIn} tokens in, ${cost.outputTokens} out)`];
 }
 
 /** Refusals can be cured in the user's allowlist, unreached targets in the network. */
@@ -61,13 +61,14 @@ function tallyRow({ total, targets, unlisted }: Tally, [one, many]: readonly [st
   return [`${counted(total, one, many)}: ${parts.join(', ')}`];
 }
 
-function nextSteps({ feature, status, tasks, resumeAt }: RunState): string[] {
+function nextSteps(state: RunState): string[] {
+  const { feature, status, tasks, resumeAt } = state;
   const resume = `mahabharatha kurukshetra --feature ${feature} --resume`;
   switch (status) {
     case 'complete':
       return [`mahabharatha merge --feature ${feature}`];
     case 'paused':
-      return [`${resume}${resumeAt === null ? '' : `   (not before ${resumeAt})`}`];
+      return [`${resume}${moreMoney(state)}${resumeAt === null ? '' : `   (not before ${resumeAt})`}`];
     case 'failed': {
       const failed = Object.keys(tasks).find((id) => tasks[id]?.status === 'failed');
       if (failed === undefined) return [resume];
@@ -80,4 +81,10 @@ function nextSteps({ feature, status, tasks, resumeAt }: RunState): string[] {
     case 'running':
       return [resume];
   }
+}
+
+/** With the cap that has paused the run, it would be paused again. */
+function moreMoney({ cost, settings }: RunState): string {
+  const cap = settings.caps.run?.usd ?? Infinity;
+  return (cost.costUsd ?? 0) < cap ? '' : ` --max-cost ${Math.ceil(Math.max(cap, cost.costUsd ?? 0) * 2)}`;
 }

@@ -93,6 +93,8 @@ function conclude(row: Row, title: Printable, { kind, words }: End): void {
 function show(event: RecordedEvent, cells: Cells): void {
   const level = 'level' in event ? cells.levels.get(event.level)?.level : undefined;
   const cell = 'task' in event ? cells.tasks.get(event.task) : undefined;
+  // It would take the place of what is to be known of the task.
+  if (event.type === 'attempt-spent') return;
   const { text } = describe(event);
   for (const place of event.type === 'task-merged' ? [level] : [cell, level]) {
     if (place !== undefined) tell(place, text);

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { parseDuration } from '../../config/index.ts';
+import { parseDollars, parseDuration } from '../../config/index.ts';
 import type { Config } from '../../config/index.ts';
 import { libErrors, printable, printableLines } from '../../lib/index.ts';
 import type { AppError } from '../../lib/index.ts';
@@ -22,6 +22,7 @@ import { plainView } from '../render/build-view.ts';
 import { formOf } from '../form.ts';
 import { createRenderer } from '../render/create-renderer.ts';
 import { credentialsText, modeTeller } from '../render/mode-line.ts';
+import { waitingText } from '../render/waiting-line.ts';
 import { showPlan } from './show-plan.ts';
 
 interface Manner {
@@ -77,11 +78,11 @@ async function graphFor(
 
 /** Checks and converts the options. */
 function readWishes(input: InputOf<typeof kurukshetra>, { cwd }: CliContext): RunWishes {
-  const { timeout, workers } = input;
+  const { maxTime, workers } = input;
   const graphFile = input.graphFile === undefined ? undefined : path.resolve(cwd, input.graphFile);
-  const deadlineMs = timeout === undefined ? undefined : parseDuration(timeout);
-  if (timeout !== undefined && deadlineMs === undefined)
-    throw usage(`--timeout ${timeout} is not a duration.`, 'Use seconds (5400), or a text such as 90m or 2h.');
+  const maxMs = maxTime === undefined ? undefined : parseDuration(maxTime);
+  if (maxTime !== undefined && maxMs === undefined)
+    throw usage(`--max-time ${maxTime} is not a duration.`, 'Use seconds (5400), or a text such as 90m or 2h.');
   if (input.resume && input.base !== undefined) {
     throw usage(
       '--resume and --base do not go together.',
@@ -92,7 +93,16 @@ function readWishes(input: InputOf<typeof kurukshetra>, { cwd }: CliContext): Ru
   if (count !== undefined && (!Number.isInteger(count) || count < 1 || count > 64)) {
     throw usage(`--workers ${workers} is not a number of workers.`, 'Use a whole number from 1 to 64.');
   }
-  return { ...input, graphFile, workers: count, deadlineMs };
+  const maxCost = readDollars('--max-cost', input.maxCost);
+  const maxTaskCost = readDollars('--max-task-cost', input.maxTaskCost);
+  return { ...input, graphFile, workers: count, maxMs, maxCost, maxTaskCost };
+}
+
+function readDollars(option: string, text: string | undefined): number | undefined {
+  const amount = text === undefined ? undefined : parseDollars(text);
+  if (text !== undefined && amount === undefined)
+    throw usage(`${option} ${text} is not an amount.`, 'Use US dollars, at least 0.01: 5, or 2.50.');
+  return amount;
 }
 
 function usage(problem: string, hint: string): AppError {
@@ -105,6 +115,7 @@ function faceOf(context: CliContext, json: boolean): RunFace {
     credentials: (way) => context.out(credentialsText(way, json)),
     // On stderr, because stdout is for events of the run.
     build: plainView({ ...context, out: context.err, terminal: false }),
+    waiting: (until) => context.out(waitingText(until, json)),
     open: (graph) => createRenderer({ context, graph, json }),
   };
 }

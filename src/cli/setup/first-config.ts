@@ -28,6 +28,11 @@ ${allowLines(stack)}
 retry:
   attempts: 3
 
+# limits:                # in US dollars; a run pauses at its cap (exit 3), and goes on with --resume --max-cost <more>
+#   cost: 20             # what the agents of a run may cost
+#   task_cost: 3         # all attempts of one task together; then the task fails
+#   time: 8h             # one call of kurukshetra
+
 ownership: enforce       # a task changes only the files that it declares: enforce, warn or off
 
 ${gateLines(stack)}

@@ -19,3 +19,8 @@ export function inDuration(ms: number): string {
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
+
+/** "$5.02"; "unknown" when there is no amount. */
+export function inDollars(amount: number | null): string {
+  return amount === null ? 'unknown' : `$${amount.toFixed(2)}`;
+}

@@ -219,7 +219,7 @@ gates:
       ]),
     );
     expect(problems).toContain('nonsense: there is no such setting');
-    expect(problems).toContain('workers.setups: there is no such setting');
+    expect(problems).toContain('workers.setups: there is no such setting; did you mean "setup"?');
     for (const place of ['workers.task_timeout', 'workers.lease', 'gates[1].timeout']) {
       expect(problems).toContain(`${place}: not a duration: use seconds (90) or "90s", "15m", "2h"`);
     }

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import { libErrors, readIfThere, readUntrusted, reasonOf } from '../lib/index.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import { place, shapeProblem } from '../lib/text/shape.ts';
 import { configErrors } from './errors.ts';
+import { keysAt } from './keys-at.ts';
 import { readYaml } from './read-yaml.ts';
 import { configSchema } from './schema.ts';
 import type { Config } from './schema.ts';
@@ -34,7 +36,7 @@ export async function loadSettings(file: string): Promise<Settings> {
 function parseWith<Value>(schema: z.ZodType<Value>, file: string, text: string | undefined): Value {
   const parsed = schema.safeParse(text === undefined ? {} : parseYaml(file, text), { error: shapeProblem });
   if (parsed.success) return parsed.data;
-  throw configErrors.CONFIG_INVALID({ file, problems: parsed.error.issues.flatMap(inWords) });
+  throw configErrors.CONFIG_INVALID({ file, problems: parsed.error.issues.flatMap(inWords(schema)) });
 }
 
 function parseYaml(file: string, text: string): unknown {
@@ -43,13 +45,17 @@ function parseYaml(file: string, text: string): unknown {
   throw configErrors.CONFIG_INVALID({ file, problems: [...read.problems] }, { cause: read.cause });
 }
 
-function inWords(issue: z.core.$ZodIssue): string[] {
-  const { path } = issue;
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${place([...path, key], '')}: there is no such setting`);
-  }
-  return [`${place(path, 'the whole file')}: ${issue.message}`];
-}
+const inWords =
+  (schema: z.ZodType) =>
+  (issue: z.core.$ZodIssue): string[] => {
+    const { path } = issue;
+    if (issue.code !== 'unrecognized_keys') return [`${place(path, 'the whole file')}: ${issue.message}`];
+    return issue.keys.map((key) => {
+      const meant = nearest(key, keysAt(schema, path));
+      const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+      return `${place([...path, key], '')}: there is no such setting${hint}`;
+    });
+  };
 
 /** Logs and state tell gates apart by their names. */
 function duplicateGates(config: Config): string[] {

@@ -36,7 +36,7 @@ describe("the user's own settings", () => {
   it.each([
     ['mounts: { allow: [data] }', 'mounts.allow[0]'],
     ['mounts: { allow: [{ folder: ../x }] }', 'mounts.allow[0]'],
-    ['mounts: { alow: [] }', 'mounts.alow: there is no such setting'],
+    ['mounts: { alow: [] }', 'mounts.alow: there is no such setting; did you mean "allow"?'],
     ['mounts: { allow: [~other/x] }', 'mounts.allow[0]'],
   ])('%s is refused', async (text, problem) => {
     await expect(load(text)).rejects.toMatchObject({

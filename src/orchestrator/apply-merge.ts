@@ -64,7 +64,7 @@ async function mergeTask(
   if (task === undefined || attempt === undefined || task.commit === null)
     throw new Error(`no commit of ${id} to merge`);
   const { commit } = task;
-  // No two tasks of a level write the same file: a merge adds to the tip what the commit adds to its own base.
+  // Where no two tasks of a level write the same file, a merge adds to the tip what the commit adds to its own base.
   const growth = await repository.checkoutGrowth.between(attempt.base, commit);
   const size = await checkoutSize(context, state.base, tip, growth);
   const tooMuch = tooLarge(size);

@@ -13,10 +13,13 @@ describe('levels are written, and all else stays as it is', () => {
       "level": 1,
     },
     {
-      "id": "C",
+      "id": "C", // third
       "title": "C"
     },
     { "title": "D", "id": "D" },
+    {
+      "id": "E", // last
+    },
   ],
 }
 `;
@@ -25,13 +28,15 @@ describe('levels are written, and all else stays as it is', () => {
       [1, 22],
       [2, 4],
       [3, 5],
+      [4, 6],
     ]);
     expect(withLevels('x.json', text, levels)).toBe(
       text
         .replace('"id": "A", "level": 1', '"id": "A", "level": 3')
         .replace('"level": 1,\n', '"level": 22,\n')
-        .replace('"id": "C",\n', '"id": "C",\n      "level": 4,\n')
-        .replace('"id": "D"', '"id": "D", "level": 5'),
+        .replace('// third\n', '// third\n      "level": 4,\n')
+        .replace('"id": "D"', '"id": "D", "level": 5')
+        .replace('"id": "E"', '"id": "E",\n      "level": 6'),
     );
   });
 

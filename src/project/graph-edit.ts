@@ -40,7 +40,10 @@ function levelSplice(text: string, task: YAMLMap, level: number): Splice | undef
   const pair = `${isJson ? '"level"' : 'level'}: ${level}`;
   const before = text.slice(text.lastIndexOf('\n', key.from - 1) + 1, key.from);
   if (task.flow !== true) return insertion(endOfLine(text, value.to), `\n${before.replaceAll(/\S/g, ' ')}${pair}`);
-  return insertion(value.to, before.trim() === '' ? `,\n${before}${pair}` : `, ${pair}`);
+  if (before.trim() !== '') return insertion(value.to, `, ${pair}`);
+  const end = endOfLine(text, value.to);
+  const hasComma = /^\s*,\s*$/.test(text.slice(value.to, end));
+  return hasComma ? insertion(end, `\n${before}${pair},`) : insertion(value.to, `,\n${before}${pair}`);
 }
 
 const insertion = (at: number, text: string): Splice => ({ from: at, to: at, text });

@@ -9,15 +9,13 @@ interface Levels {
   readonly warnings: readonly string[];
 }
 
-/** The level of tasks that need nothing and name none. */
-export function firstLevel(drafts: readonly Draft[]): number {
-  return drafts.some(({ level }) => level === 0) ? 0 : 1;
+/** The level of a task that names none: one above the highest level that it needs. */
+export function levelWithout(needs: readonly Need[], levels: readonly number[]): number {
+  return Math.max(1, lowestLevel(needs, levels));
 }
 
-/** The lowest level that a task may have: one above the highest level that it needs. */
-export function lowestLevel(needs: readonly Need[], levels: readonly number[], first: number): number {
-  return needs.reduce((lowest, need) => Math.max(lowest, (levels[need.task] ?? 0) + 1), first);
-}
+const lowestLevel = (needs: readonly Need[], levels: readonly number[]): number =>
+  needs.reduce((lowest, need) => Math.max(lowest, (levels[need.task] ?? 0) + 1), 0);
 
 /**
  * Gives every task its level: the written one, or the lowest that it may have. A written one that is lower is raised: the
@@ -29,14 +27,13 @@ export function assignLevels(
   needs: readonly (readonly Need[])[],
   order: readonly number[],
 ): Levels {
-  const first = firstLevel(drafts);
   const levels: number[] = [];
   const raised: [task: number, warning: string][] = [];
   for (const task of order) {
     const written = drafts[task]?.level ?? null;
     const own = needs[task] ?? [];
-    const lowest = lowestLevel(own, levels, first);
-    levels[task] = Math.max(written ?? lowest, lowest);
+    const lowest = lowestLevel(own, levels);
+    levels[task] = Math.max(written ?? levelWithout(own, levels), lowest);
     if (written === null || written >= lowest) continue;
     const highest = own.find((need) => levels[need.task] === lowest - 1)?.task ?? task;
     const needed = `${nameOf(drafts[highest]?.id ?? '', highest)} of level ${lowest - 1}`;
@@ -45,6 +42,6 @@ export function assignLevels(
     raised.push([task, `${at}: ${name} has level ${written} and needs ${needed}, so it runs in level ${lowest}`]);
   }
   const warnings = raised.toSorted(([one], [other]) => one - other).map(([, warning]) => warning);
-  const zero = first === 0 ? ['tasks: level 0 counts as the first level'] : [];
+  const zero = levels.includes(0) ? ['tasks: level 0 counts as the first level'] : [];
   return { levels, warnings: [...zero, ...warnings.slice(0, MANY)] };
 }

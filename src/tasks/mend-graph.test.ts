@@ -33,6 +33,30 @@ const mended = (graph: { tasks: Wish[] }): { tasks: Wish[] } => {
   };
 };
 
+/** The graph after a person has given each task the level that the problems say. */
+function followed(graph: { tasks: Wish[] }): unknown {
+  const parsed = parseGraph(graph);
+  const advice = (parsed.ok ? [] : parsed.problems).map((problem) => /give "(\w+)" level (\d+)/.exec(problem));
+  const told = new Map(advice.map((found) => [found?.[1], Number(found?.[2])]));
+  return { ...graph, tasks: graph.tasks.map((task) => ({ ...task, level: told.get(task.id) ?? task.level })) };
+}
+
+/** Up to twelve tasks that need earlier ones, and change some of five files; each seed gives another graph. */
+function randomGraph(seed: number): string {
+  let state = seed * 2_654_435_761;
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  return Array.from({ length: 2 + next(11) }, (_, index) => {
+    const level = next(2) === 0 ? '' : `:${next(5)}`;
+    const needs =
+      index === 0 || next(2) === 0 ? '' : `<${[...new Set([next(index), next(index)])].map((n) => `T${n}`).join(',')}`;
+    const files = next(4) === 0 ? '' : `=${[...new Set([next(5), next(5)])].map((n) => `f${n}`).join(',')}`;
+    return `T${index}${level}${needs}${files}`;
+  }).join(' ');
+}
+
 function mendsOf(text: string): string {
   const { mends, problems } = mendGraph(graphOf(text), 'enforce');
   expect(problems).toEqual([]);
@@ -70,15 +94,16 @@ describe('the levels of a graph are mended', () => {
   });
 
   it.each(CASES)('as the problems of %s say, so that following them once is enough', (text) => {
-    const graph = graphOf(text);
-    const parsed = parseGraph(graph);
-    const advice = (parsed.ok ? [] : parsed.problems).map((problem) => /give "(\w+)" level (\d+)/.exec(problem));
-    const told = new Map(advice.map((found) => [found?.[1], Number(found?.[2])]));
-    const followed = {
-      ...graph,
-      tasks: graph.tasks.map((task) => ({ ...task, level: told.get(task.id) ?? task.level })),
-    };
-    expect(parseGraph(followed)).toMatchObject({ ok: true });
+    expect(parseGraph(followed(graphOf(text)))).toMatchObject({ ok: true });
+  });
+
+  it('both ways in many graphs', () => {
+    for (let seed = 1; seed <= 100; seed++) {
+      const graph = graphOf(randomGraph(seed));
+      expect(parseGraph(mended(graph)), `mended: ${randomGraph(seed)}`).toMatchObject({ ok: true });
+      expect(parseGraph(followed(graph)), `followed: ${randomGraph(seed)}`).toMatchObject({ ok: true });
+      expect(mendGraph(mended(graph), 'enforce').mends, `again: ${randomGraph(seed)}`).toEqual([]);
+    }
   });
 
   it('unless ownership is not enforced: then shared files are noted, and stay', () => {
@@ -123,7 +148,7 @@ describe('the levels of a graph are mended', () => {
 it('a task that shares a level with a rival only after others have moved is told so', () => {
   const parsed = parseGraph(graphOf('A:1=x B:1=x C:2<B=y D:3=y'));
   expect(parsed.ok ? [] : parsed.problems).toEqual([
-    'tasks[1].files.modify[0]: "x" of "B" and "x" of "A" (tasks[0].files.modify[0]), both in level 1, can mean the same file; give "B" level 2, or the file to one task alone',
-    'tasks[3].files.modify[0]: "y" of "D" and "y" of "C" (tasks[2].files.modify[0]) would both be in level 3 when the others have moved, and can mean the same file; give "C" level 4, or the file to one task alone',
+    'tasks[1].files.modify[0]: "x" of "B" and "x" of "A" (tasks[0].files.modify[0]), both in level 1, can mean the same file; give "B" level 2 (check --fix writes it), or the file to one task alone',
+    'tasks[3].files.modify[0]: "y" of "D" and "y" of "C" (tasks[2].files.modify[0]) would both be in level 3 when the others have moved, and can mean the same file; give "C" level 4 (check --fix writes it), or the file to one task alone',
   ]);
 });

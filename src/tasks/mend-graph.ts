@@ -2,7 +2,7 @@ import { listed } from '../lib/text/words.ts';
 import { nameOf } from './draft.ts';
 import { examineGraph } from './examine-graph.ts';
 import type { Examined } from './examine-graph.ts';
-import { firstLevel, lowestLevel } from './levels.ts';
+import { levelWithout } from './levels.ts';
 import type { Ownership } from './shared-files.ts';
 
 /** A level that is to be written into the file. */
@@ -31,7 +31,7 @@ export function mendGraph(value: unknown, ownership: Ownership): Mending {
   const { levels } = shared.order;
   const mends = examined.drafts.flatMap(({ id, level }, task): Mend[] => {
     const to = levels[task] ?? 0;
-    const given = level ?? lowestLevel(examined.needs[task] ?? [], levels, firstLevel(examined.drafts));
+    const given = level ?? levelWithout(examined.needs[task] ?? [], levels);
     return given === to ? [] : [{ task, id, from: level, to, cause: causeOf(examined, task, levels) }];
   });
   return { mends, problems: [] };

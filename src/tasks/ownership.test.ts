@@ -17,7 +17,7 @@ function problemsOf(...tasks: readonly Written[]): readonly string[] {
   return parsed.ok ? [] : parsed.problems;
 }
 
-const ADVICE = 'give "T1" level 2, or the file to one task alone';
+const ADVICE = 'give "T1" level 2 (check --fix writes it), or the file to one task alone';
 
 describe('ownership within a level', () => {
   it.each([

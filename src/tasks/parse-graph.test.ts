@@ -152,7 +152,7 @@ describe('levels', () => {
     ['A B<A C:7<B D<C,A', 'A:1 B:2 C:7 D:8'],
     ['A:4 B', 'A:4 B:1'],
     ['A:0 B:1 C:2', 'A:0 B:1 C:2'],
-    ['A:0 B C<B', 'A:0 B:0 C:1'],
+    ['A:0 B C<A D<B', 'A:0 B:1 C:1 D:2'],
     ['A:1 B:1<A', 'A:1 B:2'],
     ['A:3 B<A C:2<A,B', 'A:3 B:4 C:5'],
     ['A:2 B:1<A C:1<B', 'A:2 B:3 C:4'],
@@ -225,7 +225,7 @@ describe('dependencies', () => {
 });
 
 describe('the shape of the file', () => {
-  const idRule = 'ids have letters, digits, ".", "_" and "-", 64 at most, and more than digits';
+  const idRule = 'ids have letters, digits, ".", "_" and "-", 64 at most, and not digits alone';
   const featureRule =
     'is not a feature name; use letters, digits, ".", "_" and "-", a letter or digit first, 64 at most, ' +
     'no "..", no "." or ".lock" at the end';

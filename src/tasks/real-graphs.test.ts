@@ -126,9 +126,9 @@ const REFUSED: readonly (readonly [string, unknown, readonly RegExp[]])[] = [
       task('c', { level: 1, files: { create: ['src/c.ts'], modify: ['package.json'] } }),
     ),
     [
-      /"b" and .*give "b" level 2, or the file/,
-      /"c" and .*give "c" level 3, or the file/,
-      /"c" and .*give "c" level 3, or the file/,
+      /"b" and .*give "b" level 2 \(.*, or the file/,
+      /"c" and .*give "c" level 3 \(.*, or the file/,
+      /"c" and .*give "c" level 3 \(.*, or the file/,
     ],
   ],
   [

@@ -23,7 +23,7 @@ const command = z.string().regex(/\S/, { error: 'is empty; write a shell command
 const idText = textOrNumber().regex(ID, {
   error: ({ input }) => {
     const id = String(input);
-    const rule = `ids have letters, digits, ".", "_" and "-", ${LONGEST_ID} at most, and more than digits`;
+    const rule = `ids have letters, digits, ".", "_" and "-", ${LONGEST_ID} at most, and not digits alone`;
     return id === '' ? `is empty; ${rule}` : `${quote(id)} is not a task id; write ${quote(proposedId(id))}: ${rule}`;
   },
 });

@@ -51,12 +51,7 @@ export function sharedFiles({ drafts, levels, needs }: Given, ownership: Ownersh
 
 function clashesInLevels(claims: readonly Claim[], levels: readonly number[]): Clash[] {
   const byLevel = new Map<number, Claim[]>();
-  for (const claim of claims) {
-    const level = levels[claim.task] ?? 0;
-    const members = byLevel.get(level);
-    if (members === undefined) byLevel.set(level, [claim]);
-    else members.push(claim);
-  }
+  for (const claim of claims) add(byLevel, levels[claim.task] ?? 0, claim);
   const found: Clash[] = [];
   for (const members of byLevel.values()) {
     if (found.length >= MANY) break;
@@ -85,12 +80,18 @@ function searchOrder(
     const [one, other] = [clash.first.task, clash.second.task];
     if (pairs.has(`${one} ${other}`)) continue;
     pairs.set(`${one} ${other}`, clash);
-    rivals.set(one, [...(rivals.get(one) ?? []), other]);
-    rivals.set(other, [...(rivals.get(other) ?? []), one]);
+    add(rivals, one, other);
+    add(rivals, other, one);
   }
   const clashOf = (one: number, other: number): Clash | undefined =>
     pairs.get(one < other ? `${one} ${other}` : `${other} ${one}`);
   return { ...orderLevels(levels, needs, rivals), clashOf };
+}
+
+function add<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }
 
 const inWords =
@@ -105,7 +106,7 @@ function partiesOf({ first, second }: Clash): string {
 function adviceOn(clash: Clash, levels: readonly number[] | undefined): string {
   if (levels === undefined) return 'move one of the tasks to another level or give the file to one task';
   const { name, level } = moverOf(clash, levels);
-  return `give ${name} level ${level}, or the file to one task alone`;
+  return `give ${name} level ${level} (check --fix writes it), or the file to one task alone`;
 }
 
 /** That one of two tasks which runs later in the end. */

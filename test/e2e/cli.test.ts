@@ -131,7 +131,7 @@ describe('files that cannot be used', () => {
   });
 
   it('a task graph: the file, the line or path, and all problems at once', async () => {
-    await project.write(graphFile, '{\n "feature": "login",\n "tasks": [\n  { "id": "T-1", }\n ]\n}\n');
+    await project.write(graphFile, '{\n "feature": "login",\n "tasks": [\n  { "id" "T-1" }\n ]\n}\n');
     await refused(['kurukshetra'], 2, /task-graph\.json has 1 problem:\n {2}- it is not JSON.*line 4/);
     await project.graph('login', [
       task('A', { dependencies: ['B'] }),

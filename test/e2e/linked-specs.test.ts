@@ -49,13 +49,13 @@ describe('a link in the folder of the specs', () => {
     },
   );
 
-  it('that is the task graph itself is refused', async () => {
+  it.each(['task-graph.json', 'task-graph.yaml'])('that is the task graph itself is refused: %s', async (name) => {
     await project.write('../outside/secret', 'sesame');
-    await link(path.join(project.outside, 'secret'), 'login', 'task-graph.json');
+    await link(path.join(project.outside, 'secret'), 'login', name);
     for (const verb of VERBS) {
       const { exit, stderr } = await project.cli(...verb);
       expect({ verb, exit }).toEqual({ verb, exit: 2 });
-      expect(stderr).toContain('specs/login/task-graph.json is a link');
+      expect(stderr).toContain(`specs/login/${name} is a link`);
       expect(stderr).not.toContain('sesame');
     }
   });

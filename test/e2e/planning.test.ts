@@ -297,6 +297,17 @@ describe('design', () => {
     expectNothingLeft();
   });
 
+  it('proposes a graph in YAML where the one that is there is in YAML', async () => {
+    await approvedPlan();
+    await project.write(`${SPECS}/task-graph.yaml`, 'feature: login\ntasks: [{ id: mine }]\n');
+    await agent(designs(GOOD));
+    expect((await project.cli('design', 'login', '--replace')).stdout).toContain('task-graph.yaml');
+    expect(await project.read(`${SPECS}/task-graph.yaml`)).toMatch(
+      /^feature: login\nversion: "2\.0"\ntasks:\n {2}- id: L-1\n/,
+    );
+    expect(await project.cli('check', 'login')).toMatchObject({ exit: 0, stderr: '' });
+  });
+
   it('takes a graph of 500 tasks', async () => {
     await approvedPlan();
     const many = Array.from({ length: 500 }, (_, index) => task(`T-${index}`, { requirements: ['R-001', 'R-002'] }));

@@ -145,12 +145,8 @@ function doneBefore({ state, graph }: Snapshot, id: string): string {
   const task = taskOf(graph, id);
   const isBefore = (other: Task): boolean => other.id !== id && state.tasks[other.id]?.merged === true;
   const before = graph.tasks.filter((other) => task !== undefined && isBefore(other) && sharesFiles(task, other));
-  return before.length === 0
-    ? ''
-    : `; merged before it, with the same files: ${listed(
-        before.map((one) => one.id),
-        5,
-      )}`;
+  const ids = before.map((other) => other.id);
+  return ids.length === 0 ? '' : `; merged before it, with the same files: ${listed(ids, 5)}`;
 }
 
 function rateLimited(snapshot: Snapshot, work: UnderWay, result: ObservedTaskResult): Action[] {

@@ -143,7 +143,7 @@ const taskKeys = z.object({
     .nonnegative({ error: 'must be 0 or more' })
     .nullish()
     .meta({ description: 'Longer tasks are started first.' }),
-  requirements: z.array(z.string()).nullish().meta({ description: 'Ids of the requirements that the task covers.' }),
+  requirements: z.unknown().optional().meta({ description: 'Ids of the requirements that the task covers.' }),
   phase: unread(),
   critical_path: unread(),
   consumers: unread(),

@@ -128,12 +128,12 @@ describe('check --fix', () => {
   });
 });
 
-describe('a task graph is refused in plain words', () => {
-  const refused = async (words: RegExp): Promise<void> => {
-    const { exit, stderr } = await project.cli('check', 'login');
-    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(words) });
-  };
+async function refused(words: RegExp): Promise<void> {
+  const { exit, stderr } = await project.cli('check', 'login');
+  expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(words) });
+}
 
+describe('a task graph is refused in plain words', () => {
   it('when there are two, when it is a folder, and when it is not UTF-8', async () => {
     await project.write(`${SPECS}/task-graph.yaml`, TASKS);
     await project.write(`${SPECS}/task-graph.json`, '{}');

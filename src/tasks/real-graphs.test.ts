@@ -48,6 +48,14 @@ const ACCEPTED: readonly (readonly [string, unknown, readonly RegExp[]])[] = [
     [/^tasks\[1\]\.level: "b" has level 1 and needs "a" of level 1, so it runs in level 2$/],
   ],
   [
+    'one file and one level for tasks that depend on each other',
+    graph(
+      task('a', { level: 1, files: { create: ['src/x.ts'] } }),
+      task('b', { level: 1, dependencies: ['a'], files: { modify: ['src/x.ts'] } }),
+    ),
+    [/"b" has level 1 .* so it runs in level 2$/],
+  ],
+  [
     'shell operators in verification',
     graph(
       task('a', {

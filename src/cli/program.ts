@@ -127,8 +127,7 @@ function addCommand(program: Commander, definition: CommandDefinition, run: (inp
     const given = command.opts<Record<string, string | boolean>>();
     const values = options.map(([name, option]) => {
       const value = given[option.attributeName()];
-      // The value of "--no-x" is that of "x": true until it is named.
-      return [name, option.negate ? value === false : option.isBoolean() ? value === true : value];
+      return [name, option.isBoolean() ? value === true : value];
     });
     const [argument, ...rest] = command.args;
     await run({ ...Object.fromEntries(values), argument, rest });

@@ -8,7 +8,7 @@ export const merge = {
     feature: SURE_FEATURE_OPTION,
     into: ['--into <branch>', 'the branch that takes it (default: the one that is checked out)'],
     squash: ['--squash', 'as one commit, without the history of the tasks'],
-    noFf: ['--no-ff', 'with a merge commit, also where the branch could be moved along (that is the default)'],
+    ff: ['--no-ff', 'with a merge commit, also where the branch could be moved along (that is the default)'],
     partial: ['--partial', 'take what is merged so far, though the run is not complete'],
     dryRun: ['--dry-run', 'say what would change, or conflict; change nothing'],
     json: JSON_OPTION,

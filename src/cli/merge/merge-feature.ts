@@ -9,7 +9,7 @@ const SHOWN_FILES = 30;
 
 /** `merge`: lists what has changed, steering files first. */
 export async function mergeFeature(input: InputOf<typeof merge>, context: CliContext): Promise<number> {
-  if (input.squash && input.noFf)
+  if (input.squash && !input.ff)
     throw libErrors.USAGE({ problem: '--squash and --no-ff do not go together.', hint: 'Leave one of them out.' });
   const project = await openProject(context);
   const feature = await featureFor(project, input.feature, 'merge', context);

@@ -131,6 +131,43 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
     expect(JSON.stringify(server.requests)).not.toContain(REFRESH);
   });
 
+  it('end at the cap on the cost in the middle of a session, keep their work, and are done with a higher cap', async () => {
+    const replies: Reply[] = [
+      bash('echo half > a.txt'),
+      bash('sleep 600'),
+      bash('echo whole > a.txt'),
+      { text: 'Done.' },
+    ];
+    server = await startModelServer(scriptByTask({ 'T-1': replies }), { host: bridgeAddress() });
+    project = await createContainerProject({
+      env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: SECRET },
+      container: 'network: allowlist\nallow: []',
+    });
+    // The model server tells 100 tokens of input for each answer: one dollar.
+    const prices = 'prices: { claude: { input: 10000, output: 0, cache_read: 0, cache_write: 0 } }';
+    await project.config(`${await project.read('.mahabharatha/config.yaml')}${prices}\n`);
+    await project.graph('login', [{ id: 'T-1', create: ['a.txt'], verify: 'test -s a.txt' }]);
+
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '1', '--max-cost', '1.50');
+
+    expect(exit, stdout).toBe(3);
+    expect(stdout).toContain('run paused: cost $2.00, cap $1.50');
+    const { tasks } = await project.state();
+    expect(tasks['T-1']).toMatchObject({
+      status: 'pending',
+      failures: 0,
+      losses: 0,
+      attempts: [{ outcome: 'interrupted' }],
+    });
+    expect(project.git('show', `${tasks['T-1']?.attempts[0]?.commit}:a.txt`)).toBe('half\n');
+
+    const more = await project.cli('kurukshetra', '--resume', '--max-cost', '10');
+
+    expect(more.exit, more.stdout).toBe(0);
+    expect(project.git('show', 'mahabharatha/login/integration:a.txt')).toBe('whole\n');
+    expect((await project.state()).cost.costUsd).toBe(4);
+  });
+
   it('report at once, and once, that their model cannot be reached, and name it at the end', async () => {
     server = await startModelServer([]);
     project = await createContainerProject({

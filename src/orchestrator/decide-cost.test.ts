@@ -52,6 +52,23 @@ describe('what a run costs', () => {
     expect([world.state.cost.costUsd, world.state.tasks['A']?.cost.costUsd]).toEqual([1.78, 1.78]);
   });
 
+  it('is not told so often, whatever a worker reports, that the log gets full or other work waits', () => {
+    const world = atWork([{ id: 'A' }, { id: 'B' }], {});
+    world.reports(1, {});
+    world.says(0, { usage: used(0.01) });
+    expect(world.turn()).toMatch(/^record attempt-spent A 1\nrecord attempt-accepted B 1/);
+    let told = 0;
+    for (let cost = 1; cost <= 5000; cost++) {
+      for (const reported of [cost, cost / 2]) {
+        world.says(0, { usage: used(reported) });
+        told += world.turn().split('attempt-spent').length - 1;
+      }
+    }
+    expect(told).toBeGreaterThan(100);
+    expect(told).toBeLessThan(400);
+    expect(world.state.cost.costUsd).toBeGreaterThan(4900);
+  });
+
   it('is not what a task with a command of its own makes its worker say', () => {
     const world = atWork([{ id: 'A', run: 'make' }], { run: cap(1) });
     world.says(0, { usage: used(1e9) });

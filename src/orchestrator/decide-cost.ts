@@ -1,11 +1,16 @@
 import { inDollars } from '../lib/text/amounts.ts';
-import type { AttemptCharge, AttemptOutcome, AttemptState, RunState, TaskState } from '../state/index.ts';
+import type { Usage } from '../protocol/index.ts';
+import type { AttemptCharge, AttemptOutcome, AttemptState, Caps, RunState, TaskState } from '../state/index.ts';
 import { DONE, finishWith, hasWork, record } from './plan.ts';
 import type { ActionOf, FinishAction, Snapshot, WorkerView } from './plan.ts';
 import { asksAgent, currentLevel, survey } from './survey.ts';
 
-/** What an attempt costs is recorded in steps: an event for each answer of a model would fill the log. */
+/**
+ * What an attempt costs is recorded in steps: an event for each answer of a model would fill the log. The steps grow, so
+ * that a task that makes its worker report any number cannot fill it either.
+ */
 const STEP_USD = 0.05;
+const STEP_PART = 0.02;
 
 /** Why no agent may work any more; undefined while the run may cost more. */
 export function overRunCap({ cost, settings }: RunState): string | undefined {
@@ -39,24 +44,29 @@ function atWork(snapshot: Snapshot): AtWork[] {
   });
 }
 
-/** What agents have used so far; all of it as soon as a cap may be reached. */
+/** What agents have used so far; all of it when that reaches a cap. */
 export function recordSpending(snapshot: Snapshot): ActionOf<'record'>[] {
   const { state } = snapshot;
   const rises = atWork(snapshot).map((work) => ({ ...work, rise: riseOf(work) }));
   const { run, task: ofTask } = state.settings.caps;
-  const all = rises.reduce((sum, { rise }) => sum + rise, state.cost.costUsd ?? 0);
+  const ofAll = rises.reduce((sum, { rise }) => sum + Math.max(0, rise), 0);
   return rises.flatMap(({ id, task, attempt, view, rise }) => {
-    if (view.usage === null) return [];
-    const isFirst = attempt.usage === null;
-    const mayReach = all >= (run?.usd ?? Infinity) || (task.cost.costUsd ?? 0) + rise >= (ofTask?.usd ?? Infinity);
-    if (!isFirst && Math.abs(rise) < STEP_USD && (rise === 0 || !mayReach)) return [];
+    const known = attempt.usage?.costUsd ?? 0;
+    const isStep = attempt.usage === null || rise >= Math.max(STEP_USD, known * STEP_PART);
+    const reaches = passes(run, state.cost, ofAll) || passes(ofTask, task.cost, rise);
+    if (view.usage === null || !(isStep || (reaches && rise > 0))) return [];
     return [record({ type: 'attempt-spent', task: id, attempt: attempt.number, usage: view.usage })];
   });
 }
 
-/** In US dollars, since it was recorded last; it may fall when an estimate is replaced. */
+/** In US dollars, since it was recorded last. That it falls is not believed before the attempt is over. */
 function riseOf({ attempt, view }: AtWork): number {
   return view.usage === null ? 0 : (view.usage.costUsd ?? 0) - (attempt.usage?.costUsd ?? 0);
+}
+
+function passes(cap: Caps['run'], { costUsd }: Usage, rise: number): boolean {
+  const known = costUsd ?? 0;
+  return cap !== null && known < cap.usd && known + rise >= cap.usd;
 }
 
 /** Ends agents for which no more money may be spent; they save their work. What costs nothing goes on. */

@@ -1,3 +1,4 @@
+import { overRunCap } from './decide-cost.ts';
 import { currentLevel, survey } from './survey.ts';
 import { hasWork, isLive } from './plan.ts';
 import type { Action, Snapshot, SparesView } from './plan.ts';
@@ -14,7 +15,7 @@ const KEEP_ABOVE = 512 * MIB;
 export function keepSpares(snapshot: Snapshot): Action[] {
   const { spares, state } = snapshot;
   if (spares === null) return [];
-  const toCome = Math.min(startsToCome(snapshot), state.settings.workers);
+  const toCome = overRunCap(state) === undefined ? Math.min(startsToCome(snapshot), state.settings.workers) : 0;
   const held = [...spares.held].filter(([, how]) => how !== 'going');
   const most = spares.freeBytes < KEEP_ABOVE ? 0 : toCome;
   if (held.length > most) return dropOne(held, most < toCome ? 'memory is short' : 'no more starts are to come');

@@ -24,7 +24,9 @@ export function decide(observed: Snapshot): readonly Action[] {
   const retired = retireWorkers(observed);
   if (retired.length > 0) return retired;
   const snapshot = credible(observed);
-  const ends = [recordSpending, takeResults, settleTasks, settleGates, stopOverCost, checkWorkers, stopIfAsked];
+  // It ends no turn: news of one worker would otherwise hold up all others.
+  const spent = recordSpending(snapshot);
+  const ends = [takeResults, settleTasks, settleGates, stopOverCost, checkWorkers, stopIfAsked];
   for (const ask of [
     ...ends,
     retryTasks,
@@ -38,9 +40,9 @@ export function decide(observed: Snapshot): readonly Action[] {
     keepSpares,
   ]) {
     const actions = ask(snapshot);
-    if (actions.length > 0) return actions;
+    if (actions.length > 0) return [...spent, ...actions];
   }
-  return [];
+  return spent;
 }
 
 function stopIfAsked({ stop }: Snapshot): Action[] {

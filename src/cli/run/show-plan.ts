@@ -1,7 +1,8 @@
-import { line, printable, printableJson, printableLines } from '../../lib/index.ts';
+import { inDollars, line, printable, printableJson, printableLines } from '../../lib/index.ts';
 import { unprotectedLines } from '../../project/index.ts';
 import type { RunFace, RunPreview } from '../../project/index.ts';
 import { formatPlan } from '../../tasks/index.ts';
+import type { RunSettings } from '../../state/index.ts';
 import type { CliContext } from '../command.ts';
 
 /** `--dry-run`: what would be done. */
@@ -23,6 +24,11 @@ export function showPlan(
   tell(mode, unprotected);
   const { workers, ownership, gates } = settings;
   out(printableLines(formatPlan(graph, { workers, ownership, gates }).map(printable)));
-  out(line`Mode ${mode.name}, agent ${settings.agent}. Nothing was started.\n`);
+  out(line`Mode ${mode.name}, agent ${settings.agent}${capsInWords(settings.caps)}. Nothing was started.\n`);
   for (const note of notes) err(line`note: ${note}\n`);
+}
+
+function capsInWords({ run, task }: RunSettings['caps']): string {
+  const ofRun = run === null ? '' : `, at most ${inDollars(run.usd)} for all`;
+  return task === null ? ofRun : `${ofRun}, at most ${inDollars(task.usd)} for each task`;
 }

@@ -125,7 +125,7 @@ export const configSchema = z.strictObject({
         .min(1)
         .optional()
         .describe(
-          'Shell command that makes a fresh worktree usable, say "npm install". As a subprocess a worker runs it again only when a lock file has changed, or when something has changed the files that it made.',
+          'Shell command that makes a fresh worktree usable, say "npm install". As a subprocess a worker runs it once, and again when a lock file has changed (where there is none, a file that names packages), or when a task has changed something of more than 32 MB that it made.',
         ),
       setup_timeout: duration.prefault('15m'),
       copy: z
@@ -155,7 +155,14 @@ export const configSchema = z.strictObject({
     .prefault({}),
   retry: z
     .strictObject({
-      attempts: z.int().min(1).max(20).default(3).describe('How often a task may fail before it is given up.'),
+      attempts: z
+        .int()
+        .min(1)
+        .max(20)
+        .default(3)
+        .describe(
+          'How often a task may fail before it is given up.',
+        ),
       backoff: duration.prefault('30s').describe('First wait after a rate limit; it doubles up to ten times this.'),
     })
     .prefault({}),

@@ -28,7 +28,7 @@ export const LOCK_FILES = [
 ];
 
 /** What names packages where no lock file does. */
-const MANIFESTS = [
+export const MANIFESTS = [
   'package.json',
   'pyproject.toml',
   'setup.py',

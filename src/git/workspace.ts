@@ -6,7 +6,7 @@ import { entriesOf, gitIn, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { addExcept, findLeftovers, leftOut } from './leftovers.ts';
 import type { Leftovers, OwnedAmong } from './leftovers.ts';
-import { LOCK_FILES } from './lock-files.ts';
+import { LOCK_FILES, MANIFESTS } from './lock-files.ts';
 import { rememberRules } from './private-repair.ts';
 import type { PrivateRules } from './private-repair.ts';
 import {
@@ -93,10 +93,14 @@ export async function openWorkspace(folder: string, env: Environment) {
     leftovers: (): Promise<Leftovers> => findLeftovers(git),
     /** All files that git tracks. */
     tracked: async (): Promise<string[]> => entriesOf(await git.text(['ls-files', '-z'])),
-    /** Changes when a lock file of a package manager changes. */
-    lockSignature: (): Promise<string> =>
-      git.text(['ls-files', '-s', '--', ...LOCK_FILES.map((name) => `:(top,glob)**/${name}`)]),
+    /** Changes when a lock file of a package manager changes; where there is none, when a file does that names packages. */
+    lockSignature: async (): Promise<string> =>
+      (await listEntries(git, LOCK_FILES)) || (await listEntries(git, MANIFESTS)),
   };
+}
+
+function listEntries(git: GitCommand, names: readonly string[]): Promise<string> {
+  return git.text(['ls-files', '-s', '--', ...names.map((name) => `:(top,glob)**/${name}`)]);
 }
 
 async function resetWorkspace(

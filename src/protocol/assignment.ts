@@ -63,7 +63,7 @@ const taskAssignment = z.strictObject({
   prices: z.record(z.string(), price).default({}),
   /** Its verification runs in this worktree, after the agent; otherwise elsewhere, on its commit. */
   verify: z.boolean(),
-  /** The last attempt failed in this worktree: ignored files are removed, too, and the set-up runs again. */
+  /** An attempt has failed: ignored files are removed, too, but those that the set-up has made, when they are as it made them. */
   fresh: z.boolean(),
 });
 

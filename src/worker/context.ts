@@ -13,6 +13,8 @@ export interface WorkerContext extends Surroundings {
   /** Folders with files to be copied into the worktree; the first one that exists counts. */
   readonly copies: readonly string[];
   readonly promptFile: string;
+  /** A folder for what the set-up has made and tasks may change. */
+  readonly setupCopies: string;
   readonly workspace: Workspace;
   readonly reporter: Reporter;
   readonly log: WorkerLog;

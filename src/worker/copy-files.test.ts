@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { writeFile } from '../../test/support/temp-repository.ts';
-import { copyFiles } from './copy-files.ts';
+import { copiedFiles, copyFiles } from './copy-files.ts';
 
 function makeFolders(): { copies: string; folder: string; inode(file: string): number; read(file: string): string } {
   const top = tempFolder();
@@ -17,6 +17,7 @@ function makeFolders(): { copies: string; folder: string; inode(file: string): n
 
 it('copies nothing that is there already', async () => {
   const { copies, folder, inode } = makeFolders();
+  expect((await copiedFiles(copies)).toSorted()).toEqual(['.env', 'deep/key']);
   expect(await copyFiles(copies, folder)).toBe(true);
   const before = [inode('.env'), inode('deep/key')];
   expect(await copyFiles(copies, folder)).toBe(false);

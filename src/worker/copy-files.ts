@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
-import { cp, lstat } from 'node:fs/promises';
+import { cp, lstat, readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { isMissing } from '../lib/index.ts';
 
 /**
@@ -30,6 +31,13 @@ export async function copyFiles(copies: string, folder: string): Promise<boolean
     filter: wanted,
   });
   return copied;
+}
+
+/** The files that are copied, by their paths in the worktree. */
+export async function copiedFiles(copies: string): Promise<readonly string[]> {
+  const entries = await readdir(copies, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory());
+  return files.map(({ parentPath, name }) => path.relative(copies, path.join(parentPath, name)));
 }
 
 async function statIfThere(file: string): Promise<Stats | undefined> {

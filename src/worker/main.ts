@@ -61,8 +61,7 @@ async function main(folders: Folders): Promise<void> {
     const context: WorkerContext = {
       ...around,
       boot,
-      copies: [folders.inbox, folders.shared].map((folder) => path.join(folder, COPIES)),
-      promptFile: path.join(folders.outbox, 'prompt.md'),
+      ...placesIn(folders),
       workspace: await openWorkspace(folders.worktree, { ...around.env, [MARKS.child]: 'git' }),
       reporter,
       log,
@@ -75,6 +74,14 @@ async function main(folders: Folders): Promise<void> {
     reporter.close();
     lease.close();
   }
+}
+
+function placesIn({ inbox, outbox, shared }: Folders): Pick<WorkerContext, 'copies' | 'promptFile' | 'setupCopies'> {
+  return {
+    copies: [inbox, shared].map((folder) => path.join(folder, COPIES)),
+    promptFile: path.join(outbox, 'prompt.md'),
+    setupCopies: path.join(outbox, 'set-up'),
+  };
 }
 
 /**

@@ -4,7 +4,7 @@ import { inSeconds } from '../lib/index.ts';
 import type { Boot } from '../protocol/index.ts';
 import type { WorkerContext } from './context.ts';
 import { emptyFolders } from './remove-tree.ts';
-import { copyFiles } from './copy-files.ts';
+import { copiedFiles, copyFiles } from './copy-files.ts';
 import { runShell } from './shell-step.ts';
 import { recordSetup } from './setup-record.ts';
 import type { SetupRecord } from './setup-record.ts';
@@ -68,7 +68,7 @@ export function createWorktreeSetup(context: WorkerContext, early: EarlyCheckout
         await (at !== null && at === early?.base ? installation.move(at, base) : installation.tidy(base));
       const copies = context.copies.find((folder) => existsSync(folder));
       const copied = copies !== undefined && (await copyFiles(copies, workspace.folder));
-      if (boot.setup !== null) await installation.install(context, boot.setup, base);
+      if (boot.setup !== null) await installation.install(context, { ...boot.setup, base, copies });
       else if (copied || fresh) await installation.look();
     },
   };
@@ -86,6 +86,15 @@ interface Known {
   /** The last set-up; undefined when what it made is not there. */
   readonly installed: Installed | undefined;
 }
+
+interface Wanted extends NonNullable<Boot['setup']> {
+  readonly base: string;
+  /** The folder of the files that are copied into the worktree. */
+  readonly copies: string | undefined;
+}
+
+/** Of what the set-up makes. */
+const COPIED_BYTES = 32 * 1024 ** 2;
 
 const NOTHING: Known = { leftovers: { paths: [], files: new Set() }, installed: undefined };
 
@@ -122,7 +131,7 @@ function createInstallation({ boot, workspace }: Pick<WorkerContext, 'boot' | 'w
       await workspace.reset({ ...reset, base, ignoredToo: true, keep: [] });
     },
     /** Runs the set-up, unless what it makes is there. */
-    install: async (context: WorkerContext, setup: NonNullable<Boot['setup']>, base: string): Promise<void> => {
+    install: async (context: WorkerContext, { base, copies, ...setup }: Wanted): Promise<void> => {
       const locks = await workspace.lockSignature();
       if (installed?.locks === locks) return;
       installed = undefined;
@@ -130,10 +139,16 @@ function createInstallation({ boot, workspace }: Pick<WorkerContext, 'boot' | 'w
       await look();
       // Changes that the set-up made to tracked files are not the task's work either.
       await tidy(base);
-      const { folder, tracked } = workspace;
-      installed = { locks, record: boot.singleUse ? undefined : await recordSetup({ folder, tracked }) };
+      const record = boot.singleUse ? undefined : await recordOf(context, copies);
+      installed = { locks, record };
     },
   };
+}
+
+function recordOf({ workspace, setupCopies }: WorkerContext, copies: string | undefined): Promise<SetupRecord> {
+  const { folder, tracked } = workspace;
+  const copied = async (): Promise<readonly string[]> => (copies === undefined ? [] : copiedFiles(copies));
+  return recordSetup({ folder, tracked, copied }, { folder: setupCopies, bytes: COPIED_BYTES });
 }
 
 async function runSetup(context: WorkerContext, { command, timeoutMs }: NonNullable<Boot['setup']>): Promise<void> {

@@ -102,7 +102,7 @@ describe('workers.setup', () => {
     expect(made()).toEqual(['T-1.txt', 'T-2.txt', 'T-3.txt']);
   });
 
-  it('runs again when a task has changed what it made: no gate is fooled by that', async () => {
+  it('is not fooled by a task that changes what it made: a gate finds that put back', async () => {
     const intact = 'test "$(cat tools/bin/tool)" = tool';
     await project.config(`workers: { setup: '${SETUP}' }\ngates: [{ name: intact, command: '${intact}' }]\n`);
     const forge = 'touch -r tools/bin/tool stamp; echo fake > tools/bin/tool; touch -r stamp tools/bin/tool; rm stamp';
@@ -111,7 +111,34 @@ describe('workers.setup', () => {
     const run = await project.cli('kurukshetra', '--workers', '1');
 
     expect(run.exit, run.stdout).toBe(0);
-    expect((await noted('setups')).trim().split('\n')).toHaveLength(2);
+    expect(await noted('setups')).toBe('0 { "version": 1 }\n');
+  });
+
+  it('runs once for each worker of six tasks that fail first, where gates build again what it has built', async () => {
+    const build = 'ls > node_modules/built';
+    await project.write('notes.db', '');
+    await project.config(
+      `workers: { setup: '${SETUP}; ${build}', copy: ["notes.db"] }\n` +
+        `gates: [{ name: build, command: '${MADE_BY_SETUP} && echo x >> notes.db && ${build}' }]\n`,
+    );
+    await project.graph(
+      'login',
+      [1, 2, 3, 4, 5, 6].map((number) => ({
+        id: `T-${number}`,
+        level: Math.ceil(number / 3),
+        create: [`${number}.txt`],
+        run: `echo x >> notes.db; ${build}; ${failsOnce(`T-${number}`)}; echo ${number} > ${number}.txt`,
+      })),
+    );
+
+    const run = await project.cli('kurukshetra', '--workers', '3');
+
+    expect(run.exit, run.stdout).toBe(0);
+    const types = (await project.events()).map(({ type }) => type);
+    expect(types.filter((type) => type === 'attempt-failed')).toHaveLength(6);
+    expect(types.filter((type) => type === 'gates-passed')).toHaveLength(2);
+    const setups = (await noted('setups')).trim().split('\n');
+    expect(setups.length, 'one for each worker').toBe(new Set(setups).size);
   });
 
   it('runs again after a failed attempt that was removed with what it made', async () => {

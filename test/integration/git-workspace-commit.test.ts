@@ -239,4 +239,18 @@ describe('the files of a workspace', () => {
     await sign('deep/down/go.sum', 'x');
     expect(new Set(signatures).size).toBe(5);
   });
+
+  it('change the signature when they name packages, where there is no lock file', async () => {
+    const { workspace, base, write } = await openBench({ 'package.json': '{}', 'src/a.txt': 'a' });
+    const sign = async (file: string, text: string): Promise<string> => {
+      write(file, text);
+      await workspace.stage({ base, branch: BRANCH, left: NOTHING_LEFT, owned: () => [] });
+      return workspace.lockSignature();
+    };
+    const first = await sign('src/a.txt', 'changed\n');
+    const second = await sign('packages/a/pyproject.toml', '[project]');
+    const third = await sign('package.json', '{ "name": "x" }');
+    expect(new Set([first, second, third]).size).toBe(3);
+    expect(await sign('src/a.txt', 'changed again\n')).toBe(third);
+  });
 });

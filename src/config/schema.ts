@@ -161,7 +161,7 @@ export const configSchema = z.strictObject({
         .max(20)
         .default(3)
         .describe(
-          'How often a task may fail before it is given up.',
+          'How often a task may fail before it is given up. A command ("run") gets two tries at most on the same commit.',
         ),
       backoff: duration.prefault('30s').describe('First wait after a rate limit; it doubles up to ten times this.'),
     })

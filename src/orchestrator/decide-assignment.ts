@@ -103,8 +103,8 @@ interface AttemptOfWorker {
 }
 
 /**
- * Why an attempt needs a worktree without ignored files, and a new set-up: files of an attempt that was not accepted must
- * not reach the next one. Null when the worktree may be used as it is.
+ * Why an attempt needs a worktree without ignored files, but those of the set-up: files of an attempt that was not accepted
+ * must not reach the next one. Null when the worktree may be used as it is.
  */
 export function whyFresh(
   { state, graph, policy }: Pick<Snapshot, 'state' | 'graph' | 'policy'>,

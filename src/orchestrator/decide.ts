@@ -4,15 +4,16 @@ import { credible } from './decide-claims.ts';
 import { takeResults } from './decide-examination.ts';
 import { retireWorkers } from './decide-retirement.ts';
 import { pauseOverCost, recordSpending, stopOverCost, tooDear } from './decide-cost.ts';
+import { repeatsInVain } from './decide-repetition.ts';
 import { settleGates } from './decide-gates.ts';
 import { settleTasks } from './decide-results.ts';
 import { keepSpares } from './decide-spares.ts';
 import { startVerifications } from './decide-verification.ts';
 import { checkWorkers } from './decide-workers.ts';
-import type { TaskState } from '../state/index.ts';
-import type { Action, Policy, Snapshot } from './plan.ts';
+import type { Action, Snapshot } from './plan.ts';
 import { finishWith, record } from './plan.ts';
-import { survey } from './survey.ts';
+import { heldBack, survey } from './survey.ts';
+import type { Seen } from './survey.ts';
 import { retryable } from './retryable.ts';
 
 /**
@@ -55,18 +56,23 @@ function retryTasks({ retries, state, graph }: Snapshot): Action[] {
 
 /** A task that has used up its tries or its money, or has cost too many workers, gets no further attempt. */
 function giveUp(snapshot: Snapshot): Action[] {
-  const { policy } = snapshot;
-  const { pending } = survey(snapshot);
-  return pending.flatMap(({ id, plan, task }) => {
-    const attempts = plan.attempts ?? policy.attempts;
-    const cause = tooDear(snapshot, id) ?? whySpent(task, { ...policy, attempts });
-    return cause === undefined ? [] : [record({ type: 'task-failed', task: id, cause })];
+  return survey(snapshot).pending.flatMap((seen) => {
+    const cause = tooDear(snapshot, seen.id) ?? whySpent(snapshot, seen);
+    return cause === undefined ? [] : [record({ type: 'task-failed', task: seen.id, cause })];
   });
 }
 
-function whySpent({ failures, losses, cause }: TaskState, policy: Policy): string | undefined {
-  if (failures >= policy.attempts) return `failed ${failures} of ${policy.attempts} times; last: ${cause}`;
-  return losses >= policy.losses ? `its worker died ${losses} times; last: ${cause}` : undefined;
+function whySpent(snapshot: Snapshot, { plan, task }: Seen): string | undefined {
+  const { policy } = snapshot;
+  const attempts = plan.attempts ?? policy.attempts;
+  const last = `last: ${task.cause}`;
+  if (task.failures >= attempts) return `failed ${task.failures} of ${attempts} times; ${last}`;
+  if (task.losses >= policy.losses) return `its worker died ${task.losses} times; ${last}`;
+  // The next attempt of a task that waits for the others of its level starts from another commit.
+  if (plan.attempts !== null || heldBack(snapshot, plan.level)(task)) return undefined;
+  return repeatsInVain(snapshot.state, plan, task)
+    ? `its command has failed twice on the same commit; ${last}`
+    : undefined;
 }
 
 function blockDependents(snapshot: Snapshot): Action[] {

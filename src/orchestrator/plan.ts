@@ -143,7 +143,7 @@ export type Action =
       readonly worker: number;
       readonly number: number;
       readonly base: string;
-      /** Why ignored files are removed from the worktree, and the set-up runs again; null when they stay. */
+      /** Why ignored files are removed from the worktree, but those of the set-up; null when they stay. */
       readonly fresh: string | null;
       readonly cause: string;
     }

@@ -3,7 +3,7 @@ import { taskOf, tasksAt } from '../tasks/index.ts';
 import type { Task } from '../tasks/index.ts';
 import type { Snapshot } from './plan.ts';
 
-interface Seen {
+export interface Seen {
   readonly id: string;
   readonly plan: Task;
   readonly task: TaskState;

@@ -55,6 +55,7 @@ export {
   trustNotes,
 } from './settings.ts';
 export type { Settings } from './settings.ts';
+export { shortages } from './shortages.ts';
 export { viewStatus } from './status-view.ts';
 export type { StatusView } from './status-view.ts';
 export type { SteeringChange } from './steering-changes.ts';

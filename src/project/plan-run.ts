@@ -2,6 +2,7 @@ import { gitErrors } from '../git/errors.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
+import { tasksAt } from '../tasks/index.ts';
 import { checkCaps, chooseCaps } from './caps.ts';
 import { checkAgent } from './check-agent.ts';
 import { agentOf, chooseMode } from './choose-mode.ts';
@@ -13,6 +14,7 @@ import type { Project } from './project.ts';
 import type { RunFace, RunHost } from './run-face.ts';
 import type { RunRequest } from './run-request.ts';
 import type { Workers } from './run-workers.ts';
+import { shortages } from './shortages.ts';
 import { agentSpec, checkWorkers, runSettings, wireWorkers } from './wire.ts';
 
 /** What a dry run shows. */
@@ -39,7 +41,7 @@ export async function previewRun(asked: RunRequest, host: RunHost, face: RunFace
   const known = wishes.resume === true ? await knownRun(request) : undefined;
   await baseOf(request, known);
   const preview = await chooseAll(request, known, host, face);
-  return { ...preview, warnings: [...request.warnings, ...(await checkWorkers({ ...preview, env: host.env }))] };
+  return { ...preview, warnings: [...preview.warnings, ...(await checkWorkers({ ...preview, env: host.env }))] };
 }
 
 /**
@@ -103,5 +105,12 @@ async function chooseAll(
   });
   const agent = agentSpec(config, settings.agent);
   checkCaps(settings.caps, agent, request.graph);
-  return { ...request, mode, settings, agent };
+  const warnings = [...request.warnings, ...shortageNotes(request, mode, settings)];
+  return { ...request, warnings, mode, settings, agent };
+}
+
+function shortageNotes({ graph, config }: RunRequest, mode: Mode, { workers }: RunSettings): string[] {
+  if (mode.name === 'subprocess') return [];
+  const atOnce = Math.min(workers, Math.max(...graph.levels.map((level) => tasksAt(graph, level).length)));
+  return shortages(atOnce, config.workers.container, mode.info).map(({ found, remedy }) => `${found}. ${remedy}`);
 }

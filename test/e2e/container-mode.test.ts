@@ -202,6 +202,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     await prepare('network: none\ncpus: 1000');
     const { said } = await runWith('container');
     expect(said).toContain('1 of 1 tasks are merged');
+    expect(said).toMatch(/note: a worker may use 1000 CPUs, the engine has \d+\. Workers make do with what there is\./);
     expect((await project.cli('doctor')).stdout).toMatch(/! limits +a worker may use 1000 CPUs, the engine has \d+\n/);
     await project.remove();
     await prepare('network: none\nruntime: no-such-runtime');

@@ -214,6 +214,20 @@ describe('doctor', () => {
     expect(exit).toBe(0);
   });
 
+  it('looks at what one mode needs alone when it is named, whatever the configuration says', async () => {
+    project.env['DOCKER_HOST'] = 'unix:///nonexistent/docker.sock';
+    await project.config('workers: { mode: container }\n');
+    const subprocess = await project.cli('doctor', '--mode', 'subprocess');
+    expect(subprocess.stdout).not.toMatch(/engine|image|limits/);
+    expect(subprocess.exit).toBe(0);
+    await project.config('workers: { mode: subprocess }\n');
+    const container = await project.cli('doctor', '--mode', 'container');
+    expect(container.stdout).toMatch(/✗ engine +DOCKER_HOST.*\n +→ Start Docker/);
+    expect(container.exit).toBe(4);
+    const wrong = await project.cli('doctor', '--mode', 'vm');
+    expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('--mode vm is not known')]);
+  });
+
   it('never shows a secret', async () => {
     project.env['ANTHROPIC_API_KEY'] = 'sk-very-secret';
     const { stdout } = await project.cli('doctor');

@@ -4,6 +4,15 @@ import { JSON_OPTION } from '../command.ts';
 export const doctor = {
   name: 'doctor',
   summary: 'check this machine and repository, and say how to mend what is wrong',
-  options: { json: JSON_OPTION },
-  examples: [['mahabharatha doctor', 'exit status 4 when something is missing']],
+  options: {
+    mode: [
+      '-m, --mode <mode>',
+      'what this mode needs, and nothing else: container or subprocess (default: workers.mode)',
+    ],
+    json: JSON_OPTION,
+  },
+  examples: [
+    ['mahabharatha doctor', 'exit status 4 when something is missing'],
+    ['mahabharatha doctor --mode subprocess', 'looks for no engine and no image'],
+  ],
 } as const satisfies CommandDefinition;

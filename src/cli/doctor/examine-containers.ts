@@ -7,6 +7,7 @@ import {
   enginePrograms,
   imageRequest,
   reasonsForContainers,
+  shortages,
 } from '../../project/index.ts';
 import type { Project } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
@@ -14,7 +15,7 @@ import { checkOverlays } from './examine-overlays.ts';
 import { attempt, checked, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
 
-interface ContainerFindings {
+export interface ContainerFindings {
   readonly findings: readonly Finding[];
   /** A run would use containers, or be refused. */
   readonly inside: boolean;
@@ -22,11 +23,17 @@ interface ContainerFindings {
   readonly endpoint: string | null;
 }
 
+export interface Asked {
+  /** Undefined when there is no configuration, and none is asked for. */
+  readonly mode: Config['workers']['mode'] | undefined;
+  readonly workers?: Config['workers'] | undefined;
+  readonly project?: Project;
+}
+
 /** A missing engine or image is bad where a run would be refused for it; elsewhere it is a note. */
 export async function examineContainers(
-  workers: Config['workers'] | undefined,
+  { mode, workers, project }: Asked,
   context: CliContext,
-  project: Project | undefined,
 ): Promise<ContainerFindings> {
   const { searchEngine } = await import('../../engines/index.ts');
   const search = await attempt('engine', () => searchEngine(context.env));
@@ -34,7 +41,7 @@ export async function examineContainers(
   const { engine, lines, silent } = search.value;
   const meant = project && workers ? await reasonsForContainers(project, workers, context) : [];
   const signs = [...meant, ...silent, ...(await enginePrograms(context.env))];
-  const inside = isInside(workers?.mode, engine !== undefined || signs.length > 0);
+  const inside = isInside(mode, engine !== undefined || signs.length > 0);
   const missing = inside ? 'bad' : 'note';
   if (engine === undefined) {
     const remedy = `Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.${inside ? '' : ' Without one, tasks with a "run" command run with your own rights, and an agent does only with --mode subprocess.'}`;
@@ -115,20 +122,13 @@ export function limitsFinding(
 ): Finding {
   const unlimited = (['memory', 'cpus', 'pids'] as const).filter((name) => !limits[name]);
   const { runtime, memory } = container;
+  const short = shortages(count, container, { cpus, memoryBytes });
   const trouble = [
     runtime !== undefined && !runtimes.includes(runtime)
       ? [`there is no runtime "${runtime}", but ${runtimes.join(', ')}`, 'Mend workers.container.runtime.', missing]
       : undefined,
     unlimited.length > 0 ? [`the engine cannot limit ${unlimited.join(', ')} of containers`, DOCKER_INFO] : undefined,
-    count * memory > memoryBytes
-      ? [
-          `${count} workers may use ${inBytes(memory)} of memory each, the engine has ${inBytes(memoryBytes)}`,
-          'Lower workers.count or workers.container.memory, or give the engine more (Docker Desktop: Settings, Resources).',
-        ]
-      : undefined,
-    container.cpus > cpus
-      ? [`a worker may use ${container.cpus} CPUs, the engine has ${cpus}`, 'Workers make do with what there is.']
-      : undefined,
+    ...short.map(({ found, remedy }) => [found, remedy]),
   ].filter((one) => one !== undefined);
   if (trouble.length === 0) {
     const worker = `${inBytes(memory)}, ${container.cpus} CPUs, ${container.pids} processes`;

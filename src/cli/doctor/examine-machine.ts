@@ -5,6 +5,7 @@ import {
   counted,
   findProgram,
   isThere,
+  libErrors,
   line,
   printableBlock,
   printableJson,
@@ -32,6 +33,7 @@ import type { ConfigWishes, Project } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { doctor } from '../commands/doctor.ts';
 import { examineContainers } from './examine-containers.ts';
+import type { Asked, ContainerFindings } from './examine-containers.ts';
 import { checkDisk, checkWorkersFolder } from './examine-disks.ts';
 import { attempt, checked, fine } from './finding.ts';
 import type { Finding } from './finding.ts';
@@ -40,13 +42,14 @@ import { colorsFor } from '../render/colors.ts';
 
 /** `doctor`: every check answers, also when another has failed. */
 export async function examine(input: InputOf<typeof doctor>, context: CliContext): Promise<number> {
+  const mode = modeOf(input.mode);
   const opened = await attempt('git and repository', async () => openProject(context));
   const findings = [
     checkNode(),
     await checkBash(context),
     ...('problem' in opened
-      ? await withoutProject(opened.problem, context)
-      : await checkProject(opened.value, context)),
+      ? await withoutProject(opened.problem, mode, context)
+      : await checkProject(opened.value, mode, context)),
   ];
   const bad = findings.some((finding) => finding.state === 'bad');
   const facts = { type: 'doctor', ok: !bad, findings };
@@ -54,9 +57,26 @@ export async function examine(input: InputOf<typeof doctor>, context: CliContext
   return bad ? 4 : 0;
 }
 
+type Mode = Config['workers']['mode'];
+
+function modeOf(text: string | undefined): Mode | undefined {
+  if (text === undefined || text === 'auto' || text === 'container' || text === 'subprocess') return text;
+  throw libErrors.USAGE({ problem: `--mode ${text} is not known.`, hint: 'Use auto, subprocess or container.' });
+}
+
+/** An engine is of no interest to those who ask about subprocesses alone. */
+async function examineEngine(
+  wished: Mode | undefined,
+  asked: Omit<Asked, 'mode'>,
+  context: CliContext,
+): Promise<ContainerFindings> {
+  if (wished === 'subprocess') return { findings: [], inside: false, endpoint: null };
+  return examineContainers({ ...asked, mode: wished ?? asked.workers?.mode }, context);
+}
+
 /** The image depends on the repository, and meets the same problem. */
-async function withoutProject(problem: Finding, context: CliContext): Promise<Finding[]> {
-  const { findings } = await examineContainers(undefined, context, undefined);
+async function withoutProject(problem: Finding, mode: Mode | undefined, context: CliContext): Promise<Finding[]> {
+  const { findings } = await examineEngine(mode, {}, context);
   return [problem, ...findings.filter(({ found }) => found !== problem.found)];
 }
 
@@ -75,14 +95,14 @@ async function checkBash({ env }: CliContext): Promise<Finding> {
   return { what: 'bash', state: 'bad', found: 'not on the PATH', remedy };
 }
 
-async function checkProject(project: Project, context: CliContext): Promise<Finding[]> {
+async function checkProject(project: Project, wished: Mode | undefined, context: CliContext): Promise<Finding[]> {
   const { root, git } = project.repository;
   const version = (await git.text(['version'])).trim().replace('git version ', '');
   const loaded = await attempt('config', () => project.config());
   const config = 'problem' in loaded ? undefined : loaded.value;
   const placed = config === undefined ? project : await placeWorkers(project, config, context.env);
   const [containers, graphs] = await Promise.all([
-    examineContainers(config?.workers, context, placed),
+    examineEngine(wished, { workers: config?.workers, project: placed }, context),
     checkGraphs(project, config?.ownership ?? 'enforce'),
   ]);
   const { inside } = containers;
@@ -95,7 +115,7 @@ async function checkProject(project: Project, context: CliContext): Promise<Find
     'problem' in loaded
       ? loaded.problem
       : await checkConfig({ project: placed, config: loaded.value, env: context.env }, containers.endpoint, inside),
-    await checkApproval(project, context),
+    await checkApproval(project, wished, context),
     await checkSettings(project, context),
     ...(config === undefined ? [] : [await checkAgent(config, inside, context)]),
     await checkCredentials(context, { inside, missing: needed ? 'bad' : 'note', config }),
@@ -115,10 +135,10 @@ function checkConfig(wishes: ConfigWishes, endpoint: string | null, inside: bool
 }
 
 /** Only looked at: the question is asked when a run starts. */
-function checkApproval(project: Project, context: CliContext): Promise<Finding> {
+function checkApproval(project: Project, wished: Mode | undefined, context: CliContext): Promise<Finding> {
   const what = 'approval';
   return checked(what, async () => {
-    const { changes } = await readSettings(project, context);
+    const { changes } = await readSettings(project, context, wished);
     if (changes.length === 0) return fine(what, 'there are no settings in .mahabharatha that you have not approved');
     const remedy = 'A run at a terminal shows the difference and asks; elsewhere it needs: --trust-config';
     return { what, state: 'note', found: changes.map(inWords).join('\n'), remedy };

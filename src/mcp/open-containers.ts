@@ -30,7 +30,8 @@ export async function openContainers(
   const labels = { 'mahabharatha.mcp': folder, 'mahabharatha.machine': hostname() };
   const place = await openHomeFolder({ engine, kind: 'mcp', folder, labels, onNote });
   closing.push(place.own.remove);
-  const asked = { allow: ['npm'], env, owner: place.owner, image: runtimeImage.id, onNote };
+  const audience = { setting: null, who: 'installers' };
+  const asked = { allow: ['npm'], audience, env, owner: place.owner, image: runtimeImage.id, onNote };
   const network = openNetwork(asked, closing);
   const known = { engine, runtimeImage, sweeper: programFile('sweeper'), env, egress: network.egress };
   const home = await openHome(place, known, closing);

@@ -6,6 +6,7 @@ import {
   proxyEnvironment,
   proxyProgram,
 } from '../egress/rules/index.ts';
+import type { Audience } from '../egress/rules/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { INSIDE, LONGEST_REACH, reachPlace, reachText } from '../protocol/index.ts';
 import type { EgressRule } from '../protocol/index.ts';
@@ -15,8 +16,9 @@ import { sandboxErrors } from './errors.ts';
 const CLIENTS = 1000;
 
 export interface NetworkWishes {
-  /** `serve.network.allow` */
   readonly allow: readonly string[];
+  /** Default: sessions of `serve`. */
+  readonly audience?: Audience | undefined;
   /** The user's own environment: it names the registry of npm. */
   readonly env: Environment;
   /** Has no settings of npm. */
@@ -46,6 +48,7 @@ export interface SessionNetwork {
 /** The way out of sessions that ask for one. The list is read when the first one does. */
 export function sessionNetwork({
   allow,
+  audience = SESSIONS,
   env,
   folder,
   leaseMs,
@@ -55,7 +58,7 @@ export function sessionNetwork({
 }: NetworkWishes): SessionNetwork {
   const rules = once(async () => {
     await begin();
-    const known = await egressRules({ allow, env: withoutModel(env), repository: folder, setting: SETTING });
+    const known = await egressRules({ allow, env: withoutModel(env), repository: folder, audience });
     known.warnings.forEach(onWarning);
     return known;
   });
@@ -97,10 +100,10 @@ function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
   };
 }
 
-const SETTING = 'serve.network.allow';
+const SESSIONS: Audience = { setting: 'serve.network.allow', who: 'sessions' };
 
 /** Pure. What of the list cannot be read. */
-export const networkProblems = (allow: readonly string[]): string[] => allowlistProblems(allow, SETTING);
+export const networkProblems = (allow: readonly string[]): string[] => allowlistProblems(allow, SESSIONS);
 
 function reachOf(wish: NetworkWish, allow: readonly string[], rules: readonly EgressRule[]): string | undefined {
   if (allow.length === 0) throw sandboxErrors.NETWORK_REFUSED({ hosts: ['any host'], allowed: allow });

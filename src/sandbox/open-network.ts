@@ -2,6 +2,7 @@ import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { configErrors } from '../config/errors.ts';
 import type { Owner } from '../containers/index.ts';
+import type { Audience } from '../egress/rules/index.ts';
 import { keepLease } from '../lease/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { networkProblems, sessionNetwork } from './network.ts';
@@ -14,6 +15,8 @@ const UID = 70_001;
 
 interface NetworkRequest {
   readonly allow: readonly string[];
+  /** Default: sessions of `serve`. */
+  readonly audience?: Audience;
   readonly env: Environment;
   readonly owner: Pick<Owner, 'leaseFolder'>;
   /** The image with the egress proxy. */
@@ -23,7 +26,7 @@ interface NetworkRequest {
 
 /** The way out of sessions. Its lease is kept from the moment on at which the first session asks for it. Throws CONFIG_INVALID. */
 export function openNetwork(
-  { allow, env, owner, image, onNote }: NetworkRequest,
+  { allow, audience, env, owner, image, onNote }: NetworkRequest,
   closing: (() => Promise<unknown>)[],
 ): SessionNetwork {
   const problems = networkProblems(allow);
@@ -40,5 +43,6 @@ export function openNetwork(
   const own = process.getuid?.() ?? 0;
   const uid = own === 0 ? UID : own;
   const proxy = { image, uid, gid: uid };
-  return sessionNetwork({ allow, env, folder: leaseFolder, leaseMs: LEASE_MS, proxy, begin, onWarning: onNote });
+  const asked = { allow, audience, env, folder: leaseFolder, leaseMs: LEASE_MS };
+  return sessionNetwork({ ...asked, proxy, begin, onWarning: onNote });
 }

@@ -1,5 +1,6 @@
 import type { EgressRule } from '../../protocol/index.ts';
 import { kindOf, permissionFor, readHost } from '../target/index.ts';
+import { WORKERS } from './audience.ts';
 import { NPM_PRESET, PRESET_NAMES, PRESETS } from './presets.ts';
 
 /** For a name without a port. */
@@ -16,7 +17,7 @@ export interface Allowlist {
 }
 
 /** Pure. What the user wrote, as rules. */
-export function parseAllowlist(entries: readonly string[]): Allowlist {
+export function parseAllowlist(entries: readonly string[], { setting } = WORKERS): Allowlist {
   const wanted = entries.map((entry) => entry.trim());
   const texts = wanted.flatMap((entry) => PRESETS.get(entry) ?? (entry === NPM_PRESET ? [] : [entry]));
   const read = texts.map((text) => ({ text, rule: readEntry(text) }));
@@ -25,7 +26,9 @@ export function parseAllowlist(entries: readonly string[]): Allowlist {
     rules,
     npm: wanted.includes(NPM_PRESET),
     problems: read.flatMap(({ text, rule }) => (typeof rule === 'string' ? [`"${text}": ${rule}`] : [])),
-    warnings: rules.filter(isOwnLoopback).map(({ host }) => loopbackWarning(`"${host}" in workers.container.allow`)),
+    warnings: rules
+      .filter(isOwnLoopback)
+      .map(({ host }) => loopbackWarning(setting === null ? `"${host}"` : `"${host}" in ${setting}`)),
   };
 }
 

@@ -1,4 +1,5 @@
 export { isAllowed, parseAllowlist } from './allowlist.ts';
+export type { Audience } from './audience.ts';
 export { proxyEnvironment } from './environment.ts';
 export { proxyProgram } from './program.ts';
 export type { ProxyProgram } from './program.ts';

@@ -1,5 +1,6 @@
 import type { Environment } from '../../lib/index.ts';
 import { askUserRegistries, readProjectRegistries } from '../../npm/index.ts';
+import { WORKERS, withoutRegistry } from './audience.ts';
 
 export interface NpmHosts {
   /** The addresses of the user's registries; only their hosts and ports, never a name, password or path. */
@@ -12,12 +13,11 @@ export interface NpmHosts {
 }
 
 /** Where npm gets packages: from the user's registries, and those that the repository's own .npmrc names. */
-export async function readNpmHosts(env: Environment, repository: string): Promise<NpmHosts> {
+export async function readNpmHosts(env: Environment, repository: string, audience = WORKERS): Promise<NpmHosts> {
   const [users, project] = await Promise.all([askUserRegistries(env), readProjectRegistries(repository)]);
   const { warnings } = project;
   if (users.missing !== undefined) {
-    const warning = `The preset "npm" in workers.container.allow is empty (${users.missing}): workers cannot install npm packages. Name your registry's host there, or install npm on this machine.`;
-    return { registries: [], project: [], warnings: [warning, ...warnings] };
+    return { registries: [], project: [], warnings: [withoutRegistry(audience, users.missing), ...warnings] };
   }
   const known = new Set(users.hosts.map(({ host }) => host));
   const foreign = new Map(project.addresses.filter(({ host }) => !known.has(host)).map((url) => [url.host, url]));

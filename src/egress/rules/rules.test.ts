@@ -29,6 +29,16 @@ describe('the registries of npm', () => {
     ]);
   });
 
+  it('are missed in the words of those who miss them: a server has no workers', async () => {
+    const asked = { allow: ['npm', 'localhost:80'], env: { PATH: '/nowhere' }, repository: npmrc('registry=x') };
+    for (const setting of ['serve.network.allow', null]) {
+      const { warnings } = await egressRules({ ...asked, audience: { setting, who: 'sessions' } });
+      expect(warnings).toHaveLength(3);
+      expect(warnings.join('\n')).not.toMatch(/worker/);
+      expect(warnings[1]).toContain(setting ?? 'No packages of npm can be installed, because npm on this machine');
+    }
+  });
+
   it('of the repository are allowed at public addresses only, and are named: others can write its file', async () => {
     const repository = npmrc(
       'registry=https://new.test/x/',

@@ -2,6 +2,8 @@ import { configErrors } from '../../config/errors.ts';
 import type { Environment } from '../../lib/index.ts';
 import type { EgressRule } from '../../protocol/index.ts';
 import { kindOf, readAddress, readHost } from '../target/index.ts';
+import { WORKERS } from './audience.ts';
+import type { Audience } from './audience.ts';
 import { isOwnLoopback, loopbackWarning, parseAllowlist } from './allowlist.ts';
 import { readNpmHosts } from './npm-hosts.ts';
 import type { NpmHosts } from './npm-hosts.ts';
@@ -21,21 +23,22 @@ export interface EgressWishes {
   readonly env: Environment;
   /** Its .npmrc may name registries. */
   readonly repository: string;
-  /** The setting that the list is in. */
-  readonly setting?: string;
+  readonly audience?: Audience;
 }
 
 /** Pure. One text for each entry that cannot be read. */
-export function allowlistProblems(allow: readonly string[], setting = 'workers.container.allow'): string[] {
-  return parseAllowlist(allow).problems.map((problem) => `${setting}: ${problem}`);
+export function allowlistProblems(allow: readonly string[], { setting } = WORKERS): string[] {
+  return parseAllowlist(allow).problems.map((problem) => (setting === null ? problem : `${setting}: ${problem}`));
 }
 
 /** What workers may reach: the user's list, the registries of the user's npm when npm is listed, and the model server that is set. */
-export async function egressRules({ allow, env, repository, setting }: EgressWishes): Promise<EgressRules> {
-  const problems = allowlistProblems(allow, setting);
+export async function egressRules({ allow, env, repository, audience = WORKERS }: EgressWishes): Promise<EgressRules> {
+  const problems = allowlistProblems(allow, audience);
   if (problems.length > 0) throw configErrors.CONFIG_INVALID({ file: '.mahabharatha/config.yaml', problems });
-  const list = parseAllowlist(allow);
-  const npm: NpmHosts = list.npm ? await readNpmHosts(env, repository) : { registries: [], project: [], warnings: [] };
+  const list = parseAllowlist(allow, audience);
+  const npm: NpmHosts = list.npm
+    ? await readNpmHosts(env, repository, audience)
+    : { registries: [], project: [], warnings: [] };
   const model = env['ANTHROPIC_BASE_URL'] ?? '';
   const own = [
     ...npm.registries.map((url) => ({ url, from: 'The registry in your npm configuration' })),
@@ -49,7 +52,7 @@ export async function egressRules({ allow, env, repository, setting }: EgressWis
     warnings: [
       ...list.warnings,
       ...npm.warnings,
-      ...projectWarning(npm.project),
+      ...projectWarning(npm.project, audience),
       ...warnings.map(({ rule, from }) => loopbackWarning(`${from} (${rule.host}:${rule.ports.join()})`)),
     ],
   };
@@ -69,10 +72,10 @@ function mayBeForeign(host: string): boolean {
   return address === undefined || kindOf(address) === 'public';
 }
 
-function projectWarning(registries: readonly URL[]): string[] {
+function projectWarning(registries: readonly URL[], { who }: Audience): string[] {
   if (registries.length === 0) return [];
   const named = registries.map(({ host }) => host).join(', ');
   return [
-    `The .npmrc of the repository names registries that your own npm configuration does not have (${named}): workers reach them at public addresses only. If one is in your private network, name it in your own npm configuration.`,
+    `The .npmrc of the repository names registries that your own npm configuration does not have (${named}): ${who} reach them at public addresses only. If one is in your private network, name it in your own npm configuration.`,
   ];
 }

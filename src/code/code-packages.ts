@@ -29,7 +29,7 @@ export async function openPackages(
   const { folder, scripts } = settings;
   return {
     sets: store.sets,
-    makeFolders: store.makeFolders,
+    place: store.place,
     /** Throws PACKAGES_UNABLE, and what the store and the installer throw. */
     take: async (wanted: Wanted, { signal, onProgress }: CallHooks): Promise<PackageSet> => {
       const set = await store.find(wanted);

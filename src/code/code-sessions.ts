@@ -52,6 +52,8 @@ export interface CodeRan extends Pick<
 
 interface CodeSession {
   readonly kept: KeptSandbox;
+  /** The store that its container sees. */
+  store: string;
   packages: SessionPackages;
   /** The end of the last call. */
   last: Promise<unknown>;
@@ -121,7 +123,7 @@ async function run(place: Place, wish: CodeWish, hooks: CallHooks, tries = 1): P
   const { signal } = hooks;
   signal.throwIfAborted();
   const { session, settings } = place;
-  const { sandbox, isNew } = await session.kept.get();
+  const { sandbox, isNew } = await sandboxFor(place, wish);
   const output = captureOutput(settings.outputBytes);
   let running: ReturnType<Sandbox['run']> | undefined;
   const kill = (): void => running?.kill();
@@ -144,6 +146,14 @@ async function run(place: Place, wish: CodeWish, hooks: CallHooks, tries = 1): P
   } finally {
     signal.removeEventListener('abort', kill);
   }
+}
+
+/** A container sees a store that was removed for as long as it lives: then the session gets a new one. */
+async function sandboxFor({ session, packages }: Place, { code }: CodeWish): ReturnType<KeptSandbox['get']> {
+  const found = await session.kept.get();
+  if (!mayImport(code) || session.store === (await packages.place())) return found;
+  await session.kept.end();
+  return session.kept.get();
 }
 
 /** Makes the packages that the code imports ready, and returns those that are new to the session. */
@@ -218,10 +228,11 @@ function programOf(sandbox: Sandbox, { language, timeoutMs, env }: CodeWish): Pa
 
 function newSession(parts: CodeParts): CodeSession {
   const kept = keepSandbox(async () => {
-    await parts.packages.makeFolders();
+    session.store = await parts.packages.place();
     return startSandbox(parts.home, wishOf(parts));
   });
-  return { kept, packages: noPackages(), last: Promise.resolve(), waiting: 0 };
+  const session: CodeSession = { kept, store: '', packages: noPackages(), last: Promise.resolve(), waiting: 0 };
+  return session;
 }
 
 /** The code of each session has a user of its own. */

@@ -1,10 +1,11 @@
-import { chmod, mkdir, readdir, readFile, rename, utimes } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { diskUsage } from '../containers/index.ts';
 import {
   AppError,
   digestOf,
+  isMissing,
   isThere,
   makePrivateFolder,
   modifiedAt,
@@ -82,8 +83,8 @@ export function packageStore(settings: StoreSettings) {
     sets: places.sets,
     /** Makes the folders, and removes sets that are old. Throws PACKAGES_FOLDER. */
     open: (): Promise<void> => inFolder(settings, () => open(places)),
-    /** For a person may have removed them. Throws PACKAGES_FOLDER. */
-    makeFolders: (): Promise<void> => inFolder(settings, () => makeFolders(places)),
+    /** Makes the folders again when a person has removed them: then the answer is another one. Throws PACKAGES_FOLDER. */
+    place: (): Promise<string> => inFolder(settings, () => placeOf(places)),
     /** A set that has them all, that was installed before. */
     find: (wanted: Wanted): Promise<PackageSet | undefined> => find(places, settings, wanted),
     list: (): Promise<readonly PackageSet[]> => listSets(places),
@@ -92,6 +93,7 @@ export function packageStore(settings: StoreSettings) {
     /** Installs them when they are not there. Throws PACKAGES_FULL, PACKAGES_FOLDER and what the installer throws. */
     take: (wanted: Wanted, installer: Installer, signal: AbortSignal): Promise<PackageSet> =>
       inFolder(settings, async () => {
+        await makeFolders(places);
         const found = await find(places, settings, wanted);
         const adding = { wanted, installer, signal };
         return found ?? withLock(places.lock, LOCK_MS, () => add(places, settings, adding), signal);
@@ -135,6 +137,12 @@ async function makeFolders({ folder, sets, known, downloads, drafts }: Places): 
   await chmod(sets, 0o755);
 }
 
+async function placeOf(places: Places): Promise<string> {
+  await makeFolders(places);
+  const { dev, ino } = await stat(places.sets);
+  return `${dev} ${ino}`;
+}
+
 async function removeOld({ sets, known }: Pick<Places, 'sets' | 'known'>): Promise<void> {
   for (const key of await readdir(sets))
     if (Date.now() - (await modifiedAt(knownOf(known, key))) > OLD_MS) {
@@ -166,9 +174,14 @@ const has = ({ wanted: there }: PackageSet, wanted: Wanted): boolean =>
   [...wanted].every(([name, range]) => Object.hasOwn(there, name) && (range === ANY || there[name] === range));
 
 async function listSets(places: Places): Promise<readonly PackageSet[]> {
-  const files = await readdir(places.known);
+  const files = await readdir(places.known).catch(noneIfMissing);
   const sets = await Promise.all(files.map((file) => readSet(places, path.parse(file).name)));
   return sets.filter((set) => set !== undefined);
+}
+
+function noneIfMissing(error: unknown): string[] {
+  if (!isMissing(error)) throw error;
+  return [];
 }
 
 async function readSet({ known }: Places, key: string): Promise<PackageSet | undefined> {

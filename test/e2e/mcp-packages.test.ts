@@ -289,12 +289,19 @@ await fetch('${registry.url}one').then(() => console.log('reached'), () => conso
     registry.slow(0);
   });
 
-  it('a folder of packages that was removed is made again', async () => {
+  it('a folder of packages that was removed is made again, also for sessions that have used it', async () => {
     const folder = path.join(home, 'removed');
     const other = await withPackages({ folder });
     expect((await other.run('import one from "one"; console.log(one)', { session_id: 'a' })).stdout).toBe('one\n');
+    for (const session_id of ['a', 'b']) {
+      rmSync(folder, { recursive: true });
+      expect((await other.run('import one from "one"; console.log(one)', { session_id })).stdout).toBe('one\n');
+    }
     rmSync(folder, { recursive: true });
-    expect((await other.run('import one from "one"; console.log(one)', { session_id: 'b' })).stdout).toBe('one\n');
+    expect((await other.call('list_packages', { session_id: 'a' })).structuredContent).toMatchObject({ cached: [] });
+    const again = await other.call('install_packages', { packages: ['two'], session_id: 'a' });
+    expect(again.structuredContent).toMatchObject({ installed: [{ name: 'two' }], error: null });
+    expect((await other.run('import two from "two"; console.log(two)', { session_id: 'a' })).stdout).toBe('two\n');
     await other.leave();
   });
 

@@ -99,13 +99,23 @@ describe.skipIf(claude === undefined && !inCi)(`features built by Claude Code wi
   });
 
   it('stop with exit 4 when the key is refused, and leave nothing behind', async () => {
-    await prepare({ 'T-1': Array.from({ length: 5 }, () => ({ status: 401 })) });
-    await project.graph('login', [{ id: 'T-1', create: ['a.txt'] }]);
+    const refused = Array.from({ length: 5 }, () => ({ status: 401 }));
+    await prepare({ 'T-1': refused, 'T-2': refused });
+    await project.graph(
+      'login',
+      ['T-1', 'T-2'].map((id) => ({ id, create: [`${id}.txt`] })),
+    );
 
-    const run = await project.cli('kurukshetra');
+    const run = await project.cli('kurukshetra', '--workers', '1');
 
     expect(run.exit).toBe(4);
     expect(run.stdout).toContain("stopped — the agent's credentials were refused");
+    // The first refusal is enough.
+    const { tasks } = await project.state();
+    expect(Object.values(tasks).map(({ attempts, failures }) => [attempts.length, failures])).toEqual([
+      [1, 0],
+      [0, 0],
+    ]);
     expect(await project.processes()).toEqual([]);
   });
 });

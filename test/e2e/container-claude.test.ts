@@ -168,6 +168,29 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
     expect((await project.state()).cost.costUsd).toBe(4);
   });
 
+  it('stop at the first refusal of the key with exit 4', async () => {
+    const refused = Array.from({ length: 5 }, () => ({ status: 401 }));
+    server = await startModelServer(scriptByTask({ 'T-1': refused, 'T-2': refused }), { host: bridgeAddress() });
+    project = await createContainerProject({
+      env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: SECRET },
+      container: 'network: allowlist\nallow: []',
+    });
+    await project.graph(
+      'login',
+      ['T-1', 'T-2'].map((id) => ({ id, create: [`${id}.txt`] })),
+    );
+
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '1');
+
+    expect(exit, stdout).toBe(4);
+    expect(stdout).toContain("stopped — the agent's credentials were refused");
+    const { tasks } = await project.state();
+    expect(Object.values(tasks).map(({ attempts, failures }) => [attempts.length, failures])).toEqual([
+      [1, 0],
+      [0, 0],
+    ]);
+  });
+
   it('report at once, and once, that their model cannot be reached, and name it at the end', async () => {
     server = await startModelServer([]);
     project = await createContainerProject({

@@ -109,12 +109,12 @@ module.exports = {
       },
       'the orchestrator sees adapters as types only, and their error codes; project/wire.ts hands it the values',
     ),
-    no('pure', { path: PURE }, { dependencyTypes: ['core', 'npm'], pathNot: 'node_modules/zod/' }),
+    no('pure', { path: PURE }, { dependencyTypes: ['core', 'npm', 'npm-dev'], pathNot: 'node_modules/zod/' }),
     no('pure-local', { path: PURE }, { path: '^src/', pathNot: PURE, dependencyTypesNot: ['type-only'] }),
     no(
       'pure/egress/target',
       { path: dir('egress/target') },
-      { dependencyTypes: ['core', 'npm'], pathNot: '^(node:)?net$' },
+      { dependencyTypes: ['core', 'npm', 'npm-dev'], pathNot: '^(node:)?net$' },
       'node:net tells addresses from names; all else would be I/O',
     ),
     no(

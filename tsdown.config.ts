@@ -1,8 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { defineConfig } from 'tsdown';
+import type { Rolldown } from 'tsdown';
+
+/** Writes the licences of the packages that a program has inside beside it: most ask for that. */
+const licences: Rolldown.Plugin = {
+  name: 'licences',
+  generateBundle(_options, bundle) {
+    const modules = Object.values(bundle).flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+    const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id) ?? []);
+    const source = [...new Set(folders)].toSorted().map(licenceOf).join('\n');
+    if (source !== '') this.emitFile({ type: 'asset', fileName: 'LICENSES.txt', source });
+  },
+};
+
+function licenceOf(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  const files = readdirSync(folder).filter((file) => /^licen[cs]e/i.test(file));
+  const texts = files.map((file) => readFileSync(path.join(folder, file), 'utf8'));
+  return [`== ${name} ${version} (${license})\n`, ...texts].join('\n');
+}
 
 /**
- * The programs as few large files: start-up is mostly the reading of many small ones, and a run starts several workers
- * at once. The worker and the egress proxy are one file each, because they also go into images.
+ * The programs as few large files, with all packages that they use: start-up is mostly the reading of many small ones, and
+ * a run starts several workers at once. The worker and the egress proxy are one file each, because they also go into images.
  */
 const program = (name: string, entry: string): ReturnType<typeof defineConfig> =>
   defineConfig({
@@ -12,7 +33,8 @@ const program = (name: string, entry: string): ReturnType<typeof defineConfig> =
     platform: 'node',
     target: 'node20.19',
     outExtensions: () => ({ js: '.js' }),
-    deps: { alwaysBundle: ['@swc/wasm-typescript', 'commander', 'listr2', 'yaml', 'zod'] },
+    deps: { alwaysBundle: [/.*/] },
+    plugins: [licences],
     dts: false,
     logLevel: 'error',
   });
@@ -28,6 +50,7 @@ const page = defineConfig({
   minify: true,
   outExtensions: () => ({ js: '.js' }),
   deps: { alwaysBundle: [/.*/] },
+  plugins: [licences],
   dts: false,
   logLevel: 'error',
 });

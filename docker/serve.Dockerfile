@@ -3,17 +3,10 @@
 #   docker build -f docker/serve.Dockerfile -t mahabharatha-serve .
 ARG BASE_IMAGE=node:24-bookworm-slim
 
-# A stage of its own, so that npm's cache does not get into the image.
-FROM ${BASE_IMAGE} AS packages
-WORKDIR /opt/mahabharatha
-COPY package.json package-lock.json ./
-RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund
-
 FROM ${BASE_IMAGE}
 LABEL org.opencontainers.image.title="mahabharatha-serve" \
       org.opencontainers.image.licenses="MIT"
 WORKDIR /opt/mahabharatha
-COPY --from=packages /opt/mahabharatha/node_modules node_modules
 # What it builds the image with Node and the sandbox agent from.
 COPY docker docker
 COPY package.json ./

@@ -103,6 +103,7 @@ const PLANTED: readonly Planted[] = [
   ],
   ['I/O in a decision', 'src/orchestrator/decide.ts', "import 'node:fs';", 'pure'],
   ['I/O beside the error codes of a room', 'src/git/errors.ts', "import 'node:os';", 'pure'],
+  ['a package that is bundled in a decision', 'src/orchestrator/decide-end.ts', "import 'commander';", 'pure'],
   ['I/O in a decision by way of lib', 'src/orchestrator/decide.ts', "import '../lib/index.ts';", 'pure-local'],
   ['a worker in the supervision of jobs', 'src/supervise/memory.ts', WORKER, 'rank/supervise'],
   ['host code in the supervision of jobs', 'src/supervise/memory.ts', HOST, 'container-side'],

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { approve } from './commands/approve.ts';
 import { build } from './commands/build.ts';
@@ -73,6 +74,7 @@ const EXIT_HELP = `
 Exit status: 0 done · 1 work failed · 2 wrong use · 3 paused · 4 environment · 130/143 interrupted
 
 A first look:  mahabharatha demo
+Documents:     ${fileURLToPath(new URL('../../../docs', import.meta.url))}
 `;
 
 /** Runs one command line and returns its exit status. Errors of the command itself are thrown. */

@@ -6,7 +6,9 @@ export const configErrors = defineErrors({
     kind: 'usage',
     example: { file: 'config.yaml', problems: ['agent: too short', 'gates: not a list'] },
     message: (f) => `${f.file} has ${counted(f.problems.length, 'problem')}:${bullets(f.problems)}`,
-    hint: () =>
-      'Correct the lines above; every key is described in schemas/ of the package (config.schema.json, settings.schema.json).',
+    hint: (f) =>
+      f.file.endsWith('settings.yaml')
+        ? 'Correct the lines above; docs/containers.md has an example (mahabharatha --help says where docs/ is).'
+        : 'Correct the lines above; every key is described in .mahabharatha/schemas/config.schema.json, which mahabharatha init writes.',
   },
 });

@@ -14,7 +14,8 @@ export const taskErrors = defineErrors({
     kind: 'usage',
     example: { file: 'task-graph.json', problems: ['tasks[0].id: missing'] },
     message: (f) => `${f.file} has ${counted(f.problems.length, 'problem')}:${bullets(f.problems)}`,
-    hint: () => 'Correct the entries above; the format is described in schemas/task-graph.schema.json.',
+    hint: () =>
+      'Correct the entries above; the format is described in .mahabharatha/schemas/task-graph.schema.json, which mahabharatha init writes.',
   },
   GRAPH_NOT_MENDED: {
     kind: 'usage',

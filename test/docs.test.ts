@@ -2,23 +2,23 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createAgent } from '../src/agents/index.ts';
+import { COMMANDS } from '../src/cli/program.ts';
 import { LACKS } from '../src/engines/index.ts';
+import { CLAUDE_CODE_VERSION } from '../src/images/index.ts';
+import { brokenLinks, documentsIn } from './support/links.ts';
 import { testNames } from './support/test-names.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Documents that name many files: their paths must not be out of date. */
-const DOCUMENTS = ['docs/dependencies.md', 'docs/out-of-scope.md', 'docs/serve-requirements.md', 'docs/walk.md'];
+const DOCUMENTS = ['docs/dependencies.md', 'docs/serve-requirements.md', 'docs/walk.md'];
 const PATH = /`((?:bench|bin|docker|docs|schemas|scripts|src|test)\/[\w./-]*)`/g;
-const LINK = /\]\((?!https?:|#)([^)#]+)/g;
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 const missing = (paths: readonly string[]): string[] => paths.filter((found) => !existsSync(path.join(ROOT, found)));
 
 const pathsIn = (text: string): string[] => [...text.matchAll(PATH)].map(([, found = '']) => found);
-
-function linksIn(document: string): string[] {
-  return [...read(document).matchAll(LINK)].map(([, target = '']) => path.join(path.dirname(document), target));
-}
 
 /** The folders with which lines of the map begin. */
 function foldersOfMap(): string[] {
@@ -28,9 +28,14 @@ function foldersOfMap(): string[] {
 
 describe('documents', () => {
   it.each(DOCUMENTS)('%s names only paths that exist', (document) => {
-    const found = [...pathsIn(read(document)), ...linksIn(document)];
+    const found = pathsIn(read(document));
     expect(found).not.toEqual([]);
     expect(missing(found)).toEqual([]);
+  });
+
+  it('have no link that leads nowhere', () => {
+    const folders = ['docs', 'examples', 'bench', 'docker'].flatMap((folder) => documentsIn(ROOT, folder));
+    expect(brokenLinks(ROOT, ['README.md', 'CHANGELOG.md', 'AGENTS.md', ...folders])).toEqual([]);
   });
 
   it('the map in AGENTS.md has every folder of src, and only folders that exist', () => {
@@ -73,6 +78,55 @@ const rowsOf = (part: string): [number: number, file: string][] =>
 it('docs/engines.md explains all that an engine may lack', () => {
   const explained = [...read('docs/engines.md').matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, lack]) => lack);
   expect(explained).toEqual(Object.keys(LACKS));
+});
+
+describe('docs/claude.md', () => {
+  const text = read('docs/claude.md');
+
+  it('has every argument and variable that Claude Code is started with', () => {
+    const { args, env } = createAgent({ kind: 'claude', command: 'claude', model: 'sonnet', args: [] }).command('', {
+      run: null,
+      promptFile: '',
+    });
+    const words = args.filter((word) => word !== 'sonnet').flatMap((word) => word.split(','));
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    expect(words.length).toBeGreaterThan(10);
+    expect([...words, ...variables].filter((word) => !text.includes(word))).toEqual([]);
+  });
+
+  it('names the version that the image has and CI tests', () => {
+    expect(text).toContain(`Claude Code ${CLAUDE_CODE_VERSION} is the version in the worker image`);
+    expect(read('.ci/run')).toContain(`CLAUDE_CODE_VERSION=${CLAUDE_CODE_VERSION}\n`);
+  });
+});
+
+/** Blocks of code in these languages. */
+const blocksIn = (text: string, language: string): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`(?:${language})\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block);
+
+it('docs/ci.md has workflows that are YAML', () => {
+  const blocks = blocksIn(read('docs/ci.md'), 'yaml');
+  expect(blocks.length).toBeGreaterThan(3);
+  for (const block of blocks) expect(Object.keys(parse(block) as object)).not.toEqual([]);
+});
+
+it('documents use only commands that there are, with options that they have', () => {
+  const flagsOf = new Map(
+    COMMANDS.map(({ definition: { name, options } }) => {
+      const given: (readonly [string, string])[] = Object.values(options);
+      return [name, ['--help', ...given.flatMap(([flags]) => flags.split(/[ ,]+/))]] as const;
+    }),
+  );
+  const documents = [...documentsIn(ROOT, 'docs'), ...documentsIn(ROOT, 'examples')];
+  const blocks = ['README.md', ...documents].flatMap((document) => blocksIn(read(document), 'sh|yaml'));
+  const calls = blocks.flatMap((text) => [...text.matchAll(/(?:^|[ ;&(])mahabharatha ([a-z]+)(?=\s)([^\n#|;&)]*)/gm)]);
+  expect(calls.length).toBeGreaterThan(100);
+  const unknown = calls.filter(([, name = '', rest = '']) => {
+    const [own = ''] = rest.split(' -- ');
+    const used = own.match(/(?<=\s)--?[a-z][a-z-]*/g) ?? [];
+    return !used.every((flag) => flagsOf.get(name)?.includes(flag)) || !flagsOf.has(name);
+  });
+  expect(unknown.map(([call]) => call)).toEqual([]);
 });
 
 describe('the walk of one task', () => {

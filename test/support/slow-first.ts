@@ -12,6 +12,8 @@ const SLOW = [
   'mcp-',
   'planning',
   'scheduling',
+  'package',
+  'examples',
   'cli',
   'pruned-',
   'gates',

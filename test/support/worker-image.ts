@@ -32,10 +32,15 @@ export async function buildBunImage(): Promise<string> {
 async function buildImage(wanted: 'worker' | 'sandbox' | 'bun'): Promise<string> {
   if (docker.why !== '') return '';
   const args = [PROGRAM, 'build', wanted, '--base-image', docker.image, '--json'];
-  return withLock(LOCK, WAIT_LIMIT_MS, async () => {
+  return withImageLock(async () => {
     // Outside this repository, whose settings would need an approval.
     const lines = execFileSync(process.execPath, args, { encoding: 'utf8', cwd: tmpdir() }).trim().split('\n');
     const images = lines.map((line) => JSON.parse(line) as { kind?: string; tag?: string });
     return images.findLast(({ kind }) => kind === wanted)?.tag ?? '';
   });
+}
+
+/** Two builds at once would do the work twice. */
+export function withImageLock<Value>(build: () => Promise<Value>): Promise<Value> {
+  return withLock(LOCK, WAIT_LIMIT_MS, build);
 }

@@ -99,6 +99,7 @@ it('a task that costs more than one task may fails, and the others go on', async
 
   expect(run.exit, run.stdout).toBe(1);
   expect(run.stdout).toContain('T-1 is failed: cost $5.00, cap for one task $2.00');
+  expect(run.stdout).toMatch(/retry T-1 .* then: .* --resume --max-task-cost 11\n/);
   const { tasks } = await project.state();
   expect([tasks['T-1']?.attempts.length, tasks['T-2']?.status]).toEqual([1, 'complete']);
 });
@@ -109,5 +110,7 @@ it('a cap is refused for an agent that does not tell what it costs, unless no ag
   const refused = await project.cli('kurukshetra');
   expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining('The agent "mine" does not tell')]);
   await project.graph('login', [simpleTask('T-1')]);
+  const plan = await project.cli('kurukshetra', '--dry-run', '--max-task-cost', '2');
+  expect(plan.stdout).toContain('agent mine, at most $5.00 for all, at most $2.00 for each task. Nothing was started.');
   expect((await project.cli('kurukshetra')).exit).toBe(0);
 });

@@ -1,7 +1,8 @@
 import { counted, firstLine, inDollars, printable, printableBlock, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { hasWork } from '../../orchestrator/index.ts';
-import type { RunState } from '../../state/index.ts';
+import type { Usage } from '../../protocol/index.ts';
+import type { Caps, RunState } from '../../state/index.ts';
 import type { NetworkTally, Tally } from '../../project/index.ts';
 import { MARGIN } from './describe.ts';
 
@@ -61,20 +62,21 @@ function tallyRow({ total, targets, unlisted }: Tally, [one, many]: readonly [st
   return [`${counted(total, one, many)}: ${parts.join(', ')}`];
 }
 
-function nextSteps(state: RunState): string[] {
-  const { feature, status, tasks, resumeAt } = state;
+function nextSteps({ feature, status, tasks, resumeAt, cost, settings }: RunState): string[] {
   const resume = `mahabharatha kurukshetra --feature ${feature} --resume`;
   switch (status) {
     case 'complete':
       return [`mahabharatha merge --feature ${feature}`];
     case 'paused':
-      return [`${resume}${moreMoney(state)}${resumeAt === null ? '' : `   (not before ${resumeAt})`}`];
+      return [
+        `${resume}${raised('--max-cost', settings.caps.run, cost)}${resumeAt === null ? '' : `   (not before ${resumeAt})`}`,
+      ];
     case 'failed': {
       const failed = Object.keys(tasks).find((id) => tasks[id]?.status === 'failed');
       if (failed === undefined) return [resume];
       return [
         `mahabharatha logs --feature ${feature} --task ${failed}`,
-        `mahabharatha retry ${failed} --feature ${feature}   then: ${resume}`,
+        `mahabharatha retry ${failed} --feature ${feature}   then: ${resume}${raised('--max-task-cost', settings.caps.task, tasks[failed]?.cost ?? cost)}`,
       ];
     }
     case 'stopped':
@@ -83,8 +85,8 @@ function nextSteps(state: RunState): string[] {
   }
 }
 
-/** With the cap that has paused the run, it would be paused again. */
-function moreMoney({ cost, settings }: RunState): string {
-  const cap = settings.caps.run?.usd ?? Infinity;
-  return (cost.costUsd ?? 0) < cap ? '' : ` --max-cost ${Math.ceil(Math.max(cap, cost.costUsd ?? 0) * 2)}`;
+/** With a cap that is reached already nothing would go on. */
+function raised(option: string, cap: Caps['run'], { costUsd }: Usage): string {
+  const cost = costUsd ?? 0;
+  return cap === null || cost < cap.usd ? '' : ` ${option} ${Math.ceil(cost * 2)}`;
 }

@@ -29,6 +29,7 @@ const RANK = {
   shells: 5.7,
   orchestrator: 6,
   planning: 6,
+  report: 6,
   worker: 6,
   sandbox: 6,
   'sandbox-agent': 6,
@@ -41,7 +42,7 @@ const RANK = {
 };
 /** Never inside a container. */
 const HOST_ONLY =
-  '^src/(cli|mcp|http|guard|project|preload|code|sandbox|planning|orchestrator|containers|snapshots|shells|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
+  '^src/(cli|mcp|http|guard|project|preload|code|sandbox|planning|report|orchestrator|containers|snapshots|shells|launchers|mail|engines|images|credentials|npm|trust|egress/rules)/';
 const PURE_IN_ORCHESTRATOR = [
   'decide[a-z-]*',
   'backoff',
@@ -54,7 +55,7 @@ const PURE_IN_ORCHESTRATOR = [
   'survey',
   'trial',
 ];
-const PURE = `^src/(tasks/|protocol/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|project/decide-mode[.]ts$|config/(schema|serve-schema|serve-defaults|mcp-schema|amounts)[.]ts$|lib/(app-error|text/(amounts|json|nearest|printable|shape|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
+const PURE = `^src/(tasks/|protocol/|report/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|project/decide-mode[.]ts$|config/(schema|serve-schema|serve-defaults|mcp-schema|amounts)[.]ts$|lib/(app-error|text/(amounts|json|nearest|printable|shape|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
   yaml: '(config/|project/graph-(edit|text)[.]ts)',

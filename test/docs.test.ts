@@ -84,10 +84,13 @@ describe('docs/claude.md', () => {
   const text = read('docs/claude.md');
 
   it('has every argument and variable that Claude Code is started with', () => {
-    const { args, env } = createAgent({ kind: 'claude', command: 'claude', model: 'sonnet', args: [] }).command('', {
-      run: null,
-      promptFile: '',
-    });
+    const { args, env } = createAgent({ kind: 'claude', command: 'claude', model: 'sonnet', args: [] }, {}).command(
+      '',
+      {
+        run: null,
+        promptFile: '',
+      },
+    );
     const words = args.filter((word) => word !== 'sonnet').flatMap((word) => word.split(','));
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     expect(words.length).toBeGreaterThan(10);

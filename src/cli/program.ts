@@ -17,6 +17,7 @@ import { merge } from './commands/merge.ts';
 import { plan } from './commands/plan.ts';
 import { serve } from './commands/serve.ts';
 import { sessions } from './commands/sessions.ts';
+import { report } from './commands/report.ts';
 import { retry } from './commands/retry.ts';
 import { shell } from './commands/shell.ts';
 import { status } from './commands/status.ts';
@@ -44,6 +45,7 @@ export const COMMANDS: readonly Command[] = [
   command(shell, async (...given) => (await import('./shell/enter-container.ts')).enterContainer(...given)),
   command(stop, async (...given) => (await import('./run/stop-run.ts')).stopFeature(...given)),
   command(retry, async (...given) => (await import('./run/retry-failed.ts')).retryFailed(...given)),
+  command(report, async (...given) => (await import('./report/report-feature.ts')).reportFeature(...given)),
   command(merge, async (...given) => (await import('./merge/merge-feature.ts')).mergeFeature(...given)),
   command(cleanup, async (...given) => (await import('./cleanup/clean-feature.ts')).cleanUp(...given)),
   command(serve, async (...given) => (await import('./serve/serve-requests.ts')).serveRequests(...given)),

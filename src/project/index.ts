@@ -38,6 +38,7 @@ export type { Project } from './project.ts';
 export { reasonsForContainers } from './reasons-for-containers.ts';
 export { openShell } from './open-shell.ts';
 export type { OpenShell } from './shell-plan.ts';
+export { reportRun } from './report-run.ts';
 export { retryTasks } from './retry-tasks.ts';
 export { credentialsInWords, credentialsLine } from './credentials-line.ts';
 export type { CredentialsLine } from './credentials-line.ts';

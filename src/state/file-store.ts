@@ -48,6 +48,8 @@ export function openStore(project: ProjectPaths, feature: string, replay: Replay
     /** Resolves when the events are on the disk. */
     append: (events: readonly NumberedEvent[]): Promise<void> =>
       writable(paths.events, appendEvents(paths.events, events)),
+    /** All events of the run; none when the log is not whole. */
+    events: (): Promise<NumberedEvent[]> => readable(paths.events, eventsAfter(paths.events, 0)),
     /** Takes the run for this process, or throws ALREADY_RUNNING; LOCK_FOREIGN when it is another host's. */
     lock: async (): Promise<() => Promise<void>> => {
       const release = await files.lock();

@@ -1,0 +1,51 @@
+import path from 'node:path';
+import { libErrors, line, printableBlock, printableJson, reasonOf, writeFileAtomic } from '../../lib/index.ts';
+import { openProject, reportRun } from '../../project/index.ts';
+import { formatHtml, formatMarkdown } from '../../report/index.ts';
+import type { RunReport } from '../../report/index.ts';
+import type { CliContext, InputOf } from '../command.ts';
+import type { report } from '../commands/report.ts';
+import { featureFor } from '../feature-for.ts';
+
+type Input = InputOf<typeof report>;
+
+const FORMATS: Readonly<Record<string, (report: RunReport) => string>> = {
+  md: formatMarkdown,
+  html: formatHtml,
+  json: (report) => `${printableJson({ type: 'report', ...report }).toString()}\n`,
+};
+
+/** `report`: to stdout, or into a file. */
+export async function reportFeature(input: Input, context: CliContext): Promise<number> {
+  const format = formatOf(input);
+  const project = await openProject(context);
+  const feature = await featureFor(project, input.feature, 'see', context);
+  const text = format(await reportRun(project, feature, context.env));
+  if (input.out === undefined) {
+    context.out(printableBlock(text, ''));
+    return 0;
+  }
+  const file = path.resolve(context.cwd, input.out);
+  await writeFileAtomic(file, text, { durable: false }).catch((error: unknown) => {
+    throw libErrors.FILE_UNWRITABLE({ file, reason: reasonOf(error) }, { cause: error });
+  });
+  if (input.json) context.out(line`${printableJson({ type: 'report', feature, file })}\n`);
+  else context.out(line`Written: ${file}\n`);
+  return 0;
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  '.md': 'md',
+  '.markdown': 'md',
+  '.html': 'html',
+  '.htm': 'html',
+  '.json': 'json',
+};
+
+/** The name of a file says its format, too. */
+function formatOf({ format, json, out = '' }: Input): (report: RunReport) => string {
+  const wanted = format ?? EXTENSIONS[path.extname(out).toLowerCase()] ?? (json ? 'json' : 'md');
+  const found = Object.hasOwn(FORMATS, wanted) ? FORMATS[wanted] : undefined;
+  if (found !== undefined) return found;
+  throw libErrors.USAGE({ problem: `There is no format "${wanted}".`, hint: 'Use md, html or json.' });
+}

@@ -13,6 +13,7 @@ import { placeWorkers } from './project.ts';
 import type { Project } from './project.ts';
 import type { RunFace, RunHost } from './run-face.ts';
 import type { RunRequest } from './run-request.ts';
+import { uncommittedNotes } from './uncommitted-notes.ts';
 import type { Workers } from './run-workers.ts';
 import { shortages } from './shortages.ts';
 import { agentSpec, checkWorkers, runSettings, wireWorkers } from './wire.ts';
@@ -105,7 +106,13 @@ async function chooseAll(
   });
   const agent = agentSpec(config, settings.agent);
   checkCaps(settings.caps, agent, request.graph);
-  const warnings = [...request.warnings, ...shortageNotes(request, mode, settings)];
+  // A resumed run keeps its base, whatever is committed.
+  const uncommitted = known === undefined ? await request.project.repository.uncommitted() : [];
+  const warnings = [
+    ...request.warnings,
+    ...uncommittedNotes(uncommitted, config.workers),
+    ...shortageNotes(request, mode, settings),
+  ];
   return { ...request, warnings, mode, settings, agent };
 }
 

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { removeOrphans } from '../containers/index.ts';
 import { checkoutNotes } from '../git/index.ts';
-import { listed } from '../lib/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
 import { EGRESS_LOG } from '../protocol/index.ts';
@@ -18,7 +17,6 @@ import type { RunPlan } from './plan-run.ts';
 import { rememberContainers } from './reasons-for-containers.ts';
 import type { RunFace, RunHost, RunListener } from './run-face.ts';
 import { placeWorkers } from './project.ts';
-import type { Project } from './project.ts';
 import type { RunRequest } from './run-request.ts';
 import { shellFolders } from './shell-folders.ts';
 import { runOptions, sweepRun, wirePorts } from './wire.ts';
@@ -88,18 +86,8 @@ async function carryOut(plan: TimedPlan, store: StateStore, host: RunHost, face:
   return await finishedRun(run, plan, listener, warned);
 }
 
-async function notesOnStart({ project, mode, known, base, warnings }: RunPlan): Promise<readonly string[]> {
-  const found = await Promise.all([
-    known === undefined ? uncommittedNote(project) : [],
-    mode.name === 'container' ? checkoutNotes(project.repository, base) : [],
-  ]);
-  return [...warnings, ...found.flat()];
-}
-
-async function uncommittedNote({ repository }: Project): Promise<string[]> {
-  const files = (await repository.uncommitted()).filter((file) => !file.startsWith('.mahabharatha/'));
-  if (files.length === 0) return [];
-  return [`workers start from the last commit; not in it: ${listed(files, 5)}`];
+async function notesOnStart({ project, mode, base, warnings }: RunPlan): Promise<readonly string[]> {
+  return [...warnings, ...(mode.name === 'container' ? await checkoutNotes(project.repository, base) : [])];
 }
 
 /** Ends and removes what earlier runs have left. Returns what there is to say of it. */

@@ -11,6 +11,9 @@ const [, , file, packages] = process.argv;
 /** What is resolved and not loaded must be there as well. */
 const DEFINED = { 'require.resolve': 'require', 'import.meta.resolve': 'require', 'Bun.resolveSync': 'require' };
 
+/** Of files that Bun finds by a name without one. */
+const EXTENSIONS = ['.tsx', '.jsx', '.ts', '.mjs', '.js', '.cjs', '.json'];
+
 function importsOf(code, loader) {
   try {
     // In two steps: the first takes types away, and imports that only types use.
@@ -28,9 +31,16 @@ function importsOf(code, loader) {
 
 /** Whether the session has made it itself, or it is a link, or it is not there. */
 function kindOf(specifier) {
-  const parts = specifier.split('/');
+  const parts = specifier.replace(/\?.*$/s, '').split('/');
+  const length = specifier.startsWith('@') ? 2 : 1;
+  const place = join(packages, ...parts.slice(0, length));
+  // Bun takes a file before it looks into a folder of the same name.
+  const isFile = parts.length === length && EXTENSIONS.some((extension) => kindAt(place + extension) !== 'missing');
+  return isFile ? 'own' : kindAt(place);
+}
+
+function kindAt(place) {
   try {
-    const place = join(packages, ...parts.slice(0, specifier.startsWith('@') ? 2 : 1));
     return lstatSync(place).isSymbolicLink() ? 'link' : 'own';
   } catch {
     return 'missing';

@@ -200,6 +200,15 @@ console.log(codes.join(' '));`;
     await fresh.leave();
   });
 
+  it('what a session has made itself hides the package of that name, which is not installed then', async () => {
+    const session = { session_id: 'hides' };
+    const write = `import { mkdirSync, writeFileSync } from 'node:fs'; mkdirSync('/packages/node_modules/one', { recursive: true });
+for (const file of ['one/index.js', 'two.js']) writeFileSync('/packages/node_modules/' + file, 'module.exports = "mine"');`;
+    await mcp.run(write, session);
+    const use = 'import one from "one?again"; import two from "two"; console.log(one, two)';
+    expect(await mcp.run(use, session)).toMatchObject({ stdout: 'mine mine\n', packages_installed: [] });
+  });
+
   it('code with packages has no network', async () => {
     const code = `import one from 'one'; console.log(one, process.env.HTTPS_PROXY);
 await fetch('${registry.url}one').then(() => console.log('reached'), () => console.log('none'));`;

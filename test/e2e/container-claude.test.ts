@@ -172,7 +172,7 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
     const refused = Array.from({ length: 5 }, () => ({ status: 401 }));
     server = await startModelServer(scriptByTask({ 'T-1': refused, 'T-2': refused }), { host: bridgeAddress() });
     project = await createContainerProject({
-      env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: SECRET },
+      env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: SECRET, CLAUDE_CODE_MAX_RETRIES: '1' },
       container: 'network: allowlist\nallow: []',
     });
     await project.graph(

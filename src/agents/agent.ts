@@ -17,6 +17,8 @@ interface AgentReport {
   readonly finished: boolean;
   /** Why it waits for its model, in one line that does not change while the cause is the same; null when it does not wait. */
   readonly trouble: string | null;
+  /** Its credentials are refused, again and again. */
+  readonly refused?: boolean;
 }
 
 export interface AgentEnd {

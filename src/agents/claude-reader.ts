@@ -3,7 +3,7 @@ import type { AgentLimits, AgentReader } from './agent.ts';
 import { logLines, oneLine, resultWords, retryTrouble, retryWords } from './claude-log.ts';
 import { parseLine } from './claude-stream.ts';
 import type { ClaudeEvent } from './claude-stream.ts';
-import { resetAt } from './claude-trouble.ts';
+import { resetAt, troubleOf } from './claude-trouble.ts';
 import { usageMeter } from './claude-usage.ts';
 import { judge } from './claude-verdict.ts';
 import type { Seen } from './claude-verdict.ts';
@@ -13,6 +13,7 @@ export function readClaude(limits: AgentLimits, prices: Prices): AgentReader {
   const usage = usageMeter(prices);
   const shown = outputTail();
   let seen: Seen = { cwd: '', complaint: null, retrying: null, accountLimit: null, result: null, plainText: '' };
+  let refused = false;
 
   const plain = (line: string): readonly string[] => {
     if (line.trim() === '') return [];
@@ -25,11 +26,17 @@ export function readClaude(limits: AgentLimits, prices: Prices): AgentReader {
       if (event === null) return [];
       if (typeof event === 'string') return plain(event);
       seen = withEvent(seen, event);
+      refused = isRefusedAgain(seen, event);
       const remarks = usage.add(event);
       return shown.add([...logLines(event, seen.cwd), ...remarks]);
     },
     stderr: plain,
-    report: () => ({ usage: usage.total(), finished: seen.result !== null, trouble: seen.retrying }),
+    report: () => ({
+      usage: usage.total(),
+      finished: seen.result !== null,
+      trouble: seen.retrying,
+      ...(refused ? { refused } : {}),
+    }),
     verdict: (end) => judge(seen, end, limits, shown.text()),
   };
 }
@@ -43,6 +50,12 @@ function withEvent(seen: Seen, event: ClaudeEvent): Seen {
   if (event.subtype === 'init') return { ...seen, cwd: event.cwd };
   const complaint = { error: event.error, status: event.error_status, text: retryWords(event) };
   return { ...seen, complaint, retrying: retryTrouble(event) };
+}
+
+/** After the first refusal the CLI renews a login that has expired. A key that is refused twice stays refused. */
+function isRefusedAgain({ complaint }: Seen, event: ClaudeEvent): boolean {
+  const isRetry = event.type === 'system' && event.subtype === 'api_retry';
+  return isRetry && event.attempt > 1 && complaint?.status === 401 && troubleOf(complaint) === 'credentials';
 }
 
 /** An answer of the model ends all earlier trouble with reaching it. */

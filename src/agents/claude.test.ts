@@ -346,6 +346,26 @@ describe('trouble with the model', () => {
     expect(troublesOf([JSON.stringify(retry)])).toEqual([words]);
   });
 
+  it('has no end when a key is refused a second time; after the first refusal the CLI may renew a login', () => {
+    const reader = newReader();
+    const refusals = [1, 2].map((attempt) => {
+      const refusal = {
+        type: 'system',
+        subtype: 'api_retry',
+        attempt,
+        error_status: 401,
+        error: 'authentication_failed',
+      };
+      reader.stdout(JSON.stringify(refusal));
+      return reader.report().refused;
+    });
+    expect(refusals).toEqual([undefined, true]);
+    expect(reader.verdict({ code: null, endedBy: 'completion' })).toMatchObject({
+      outcome: 'credentials',
+      detail: expect.stringContaining('API error 401 authentication_failed') as string,
+    });
+  });
+
   it('is one short line, whatever the name of the error', () => {
     const error = `a\nb ${'x'.repeat(5000)}`;
     const [, trouble] = troublesOf(['{}', JSON.stringify({ type: 'system', subtype: 'api_retry', attempt: 1, error })]);

@@ -48,6 +48,13 @@ it('a job with output is not idle, and the time for completion begins only when 
   expect(await bash(script, { idleMs: 60_000, completion })).toMatchObject({ code: 7, endedBy: 'itself' });
 });
 
+it('a job of which nothing can come is ended with the output that shows it', async () => {
+  let output = '';
+  const hopeless = (): boolean => output.includes('refused');
+  const end = bash('echo begun; echo refused; exec sleep 86400', { onStdout: (text) => (output += text), hopeless });
+  expect(await end).toMatchObject({ code: null, endedBy: 'completion' });
+});
+
 it('a process that a job has started in another session has ended too when the job is over', async () => {
   const cwd = tempFolder();
   const script = 'setsid bash -c "echo \\$\\$ > pid; exec sleep 86400" & until [ -s pid ]; do sleep 0.01; done';

@@ -28,6 +28,8 @@ interface SuperviseOptions {
   readonly idleMs?: number;
   /** Once `reached`, the job has this long to end, counted from its last output. */
   readonly completion?: { readonly ms: number; readonly reached: () => boolean };
+  /** Asked after each output: whether the job is ended at once, as nothing can come of it. */
+  readonly hopeless?: () => boolean;
   readonly graceMs: number;
   readonly stop: AbortSignal;
 }
@@ -97,6 +99,7 @@ function watchLimits(options: SuperviseOptions, end: () => void) {
   const heard = (): void => {
     quiet?.cancel();
     if (over) return;
+    if (options.hopeless?.() === true) return meet('completion');
     if (options.completion?.reached()) {
       quiet = startTimer(options.completion.ms, () => meet('completion'));
     } else if (options.idleMs !== undefined) {

@@ -95,6 +95,7 @@ async function runAgent(
       totalMs: limits.totalMs,
       idleMs: limits.idleMs,
       completion: { ms: limits.completionMs, reached: () => reader.report().finished },
+      hopeless: () => reader.report().refused === true,
       graceMs: context.boot.stopGraceMs,
       stop: context.stop,
     }),

@@ -168,11 +168,11 @@ describe.skipIf(docker.why !== '')(`features built by the real Claude Code in co
     expect((await project.state()).cost.costUsd).toBe(4);
   });
 
-  it('stop at the first refusal of the key with exit 4', async () => {
+  it('stop with exit 4 when the key is refused, before Claude Code has tried it ten times', async () => {
     const refused = Array.from({ length: 5 }, () => ({ status: 401 }));
     server = await startModelServer(scriptByTask({ 'T-1': refused, 'T-2': refused }), { host: bridgeAddress() });
     project = await createContainerProject({
-      env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: SECRET, CLAUDE_CODE_MAX_RETRIES: '1' },
+      env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: SECRET },
       container: 'network: allowlist\nallow: []',
     });
     await project.graph(

@@ -36,7 +36,7 @@ function follow(example: string): Followed {
   const { XDG_STATE_HOME: _state, XDG_CONFIG_HOME: _config, ...rest } = process.env;
   const env = { ...rest, HOME: home, PATH: `${bin}:${rest['PATH']}` };
   const { status, stdout, stderr } = spawnSync('bash', ['-euc', `exec 2>&1\n${blocks('sh')}`], {
-    cwd: path.join(ROOT),
+    cwd: ROOT,
     env,
     encoding: 'utf8',
   });

@@ -107,10 +107,13 @@ describe('docs/claude.md', () => {
 const blocksIn = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`(?:${language})\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block);
 
-it('docs/ci.md has workflows that are YAML', () => {
+it('docs/ci.md has workflows that are YAML, with this version', () => {
   const blocks = blocksIn(read('docs/ci.md'), 'yaml');
   expect(blocks.length).toBeGreaterThan(3);
   for (const block of blocks) expect(Object.keys(parse(block) as object)).not.toEqual([]);
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const named = blocks.flatMap((block) => block.match(/(?<=mahabharatha[@-])\d+\.\d+\.\d+/g) ?? []);
+  expect(new Set(named)).toEqual(new Set([version]));
 });
 
 it('documents use only commands that there are, with options that they have', () => {

@@ -67,7 +67,7 @@ const VENDOR = {
   '@swc': 'preload/child/',
   '@codemirror': 'page/',
   '@xterm': 'page/',
-  listr2: 'cli/render/',
+  'get-east-asian-width': 'cli/render/',
 };
 
 const dir = (name) => `^src/${name}/`;

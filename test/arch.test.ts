@@ -93,7 +93,7 @@ const PLANTED: readonly Planted[] = [
   ['a room of the project past its door', 'src/cli/program.ts', "import '../project/wire.ts';", 'door/project'],
   ['a cycle inside a folder', 'src/state/paths.ts', "import './file-store.ts';", 'no-circular'],
   ['a vendor package outside its home', 'src/orchestrator/loop.ts', "import 'yaml';", 'vendor/yaml'],
-  ['a vendor package by dynamic import', 'src/orchestrator/loop.ts', "await import('listr2');", 'vendor/listr2'],
+  ['a vendor package by dynamic import', 'src/orchestrator/loop.ts', "await import('commander');", 'vendor/commander'],
   ['an import past the door', 'src/project/wire.ts', "import '../git/merge.ts';", 'door/git'],
   [
     'an adapter as a value in the orchestrator',

@@ -1,11 +1,14 @@
 import type { Environment, Printable } from '../lib/index.ts';
+import type { Screen } from './screen.ts';
 
 /** What a command gets from its process; commands read no globals. */
 export interface CliContext {
   readonly cwd: string;
   readonly env: Environment;
-  /** Input and output are a terminal: a live view and questions are possible. */
+  /** Input and output are a terminal: questions are possible. */
   readonly terminal: boolean;
+  /** For a live view; undefined where none is possible. */
+  readonly screen: Screen | undefined;
   readonly color: boolean;
   out(text: Printable): void;
   err(text: Printable): void;
@@ -19,6 +22,8 @@ export interface CliContext {
   readonly interrupted: AbortSignal;
   /** Registers work for a second signal, which ends the process at once. */
   onForce(work: () => Promise<void>): void;
+  /** From now on a signal is answered without words: nothing has to be ended in order. */
+  endSilently(): void;
   readonly version: string;
 }
 
@@ -34,6 +39,8 @@ export interface CommandDefinition {
   /** All that comes after it, say "[command...]". */
   readonly rest?: readonly [name: string, summary: string];
   readonly summary: string;
+  /** It only shows something: Ctrl-C ends it without words. */
+  readonly isViewer?: true;
   readonly options: Readonly<Record<string, OptionDefinition>>;
   /** Paragraphs below the options: what a user should know before the first use. */
   readonly details?: readonly string[];

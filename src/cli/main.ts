@@ -3,6 +3,8 @@ import { asAppError, line, listenForShutdown, printableBlock, printableJson } fr
 import type { AppError, Printable } from '../lib/index.ts';
 import type { CliContext } from './command.ts';
 import { runProgram } from './program.ts';
+import { wantsColor } from './render/colors.ts';
+import { canDraw, createScreen } from './screen.ts';
 
 const argv = process.argv.slice(2);
 /** What comes after `--` is another program's. */
@@ -14,8 +16,9 @@ const asJson = own.includes('--json');
 /** The work goes on when the reader of a pipe has gone, as `head` does. */
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-const out = (text: Printable): void => void process.stdout.write(text.toString());
-const err = (text: Printable): void => void process.stderr.write(text.toString());
+const screen = createScreen(process.stdout);
+const out = (text: Printable): void => screen.whenClosed(() => void process.stdout.write(text.toString()));
+const err = (text: Printable): void => screen.whenClosed(() => void process.stderr.write(text.toString()));
 
 /** Node would print warnings itself, with control characters of a quoted file in them. */
 process.removeAllListeners('warning');
@@ -25,15 +28,20 @@ process.on('warning', ({ name, message }) => err(line`${name}: ${message}\n`));
 const CRASH_MS = 60_000;
 
 const force: (() => Promise<void>)[] = [];
+let isSilent = false;
 const shutdown = listenForShutdown(
-  (name) => err(line`\n${name}: stopping in order; once more to stop at once …\n`),
+  (name) => {
+    // A live view says it in its own way.
+    if (!isSilent && !screen.isOpen) err(line`\n${name}: stopping in order; once more to stop at once …\n`);
+  },
   (exit) => {
-    err(line`\nStopping at once. What was finished is kept.\n`);
+    if (!isSilent) err(line`\nStopping at once. What was finished is kept.\n`);
     stopAtOnce(exit);
   },
 );
 
 function stopAtOnce(exit: number): void {
+  screen.close();
   void Promise.allSettled(force.map((work) => work())).then(() => process.exit(exit));
 }
 
@@ -50,11 +58,14 @@ process.on('uncaughtException', (error) => {
   shutdown.stop(known.exit);
 });
 
+const terminal = process.stdout.isTTY && process.stdin.isTTY && !asJson;
+
 const context: CliContext = {
   cwd: process.cwd(),
   env: process.env,
-  terminal: process.stdout.isTTY && process.stdin.isTTY && !asJson,
-  color: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '',
+  terminal,
+  screen: terminal && canDraw(process.stdout, process.env) ? screen : undefined,
+  color: wantsColor(process.env, process.stdout.isTTY),
   out,
   err,
   streams: process,
@@ -62,6 +73,9 @@ const context: CliContext = {
   confirm: async (question) => /^y(es)?$/i.test(await ask(line`${question} [y/N]`)),
   interrupted: shutdown.signal,
   onForce: (work) => force.push(work),
+  endSilently: () => {
+    isSilent = true;
+  },
   version: ownVersion(),
 };
 
@@ -109,6 +123,7 @@ try {
   process.exitCode = shutdown.signal.aborted ? Number(shutdown.signal.reason) : known.exit;
 }
 if (crash !== undefined) tell(crash);
+screen.close();
 shutdown.dispose();
 // To exit before would cut off output that the reader of a pipe has not read yet.
 await Promise.all([process.stdout, process.stderr].map(drained));

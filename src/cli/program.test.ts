@@ -18,6 +18,7 @@ const context: CliContext = {
   cwd: '/',
   env: {},
   terminal: false,
+  screen: undefined,
   color: false,
   out: () => undefined,
   err: () => undefined,
@@ -25,6 +26,7 @@ const context: CliContext = {
   confirm: () => Promise.resolve(false),
   interrupted: new AbortController().signal,
   onForce: () => undefined,
+  endSilently: () => undefined,
   streams: process,
   version: '0',
 };

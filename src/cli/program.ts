@@ -86,14 +86,18 @@ export async function runProgram(
   commands: readonly Command[] = COMMANDS,
 ): Promise<number> {
   let exit = 0;
-  const program = new Commander('mahabharatha')
+  const program = new Commander('mahabharatha').version(context.version, '-V');
+  // The letter of earlier versions.
+  for (const option of program.options) option.hideHelp();
+  program
     .description(SUMMARY)
-    .version(context.version, '-V, --version')
+    .version(context.version, '-v, --version', 'print the version')
     .option('--debug', 'show the stack of errors')
     .addHelpText('after', EXIT_HELP)
     .showSuggestionAfterError();
   for (const { definition, run } of commands) {
     addCommand(program, definition, async (input) => {
+      if (definition.isViewer === true) context.endSilently();
       exit = await run(input, context);
     });
   }

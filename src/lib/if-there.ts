@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { lstat, open, readFile, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { systemCode } from './app-error.ts';
@@ -18,8 +19,9 @@ export async function isThere(file: string): Promise<boolean> {
 /** Undefined when there is no such file. */
 export const readIfThere = (file: string): Promise<Buffer | undefined> => readFile(file).catch(undefinedIfMissing);
 
-/** For reading; undefined when there is no such file. */
-export const openIfThere = (file: string): Promise<FileHandle | undefined> => open(file, 'r').catch(undefinedIfMissing);
+/** For reading; undefined when there is no such file. A pipe in its place keeps no thread waiting for a writer. */
+export const openIfThere = (file: string): Promise<FileHandle | undefined> =>
+  open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(undefinedIfMissing);
 
 function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;

@@ -27,9 +27,11 @@ export type { ProcessIdentity } from './process-tree.ts';
 export { openFolders, removeIfEmpty, removeTree } from './remove-tree.ts';
 export {
   CLEAR_LINE,
-  CLEAR_SCREEN,
+  ENTER_SCREEN,
   joined,
+  LEAVE_SCREEN,
   line,
+  overwriting,
   painted,
   printable,
   printableBlock,
@@ -45,7 +47,7 @@ export { reserveDescriptors } from './reserve.ts';
 export { isPassing, repeated } from './transient.ts';
 export { untilAll } from './until-all.ts';
 export { watchFolder } from './watch-folder.ts';
-export { inBytes, inDollars, inDuration, inSeconds } from './text/amounts.ts';
+export { inBytes, inClock, inDollars, inDuration, inSeconds } from './text/amounts.ts';
 export { createLineSplitter, createTail, cutLine } from './text/lines.ts';
 export { readJson } from './text/json.ts';
 export { withoutComments } from './text/json-comments.ts';

@@ -7,4 +7,4 @@ export { retryAtRest } from './retry-at-rest.ts';
 export { removeCheckouts } from './worker-folders.ts';
 export { provePublished } from './restore-published.ts';
 export { retryable } from './retryable.ts';
-export { hasWork } from './plan.ts';
+export { hasWork, isGateRun, isLive, openAttempt, SETTING_UP } from './plan.ts';

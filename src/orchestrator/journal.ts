@@ -62,7 +62,7 @@ function record(book: Book, event: RunEvent): void {
   const recorded: NumberedEvent = { seq: book.state.events + 1, at, ...redactEvent(event, book.redact) };
   book.state = advance(book.state, recorded);
   book.unsaved.push(recorded);
-  book.ports.emit(recorded);
+  book.ports.emit(recorded, book.state);
 }
 
 /** Makes removed files again first. When one is removed just before the write, both are repeated. */

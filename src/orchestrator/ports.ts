@@ -4,7 +4,7 @@ import type { Launcher } from '../launchers/index.ts';
 import type { Mail } from '../mail/index.ts';
 import type { AgentSpec, Prices } from '../protocol/index.ts';
 import type { Snapshots } from '../snapshots/index.ts';
-import type { RecordedEvent, StateStore } from '../state/index.ts';
+import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { Policy, StopRequest } from './plan.ts';
 
@@ -20,7 +20,7 @@ export interface Ports {
   readonly snapshots: Snapshots;
   /** Calls `onChange` soon after a request was written. */
   readonly watch: (folder: string, onChange: () => void) => { close(): void };
-  readonly emit: (event: RecordedEvent) => void;
+  readonly emit: (event: RecordedEvent, state: RunState) => void;
   /** Memory that the machine has left for programs, in bytes. */
   readonly freeMemory: () => number;
   /** Why neither the run nor its workers can write; undefined while there is room on the disk. */

@@ -48,7 +48,7 @@ function gatesStarted(state: RunState, event: EventOf<'gates-started'>): RunStat
   const runs = (state.levels[event.level]?.gateRuns ?? 0) + 1;
   const started = changeLevel(state, event.level, {
     status: 'gating',
-    gateRun: { attempt, worker, commit, count },
+    gateRun: { attempt, worker, commit, count, startedAt: event.at },
     gateRuns: runs,
   });
   return changeWorker(started, worker, { task: attempt });

@@ -59,6 +59,8 @@ export type { Settings } from './settings.ts';
 export { shortages } from './shortages.ts';
 export { viewStatus } from './status-view.ts';
 export type { StatusView } from './status-view.ts';
+export { lookAtWork } from './work-now.ts';
+export type { WorkByWorker } from './work-now.ts';
 export type { SteeringChange } from './steering-changes.ts';
 export { tryOverlays } from './try-overlays.ts';
 export { stopRun } from './stop-run.ts';

@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorld } from '../../test/support/decision-world.ts';
+import { createWorld, graphOf } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { answerTo } from '../egress/proxy/denial.ts';
 import type { Denial } from '../egress/proxy/denial.ts';
 import { createRefusalLog } from '../egress/proxy/refusal-log.ts';
 import type { Refusal } from '../protocol/index.ts';
+import type { RunState } from '../state/index.ts';
 import type { CliContext } from '../cli/command.ts';
 import { tallyNetwork } from './network-tally.ts';
 import type { NetworkTally, Tally } from './network-tally.ts';
@@ -99,7 +100,8 @@ const tally = (...targets: Tally['targets']): Tally => ({
   unlisted: 0,
 });
 
-const formatSummary = (...given: Parameters<typeof summaryOf>): string => summaryOf(...given).toString();
+const formatSummary = (state: RunState, network: NetworkTally | undefined): string =>
+  summaryOf({ state, network }, { graph: graphOf([{ id: 'A' }]), begun: 0 }).toString();
 
 describe('the end of a run', () => {
   const { state } = createWorld([{ id: 'A' }]);

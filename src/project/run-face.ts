@@ -5,6 +5,7 @@ import type { CredentialsLine } from './credentials-line.ts';
 import type { ModeLine } from './decide-mode.ts';
 import type { Host } from './image-request.ts';
 import type { NetworkTally } from './network-tally.ts';
+import type { WorkByWorker } from './work-now.ts';
 
 export interface EndOfRun {
   readonly state: RunState;
@@ -13,7 +14,8 @@ export interface EndOfRun {
 
 /** Receives a run's events: a terminal draws them, a server passes them on. */
 export interface RunListener {
-  event(this: void, event: RecordedEvent): void;
+  /** The state is that after the event; its lists of tasks, workers and levels go on changing. */
+  event(this: void, event: RecordedEvent, state: RunState): void;
   /** A remark that is not an event of the run. */
   note(text: string): void;
   /** Comes after the last event; without an end when the run has failed with an error. */
@@ -38,6 +40,6 @@ export interface RunFace {
   readonly build: BuildListener;
   /** The run is paused, and goes on by itself at this time. */
   waiting(this: void, until: Date): void;
-  /** The run begins. */
-  open(graph: TaskGraph): Promise<RunListener>;
+  /** The run begins. `look` asks what its workers do at the moment. */
+  open(graph: TaskGraph, look: (state: RunState) => Promise<WorkByWorker>): Promise<RunListener>;
 }

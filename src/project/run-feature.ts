@@ -22,6 +22,7 @@ import { shellFolders } from './shell-folders.ts';
 import { runOptions, sweepRun, wirePorts } from './wire.ts';
 import { wireSnapshots } from './wire-snapshots.ts';
 import { throughResets } from './wait-for-reset.ts';
+import { lookAtWork } from './work-now.ts';
 
 /** Builds a feature, from the lock to the end of its run. */
 export async function runFeature(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunEnd> {
@@ -59,7 +60,7 @@ async function carryOut(plan: TimedPlan, store: StateStore, host: RunHost, face:
   if (mode.name === 'container') await rememberContainers(project.repository.commonDir, host.env);
   face.mode(mode, unprotectedLines(mode, agent, graph));
   if (plan.workers.credentials !== null) face.credentials(plan.workers.credentials);
-  const listener = await face.open(graph);
+  const listener = await face.open(graph, (state) => lookAtWork(store, state));
   const stop = stopSignal(host.interrupted);
   const { singleUse } = launcher.capabilities;
   const deadlineMs = mostMs(plan);

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorld } from '../../test/support/decision-world.ts';
+import { createWorld, graphOf } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
@@ -106,7 +106,8 @@ describe('work that waits for its verification', () => {
   });
 
   it('is named in the summary of the run', () => {
-    const text = formatSummary({ ...withWork(killedRun()), status: 'stopped', cause: 'Ctrl-C' }, undefined).toString();
-    expect(text).toContain('A waits for its verification: its work is done');
+    const state = { ...withWork(killedRun()), status: 'stopped', cause: 'Ctrl-C' } as const;
+    const text = formatSummary({ state, network: undefined }, { graph: graphOf([{ id: 'A' }]), begun: began });
+    expect(text.toString()).toContain('A waits for its verification: its work is done');
   });
 });

@@ -1,13 +1,12 @@
-import { readJson, readUntrusted } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import { hasWork } from '../orchestrator/index.ts';
-import { STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
 import type { Phase } from '../protocol/index.ts';
 import type { RunState, StateStore, TaskState, WorkerState } from '../state/index.ts';
 import { readRun } from './left-work.ts';
 import type { Project } from './project.ts';
 import { wireList } from './wire.ts';
+import { readStatus } from './work-now.ts';
 
 /** A run as it is now: the saved state, corrected by which processes are alive. */
 export interface StatusView extends Omit<RunState, 'workers'> {
@@ -102,8 +101,4 @@ async function lookAtWorker(
   if (dead) return { ...heard, status: 'CRASHED', task: null, trouble: null, phase: null };
   if (status === undefined) return { ...worker, phase: null };
   return { ...heard, phase: status.phase, trouble: status.trouble };
-}
-
-async function readStatus(file: string): Promise<ReturnType<typeof workerStatus.parse> | undefined> {
-  return readJson(workerStatus, await readUntrusted(file, STATUS_LIMIT).catch(() => undefined));
 }

@@ -100,7 +100,7 @@ const STATE: RunState = {
       status: 'gating',
       base: COMMIT,
       trial: { tasks: ['T-1'], tips: [COMMIT], green: false, reds: 1, search: { good: -1, bad: 1 }, redLog: 'red' },
-      gateRun: { attempt: 'g', worker: 0, commit: COMMIT, count: 1 },
+      gateRun: { attempt: 'g', worker: 0, commit: COMMIT, count: 1, startedAt: null },
       gateLosses: 0,
       gateRuns: 1,
       gates: [{ name: 'build', ok: false, required: true, detail: 'exit status 1' }],

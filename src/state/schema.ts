@@ -123,6 +123,8 @@ const gateRun = z.strictObject({
   commit: commitId,
   /** How many of the trial's tasks are in it. */
   count: z.int(),
+  /** Missing in older files. */
+  startedAt: isoTime.nullable().default(null),
 });
 export type GateRun = z.infer<typeof gateRun>;
 

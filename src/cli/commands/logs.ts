@@ -5,6 +5,7 @@ export const logs = {
   name: 'logs',
   argument: ['[worker]', 'the number of one worker; all workers and the run itself when left out'],
   summary: 'show what workers and agents printed, and what the run did',
+  isViewer: true,
   options: {
     feature: FEATURE_OPTION,
     follow: ['--follow', 'go on until the run is over'],

@@ -4,6 +4,7 @@ import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
 export const status = {
   name: 'status',
   summary: 'show how a run stands, also from another terminal',
+  isViewer: true,
   options: {
     feature: FEATURE_OPTION,
     watch: ['--watch', 'go on showing until the run is over'],

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { refusalText } from '../../egress/target/index.ts';
-import { line as words, printableJson, printableOutput } from '../../lib/index.ts';
+import { line as words, printableBlock, printableJson, printableOutput } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { EGRESS_LOG, readLogLine, readRefusal, SNAPSHOT_MAKER } from '../../protocol/index.ts';
 import type { LogLine } from '../../protocol/index.ts';
 import type { RecordedEvent, StateStore } from '../../state/index.ts';
 import { colorsFor } from '../render/colors.ts';
 import type { Colors } from '../render/colors.ts';
-import { describe } from '../render/describe.ts';
+import { describe, MARGIN } from '../render/describe.ts';
 
 /** A line of a log file, as text to show and as text for programs. */
 export interface Entry {
@@ -66,26 +66,43 @@ function unreadable(text: string, from: { worker: number } | { source: string })
   return { at: '', task: undefined, worker, json: printableJson({ ...from, text }), text: shown };
 }
 
-export function eventSource(store: StateStore, color: boolean): Source {
+interface EventWishes {
+  readonly color: boolean;
+  /** With the end of what gates printed that have sent a task back. */
+  readonly gateOutput: boolean;
+}
+
+export function eventSource(store: StateStore, { color, gateOutput }: EventWishes): Source {
   const { dim } = colorsFor(color);
   return {
     file: store.paths.events,
     parse: (json) => {
-      const value = parseJson(json);
-      if (!isEvent(value)) return unreadable(json, { source: 'run' });
-      const task = 'task' in value ? value.task : undefined;
+      const event = readEvent(json);
+      if (event === undefined) return unreadable(json, { source: 'run' });
+      const output = gateOutput ? gateOutputOf(event) : words``;
       return {
-        at: value.at,
-        task,
+        at: event.at,
+        task: 'task' in event ? event.task : undefined,
         worker: undefined,
-        json: printableJson(value),
-        text: words`${dim(`${value.at.slice(11, 19)} run`)} ${describe(value).text}`,
+        json: printableJson(event),
+        text: words`${dim(`${event.at.slice(11, 19)} run`)} ${describe(event).text}${output}`,
       };
     },
   };
 }
 
-/** The file is ours, so its events need no schema. */
+/** Gates run on the work of several tasks, so their log lines name none; the event of the culprit has the last of them. */
+function gateOutputOf(event: RecordedEvent): Printable {
+  if (event.type !== 'attempt-failed' || event.outcome !== 'gate-failed') return words``;
+  return words`\n${MARGIN}${printableBlock((event.feedback ?? '').trimEnd(), MARGIN)}`;
+}
+
+/** The file is ours, so its events need no schema; undefined for a line that a crash has left half written. */
+export function readEvent(text: string): RecordedEvent | undefined {
+  const value = parseJson(text);
+  return isEvent(value) ? value : undefined;
+}
+
 function isEvent(value: unknown): value is RecordedEvent {
   return (
     typeof value === 'object' && value !== null && 'type' in value && 'at' in value && typeof value.at === 'string'

@@ -10,16 +10,18 @@ import { featureFor } from '../feature-for.ts';
 import { egressSource, eventSource, workerSource } from './log-sources.ts';
 import type { Entry } from './log-sources.ts';
 
-/** `logs`: the last lines of workers, of the egress proxy and of the run, in the order of their times. */
+/** `logs`: the last lines of workers, of the egress proxy and of the run, in the order of their times; exit as with `status`. */
 export async function showLogs(input: InputOf<typeof logs>, context: CliContext): Promise<number> {
   const project = await openProject(context);
   const feature = await featureFor(project, input.feature, 'see', context);
   const store = project.store(feature);
   const { workers, all, tail, task } = readWishes(input, await readRun(project, feature));
+  const { color } = context;
+  const gateOutput = task !== undefined;
   const sources = [
-    ...workers.map((worker) => workerSource(store, worker, context.color)),
-    egressSource(store, context.color),
-    ...(all ? [workerSource(store, SNAPSHOT_MAKER, context.color), eventSource(store, context.color)] : []),
+    ...workers.map((worker) => workerSource(store, worker, color)),
+    egressSource(store, color),
+    ...(all ? [workerSource(store, SNAPSHOT_MAKER, color), eventSource(store, { color, gateOutput })] : []),
   ];
   const matches = (entry: Entry): boolean =>
     (task === undefined || entry.task === task) &&
@@ -40,7 +42,7 @@ export async function showLogs(input: InputOf<typeof logs>, context: CliContext)
   await Promise.all(
     ends.map(({ source, place }) => followLines(source.file, place, (line) => show(source.parse(line)), over)),
   );
-  return 0;
+  return context.interrupted.aborted ? Number(context.interrupted.reason) : 0;
 }
 
 interface Wishes {

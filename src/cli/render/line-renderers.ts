@@ -1,5 +1,6 @@
 import { line, printableJson } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
+import type { TaskGraph } from '../../tasks/index.ts';
 import type { CliContext } from '../command.ts';
 import { describe } from './describe.ts';
 import { colorsFor } from './colors.ts';
@@ -9,7 +10,8 @@ import { formatSummary } from './summary.ts';
 const SIGN = { good: '✓', bad: '✗', plain: '·', quiet: ' ' } as const;
 
 /** One line per event, for logs and pipes. */
-export function plainRenderer(context: CliContext): RunListener {
+export function plainRenderer(context: CliContext, graph: TaskGraph): RunListener {
+  const begun = Date.now();
   const colors = colorsFor(context.color);
   const paint = { good: colors.green, bad: colors.red, plain: (text: Printable) => text, quiet: colors.dim };
   return {
@@ -20,7 +22,7 @@ export function plainRenderer(context: CliContext): RunListener {
     },
     note: (text) => context.err(line`note: ${text}\n`),
     close: async (end) => {
-      if (end !== undefined) context.out(line`\n${formatSummary(end.state, end.network)}`);
+      if (end !== undefined) context.out(line`\n${formatSummary(end, { graph, begun })}`);
     },
   };
 }

@@ -10,11 +10,11 @@ import {
 } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { StatusView } from '../../project/index.ts';
-import type { TaskState, TaskStatus } from '../../state/index.ts';
+import type { RunState, TaskState, TaskStatus } from '../../state/index.ts';
 import type { Colors } from './colors.ts';
 import { MARGIN } from './describe.ts';
 
-const SIGN: Record<TaskStatus, string> = {
+export const SIGN: Record<TaskStatus, string> = {
   pending: '·',
   running: '▶',
   verifying: '▷',
@@ -25,27 +25,32 @@ const SIGN: Record<TaskStatus, string> = {
 
 /** The status as text: run, tasks by level, workers. */
 export function formatStatus(view: StatusView, now: number, colors: Colors): Printable {
-  const tasks = Object.entries(view.tasks);
-  const done = tasks.filter(([, task]) => task.status === 'complete').length;
-  const width = Math.max(...tasks.map(([id]) => id.length));
+  const tasks = Object.values(view.tasks);
+  const done = tasks.filter(({ status }) => status === 'complete').length;
+  const width = Math.max(...Object.keys(view.tasks).map((id) => id.length));
   const lines = [
     headline(view, now, colors),
     line`  ${done} of ${tasks.length} tasks done · branch ${view.integration} at ${view.integrationTip.slice(0, 10)}${costOf(view)}`,
-    ...Object.entries(view.levels).flatMap(([level, { status, gates }]) => {
-      const red = gates.filter((gate) => !gate.ok).map((gate) => gate.name);
-      const gateText = gates.length === 0 ? '' : red.length === 0 ? ', gates green' : `, gates red: ${red.join(', ')}`;
-      return [
-        colors.bold(`Level ${level}: ${status}${gateText}`),
-        ...tasks
-          .filter(([, task]) => task.level === Number(level))
-          .map(([id, task]) => taskLine(id.padEnd(width), task, now, colors)),
-      ];
-    }),
+    ...levelLines(view, (id, task) => taskLine(id.padEnd(width), task, now, colors), colors),
     ...workerLines(view, now, colors),
     ...ownerlessLine(view),
     ...view.warnings.map((warning) => colors.yellow(`warning: ${warning}`)),
   ];
   return printableLines(lines);
+}
+
+/** All tasks, each as a line of its own, by level. */
+export function levelLines(
+  { tasks, levels }: Pick<RunState, 'tasks' | 'levels'>,
+  lineOf: (id: string, task: TaskState) => Printable,
+  colors: Colors,
+): Printable[] {
+  return Object.entries(levels).flatMap(([level, { status, gates }]) => {
+    const red = gates.filter((gate) => !gate.ok).map((gate) => gate.name);
+    const gateText = gates.length === 0 ? '' : red.length === 0 ? ', gates green' : `, gates red: ${red.join(', ')}`;
+    const own = Object.entries(tasks).filter(([, task]) => task.level === Number(level));
+    return [colors.bold(`Level ${level}: ${status}${gateText}`), ...own.map(([id, task]) => lineOf(id, task))];
+  });
 }
 
 function headline(view: StatusView, now: number, colors: Colors): Printable {

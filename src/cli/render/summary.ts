@@ -1,40 +1,81 @@
-import { counted, firstLine, inDollars, printable, printableBlock, printableLines } from '../../lib/index.ts';
+import {
+  counted,
+  firstLine,
+  inDuration,
+  line,
+  printable,
+  printableBlock,
+  printableLines,
+  printableOutput,
+} from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { hasWork } from '../../orchestrator/index.ts';
 import type { Usage } from '../../protocol/index.ts';
-import type { Caps, RunState } from '../../state/index.ts';
-import type { NetworkTally, Tally } from '../../project/index.ts';
+import type { EndOfRun, NetworkTally, Tally } from '../../project/index.ts';
+import type { Caps, RunState, TaskState } from '../../state/index.ts';
+import type { TaskGraph } from '../../tasks/index.ts';
+import { costInWords } from './costs.ts';
 import { MARGIN } from './describe.ts';
 
 /** At most so many targets are named. */
 const NAMED = 4;
 /** For lines below a row, as wide as its label. */
 const INDENT = ' '.repeat(11);
+/** Of so many failed tasks the last output is shown; `logs` has the rest. */
+const SHOWN_FAILURES = 3;
+const LAST_LINES = 6;
 
-/** The end of a run in words: what is done, what is not and why, where it is, what to do next. */
-export function formatSummary(state: RunState, network: NetworkTally | undefined): Printable {
+interface Circumstances {
+  readonly graph: TaskGraph;
+  /** When this process began with the run, in ms since 1970. */
+  readonly begun: number;
+}
+
+/** The end of a run in words: what is done, what is not and why, where it is, what it took, what to do next. */
+export function formatSummary({ state, network }: EndOfRun, { graph, begun }: Circumstances): Printable {
   const tasks = Object.entries(state.tasks);
   const done = tasks.filter(([, task]) => task.status === 'complete').length;
-  const troubled = tasks.filter(([, task]) => task.status === 'failed' || task.status === 'blocked');
-  const waiting = tasks.filter(([, { attempts }]) => attempts.some(hasWork));
+  const attempts = tasks.reduce((sum, [, task]) => sum + (task.attempts.at(-1)?.number ?? 0), 0);
+  const waiting = tasks.filter(([, task]) => task.attempts.some(hasWork));
   const head = `Feature ${state.feature}: ${state.status}${state.cause === null ? '' : ` — ${state.cause}`}`;
+  const cost = costInWords(state, graph);
   const lines = [
-    `  tasks    ${done} of ${tasks.length} done`,
-    ...troubled.map(([id, task]) => `${INDENT}${id} is ${task.status}: ${firstLine(task.cause ?? '')}`),
+    `  tasks    ${done} of ${tasks.length} done, in ${counted(attempts, 'attempt')}`,
+    ...troubleLines(tasks),
     ...waiting.map(([id]) => `${INDENT}${id} waits for its verification: its work is done, and is not done again`),
+    `  time     ${timeInWords(state, begun)}`,
+    ...(cost === undefined ? [] : [`  cost     ${cost}`]),
     `  branch   ${state.integration} at ${state.integrationTip.slice(0, 10)}`,
-    ...costLine(state),
     ...networkLines(state, network),
     ...state.warnings.map((warning) => `  warning  ${warning}`),
     ...nextSteps(state).map((step, index) => `${index === 0 ? '  next     ' : INDENT}${step}`),
   ];
-  return printableLines([printableBlock(head, MARGIN), ...lines.map(printable)]);
+  const rows = lines.map((one) => (typeof one === 'string' ? printable(one) : one));
+  return printableLines([printableBlock(head, MARGIN), ...rows]);
 }
 
-function costLine({ cost }: RunState): string[] {
-  const tokensIn = cost.inputTokens + cost.cacheReadTokens + cost.cacheWriteTokens;
-  if (tokensIn + cost.outputTokens === 0) return [];
-  return [`  cost     ${inDollars(cost.costUsd)} (${tokensIn} tokens in, ${cost.outputTokens} out)`];
+/** Failed and blocked tasks, the failed ones with the end of what was printed. */
+function troubleLines(tasks: readonly (readonly [string, TaskState])[]): (string | Printable)[] {
+  const failed = tasks.filter(([, { status }]) => status === 'failed').map(([id]) => id);
+  const isShown = new Set(failed.slice(0, SHOWN_FAILURES));
+  return tasks.flatMap(([id, { status, cause, feedback }]) => {
+    if (status !== 'failed' && status !== 'blocked') return [];
+    const last = isShown.has(id) ? lastLinesOf(feedback ?? '', cause ?? '') : [];
+    return [`${INDENT}${id} is ${status}: ${firstLine(cause ?? '')}`, ...last];
+  });
+}
+
+/** Without what the cause has said already, and blank lines. */
+function lastLinesOf(text: string, cause: string): Printable[] {
+  const lines = text.split('\n').filter((one) => !cause.includes(one.trim()));
+  return lines.slice(-LAST_LINES).map((one) => line`${MARGIN}${printableOutput(one)}`);
+}
+
+/** A run that was resumed has begun earlier than this process. */
+function timeInWords({ startedAt, updatedAt }: RunState, begun: number): string {
+  const [began, ended] = [Date.parse(startedAt), Date.parse(updatedAt)];
+  const here = inDuration(ended - Math.max(began, begun));
+  return begun - began < 60_000 ? here : `${here}; ${inDuration(ended - began)} since the run began`;
 }
 
 /** Refusals can be cured in the user's allowlist, unreached targets in the network. */

@@ -116,6 +116,6 @@ function faceOf(context: CliContext, json: boolean): RunFace {
     // On stderr, because stdout is for events of the run.
     build: plainView({ ...context, out: context.err, terminal: false }),
     waiting: (until) => context.out(waitingText(until, json)),
-    open: (graph) => createRenderer({ context, graph, json }),
+    open: createRenderer(context, json),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inBytes, inDuration, inSeconds } from './amounts.ts';
+import { inBytes, inClock, inDuration, inSeconds } from './amounts.ts';
 
 describe('in words', () => {
   it.each([
@@ -32,5 +32,15 @@ describe('in words', () => {
     [5 * 3_600_000 + 600_000, '5 h 10 min'],
   ])('a time of %s ms is %s', (ms, words) => {
     expect(inDuration(ms)).toBe(words);
+  });
+
+  it.each([
+    [-5, '0:00'],
+    [45_900, '0:45'],
+    [723_000, '12:03'],
+    [3_723_000, '1:02:03'],
+    [360_000_000, '100:00:00'],
+  ])('a clock shows %s ms as %s', (ms, words) => {
+    expect(inClock(ms)).toBe(words);
   });
 });

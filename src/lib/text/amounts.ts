@@ -24,3 +24,11 @@ export function inDuration(ms: number): string {
 export function inDollars(amount: number | null): string {
   return amount === null ? 'unknown' : `$${amount.toFixed(2)}`;
 }
+
+/** "0:45", "12:03", "1:02:03": for columns, because it is short and its parts keep their places. */
+export function inClock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  return hours === 0 ? `${minutes}:${two(seconds % 60)}` : `${hours}:${two(minutes)}:${two(seconds % 60)}`;
+}

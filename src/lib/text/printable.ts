@@ -86,7 +86,20 @@ export function painted(text: string | Printable, open: number, close: number): 
   return new SafeText(`\u001B[${open}m${valueOf(text)}\u001B[${close}m`);
 }
 
-export const CLEAR_SCREEN: Printable = new SafeText('\u001B[2J\u001B[H');
+/** The other screen of a terminal, which has no memory of lines: without a cursor, and long lines are cut. */
+export const ENTER_SCREEN: Printable = new SafeText('\u001B[?1049h\u001B[?25l\u001B[?7l');
+/** The first screen again, as it was. */
+export const LEAVE_SCREEN: Printable = new SafeText('\u001B[?7h\u001B[?25h\u001B[?1049l');
+
+/**
+ * Lines over those that are on the screen. A row is cleared before it is written, because behind a full one its last letter
+ * would be cleared; the last line has no line end, which would move all of them up.
+ */
+export function overwriting(lines: readonly Printable[]): Printable {
+  const whole = lines.map((one) => `\u001B[K${one.toString()}`).join('\r\n');
+  return new SafeText(`\u001B[H${whole}\u001B[H`);
+}
+
 export const CLEAR_LINE: Printable = new SafeText('\r\u001B[2K');
 
 /** A text from outside without what a terminal would obey. Its line ends stay, so it is still no Printable. */

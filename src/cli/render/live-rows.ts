@@ -1,0 +1,169 @@
+import { firstLine, inClock, printableOutput } from '../../lib/index.ts';
+import { isGateRun, isLive, SETTING_UP } from '../../orchestrator/index.ts';
+import type { WorkByWorker } from '../../project/index.ts';
+import type { RunState, TaskState, TaskStatus, WorkerState } from '../../state/index.ts';
+import { columnsOf, padTo, rowOf } from './columns.ts';
+import type { Colors, Paint } from './colors.ts';
+import type { Printable } from '../../lib/index.ts';
+import { shortCost, sumOf } from './costs.ts';
+import { SIGN } from './status.ts';
+
+type Mood = 'busy' | 'waits' | 'bad' | 'good' | 'quiet';
+
+/** A task, or a worker without one, as a row of the live view. */
+export interface Row {
+  readonly mood: Mood;
+  readonly sign: string;
+  readonly name: string;
+  readonly phase: string;
+  /** How long it has taken until now; undefined before it begins. */
+  readonly ms: number | undefined;
+  readonly cost: string;
+  readonly text: string;
+  /** What is done now: a row of its own where there is room, and in place of the text where there is none. */
+  readonly says: string;
+}
+
+export interface LiveFacts {
+  readonly state: RunState;
+  readonly work: WorkByWorker;
+  /** Wall clock. */
+  readonly now: number;
+}
+
+const EMPTY = { ms: undefined, cost: '', text: '', says: '' } as const;
+
+/** One row for each worker up to the last that is at work, so that a row stays in its place when others change. */
+export function workerRows(facts: LiveFacts): readonly Row[] {
+  const { workers } = facts.state;
+  const busy = Object.keys(workers).filter((key) => isBusy(workers[key]));
+  const count = Math.max(-1, ...busy.map(Number)) + 1;
+  return Array.from({ length: count }, (_, number) => workerRow(facts, number));
+}
+
+export const isIdle = ({ mood }: Row): boolean => mood === 'quiet';
+
+function isBusy(worker: WorkerState | undefined): boolean {
+  if (worker === undefined || !isLive(worker)) return false;
+  return worker.task !== null || worker.status === 'STARTING' || worker.cause === SETTING_UP;
+}
+
+function workerRow(facts: LiveFacts, number: number): Row {
+  const worker = facts.state.workers[number];
+  const name = `worker ${number}`;
+  if (worker === undefined || !isBusy(worker)) return { ...EMPTY, mood: 'quiet', sign: '·', name, phase: 'idle' };
+  const says = worker.trouble ?? facts.work.get(number)?.says ?? '';
+  if (isGateRun(worker.task)) return { ...gateRow(facts, worker.task), says };
+  const task = facts.state.tasks[worker.task ?? ''];
+  if (worker.task !== null && task !== undefined) return { ...taskAtWork(facts, number, worker, task), says };
+  const ms = facts.now - Date.parse(worker.startedAt);
+  return { ...EMPTY, mood: 'busy', sign: SIGN.running, name, phase: phaseOf(worker), ms, says };
+}
+
+function phaseOf(worker: WorkerState, task?: TaskState): string {
+  if (worker.cause === SETTING_UP) return 'set-up';
+  if (worker.status === 'STARTING') return 'starting';
+  if (worker.trouble !== null) return 'waits';
+  return task?.status === 'verifying' ? 'verifying' : 'working';
+}
+
+function gateRow({ state, now }: LiveFacts, run: string | null): Row {
+  const [level = '', found] = Object.entries(state.levels).find(([, { gateRun }]) => gateRun?.attempt === run) ?? [];
+  const began = found?.gateRun?.startedAt ?? null;
+  const ms = began === null ? undefined : now - Date.parse(began);
+  const text = state.settings.gates.map(({ name }) => name).join(', ');
+  return { ...EMPTY, mood: 'busy', sign: SIGN.verifying, name: `level ${level}`, phase: 'gates', ms, text };
+}
+
+function taskAtWork({ work, now }: LiveFacts, number: number, worker: WorkerState, task: TaskState): Row {
+  const attempt = task.attempts.at(-1);
+  // The usage of an open attempt is in the state when its agent has ended.
+  const running = attempt?.usage ?? work.get(number)?.usage;
+  const usages = [...task.attempts.slice(0, -1).map(({ usage }) => usage), running];
+  return {
+    mood: worker.trouble === null ? 'busy' : 'waits',
+    sign: SIGN[task.status],
+    name: worker.task ?? '',
+    phase: phaseOf(worker, task),
+    ms: attempt === undefined ? undefined : now - Date.parse(attempt.startedAt),
+    cost: shortCost(sumOf(usages)),
+    text: `${(attempt?.number ?? 1) > 1 ? `attempt ${attempt?.number} · ` : ''}${task.title}`,
+    says: '',
+  };
+}
+
+const MOOD: Readonly<Record<TaskStatus, Mood>> = {
+  pending: 'quiet',
+  running: 'busy',
+  verifying: 'busy',
+  complete: 'good',
+  failed: 'bad',
+  blocked: 'bad',
+};
+
+const PHASE: Readonly<Partial<Record<TaskStatus, string>>> = {
+  pending: 'waiting',
+  verifying: 'to verify',
+  complete: 'done',
+};
+
+/** A task on which no worker works: how it ended, or that it waits. */
+export function restingRow(id: string, task: TaskState): Row {
+  const { status, attempts, title } = task;
+  return {
+    mood: MOOD[status],
+    sign: SIGN[status],
+    name: id,
+    phase: PHASE[status] ?? status,
+    ms: timeOf(task),
+    cost: shortCost(sumOf(attempts.map(({ usage }) => usage))),
+    text: title,
+    says: status === 'complete' ? '' : firstLine(task.cause ?? ''),
+  };
+}
+
+/** From its first beginning to its last end. */
+function timeOf({ attempts }: TaskState): number | undefined {
+  const [first, last] = [attempts[0]?.startedAt, attempts.at(-1)?.endedAt];
+  return first === undefined || last == null ? undefined : Date.parse(last) - Date.parse(first);
+}
+
+/** The widths of the columns before the text: they do not depend on what happens, so that rows stay as they are. */
+export interface Widths {
+  readonly columns: number;
+  readonly name: number;
+  /** 0 where nothing has a cost. */
+  readonly cost: number;
+}
+
+const PHASE_WIDTH = 9;
+const CLOCK_WIDTH = 7;
+export const COST_WIDTH = 8;
+
+/** The row as one line, or as two with what is done now below. */
+export function linesOf(row: Row, { columns, name, cost }: Widths, height: 1 | 2, colors: Colors): Printable[] {
+  const paint = paintOf(row.mood, colors);
+  const clock = row.ms === undefined ? '' : inClock(row.ms);
+  const facts = ` ${clock.padStart(CLOCK_WIDTH)}  ${cost === 0 ? '' : `${row.cost.padStart(cost)}  `}`;
+  const says = printableOutput(row.says);
+  const paintSays = row.mood === 'waits' || row.mood === 'bad' ? paint : colors.dim;
+  const hasSays = row.says.trim() !== '';
+  const first = rowOf(
+    [
+      [`${row.sign} ${padTo(row.name, name)}  ${padTo(row.phase, PHASE_WIDTH)}`, paint],
+      [facts, colors.dim],
+      height === 1 && hasSays ? [says, paintSays] : [row.text, row.mood === 'quiet' ? colors.dim : undefined],
+    ],
+    columns,
+  );
+  return height === 1 ? [first] : [first, rowOf([['    '], [says, paintSays]], columns)];
+}
+
+function paintOf(mood: Mood, { bold, yellow, red, green, dim }: Colors): Paint {
+  return { busy: bold, waits: yellow, bad: red, good: green, quiet: dim }[mood];
+}
+
+/** As wide as the longest name, within limits. */
+export function nameWidth(names: readonly string[], columns: number): number {
+  return Math.min(columns < 120 ? 24 : 40, Math.max(...names.map(columnsOf), 'worker 63'.length));
+}

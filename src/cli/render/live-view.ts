@@ -1,0 +1,165 @@
+import { firstLine, inDuration, joined, line } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
+import type { Usage } from '../../protocol/index.ts';
+import type { RecordedEvent, RunState, TaskState, TaskStatus } from '../../state/index.ts';
+import type { Size } from '../screen.ts';
+import { rowOf } from './columns.ts';
+import type { Part } from './columns.ts';
+import type { Colors } from './colors.ts';
+import { shortCost, sumOf } from './costs.ts';
+import { describe } from './describe.ts';
+import { COST_WIDTH, isIdle, linesOf, nameWidth, restingRow, workerRows } from './live-rows.ts';
+import type { LiveFacts, Widths } from './live-rows.ts';
+import { levelLines } from './status.ts';
+
+export interface ViewFacts extends LiveFacts {
+  /** The last ones, oldest first. */
+  readonly events: readonly RecordedEvent[];
+  /** The last line: what Ctrl-C does. */
+  readonly hint: string;
+}
+
+/** How many events a view needs to be given: most of them are not shown. */
+export const KEPT_EVENTS = 30;
+const MOST_EVENTS = 3;
+/** Head, blank line, blank line, one event, hint. */
+const AROUND = 5;
+/** With fewer rows the blank lines are left out. */
+const COMFORTABLE_ROWS = 12;
+
+/**
+ * Pure: a run on a screen of any size. First its sum, then what has failed, then what is at work; the other tasks are one
+ * line when there is no room for all of them.
+ */
+export function liveView(facts: ViewFacts, { columns, rows }: Size, colors: Colors): readonly Printable[] {
+  const { state, hint } = facts;
+  const tasks = Object.entries(state.tasks);
+  const widths = widthsOf(facts, tasks, columns);
+  const perWorker = 2 * state.settings.workers + AROUND + 3 <= rows ? 2 : 1;
+  // This does not depend on what happens, so that a view does not change its form while it is looked at.
+  const hasRoomForAll = tasks.length + perWorker * state.settings.workers + AROUND <= rows;
+  const rest = hasRoomForAll ? listed(facts, widths, colors) : [rowOf(folded(state, tasks, colors), columns)];
+  const blanks = rows < COMFORTABLE_ROWS ? [] : [line``];
+  const room = Math.max(1, rows - rest.length - 3 - 2 * blanks.length);
+  const body = bodyOf(facts, widths, { room, perWorker }, colors);
+  const left = rows - body.length - rest.length - 2 - 2 * blanks.length;
+  const events = eventLines(facts.events, columns, Math.min(MOST_EVENTS, left), colors);
+  const lines = [head(facts, tasks, columns, colors), ...blanks, ...body, ...blanks, ...rest, ...events];
+  return lines.length < rows ? [...lines, rowOf([[hint, colors.dim]], columns)] : lines.slice(0, rows);
+}
+
+/** Pure: all tasks of a run that is over, on as many lines of any length. */
+export function endView(state: RunState, colors: Colors): readonly Printable[] {
+  const tasks = Object.entries(state.tasks);
+  const widths = widthsOf({ state, work: new Map() }, tasks, Infinity);
+  return levelLines(state, (id, task) => joined(linesOf(restingRow(id, task), widths, 1, colors), ''), colors);
+}
+
+type Tasks = readonly (readonly [string, TaskState])[];
+
+function widthsOf({ state, work }: Pick<LiveFacts, 'state' | 'work'>, tasks: Tasks, columns: number): Widths {
+  const name = nameWidth(Object.keys(state.tasks), columns);
+  const usages = [...tasks.flatMap(([, { attempts }]) => attempts), ...work.values()].map(({ usage }) => usage);
+  return { columns, name, cost: usages.some((usage) => usage !== null) ? COST_WIDTH : 0 };
+}
+
+function head({ state, work, now }: LiveFacts, tasks: Tasks, columns: number, colors: Colors): Printable {
+  const { feature, status, startedAt, levels, level, cost } = state;
+  const numbers = Object.keys(levels).map(Number);
+  const failed = count(tasks, 'failed');
+  const price = shortCost(sumOf([cost, ...unsettled(state, work)]));
+  const parts: Part[] = [
+    [feature, colors.bold],
+    [` ${status} ${inDuration(now - Date.parse(startedAt))}`],
+    [` · ${count(tasks, 'complete')} of ${tasks.length} done`],
+    [failed === 0 ? '' : ` · ${failed} failed`, colors.red],
+    [price === '' ? '' : ` · ${price}`],
+    [` · level ${numbers.indexOf(level) + 1} of ${numbers.length}`],
+  ];
+  return rowOf(parts, columns);
+}
+
+/** What the work under way has used so far; it is in the state as soon as its agent has ended. */
+function unsettled({ workers, tasks }: RunState, work: LiveFacts['work']): (Usage | null)[] {
+  return [...work].flatMap(([number, { usage }]) => {
+    const attempt = tasks[workers[number]?.task ?? '']?.attempts.at(-1);
+    return attempt?.usage === null ? [usage] : [];
+  });
+}
+
+interface Room {
+  readonly room: number;
+  readonly perWorker: 1 | 2;
+}
+
+/** Failed tasks, and below them the workers. Where they do not fit, failed tasks get a third of the room at least. */
+function bodyOf(facts: ViewFacts, widths: Widths, { room, perWorker }: Room, colors: Colors): Printable[] {
+  const failed = Object.entries(facts.state.tasks).filter(([, { status }]) => status === 'failed');
+  const least = Math.min(failed.length, Math.floor(room / 3));
+  const all = workerRows(facts);
+  const workers = all.length * perWorker <= room - least ? all : all.filter((row) => !isIdle(row));
+  const perRow = workers.length * perWorker <= room - least ? perWorker : 1;
+  const forFailed = Math.max(least, room - workers.length * perRow);
+  const perFailed = failed.length * perRow <= forFailed ? perRow : 1;
+  const top = capped(
+    failed.flatMap(([id, task]) => linesOf(restingRow(id, task), widths, perFailed, colors)),
+    forFailed,
+    (more) => rowOf([[`  and ${more} more that have failed`, colors.red]], widths.columns),
+  );
+  const below = capped(
+    workers.flatMap((row) => linesOf(row, widths, perRow, colors)),
+    room - top.length,
+    (more) => rowOf([[`  and ${more} more at work`, colors.bold]], widths.columns),
+  );
+  return [...top, ...below];
+}
+
+/** At most so many of them; the last one then says how many are left out. */
+function capped(lines: readonly Printable[], most: number, inWords: (more: number) => Printable): Printable[] {
+  if (lines.length <= most) return [...lines];
+  const kept = Math.max(0, most - 1);
+  return [...lines.slice(0, kept), inWords(lines.length - kept)].slice(0, most);
+}
+
+/** Tasks on which a worker works now. */
+const atWork = ({ workers }: RunState): ReadonlySet<string | null> =>
+  new Set(Object.values(workers).map(({ task }) => task));
+
+/** All other tasks, in the order of the graph. */
+function listed({ state }: LiveFacts, widths: Widths, colors: Colors): Printable[] {
+  const busy = atWork(state);
+  return Object.entries(state.tasks)
+    .filter(([id, { status }]) => status !== 'failed' && !busy.has(id))
+    .flatMap(([id, task]) => linesOf(restingRow(id, task), widths, 1, colors));
+}
+
+/** All other tasks in one line. */
+function folded(state: RunState, tasks: Tasks, { green, red, dim }: Colors): Part[] {
+  const busy = atWork(state);
+  const unverified = tasks.filter(([id, { status }]) => status === 'verifying' && !busy.has(id)).length;
+  const again = tasks.filter(([, { status, attempts }]) => status === 'pending' && attempts.length > 0).length;
+  const waiting = `${count(tasks, 'pending')} waiting${again === 0 ? '' : `, ${again} of them to be tried again`}`;
+  const blocked = count(tasks, 'blocked');
+  return [
+    ['  '],
+    [`${count(tasks, 'complete')} done`, green],
+    [unverified === 0 ? '' : ` · ${unverified} to be verified`],
+    [blocked === 0 ? '' : ` · ${blocked} blocked`, red],
+    [` · ${waiting}`, dim],
+  ];
+}
+
+const count = (tasks: Tasks, wanted: TaskStatus): number => tasks.filter(([, { status }]) => status === wanted).length;
+
+/** What happened last; what every worker does anyway is left out. */
+function eventLines(events: readonly RecordedEvent[], columns: number, most: number, colors: Colors): Printable[] {
+  const paint = { good: colors.green, bad: colors.red, plain: undefined };
+  const lines = events.flatMap((event) => {
+    const { kind, text } = describe(event);
+    if (kind === 'quiet') return [];
+    return [
+      rowOf([['  '], [`${event.at.slice(11, 19)} `, colors.dim], [firstLine(text.toString()), paint[kind]]], columns),
+    ];
+  });
+  return most <= 0 ? [] : lines.slice(-most);
+}

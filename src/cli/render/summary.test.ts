@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { createWorld, graphOf } from '../../../test/support/decision-world.ts';
+import type { WorldTask } from '../../../test/support/decision-world.ts';
+import type { RunState } from '../../state/index.ts';
+import type { Usage } from '../../protocol/index.ts';
+import { formatSummary } from './summary.ts';
+
+const MINUTE = 60_000;
+const USAGE: Usage = { inputTokens: 1000, outputTokens: 20, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: 0.5 };
+
+interface Run {
+  readonly tasks?: readonly WorldTask[];
+  readonly usages?: readonly (Usage | null)[];
+  readonly agent?: string;
+}
+
+/** Each task is done in one attempt. */
+function finished({ tasks = [{ id: 'A' }, { id: 'B' }], usages = [], agent = 'claude' }: Run = {}): RunState {
+  const world = createWorld(tasks, { workers: tasks.length, agent });
+  world.settle();
+  world.wait(2 * MINUTE);
+  for (const worker of tasks.keys()) world.reports(worker, { usage: usages[worker] ?? null });
+  world.settle();
+  return world.state;
+}
+
+function summaryOf(
+  state: RunState,
+  { tasks = [{ id: 'A' }, { id: 'B' }] }: Run = {},
+  begun = Date.parse(state.startedAt),
+): string {
+  return formatSummary({ state, network: undefined }, { graph: graphOf(tasks), begun }).toString();
+}
+
+describe('the time of a run', () => {
+  it('is that from its beginning to its end', () => {
+    expect(summaryOf(finished())).toContain('\n  time     2 min 0 s\n');
+  });
+
+  it('is also that of the last resume', () => {
+    const state = finished();
+    expect(summaryOf(state, {}, Date.parse(state.startedAt) + 90_000)).toContain(
+      '\n  time     30 s; 2 min 0 s since the run began\n',
+    );
+  });
+});
+
+it('attempts are counted, those that failed among them', () => {
+  const world = createWorld([{ id: 'A' }, { id: 'B' }], { workers: 2 });
+  world.settle();
+  world.reports(0, { outcome: 'verification-failed' });
+  world.settle();
+  world.reports(0, {});
+  world.reports(1, {});
+  world.settle();
+  expect(summaryOf(world.state)).toContain('\n  tasks    2 of 2 done, in 3 attempts\n');
+});
+
+const costOf = (run: Run): string | undefined => /^ {2}cost {5}(.*)$/m.exec(summaryOf(finished(run), run))?.[1];
+
+describe('the cost of a run', () => {
+  const commands = [
+    { id: 'A', run: 'true' },
+    { id: 'B', run: 'true' },
+  ];
+
+  it.each([
+    ['known', { usages: [USAGE, USAGE] }, '$1.00 (2000 tokens in, 40 out)'],
+    ['known in part', { usages: [USAGE, null] }, '$0.50 (1000 tokens in, 20 out); the cost of 1 attempt is unknown'],
+    ['unknown, as the agent says nothing of it', { agent: 'mine' }, 'unknown'],
+    ['unknown, as it names no price', { usages: [{ ...USAGE, costUsd: 0 }] }, 'unknown (1000 tokens in, 20 out)'],
+    ['not there, as no agent was asked', { tasks: commands }, undefined],
+    ['not there, as the agent is a shell', { agent: 'shell' }, undefined],
+  ])('is %s', (_, run, words) => {
+    expect(costOf(run)).toBe(words);
+  });
+});
+
+describe('a task that has failed', () => {
+  it('is shown with the last lines of what was printed', () => {
+    const world = createWorld([{ id: 'A' }, { id: 'B', needs: ['A'] }]);
+    const output = Array.from({ length: 20 }, (_, index) => `line ${index}`).join('\n');
+    for (let time = 0; time < 2; time += 1) {
+      world.settle();
+      world.reports(0, {
+        outcome: 'verification-failed',
+        detail: 'exit status 1',
+        feedback: `${output}\n\n\u001B[31mred\u001B[0m\u001B[2J\n`,
+      });
+    }
+    world.settle();
+    expect(summaryOf(world.state)).toMatch(
+      /A is failed: .*\n {11}│ line 15\n {11}│ line 16\n {11}│ line 17\n {11}│ line 18\n {11}│ line 19\n {11}│ red\n {11}B is blocked: /,
+    );
+  });
+
+  it('is one of three whose lines are shown, when more have failed', () => {
+    const tasks = ['A', 'B', 'C', 'D', 'E'].map((id) => ({ id }));
+    const world = createWorld(tasks, { workers: 5 });
+    for (let time = 0; time < 2; time += 1) {
+      world.settle();
+      for (const worker of tasks.keys()) world.reports(worker, { outcome: 'agent-failed', feedback: 'no idea' });
+    }
+    world.settle();
+    const text = summaryOf(world.state);
+    expect(text.match(/is failed: /g)).toHaveLength(5);
+    expect(text.match(/│ no idea/g)).toHaveLength(3);
+  });
+});

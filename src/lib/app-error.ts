@@ -65,6 +65,8 @@ export function hasCode<Code extends string, Facts>(
 
 /** The text of any thrown value. */
 export function reasonOf(error: unknown): string {
+  // The words of the system, "illegal operation on a directory", do not say what is wrong.
+  if (systemCode(error) === 'EISDIR') return 'it is a folder';
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -2,7 +2,7 @@ import { readUntrusted, readJson } from '../lib/index.ts';
 import { lastLines } from '../logs/index.ts';
 import { isLive, openAttempt, SETTING_UP } from '../orchestrator/index.ts';
 import { readLogLine, STATUS_LIMIT, workerStatus } from '../protocol/index.ts';
-import type { Usage, WorkerStatus } from '../protocol/index.ts';
+import type { LogLine, Usage, WorkerStatus } from '../protocol/index.ts';
 import type { RunState, StateStore, WorkerState } from '../state/index.ts';
 
 /** What a worker does at this moment, in its own words: they are shown, and decide nothing. */
@@ -21,20 +21,31 @@ export async function lookAtWork({ paths }: Pick<StateStore, 'paths'>, state: Ru
   const looks = live.map(async ([key, worker]) => {
     const files = paths.worker(Number(key));
     const work = openAttempt(state, Number(key))?.name ?? worker.task;
-    const [says, status] = await Promise.all([lastWords(files.log, worker, work), readStatus(files.status)]);
+    const isVerified = state.tasks[worker.task ?? '']?.status === 'verifying';
+    const [line, status] = await Promise.all([lastLine(files.log), readStatus(files.status)]);
     const own = status?.session === worker.session && status.attempt === work;
+    const says = line !== undefined && isAbout(line, worker, { work, isVerified }) ? line.text : null;
     return [Number(key), { says, usage: own ? status.usage : null }] as const;
   });
   return new Map(await Promise.all(looks));
 }
 
-/** The worker's own lines say what is known already: the phase of its work. */
-async function lastWords(file: string, { cause }: WorkerState, work: string | null): Promise<string | null> {
+async function lastLine(file: string): Promise<LogLine | undefined> {
   const { lines } = await lastLines(file, 1, () => true).catch(() => ({ lines: [] }));
-  const line = readLogLine(lines[0] ?? '');
-  if (line === undefined || line.source === 'worker') return null;
-  const isOfSetup = line.source === 'setup' && cause === SETTING_UP;
-  return isOfSetup || line.attempt === work ? line.text : null;
+  return readLogLine(lines[0] ?? '');
+}
+
+interface Work {
+  /** The attempt, gate run or verification that the worker has. */
+  readonly work: string | null;
+  readonly isVerified: boolean;
+}
+
+/** Whether the line is of what is done now. Lines of the worker itself say what is known already. */
+function isAbout({ source, attempt }: LogLine, { cause }: WorkerState, { work, isVerified }: Work): boolean {
+  if (source === 'setup') return cause === SETTING_UP;
+  if (source === 'worker' || (isVerified && source !== 'verify')) return false;
+  return attempt === work;
 }
 
 /** What a worker reports; undefined when that cannot be read. */

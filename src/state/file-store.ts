@@ -16,6 +16,7 @@ import {
   writeFileAtomic,
 } from '../lib/index.ts';
 import type { LockHolder } from '../lib/index.ts';
+import { place, shapeProblem } from '../lib/text/shape.ts';
 import { stateErrors } from './errors.ts';
 import { appendEvents, eventsAfter } from './event-log.ts';
 import type { NumberedEvent } from './events.ts';
@@ -150,11 +151,11 @@ function replayed(file: string, replay: () => RunState): RunState {
 }
 
 function checked(file: string, value: unknown): RunState {
-  const parsed = runState.safeParse(value);
+  const parsed = runState.safeParse(value, { error: shapeProblem });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues
     .slice(0, 20)
-    .map((issue) => `${issue.path.join('.') || 'the whole file'}: ${issue.message}`);
+    .map((issue) => `${place(issue.path, 'the whole file')}: ${issue.message}`);
   throw stateErrors.STATE_INVALID({ file, problems });
 }
 

@@ -128,6 +128,11 @@ describe('gates', () => {
     expect(second).toMatch(/on the merged tree:\ngate no bugs failed: exit status 1\nC\.txt\nthese have bugs/);
     expect(await noted('seen')).toBe('A.txt\nB.txt\nD.txt\n');
     expect(project.git('show', `${INTEGRATION}:E.txt`)).toBe('mended\n');
+    // The lines of a gate name no task.
+    expect((await project.cli('logs', '--task', 'C')).stdout).toMatch(
+      /C attempt 1 failed \(gate-failed\): .*\n(?: {11}│ .*\n)* {11}│ gate no bugs failed: exit status 1\n {11}│ C\.txt\n {11}│ these have bugs\n/,
+    );
+    expect((await project.cli('logs', '--task', 'D')).stdout).not.toContain('these have bugs');
   });
 
   it('find two culprits; tasks that stay culprits fail, and all other work is in the integration branch', async () => {

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { atTerminal, whyNoTerminal } from '../support/at-terminal.ts';
 import type { AtTerminal } from '../support/at-terminal.ts';
-import { createProject, waitFor } from '../support/project.ts';
+import { createProject, simpleTask, waitFor } from '../support/project.ts';
 import type { TestProject } from '../support/project.ts';
 import { WAITING, waitingClaude } from '../support/waiting-claude.ts';
 
@@ -24,10 +24,21 @@ beforeEach(async () => {
 });
 afterEach(() => project.remove());
 
-/** The tree as it was drawn last, and what came after it, without colours. */
-function lastFrame(run: AtTerminal): string {
-  const plain = stripVTControlCharacters(run.output()).replaceAll('\r', '');
-  return plain.slice(Math.max(0, ...[...plain.matchAll(/^.*Level 1: /gm)].map(({ index }) => index)));
+const ENTERED = '\u001B[?1049h';
+const LEFT = '\u001B[?7h\u001B[?25h\u001B[?1049l';
+
+const plain = (text: string): string => stripVTControlCharacters(text).replaceAll('\r', '');
+
+/** The picture as it was drawn last. */
+const lastPicture = (run: AtTerminal): string => plain(run.output().split('\u001B[H\u001B[K').at(-1) ?? '');
+
+/** What stays on the terminal: all that was printed before and after the pictures. */
+function leftOn(run: AtTerminal): string {
+  const [before = '', ...rest] = run.output().split(ENTERED);
+  expect(rest, 'one view').toHaveLength(1);
+  const [, after, ...more] = (rest[0] ?? '').split(LEFT);
+  expect(more).toEqual([]);
+  return plain(before + (after ?? 'the screen was not given back'));
 }
 
 const go = (): Promise<void> => writeFile(path.join(project.outside, 'go'), '');
@@ -35,55 +46,64 @@ const go = (): Promise<void> => writeFile(path.join(project.outside, 'go'), '');
 const COLOR = /\u001B\[(3[0-9]|9[0-7]|1|2)m/;
 
 describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
-  it('a run is a live tree of levels and tasks, and ends with the same summary as in a log', async () => {
+  it('a run has the whole screen while it goes on, and leaves all of its tasks and the summary there', async () => {
     const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
-    await waitFor('the first level to be drawn', () => /Level 1: 1 task/.test(run.output()));
+    await waitFor('A to be at work', () => /^▶ A +working +0:\d\d +Task A$/m.test(lastPicture(run)));
+    expect(lastPicture(run)).toMatch(/^login running \d+ s · 0 of 2 done · level 1 of 2$/m);
+    expect(lastPicture(run)).toMatch(/^· B +waiting +Task B$/m);
     await go();
 
     expect(await run.end).toBe(0);
-    for (const words of [
-      'A  Task A',
-      'Level 2: 1 task',
-      'Feature login: complete',
-      'mahabharatha merge --feature login',
-    ]) {
-      expect(run.output()).toContain(words);
-    }
+    expect(leftOn(run)).toMatch(
+      /Level 1: complete\n✓ A +done +0:\d\d +Task A\nLevel 2: complete\n✓ B +done .*\n\nFeature login: complete[^]*mahabharatha merge --feature login\n$/,
+    );
     expect(run.output()).toMatch(COLOR);
   });
 
-  it('a run of more tasks than the screen has rows is printed line by line', async () => {
-    const ids = Array.from({ length: 45 }, (_, index) => `T${index}`);
-    await project.graph(
-      'login',
-      ids.map((id) => ({ id, create: [`${id}.txt`], run: `echo 1 > ${id}.txt` })),
-    );
-    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
+  it('a run of more tasks than the screen has rows never scrolls it, and what agents print is seen', async () => {
+    const tasks = Array.from({ length: 44 }, (_, index) => simpleTask(`T${index}`));
+    const wait = 'until [ -e "$OUTSIDE/go" ]; do sleep 0.02; done; echo 1 > S.txt';
+    await project.graph('login', [{ id: 'S', create: ['S.txt'], run: `echo "compiling"; ${wait}` }, ...tasks]);
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess', '--workers', '2'], {
+      columns: 80,
+      rows: 11,
+    });
+    await waitFor('its output', () => /^▶ S +working +\d:\d\d +compiling$/m.test(lastPicture(run)));
+    expect(lastPicture(run)).toMatch(/^ {2}\d+ done · \d+ waiting$/m);
+    run.resize(100, 30);
+    await waitFor('a picture of another size', () => lastPicture(run).split('\n').length === 30);
+    expect(lastPicture(run)).toMatch(/^▶ S +working +\d:\d\d +Task S\n {4}compiling$/m);
+    await go();
     expect(await run.end).toBe(0);
-    expect(run.output()).toMatch(/^\d\d:\d\d:\d\d .*T44/m);
-    expect(run.output()).not.toContain('Level 1: 45 tasks');
+    expect(leftOn(run)).toMatch(/^✓ T43 +done /m);
   });
 
   it('a task shows that its agent cannot reach the model, as long as that is so', async () => {
     await project.config(await waitingClaude(project));
     await project.graph('login', [{ id: 'T-1', create: ['T-1.txt'] }]);
     const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess', '--trust-config']);
-    await waitFor('the trouble to be drawn', () => run.output().includes(`T-1 waits, says worker 0: ${WAITING}`));
+    await waitFor('the trouble to be drawn', () =>
+      new RegExp(`^▶ T-1 +waits .*\\n {4}${WAITING}$`, 'm').test(lastPicture(run)),
+    );
     await go();
-    await waitFor('its end to be drawn', () => run.output().includes('T-1 goes on, says worker 0: the model answers'));
+    await waitFor('its end to be drawn', () => /^▶ T-1 +working /m.test(lastPicture(run)));
     await writeFile(path.join(project.outside, 'end'), '');
     expect(await run.end).toBe(0);
   });
 
-  it('a run is printed line by line where the terminal says that it has no width', async () => {
+  it.each([
+    ['says that it has no width', { columns: 0 }],
+    ['has no screen', { env: { TERM: 'dumb' } }],
+  ])('a run is printed line by line where the terminal %s', async (_, how) => {
     await go();
-    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess'], { columns: 0 });
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess'], how);
     expect(await run.end).toBe(0);
+    expect(run.output()).not.toContain(ENTERED);
     expect(run.output()).toContain('level 1 starts: 1 task');
     expect(run.output()).toContain('A done: ');
   });
 
-  it('has no colours when NO_COLOR is set', async () => {
+  it('has no colours when NO_COLOR is set, and a pipe has them when FORCE_COLOR is', async () => {
     await go();
     const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess'], { env: { NO_COLOR: '1' } });
     expect(await run.end).toBe(0);
@@ -92,6 +112,9 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     const status = atTerminal(project, ['status'], { env: { NO_COLOR: '1' } });
     expect(await status.end).toBe(0);
     expect(status.output()).not.toMatch(COLOR);
+    project.env['FORCE_COLOR'] = '1';
+    expect((await project.cli('status')).stdout).toMatch(COLOR);
+    expect((await project.cli('status', '--json')).stdout).not.toMatch(COLOR);
   });
 
   it('Ctrl-C stops a run in order: exit 130, nothing left, and it can be resumed', async () => {
@@ -100,43 +123,25 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     run.type('\u0003');
 
     expect(await run.end).toBe(130);
-    expect(run.output()).toContain('interrupted (SIGINT)');
+    expect(run.output()).toContain('Stopping in order; Ctrl-C once more stops at once');
+    expect(leftOn(run)).toContain('interrupted (SIGINT)');
     expect(await project.processes()).toEqual([]);
     await go();
     expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
   });
 
-  it('after Ctrl-C every row has its name and says how far it came, and waiting rows are not animated', async () => {
-    await project.graph('login', [
-      { id: 'A', create: ['a.txt'], run: 'echo 1 > a.txt' },
-      { id: 'B', create: ['b.txt'], run: 'echo 1 > b.txt; touch "$OUTSIDE/begun"; sleep 600' },
-      { id: 'C', create: ['c.txt'], run: 'echo 1 > c.txt' },
-      { id: 'D', level: 2, create: ['d.txt'], run: 'echo 1 > d.txt' },
-    ]);
-    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess', '--workers', '1']);
-    await waitFor('A to be done and B to be at work', () =>
-      /A  Task A — done[^]*B → worker 0[^]*Level 2.*\n/.test(lastFrame(run)),
-    );
-    const before = lastFrame(run);
-    expect(before).toMatch(/^.*[\u2800-\u28FF] B  Task B$/m);
-    expect(before).toMatch(/^[^\u2800-\u28FF]* C  Task C$/m);
-    expect(before).toMatch(/^[^\u2800-\u28FF]* Level 2: 1 task$/m);
-    await waitFor('B to have written', () => existsSync(path.join(project.outside, 'begun')));
+  it('a second Ctrl-C gives the screen back, too', async () => {
+    await project.graph('login', [{ id: 'A', run: 'trap "" TERM; touch "$OUTSIDE/begun"; sleep 600' }]);
+    const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
+    await waitFor('the task to begin', () => existsSync(path.join(project.outside, 'begun')));
     run.type('\u0003');
-
+    await waitFor('the answer', () => lastPicture(run).includes('Stopping in order'));
+    await waitFor('the moment of the first one to pass', async () => {
+      run.type('\u0003');
+      return run.output().includes('Stopping at once');
+    });
     expect(await run.end).toBe(130);
-    expect(lastFrame(run)).toMatch(
-      new RegExp(
-        [
-          'Level 1: 3 tasks — stopped',
-          'A  Task A — done',
-          'B  Task B — stopped; its work so far is kept',
-          'C  Task C — not begun',
-          'merge and gates — (stopped|not begun)',
-          'Level 2: 1 task — not begun',
-        ].join('\n.*'),
-      ),
-    );
+    expect(leftOn(run)).toContain('Stopping at once. What was finished is kept.');
   });
 
   it('a resumed run shows what is at work and what was done before', async () => {
@@ -156,11 +161,33 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     await first.end;
 
     const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess', '--resume']);
-    await waitFor('C to be drawn', () => /B  Task B[^]*C → worker/.test(lastFrame(run)));
+    await waitFor('C to be drawn', () => /^▶ C +working [^]*✓ A +done [^]*✓ B +done /m.test(lastPicture(run)));
     await go();
     expect(await run.end).toBe(0);
-    expect(lastFrame(run)).toMatch(/Level 1: 1 task — done\n.*Level 2: 2 tasks — done/);
-    expect(run.output()).not.toContain('not begun');
+    expect(leftOn(run)).toMatch(/✓ A +done .*\nLevel 2: complete\n✓ B +done .*\n✓ C +done /);
+  });
+
+  it('a run is watched on the whole screen, and Ctrl-C ends only the view, without a word', async () => {
+    const run = project.start('kurukshetra');
+    await waitFor('A to begin', () => existsSync(path.join(project.outside, 'begun')));
+    const watch = atTerminal(project, ['status', '--watch']);
+    await waitFor('A to be drawn', () => /^▶ A +working .*\n/m.test(lastPicture(watch)));
+    expect(lastPicture(watch)).toContain('Ctrl-C ends this view; the run goes on');
+    watch.type('\u0003');
+    expect(await watch.end).toBe(130);
+    expect(leftOn(watch)).toMatch(/^(\^C)?$/);
+    const logs = atTerminal(project, ['logs', '--follow']);
+    await waitFor('a line', () => logs.output().includes('A begins'));
+    logs.type('\u0003');
+    expect(await logs.end).toBe(130);
+    expect(logs.output()).not.toMatch(/stopping/i);
+
+    const second = atTerminal(project, ['status', '--watch']);
+    await waitFor('A to be drawn', () => /^▶ A +working /m.test(lastPicture(second)));
+    await go();
+    expect((await run.end).exit).toBe(0);
+    expect(await second.end).toBe(0);
+    expect(leftOn(second)).toMatch(/^Feature login: complete [^]*✓ A  complete [^]*Workers/);
   });
 
   it('cleanup asks first: no changes nothing, yes removes', async () => {

@@ -31,10 +31,10 @@ export interface AtTerminal {
 export function atTerminal(
   project: TestProject,
   args: readonly string[],
-  { env, columns = 120 }: { env?: NodeJS.ProcessEnv; columns?: number } = {},
+  { env, columns = 120, rows = 40 }: { env?: NodeJS.ProcessEnv; columns?: number; rows?: number } = {},
 ): AtTerminal {
   const command = [process.execPath, PROGRAM, ...args].map((word) => `'${word}'`).join(' ');
-  const sized = `stty cols ${columns} rows 40; exec ${command}`;
+  const sized = `stty cols ${columns} rows ${rows}; exec ${command}`;
   const child = spawn('script', ['--quiet', '--return', '--command', sized, '/dev/null'], {
     cwd: project.folder,
     env: { ...project.env, ...env },

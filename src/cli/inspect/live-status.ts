@@ -21,7 +21,7 @@ export function liveStatus(store: StateStore, screen: Screen, colors: Colors) {
       ]);
       seen = { state, work, events: lines.flatMap((line) => readEvent(line) ?? []) };
       if (screen.isOpen) screen.draw();
-      else screen.open((size) => liveView({ ...seen, now: Date.now(), hint: HINT }, size, colors));
+      else screen.open((size) => liveView({ ...seen, now: Date.now(), hint: [HINT, colors.dim] }, size, colors));
     },
     close: screen.close,
   };

@@ -5,6 +5,7 @@ import type { RecordedEvent, RunState } from '../../state/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
 import type { CliContext } from '../command.ts';
 import type { Screen, Size } from '../screen.ts';
+import type { Part } from './columns.ts';
 import { colorsFor } from './colors.ts';
 import { endView, KEPT_EVENTS, liveView } from './live-view.ts';
 import { formatSummary } from './summary.ts';
@@ -51,7 +52,7 @@ function createCanvas({ color, interrupted }: CliContext, screen: Screen, look: 
 
   const picture = (size: Size): readonly Printable[] => {
     if (known === undefined) return [];
-    const hint = interrupted.aborted ? STOPPING : HINT;
+    const hint: Part = interrupted.aborted ? [STOPPING, colors.yellow] : [HINT, colors.dim];
     return liveView({ state: known, work, events, now: Date.now(), hint }, size, colors);
   };
   const later = drawLater(screen);

@@ -90,7 +90,7 @@ const EVENTS: readonly RecordedEvent[] = [
 
 function linesOf(state: RunState, size: typeof SMALL, more: Partial<ViewFacts> = {}, color = false): string[] {
   const now = Date.parse('2026-01-01T00:02:00.000Z');
-  const facts = { state, work: SAYING, events: EVENTS, now, hint: 'Ctrl-C stops in order', ...more };
+  const facts = { state, work: SAYING, events: EVENTS, now, hint: ['Ctrl-C stops in order'] as const, ...more };
   return liveView(facts, size, colorsFor(color)).map(String);
 }
 

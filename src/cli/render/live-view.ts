@@ -16,7 +16,7 @@ export interface ViewFacts extends LiveFacts {
   /** The last ones, oldest first. */
   readonly events: readonly RecordedEvent[];
   /** The last line: what Ctrl-C does. */
-  readonly hint: string;
+  readonly hint: Part;
 }
 
 /** How many events a view needs to be given: most of them are not shown. */
@@ -45,7 +45,7 @@ export function liveView(facts: ViewFacts, { columns, rows }: Size, colors: Colo
   const left = rows - body.length - rest.length - 2 - 2 * blanks.length;
   const events = eventLines(facts.events, columns, Math.min(MOST_EVENTS, left), colors);
   const lines = [head(facts, tasks, columns, colors), ...blanks, ...body, ...blanks, ...rest, ...events];
-  return lines.length < rows ? [...lines, rowOf([[hint, colors.dim]], columns)] : lines.slice(0, rows);
+  return lines.length < rows ? [...lines, rowOf([hint], columns)] : lines.slice(0, rows);
 }
 
 /** Pure: all tasks of a run that is over, on as many lines of any length. */

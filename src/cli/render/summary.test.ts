@@ -77,6 +77,16 @@ describe('the cost of a run', () => {
 });
 
 describe('a task that has failed', () => {
+  it('is not said twice to have failed as it has', () => {
+    const world = createWorld([{ id: 'A' }]);
+    for (let time = 0; time < 2; time += 1) {
+      world.settle();
+      world.reports(0, { outcome: 'agent-failed', detail: 'exit status 1', feedback: 'exit status 1\nno idea' });
+    }
+    world.settle();
+    expect(summaryOf(world.state)).toMatch(/exit status 1\n {11}│ no idea\n {2}time/);
+  });
+
   it('is shown with the last lines of what was printed', () => {
     const world = createWorld([{ id: 'A' }, { id: 'B', needs: ['A'] }]);
     const output = Array.from({ length: 20 }, (_, index) => `line ${index}`).join('\n');

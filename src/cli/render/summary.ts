@@ -65,9 +65,9 @@ function troubleLines(tasks: readonly (readonly [string, TaskState])[]): (string
   });
 }
 
-/** Without what the cause has said already, and blank lines. */
+/** Without what the cause ends with, and blank lines. */
 function lastLinesOf(text: string, cause: string): Printable[] {
-  const lines = text.split('\n').filter((one) => !cause.includes(one.trim()));
+  const lines = text.split('\n').filter((one) => !cause.endsWith(one.trim()));
   return lines.slice(-LAST_LINES).map((one) => line`${MARGIN}${printableOutput(one)}`);
 }
 

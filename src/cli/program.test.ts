@@ -62,4 +62,32 @@ describe('the input of a command', () => {
     await expect(inputFor('one', 'two')).rejects.toMatchObject({ code: 'USAGE' });
     await expect(inputFor('--unknown')).rejects.toMatchObject({ code: 'USAGE' });
   });
+
+  it('is refused when it is empty, as from a variable that is not set', async () => {
+    await expect(inputFor('--other-name', '')).rejects.toThrow('--other-name is empty.');
+    await expect(inputFor('--other-name=')).rejects.toThrow('--other-name is empty.');
+    await expect(inputFor('')).rejects.toThrow('[task] is empty.');
+  });
+});
+
+it.each(['-v', '-V', '--version'])('%s prints the version', async (flag) => {
+  let printed = '';
+  const out: CliContext['out'] = (text) => void (printed += text.toString());
+  expect(await runProgram([flag], { ...context, out })).toBe(0);
+  expect(printed).toBe('0\n');
+});
+
+it('a command that only shows something is ended without words', async () => {
+  const viewer = { ...sample, isViewer: true } as const;
+  const silent: boolean[] = [];
+  for (const definition of [sample, viewer]) {
+    silent.push(false);
+    const endSilently = (): void => void silent.splice(-1, 1, true);
+    await runProgram(['sample'], { ...context, endSilently }, [command(definition, () => Promise.resolve(0))]);
+  }
+  expect(silent).toEqual([false, true]);
+  expect(COMMANDS.flatMap(({ definition }) => (definition.isViewer === true ? definition.name : []))).toEqual([
+    'status',
+    'logs',
+  ]);
 });

@@ -138,8 +138,15 @@ function addCommand(program: Commander, definition: CommandDefinition, run: (inp
       return [name, option.isBoolean() ? value === true : value];
     });
     const [argument, ...rest] = command.args;
+    const empty = options.find(([, option]) => given[option.attributeName()] === '')?.[1].long;
+    if (empty !== undefined || argument === '') throw emptyInput(definition, empty ?? definition.argument?.[0]);
     await run({ ...Object.fromEntries(values), argument, rest });
   });
+}
+
+/** As from a variable of a script that is not set. */
+function emptyInput({ name }: CommandDefinition, what: string | undefined): AppError {
+  return libErrors.USAGE({ problem: `${what} is empty.`, hint: `Give it a value. See: mahabharatha ${name} --help` });
 }
 
 function examplesText({ examples, details = [] }: CommandDefinition): string {

@@ -247,6 +247,10 @@ describe('demo', () => {
     expect((await made.cli('merge')).exit).toBe(0);
     expect(await made.read('greet.sh')).toContain('goodbye');
 
+    await writeFile(path.join(project.outside, 'taken'), '');
+    expect((await place.cli('demo', '--dir', 'taken')).stderr).toMatch(
+      /taken is a file\.\n\nName an empty or new folder/,
+    );
     const again = await place.cli('demo', '--dir', 'try it');
     expect(again.exit).toBe(2);
     expect(again.stderr).toMatch(/try it is not empty\.\n\nName an empty or new folder/);

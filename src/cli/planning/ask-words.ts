@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { libErrors, line, reasonOf } from '../../lib/index.ts';
+import { libErrors, line, readIfThere, reasonOf } from '../../lib/index.ts';
 import type { Words } from '../../planning/index.ts';
 import { planningErrors } from '../../planning/errors.ts';
 import type { CliContext, InputOf } from '../command.ts';
@@ -23,11 +23,13 @@ export async function askWords(input: Input, feature: string, context: CliContex
 async function readWords(from: string, { cwd, streams }: CliContext): Promise<string> {
   if (from === '-') return text(streams.stdin);
   const file = path.resolve(cwd, from);
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
+  const bytes = await readIfThere(file).catch((error: unknown) => {
     throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
-  }
+  });
+  const problem = bytes === undefined ? `There is no file ${file}.` : `${file} is not text in UTF-8.`;
+  if (bytes === undefined || bytes.includes(0) || !isUtf8(bytes))
+    throw libErrors.USAGE({ problem, hint: 'Name a file with your words, or say them with --description "…".' });
+  return bytes.toString('utf8');
 }
 
 async function interview(feature: string, { ask, out }: CliContext): Promise<Words> {

@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, realpath, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { newRepository } from '../../git/index.ts';
-import { findProgram, line, makeFolder } from '../../lib/index.ts';
+import { findProgram, libErrors, line, makeFolder } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { approveOwn, openProject } from '../../project/index.ts';
 import { build } from '../run/build-feature.ts';
@@ -68,6 +68,9 @@ export async function runDemo(input: InputOf<typeof demo>, context: CliContext):
 async function demoFolder(named: string | undefined, cwd: string): Promise<string> {
   if (named === undefined) return realpath(await mkdtemp(path.join(tmpdir(), 'mahabharatha-demo-')));
   const folder = path.resolve(cwd, named);
+  const there = await stat(folder).catch(() => undefined);
+  if (there?.isDirectory() === false)
+    throw libErrors.USAGE({ problem: `${folder} is a file.`, hint: 'Name an empty or new folder.' });
   await makeFolder(folder);
   if ((await readdir(folder)).length > 0) throw cliErrors.DEMO_FOLDER_NOT_EMPTY({ path: folder });
   return realpath(folder);

@@ -28,7 +28,8 @@ export function inDollars(amount: number | null): string {
 /** "0:45", "12:03", "1:02:03": for columns, because it is short and its parts keep their places. */
 export function inClock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
-  const two = (part: number): string => String(part).padStart(2, '0');
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
-  return hours === 0 ? `${minutes}:${two(seconds % 60)}` : `${hours}:${two(minutes)}:${two(seconds % 60)}`;
+  return hours === 0 ? `${minutes}:${inTwo(seconds % 60)}` : `${hours}:${inTwo(minutes)}:${inTwo(seconds % 60)}`;
 }
+
+const inTwo = (part: number): string => String(part).padStart(2, '0');

@@ -71,6 +71,12 @@ const PLANTED: readonly Planted[] = [
   ['the editor of the page in the server', 'src/http/planted.ts', "import '@codemirror/view';", 'vendor/@codemirror'],
   ['the terminal of the page in the server', 'src/http/planted.ts', "import '@xterm/xterm';", 'vendor/@xterm'],
   ['web sockets in sandboxes', 'src/sandbox/planted.ts', "import 'ws';", 'vendor/ws'],
+  [
+    'widths of letters in the project',
+    'src/project/planted.ts',
+    "import 'get-east-asian-width';",
+    'vendor/get-east-asian-width',
+  ],
   ['the parser of command lines in the project', 'src/project/planted.ts', "import 'commander';", 'vendor/commander'],
   ['one server in the other', 'src/http/planted.ts', "import '../mcp/planted.ts';", 'rank/http'],
   ['sandboxes in planning', 'src/planning/planted.ts', "import '../sandbox/planted.ts';", 'rank/planning'],

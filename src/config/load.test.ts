@@ -53,6 +53,7 @@ const DEFAULTS: Config = {
   prices: {},
   ownership: 'enforce',
   gates: [],
+  hooks: { timeout: 60_000 },
   serve: {
     host: '127.0.0.1',
     port: 8000,
@@ -116,6 +117,7 @@ retry: { attempts: 1, backoff: 1s }
 limits: { cost: 20, task_cost: 2.5, time: 8h }
 prices: { mine: { input: 1, output: 5, cache_read: 0 } }
 ownership: warn
+hooks: { on_complete: ./tell.sh, timeout: 5s }
 gates:
   - { name: build, command: npm run build }
   - { name: lint, command: npm run lint, required: false, timeout: 90 }
@@ -142,6 +144,7 @@ mcp: { base_image: debian, cpus: 1, output: 64k, timeout: 1m }
       limits: { cost: 20, task_cost: 2.5, time: 28_800_000 },
       prices: { mine: { input: 1, output: 5, cache_read: 0 } },
       ownership: 'warn',
+      hooks: { on_complete: './tell.sh', timeout: 5000 },
       gates: [
         { name: 'build', command: 'npm run build', required: true, timeout: 600_000 },
         { name: 'lint', command: 'npm run lint', required: false, timeout: 90_000 },

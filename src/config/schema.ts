@@ -75,6 +75,8 @@ const price = z.strictObject({
   cache_write: perMillion.optional().describe('Default: as input.'),
 });
 
+const hook = z.string().min(1).optional();
+
 /** Part of log lines, messages and prompts: no part of it may look like something else there. */
 const gateName = z
   .string()
@@ -195,6 +197,17 @@ export const configSchema = z.strictObject({
     .max(50)
     .default([])
     .describe('Commands that must pass on the merged tree after each level.'),
+  hooks: z
+    .strictObject({
+      on_complete: hook.describe('Shell command of this machine, after a run that is complete.'),
+      on_failure: hook.describe('The same after a run that has failed.'),
+      on_pause: hook.describe('The same after a run that is paused: a limit of the account is reached.'),
+      timeout: duration.prefault('1m').describe('Then the command is ended, with all that it has started.'),
+    })
+    .prefault({})
+    .describe(
+      'What runs in the repository, with your rights, when a run has ended. It gets the facts in variables (MAHABHARATHA_FEATURE, …_STATUS, …) and changes no exit status. A run that a person stops has none.',
+    ),
   serve: serve.prefault({}),
   mcp: mcp.prefault({}),
 });

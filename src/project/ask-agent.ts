@@ -57,10 +57,11 @@ export async function askAgent(question: Question, asking: Asking): Promise<Answ
   }
 }
 
-/** Nothing is built, so nothing is set up and gated. */
+/** Nothing is built, so nothing is set up and gated, and no hook is told. */
 const forOneTask = (config: Config): Config => {
   const { setup: _setup, copy: _copy, ...workers } = config.workers;
-  return { ...config, workers: { ...workers, copy: [] }, gates: [], ownership: 'enforce' };
+  const { timeout } = config.hooks;
+  return { ...config, workers: { ...workers, copy: [] }, gates: [], hooks: { timeout }, ownership: 'enforce' };
 };
 
 function graphOf({ feature, title, prompt, files }: Question) {

@@ -3,6 +3,7 @@ import type { TaskGraph } from '../tasks/index.ts';
 import type { BuildListener } from './build-images.ts';
 import type { CredentialsLine } from './credentials-line.ts';
 import type { ModeLine } from './decide-mode.ts';
+import type { HookEnd } from './run-hook.ts';
 import type { Host } from './image-request.ts';
 import type { NetworkTally } from './network-tally.ts';
 import type { WorkByWorker } from './work-now.ts';
@@ -40,6 +41,8 @@ export interface RunFace {
   readonly build: BuildListener;
   /** The run is paused, and goes on by itself at this time. */
   waiting(this: void, until: Date): void;
+  /** A hook has ended, after the run. */
+  hook(this: void, end: HookEnd): void;
   /** The run begins. `look` asks what its workers do at the moment. */
   open(graph: TaskGraph, look: (state: RunState) => Promise<WorkByWorker>): Promise<RunListener>;
 }

@@ -16,6 +16,7 @@ import { planRun } from './plan-run.ts';
 import type { RunPlan } from './plan-run.ts';
 import { rememberContainers } from './reasons-for-containers.ts';
 import type { RunFace, RunHost, RunListener } from './run-face.ts';
+import { runHook } from './run-hook.ts';
 import { placeWorkers } from './project.ts';
 import type { RunRequest } from './run-request.ts';
 import { shellFolders } from './shell-folders.ts';
@@ -24,8 +25,16 @@ import { wireSnapshots } from './wire-snapshots.ts';
 import { throughResets } from './wait-for-reset.ts';
 import { lookAtWork } from './work-now.ts';
 
-/** Builds a feature, from the lock to the end of its run. */
+/** Builds a feature, from the lock to the end of its run, and then runs the hook for such an end. */
 export async function runFeature(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunEnd> {
+  const end = await buildFeature(asked, host, face);
+  // The lock is free: a hook may merge.
+  const hook = await runHook(asked, end, host);
+  if (hook !== undefined) face.hook(hook);
+  return end;
+}
+
+async function buildFeature(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunEnd> {
   const project = await placeWorkers(asked.project, asked.config, host.env);
   const { graph } = asked;
   const store = project.store(graph.feature);

@@ -40,6 +40,8 @@ export {
   commitMessage,
   COPIES,
   EGRESS_LOG,
+  HOOK_LOG,
+  HOOK_RUNNER,
   SHELL_WORKER,
   SNAPSHOT_DRAFT,
   SNAPSHOT_MAKER,

@@ -8,7 +8,7 @@ export const logLine = z.object({
   task: z.string().optional(),
   attempt: z.string().optional(),
   /** Who has printed it: the worker itself, or what it runs. */
-  source: z.enum(['worker', 'setup', 'agent', 'verify', 'gate', 'egress']),
+  source: z.enum(['worker', 'setup', 'agent', 'verify', 'gate', 'egress', 'hook']),
   text: z.string(),
 });
 export type LogLine = z.infer<typeof logLine>;

@@ -19,6 +19,9 @@ export const COPIES = 'copies';
 /** In the folder of the logs: what the egress proxy has refused or could not reach. */
 export const EGRESS_LOG = 'egress.jsonl';
 
+/** In the same folder: what hooks have printed. */
+export const HOOK_LOG = 'hooks.jsonl';
+
 export const TASK_TRAILER = 'Mahabharatha-Task';
 
 /** In the message of a squashed feature: the commit of the integration branch whose work it has. */
@@ -51,6 +54,9 @@ export const SNAPSHOT_MAKER = 64;
 
 /** The number of a worker in whose container a person works. */
 export const SHELL_WORKER = 65;
+
+/** The number of no worker: lines of hooks have it. */
+export const HOOK_RUNNER = 66;
 
 /** What begins the name of a folder, beside those of workers, in which a snapshot is made. */
 export const SNAPSHOT_DRAFT = 'snapshot-';

@@ -40,11 +40,8 @@ function keepingFace(): { face: RunFace; heard: string[]; ends: (EndOfRun | unde
     close: (end: EndOfRun | undefined) => Promise.resolve(void ends.push(end)),
   };
   const mode: RunFace['mode'] = ({ name }) => void heard.push(`mode ${name}`);
-  return {
-    face: { mode, credentials: ignore, waiting: ignore, build, open: () => Promise.resolve(listener) },
-    heard,
-    ends,
-  };
+  const silent = { credentials: ignore, waiting: ignore, hook: ignore };
+  return { face: { mode, ...silent, build, open: () => Promise.resolve(listener) }, heard, ends };
 }
 
 interface Prepared {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { refusalText } from '../../egress/target/index.ts';
 import { line as words, printableBlock, printableJson, printableOutput } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
-import { EGRESS_LOG, readLogLine, readRefusal, SNAPSHOT_MAKER } from '../../protocol/index.ts';
+import { EGRESS_LOG, HOOK_LOG, HOOK_RUNNER, readLogLine, readRefusal, SNAPSHOT_MAKER } from '../../protocol/index.ts';
 import type { LogLine } from '../../protocol/index.ts';
 import type { RecordedEvent, StateStore } from '../../state/index.ts';
 import { colorsFor } from '../render/colors.ts';
@@ -52,9 +52,23 @@ export function egressSource(store: StateStore, color: boolean): Source {
   };
 }
 
+export function hookSource(store: StateStore, color: boolean): Source {
+  const file = path.join(store.paths.logs, HOOK_LOG);
+  return {
+    file,
+    parse: (json) => {
+      const line = readLogLine(json);
+      if (line === undefined) return unreadable(json, { source: 'hook' });
+      return { ...entryOf(line, printableOutput(line.text, color), colorsFor(color)), worker: undefined };
+    },
+  };
+}
+
+const NAMES: Readonly<Record<number, string>> = { [SNAPSHOT_MAKER]: 'snapshot', [HOOK_RUNNER]: 'run' };
+
 function entryOf(line: LogLine, shown: Printable, colors: Colors): Entry {
   const { at, worker, task, source } = line;
-  const name = worker === SNAPSHOT_MAKER ? 'snapshot' : String(worker);
+  const name = NAMES[worker] ?? String(worker);
   const who = `${at.slice(11, 19)} ${name}${task === undefined ? '' : ` ${task}`} ${source.padEnd(6)}`;
   return { at, task, worker, json: printableJson(line), text: words`${colors.dim(who)} ${shown}` };
 }

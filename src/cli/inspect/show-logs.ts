@@ -7,8 +7,8 @@ import type { RunState, StateStore } from '../../state/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { logs } from '../commands/logs.ts';
 import { featureFor } from '../feature-for.ts';
-import { egressSource, eventSource, workerSource } from './log-sources.ts';
-import type { Entry } from './log-sources.ts';
+import { egressSource, eventSource, hookSource, workerSource } from './log-sources.ts';
+import type { Entry, Source } from './log-sources.ts';
 
 /** `logs`: the last lines of workers, of the egress proxy and of the run, in the order of their times; exit as with `status`. */
 export async function showLogs(input: InputOf<typeof logs>, context: CliContext): Promise<number> {
@@ -21,7 +21,7 @@ export async function showLogs(input: InputOf<typeof logs>, context: CliContext)
   const sources = [
     ...workers.map((worker) => workerSource(store, worker, color)),
     egressSource(store, color),
-    ...(all ? [workerSource(store, SNAPSHOT_MAKER, color), eventSource(store, { color, gateOutput })] : []),
+    ...(all ? sourcesOfRun(store, { color, gateOutput }) : []),
   ];
   const matches = (entry: Entry): boolean =>
     (task === undefined || entry.task === task) &&
@@ -43,6 +43,12 @@ export async function showLogs(input: InputOf<typeof logs>, context: CliContext)
     ends.map(({ source, place }) => followLines(source.file, place, (line) => show(source.parse(line)), over)),
   );
   return context.interrupted.aborted ? Number(context.interrupted.reason) : 0;
+}
+
+/** Of no worker. */
+function sourcesOfRun(store: StateStore, shown: { readonly color: boolean; readonly gateOutput: boolean }): Source[] {
+  const { color } = shown;
+  return [workerSource(store, SNAPSHOT_MAKER, color), eventSource(store, shown), hookSource(store, color)];
 }
 
 interface Wishes {

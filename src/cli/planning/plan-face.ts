@@ -22,6 +22,7 @@ export function planFace(context: CliContext): RunFace {
     credentials: (way) => context.err(credentialsText(way, false)),
     build: plainView({ ...onErr, terminal: false }),
     waiting: () => undefined,
+    hook: () => undefined,
     open: async () => ({
       event: (event) => {
         if (TOLD.has(event.type)) context.err(line`${describe(event).text}\n`);

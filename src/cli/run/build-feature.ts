@@ -21,6 +21,7 @@ import { featureFor } from '../feature-for.ts';
 import { plainView } from '../render/build-view.ts';
 import { formOf } from '../form.ts';
 import { createRenderer } from '../render/create-renderer.ts';
+import { hookTeller } from '../render/hook-line.ts';
 import { credentialsText, modeTeller } from '../render/mode-line.ts';
 import { waitingText } from '../render/waiting-line.ts';
 import { showPlan } from './show-plan.ts';
@@ -116,6 +117,7 @@ function faceOf(context: CliContext, json: boolean): RunFace {
     // On stderr, because stdout is for events of the run.
     build: plainView({ ...context, out: context.err, terminal: false }),
     waiting: (until) => context.out(waitingText(until, json)),
+    hook: hookTeller(context, json),
     open: createRenderer(context, json),
   };
 }

@@ -1,6 +1,8 @@
 export { blobText } from './blob-text.ts';
 export type { Growth } from './checkout-growth.ts';
-export { mergeInto } from './merge-into.ts';
+export { combine, mergeInto } from './merge-into.ts';
+export { remoteOf } from './remotes.ts';
+export type { RemoteBranch } from './remotes.ts';
 export type { MergedInto } from './merge-into.ts';
 export { checkoutNotes } from './checkout-notes.ts';
 export { findTraces, mergedTasks } from './feature-traces.ts';

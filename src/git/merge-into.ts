@@ -3,13 +3,16 @@ import { gitErrors } from './errors.ts';
 import { checkFastForward, fastForward } from './fast-forward.ts';
 import type { Repository } from './repository.ts';
 
-interface MergeIntoRequest {
+interface CombineRequest {
   /** The branch to take from. */
   readonly from: string;
   readonly into: string;
   /** `commit`: where `from` is. */
   readonly message: (commit: string) => string;
   readonly squash: boolean;
+}
+
+interface MergeIntoRequest extends CombineRequest {
   readonly dryRun: boolean;
   readonly env: Environment;
 }
@@ -28,6 +31,24 @@ export interface MergedInto {
 
 /** Merges a branch into one of the user's. Only here a branch of the user's moves, and a checkout of it. */
 export async function mergeInto(repository: Repository, request: MergeIntoRequest): Promise<MergedInto> {
+  const combined = await combine(repository, request);
+  const { kind, before, commit, files } = combined;
+  if (kind === 'already-in') return combined;
+  const holder = (await repository.listWorktrees()).find((worktree) => worktree.branch === request.into);
+  const worktree = holder?.folder ?? null;
+  const move = { branch: request.into, from: before, to: commit };
+  const there = worktree === null ? null : { ...move, worktree, env: request.env };
+  if (request.dryRun) {
+    if (there !== null) await checkFastForward(there, files);
+    return { ...combined, worktree };
+  }
+  if (there === null) await repository.moveBranch(move);
+  else await fastForward(there, files);
+  return { ...combined, kind: 'merged', worktree };
+}
+
+/** The same in the object store alone: no branch and no checkout is looked at but for its commit. Throws MERGE_CONFLICT. */
+export async function combine(repository: Repository, request: CombineRequest): Promise<MergedInto> {
   const { squash } = request;
   const tip = await repository.resolve(`refs/heads/${request.into}`);
   const commit = await repository.resolve(`refs/heads/${request.from}`);
@@ -42,18 +63,7 @@ export async function mergeInto(repository: Repository, request: MergeIntoReques
   const files = [...(changes?.keys() ?? [])];
   // What was squashed before is in no history.
   if (squash && files.length === 0) return alreadyIn;
-  const holder = (await repository.listWorktrees()).find((worktree) => worktree.branch === request.into);
-  const worktree = holder?.folder ?? null;
-  const move = { branch: request.into, from: tip, to: merged.commit };
-  const facts = { before: tip, commit: merged.commit, files, worktree };
-  const there = worktree === null ? null : { ...move, worktree, env: request.env };
-  if (request.dryRun) {
-    if (there !== null) await checkFastForward(there, files);
-    return { kind: 'would-merge', ...facts };
-  }
-  if (there === null) await repository.moveBranch(move);
-  else await fastForward(there, files);
-  return { kind: 'merged', ...facts };
+  return { kind: 'would-merge', before: tip, commit: merged.commit, files, worktree: null };
 }
 
 async function isAncestor({ git }: Repository, older: string, newer: string): Promise<boolean> {

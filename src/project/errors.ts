@@ -147,11 +147,30 @@ export const projectErrors = defineErrors({
     message: (f) => `There is no run of "${f.feature}" to resume.`,
     hint: (f) => `Start one with: mahabharatha kurukshetra --feature ${f.feature}`,
   },
+  NO_REMOTE: {
+    kind: 'usage',
+    example: { branch: 'main', remotes: [] },
+    message: (f) =>
+      f.remotes.length === 0
+        ? 'This repository has no remote, so there is no place for a pull request.'
+        : `It is not clear where a pull request into ${f.branch} belongs: there are the remotes ${listed(f.remotes)}.`,
+    hint: (f) =>
+      f.remotes.length === 0
+        ? 'Add one: git remote add origin URL'
+        : `Say it once: git branch --set-upstream-to=${f.remotes[0]}/${f.branch} ${f.branch}`,
+  },
   NO_RUN: {
     kind: 'usage',
     example: { feature: 'login' },
     message: (f) => `There is no run of "${f.feature}".`,
     hint: (f) => `Start one with: mahabharatha kurukshetra --feature ${f.feature}`,
+  },
+  PULL_REQUEST_FAILED: {
+    kind: 'environment',
+    /** `command`: to try again by hand. */
+    example: { reason: 'gh ended with exit status 4: not logged in', file: '/repo/body.md', command: 'gh pr create' },
+    message: (f) => `The branch is pushed, but no pull request was opened: ${f.reason}`,
+    hint: (f) => `Its text is in ${f.file}. Once the cause is mended: ${f.command}`,
   },
   RUN_EXISTS: {
     kind: 'usage',

@@ -17,7 +17,7 @@ import type { SteeringChange } from './steering-changes.ts';
 const READ_PACKAGES = 50;
 const PACKAGE_BYTES = 1024 * 1024;
 
-interface MergeWishes {
+export interface MergeWishes {
   readonly feature: string;
   /** The branch to merge into; undefined for the one that is checked out. */
   readonly into: string | undefined;
@@ -53,7 +53,7 @@ export async function mergeRun(project: Project, wishes: MergeWishes): Promise<M
   return { from: state.integration, into, ...result, steering: await steeringOf(project, result) };
 }
 
-function mergeMessage({ feature, runId, tasks }: RunState): string {
+export function mergeMessage({ feature, runId, tasks }: RunState): string {
   const all = Object.values(tasks);
   const done = all.filter((task) => task.merged).length;
   return `Merge feature ${feature}\n\n${done} of ${all.length} tasks.\n\nMahabharatha-Run: ${runId}\n`;
@@ -68,7 +68,10 @@ function squashMessage({ feature, runId, tasks }: RunState, commit: string): str
   return `Add feature ${feature}\n\n${merged.join('\n')}\n\nMahabharatha-Run: ${runId}\n${TIP_TRAILER}: ${commit}\n`;
 }
 
-async function steeringOf({ repository }: Project, { files, before, commit }: MergedInto): Promise<SteeringChange[]> {
+export async function steeringOf(
+  { repository }: Project,
+  { files, before, commit }: MergedInto,
+): Promise<SteeringChange[]> {
   const packages = new Map<string, string>();
   for (const file of files.filter(isPackageFile).slice(0, READ_PACKAGES)) {
     const [old, now] = await Promise.all(
@@ -79,7 +82,7 @@ async function steeringOf({ repository }: Project, { files, before, commit }: Me
   return steeringChanges(files, packages);
 }
 
-async function finishedState(project: Project, feature: string, partial: boolean): Promise<RunState> {
+export async function finishedState(project: Project, feature: string, partial: boolean): Promise<RunState> {
   const store = project.store(feature);
   const state = await readRun(project, feature);
   await checkAtRest(store, feature);
@@ -92,7 +95,7 @@ async function finishedState(project: Project, feature: string, partial: boolean
   return state;
 }
 
-async function targetBranch(project: Project, named: string | undefined): Promise<string> {
+export async function targetBranch(project: Project, named: string | undefined): Promise<string> {
   const branch = named ?? (await project.repository.currentBranch());
   if (branch === undefined)
     throw projectErrors.MERGE_TARGET_UNCLEAR({ reason: 'no branch is checked out (detached HEAD)' });

@@ -1,18 +1,24 @@
 import { libErrors, line, printableJson } from '../../lib/index.ts';
 import { mergeRun, openProject } from '../../project/index.ts';
-import type { MergedRun, SteeringChange } from '../../project/index.ts';
+import type { MergedRun } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { merge } from '../commands/merge.ts';
 import { featureFor } from '../feature-for.ts';
-
-const SHOWN_FILES = 30;
+import { proposeFeature } from './propose-feature.ts';
+import { showFiles } from './show-files.ts';
 
 /** `merge`: lists what has changed, steering files first. */
 export async function mergeFeature(input: InputOf<typeof merge>, context: CliContext): Promise<number> {
   if (input.squash && !input.ff)
     throw libErrors.USAGE({ problem: '--squash and --no-ff do not go together.', hint: 'Leave one of them out.' });
+  if (input.pr && (input.squash || !input.ff))
+    throw libErrors.USAGE({
+      problem: '--pr goes neither with --squash nor with --no-ff.',
+      hint: 'How a pull request is merged is said where it is merged.',
+    });
   const project = await openProject(context);
   const feature = await featureFor(project, input.feature, 'merge', context);
+  if (input.pr) return proposeFeature({ project, feature }, input, context);
   const merged = await mergeRun(project, {
     feature,
     into: input.into,
@@ -29,21 +35,6 @@ export async function mergeFeature(input: InputOf<typeof merge>, context: CliCon
   showFiles(merged.files, merged.steering, context);
   if (merged.kind === 'merged') context.out(line`Clean up with: mahabharatha cleanup --feature ${feature}\n`);
   return 0;
-}
-
-/** Steering files are all listed: many other files must not hide one. */
-function showFiles(
-  files: readonly string[],
-  steering: readonly SteeringChange[],
-  { out }: Pick<CliContext, 'out'>,
-): void {
-  if (steering.length > 0) out(line`Look at these first: tools, or later runs, obey them.\n`);
-  for (const { file, what } of steering) out(line`  ${file}  (${what})\n`);
-  const listed = new Set(steering.map(({ file }) => file));
-  const others = files.filter((file) => !listed.has(file));
-  if (steering.length > 0 && others.length > 0) out(line`Beside them:\n`);
-  for (const file of others.slice(0, SHOWN_FILES)) out(line`  ${file}\n`);
-  if (others.length > SHOWN_FILES) out(line`  … and ${others.length - SHOWN_FILES} more\n`);
 }
 
 function inWords(feature: string, { kind, into, commit }: MergedRun): string {

@@ -33,12 +33,13 @@ const NEEDED = '2.38';
 /** The user's repository, as the orchestrator sees it. Nothing here runs in a folder that a worker can write. */
 export type Repository = Awaited<ReturnType<typeof openRepository>>;
 
-export async function openRepository(cwd: string, env: Environment) {
+/** Throws NO_COMMIT_YET, unless `mayBeEmpty`. */
+export async function openRepository(cwd: string, env: Environment, { mayBeEmpty = false } = {}) {
   const here = gitIn(cwd, env);
   await checkVersion(here);
   const { root, commonDir } = await locate(here);
   const git = gitIn(root, env);
-  if ((await readRef(git, 'HEAD^{commit}')) === undefined) throw gitErrors.NO_COMMIT_YET({ path: root });
+  if (!mayBeEmpty && (await readRef(git, 'HEAD^{commit}')) === undefined) throw gitErrors.NO_COMMIT_YET({ path: root });
   const alone = oneAtATime(commonDir);
   return {
     /** Top of the user's working tree. */

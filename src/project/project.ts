@@ -33,8 +33,12 @@ export interface Place {
   readonly env: Environment;
 }
 
-export async function openProject({ cwd, env }: Place): Promise<Project> {
-  const repository = await openRepository(cwd, env);
+/** `mayBeEmpty`: also before the first commit, for what needs none. */
+export async function openProject(
+  { cwd, env }: Place,
+  wishes: { readonly mayBeEmpty?: boolean } = {},
+): Promise<Project> {
+  const repository = await openRepository(cwd, env, wishes);
   const paths = projectPaths(repository.root, await locateRuns(repository.root, env));
   for (const folder of [paths.top, paths.specs, paths.state, paths.logs]) await checkNoLink(folder);
   await checkNothingCommitted(repository);

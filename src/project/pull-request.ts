@@ -93,7 +93,8 @@ export async function openPullRequest(
 
 /** Pure. For a person's shell. */
 export function asCommand(words: readonly string[]): string {
-  const quoted = (word: string): string =>
-    /^[\w./:=@+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
   return words.map(quoted).join(' ');
 }
+
+const quoted = (word: string): string =>
+  /^[\w./:=@+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;

@@ -106,13 +106,21 @@ describe('wrong use', () => {
       await refused([command], 2, /This repository has no feature yet\.\n\n.*mahabharatha init/);
   });
 
-  it('is refused outside a repository, and in one without a commit', async () => {
+  it('is refused outside a repository, and, but for init, in one without a commit', async () => {
     for (const command of COMMANDS.filter((name) => name !== 'doctor' && name !== 'demo')) {
       await refused([command], 2, /is not inside a git repository[^]*git init/, project.at(project.outside));
     }
     const empty = project.at(project.outside);
     empty.git('init', '--quiet');
-    await refused(['init'], 2, /has no commit yet[^]*git commit/, empty);
+    await refused(['kurukshetra'], 2, /has no commit yet[^]*git commit/, empty);
+    const first = await empty.cli('init');
+    expect([first.exit, first.stdout]).toEqual([
+      0,
+      expect.stringMatching(/\n\nWorkers start from a commit: git add -A && git commit -m "first"\n/),
+    ]);
+    await refused(['kurukshetra', '--feature', 'example'], 2, /has no commit yet[^]*git commit/, empty);
+    empty.commit('first');
+    expect((await empty.cli('kurukshetra', '--feature', 'example')).exit).toBe(0);
   });
 });
 

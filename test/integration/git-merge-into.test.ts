@@ -31,10 +31,11 @@ function stage(file: string, text: string): void {
   temp.git('add', '--force', '--', file);
 }
 
+const messageOf = (commit: string): string => `Merge ${commit}`;
+
 async function ask(dryRun: boolean, squash = false): Promise<string> {
   const repository = await openRepository(temp.folder, temp.env);
-  const message = (commit: string): string => `Merge ${commit}`;
-  const wish = { from: 'feature', into: 'main', message, squash, dryRun, env: temp.env };
+  const wish = { from: 'feature', into: 'main', message: messageOf, squash, dryRun, env: temp.env };
   return mergeInto(repository, wish).then(
     ({ kind }) => kind,
     ({ code, message }: AppError) => `${code}: ${message}`,
@@ -189,9 +190,9 @@ describe('ignored files that a merge would overwrite', () => {
   });
 });
 
-describe('a merge', () => {
-  const parents = (): string[] => temp.git('show', '--no-patch', '--format=%P', 'main').split(' ');
+const parents = (): string[] => temp.git('show', '--no-patch', '--format=%P', 'main').split(' ');
 
+describe('a merge', () => {
   it('has a commit of its own, though main could be moved along', async () => {
     const [main, feature] = ['main', 'feature'].map((branch) => temp.git('rev-parse', branch));
     expect(await ask(false)).toBe('merged');

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../config/index.ts';
-import { detectStacks } from './detect-stack.ts';
+import { detectStacks, IN_IMAGE } from './detect-stack.ts';
 import { firstConfig } from './first-config.ts';
 
-const found = (files: readonly string[], packageJson?: object | string) => ({
+const found = (files: readonly string[], packageJson?: object | string, programs: ReadonlySet<string> = IN_IMAGE) => ({
   files: new Set(files),
+  programs,
   packageJson: typeof packageJson === 'object' ? JSON.stringify(packageJson) : packageJson,
 });
 const read = (text: string) => parseConfig('config.yaml', text);
-const configOf = (...given: Parameters<typeof found>) => firstConfig(detectStacks(found(...given)));
+const configOf = (...given: Parameters<typeof found>) => firstConfig(detectStacks(found(...given)), true);
 
 describe('the stack of a repository', () => {
   it('is Node with the set-up of its lock file, and the scripts that judge the work', () => {
@@ -35,6 +36,43 @@ describe('the stack of a repository', () => {
   ])('with %s is only a proposal, since the image of workers lacks that program', (lock, setup) => {
     expect(detectStacks(found(['package.json', lock], {}))).toMatchObject([{ setup, isSure: false }]);
   });
+
+  it('is sure with any program that workers have, and a lock file', () => {
+    const here = new Set(['pnpm', 'uv', 'go', 'cargo']);
+    const isSure = (files: readonly string[], text?: object): boolean | undefined =>
+      detectStacks(found(files, text, here))[0]?.isSure;
+    expect(isSure(['package.json', 'pnpm-lock.yaml'], {})).toBe(true);
+    expect(isSure(['uv.lock', 'pyproject.toml'])).toBe(true);
+    expect(isSure(['go.mod'])).toBe(true);
+    expect(isSure(['Cargo.toml', 'Cargo.lock'])).toBe(true);
+    for (const files of [['package.json'], ['Cargo.toml'], ['poetry.lock'], ['Gemfile', 'Gemfile.lock']])
+      expect(isSure(files, files[0] === 'package.json' ? {} : undefined)).toBe(false);
+  });
+
+  it('has gates of tests only where there are some, and none that waits for changes', () => {
+    expect(detectStacks(found(['uv.lock']))).toMatchObject([{ gates: [] }]);
+    expect(detectStacks(found(['uv.lock', 'tests']))).toMatchObject([{ gates: [{ command: 'uv run pytest -q' }] }]);
+    expect(detectStacks(found(['pyproject.toml']))).toMatchObject([
+      { setup: expect.stringMatching(/ install -e \.$/) },
+    ]);
+    const scripts = { test: 'react-scripts test', lint: 'eslint .' };
+    expect(detectStacks(found(['package.json'], { scripts }))[0]?.gates.map(({ command }) => command)).toEqual([
+      'npm run lint',
+      'CI=true npm run test',
+    ]);
+  });
+
+  it.each(['github:a/b', 'a/b#v1', 'git+https://github.com/a/b.git', 'git+ssh://git@github.com/a/b'])(
+    'allows GitHub where a dependency is %s',
+    (source) => {
+      expect(detectStacks(found(['package.json'], { dependencies: { x: source } }))).toMatchObject([
+        { allow: ['github'] },
+      ]);
+      expect(detectStacks(found(['package.json'], { devDependencies: { x: '^1.0.0' } }))).toMatchObject([
+        { allow: [] },
+      ]);
+    },
+  );
 
   it.each([
     [{ scripts: { test: 'echo "Error: no test specified" && exit 1' } }],
@@ -69,6 +107,27 @@ describe('the first configuration', () => {
     const { workers, gates } = read(configOf(['package.json', 'package-lock.json'], { scripts: { test: 'vitest' } }));
     expect(workers.setup).toBe('npm ci');
     expect(gates).toMatchObject([{ name: 'test', command: 'npm run test' }]);
+  });
+
+  it('allows what a sure set-up needs, where workers run in containers: elsewhere it would mean containers', () => {
+    const node = found(['package.json', 'package-lock.json'], { dependencies: { x: 'github:a/b' } });
+    const [inside, outside] = [true, false].map((inContainers) => read(firstConfig(detectStacks(node), inContainers)));
+    expect(inside?.workers).toMatchObject({
+      asksForContainers: true,
+      container: { allow: ['anthropic', 'npm', 'github'] },
+    });
+    expect(outside?.workers).toMatchObject({ setup: 'npm ci', asksForContainers: false });
+  });
+
+  it.each([
+    [['requirements.txt', 'pytest.ini'], 'python3', '.venv/bin/pip install -r requirements.txt'],
+    [['uv.lock', 'tests'], 'uv', 'uv sync --frozen'],
+    [['go.mod'], 'go', 'go mod download'],
+  ])('obeys the set-up and the gates for %j where workers have %s', (files, program, setup) => {
+    const stacks = detectStacks(found(files, undefined, new Set([program])));
+    const { workers, gates } = read(firstConfig(stacks, false));
+    expect(workers.setup).toContain(setup);
+    expect(gates.map(({ command }) => command)).toEqual(stacks[0]?.gates.map(({ command }) => command));
   });
 
   it.each([[['go.mod']], [['Cargo.toml', 'Gemfile']], [['pyproject.toml']], [[]]])(

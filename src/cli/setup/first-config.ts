@@ -1,7 +1,7 @@
 import type { Stack } from './detect-stack.ts';
 
 /** Pure. The configuration that `init` writes. What is not sure to work is a proposal, behind "#". */
-export function firstConfig(stacks: readonly Stack[]): string {
+export function firstConfig(stacks: readonly Stack[], inContainers: boolean): string {
   const [stack] = stacks;
   return `# yaml-language-server: $schema=schemas/config.schema.json
 # Mahabharatha. Every key may be left out; what is written here are the defaults, if nothing else is said.
@@ -24,7 +24,7 @@ ${setupLine(stack)}
   # copy: [".env*"]      # ignored files that tasks need
   task_timeout: 30m      # one attempt of one task
   idle_timeout: 10m      # without a byte of output
-${allowLines(stack)}
+${allowLines(stack, inContainers)}
 retry:
   attempts: 3
 
@@ -47,10 +47,13 @@ function setupLine(stack: Stack | undefined): string {
   return `  ${isSure ? '' : '# '}${setup.padEnd(isSure ? 22 : 20)} ${meaning}`;
 }
 
-function allowLines(stack: Stack | undefined): string {
+/** A section "container" says that containers are meant, so it is written only where workers run in them. */
+function allowLines(stack: Stack | undefined, inContainers: boolean): string {
   if (stack === undefined || stack.allow.length === 0) return '';
-  return `  # container:
-  #   allow: [anthropic, npm, ${stack.allow.join(', ')}]   # what containers may reach; their image needs the tools of ${stack.name}: docs/images.md
+  const mark = stack.isSure && inContainers ? '' : '# ';
+  const tools = stack.isSure ? '' : `; their image needs the tools of ${stack.name}: docs/images.md`;
+  return `  ${mark}container:
+  ${mark}  allow: [anthropic, npm, ${stack.allow.join(', ')}]   # what containers may reach${tools}
 `;
 }
 

@@ -1,10 +1,17 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { line, makeFolder, printableJson, readUntrusted, systemCode } from '../../lib/index.ts';
+import { findProgram, line, makeFolder, printableJson, readUntrusted, systemCode } from '../../lib/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { init } from '../commands/init.ts';
-import { approveOwn, EXAMPLE_FEATURE, graphPlace, openProject, schemaFile } from '../../project/index.ts';
-import { detectStacks } from './detect-stack.ts';
+import {
+  approveOwn,
+  enginePrograms,
+  EXAMPLE_FEATURE,
+  graphPlace,
+  openProject,
+  schemaFile,
+} from '../../project/index.ts';
+import { detectStacks, IN_IMAGE, PROGRAMS } from './detect-stack.ts';
 import type { Stack } from './detect-stack.ts';
 import { firstConfig } from './first-config.ts';
 
@@ -50,14 +57,15 @@ const EXAMPLE = {
 
 /** `init`: writes files that are missing, keeps those that are there. */
 export async function initProject(input: InputOf<typeof init>, context: CliContext): Promise<number> {
-  const project = await openProject(context);
-  const stacks = await stacksIn(project.repository.root);
+  const project = await openProject(context, { mayBeEmpty: true });
+  const inContainers = (await enginePrograms(context.env)).length > 0;
+  const stacks = await stacksIn(project.repository.root, inContainers ? IN_IMAGE : await programsHere(context));
   const schemas = SCHEMAS.map(async (name) => ({
     file: path.join(project.paths.top, 'schemas', name),
     text: await readFile(schemaFile(name), 'utf8'),
   }));
   const files = [
-    { file: project.paths.config, text: firstConfig(stacks) },
+    { file: project.paths.config, text: firstConfig(stacks, inContainers) },
     ...(await Promise.all(schemas)),
     { file: path.join(project.paths.top, '.gitignore'), text: IGNORE },
     { file: await graphPlace(project, EXAMPLE_FEATURE), text: `${JSON.stringify(EXAMPLE, undefined, 2)}\n` },
@@ -75,17 +83,25 @@ export async function initProject(input: InputOf<typeof init>, context: CliConte
   if (results[0]?.written === true && found !== '')
     context.out(line`Found ${found}: look at "setup" and "gates" in the configuration.\n`);
   for (const { file, written } of results) context.out(line`${written ? 'written' : 'kept   '}  ${file}\n`);
+  if ((await project.repository.readRef('HEAD')) === undefined)
+    context.out(line`\nWorkers start from a commit: git add -A && git commit -m "first"\n`);
   context.out(line`\nTry it:  mahabharatha kurukshetra --feature example\n`);
   return 0;
 }
 
 /** From the names of files at the top; the text of package.json alone is read. */
-async function stacksIn(root: string): Promise<readonly Stack[]> {
+async function stacksIn(root: string, programs: ReadonlySet<string>): Promise<readonly Stack[]> {
   const files = new Set(await readdir(root));
   const packageJson = files.has('package.json')
     ? await readUntrusted(path.join(root, 'package.json'), LARGEST)
     : undefined;
-  return detectStacks({ files, packageJson });
+  return detectStacks({ files, packageJson, programs });
+}
+
+/** Where there is no engine, workers are processes of this machine. */
+async function programsHere({ env }: Pick<CliContext, 'env'>): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(PROGRAMS.map(async (name) => ((await findProgram(name, env)) ? [name] : [])));
+  return new Set(found.flat());
 }
 
 async function writeIfMissing(file: string, text: string): Promise<boolean> {

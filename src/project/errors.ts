@@ -149,7 +149,8 @@ export const projectErrors = defineErrors({
   },
   NO_REMOTE: {
     kind: 'usage',
-    example: { branch: 'main', remotes: [] },
+    /** `remotes`: empty when there is none. */
+    example: { branch: 'main', remotes: ['fork', 'upstream'] },
     message: (f) =>
       f.remotes.length === 0
         ? 'This repository has no remote, so there is no place for a pull request.'

@@ -46,7 +46,6 @@ export { credentialsInWords, credentialsLine } from './credentials-line.ts';
 export type { CredentialsLine } from './credentials-line.ts';
 export type { EndOfRun, RunFace, RunHost, RunListener } from './run-face.ts';
 export { runFeature } from './run-feature.ts';
-export type { HookEnd } from './run-hook.ts';
 export type { LoadedGraph, RunWishes } from './run-request.ts';
 export {
   approveOwn,

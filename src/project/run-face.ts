@@ -1,12 +1,25 @@
+import type { Config } from '../config/index.ts';
 import type { RecordedEvent, RunState } from '../state/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
 import type { BuildListener } from './build-images.ts';
 import type { CredentialsLine } from './credentials-line.ts';
 import type { ModeLine } from './decide-mode.ts';
-import type { HookEnd } from './run-hook.ts';
 import type { Host } from './image-request.ts';
 import type { NetworkTally } from './network-tally.ts';
 import type { WorkByWorker } from './work-now.ts';
+
+export type HookName = Exclude<keyof Config['hooks'], 'timeout'>;
+
+/** How a hook ended. */
+export interface HookEnd {
+  readonly hook: HookName;
+  readonly feature: string;
+  /** Null when it was killed. */
+  readonly exit: number | null;
+  /** What is wrong, in words; null when it ended well. */
+  readonly problem: string | null;
+  readonly ms: number;
+}
 
 export interface EndOfRun {
   readonly state: RunState;

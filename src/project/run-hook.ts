@@ -1,5 +1,4 @@
 import path from 'node:path';
-import type { Config } from '../config/index.ts';
 import { createLineSplitter, inSeconds, reasonOf } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { openLogFile } from '../logs/index.ts';
@@ -9,21 +8,8 @@ import type { LogLine } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { supervise } from '../supervise/index.ts';
 import type { Supervised } from '../supervise/index.ts';
-import type { RunHost } from './run-face.ts';
+import type { HookEnd, HookName, RunHost } from './run-face.ts';
 import type { RunRequest } from './run-request.ts';
-
-export type HookName = Exclude<keyof Config['hooks'], 'timeout'>;
-
-/** How a hook ended. */
-export interface HookEnd {
-  readonly hook: HookName;
-  readonly feature: string;
-  /** Null when it was killed. */
-  readonly exit: number | null;
-  /** What is wrong, in words; null when it ended well. */
-  readonly problem: string | null;
-  readonly ms: number;
-}
 
 /** A run that was stopped was stopped by a person, who needs no hook to know. */
 const HOOKS: { readonly [Status in RunState['status']]?: HookName } = {

@@ -142,7 +142,7 @@ describe('cleanup --all', () => {
       await project.graph(feature, [task(feature, feature === 'broken' ? { run: 'exit 1' } : {})]);
     await project.config('retry: { attempts: 1 }\n');
     for (const feature of features) await project.cli('kurukshetra', '--feature', feature);
-    expect((await project.cli('merge', '--feature', 'merged')).exit).toBe(0);
+    expect((await project.cli('merge', '--feature', 'merged', '--no-ff')).exit).toBe(0);
     expect((await project.cli('merge', '--feature', 'squashed', '--squash')).exit).toBe(0);
     await project.graph('live', [task('L', { run: 'until [ -e "$OUTSIDE/go" ]; do sleep 0.02; done; echo > L.txt' })]);
     const run = project.start('kurukshetra', '--feature', 'live');

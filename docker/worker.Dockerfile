@@ -10,7 +10,23 @@ COPY docker/worker/prepare.sh docker/worker/add-certificates.sh docker/worker/ex
 RUN sh /opt/mahabharatha/prepare.sh \
  && rm -f /opt/mahabharatha/prepare.sh /opt/mahabharatha/add-certificates.sh /opt/mahabharatha/extra-ca.pem
 
-# A stage of its own, so that npm's cache and the registry's address do not get into the image.
+# Stages of their own, so that npm's cache and the registry's address do not get into the image. An agent without a version is
+# left out.
+FROM foundation AS codex
+ARG CODEX_VERSION=
+COPY docker/worker/fetch-agent.sh docker/worker/npmr[c] /tmp/fetch/
+RUN sh /tmp/fetch/fetch-agent.sh codex @openai/codex "${CODEX_VERSION}"
+
+FROM foundation AS gemini
+ARG GEMINI_VERSION=
+COPY docker/worker/fetch-agent.sh docker/worker/npmr[c] /tmp/fetch/
+RUN sh /tmp/fetch/fetch-agent.sh gemini @google/gemini-cli "${GEMINI_VERSION}"
+
+FROM foundation AS opencode
+ARG OPENCODE_VERSION=
+COPY docker/worker/fetch-agent.sh docker/worker/npmr[c] /tmp/fetch/
+RUN sh /tmp/fetch/fetch-agent.sh opencode opencode-ai "${OPENCODE_VERSION}"
+
 FROM foundation AS claude
 ARG CLAUDE_CODE_VERSION=2.1.197
 COPY docker/worker/fetch-claude.sh docker/worker/npmr[c] /tmp/fetch/
@@ -18,14 +34,17 @@ RUN sh /tmp/fetch/fetch-claude.sh "${CLAUDE_CODE_VERSION}"
 
 FROM foundation
 LABEL org.opencontainers.image.title="mahabharatha-worker" \
-      org.opencontainers.image.description="Runs one Mahabharatha worker: git, Node, Claude Code and the worker program." \
+      org.opencontainers.image.description="Runs one Mahabharatha worker: git, Node, agents and the worker program." \
       org.opencontainers.image.licenses="MIT"
 # Updates would change the fixed version, and the root file system is read-only.
 ENV HOME=/home/worker \
     LANG=C.UTF-8 \
     DISABLE_UPDATES=1 \
     NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
-COPY --from=claude /opt/claude/claude /usr/local/bin/claude
+COPY --from=claude /out/ /
+COPY --from=codex /out/ /
+COPY --from=gemini /out/ /
+COPY --from=opencode /out/ /
 COPY docker/worker/healthcheck.sh docker/worker/init.sh /opt/mahabharatha/
 
 # What makes it a worker: these lines, up to the next empty one, are repeated at the end of a repository's own Dockerfile.

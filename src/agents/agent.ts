@@ -57,6 +57,8 @@ interface AgentTask {
 }
 
 export interface Agent {
+  /** Variables that name the folder of its configuration, where a worker gives it one of its own. */
+  readonly home: readonly string[];
   command(prompt: string, task: AgentTask): AgentCommand;
   read(limits: AgentLimits): AgentReader;
 }

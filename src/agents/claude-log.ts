@@ -1,12 +1,6 @@
-import { clip, inOneLine, inSeconds } from '../lib/index.ts';
+import { inSeconds } from '../lib/index.ts';
 import type { Block, ClaudeEvent, ClaudeResult } from './claude-stream.ts';
-
-const SHORT = 120;
-
-/** Fields of a tool's input that say what it is about; the first one that is set is shown. */
-const TELLING = ['file_path', 'notebook_path', 'command', 'pattern', 'url', 'query', 'skill', 'description', 'subject'];
-
-export const oneLine = (text: string, most = 500): string => clip(inOneLine(text), most);
+import { oneLine, SHORT, spoken, toolWords } from './log-words.ts';
 
 /** The lines that the log shows for an event: the agent's words, its tools, errors. */
 export function logLines(event: ClaudeEvent, cwd: string): readonly string[] {
@@ -42,16 +36,9 @@ export function retryTrouble({ error, error_status: status }: Retry): string {
 }
 
 function spokenLines(block: Block, cwd: string): readonly string[] {
-  if (block.type === 'text') return block.text.split('\n').filter((line) => line.trim() !== '');
-  if (block.type === 'tool_use') return [toolWords(block, cwd)];
+  if (block.type === 'text') return spoken(block.text);
+  if (block.type === 'tool_use') return [toolWords(block.name, block.input, cwd)];
   return [];
-}
-
-function toolWords(block: Block, cwd: string): string {
-  const subject = TELLING.map((key) => block.input[key]).find((value) => typeof value === 'string');
-  if (subject === undefined) return block.name;
-  const inside = cwd === '' ? subject : subject.replaceAll(`${cwd}/`, '');
-  return `${block.name} ${oneLine(inside, SHORT)}`;
 }
 
 function toolErrors(block: Block): readonly string[] {

@@ -1,12 +1,13 @@
 import type { Prices } from '../protocol/index.ts';
 import type { AgentLimits, AgentReader } from './agent.ts';
-import { logLines, oneLine, resultWords, retryTrouble, retryWords } from './claude-log.ts';
+import { logLines, resultWords, retryTrouble, retryWords } from './claude-log.ts';
 import { parseLine } from './claude-stream.ts';
 import type { ClaudeEvent } from './claude-stream.ts';
 import { resetAt, troubleOf } from './claude-trouble.ts';
 import { usageMeter } from './claude-usage.ts';
 import { judge } from './claude-verdict.ts';
 import type { Seen } from './claude-verdict.ts';
+import { oneLine } from './log-words.ts';
 import { outputTail } from './output-tail.ts';
 
 export function readClaude(limits: AgentLimits, prices: Prices): AgentReader {

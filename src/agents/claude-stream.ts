@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseEvent } from './event-line.ts';
 
 // Every version of the CLI adds events and fields. Here is what we read, optional where possible; the rest is ignored.
 
@@ -107,17 +108,6 @@ export type TokenCounts = z.infer<typeof usageFields>;
 /** Pieces of a message that is being written: many lines, of which nothing is read. */
 const isPiece = (line: string): boolean => line.startsWith('{"type":"stream_event"') && !line.includes('"message_');
 
-/** A line of `--output-format stream-json`: a known event, null for another event, or the text when it is not JSON. */
-export function parseLine(line: string): ClaudeEvent | string | null {
-  if (isPiece(line)) return null;
-  // Saves the cost of an error for each of very many other lines.
-  if (!line.trimStart().startsWith('{')) return line;
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return line;
-  }
-  const parsed = claudeEvent.safeParse(value);
-  return parsed.success ? parsed.data : null;
-}
+/** A line of `--output-format stream-json`. */
+export const parseLine = (line: string): ClaudeEvent | string | null =>
+  isPiece(line) ? null : parseEvent(claudeEvent, line);

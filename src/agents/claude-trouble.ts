@@ -1,7 +1,5 @@
-import type { AgentVerdict } from './agent.ts';
-
-/** Failures for which the task is not to blame: an account, a key, a busy server. */
-export type Trouble = Extract<AgentVerdict['outcome'], 'rate-limited' | 'usage-limit' | 'credentials'>;
+import { BY_STATUS } from './model-trouble.ts';
+import type { Trouble } from './model-trouble.ts';
 
 /** An error as the CLI reports it. */
 export interface Complaint {
@@ -30,13 +28,6 @@ const BY_ERROR: Readonly<Record<string, Trouble>> = {
   billing_error: 'credentials',
   rate_limit: 'rate-limited',
   overloaded: 'rate-limited',
-};
-
-const BY_STATUS: Readonly<Record<number, Trouble>> = {
-  401: 'credentials',
-  403: 'credentials',
-  429: 'rate-limited',
-  529: 'rate-limited',
 };
 
 /** Null for any other error: that is the task's failure. */

@@ -3,7 +3,8 @@ import type { AgentEnd, AgentLimits, AgentVerdict } from './agent.ts';
 import { resultWords } from './claude-log.ts';
 import type { ClaudeResult } from './claude-stream.ts';
 import { resetIn, troubleOf } from './claude-trouble.ts';
-import type { Complaint, Trouble } from './claude-trouble.ts';
+import type { Complaint } from './claude-trouble.ts';
+import type { Trouble } from './model-trouble.ts';
 import { exitWords, failure, limitVerdict, verified } from './ending.ts';
 
 /** What the stream has shown so far. */

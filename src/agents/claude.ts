@@ -1,8 +1,6 @@
-import type { AgentSpec, Prices } from '../protocol/index.ts';
+import type { KnownAgentSpec, Prices } from '../protocol/index.ts';
 import type { Agent, AgentCommand } from './agent.ts';
 import { readClaude } from './claude-reader.ts';
-
-type ClaudeSpec = Extract<AgentSpec, { kind: 'claude' }>;
 
 /** Tools that wait for a person, leave the worktree, or postpone work until after the session. */
 const NOT_HERE = [
@@ -25,14 +23,15 @@ const QUIET_ENV = {
 };
 
 /** Claude Code, without a terminal: the prompt on stdin, events as JSON lines on stdout. */
-export function claudeAgent(spec: ClaudeSpec, prices: Prices): Agent {
+export function claudeAgent(spec: KnownAgentSpec, prices: Prices): Agent {
   return {
+    home: ['CLAUDE_CONFIG_DIR'],
     command: (prompt) => ({ file: spec.command, args: argsOf(spec), input: prompt, env: QUIET_ENV }),
     read: (limits) => readClaude(limits, prices),
   };
 }
 
-function argsOf(spec: ClaudeSpec): AgentCommand['args'] {
+function argsOf(spec: KnownAgentSpec): AgentCommand['args'] {
   const model = spec.model === null ? [] : ['--model', spec.model];
   return [
     '--print',

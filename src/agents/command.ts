@@ -7,6 +7,7 @@ type CommandSpec = Extract<AgentSpec, { kind: 'command' }>;
 /** Any other command line program, as the configuration describes it. */
 export function commandAgent(spec: CommandSpec): Agent {
   return {
+    home: [],
     command: (prompt, { promptFile }) => commandOf(spec, prompt, promptFile),
     read: (limits) => readByExit(spec.name, limits),
   };

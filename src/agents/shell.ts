@@ -5,6 +5,7 @@ import { readByExit } from './exit-reader.ts';
 /** The task's own `run` command does the work; no prompt is needed. */
 export function shellAgent(): Agent {
   return {
+    home: [],
     command(_prompt, { run }) {
       if (run === null) {
         throw libErrors.USAGE({

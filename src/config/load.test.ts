@@ -23,6 +23,9 @@ async function problemsOf(text: string): Promise<readonly string[]> {
 const DEFAULTS: Config = {
   agent: 'claude',
   claude: { command: 'claude', args: [] },
+  codex: { command: 'codex', args: [] },
+  gemini: { command: 'gemini', args: [] },
+  opencode: { command: 'opencode', args: [] },
   agents: {},
   workers: {
     count: 4,
@@ -41,7 +44,7 @@ const DEFAULTS: Config = {
       verification: 'fresh-container',
       disk: 10 * 1024 ** 3,
       network: 'allowlist',
-      allow: ['anthropic', 'npm'],
+      allow: ['agent', 'npm'],
       env: [],
       mounts: [],
       caches: [],
@@ -106,6 +109,15 @@ describe('an empty configuration has all defaults', () => {
 });
 
 describe('a configuration', () => {
+  it('gives no agent a name that Mahabharatha has for one of its own', async () => {
+    expect(
+      await problemsOf('agents: { codex: { command: [codex] }, shell: { command: [sh] }, mine: { command: [x] } }'),
+    ).toEqual([
+      'agents.codex: Mahabharatha knows an agent of this name itself; choose another name, or use the section "codex:"',
+      'agents.shell: Mahabharatha knows an agent of this name itself; choose another name',
+    ]);
+  });
+
   it('is read with all its settings', async () => {
     const config = await load(`
 agent: mine
@@ -130,6 +142,9 @@ mcp: { base_image: debian, cpus: 1, output: 64k, timeout: 1m }
     expect(config).toEqual({
       agent: 'mine',
       claude: { command: 'claude', model: 'opus', args: ['--verbose'] },
+      codex: DEFAULTS.codex,
+      gemini: DEFAULTS.gemini,
+      opencode: DEFAULTS.opencode,
       agents: { mine: { command: ['my-agent', '{prompt}'], prompt: 'argument', env: [] } },
       workers: {
         ...DEFAULTS.workers,

@@ -11,6 +11,7 @@ import { settingsSchema } from './settings-schema.ts';
 import type { Settings } from './settings-schema.ts';
 
 const LONGEST_BYTES = 256 * 1024;
+const OWN_AGENTS: ReadonlySet<string> = new Set(['claude', 'codex', 'gemini', 'opencode', 'shell']);
 
 /** The configuration of a repository; a missing file means the defaults. */
 export async function loadConfig(file: string): Promise<Config> {
@@ -20,7 +21,7 @@ export async function loadConfig(file: string): Promise<Config> {
 /** Pure: for a text that was approved, so that no other text is obeyed. */
 export function parseConfig(file: string, text: string | undefined): Config {
   const config = parseWith(configSchema, file, text);
-  const problems = duplicateGates(config);
+  const problems = [...duplicateGates(config), ...takenNames(config)];
   if (problems.length > 0) throw configErrors.CONFIG_INVALID({ file, problems });
   return config;
 }
@@ -63,4 +64,14 @@ function duplicateGates(config: Config): string[] {
   return names.flatMap((name, index) =>
     names.indexOf(name) < index ? [`gates[${index}].name: "${name}" is already the name of another gate`] : [],
   );
+}
+
+/** Such an agent would never be asked. */
+function takenNames({ agents }: Config): string[] {
+  return Object.keys(agents)
+    .filter((name) => OWN_AGENTS.has(name))
+    .map(
+      (name) =>
+        `agents.${name}: Mahabharatha knows an agent of this name itself; choose another name${name === 'shell' ? '' : `, or use the section "${name}:"`}`,
+    );
 }

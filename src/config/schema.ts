@@ -31,9 +31,15 @@ const container = z.strictObject({
   allow: z
     // The allowlist has a parser of its own; the minimum length is for editors.
     .array(z.string().meta({ minLength: 1 }))
-    .default(['anthropic', 'npm'])
+    .default(['agent', 'npm'])
     .describe(
-      'Presets (anthropic, npm, pypi, github), names ("example.org", "*.example.org", "example.org:8443"), or an address with its port ("192.168.1.5:8080").',
+      'Presets (agent: the hosts of the agents that the tasks use; anthropic, github, google, npm, openai, opencode, pypi), names ("example.org", "*.example.org", "example.org:8443"), or an address with its port ("192.168.1.5:8080").',
+    ),
+  agents: z
+    .array(z.enum(['claude', 'codex', 'gemini', 'opencode']))
+    .optional()
+    .describe(
+      'Which agents the worker image has. Default: the one that "agent" names; "claude" where that is a command of your own or "shell".',
     ),
   verification: z
     .enum(['fresh-container', 'same-container'])
@@ -86,6 +92,16 @@ const gateName = z
       `${printable(JSON.stringify(input)).toString()} has line ends, invisible characters or blanks at its ends`,
   });
 
+/** How an agent that Mahabharatha knows itself is started. */
+const agentProgram = (command: string, title: string) =>
+  z
+    .strictObject({
+      command: z.string().min(1).default(command).describe(`The ${title} program.`),
+      model: z.string().min(1).optional().describe('Passed on as --model.'),
+      args: z.array(z.string()).default([]).describe('Further arguments for the program.'),
+    })
+    .prefault({});
+
 /** Keys and values as in the file. Everything has a default, so an empty file is valid. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -93,14 +109,13 @@ export const configSchema = z.strictObject({
     .string()
     .min(1)
     .default('claude')
-    .describe('What does tasks without a "run" command: "claude", or a name under "agents".'),
-  claude: z
-    .strictObject({
-      command: z.string().min(1).default('claude').describe('The Claude Code program.'),
-      model: z.string().min(1).optional().describe('Passed on as --model.'),
-      args: z.array(z.string()).default([]).describe('Further arguments for the program.'),
-    })
-    .prefault({}),
+    .describe(
+      'What does tasks without a "run" command: "claude", "codex", "gemini", "opencode", or a name under "agents".',
+    ),
+  claude: agentProgram('claude', 'Claude Code'),
+  codex: agentProgram('codex', 'Codex'),
+  gemini: agentProgram('gemini', 'Gemini CLI'),
+  opencode: agentProgram('opencode', 'OpenCode'),
   agents: z
     .record(
       z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'a name has letters, digits, dashes and underscores'),

@@ -18,10 +18,9 @@ export const credentialErrors = defineErrors({
   },
   CREDENTIALS_MISSING: {
     kind: 'environment',
-    example: { reason: 'none found', tasks: 3 },
+    example: { agent: 'Claude Code', reason: 'none found', tasks: 3, login: 'set ANTHROPIC_API_KEY' },
     message: (f) =>
-      `There are no credentials for Claude Code in a container: ${f.reason}. ${f.tasks} of the tasks need it.`,
-    hint: () =>
-      'Set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY, or run "claude" once and log in.',
+      `There are no credentials for ${f.agent} in a container: ${f.reason}. ${f.tasks} of the tasks need it.`,
+    hint: (f) => `For ${f.agent}: ${f.login}.`,
   },
 });

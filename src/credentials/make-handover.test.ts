@@ -18,11 +18,12 @@ function make(env: Environment, rest: Partial<Request> = {}): ReturnType<typeof 
     names: [],
     network: 'open',
     wish: undefined,
-    agent: { kind: 'claude' },
+    agents: [CLAUDE],
     ...rest,
   });
 }
 
+const CLAUDE = { kind: 'claude', models: [null] } as const;
 const SEED = { path: '.claude.json', content: '{"hasCompletedOnboarding":true}\n' };
 
 describe('what is handed to a worker', () => {
@@ -30,11 +31,16 @@ describe('what is handed to a worker', () => {
     const env = { TZ: 'UTC', ANTHROPIC_API_KEY: 'made-up-key', CLAUDE_CODE_OAUTH_TOKEN: 'made-up-token' };
     expect(await make(env)).toMatchObject({
       handover: { env: { TZ: 'UTC' }, secrets: [] },
-      access: {
-        agent: { env: { CLAUDE_CODE_OAUTH_TOKEN: 'made-up-token' }, files: [SEED] },
-        secrets: ['made-up-token'],
-      },
-      credentials: { source: 'CLAUDE_CODE_OAUTH_TOKEN' },
+      proofs: [
+        {
+          agent: 'claude',
+          access: {
+            agent: { env: { CLAUDE_CODE_OAUTH_TOKEN: 'made-up-token' }, files: [SEED] },
+            secrets: ['made-up-token'],
+          },
+          credentials: { source: 'CLAUDE_CODE_OAUTH_TOKEN' },
+        },
+      ],
       missing: [],
     });
   });
@@ -42,21 +48,26 @@ describe('what is handed to a worker', () => {
   it('is a word in place of a credential that stays outside, and nothing of it that could be shown', async () => {
     const env = { ANTHROPIC_API_KEY: 'made-up-key', ANTHROPIC_CUSTOM_HEADERS: 'X-Gateway: made-up-header' };
     const made = await make(env, { network: 'allowlist' });
-    expect(JSON.stringify([made.handover, made.access])).not.toMatch(/made-up/);
-    expect(made.access.agent).toEqual({ env: { ANTHROPIC_API_KEY: expect.any(String) }, files: [SEED] });
-    expect(made.injection).toMatchObject({ secrets: ['made-up-key', 'made-up-header'] });
+    const [proof] = made.proofs;
+    expect(JSON.stringify([made.handover, proof?.access])).not.toMatch(/made-up/);
+    expect(proof?.access).toMatchObject({
+      agent: { env: { ANTHROPIC_API_KEY: expect.any(String) }, files: [SEED] },
+      injected: true,
+    });
+    expect(proof?.injection).toMatchObject({ secrets: ['made-up-key', 'made-up-header'] });
   });
 
   it('is refused for another agent when credentials must stay outside', async () => {
     const agent = { kind: 'command', name: 'mine', names: [] } as const;
     const refused = { code: 'CREDENTIALS_NOT_INJECTABLE' };
-    await expect(make({}, { agent, wish: 'inject' })).rejects.toMatchObject(refused);
+    for (const other of [agent, { kind: 'codex', models: [null] } as const])
+      await expect(make({}, { agents: [CLAUDE, other], wish: 'inject' })).rejects.toMatchObject(refused);
     // Nor is anything else handed over then.
     const headers = { ANTHROPIC_CUSTOM_HEADERS: 'Authorization: Bearer made-up' };
     await expect(make(headers, { wish: 'inject' })).rejects.toMatchObject(refused);
     const cloud = { wish: 'inject', names: ['CLAUDE_CODE_USE_BEDROCK'] } as const;
     await expect(make({ CLAUDE_CODE_USE_BEDROCK: '1' }, cloud)).rejects.toMatchObject(refused);
-    expect(await make({}, { wish: 'inject' })).toMatchObject({ credentials: undefined });
+    expect(await make({}, { wish: 'inject' })).toMatchObject({ proofs: [{ credentials: undefined }] });
   });
 
   it('is the login of a file, next to the configuration', async () => {
@@ -65,16 +76,16 @@ describe('what is handed to a worker', () => {
     const login = { claudeAiOauth: { accessToken: 'made-up-access', refreshToken: 'made-up-refresh', scopes: [] } };
     writeFileSync(path.join(HOME, '.claude/.credentials.json'), JSON.stringify(login));
     const made = await make({ HOME });
-    expect(made.access.agent.files.map((file) => file.path)).toEqual(['.claude.json', '.credentials.json']);
-    expect(made.access.secrets).toEqual(['made-up-access']);
+    const { agent, secrets } = made.proofs[0]?.access ?? { agent: { files: [] }, secrets: [] };
+    expect(agent.files.map((file) => file.path)).toEqual(['.claude.json', '.credentials.json']);
+    expect(secrets).toEqual(['made-up-access']);
     expect(JSON.stringify(made)).not.toContain('made-up-refresh');
   });
 
   it('may be without credentials: a gateway may need none', async () => {
     expect(await make({})).toEqual({
       handover: { env: {}, secrets: [] },
-      access: { agent: { env: {}, files: [SEED] }, secrets: [] },
-      credentials: undefined,
+      proofs: [{ agent: 'claude', access: { agent: { env: {}, files: [SEED] }, secrets: [], injected: false } }],
       missing: [],
     });
   });
@@ -84,44 +95,75 @@ describe('what is handed to a worker', () => {
     const made = await make({ ANTHROPIC_CUSTOM_HEADERS });
     expect(made).toMatchObject({
       handover: { env: {}, secrets: [] },
-      access: { agent: { env: { ANTHROPIC_CUSTOM_HEADERS } } },
+      proofs: [
+        { access: { agent: { env: { ANTHROPIC_CUSTOM_HEADERS } }, secrets: ['made-up-team', 'made-up-other'] } },
+      ],
     });
-    expect(made.access.secrets).toEqual(['made-up-team', 'made-up-other']);
   });
 
   it('is for another agent the variables that the configuration names for it, all hidden, and no login of Claude Code', async () => {
-    const env = { CODEX_KEY: 'made-up-codex', CODEX_PLACE: 'made-up-place', ANTHROPIC_API_KEY: 'made-up-key', X: 'x' };
-    const agent = { kind: 'command', name: 'codex', names: ['CODEX_KEY', 'CODEX_PLACE', 'CODEX_MODEL'] } as const;
-    expect(await make(env, { agent, names: ['X', 'Y'] })).toEqual({
+    const env = { MINE_KEY: 'made-up-mine', MINE_PLACE: 'made-up-place', ANTHROPIC_API_KEY: 'made-up-key', X: 'x' };
+    const agent = { kind: 'command', name: 'mine', names: ['MINE_KEY', 'MINE_PLACE', 'MINE_MODEL'] } as const;
+    expect(await make(env, { agents: [agent], names: ['X', 'Y'] })).toEqual({
       handover: { env: { X: 'x' }, secrets: [] },
-      access: {
-        agent: { env: { CODEX_KEY: 'made-up-codex', CODEX_PLACE: 'made-up-place' }, files: [] },
-        secrets: ['made-up-codex', 'made-up-place'],
-      },
-      credentials: undefined,
-      missing: ['Y', 'CODEX_MODEL'],
+      proofs: [
+        {
+          agent: 'mine',
+          access: {
+            agent: { env: { MINE_KEY: 'made-up-mine', MINE_PLACE: 'made-up-place' }, files: [] },
+            secrets: ['made-up-mine', 'made-up-place'],
+            injected: false,
+          },
+        },
+      ],
+      missing: ['Y', 'MINE_MODEL'],
     });
   });
 
+  it('is for each other known agent the key of the provider that it asks, under the name that it reads, and no other', async () => {
+    const keys = {
+      OPENAI_API_KEY: 'made-up-openai',
+      GOOGLE_API_KEY: 'made-up-google',
+      ANTHROPIC_API_KEY: 'made-up-key',
+      GROQ_API_KEY: 'made-up-groq',
+    };
+    const opencode = { kind: 'opencode', models: ['groq/fast', 'mine/own'] } as const;
+    const agents = [{ kind: 'codex', models: [null] } as const, { kind: 'gemini', models: [null] } as const, opencode];
+    const { handover, proofs } = await make(keys, { agents });
+    expect(handover).toEqual({ env: {}, secrets: [] });
+    expect(
+      proofs.map(({ agent, access, credentials }) => [agent, access.agent.env, access.secrets, credentials?.source]),
+    ).toEqual([
+      ['codex', { CODEX_API_KEY: 'made-up-openai' }, ['made-up-openai'], 'OPENAI_API_KEY'],
+      ['gemini', { GEMINI_API_KEY: 'made-up-google' }, ['made-up-google'], 'GOOGLE_API_KEY'],
+      ['opencode', { GROQ_API_KEY: 'made-up-groq' }, ['made-up-groq'], 'GROQ_API_KEY'],
+    ]);
+    const first = await make(keys, { agents: [{ kind: 'opencode', models: [null] }] });
+    expect(first.proofs[0]?.access.agent.env).toEqual({ ANTHROPIC_API_KEY: 'made-up-key' });
+    const none = await make(keys, { agents: [{ kind: 'opencode', models: ['mine/own'] }] });
+    expect(none.proofs[0]).toMatchObject({ access: { agent: { env: {} } }, credentials: undefined });
+  });
+
   it('is nothing for the agent when all tasks are commands', async () => {
-    expect(await make({ ANTHROPIC_API_KEY: 'made-up-key', CI: 'true' }, { agent: { kind: 'shell' } })).toEqual({
+    expect(await make({ ANTHROPIC_API_KEY: 'made-up-key', CI: 'true' }, { agents: [] })).toEqual({
       handover: { env: { CI: 'true' }, secrets: [] },
-      access: { agent: { env: {}, files: [] }, secrets: [] },
-      credentials: undefined,
+      proofs: [],
       missing: [],
     });
   });
 
   it('is refused with the names of all variables that cannot be handed over', async () => {
-    const agent = { kind: 'command', name: 'codex', names: ['PATH'] } as const;
-    await expect(make({ PATH: '/made-up' }, { agent, names: ['HOME', 'TZ', 'GIT_DIR'] })).rejects.toMatchObject({
+    const agent = { kind: 'command', name: 'mine', names: ['PATH'] } as const;
+    await expect(
+      make({ PATH: '/made-up' }, { agents: [agent], names: ['HOME', 'TZ', 'GIT_DIR'] }),
+    ).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       facts: {
         file: 'config.yaml',
         problems: [
           'workers.container.env: HOME cannot be handed to workers: a container has its own',
           expect.stringMatching(/^workers\.container\.env: GIT_DIR /),
-          expect.stringMatching(/^agents\.codex\.env: PATH /),
+          expect.stringMatching(/^agents\.mine\.env: PATH /),
         ],
       },
     });

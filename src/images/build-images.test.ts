@@ -77,6 +77,7 @@ const request = (change: Partial<BuildRequest> = {}): BuildRequest => ({
   // No npm there: these tests need no registry.
   env: { PATH: '/nowhere' },
   project: null,
+  agents: ['claude'],
   base: BASE,
   platform: null,
   noCache: false,

@@ -1,4 +1,5 @@
 import type { Environment } from '../lib/index.ts';
+import type { KnownAgent } from '../protocol/index.ts';
 import type { ContextFile } from './content.ts';
 import type { Engine, ImageBuild, Labels, ListedImage } from '../engines/index.ts';
 
@@ -16,6 +17,8 @@ export interface ImageRequest {
   readonly env: Environment;
   /** The `.mahabharatha` folder of the user's repository; null when there is none. */
   readonly project: string | null;
+  /** Those that the worker image is to have. */
+  readonly agents: readonly KnownAgent[];
   /** Null: the base of the last build, or the default. */
   readonly base: string | null;
   /** Null: the engine's own. */

@@ -49,7 +49,14 @@ let request: BuildRequest;
 
 beforeEach(() => {
   engine = createFakeEngine(createFakeEngineMachine(() => undefined, [BASE]));
-  const common = { version: '1.2.3', env: { PATH: '/nowhere' }, project: null, base: BASE, platform: null };
+  const common = {
+    version: '1.2.3',
+    env: { PATH: '/nowhere' },
+    project: null,
+    agents: ['claude' as const],
+    base: BASE,
+    platform: null,
+  };
   request = { ...common, packageRoot: packageFolder(), noCache: false };
 });
 

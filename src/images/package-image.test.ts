@@ -14,7 +14,7 @@ const INGREDIENTS: Ingredients = {
   recipe: [contextFile('docker/worker.Dockerfile', 'FROM x'), contextFile('docker/worker/healthcheck.sh', 'exit 0')],
   programs: [PROGRAM, contextFile('dist/bundle/egress/egress.js', 'pass()')],
   certificates: null,
-  fetchedVersion: '2.1.197',
+  fetched: [{ program: 'claude', version: '2.1.197' }],
   base: 'node:24',
   baseId: 'sha256:aaa',
   platform: null,
@@ -51,7 +51,8 @@ describe('the tag of the worker image', () => {
     ['a script', { recipe: [contextFile('docker/worker.Dockerfile', 'FROM x')] }],
     ['the rights of a script', { recipe: INGREDIENTS.recipe.map((file) => ({ ...file, mode: 0o755 })) }],
     ['our version', { version: '1.2.4' }],
-    ['the version of Claude Code', { fetchedVersion: '2.1.198' }],
+    ['the version of Claude Code', { fetched: [{ program: 'claude', version: '2.1.198' }] }],
+    ['another agent', { fetched: [...INGREDIENTS.fetched, { program: 'codex', version: '1.0.0' }] }],
     ['the name of the base', { base: 'node:22' }],
     ['the base behind the name', { baseId: 'sha256:bbb' }],
     ['the certificates', { certificates: Buffer.from('PEM') }],
@@ -110,7 +111,12 @@ describe('finding the worker image', () => {
   });
 
   it('names each difference of a stale image', async () => {
-    const old = { version: '1.0.0', fetchedVersion: '2.0.0', baseId: 'sha256:old', certificates: Buffer.from('PEM') };
+    const old = {
+      version: '1.0.0',
+      fetched: [{ program: 'claude', version: '2.0.0' }] as const,
+      baseId: 'sha256:old',
+      certificates: Buffer.from('PEM'),
+    };
     const engine = engineWith({ [WORKER.latest]: builtFrom(old) });
     expect(await findWorker(engine, plan())).toMatchObject({
       state: 'stale',
@@ -126,6 +132,12 @@ describe('finding the worker image', () => {
 
   it.each<[string, Partial<Ingredients>, string]>([
     ['program', { programs: [contextFile('p', 'old')] }, 'its program has changed'],
+    ['list of agents', { fetched: [] }, 'it does not have Claude Code 2.1.197'],
+    [
+      'other list of agents',
+      { fetched: [...INGREDIENTS.fetched, { program: 'codex', version: '1.0.0' }] },
+      'it has Codex 1.0.0, which is not wanted',
+    ],
     ['recipe', { recipe: [] }, 'its Dockerfile or a script of it has changed'],
     ['base', { base: 'node:22', baseId: 'sha256:old' }, 'its base is node:22, wanted is node:24'],
     ['platform', { platform: 'linux/arm64' }, "it is for linux/arm64, wanted is the engine's own platform"],
@@ -151,7 +163,7 @@ describe('finding the worker image', () => {
 });
 
 it('an image without Claude Code gets no argument for it', () => {
-  const sandbox = planPackageImage(SANDBOX_IMAGE, { ...INGREDIENTS, fetchedVersion: null });
+  const sandbox = planPackageImage(SANDBOX_IMAGE, { ...INGREDIENTS, fetched: [] });
   expect(sandbox).toMatchObject({
     tag: expect.stringMatching(/^mahabharatha-sandbox:/),
     buildArgs: { BASE_IMAGE: 'node:24' },

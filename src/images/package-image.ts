@@ -1,3 +1,4 @@
+import type { KnownAgent } from '../protocol/index.ts';
 import { contextFile, hashFiles, hashValues, tagOf } from './content.ts';
 import type { ContextFile } from './content.ts';
 import type { Labels, ListedImage } from '../engines/index.ts';
@@ -8,6 +9,9 @@ import type { Parts } from './parts.ts';
 
 export const DEFAULT_BASE = 'node:24-bookworm-slim';
 export const CLAUDE_CODE_VERSION = '2.1.197';
+export const CODEX_VERSION = '0.169.0';
+export const GEMINI_VERSION = '0.61.0';
+export const OPENCODE_VERSION = '1.18.33';
 export const BUN_VERSION = '1.4.4';
 const CERTIFICATES = 'docker/worker/extra-ca.pem';
 
@@ -22,12 +26,12 @@ export interface PackageImage {
   /** What the Dockerfile copies, beside the programs. */
   readonly scripts: readonly string[];
   readonly programs: readonly string[];
-  /** The program that its build fetches from npm. Such an image has the authorities that this machine trusts, too. */
-  readonly fetched: Fetched | null;
+  /** Programs that its build may fetch from npm. Such an image has the authorities that this machine trusts, too. */
+  readonly fetched: readonly Fetched[];
 }
 
 interface Fetched {
-  readonly program: 'claude' | 'bun';
+  readonly program: KnownAgent | 'bun';
   /** The argument of the Dockerfile. */
   readonly argument: string;
   readonly version: string;
@@ -41,11 +45,16 @@ export const WORKER: PackageImage = {
   title: 'worker image',
   latest: 'mahabharatha-worker:latest',
   dockerfile: 'docker/worker.Dockerfile',
-  scripts: ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh', 'init.sh'].map(
+  scripts: ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'fetch-agent.sh', 'healthcheck.sh', 'init.sh'].map(
     (name) => `docker/worker/${name}`,
   ),
   programs: programsOf('worker', 'egress'),
-  fetched: { program: 'claude', argument: 'CLAUDE_CODE_VERSION', version: CLAUDE_CODE_VERSION },
+  fetched: [
+    { program: 'claude', argument: 'CLAUDE_CODE_VERSION', version: CLAUDE_CODE_VERSION },
+    { program: 'codex', argument: 'CODEX_VERSION', version: CODEX_VERSION },
+    { program: 'gemini', argument: 'GEMINI_VERSION', version: GEMINI_VERSION },
+    { program: 'opencode', argument: 'OPENCODE_VERSION', version: OPENCODE_VERSION },
+  ],
 };
 
 /** Has what sandboxes of any image need. */
@@ -58,7 +67,7 @@ export const SANDBOX_IMAGE: PackageImage = {
     (name) => `docker/sandbox/${name}`,
   ),
   programs: programsOf('sandbox-agent', 'egress'),
-  fetched: null,
+  fetched: [],
 };
 
 /** Runs the code of AI clients. */
@@ -72,7 +81,7 @@ export const BUN_RUNNER: PackageImage = {
     ...['fetch-bun.sh', 'scan-imports.js', 'link-packages.js', 'list-versions.js'].map((name) => `docker/bun/${name}`),
   ],
   programs: [],
-  fetched: { program: 'bun', argument: 'BUN_VERSION', version: BUN_VERSION },
+  fetched: [{ program: 'bun', argument: 'BUN_VERSION', version: BUN_VERSION }],
 };
 
 /** Everything that such an image is made from. */
@@ -84,14 +93,16 @@ export interface Ingredients {
   readonly programs: readonly ContextFile[];
   /** The authorities that this machine trusts in addition, as PEM. */
   readonly certificates: Uint8Array | null;
-  /** Of the program that the build fetches; null: it fetches none. */
-  readonly fetchedVersion: string | null;
+  /** Those of the programs that the build is to fetch. */
+  readonly fetched: readonly Pick<Fetched, 'program' | 'version'>[];
   readonly base: string;
   /** Null when the base is not on this machine yet. */
   readonly baseId: string | null;
   /** Say "linux/arm64"; null: the engine's own. */
   readonly platform: string | null;
 }
+
+const NO_PROGRAMS = { claude: '', codex: '', gemini: '', opencode: '', bun: '' };
 
 /** Pure: the same ingredients give the same plan and the same tag. */
 export function planPackageImage(image: PackageImage, from: Ingredients): ImagePlan {
@@ -100,9 +111,8 @@ export function planPackageImage(image: PackageImage, from: Ingredients): ImageP
     version: from.version,
     program: hashFiles(from.programs),
     recipe: hashFiles(from.recipe),
-    claude: '',
-    bun: '',
-    ...(image.fetched === null ? {} : { [image.fetched.program]: from.fetchedVersion ?? '' }),
+    ...NO_PROGRAMS,
+    ...Object.fromEntries(from.fetched.map(({ program, version }) => [program, version])),
     base: from.base,
     baseId: from.baseId ?? '',
     certificates: hashFiles(trust),
@@ -119,7 +129,7 @@ export function planPackageImage(image: PackageImage, from: Ingredients): ImageP
     files: [...from.recipe, ...from.programs, ...trust],
     buildArgs: {
       BASE_IMAGE: from.base,
-      ...(image.fetched === null ? {} : { [image.fetched.argument]: from.fetchedVersion ?? '' }),
+      ...Object.fromEntries(image.fetched.map(({ program, argument }) => [argument, parts[program]])),
     },
     labels: labelsOf(parts),
     platform: from.platform,

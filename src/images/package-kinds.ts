@@ -15,15 +15,15 @@ function kindOf(name: string, image: PackageImage): ImageKind {
     title: image.title,
     on: null,
     latest: image.latest,
-    plan: async (engine, { packageRoot, version, env, base: named, platform }) => {
+    plan: async (engine, { packageRoot, version, env, base: named, platform, agents }) => {
       const { recipe, programs } = await readPackageSources(packageRoot, image);
       const base = named ?? (await lastBase(engine, image)) ?? DEFAULT_BASE;
       return planPackageImage(image, {
         version,
         recipe,
         programs,
-        certificates: image.fetched === null ? null : await readCertificates(env),
-        fetchedVersion: image.fetched?.version ?? null,
+        certificates: image.fetched.length === 0 ? null : await readCertificates(env),
+        fetched: image.fetched.filter(({ program }) => program === 'bun' || agents.includes(program)),
         base,
         baseId: (await engine.inspectImage(base))?.id ?? null,
         platform,

@@ -16,8 +16,11 @@ const partsSchema = z.object({
   version: word,
   program: word,
   recipe: word,
+  /** Programs that were fetched. Empty: it does not have it, as images of older versions. */
   claude: word,
-  /** Empty: it has none, as images of older versions. */
+  codex: word.default(''),
+  gemini: word.default(''),
+  opencode: word.default(''),
   bun: word.default(''),
   base: word,
   /** Empty when the base was not on this machine. */
@@ -42,12 +45,24 @@ export const NOT_OURS = 'it was not built by this "mahabharatha build"';
 
 const platformName = (platform: string): string => (platform === '' ? "the engine's own platform" : platform);
 
+function programWords(title: string) {
+  return (wanted: string, found: string): string => {
+    if (found === '') return `it does not have ${title} ${wanted}`;
+    return wanted === ''
+      ? `it has ${title} ${found}, which is not wanted`
+      : `it has ${title} ${found}, wanted is ${wanted}`;
+  };
+}
+
 const IN_WORDS: { readonly [Name in keyof Parts]: (wanted: string, found: string) => string } = {
   version: (wanted, found) => `it was built by Mahabharatha ${found}, this is ${wanted}`,
   program: () => 'its program has changed',
   recipe: () => 'its Dockerfile or a script of it has changed',
-  claude: (wanted, found) => `it has Claude Code ${found}, wanted is ${wanted}`,
-  bun: (wanted, found) => `it has Bun ${found}, wanted is ${wanted}`,
+  claude: programWords('Claude Code'),
+  codex: programWords('Codex'),
+  gemini: programWords('Gemini CLI'),
+  opencode: programWords('OpenCode'),
+  bun: programWords('Bun'),
   base: (wanted, found) => `its base is ${found}, wanted is ${wanted}`,
   baseId: (wanted, found) => `its base ${found.slice(0, 19)} has been replaced by ${wanted.slice(0, 19)}`,
   certificates: () => "this machine's extra certificates (NODE_EXTRA_CA_CERTS) have changed",

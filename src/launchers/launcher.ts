@@ -97,8 +97,8 @@ export interface Launcher {
    * started, whose stdin has ended; elsewhere true, because workers have their user's credentials.
    */
   takesCredentials(handle: WorkerHandle): boolean;
-  /** Gives it what the agent of this attempt, and of no other, proves itself with. */
-  giveCredentials(handle: WorkerHandle, attempt: string): void;
+  /** Gives it what the agent of this attempt, and of no other, proves itself with. `agent` is its name. */
+  giveCredentials(handle: WorkerHandle, attempt: string, agent: string): void;
   /** SIGTERM; SIGKILL after the grace. Resolves when nothing of it is left. */
   stop(handle: WorkerHandle, options: { graceMs: number }): Promise<WorkerExit>;
   /** The last lines that the worker printed. */

@@ -1,6 +1,6 @@
 import { randomId } from '../lib/index.ts';
 import type { Spare, WorkerHandle } from '../launchers/index.ts';
-import { asksAgent, branchNames } from '../protocol/index.ts';
+import { agentName, asksAgent, branchNames } from '../protocol/index.ts';
 import type { TaskAssignment, TaskBrief, VerifyAssignment } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { taskOf } from '../tasks/index.ts';
@@ -73,7 +73,10 @@ export async function assign({ context, journal, register }: LiveRun, action: Ac
   journal.record(eventOf.assign(action));
   await journal.save();
   const assignment = taskAssignment(context, journal.state, task, fresh !== null);
-  if (asksAgent(assignment)) register.giveCredentials(journal.state.workers[worker]?.session ?? '', assignment.attempt);
+  if (asksAgent(assignment)) {
+    const session = journal.state.workers[worker]?.session ?? '';
+    register.giveCredentials(session, assignment.attempt, agentName(assignment.agent));
+  }
   await context.ports.mail.deliver(worker, assignment);
 }
 
@@ -115,7 +118,7 @@ function taskAssignment({ options, graph }: RunContext, state: RunState, id: str
     base: attempt.base,
     task: briefOf(task),
     feedback: known.feedback,
-    agent: options.agent,
+    agent: options.agentFor(task),
     limits: options.limits,
     prices: options.prices,
     verify: !options.policy.verifyAfresh,

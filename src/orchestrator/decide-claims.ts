@@ -1,3 +1,4 @@
+import { isKnownName } from '../protocol/index.ts';
 import type { Outcome } from '../protocol/index.ts';
 import { taskOf } from '../tasks/index.ts';
 import { openAttempt, taskOfAttempt } from './plan.ts';
@@ -79,10 +80,10 @@ function credibleResult(snapshot: Snapshot, result: ObservedTaskResult): Observe
   return { ...own, outcome: 'worker-error', detail, feedback: detail };
 }
 
-/** Only Claude Code reports on its account; of any other command only the exit status is known. */
+/** Only agents that we know ourselves report on their account; of any other command only the exit status is known. */
 function hasAccount({ graph, state }: Snapshot, id: string): boolean {
   const task = taskOf(graph, id);
-  return task !== undefined && task.run === null && state.settings.agent === 'claude';
+  return task !== undefined && task.run === null && isKnownName(task.agent ?? state.settings.agent);
 }
 
 /** The time in ISO form; null when the text is no time, or one that is too far away for a usage limit. */

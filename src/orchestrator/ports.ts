@@ -5,7 +5,7 @@ import type { Mail } from '../mail/index.ts';
 import type { AgentSpec, Prices } from '../protocol/index.ts';
 import type { Snapshots } from '../snapshots/index.ts';
 import type { RecordedEvent, RunState, StateStore } from '../state/index.ts';
-import type { TaskGraph } from '../tasks/index.ts';
+import type { Task, TaskGraph } from '../tasks/index.ts';
 import type { Policy, StopRequest } from './plan.ts';
 
 /** What a run needs of the outside world. `project/wire.ts` makes it; tests make their own. */
@@ -30,7 +30,8 @@ export interface Ports {
 /** The times and limits of a run. */
 export interface RunOptions {
   readonly policy: Policy;
-  readonly agent: AgentSpec;
+  /** Who does a task without a command of its own. */
+  readonly agentFor: (task: Task) => AgentSpec;
   /** The user's own prices of models. */
   readonly prices: Prices;
   readonly limits: { readonly totalMs: number; readonly idleMs: number; readonly completionMs: number };

@@ -54,7 +54,8 @@ export function tasksOf({ state, graph }: Snapshot, level: number): { id: string
 
 /** Whether an agent does the task, and not a command. */
 export function asksAgent({ state, graph }: Pick<Snapshot, 'state' | 'graph'>, id: string): boolean {
-  return taskOf(graph, id)?.run === null && state.settings.agent !== 'shell';
+  const task = taskOf(graph, id);
+  return task?.run === null && (task.agent ?? state.settings.agent) !== 'shell';
 }
 
 export type HeldBack = (task: TaskState) => boolean;

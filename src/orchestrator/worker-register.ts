@@ -20,7 +20,7 @@ export interface WorkerRegister {
   /** Whether it can be given an attempt that asks an agent; true while it is being started. */
   takesCredentials(session: string): boolean;
   /** For the agent of this attempt alone. A worker that is being started gets them after its start. */
-  giveCredentials(session: string, attempt: string): void;
+  giveCredentials(session: string, attempt: string, agent: string): void;
   /**
    * Kills one; resolves when it is gone. A start under way is waited for: the worker may be at work already. When the
    * signal fires, it is killed all the same, but not waited for. Rejects when it may live on.
@@ -91,7 +91,7 @@ export function createWorkerRegister(
       const { starting, handle } = lifeOf(register, session);
       return starting !== undefined || (handle !== undefined && launcher.takesCredentials(handle));
     },
-    giveCredentials: (session, attempt) => giveCredentials(register, lifeOf(register, session), attempt),
+    giveCredentials: (session, attempt, agent) => giveCredentials(register, lifeOf(register, session), attempt, agent),
     end: (session, signal) => within(Infinity, end(register, lifeOf(register, session), 0), signal),
     retire: (session, how) => retire(register, lifeOf(register, session), how),
     retiredFor: (session) => register.lives.get(session)?.retiredFor ?? null,
@@ -99,9 +99,9 @@ export function createWorkerRegister(
   };
 }
 
-function giveCredentials({ ports }: Register, life: Life, attempt: string): void {
+function giveCredentials({ ports }: Register, life: Life, attempt: string, agent: string): void {
   const give = (): void => {
-    if (life.handle !== undefined) ports.launcher.giveCredentials(life.handle, attempt);
+    if (life.handle !== undefined) ports.launcher.giveCredentials(life.handle, attempt, agent);
   };
   if (life.starting === undefined) give();
   else void life.starting.then(give);

@@ -28,7 +28,7 @@ export interface Question {
 interface Asking {
   readonly project: Project;
   readonly config: Config;
-  readonly wishes: Pick<RunWishes, 'agent' | 'mode'>;
+  readonly wishes: Pick<RunWishes, 'agent' | 'mode' | 'maxMs'>;
   readonly host: RunHost;
   readonly face: RunFace;
 }

@@ -1,11 +1,8 @@
 import type { Config } from '../config/index.ts';
-import { tellsUsage } from '../protocol/index.ts';
-import type { AgentSpec } from '../protocol/index.ts';
+import { agentName, tellsCost } from '../protocol/index.ts';
 import type { Caps } from '../state/index.ts';
-import { agentTasks } from '../tasks/index.ts';
-import type { TaskGraph } from '../tasks/index.ts';
-import { nameOf } from './check-agent.ts';
 import { projectErrors } from './errors.ts';
+import type { UsedAgent } from './run-agents.ts';
 import type { RunRequest, RunWishes } from './run-request.ts';
 
 type Asked = Pick<RunWishes, 'maxCost' | 'maxTaskCost'>;
@@ -25,11 +22,11 @@ function choose(
   return configured === undefined ? null : { usd: configured, asked: false };
 }
 
-/** Refuses a cap that could not hold, because it is not known what the agent costs. */
-export function checkCaps({ run, task }: Caps, agent: AgentSpec, graph: TaskGraph): void {
-  const tasks = agentTasks(graph).length;
-  if ((run === null && task === null) || tasks === 0 || tellsUsage(agent)) return;
-  throw projectErrors.COST_UNKNOWN({ agent: nameOf(agent) });
+/** Refuses a cap that could not hold, because it is not known what an agent costs. */
+export function checkCaps({ run, task }: Caps, used: readonly UsedAgent[]): void {
+  if (run === null && task === null) return;
+  const silent = used.find(({ spec }) => !tellsCost(spec));
+  if (silent !== undefined) throw projectErrors.COST_UNKNOWN({ agent: agentName(silent.spec) });
 }
 
 /** How long one process may drive the run; null for without end. */

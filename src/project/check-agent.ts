@@ -1,51 +1,92 @@
-import { findProgram } from '../lib/index.ts';
+import { AGENT_FACTS, isOlder, versionIn } from '../agents/index.ts';
 import type { Environment } from '../lib/index.ts';
-import type { AgentSpec } from '../protocol/index.ts';
-import { agentTasks } from '../tasks/index.ts';
-import type { TaskGraph } from '../tasks/index.ts';
-import type { Mode } from './decide-mode.ts';
+import { agentName, isKnownAgent } from '../protocol/index.ts';
+import type { AgentSpec, KnownAgent, KnownAgentSpec } from '../protocol/index.ts';
+import type { AgentPlace, Sight } from './agent-place.ts';
 import { projectErrors } from './errors.ts';
+import type { UsedAgent } from './run-agents.ts';
 
-/** Refuses an agent that cannot work, before the first attempt would fail for it. */
-export async function checkAgent(agent: AgentSpec, graph: TaskGraph, mode: Mode, env: Environment): Promise<void> {
-  const tasks = agentTasks(graph).length;
-  const problem = tasks === 0 ? undefined : await agentProblem(agent, mode.name === 'container', env);
-  if (problem !== undefined) throw projectErrors.AGENT_UNUSABLE({ agent: nameOf(agent), tasks, ...problem });
+export interface AgentProblem {
+  readonly reason: string;
+  readonly remedy: string;
 }
 
-export async function agentProblem(
-  agent: AgentSpec,
-  /** In a container, whose programs are not looked for. */
-  inside: boolean,
-  env: Environment,
-): Promise<{ reason: string; remedy: string } | undefined> {
-  if (agent.kind === 'shell') {
-    return {
-      reason: 'it does only tasks with a "run" command',
-      remedy: 'Give every task a "run" command, or choose another --agent.',
-    };
-  }
-  if (inside) return undefined;
-  const program = agent.kind === 'claude' ? agent.command : (agent.command[0] ?? '');
-  if ((await findProgram(program, env)) === undefined) {
-    const remedy =
-      agent.kind === 'claude'
-        ? 'Install Claude Code: npm install -g @anthropic-ai/claude-code — or choose another --agent.'
-        : `Install "${program}", or mend agents.${agent.name}.command in .mahabharatha/config.yaml.`;
-    return { reason: `"${program}" is not on the PATH`, remedy };
-  }
-  // Claude Code refuses to work unattended as root, except in a sandbox.
-  const refusesRoot = agent.kind === 'claude' && process.getuid?.() === 0;
-  if (refusesRoot && env['IS_SANDBOX'] !== '1' && (env['CLAUDE_CODE_BUBBLEWRAP'] ?? '') === '') {
-    return {
-      reason: 'Claude Code does not work unattended as root',
-      remedy: 'Run as another user; or set IS_SANDBOX=1 on a machine that has nothing of value to you.',
-    };
-  }
-  return undefined;
+/** Refuses agents that cannot work, before the first attempt would fail for it. */
+export async function checkAgents(used: readonly UsedAgent[], place: AgentPlace, env: Environment): Promise<void> {
+  const found = await Promise.all(used.map(({ spec }) => examineAgent(spec, place, env)));
+  const at = found.findIndex(({ problem }) => problem !== null);
+  const [first, problem] = [used[at], found[at]?.problem];
+  if (first === undefined || problem === null || problem === undefined) return;
+  throw projectErrors.AGENT_UNUSABLE({ agent: agentName(first.spec), tasks: first.tasks.length, ...problem });
 }
 
-/** The name that the user gave the agent. */
-export function nameOf(agent: AgentSpec): string {
-  return agent.kind === 'command' ? agent.name : agent.kind;
+export interface ExaminedAgent {
+  /** Null when it told none, or was not asked. */
+  readonly version: string | null;
+  readonly problem: AgentProblem | null;
+}
+
+export async function examineAgent(agent: AgentSpec, place: AgentPlace, env: Environment): Promise<ExaminedAgent> {
+  if (agent.kind === 'shell') return { version: null, problem: ONLY_COMMANDS };
+  const program = programOf(agent);
+  const sight = await place.look(program, isKnownAgent(agent) ? 'version' : 'presence');
+  const version = isKnownAgent(agent) ? (versionIn(sight.printed) ?? null) : null;
+  return { version, problem: problemOf(agent, place.kind, { ...sight, version }) ?? rootProblem(agent, place, env) };
+}
+
+const ONLY_COMMANDS: AgentProblem = {
+  reason: 'it does only tasks with a "run" command',
+  remedy: 'Give every task a "run" command, or choose another --agent.',
+};
+
+/** Pure. How a user gives an agent an account, in words that follow "For". */
+export const loginOf = (kind: KnownAgent): string => `${AGENT_FACTS[kind].title}: ${AGENT_FACTS[kind].login}`;
+
+const programOf = (agent: Exclude<AgentSpec, { kind: 'shell' }>): string =>
+  agent.kind === 'command' ? (agent.command[0] ?? '') : agent.command;
+
+/** Pure. */
+function problemOf(
+  agent: Exclude<AgentSpec, { kind: 'shell' }>,
+  place: AgentPlace['kind'],
+  { found, version }: Pick<Sight, 'found'> & { readonly version: string | null },
+): AgentProblem | null {
+  if (!found) {
+    const where = place === 'machine' ? 'on the PATH' : 'in the image of the workers';
+    return { reason: `"${programOf(agent)}" is not ${where}`, remedy: remedyFor(agent, place) };
+  }
+  if (!isKnownAgent(agent) || version === null) return null;
+  const { title, minimum } = AGENT_FACTS[agent.kind];
+  if (!isOlder(version, minimum)) return null;
+  return {
+    reason: `${title} ${version} is older than ${minimum}, the first version that is understood`,
+    remedy: newerOf(agent, place),
+  };
+}
+
+function remedyFor(agent: Exclude<AgentSpec, { kind: 'shell' }>, place: AgentPlace['kind']): string {
+  if (!isKnownAgent(agent)) {
+    const install = place === 'machine' ? 'Install it' : 'Install it in .mahabharatha/Dockerfile';
+    return `${install}, or mend agents.${agent.name}.command in .mahabharatha/config.yaml.`;
+  }
+  const { title, package: name } = AGENT_FACTS[agent.kind];
+  if (place === 'machine') return `Install ${title}: npm install -g ${name} — or choose another --agent.`;
+  return `Name "${agent.kind}" under workers.container.agents in .mahabharatha/config.yaml, and run: mahabharatha build — or install it in .mahabharatha/Dockerfile.`;
+}
+
+function newerOf({ kind }: KnownAgentSpec, place: AgentPlace['kind']): string {
+  const install = `npm install -g ${AGENT_FACTS[kind].package}@latest`;
+  return place === 'machine'
+    ? `Install a newer one: ${install}`
+    : `Install a newer one in .mahabharatha/Dockerfile: ${install}`;
+}
+
+/** Claude Code refuses to work unattended as root, except in a sandbox. */
+function rootProblem(agent: AgentSpec, place: AgentPlace, env: Environment): AgentProblem | null {
+  if (place.kind === 'image' || agent.kind !== 'claude' || process.getuid?.() !== 0) return null;
+  if (env['IS_SANDBOX'] === '1' || (env['CLAUDE_CODE_BUBBLEWRAP'] ?? '') !== '') return null;
+  return {
+    reason: 'Claude Code does not work unattended as root',
+    remedy: 'Run as another user; or set IS_SANDBOX=1 on a machine that has nothing of value to you.',
+  };
 }

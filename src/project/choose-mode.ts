@@ -3,27 +3,31 @@ import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { RunImage } from '../images/index.ts';
 import { findProgram, libErrors } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { agentName } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
-import { agentTasks } from '../tasks/index.ts';
 import { makeImages } from './build-images.ts';
 import { askRules } from './container-network.ts';
 import { decideImage, decideResumed, decideWithoutEngine, engineProblem } from './decide-mode.ts';
 import type { ImageDecision, Mode, ModeLine, ModeReason } from './decide-mode.ts';
 import { projectErrors } from './errors.ts';
-import { imageRequest } from './image-request.ts';
+import { imageAgents, imageRequest } from './image-request.ts';
 import { reasonsForContainers } from './reasons-for-containers.ts';
+import type { UsedAgent } from './run-agents.ts';
 import type { RunFace, RunHost } from './run-face.ts';
 import type { RunRequest } from './run-request.ts';
 import { checkObjects } from './worker-users.ts';
 
 type ModeFace = Pick<RunFace, 'mode' | 'build'>;
 
+/** A request, and the agents that its tasks ask. */
+interface ModeRequest extends RunRequest {
+  readonly used: readonly UsedAgent[];
+}
+
 /** What the choice depends on. */
-interface ModeWish extends RunRequest, ModeReason {
+interface ModeWish extends ModeRequest, ModeReason {
   /** Why containers are meant in this repository. */
   readonly meant: readonly string[];
-  /** Who does the tasks without a command. */
-  readonly agent: string;
 }
 
 /**
@@ -31,13 +35,13 @@ interface ModeWish extends RunRequest, ModeReason {
  * subprocesses only where containers are neither available nor meant.
  */
 export async function chooseMode(
-  request: RunRequest,
+  request: ModeRequest,
   known: RunState | undefined,
   host: RunHost,
   face: ModeFace,
 ): Promise<Mode> {
   const meant = await reasonsForContainers(request.project, request.config.workers, host);
-  const wish = { ...request, meant, agent: agentOf(request, known), ...wishedMode(request, meant, known) };
+  const wish = { ...request, meant, ...wishedMode(request, meant, known) };
   const { wished, because } = wish;
   switch (wished) {
     case 'subprocess':
@@ -76,13 +80,19 @@ async function findContainers(wish: ModeWish, host: RunHost, face: ModeFace): Pr
   const { engine, tried, silent } = await searchEngine(host.env);
   if (engine !== undefined) return withEngine(wish, engine, host, face);
   if (wish.wished !== 'auto') throw engineErrors.ENGINE_UNREACHABLE({ tried });
-  const { meant, agent, graph } = wish;
-  const unconfined = agent === 'shell' ? 0 : agentTasks(graph).length;
+  const { meant } = wish;
+  const unconfined = wish.used.filter(({ spec }) => spec.kind !== 'shell');
   const signs = [...silent, ...(await enginePrograms(host.env))];
   return {
     name: 'subprocess',
     wished: 'auto',
-    because: decideWithoutEngine({ meant, agent, agentTasks: unconfined, signs, tried }),
+    because: decideWithoutEngine({
+      meant,
+      agents: unconfined.map(({ spec }) => agentName(spec)),
+      agentTasks: unconfined.flatMap(({ tasks }) => tasks).length,
+      signs,
+      tried,
+    }),
   };
 }
 
@@ -93,13 +103,13 @@ export async function enginePrograms(env: Environment): Promise<string[]> {
 }
 
 async function withEngine(wish: ModeWish, engine: Engine, host: RunHost, face: ModeFace): Promise<Mode> {
-  const { project, config, wishes } = wish;
+  const { project, config, used, wishes } = wish;
   const { findRunImage } = await import('../images/index.ts');
-  const rules = askRules(config.workers, host.env, project.repository.root);
+  const rules = askRules({ config, used, env: host.env, repository: project.repository.root });
   // An error is thrown where the rules are used.
   rules?.catch(() => undefined);
   const [info] = await Promise.all([checkedInfo(engine), checkObjects(project.repository, host.env)]);
-  const request = await imageRequest(host);
+  const request = { ...(await imageRequest(host)), agents: imageAgents(config) };
   const found = await findRunImage(engine, request);
   const decision = decideImage(found, wishes.autoBuild ?? false);
   const line: ModeLine = { name: 'container', wished: wish.wished, because: becauseOf(wish, decision) };

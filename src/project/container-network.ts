@@ -1,11 +1,13 @@
-import type { Config } from '../config/index.ts';
+import { AGENT_FACTS } from '../agents/index.ts';
+import { modelWays } from '../credentials/index.ts';
+import type { ModelWay } from '../credentials/index.ts';
 import { egressRules, isAllowed, proxyEnvironment, proxyProgram } from '../egress/rules/index.ts';
 import type { EgressRules } from '../egress/rules/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
-import { INSIDE } from '../protocol/index.ts';
+import { INSIDE, isKnownAgent } from '../protocol/index.ts';
 import type { EgressRule } from '../protocol/index.ts';
-import { agentTasks } from '../tasks/index.ts';
+import { servedAgents } from './run-agents.ts';
 import type { ContainerWishes } from './run-workers.ts';
 
 /** The network of a run's containers. Rules and warnings come later, because npm is asked for its registries. */
@@ -14,15 +16,22 @@ export interface Network extends Pick<ContainerSettings, 'network'> {
   readonly warnings: Promise<readonly string[]>;
 }
 
-const MODEL_HOST = 'api.anthropic.com';
-
 /** Null for a network without an allowlist. */
-export function askRules(
-  { container }: Config['workers'],
-  env: Environment,
-  repository: string,
-): Promise<EgressRules> | null {
-  return container.network === 'allowlist' ? egressRules({ allow: container.allow, env, repository }) : null;
+export function askRules({ config, used, env, repository }: RulesWish): Promise<EgressRules> | null {
+  const { network, allow } = config.workers.container;
+  if (network !== 'allowlist') return null;
+  const ways = waysOf({ config, used, env });
+  const addresses = ways.flatMap(({ address }) => (address === null ? [] : [address]));
+  return egressRules({ allow, env, repository, agentHosts: ways.map(({ host }) => host), addresses });
+}
+
+interface RulesWish extends Pick<ContainerWishes, 'config' | 'used' | 'env'> {
+  readonly repository: string;
+}
+
+/** On which ways the agents of a run reach their models. */
+function waysOf({ config, used, env }: Pick<ContainerWishes, 'config' | 'used' | 'env'>): readonly ModelWay[] {
+  return servedAgents(used, config).flatMap((agent) => (agent.kind === 'command' ? [] : modelWays(agent, env)));
 }
 
 /** The allowlist was checked before; the answer of npm is not waited for. */
@@ -31,7 +40,7 @@ export function networkFor(wishes: ContainerWishes, injects: boolean): Network {
   const { rules: asked } = wishes.mode;
   if (asked === null) {
     const open = config.workers.container.network === 'open';
-    const warnings = Promise.resolve(open ? [] : withoutModel(wishes, []));
+    const warnings = Promise.resolve(open ? [] : withoutModel(wishes, [], false));
     return { network: open ? 'bridge' : 'none', egress: null, warnings };
   }
   return {
@@ -41,22 +50,34 @@ export function networkFor(wishes: ContainerWishes, injects: boolean): Network {
       env: asked.then(({ env: told }) => ({ ...told, ...proxyEnvironment(INSIDE.proxyPort) })),
     },
     warnings: asked.then(({ rules, warnings }) => {
-      return [...warnings, ...(injects ? [] : withoutModel(wishes, rules)), ...behindProxy(env)];
+      return [...warnings, ...withoutModel(wishes, rules, injects), ...behindProxy(env)];
     }),
   };
 }
 
 /** An agent that cannot reach its model fails every task without a clear reason. */
-function withoutModel({ agent, config, graph, env }: ContainerWishes, rules: readonly EgressRule[]): string[] {
-  const asked = agent.kind === 'claude' && agentTasks(graph).length > 0;
-  // Workers get only the variables that the configuration names.
-  const given = config.workers.container.env.filter((name) => (env[name] ?? '') !== '');
-  const cloud = given.some((name) => name.startsWith('CLAUDE_CODE_USE_'));
-  const known = cloud || ((env['ANTHROPIC_BASE_URL'] ?? '') !== '' && rules.length > 0);
-  if (!asked || known || isAllowed(rules, MODEL_HOST, 443)) return [];
-  return [
-    `workers cannot reach ${MODEL_HOST}, and so Claude Code cannot work: add "anthropic" to workers.container.allow`,
-  ];
+function withoutModel(wishes: ContainerWishes, rules: readonly EgressRule[], injects: boolean): string[] {
+  const { used, config, env } = wishes;
+  const needed = used.flatMap(({ spec, models }) => {
+    if (!isKnownAgent(spec) || (spec.kind === 'claude' && (injects || hasOwnLogin(wishes)))) return [];
+    const away = modelWays({ kind: spec.kind, models }, env).filter(
+      ({ host, address }) => !(isSet(address, env) && rules.length > 0) && !isAllowed(rules, host, 443),
+    );
+    return away.map(({ host }) => ({ host, title: AGENT_FACTS[spec.kind].title }));
+  });
+  const remedy =
+    config.workers.container.network === 'none'
+      ? 'set workers.container.network: allowlist'
+      : 'add "agent" to workers.container.allow';
+  return needed.map(({ host, title }) => `workers cannot reach ${host}, and so ${title} cannot work: ${remedy}`);
+}
+
+const isSet = (name: string | null, env: Environment): boolean => name !== null && (env[name] ?? '') !== '';
+
+/** Claude Code may ask a cloud instead. Workers get only the variables that the configuration names. */
+function hasOwnLogin({ config, env }: ContainerWishes): boolean {
+  const given = config.workers.container.env.filter((name) => isSet(name, env));
+  return given.some((name) => name.startsWith('CLAUDE_CODE_USE_'));
 }
 
 /** The egress proxy does not use another proxy. */

@@ -6,7 +6,7 @@ const absence = (change: Partial<EngineAbsence> = {}): EngineAbsence => ({
   meant: [],
   signs: [],
   tried: ['the usual socket: there is no such socket'],
-  agent: 'claude',
+  agents: ['claude'],
   agentTasks: 0,
   ...change,
 });
@@ -36,7 +36,7 @@ describe('mode auto without an engine', () => {
       expect.objectContaining({
         code: 'AGENT_UNCONFINED',
         exit: 4,
-        message: expect.stringContaining('2 of the tasks are for the agent "claude"'),
+        message: expect.stringContaining('2 of the tasks are for an agent (claude)'),
         hint: expect.stringContaining('--mode subprocess'),
       }),
     );

@@ -2,10 +2,7 @@ import type { EgressRules } from '../egress/rules/index.ts';
 import { engineErrors } from '../engines/errors.ts';
 import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { RunImage } from '../images/index.ts';
-import type { AgentSpec } from '../protocol/index.ts';
 import type { RunSettings } from '../state/index.ts';
-import { agentTasks } from '../tasks/index.ts';
-import type { TaskGraph } from '../tasks/index.ts';
 import { projectErrors } from './errors.ts';
 
 /** What workers will run in, and why. */
@@ -42,8 +39,9 @@ export interface EngineAbsence {
   readonly signs: readonly string[];
   /** Where an engine was looked for, and what was found there. */
   readonly tried: readonly string[];
-  readonly agent: string;
-  /** Number of tasks for the agent. */
+  /** Names of agents that tasks ask. */
+  readonly agents: readonly string[];
+  /** Number of tasks for them. */
   readonly agentTasks: number;
 }
 
@@ -51,10 +49,10 @@ export interface EngineAbsence {
  * Pure. Why workers may be subprocesses without an order of the user: nothing speaks for containers, and no agent is
  * needed. Throws otherwise, and says what to do.
  */
-export function decideWithoutEngine({ meant, signs, tried, agent, agentTasks }: EngineAbsence): string {
+export function decideWithoutEngine({ meant, signs, tried, agents, agentTasks }: EngineAbsence): string {
   const reasons = [...meant, ...signs];
   if (reasons.length > 0) throw projectErrors.CONTAINERS_UNAVAILABLE({ reasons, tried });
-  if (agentTasks > 0) throw projectErrors.AGENT_UNCONFINED({ agent, tasks: agentTasks });
+  if (agentTasks > 0) throw projectErrors.AGENT_UNCONFINED({ agents, tasks: agentTasks });
   return 'this machine has no container engine, and all tasks have a command of their own';
 }
 
@@ -103,15 +101,4 @@ export function engineProblem({
   if (!takesSeccomp && !ownKernels)
     return 'takes no list of system calls with a container (Podman wants a file for it; docker info shows no seccomp where the kernel has none): workers could make calls that reach the whole machine';
   return undefined;
-}
-
-/** Pure. What a run without containers does not protect from. */
-export function unprotectedLines({ name }: ModeLine, agent: AgentSpec, graph: TaskGraph): string[] {
-  if (name === 'container') return [];
-  return [
-    'Not protected: commands of tasks run with your own rights. They can read your keys and logins, change every file of yours, and use your network; ownership and gates judge only their commits.',
-    ...(agent.kind === 'claude' && agentTasks(graph).length > 0
-      ? ['Claude Code is started with --dangerously-skip-permissions: it does everything without asking.']
-      : []),
-  ];
 }

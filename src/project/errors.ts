@@ -12,17 +12,24 @@ function goOn(feature: string, status: string): string {
 export const projectErrors = defineErrors({
   AGENT_UNCONFINED: {
     kind: 'environment',
-    example: { agent: 'claude', tasks: 2 },
+    example: { agents: ['claude'], tasks: 2 },
     message: (f) =>
-      `There is no container engine on this machine, and ${f.tasks} of the tasks ${f.tasks === 1 ? 'is' : 'are'} for the agent "${f.agent}", which would act with your own rights and without asking.`,
+      `There is no container engine on this machine, and ${f.tasks} of the tasks ${f.tasks === 1 ? 'is' : 'are'} for an agent (${listed(f.agents)}), which would act with your own rights and without asking.`,
     hint: () =>
       `Install Docker and run: mahabharatha build — or, if you trust agent and repository with your own rights: --mode subprocess`,
   },
   AGENT_UNKNOWN: {
     kind: 'usage',
-    example: { agent: 'gpt', known: ['claude', 'mine'] },
-    message: (f) => `There is no agent called "${f.agent}".`,
+    example: { agent: 'gpt', known: ['claude', 'mine'], tasks: ['LOGIN-1'] },
+    message: (f) =>
+      `There is no agent called "${f.agent}"${f.tasks.length === 0 ? '' : `, which ${listed(f.tasks)} of the task graph asks for`}.`,
     hint: (f) => `Known agents: ${listed(f.known)}. Others are defined under "agents:" in .mahabharatha/config.yaml.`,
+  },
+  AGENT_TAKES_NO_MODEL: {
+    kind: 'usage',
+    example: { task: 'LOGIN-1', agent: 'mine', model: 'large' },
+    message: (f) => `The task ${f.task} asks for the model "${f.model}", which the agent "${f.agent}" cannot be told.`,
+    hint: () => 'Remove "model" from the task, or name an agent that takes one: claude, codex, gemini or opencode.',
   },
   AGENT_UNUSABLE: {
     kind: 'environment',

@@ -1,7 +1,10 @@
 import path from 'node:path';
+import type { Config } from '../config/index.ts';
 import { gitErrors } from '../git/errors.ts';
 import type { ImageRequest } from '../images/index.ts';
 import { hasCode, isThere } from '../lib/index.ts';
+import { isKnownName } from '../protocol/index.ts';
+import type { KnownAgent } from '../protocol/index.ts';
 import { packageRoot } from './package-files.ts';
 import { openProject } from './project.ts';
 import type { Place, Project } from './project.ts';
@@ -16,8 +19,14 @@ export async function imageRequest(
   host: Host,
   { base = null, platform = null }: Partial<Pick<ImageRequest, 'base' | 'platform'>> = {},
 ): Promise<ImageRequest> {
-  const project = (await projectIfAny(host))?.paths.top ?? null;
-  return { ...packageImageRequest(host, { base, platform }), project };
+  const project = await projectIfAny(host);
+  const own = project === null ? {} : { project: project.paths.top, agents: imageAgents(await project.config()) };
+  return { ...packageImageRequest(host, { base, platform }), ...own };
+}
+
+/** Pure. The agents that the worker image has: those that the configuration names, else the one that it asks. */
+export function imageAgents({ agent, workers }: Pick<Config, 'agent' | 'workers'>): readonly KnownAgent[] {
+  return workers.container.agents ?? [isKnownName(agent) ? agent : 'claude'];
 }
 
 /** The same for images that have nothing of a repository, wherever the command was called. */
@@ -25,7 +34,7 @@ export function packageImageRequest(
   { version, env }: Pick<Host, 'version' | 'env'>,
   { base, platform }: Pick<ImageRequest, 'base' | 'platform'>,
 ): ImageRequest {
-  return { packageRoot: packageRoot(), version, env, project: null, base, platform };
+  return { packageRoot: packageRoot(), version, env, project: null, agents: ['claude'], base, platform };
 }
 
 /** Null outside a repository: the worker image needs none, and no git. */

@@ -38,7 +38,7 @@ function planner(asked: ShellRequest, state: RunState, host: RunHost, face: Pick
   return async (wish) => {
     const loaded = await loadGraph(project.store(feature).paths.usedGraph, 'off');
     const wishes = { mode: 'container', ...wish };
-    const mode = await chooseMode({ project, config, wishes, ...loaded }, undefined, host, face);
+    const mode = await chooseMode({ project, config, wishes, used: [], ...loaded }, undefined, host, face);
     if (mode.name !== 'container') throw await withoutContainer(state, asked.target);
     return { ...asked, graph: loaded.graph, state, mode };
   };

@@ -11,14 +11,15 @@ import {
 import type { Words } from '../planning/index.ts';
 import { planningErrors } from '../planning/errors.ts';
 import { askAgent } from './ask-agent.ts';
-import { agentProblem } from './check-agent.ts';
+import { machinePlace } from './agent-place.ts';
+import { examineAgent } from './check-agent.ts';
 import type { Project } from './project.ts';
 import { planningName } from './planning-name.ts';
 import { asFile, findRequirements, requirementsPlace, writeOrPropose } from './requirements-file.ts';
 import type { RequirementsFile, Written } from './requirements-file.ts';
 import type { RunFace, RunHost } from './run-face.ts';
 import type { RunWishes } from './run-request.ts';
-import { agentSpec } from './wire.ts';
+import { agentSpec } from './run-agents.ts';
 
 const ANSWER = `${ANSWERS}/requirements.md`;
 /** How often an answer with problems is asked for again. */
@@ -64,8 +65,9 @@ export async function planFeature(request: PlanRequest, host: RunHost, face: Run
 async function whyNoAgent({ config, wishes }: PlanRequest, { env }: RunHost): Promise<string | null> {
   if (wishes.withoutAgent) return '--without-agent';
   const spec = agentSpec(config, wishes.agent ?? config.agent);
-  const inside = (wishes.mode ?? config.workers.mode) === 'container';
-  return (await agentProblem(spec, inside, env))?.reason ?? null;
+  // In a container it is looked for when its run begins.
+  if (spec.kind !== 'shell' && (wishes.mode ?? config.workers.mode) === 'container') return null;
+  return (await examineAgent(spec, machinePlace(env), env)).problem?.reason ?? null;
 }
 
 interface Filled {

@@ -1,28 +1,30 @@
 import { gitErrors } from '../git/errors.ts';
-import type { AgentSpec } from '../protocol/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
 import { tasksAt } from '../tasks/index.ts';
 import { checkCaps, chooseCaps } from './caps.ts';
-import { checkAgent } from './check-agent.ts';
+import { checkAgents } from './check-agent.ts';
 import { agentOf, chooseMode } from './choose-mode.ts';
 import type { Mode } from './decide-mode.ts';
 import { projectErrors } from './errors.ts';
 import { leftWork } from './left-work.ts';
 import { placeWorkers } from './project.ts';
 import type { Project } from './project.ts';
+import { usedAgents } from './run-agents.ts';
+import type { UsedAgent } from './run-agents.ts';
 import type { RunFace, RunHost } from './run-face.ts';
 import type { RunRequest } from './run-request.ts';
 import { uncommittedNotes } from './uncommitted-notes.ts';
 import type { Workers } from './run-workers.ts';
 import { shortages } from './shortages.ts';
-import { agentSpec, checkWorkers, runSettings, wireWorkers } from './wire.ts';
+import { checkWorkers, runSettings, wireWorkers } from './wire.ts';
 
 /** What a dry run shows. */
 export interface RunPreview extends RunRequest {
   readonly mode: Mode;
   readonly settings: RunSettings;
-  readonly agent: AgentSpec;
+  /** The agents that its tasks ask. */
+  readonly used: readonly UsedAgent[];
 }
 
 /** What a run starts with. */
@@ -50,11 +52,10 @@ export async function previewRun(asked: RunRequest, host: RunHost, face: RunFace
  * the feature's lock, so what the plan is made from stays as it is.
  */
 export async function planRun(request: RunRequest, host: RunHost, face: RunFace): Promise<RunPlan> {
-  const { graph } = request;
   const known = await knownRun(request);
   const preview = await chooseAll(request, known, host, face);
-  await checkAgent(preview.agent, graph, preview.mode, host.env);
   const workers = await wireWorkers({ ...preview, env: host.env });
+  await checkAgents(preview.used, workers.place, host.env);
   return { ...preview, known, workers, base: await baseOf(request, known) };
 }
 
@@ -95,17 +96,18 @@ async function chooseAll(
   host: RunHost,
   face: RunFace,
 ): Promise<RunPreview> {
-  const { config, wishes } = request;
-  const mode = await chooseMode(request, known, host, face);
+  const { config, graph, wishes } = request;
+  const agent = agentOf(request, known);
+  const used = usedAgents(config, agent, graph);
+  const mode = await chooseMode({ ...request, used }, known, host, face);
   const settings = runSettings(config, {
     workers: wishes.workers ?? known?.settings.workers ?? config.workers.count,
     mode: mode.name,
     modeByAuto: mode.wished === 'auto',
-    agent: agentOf(request, known),
+    agent,
     caps: chooseCaps(wishes, known?.settings.caps, config.limits),
   });
-  const agent = agentSpec(config, settings.agent);
-  checkCaps(settings.caps, agent, request.graph);
+  checkCaps(settings.caps, used);
   // A resumed run keeps its base, whatever is committed.
   const uncommitted = known === undefined ? await request.project.repository.uncommitted() : [];
   const warnings = [
@@ -113,7 +115,7 @@ async function chooseAll(
     ...uncommittedNotes(uncommitted, config.workers),
     ...shortageNotes(request, mode, settings),
   ];
-  return { ...request, warnings, mode, settings, agent };
+  return { ...request, warnings, mode, settings, used };
 }
 
 function shortageNotes({ graph, config }: RunRequest, mode: Mode, { workers }: RunSettings): string[] {

@@ -5,9 +5,10 @@ import { checkoutNotes } from '../git/index.ts';
 import { resumeRun, startRun } from '../orchestrator/index.ts';
 import type { RunContext, RunEnd } from '../orchestrator/index.ts';
 import { EGRESS_LOG } from '../protocol/index.ts';
+import type { AgentSpec } from '../protocol/index.ts';
 import type { StateStore } from '../state/index.ts';
 import { mostMs } from './caps.ts';
-import { unprotectedLines } from './decide-mode.ts';
+import type { Task } from '../tasks/index.ts';
 import { clearGoneRuns, removeEmptyFolders } from './left-work.ts';
 import { tallyNetwork } from './network-tally.ts';
 import type { NetworkTally } from './network-tally.ts';
@@ -15,12 +16,14 @@ import { orphanRuns } from './orphans.ts';
 import { planRun } from './plan-run.ts';
 import type { RunPlan } from './plan-run.ts';
 import { rememberContainers } from './reasons-for-containers.ts';
+import { agentOfTask } from './run-agents.ts';
 import type { RunFace, RunHost, RunListener } from './run-face.ts';
 import { runHook } from './run-hook.ts';
 import { placeWorkers } from './project.ts';
 import type { RunRequest } from './run-request.ts';
 import { shellFolders } from './shell-folders.ts';
 import { runOptions, sweepRun, wirePorts } from './wire.ts';
+import { unprotectedLines } from './unprotected.ts';
 import { wireSnapshots } from './wire-snapshots.ts';
 import { throughResets } from './wait-for-reset.ts';
 import { lookAtWork } from './work-now.ts';
@@ -58,7 +61,7 @@ async function buildFeature(asked: RunRequest, host: RunHost, face: RunFace): Pr
 type TimedPlan = RunPlan & { readonly spentMs: number };
 
 async function carryOut(plan: TimedPlan, store: StateStore, host: RunHost, face: RunFace): Promise<RunEnd> {
-  const { project, graph, mode, agent, config, spentMs } = plan;
+  const { project, graph, mode, used, settings, config, spentMs } = plan;
   const { launcher, env, redact, warnings } = plan.workers;
   const [copies, notes] = await Promise.all([
     project.repository.untrackedFiles(config.workers.copy),
@@ -67,13 +70,14 @@ async function carryOut(plan: TimedPlan, store: StateStore, host: RunHost, face:
   await store.makeWorkers();
   await store.keepGraph(plan.graphText);
   if (mode.name === 'container') await rememberContainers(project.repository.commonDir, host.env);
-  face.mode(mode, unprotectedLines(mode, agent, graph));
-  if (plan.workers.credentials !== null) face.credentials(plan.workers.credentials);
+  face.mode(mode, unprotectedLines(mode, used));
+  for (const line of plan.workers.credentials) face.credentials(line);
   const listener = await face.open(graph, (state) => lookAtWork(store, state));
   const stop = stopSignal(host.interrupted);
   const { singleUse } = launcher.capabilities;
   const deadlineMs = mostMs(plan);
-  const options = runOptions(config, { agent, copies, deadlineMs, spentMs, env, redact, stop, singleUse });
+  const agentFor = (task: Task): AgentSpec => agentOfTask(config, settings.agent, task);
+  const options = runOptions(config, { agentFor, copies, deadlineMs, spentMs, env, redact, stop, singleUse });
   const limitBytes = config.workers.container.snapshots;
   const snapshots = wireSnapshots({
     project,

@@ -3,11 +3,12 @@ import type { Identity } from '../containers/index.ts';
 import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { Launcher } from '../launchers/index.ts';
 import type { Environment } from '../lib/index.ts';
-import type { AgentSpec } from '../protocol/index.ts';
 import type { TaskGraph } from '../tasks/index.ts';
+import type { AgentPlace } from './agent-place.ts';
 import type { Mode } from './decide-mode.ts';
 import type { CredentialsLine } from './credentials-line.ts';
 import type { Project } from './project.ts';
+import type { UsedAgent } from './run-agents.ts';
 
 /** What the workers of a run are made from, whatever they run in. */
 export interface WorkerWishes {
@@ -15,7 +16,8 @@ export interface WorkerWishes {
   readonly config: Config;
   readonly graph: TaskGraph;
   readonly mode: Mode;
-  readonly agent: AgentSpec;
+  /** None when every task has a command of its own. */
+  readonly used: readonly UsedAgent[];
   readonly env: Environment;
 }
 
@@ -40,10 +42,12 @@ export interface Workers {
   readonly launcher: Launcher;
   /** What workers and all they run get of the user's environment. */
   readonly env: Environment;
+  /** Where their agents are started. */
+  readonly place: AgentPlace;
   /** Takes secrets out of what workers print. */
   readonly redact: (text: string) => string;
-  /** Which way Claude Code's credentials go; null where there are none, or nothing keeps them from it. */
-  readonly credentials: CredentialsLine | null;
+  /** Which way the credentials of each agent go; none where there are none, or nothing keeps them from it. */
+  readonly credentials: readonly CredentialsLine[];
   /** Null for workers without snapshots. */
   readonly snapshotBase: SnapshotBase | null;
   /** Known once npm has named its registries. */

@@ -49,9 +49,9 @@ export async function wiredShell(
   const workers = await wireShell({ ...plan, env }, own);
   const copies = await project.repository.untrackedFiles(config.workers.copy);
   const { env: given, redact } = workers;
-  const agent = { kind: 'shell' } as const;
+  const agentFor = () => ({ kind: 'shell' }) as const;
   const options = runOptions(config, {
-    agent,
+    agentFor,
     copies,
     deadlineMs: null,
     spentMs: 0,

@@ -1,7 +1,8 @@
+import { AGENT_FACTS } from '../agents/index.ts';
 import type { Config } from '../config/index.ts';
 import { credentialErrors } from '../credentials/errors.ts';
 import { makeHandover } from '../credentials/index.ts';
-import type { Injection } from '../credentials/index.ts';
+import type { AgentProof, Injection } from '../credentials/index.ts';
 import type { EngineInfo } from '../engines/index.ts';
 import { cacheVolumes, sweeperStarter } from '../containers/index.ts';
 import type { Identity } from '../containers/index.ts';
@@ -9,12 +10,16 @@ import { createContainerLauncher, secretsOf } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import { run } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
-import { agentTasks } from '../tasks/index.ts';
+import { isKnownAgent } from '../protocol/index.ts';
+import type { KnownAgent } from '../protocol/index.ts';
+import { imagePlace } from './agent-place.ts';
+import type { AgentPlace } from './agent-place.ts';
 import { checkedMounts } from './container-config.ts';
 import { networkFor } from './container-network.ts';
 import type { Network } from './container-network.ts';
 import { credentialsLine } from './credentials-line.ts';
 import type { CredentialsLine } from './credentials-line.ts';
+import { servedAgents } from './run-agents.ts';
 import type { ContainerWishes, Workers } from './run-workers.ts';
 import { projectErrors } from './errors.ts';
 import { programFile } from './package-files.ts';
@@ -28,10 +33,10 @@ export async function wireContainers(wishes: ContainerWishes): Promise<Workers> 
 
 /** The same for a person's shell: without an agent, and with an owner that is never resumed. */
 export function wireShell(
-  wishes: Omit<ContainerWishes, 'agent'>,
+  wishes: Omit<ContainerWishes, 'used'>,
   own: { readonly lock: string; readonly folder?: string },
 ): Promise<ContainerWorkers> {
-  return wireFor({ ...wishes, agent: { kind: 'shell' } }, 'shell', { ...own, leaseMs: 0 });
+  return wireFor({ ...wishes, used: [] }, 'shell', { ...own, leaseMs: 0 });
 }
 
 export interface ContainerWorkers extends Workers {
@@ -59,11 +64,16 @@ async function wireFor(
     launcher: mode.info.lacks.includes('renames') ? { ...launcher, spares: null } : launcher,
     settings,
     env: given.handover.env,
+    place: placeOf(wishes, settings),
     redact: createRedactor(secretsOf(settings)),
-    credentials: wayOf(given),
+    credentials: waysOf(given),
     snapshotBase: await snapshotBase(mode, settings),
     warnings: way.warnings.then((warnings) => [...warnings, ...given.missing.map(notSet)]),
   };
+}
+
+function placeOf({ mode, project }: ContainerWishes, { image, runtime, mounts }: ContainerSettings): AgentPlace {
+  return imagePlace({ engine: mode.engine, image, runtime, mounts, root: project.repository.root });
 }
 
 async function settingsOf(
@@ -84,7 +94,7 @@ async function settingsOf(
     ...networkOf(wishes, way, { users, injected }),
     caches: cacheVolumes(repo, config.workers.container.caches, users.uid),
     secrets: given.handover.secrets,
-    access: given.access,
+    accesses: new Map(given.proofs.map(({ agent, access }) => [agent, access])),
     withheld: injected?.secrets ?? [],
   };
 }
@@ -145,12 +155,15 @@ function limitsOf({ workers: { container } }: Config, info: EngineInfo): Limits 
 
 type Given = Awaited<ReturnType<typeof makeHandover>>;
 
-function injectionOf({ injection }: Given): Injection | undefined {
-  return injection === undefined || 'because' in injection ? undefined : injection;
+/** Of Claude Code, which is the only agent with one. */
+function injectionOf({ proofs }: Given): Injection | undefined {
+  return proofs.flatMap(({ injection }) => (injection === undefined || 'because' in injection ? [] : [injection]))[0];
 }
 
-function wayOf({ credentials, injection }: Given): CredentialsLine | null {
-  return credentials === undefined || injection === undefined ? null : credentialsLine(credentials.source, injection);
+function waysOf({ proofs }: Given): readonly CredentialsLine[] {
+  return proofs.flatMap(({ agent, credentials, injection }) =>
+    credentials === undefined || injection === undefined ? [] : [credentialsLine(agent, credentials.source, injection)],
+  );
 }
 
 function handoverFor(wishes: ContainerWishes): Promise<Given> {
@@ -163,36 +176,39 @@ function handoverFor(wishes: ContainerWishes): Promise<Given> {
     names: config.workers.container.env,
     network: config.workers.container.network,
     wish: config.workers.container.credentials,
-    agent: servedAgent(wishes),
+    agents: servedAgents(wishes.used, config),
   });
 }
 
-/** The agent whose credentials workers get: none when every task has a command of its own. */
-export function servedAgent({
-  agent,
-  graph,
-  config,
-}: Pick<ContainerWishes, 'agent' | 'graph' | 'config'>): Parameters<typeof makeHandover>[0]['agent'] {
-  if (agentTasks(graph).length === 0) return { kind: 'shell' };
-  if (agent.kind !== 'command') return { kind: agent.kind };
-  return { kind: 'command', name: agent.name, names: config.agents[agent.name]?.env ?? [] };
-}
-
 /** Refuses an agent without credentials, before the first attempt would fail for it. */
-function checkCredentials({ agent, graph }: ContainerWishes, given: Given): void {
-  const { credentials } = given;
-  const tasks = agentTasks(graph).length;
-  if (tasks === 0 || agent.kind !== 'claude' || provesItselfOtherwise(given)) return;
-  const reason = credentials === undefined ? 'there is no key, no token and no login' : undefined;
-  const stale = credentials?.expired ? `the login in ${credentials.source} has expired` : undefined;
-  const problem = reason ?? stale;
-  if (problem !== undefined) throw credentialErrors.CREDENTIALS_MISSING({ reason: problem, tasks });
+function checkCredentials({ used }: ContainerWishes, { handover, proofs }: Given): void {
+  for (const { spec, tasks } of used) {
+    const proof = proofs.find(({ agent }) => agent === spec.kind);
+    if (!isKnownAgent(spec) || proof === undefined || provesItselfOtherwise(spec.kind, { handover, proof })) continue;
+    const reason = whyUnusable(
+      proof,
+      spec.kind === 'claude' ? 'there is no key, no token and no login' : 'there is no key',
+    );
+    const { title, login } = AGENT_FACTS[spec.kind];
+    if (reason !== undefined)
+      throw credentialErrors.CREDENTIALS_MISSING({ agent: title, reason, tasks: tasks.length, login });
+  }
 }
 
-/** Clouds have their own login, and some gateways take a header. */
-function provesItselfOtherwise({ handover, access }: Given): boolean {
+function whyUnusable({ credentials }: AgentProof, none: string): string | undefined {
+  if (credentials === undefined) return none;
+  return credentials.expired ? `the login in ${credentials.source} has expired` : undefined;
+}
+
+/** Clouds have their own login, some gateways take a header, and a provider that is not known here has its own variables. */
+function provesItselfOtherwise(
+  kind: KnownAgent,
+  { handover, proof }: { handover: Given['handover']; proof: AgentProof },
+): boolean {
+  if (kind === 'opencode') return true;
+  if (kind !== 'claude') return false;
   const ofCloud = Object.keys(handover.env).some((name) => name.startsWith('CLAUDE_CODE_USE_'));
-  return 'ANTHROPIC_CUSTOM_HEADERS' in access.agent.env || ofCloud;
+  return 'ANTHROPIC_CUSTOM_HEADERS' in proof.access.agent.env || ofCloud;
 }
 
 /** Without its runtime no worker could start. */

@@ -9,9 +9,9 @@ import type { Launcher, WorkerHandle } from '../launchers/index.ts';
 import { createFolderMail } from '../mail/index.ts';
 import type { Policy, Ports, RunOptions } from '../orchestrator/index.ts';
 import { MARKS } from '../protocol/index.ts';
-import type { AgentSpec, Prices } from '../protocol/index.ts';
+import type { Prices } from '../protocol/index.ts';
 import type { RunSettings, RunState, StateStore } from '../state/index.ts';
-import { projectErrors } from './errors.ts';
+import { machinePlace } from './agent-place.ts';
 import { programFile } from './package-files.ts';
 import type { Project } from './project.ts';
 import type { WorkerWishes, Workers } from './run-workers.ts';
@@ -69,8 +69,9 @@ export async function wireWorkers(wishes: WorkerWishes): Promise<Workers> {
     return {
       launcher: wireSubprocesses(),
       env,
+      place: machinePlace(env),
       redact: (text) => text,
-      credentials: null,
+      credentials: [],
       snapshotBase: null,
       warnings: Promise.resolve([]),
     };
@@ -103,7 +104,7 @@ export function wireList(env: Environment): (state: RunState) => Promise<WorkerH
 }
 
 /** Options of a run that are not in the configuration. */
-type GivenOptions = Pick<RunOptions, 'agent' | 'copies' | 'deadlineMs' | 'spentMs' | 'env' | 'redact' | 'stop'> &
+type GivenOptions = Pick<RunOptions, 'agentFor' | 'copies' | 'deadlineMs' | 'spentMs' | 'env' | 'redact' | 'stop'> &
   Pick<Policy, 'singleUse'>;
 
 export function runOptions({ workers, retry, prices }: Config, { singleUse, ...given }: GivenOptions): RunOptions {
@@ -143,23 +144,6 @@ function pricesOf(prices: Config['prices']): Prices {
 function withoutMarks(env: Environment): Environment {
   const marks = new Set<string>(Object.values(MARKS));
   return Object.fromEntries(Object.entries(env).filter(([name]) => !marks.has(name)));
-}
-
-export function agentSpec(config: Config, name: string): AgentSpec {
-  if (name === 'shell') return { kind: 'shell' };
-  if (name === 'claude') {
-    const { command, model, args } = config.claude;
-    return { kind: 'claude', command, model: model ?? null, args };
-  }
-  const custom = config.agents[name];
-  if (custom === undefined) {
-    throw projectErrors.AGENT_UNKNOWN({
-      agent: name,
-      known: [...new Set(['claude', 'shell', ...Object.keys(config.agents)])],
-    });
-  }
-  const { command, prompt } = custom;
-  return { kind: 'command', name, command, prompt };
 }
 
 export function runSettings(config: Config, wishes: Omit<RunSettings, 'ownership' | 'gates'>): RunSettings {

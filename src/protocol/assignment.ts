@@ -21,15 +21,22 @@ export const taskBrief = z.strictObject({
 });
 export type TaskBrief = z.infer<typeof taskBrief>;
 
+/** Agents that we know ourselves: how they are called, what they print, and what they prove themselves with. */
+export const KNOWN_AGENTS = ['claude', 'codex', 'gemini', 'opencode'] as const;
+export type KnownAgent = (typeof KNOWN_AGENTS)[number];
+
+const knownAgentSpec = z.strictObject({
+  kind: z.enum(KNOWN_AGENTS),
+  command: z.string(),
+  model: z.string().nullable(),
+  args: z.array(z.string()),
+});
+export type KnownAgentSpec = z.infer<typeof knownAgentSpec>;
+
 /** All that a worker must know to start the agent. */
 export const agentSpec = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('shell') }),
-  z.strictObject({
-    kind: z.literal('claude'),
-    command: z.string(),
-    model: z.string().nullable(),
-    args: z.array(z.string()),
-  }),
+  knownAgentSpec,
   z.strictObject({
     kind: z.literal('command'),
     name: z.string(),
@@ -38,6 +45,21 @@ export const agentSpec = z.discriminatedUnion('kind', [
   }),
 ]);
 export type AgentSpec = z.infer<typeof agentSpec>;
+
+/** The name that the user gave the agent. */
+export function agentName(agent: AgentSpec): string {
+  return agent.kind === 'command' ? agent.name : agent.kind;
+}
+
+export function isKnownAgent(agent: AgentSpec): agent is KnownAgentSpec {
+  return agent.kind !== 'shell' && agent.kind !== 'command';
+}
+
+const KNOWN_NAMES: ReadonlySet<string> = new Set(KNOWN_AGENTS);
+
+export function isKnownName(name: string): name is KnownAgent {
+  return KNOWN_NAMES.has(name);
+}
 
 export const limits = z.strictObject({
   /** For the agent of the whole attempt. */
@@ -107,7 +129,7 @@ export function asksAgent({ task, agent }: Pick<TaskAssignment, 'task' | 'agent'
   return task.run === null && agent.kind !== 'shell';
 }
 
-/** Whether the agent tells what it uses while it works. Of any other only the exit status is known. */
-export function tellsUsage({ kind }: Pick<AgentSpec, 'kind'>): boolean {
-  return kind === 'claude';
+/** Whether the agent tells what it costs while it works. */
+export function tellsCost({ kind }: Pick<AgentSpec, 'kind'>): boolean {
+  return kind === 'claude' || kind === 'opencode';
 }

@@ -33,9 +33,11 @@ export const credentials = z.strictObject({
   secrets: z.array(z.string()),
 });
 export type Credentials = z.infer<typeof credentials>;
-/** The same for all attempts of a run. */
+/** The same for all attempts of a run that ask this agent. */
 export interface AgentAccess extends Pick<Credentials, 'secrets'> {
   readonly agent: Omit<Credentials['agent'], 'model'>;
+  /** The egress proxy adds its credentials: it gets the way to the model. */
+  readonly injected: boolean;
 }
 
 /** Set in the worker's environment when the first line of its stdin is the handover. */

@@ -1,9 +1,20 @@
-export { asksAgent, assignment, gateSpec, tellsUsage } from './assignment.ts';
+export {
+  agentName,
+  asksAgent,
+  assignment,
+  gateSpec,
+  isKnownAgent,
+  isKnownName,
+  KNOWN_AGENTS,
+  tellsCost,
+} from './assignment.ts';
 export type {
   AgentSpec,
   Assignment,
   GateAssignment,
   GateSpec,
+  KnownAgent,
+  KnownAgentSpec,
   Limits,
   TaskAssignment,
   TaskBrief,

@@ -21,6 +21,9 @@ export interface Task {
   readonly attempts: number | null;
   /** Its work may be there already: then it changes nothing, and its verification alone decides. */
   readonly satisfied: boolean;
+  /** The name of the agent that does it, and the model that this one is to use; null: those of the run. */
+  readonly agent: string | null;
+  readonly model: string | null;
   readonly estimateMinutes: number | null;
 }
 

@@ -58,6 +58,8 @@ const EMPTY_TASK = {
   run: null,
   attempts: null,
   satisfied: false,
+  agent: null,
+  model: null,
   estimateMinutes: null,
 };
 
@@ -106,6 +108,8 @@ describe('a good graph', () => {
             run: null,
             attempts: null,
             satisfied: false,
+            agent: null,
+            model: null,
             estimateMinutes: 15,
           },
           {

@@ -39,6 +39,8 @@ function toTask(task: TaskFile, level: number): Task {
     run: task.run ?? null,
     attempts: task.attempts ?? null,
     satisfied: task.satisfied ?? false,
+    agent: task.agent ?? null,
+    model: task.model ?? null,
     estimateMinutes: task.estimate_minutes ?? null,
   };
 }

@@ -138,6 +138,15 @@ const taskKeys = z.object({
   satisfied: z.boolean().nullish().meta({
     description: 'The work may be there already: a task that changes nothing then passes when its verification does.',
   }),
+  agent: z.string().min(1, { error: 'is empty; name an agent or remove the key' }).nullish().meta({
+    description:
+      'Who does the task: "claude", "codex", "gemini", "opencode", or a name under "agents" in the configuration. Default: the agent of the run.',
+  }),
+  model: z
+    .string()
+    .min(1, { error: 'is empty; name a model or remove the key' })
+    .nullish()
+    .meta({ description: 'The model that this agent is to use. Default: the one in the configuration.' }),
   estimate_minutes: z
     .number()
     .nonnegative({ error: 'must be 0 or more' })

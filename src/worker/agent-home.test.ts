@@ -22,17 +22,20 @@ const AGENT = {
   ],
 };
 
+const NAMES = ['CLAUDE_CONFIG_DIR'];
+const GIVEN = { agent: AGENT, names: NAMES };
+
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
 
 /** Makes it, and says where it is. */
 async function folderOf(agentHome: ReturnType<typeof createAgentHome>): Promise<string> {
-  return (await agentHome.prepare(AGENT))['CLAUDE_CONFIG_DIR'] ?? '';
+  return (await agentHome.prepare(AGENT, NAMES))['CLAUDE_CONFIG_DIR'] ?? '';
 }
 
 describe("an agent's home", () => {
   it("has the agent's files for its user alone, and a variable that names its place", async () => {
     const home = tempFolder();
-    const env = await createAgentHome(home).prepare(AGENT);
+    const env = await createAgentHome(home).prepare(AGENT, NAMES);
     const folder = env['CLAUDE_CONFIG_DIR'] ?? '';
     expect(env).toEqual({ ANTHROPIC_API_KEY: 'made-up-key', CLAUDE_CONFIG_DIR: expect.stringContaining(`${home}/`) });
     expect(readFileSync(path.join(folder, '.claude.json'), 'utf8')).toBe('{"hasCompletedOnboarding":true}\n');
@@ -65,7 +68,7 @@ describe("an agent's home", () => {
     writeFileSync(path.join(elsewhere, 'kept'), '');
     symlinkSync(elsewhere, first);
 
-    await agentHome.prepare(AGENT);
+    await agentHome.prepare(AGENT, NAMES);
     await agentHome.clear();
 
     expect(readdirSync(elsewhere)).toEqual(['kept']);
@@ -84,7 +87,7 @@ describe("an agent's home", () => {
     const home = tempFolder();
     const agentHome = createAgentHome(home);
     chmodSync(home, 0o000);
-    expect(await agentHome.prepare(AGENT)).toMatchObject(AGENT.env);
+    expect(await agentHome.prepare(AGENT, NAMES)).toMatchObject(AGENT.env);
     chmodSync(home, 0o000);
     await agentHome.clear();
     expect([modeOf(home), readdirSync(home)]).toEqual([0o700, []]);
@@ -93,14 +96,14 @@ describe("an agent's home", () => {
   it('is not made where the home is a link', async () => {
     const link = path.join(tempFolder(), 'home');
     symlinkSync(tempFolder(), link);
-    await expect(createAgentHome(link).prepare(AGENT)).rejects.toThrow('not a folder');
+    await expect(createAgentHome(link).prepare(AGENT, NAMES)).rejects.toThrow('not a folder');
   });
 
   it.each(['../out', '/out', 'a/../../out', '', '.', '..'])('refuses the path "%s"', async (name) => {
     const home = tempFolder();
     const agentHome = createAgentHome(home);
     const agent = { env: {}, model: null, files: [{ path: name, content: 'made-up-key' }] };
-    await expect(agentHome.prepare(agent)).rejects.toThrow('not below');
+    await expect(agentHome.prepare(agent, NAMES)).rejects.toThrow('not below');
     await agentHome.clear();
     expect(readdirSync(home)).toEqual([]);
   });
@@ -110,14 +113,14 @@ describe('work with an agent’s home', () => {
   it('has it until the work ends, also with an error', async () => {
     const home = tempFolder();
     const agentHome = createAgentHome(home);
-    const seen = await withAgentHome(agentHome, AGENT, async (own) => existsSync(own['CLAUDE_CONFIG_DIR'] ?? ''));
+    const seen = await withAgentHome(agentHome, GIVEN, async (own) => existsSync(own['CLAUDE_CONFIG_DIR'] ?? ''));
     expect([seen, readdirSync(home)]).toEqual([true, []]);
-    const failing = withAgentHome(agentHome, AGENT, () => Promise.reject(new Error('no')));
+    const failing = withAgentHome(agentHome, GIVEN, () => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
     expect(readdirSync(home)).toEqual([]);
   });
 
   it('has no variables of its own without one', async () => {
-    expect(await withAgentHome(undefined, AGENT, (own) => Promise.resolve(own))).toEqual({});
+    expect(await withAgentHome(undefined, GIVEN, (own) => Promise.resolve(own))).toEqual({});
   });
 });

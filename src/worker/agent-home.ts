@@ -1,5 +1,6 @@
 import { chmod, lstat, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Agent } from '../agents/index.ts';
 import { openEgressDoor } from '../egress/door/index.ts';
 import { makeFolder } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
@@ -26,25 +27,32 @@ export function createAgentHome(home: string) {
     /** Removes it, so that what runs after the agent does not find it. */
     clear,
     /** Makes a new one with the agent's files; returns the variables for the agent's environment. */
-    prepare: async (agent: Credentials['agent']): Promise<Environment> => {
+    prepare: async (agent: Credentials['agent'], names: Agent['home']): Promise<Environment> => {
       if (!(await lstat(home)).isDirectory()) throw new Error(`the home ${home} is not a folder`);
       await clear();
       folder = await mkdtemp(path.join(home, '.agent-'));
-      return seedAgentHome(folder, agent);
+      return seedAgentHome(folder, agent, names);
     },
   };
+}
+
+interface Given {
+  readonly agent: Credentials['agent'];
+  /** Variables that name its home. */
+  readonly names: Agent['home'];
 }
 
 /** The agent has its home and its way to the model only while it works. Without one it has the same environment as every job. */
 export async function withAgentHome<Value>(
   agentHome: AgentHome | undefined,
-  agent: Credentials['agent'] | undefined,
+  given: Given | undefined,
   work: (own: Environment) => Promise<Value>,
 ): Promise<Value> {
-  if (agentHome === undefined || agent === undefined) return work({});
+  if (agentHome === undefined || given === undefined) return work({});
+  const { agent, names } = given;
   const door = agent.model === null ? undefined : await openModelDoor(agent.model);
   try {
-    const own = await agentHome.prepare(agent);
+    const own = await agentHome.prepare(agent, names);
     return await work(door === undefined ? own : { ...own, ANTHROPIC_BASE_URL: door.url });
   } finally {
     door?.close();
@@ -59,14 +67,14 @@ async function openModelDoor(proof: NonNullable<Credentials['agent']['model']>) 
 }
 
 /** Writes the files into a new, empty folder. */
-async function seedAgentHome(folder: string, agent: Credentials['agent']): Promise<Environment> {
+async function seedAgentHome(folder: string, agent: Credentials['agent'], names: Agent['home']): Promise<Environment> {
   for (const { path: name, content } of agent.files) {
     const file = placeOf(folder, name);
     await makeFolder(path.dirname(file), 0o700);
     // Fails where there is something already, also a link.
     await writeFile(file, content, { flag: 'wx', mode: 0o600 });
   }
-  return { ...agent.env, CLAUDE_CONFIG_DIR: folder };
+  return { ...agent.env, ...Object.fromEntries(names.map((name) => [name, folder])) };
 }
 
 function placeOf(folder: string, name: string): string {

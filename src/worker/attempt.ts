@@ -9,6 +9,7 @@ import {
   asksAgent,
   commitMessage,
   IF_SATISFIED,
+  isKnownAgent,
   nothingChanged,
   TEXT_LIMIT,
   TROUBLE_LIMIT,
@@ -24,8 +25,8 @@ import type { WorkerLog } from './log.ts';
 import { runShell } from './shell-step.ts';
 import type { WorktreeSetup } from './worktree-setup.ts';
 
-/** Each message of Claude is one line that may have whole files in it; a cut line could not be read. */
-const CLAUDE_LINE_LIMIT = 16 * 1024 * 1024;
+/** An event of an agent is one line that may have whole files in it; a cut line could not be read. */
+const EVENT_LIMIT = 16 * 1024 * 1024;
 
 type Judgement = Pick<TaskResult, 'outcome' | 'detail' | 'feedback'> & { readonly resetAt?: string | null };
 
@@ -84,8 +85,9 @@ async function runAgent(
   await writeFile(context.promptFile, prompt);
   const command = agent.command(prompt, { run: task.run, promptFile: context.promptFile });
   await context.reporter.update({ phase: 'running', usage: null, trouble: null });
-  const { stdout, stderr } = listenTo(reader, agentSpecOf(assignment).kind, context, log);
-  const end = await withAgentHome(context.agentHome, access, (own) =>
+  const { stdout, stderr } = listenTo(reader, agentSpecOf(assignment), context, log);
+  const given = access === undefined ? undefined : { agent: access, names: agent.home };
+  const end = await withAgentHome(context.agentHome, given, (own) =>
     supervise(command.file, command.args, {
       cwd: context.workspace.folder,
       env: { ...context.env, ...own, ...command.env, MAHABHARATHA_TASK: task.id },
@@ -120,13 +122,13 @@ type Lines = ReturnType<typeof createLineSplitter>;
 /** Logs what the agent prints as it comes, and reports its usage and its trouble with the model. */
 function listenTo(
   reader: AgentReader,
-  kind: TaskAssignment['agent']['kind'],
+  agent: TaskAssignment['agent'],
   context: WorkerContext,
   log: WorkerLog,
 ): { stdout: Lines; stderr: Lines } {
   const show = (lines: readonly string[]): void => lines.forEach((line) => log.line('agent', line));
   let reported = '';
-  const limit = kind === 'claude' ? CLAUDE_LINE_LIMIT : undefined;
+  const limit = isKnownAgent(agent) ? EVENT_LIMIT : undefined;
   const stdout = createLineSplitter((line) => {
     show(reader.stdout(line));
     const { usage, trouble } = reader.report();

@@ -43,7 +43,9 @@ const settings = (more: Partial<ContainerSettings> = {}): ContainerSettings => (
   caches: [],
   runtime: null,
   secrets: [],
-  access: { agent: { env: { AGENT_KEY: SECRET }, files: [] }, secrets: [SECRET] },
+  accesses: new Map([
+    ['mine', { agent: { env: { AGENT_KEY: SECRET }, files: [] }, secrets: [SECRET], injected: false }],
+  ]),
   withheld: [],
   ...more,
 });
@@ -118,7 +120,7 @@ describe('the stdin of a worker in a container', () => {
     expect(lines.join()).not.toContain(SECRET);
     expect(launcher.takesCredentials(handle)).toBe(true);
     for (const [index, attempt] of ['A.1', 'B.7'].entries()) {
-      launcher.giveCredentials(handle, attempt);
+      launcher.giveCredentials(handle, attempt, 'mine');
       await waitUntil('another line is there', () => lines.length === index + 2);
       const given = {
         version: 2,
@@ -139,7 +141,7 @@ describe('the stdin of a worker in a container', () => {
     expect(await later.recover(handle)).toBe(true);
     expect([launcher.takesCredentials(handle), later.takesCredentials(handle)]).toEqual([true, false]);
     const before = lines.length;
-    later.giveCredentials(handle, 'A.1');
+    later.giveCredentials(handle, 'A.1', 'mine');
     await launcher.stop(handle, LONG_GRACE);
     expect([launcher.takesCredentials(handle), lines.length]).toEqual([false, before]);
   });

@@ -21,6 +21,7 @@ afterEach(() => project.remove());
 async function recordedClaude(...streams: readonly string[]): Promise<string> {
   const program = path.join(project.outside, 'claude');
   const text = `#!/bin/bash
+if [ "$1" = --version ]; then echo 2.1.0; exit; fi
 number=$(($(ls "$OUTSIDE" | grep -c "^call-") + 1))
 cat > "$OUTSIDE/call-$number"
 cat "$OUTSIDE/answer-$number"

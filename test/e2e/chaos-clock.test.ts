@@ -26,6 +26,7 @@ const TASKS = ['A', 'B', 'C', 'D', 'E'];
 
 /** The first attempt of A meets a rate limit, that of B fails; the others pass at once. */
 const AGENT = (outside: string): string => `#!/bin/bash
+if [ "$1" = --version ]; then echo 2.1.0; exit; fi
 cat > /dev/null
 id=$MAHABHARATHA_TASK
 echo "$id $$" >> '${outside}/ran'

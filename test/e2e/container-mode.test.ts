@@ -157,7 +157,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(existsSync(path.join(project.env['HOME'] ?? '', '.local/state/mahabharatha/runs/snapshots'))).toBe(false);
     expect(well.stdout).toMatch(/✓ agent +claude of the image/);
     expect(well.stdout).toMatch(
-      /✓ credentials +ANTHROPIC_API_KEY is set; handover: the agent in the container gets it, because with "network: none"/,
+      /✓ credentials +ANTHROPIC_API_KEY is set; handover: claude in the container gets it, because with "network: none"/,
     );
     expect(well.exit).toBe(0);
     project.env['XDG_STATE_HOME'] = path.join(project.env['HOME'] ?? '', 'a,b');

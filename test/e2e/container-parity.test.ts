@@ -187,7 +187,7 @@ describe.skipIf(docker.why !== '')(`what workers do as subprocesses they do in c
     const program = path.join(project.outside, 'claude');
     await writeFile(
       program,
-      `#!/bin/bash\ncat > /dev/null\necho 1 > $MAHABHARATHA_TASK.txt\ntest -n "$ANTHROPIC_API_KEY" && echo '${result}'\n`,
+      `#!/bin/bash\nif [ "$1" = --version ]; then echo 2.1.0; exit; fi\ncat > /dev/null\necho 1 > $MAHABHARATHA_TASK.txt\ntest -n "$ANTHROPIC_API_KEY" && echo '${result}'\n`,
       { mode: 0o755 },
     );
     await configure()('claude: { command: /outside/claude }');

@@ -289,7 +289,7 @@ describe('files that an attempt leaves', () => {
     const limited = `echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"API Error: Request rejected (429)"}'`;
     await writeFile(
       path.join(project.outside, 'claude'),
-      `#!/bin/bash\ncat > /dev/null\nif [ ! -e "$OUTSIDE/once" ]; then touch "$OUTSIDE/once"; ${MESS}\n${limited}; exit 1; fi\n` +
+      `#!/bin/bash\nif [ "$1" = --version ]; then echo 2.1.0; exit; fi\ncat > /dev/null\nif [ ! -e "$OUTSIDE/once" ]; then touch "$OUTSIDE/once"; ${MESS}\n${limited}; exit 1; fi\n` +
         `{ ${LOOK}; } > "$OUTSIDE/seen-by-$MAHABHARATHA_TASK"; echo 1 > $MAHABHARATHA_TASK.txt\n` +
         `echo '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"done"}'\n`,
       { mode: 0o755 },

@@ -145,7 +145,11 @@ async function hostileProject(): Promise<TestProject> {
   const project = await createProject({ env: { TERM: 'xterm', IS_SANDBOX: '1' } });
   await writeFile(path.join(project.outside, 'attack.mjs'), ATTACK);
   const claude = path.join(project.outside, 'claude');
-  await writeFile(claude, `#!/bin/bash\nexec ${attack('trouble')}\n`, { mode: 0o755 });
+  await writeFile(
+    claude,
+    `#!/bin/bash\nif [ "$1" = --version ]; then echo 2.1.0; exit; fi\nexec ${attack('trouble')}\n`,
+    { mode: 0o755 },
+  );
   await project.config(`${CONFIG}claude: { command: "${claude}" }\n`);
   await project.graph('login', TASKS);
   return project;

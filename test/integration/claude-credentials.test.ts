@@ -107,11 +107,12 @@ async function makeWorld(script: Script, { login }: { login?: number } = {}): Pr
         names: [],
         network: 'open',
         wish: 'handover',
-        agent: { kind: 'claude' },
+        agents: [{ kind: 'claude', models: [null] }],
       } as const;
-      const { handover, access } = await makeHandover({ env, ...parts });
+      const { handover, proofs } = await makeHandover({ env, ...parts });
+      const given = { env: {}, files: [], ...proofs[0]?.access.agent, model: null };
       const around = { PATH: process.env['PATH'], HOME: home, IS_SANDBOX: '1', ...handover.env };
-      return withAgentHome(createAgentHome(home), { ...access.agent, model: null }, async (own) => {
+      return withAgentHome(createAgentHome(home), { agent: given, names: agent.home }, async (own) => {
         meddle?.(own['CLAUDE_CONFIG_DIR'] ?? '');
         const options = { cwd, env: { ...around, ...own, ...command.env }, input: command.input };
         const { code, stdout } = await run(command.file, command.args, options);

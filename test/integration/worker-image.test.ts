@@ -235,7 +235,7 @@ function theEngine(): Engine {
 
 function request(change: Partial<BuildRequest> = {}): BuildRequest {
   const common = { packageRoot: ROOT, version: VERSION, env: process.env, project: null, base: BASE };
-  return { ...common, platform: null, noCache: false, ...change };
+  return { ...common, agents: ['claude'], platform: null, noCache: false, ...change };
 }
 
 async function build(change: Partial<BuildRequest> = {}, lines: string[] = []): Promise<BuiltImage[]> {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { tempFolder } from './temp-folder.ts';
 
-const SCRIPTS = ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'healthcheck.sh', 'init.sh'];
+const SCRIPTS = ['prepare.sh', 'add-certificates.sh', 'fetch-claude.sh', 'fetch-agent.sh', 'healthcheck.sh', 'init.sh'];
 
 /** A package with the sources of images, which a test may change. */
 export function packageFolder(program = 'work()'): string {

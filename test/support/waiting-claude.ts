@@ -24,6 +24,7 @@ export async function waitingClaude(project: TestProject): Promise<string> {
   await writeFile(path.join(project.outside, 'result'), [...answers.slice(-1), ''].join('\n'));
   const program = path.join(project.outside, 'claude');
   const text = `#!/bin/bash
+if [ "$1" = --version ]; then echo 2.1.0; exit; fi
 cat > /dev/null
 cat "$OUTSIDE/tries"
 until [ -e "$OUTSIDE/go" ]; do sleep 0.02; done

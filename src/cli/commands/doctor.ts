@@ -9,10 +9,12 @@ export const doctor = {
       '-m, --mode <mode>',
       'what this mode needs, and nothing else: container or subprocess (default: workers.mode)',
     ],
+    probe: ['--probe', 'send one real request of each agent that is configured, which costs a few tokens'],
     json: JSON_OPTION,
   },
   examples: [
     ['mahabharatha doctor', 'exit status 4 when something is missing'],
     ['mahabharatha doctor --mode subprocess', 'looks for no engine and no image'],
+    ['mahabharatha doctor --probe', 'does the key work, and is the model reached from where workers are?'],
   ],
 } as const satisfies CommandDefinition;

@@ -21,6 +21,8 @@ export interface ContainerFindings {
   readonly inside: boolean;
   /** Where the engine listens; null when there is none. */
   readonly endpoint: string | null;
+  /** Null when none answers. */
+  readonly engine: Engine | null;
 }
 
 export interface Asked {
@@ -37,7 +39,7 @@ export async function examineContainers(
 ): Promise<ContainerFindings> {
   const { searchEngine } = await import('../../engines/index.ts');
   const search = await attempt('engine', () => searchEngine(context.env));
-  if ('problem' in search) return { findings: [search.problem], inside: true, endpoint: null };
+  if ('problem' in search) return { findings: [search.problem], inside: true, ...NONE };
   const { engine, lines, silent } = search.value;
   const meant = project && workers ? await reasonsForContainers(project, workers, context) : [];
   const signs = [...meant, ...silent, ...(await enginePrograms(context.env))];
@@ -45,10 +47,10 @@ export async function examineContainers(
   const missing = inside ? 'bad' : 'note';
   if (engine === undefined) {
     const remedy = `Start Docker (Linux: sudo systemctl start docker; macOS: open -a Docker), or say where it is with DOCKER_HOST.${inside ? '' : ' Without one, tasks with a "run" command run with your own rights, and an agent does only with --mode subprocess.'}`;
-    return { findings: [{ what: 'engine', state: missing, found: lines.join('\n'), remedy }], inside, endpoint: null };
+    return { findings: [{ what: 'engine', state: missing, found: lines.join('\n'), remedy }], inside, ...NONE };
   }
   const reached = await attempt('engine', () => engine.info());
-  if ('problem' in reached) return { findings: [{ ...reached.problem, state: missing }], inside, endpoint: null };
+  if ('problem' in reached) return { findings: [{ ...reached.problem, state: missing }], inside, ...NONE };
   const info = reached.value;
   const findings = [
     engineFinding(engine.name, info, missing),
@@ -60,8 +62,10 @@ export async function examineContainers(
   if (workers !== undefined) findings.push(limitsFinding(workers, info, missing));
   if (workers !== undefined && project !== undefined && engineProblem(info) === undefined)
     findings.push(await checkOverlays({ project, engine, info, container: workers.container }, context));
-  return { findings, inside, endpoint: info.endpoint };
+  return { findings, inside, endpoint: info.endpoint, engine };
 }
+
+const NONE = { endpoint: null, engine: null };
 
 /** Pure. Without a configuration there is no mode, so nothing is refused. */
 function isInside(mode: Config['workers']['mode'] | undefined, anySign: boolean): boolean {

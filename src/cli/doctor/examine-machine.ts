@@ -1,6 +1,4 @@
 import type { Config } from '../../config/index.ts';
-import { chooseWay, findAgentCredentials } from '../../credentials/index.ts';
-import type { AgentCredentials } from '../../credentials/index.ts';
 import {
   counted,
   findProgram,
@@ -10,21 +8,16 @@ import {
   printableBlock,
   printableJson,
   printableLines,
-  run,
 } from '../../lib/index.ts';
-import type { Environment, Printable } from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
 import {
-  agentProblem,
-  agentSpec,
   allowedFolders,
   checkedMounts,
-  credentialsInWords,
-  credentialsLine,
   graphPlace,
   loadGraph,
-  nameOf,
   inSpecs,
   inWords,
+  machinePlace,
   openProject,
   placeWorkers,
   readSettings,
@@ -32,12 +25,15 @@ import {
 import type { ConfigWishes, Project } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { doctor } from '../commands/doctor.ts';
+import { askedAgents, checkAgents, imageOfAgents } from './examine-agents.ts';
 import { examineContainers } from './examine-containers.ts';
 import type { Asked, ContainerFindings } from './examine-containers.ts';
+import { checkCredentials } from './examine-credentials.ts';
 import { checkDisk, checkWorkersFolder } from './examine-disks.ts';
 import { attempt, checked, fine } from './finding.ts';
+import { probeAgents } from './probe-agents.ts';
 import type { Finding } from './finding.ts';
-import { agentTasks } from '../../tasks/index.ts';
+import type { TaskGraph } from '../../tasks/index.ts';
 import { colorsFor } from '../render/colors.ts';
 
 /** `doctor`: every check answers, also when another has failed. */
@@ -49,7 +45,7 @@ export async function examine(input: InputOf<typeof doctor>, context: CliContext
     await checkBash(context),
     ...('problem' in opened
       ? await withoutProject(opened.problem, mode, context)
-      : await checkProject(opened.value, mode, context)),
+      : await checkProject(opened.value, { mode, probe: input.probe }, context)),
   ];
   const bad = findings.some((finding) => finding.state === 'bad');
   const facts = { type: 'doctor', ok: !bad, findings };
@@ -70,7 +66,7 @@ async function examineEngine(
   asked: Omit<Asked, 'mode'>,
   context: CliContext,
 ): Promise<ContainerFindings> {
-  if (wished === 'subprocess') return { findings: [], inside: false, endpoint: null };
+  if (wished === 'subprocess') return { findings: [], inside: false, endpoint: null, engine: null };
   return examineContainers({ ...asked, mode: wished ?? asked.workers?.mode }, context);
 }
 
@@ -95,7 +91,11 @@ async function checkBash({ env }: CliContext): Promise<Finding> {
   return { what: 'bash', state: 'bad', found: 'not on the PATH', remedy };
 }
 
-async function checkProject(project: Project, wished: Mode | undefined, context: CliContext): Promise<Finding[]> {
+async function checkProject(
+  project: Project,
+  { mode: wished, probe }: { readonly mode: Mode | undefined; readonly probe: boolean },
+  context: CliContext,
+): Promise<Finding[]> {
   const { root, git } = project.repository;
   const version = (await git.text(['version'])).trim().replace('git version ', '');
   const loaded = await attempt('config', () => project.config());
@@ -106,7 +106,12 @@ async function checkProject(project: Project, wished: Mode | undefined, context:
     checkGraphs(project, config?.ownership ?? 'enforce'),
   ]);
   const { inside } = containers;
-  const needed = inside && config?.agent === 'claude' && graphs.some(({ forAgent }) => forAgent > 0);
+  const known = graphs.flatMap(({ graph }) => (graph === undefined ? [] : [graph]));
+  const asked = config === undefined ? { agents: [], problems: [] } : await askedAgents(config, known);
+  const place =
+    inside && config !== undefined
+      ? await imageOfAgents({ ...containers, project: placed, config, env: context.env }, context)
+      : machinePlace(context.env);
   return [
     fine('git', version),
     fine('repository', root),
@@ -117,10 +122,12 @@ async function checkProject(project: Project, wished: Mode | undefined, context:
       : await checkConfig({ project: placed, config: loaded.value, env: context.env }, containers.endpoint, inside),
     await checkApproval(project, wished, context),
     await checkSettings(project, context),
-    ...(config === undefined ? [] : [await checkAgent(config, inside, context)]),
-    await checkCredentials(context, { inside, missing: needed ? 'bad' : 'note', config }),
+    ...(await checkAgents(asked.agents, place, context)),
+    ...(await checkCredentials(context, { inside, config, agents: asked.agents })),
+    ...asked.problems,
     ...graphs.map(({ finding }) => finding),
     ...containers.findings,
+    ...(probe ? await probeAgents(project, asked.agents, context) : []),
   ];
 }
 
@@ -153,61 +160,10 @@ function checkSettings({ repository }: Project, { env }: CliContext): Promise<Fi
   });
 }
 
-/** Programs in an image are not looked for; the worker image has Claude Code. */
-function checkAgent(config: Config, inside: boolean, { env }: CliContext): Promise<Finding> {
-  const what = 'agent';
-  return checked(what, async () => {
-    const spec = agentSpec(config, config.agent);
-    const name = nameOf(spec);
-    const problem = await agentProblem(spec, inside, env);
-    if (problem !== undefined) {
-      const remedy = `${problem.remedy} Tasks with a "run" command need no agent.`;
-      return { what, state: 'note', found: `${name}: ${problem.reason}`, remedy };
-    }
-    if (!inside) return fine(what, name);
-    return fine(what, spec.kind === 'command' ? `${name}: "${spec.command[0]}" of the image` : `${name} of the image`);
-  });
-}
-
-interface Need {
-  readonly inside: boolean;
-  readonly missing: 'bad' | 'note';
-  readonly config: Config | undefined;
-}
-
-/** Says whether there are any, never what they are. */
-function checkCredentials({ env }: CliContext, { inside, missing, config }: Need): Promise<Finding> {
-  const what = 'credentials';
-  const check = async (): Promise<Finding> => {
-    const credentials = await findAgentCredentials({ env, platform: process.platform, run });
-    if (credentials === undefined) {
-      const remedy =
-        'For Claude Code: run "claude" once and log in, or set CLAUDE_CODE_OAUTH_TOKEN (from: claude setup-token) or ANTHROPIC_API_KEY.';
-      return { what, state: missing, found: 'none found', remedy };
-    }
-    const { source, expired, expiresAt } = credentials;
-    const way = inside && config?.agent === 'claude' ? [wayInWords(credentials, config, env)] : [];
-    const found = source in env ? `${source} is set` : source;
-    const until = expiresAt === null ? '' : `, valid until ${expiresAt}`;
-    if (!expired) return fine(what, [`${found}${until}`, ...way].join('; '));
-    const remedy = 'Run "claude" once: it renews the login, which workers in containers cannot.';
-    const state = inside ? missing : 'note';
-    return { what, state, found: `${found}: the login has expired (${expiresAt})`, remedy };
-  };
-  return checked(what, check, missing);
-}
-
-/** Throws when the configuration wants a way that these credentials cannot go. */
-function wayInWords(credentials: AgentCredentials, { workers: { container } }: Config, env: Environment): string {
-  const { credentials: wish, env: names, network } = container;
-  const way = credentialsLine(credentials.source, chooseWay({ credentials, env, network, names, wish }));
-  return credentialsInWords(way, 'it');
-}
-
 interface GraphFinding {
   readonly finding: Finding;
-  /** Tasks without a command of their own. */
-  readonly forAgent: number;
+  /** Undefined when it cannot be read. */
+  readonly graph: TaskGraph | undefined;
 }
 
 async function checkGraphs(project: Project, ownership: Config['ownership']): Promise<GraphFinding[]> {
@@ -216,10 +172,10 @@ async function checkGraphs(project: Project, ownership: Config['ownership']): Pr
     [...folders, ...links].map(async (name) => {
       const what = `feature ${name}`;
       const loaded = await attempt(what, async () => loadGraph(await graphPlace(project, name), ownership));
-      if ('problem' in loaded) return { finding: loaded.problem, forAgent: 0 };
+      if ('problem' in loaded) return { finding: loaded.problem, graph: undefined };
       const { graph } = loaded.value;
       const size = `${counted(graph.tasks.length, 'task')} in ${counted(graph.levels.length, 'level')}`;
-      return { finding: fine(what, size), forAgent: agentTasks(graph).length };
+      return { finding: fine(what, size), graph };
     }),
   );
 }

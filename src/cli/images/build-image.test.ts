@@ -12,6 +12,7 @@ const COMMON = {
   env: { PATH: '/nowhere' },
   project: null,
   base: BASE,
+  agents: ['claude' as const],
   platform: null,
   noCache: false,
 };

@@ -7,12 +7,12 @@ import type { CliContext } from '../command.ts';
 
 /** `--dry-run`: what would be done. */
 export function showPlan(
-  { graph, settings, agent, mode }: RunPreview,
+  { graph, settings, used, mode }: RunPreview,
   notes: readonly string[],
   tell: RunFace['mode'] | undefined,
   { out, err }: CliContext,
 ): void {
-  const unprotected = unprotectedLines(mode, agent, graph);
+  const unprotected = unprotectedLines(mode, used);
   if (tell === undefined) {
     const { feature, levels, tasks } = graph;
     const { name, wished, because } = mode;

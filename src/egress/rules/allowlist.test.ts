@@ -42,7 +42,7 @@ describe('the allowlist', () => {
   it.each([
     ['*', 'network: open'],
     ['https://example.org/', 'only the host'],
-    ['example.org/path', 'not a preset (anthropic, github, npm, pypi)'],
+    ['example.org/path', 'not a preset (agent, anthropic, github, google, npm, openai, opencode, pypi)'],
     ['10.0.0.0/8', 'ranges'],
     ['fd00::/8', 'ranges'],
     ['192.168.1.5', 'needs its port: "192.168.1.5:8080"'],
@@ -77,7 +77,7 @@ describe('the allowlist', () => {
     (entry) => {
       const { rules, problems, warnings } = parseAllowlist([entry]);
       expect(problems).toEqual([
-        `"${entry}": not a preset (anthropic, github, npm, pypi); a host is allowed with its port: "${entry}:443"`,
+        `"${entry}": not a preset (agent, anthropic, github, google, npm, openai, opencode, pypi); a host is allowed with its port: "${entry}:443"`,
       ]);
       expect([rules, warnings]).toEqual([[], []]);
     },

@@ -1,7 +1,7 @@
 import type { EgressRule } from '../../protocol/index.ts';
 import { kindOf, permissionFor, readHost } from '../target/index.ts';
 import { WORKERS } from './audience.ts';
-import { NPM_PRESET, PRESET_NAMES, PRESETS } from './presets.ts';
+import { AGENT_PRESET, NPM_PRESET, PRESET_NAMES, PRESETS } from './presets.ts';
 
 /** For a name without a port. */
 const WEB_PORTS = [443, 80];
@@ -10,6 +10,8 @@ export interface Allowlist {
   readonly rules: readonly EgressRule[];
   /** The hosts of npm are wanted: they are read from the user's configuration. */
   readonly npm: boolean;
+  /** The hosts of agents are wanted: who asks for agents knows them. */
+  readonly agent: boolean;
   /** One text for each entry that cannot be read. */
   readonly problems: readonly string[];
   /** One text for each entry that no container can reach. */
@@ -19,12 +21,15 @@ export interface Allowlist {
 /** Pure. What the user wrote, as rules. */
 export function parseAllowlist(entries: readonly string[], { setting } = WORKERS): Allowlist {
   const wanted = entries.map((entry) => entry.trim());
-  const texts = wanted.flatMap((entry) => PRESETS.get(entry) ?? (entry === NPM_PRESET ? [] : [entry]));
+  const texts = wanted.flatMap(
+    (entry) => PRESETS.get(entry) ?? ([NPM_PRESET, AGENT_PRESET].includes(entry) ? [] : [entry]),
+  );
   const read = texts.map((text) => ({ text, rule: readEntry(text) }));
   const rules = read.flatMap(({ rule }) => (typeof rule === 'string' ? [] : [rule]));
   return {
     rules,
     npm: wanted.includes(NPM_PRESET),
+    agent: wanted.includes(AGENT_PRESET),
     problems: read.flatMap(({ text, rule }) => (typeof rule === 'string' ? [`"${text}": ${rule}`] : [])),
     warnings: rules
       .filter(isOwnLoopback)

@@ -7,6 +7,7 @@ import type { Audience } from './audience.ts';
 import { isOwnLoopback, loopbackWarning, parseAllowlist } from './allowlist.ts';
 import { readNpmHosts } from './npm-hosts.ts';
 import type { NpmHosts } from './npm-hosts.ts';
+import { AGENT_PRESET } from './presets.ts';
 
 export interface EgressRules {
   readonly rules: readonly EgressRule[];
@@ -23,26 +24,33 @@ export interface EgressWishes {
   readonly env: Environment;
   /** Its .npmrc may name registries. */
   readonly repository: string;
+  /** What "agent" in the list stands for; without them there is no such entry. */
+  readonly agentHosts?: readonly string[];
+  /** Variables with the address of a model's server, beside ANTHROPIC_BASE_URL. */
+  readonly addresses?: readonly string[];
   readonly audience?: Audience;
 }
 
 /** Pure. One text for each entry that cannot be read. */
 export function allowlistProblems(allow: readonly string[], { setting } = WORKERS): string[] {
-  return parseAllowlist(allow).problems.map((problem) => (setting === null ? problem : `${setting}: ${problem}`));
+  const { problems, agent } = parseAllowlist(allow);
+  const all = agent && setting !== WORKERS.setting ? [...problems, '"agent": no agent works here'] : problems;
+  return all.map((problem) => (setting === null ? problem : `${setting}: ${problem}`));
 }
 
 /** What workers may reach: the user's list, the registries of the user's npm when npm is listed, and the model server that is set. */
-export async function egressRules({ allow, env, repository, audience = WORKERS }: EgressWishes): Promise<EgressRules> {
+export async function egressRules(wishes: EgressWishes): Promise<EgressRules> {
+  const { allow: wanted, env, repository, audience = WORKERS } = wishes;
+  const allow = withAgentHosts(wanted, wishes.agentHosts);
   const problems = allowlistProblems(allow, audience);
   if (problems.length > 0) throw configErrors.CONFIG_INVALID({ file: '.mahabharatha/config.yaml', problems });
   const list = parseAllowlist(allow, audience);
   const npm: NpmHosts = list.npm
     ? await readNpmHosts(env, repository, audience)
     : { registries: [], project: [], warnings: [] };
-  const model = env['ANTHROPIC_BASE_URL'] ?? '';
   const own = [
     ...npm.registries.map((url) => ({ url, from: 'The registry in your npm configuration' })),
-    ...(URL.canParse(model) ? [{ url: new URL(model), from: 'ANTHROPIC_BASE_URL' }] : []),
+    ...modelServers(env, wishes.addresses ?? []),
   ].flatMap(({ url, from }) => ruleOf(url, from));
   const foreign = npm.project.flatMap((url) => ruleOf(url, '').map(({ rule }) => ({ ...rule, trustedPrivate: false })));
   const warnings = own.filter(({ rule }) => isOwnLoopback(rule));
@@ -56,6 +64,16 @@ export async function egressRules({ allow, env, repository, audience = WORKERS }
       ...warnings.map(({ rule, from }) => loopbackWarning(`${from} (${rule.host}:${rule.ports.join()})`)),
     ],
   };
+}
+
+const withAgentHosts = (allow: readonly string[], hosts?: readonly string[]): readonly string[] =>
+  hosts === undefined ? allow : allow.flatMap((entry) => (entry.trim() === AGENT_PRESET ? hosts : [entry]));
+
+function modelServers(env: Environment, names: readonly string[]): { url: URL; from: string }[] {
+  return [...new Set(['ANTHROPIC_BASE_URL', ...names])].flatMap((from) => {
+    const address = env[from] ?? '';
+    return URL.canParse(address) ? [{ url: new URL(address), from }] : [];
+  });
 }
 
 /** An address that the user has set for another tool counts as listed, wherever in the user's network it leads. */

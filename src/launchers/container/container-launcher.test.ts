@@ -23,7 +23,7 @@ const settings = {
   caches: [],
   runtime: null,
   secrets: [],
-  access: { agent: { env: {}, files: [] }, secrets: [] },
+  accesses: new Map(),
   withheld: [],
 } as unknown as ContainerSettings;
 

@@ -60,7 +60,7 @@ export function createContainerLauncher(options: ContainerLauncherOptions): Laun
     spares: createContainerSpares({ engine, containers, prepare, begun, drop: stdins.drop }),
     recover: (handle) => containers.recover(started(handle)),
     takesCredentials: stdins.isOpen,
-    giveCredentials: (handle, attempt) => stdins.give(handle, attempt, settings.access),
+    giveCredentials: (handle, attempt, agent) => stdins.give(handle, attempt, settings.accesses.get(agent)),
     wait: (handle) => containers.wait(started(handle)),
     stop: (handle, { graceMs }) => containers.stop(started(handle), graceMs),
     logs: async (handle, lines) => (await lastLines(placesOf(handle.facts).log, lines, () => true)).lines,

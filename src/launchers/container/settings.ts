@@ -25,8 +25,8 @@ export interface ContainerSettings extends Identity {
   readonly runtime: string | null;
   /** Values in the workers' environment that must not be shown. */
   readonly secrets: Handover['secrets'];
-  /** What an agent proves itself with: given for one attempt at a time. */
-  readonly access: AgentAccess;
+  /** What each agent proves itself with, by its name: given for one attempt at a time. */
+  readonly accesses: ReadonlyMap<string, AgentAccess>;
   /** Values that no worker gets, and that are not shown either. */
   readonly withheld: readonly string[];
 }
@@ -43,8 +43,8 @@ export interface ContainerLauncherOptions extends Pick<ContainersOptions, 'engin
 /** Values that must not be shown in the output of workers. */
 export function secretsOf({
   secrets,
-  access,
+  accesses,
   withheld,
-}: Pick<ContainerSettings, 'secrets' | 'access' | 'withheld'>): readonly string[] {
-  return [...secrets, ...access.secrets, ...withheld];
+}: Pick<ContainerSettings, 'secrets' | 'accesses' | 'withheld'>): readonly string[] {
+  return [...secrets, ...[...accesses.values()].flatMap((access) => access.secrets), ...withheld];
 }

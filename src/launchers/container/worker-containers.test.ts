@@ -47,7 +47,7 @@ const SETTINGS: ContainerSettings = {
   caches: [{ volume: 'cache', labels: {}, target: '/caches/npm', env: { npm_config_cache: '/caches/npm' } }],
   runtime: null,
   secrets: [],
-  access: { agent: { env: { KEY: 'secret' }, files: [] }, secrets: ['secret'] },
+  accesses: new Map([['mine', { agent: { env: { KEY: 'secret' }, files: [] }, secrets: ['secret'], injected: false }]]),
   withheld: [],
 };
 

@@ -5,6 +5,8 @@ import { credentialsLine } from './stdin-lines.ts';
 
 type Named = Pick<WorkerHandle, 'session' | 'worker'>;
 
+const NOTHING: AgentAccess = { agent: { env: {}, files: [] }, secrets: [], injected: false };
+
 /** The stdins of the workers that this process has started. That of any other worker ended with the process that started it. */
 export function createWorkerStdins() {
   const stdins = new Map<string, Writable>();
@@ -25,9 +27,9 @@ export function createWorkerStdins() {
       drop(session);
     },
     isOpen: ({ session }: Pick<Named, 'session'>): boolean => stdins.get(session)?.writable ?? false,
-    give: ({ session, worker }: Named, attempt: string, access: AgentAccess): void => {
+    give: ({ session, worker }: Named, attempt: string, access: AgentAccess = NOTHING): void => {
       const stdin = stdins.get(session);
-      const token = modelTokens.get(session);
+      const token = access.injected ? modelTokens.get(session) : undefined;
       const model = token === undefined ? null : { worker, token };
       // A worker whose stdin has ended does not wait for credentials.
       if (stdin?.writable) stdin.write(`${credentialsLine(attempt, access, model)}\n`);

@@ -10,27 +10,19 @@ COPY docker/worker/prepare.sh docker/worker/add-certificates.sh docker/worker/ex
 RUN sh /opt/mahabharatha/prepare.sh \
  && rm -f /opt/mahabharatha/prepare.sh /opt/mahabharatha/add-certificates.sh /opt/mahabharatha/extra-ca.pem
 
-# Stages of their own, so that npm's cache and the registry's address do not get into the image. An agent without a version is
-# left out.
-FROM foundation AS codex
-ARG CODEX_VERSION=
-COPY docker/worker/fetch-agent.sh docker/worker/npmr[c] /tmp/fetch/
-RUN sh /tmp/fetch/fetch-agent.sh codex @openai/codex "${CODEX_VERSION}"
-
-FROM foundation AS gemini
-ARG GEMINI_VERSION=
-COPY docker/worker/fetch-agent.sh docker/worker/npmr[c] /tmp/fetch/
-RUN sh /tmp/fetch/fetch-agent.sh gemini @google/gemini-cli "${GEMINI_VERSION}"
-
-FROM foundation AS opencode
-ARG OPENCODE_VERSION=
-COPY docker/worker/fetch-agent.sh docker/worker/npmr[c] /tmp/fetch/
-RUN sh /tmp/fetch/fetch-agent.sh opencode opencode-ai "${OPENCODE_VERSION}"
-
-FROM foundation AS claude
+# A stage of its own, so that npm's cache and the registry's address do not get into the image. An agent without a version is
+# left out. It is one stage for all agents, because the classic builder fails after two copies that copy nothing.
+FROM foundation AS agents
+COPY docker/worker/fetch-claude.sh docker/worker/fetch-agent.sh docker/worker/npmr[c] /tmp/fetch/
+RUN mkdir -p /out/opt/agents /out/usr/local/bin
 ARG CLAUDE_CODE_VERSION=2.1.197
-COPY docker/worker/fetch-claude.sh docker/worker/npmr[c] /tmp/fetch/
 RUN sh /tmp/fetch/fetch-claude.sh "${CLAUDE_CODE_VERSION}"
+ARG CODEX_VERSION=
+RUN sh /tmp/fetch/fetch-agent.sh codex @openai/codex "${CODEX_VERSION}"
+ARG GEMINI_VERSION=
+RUN sh /tmp/fetch/fetch-agent.sh gemini @google/gemini-cli "${GEMINI_VERSION}"
+ARG OPENCODE_VERSION=
+RUN sh /tmp/fetch/fetch-agent.sh opencode opencode-ai "${OPENCODE_VERSION}"
 
 FROM foundation
 LABEL org.opencontainers.image.title="mahabharatha-worker" \
@@ -41,10 +33,7 @@ ENV HOME=/home/worker \
     LANG=C.UTF-8 \
     DISABLE_UPDATES=1 \
     NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
-COPY --from=claude /out/ /
-COPY --from=codex /out/ /
-COPY --from=gemini /out/ /
-COPY --from=opencode /out/ /
+COPY --from=agents /out/ /
 COPY docker/worker/healthcheck.sh docker/worker/init.sh /opt/mahabharatha/
 
 # What makes it a worker: these lines, up to the next empty one, are repeated at the end of a repository's own Dockerfile.

@@ -172,6 +172,34 @@ describe('an agent that works', () => {
   });
 });
 
+it('a task may name its agent and its model; what both agents use is added up', async () => {
+  const program = path.join(project.outside, 'codex');
+  const text = `#!/bin/bash
+if [ "$1" = --version ]; then echo codex-cli 99.0.0; exit; fi
+cat > "$OUTSIDE/codex-prompt"
+echo "$*" > "$OUTSIDE/codex-arguments"
+cat "$OUTSIDE/codex-stream"
+echo done > "$MAHABHARATHA_TASK.txt"
+`;
+  await writeFile(program, text, { mode: 0o755 });
+  const codexStream = fileURLToPath(new URL('../testdata/codex-streams/success.jsonl', import.meta.url));
+  await copyFile(codexStream, path.join(project.outside, 'codex-stream'));
+  await project.config(`${await recordedClaude('success')}codex: { command: "${program}", model: small }\n`);
+  await project.graph('login', [...oneTask, { id: 'T-2', create: ['T-2.txt'], agent: 'codex', model: 'large' }]);
+
+  const { exit, stdout } = await project.cli('kurukshetra', '--workers', '2', '--mode', 'subprocess');
+
+  expect(stdout).toContain('2 of 2 tasks are merged');
+  expect(exit).toBe(0);
+  expect(stdout).toContain('Codex is started with --dangerously-bypass-approvals-and-sandbox');
+  const noted = (name: string) => readFile(path.join(project.outside, name), 'utf8');
+  expect(await noted('codex-arguments')).toContain('--model large');
+  expect(await noted('codex-prompt')).toContain('# Task T-2');
+  const { tasks } = await project.state();
+  expect(tasks['T-2']?.attempts[0]?.usage).toMatchObject({ inputTokens: 210, outputTokens: 120 });
+  expect(tasks['T-1']?.attempts[0]?.usage?.costUsd).toBeGreaterThan(0);
+});
+
 describe('an agent that cannot be used', () => {
   it.each([
     {
@@ -191,7 +219,20 @@ describe('an agent that cannot be used', () => {
       what: 'is not configured',
       config: 'agent: mine',
       exit: 2,
-      message: /There is no agent called "mine"\.[^]*Known agents: claude, shell/,
+      message: /There is no agent called "mine"\.[^]*Known agents: claude, codex, gemini, opencode, shell/,
+    },
+    {
+      what: 'is not known, and a task asks for it',
+      config: '',
+      task: { agent: 'gpt' },
+      exit: 2,
+      message: /There is no agent called "gpt", which T-2 of the task graph asks for\./,
+    },
+    {
+      what: 'is too old',
+      config: 'agent: codex\ncodex: { command: "$OUTSIDE/old-codex" }',
+      exit: 4,
+      message: /Codex 0\.20\.0 is older than \d+\.\d+\.\d+[^]*npm install -g @openai\/codex@latest/,
     },
     {
       what: 'does only tasks with a command',
@@ -199,15 +240,19 @@ describe('an agent that cannot be used', () => {
       exit: 4,
       message: /it does only tasks with a "run" command\. 1 task/,
     },
-  ])('is refused before anything starts: $what', async ({ config, exit, message }) => {
-    await project.config(`${config}\n`);
-    await project.graph('login', [...oneTask, { id: 'T-2', create: ['b.txt'], run: 'echo b > b.txt' }]);
-    const before = fingerprint(project.folder);
+  ])(
+    'is refused before anything starts: $what',
+    async ({ config, task = { run: 'echo b > b.txt' }, exit, message }) => {
+      await writeFile(path.join(project.outside, 'old-codex'), '#!/bin/sh\necho codex-cli 0.20.0\n', { mode: 0o755 });
+      await project.config(`${config.replace('$OUTSIDE', project.outside)}\n`);
+      await project.graph('login', [...oneTask, { id: 'T-2', create: ['b.txt'], ...task }]);
+      const before = fingerprint(project.folder);
 
-    const run = await project.cli('kurukshetra');
+      const run = await project.cli('kurukshetra');
 
-    expect(run.exit).toBe(exit);
-    expect(run.stderr).toMatch(message);
-    expect(fingerprint(project.folder)).toEqual(before);
-  });
+      expect(run.exit).toBe(exit);
+      expect(run.stderr).toMatch(message);
+      expect(fingerprint(project.folder)).toEqual(before);
+    },
+  );
 });

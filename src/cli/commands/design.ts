@@ -8,7 +8,10 @@ export const design = {
   options: {
     force: ['--force', 'also when the requirements are not approved, or were changed since'],
     replace: ['--replace', 'put a new design in the place of the one that is there, without a question'],
-    agent: ['--agent <name>', 'who designs: claude, or one of the config (default: agent of the config)'],
+    agent: [
+      '--agent <name>',
+      'who designs: claude, codex, gemini, opencode, or one of the config (default: its agent)',
+    ],
     mode: ['-m, --mode <mode>', 'where the agent works: container, subprocess or auto (default: workers.mode)'],
     trustConfig: TRUST_OPTION,
     json: JSON_OPTION,

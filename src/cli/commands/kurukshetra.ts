@@ -18,7 +18,10 @@ export const kurukshetra = {
     resume: ['--resume', 'go on with a run that was stopped, paused or killed'],
     graphFile: ['-g, --task-graph <path>', 'another file than .mahabharatha/specs/<feature>/task-graph.json'],
     base: ['--base <ref>', 'the commit to start from (default: HEAD)'],
-    agent: ['--agent <name>', 'who does tasks without a "run" command: claude, shell, or one of the config'],
+    agent: [
+      '--agent <name>',
+      'who does tasks without a "run" command: claude, codex, gemini, opencode, shell, or one of the config',
+    ],
     trustConfig: TRUST_OPTION,
     maxCost: ['--max-cost <usd>', 'pause the run when its agents have cost so much; a resumed run keeps it'],
     maxTaskCost: ['--max-task-cost <usd>', 'give a task up when its attempts together have cost so much'],
@@ -30,8 +33,8 @@ export const kurukshetra = {
     `--mode auto takes containers where an engine is on this machine, builds a stale image anew, and refuses when containers
 are meant but not available. It takes subprocesses only on a machine that never had an engine, and only when every task
 has a "run" command. The first line that is printed says which mode it is and why.`,
-    `Claude Code is started with --dangerously-skip-permissions, in both modes, because no person at a worker could answer its
-questions. In a container it can do only what the container allows; as a subprocess it can do all that you can, so name
+    `Agents are started so that they ask nothing (Claude Code with --dangerously-skip-permissions, docs/agents.md), in both modes,
+because no person at a worker could answer. In a container it can do only what the container allows; as a subprocess it can do all that you can, so name
 that mode only for agents and repositories that you trust with that.`,
     `Caps on the cost stop agents within seconds, by what they use as they work; verification, merges and gates cost nothing
 and go on. Then the run is paused (exit 3), and --resume --max-cost <more> goes on. See docs/money.md.`,

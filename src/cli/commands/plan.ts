@@ -11,7 +11,10 @@ export const plan = {
     show: ['--show', 'how the requirements stand, and what is missing'],
     withoutAgent: ['--without-agent', 'a template with your words, for you to fill in'],
     replace: ['--replace', 'put new requirements in the place of those that are there, without a question'],
-    agent: ['--agent <name>', 'who fills them in: claude, or one of the config (default: agent of the config)'],
+    agent: [
+      '--agent <name>',
+      'who fills them in: claude, codex, gemini, opencode, or one of the config (default: its agent)',
+    ],
     mode: ['-m, --mode <mode>', 'where the agent works: container, subprocess or auto (default: workers.mode)'],
     trustConfig: TRUST_OPTION,
     json: JSON_OPTION,

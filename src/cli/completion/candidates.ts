@@ -12,6 +12,7 @@ type Definitions = readonly CommandDefinition[];
 
 /** Values of options that are always the same. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
+  '--agent': ['claude', 'codex', 'gemini', 'opencode', 'shell'],
   '--mode': ['auto', 'container', 'subprocess'],
   '--format': ['json', 'mermaid', 'text'],
   '--print-config': ['claude', 'codex', 'cursor', 'vscode'],

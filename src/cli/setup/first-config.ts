@@ -53,7 +53,7 @@ function allowLines(stack: Stack | undefined, inContainers: boolean): string {
   const mark = stack.isSure && inContainers ? '' : '# ';
   const tools = stack.isSure ? '' : `; their image needs the tools of ${stack.name}: docs/images.md`;
   return `  ${mark}container:
-  ${mark}  allow: [anthropic, npm, ${stack.allow.join(', ')}]   # what containers may reach${tools}
+  ${mark}  allow: [agent, npm, ${stack.allow.join(', ')}]   # what containers may reach${tools}
 `;
 }
 

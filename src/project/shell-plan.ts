@@ -39,6 +39,8 @@ interface Wired {
   variables(task: string | null): Promise<Record<string, string>>;
 }
 
+const NO_AGENT = () => ({ kind: 'shell' }) as const;
+
 /** What workers are made with, for a shell: the same without any credentials. */
 export async function wiredShell(
   plan: ShellPlan,
@@ -49,9 +51,8 @@ export async function wiredShell(
   const workers = await wireShell({ ...plan, env }, own);
   const copies = await project.repository.untrackedFiles(config.workers.copy);
   const { env: given, redact } = workers;
-  const agentFor = () => ({ kind: 'shell' }) as const;
   const options = runOptions(config, {
-    agentFor,
+    agentFor: NO_AGENT,
     copies,
     deadlineMs: null,
     spentMs: 0,

@@ -39,10 +39,13 @@ function toTask(task: TaskFile, level: number): Task {
     run: task.run ?? null,
     attempts: task.attempts ?? null,
     satisfied: task.satisfied ?? false,
-    agent: task.agent ?? null,
-    model: task.model ?? null,
+    ...whoDoes(task),
     estimateMinutes: task.estimate_minutes ?? null,
   };
+}
+
+function whoDoes({ agent, model }: TaskFile): Pick<Task, 'agent' | 'model'> {
+  return { agent: agent ?? null, model: model ?? null };
 }
 
 function toFiles(files: TaskFile['files']): Task['files'] {

@@ -155,7 +155,7 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     expect(well.stdout).toMatch(/[✓!] limits /);
     expect(well.stdout).toMatch(/✓ overlay worktrees +yes: workers start from snapshots/);
     expect(existsSync(path.join(project.env['HOME'] ?? '', '.local/state/mahabharatha/runs/snapshots'))).toBe(false);
-    expect(well.stdout).toMatch(/✓ agent +claude of the image/);
+    expect(well.stdout).toMatch(/✓ agent +claude \d+\.\d+\.\d+ of the image/);
     expect(well.stdout).toMatch(
       /✓ credentials +ANTHROPIC_API_KEY is set; handover: claude in the container gets it, because with "network: none"/,
     );

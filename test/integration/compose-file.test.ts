@@ -3,7 +3,13 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { CLAUDE_CODE_VERSION, DEFAULT_BASE } from '../../src/images/index.ts';
+import {
+  CLAUDE_CODE_VERSION,
+  CODEX_VERSION,
+  DEFAULT_BASE,
+  GEMINI_VERSION,
+  OPENCODE_VERSION,
+} from '../../src/images/index.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const TEXT = readFileSync(path.join(ROOT, 'docker-compose.yaml'), 'utf8');
@@ -39,6 +45,9 @@ it('the compose file, the Dockerfile and the command agree on what they build', 
     expect(dockerfileOf(name)).toContain(`ARG BASE_IMAGE=${DEFAULT_BASE}\n`);
   const dockerfile = dockerfileOf('worker');
   expect(dockerfile).toContain(`ARG CLAUDE_CODE_VERSION=${CLAUDE_CODE_VERSION}\n`);
+  const ci = readFileSync(path.join(ROOT, '.ci/run'), 'utf8');
+  const tested = { CLAUDE_CODE_VERSION, CODEX_VERSION, GEMINI_VERSION, OPENCODE_VERSION };
+  for (const [name, version] of Object.entries(tested)) expect(ci).toContain(`\n${name}=${version}\n`);
 });
 
 it.each(['worker', 'serve', 'sandbox'])('a build by hand of %s.Dockerfile gets all that it copies', (name) => {

@@ -117,6 +117,9 @@ async function work(kind: OtherAgent, command: string, turns: Turns) {
   return { folder, server, end };
 }
 
+const replies = (list: readonly Turn[]) =>
+  list.map((turn) => (typeof turn === 'object' && 'call' in turn ? { toolUse: turn.call } : turn));
+
 /** OpenCode speaks with Anthropic's API here, for which there is a server already. */
 async function serve(kind: OtherAgent, turns: Turns) {
   if (kind !== 'opencode') {
@@ -124,8 +127,6 @@ async function serve(kind: OtherAgent, turns: Turns) {
     cleanups.push(() => server.close());
     return { url: server.url, asked: () => ({ turns: server.requests.length, others: server.others.length }) };
   }
-  const replies = (list: readonly Turn[]) =>
-    list.map((turn) => (typeof turn === 'object' && 'call' in turn ? { toolUse: turn.call } : turn));
   const server = await startModelServer(
     typeof turns === 'function' ? () => replies([turns()])[0] ?? 'hang' : replies(turns),
   );

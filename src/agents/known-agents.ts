@@ -26,21 +26,21 @@ export const AGENT_FACTS: Readonly<Record<KnownAgent, AgentFacts>> = {
   codex: {
     title: 'Codex',
     package: '@openai/codex',
-    minimum: '0.46.0',
+    minimum: '0.120.0',
     unattended: '--dangerously-bypass-approvals-and-sandbox',
     login: 'set OPENAI_API_KEY or CODEX_API_KEY; without containers the login of "codex login" counts, too',
   },
   gemini: {
     title: 'Gemini CLI',
     package: '@google/gemini-cli',
-    minimum: '0.11.0',
+    minimum: '0.40.0',
     unattended: '--approval-mode yolo',
     login: 'set GEMINI_API_KEY; without containers a login of "gemini" counts, too',
   },
   opencode: {
     title: 'OpenCode',
     package: 'opencode-ai',
-    minimum: '1.0.0',
+    minimum: '1.18.3',
     unattended: '--auto',
     login:
       'set the key of a provider, say ANTHROPIC_API_KEY; without containers a login of "opencode auth login" counts, too',

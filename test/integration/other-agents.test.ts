@@ -7,8 +7,9 @@ import { AGENT_FACTS, createAgent, isOlder, versionIn } from '../../src/agents/i
 import type { AgentVerdict } from '../../src/agents/index.ts';
 import { run } from '../../src/lib/index.ts';
 import type { Usage } from '../../src/protocol/index.ts';
-import { agentArguments, agentEnvironment, findAgentCli, howToGet, MODELS } from '../support/agent-clis.ts';
+import { agentArguments, agentEnvironment, howToGet, MODELS } from '../support/agent-clis.ts';
 import type { OtherAgent } from '../support/agent-clis.ts';
+import { findCli } from '../support/claude-cli.ts';
 import { GEMINI_API } from '../support/gemini-api.ts';
 import { startModelServer } from '../support/model-server.ts';
 import { OPENAI_RESPONSES } from '../support/openai-responses.ts';
@@ -59,7 +60,7 @@ const CASES: readonly Case[] = [
 ];
 
 for (const { kind, write, refusal, shown } of CASES) {
-  const program = findAgentCli(kind);
+  const program = findCli(kind);
   const why = program === undefined ? ` (${howToGet(kind)})` : '';
   describe.skipIf(program === undefined && !inCi)(`${AGENT_FACTS[kind].title} with a scripted model${why}`, () => {
     it('is of a version that is understood, does a task with its own key, and reports its usage', async () => {

@@ -1,16 +1,8 @@
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { KnownAgent } from '../../src/protocol/index.ts';
 
 export type OtherAgent = Exclude<KnownAgent, 'claude'>;
-
-/** Where this machine has the real program of an agent, if it has one. */
-export function findAgentCli(kind: OtherAgent): string | undefined {
-  const named = process.env[`MAHABHARATHA_TEST_${kind.toUpperCase()}`];
-  if (named !== undefined && named !== '') return named;
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => path.join(folder, kind)).find(isExecutable);
-}
 
 export const howToGet = (kind: OtherAgent): string =>
   `no ${kind} on the PATH, and none named in MAHABHARATHA_TEST_${kind.toUpperCase()}`;
@@ -48,12 +40,3 @@ export const MODELS: Readonly<Record<OtherAgent, string | null>> = {
   gemini: 'gemini-2.5-flash',
   opencode: 'anthropic/claude-sonnet-4-5',
 };
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}

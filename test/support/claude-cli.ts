@@ -5,11 +5,14 @@ export const HOW_TO_GET_CLAUDE =
   'no Claude Code CLI: npm install -g @anthropic-ai/claude-code, or name one in MAHABHARATHA_TEST_CLAUDE';
 
 /** The real Claude Code CLI, if this machine has one. */
-export function findClaude(): string | undefined {
-  const named = process.env['MAHABHARATHA_TEST_CLAUDE'];
+export const findClaude = (): string | undefined => findCli('claude');
+
+/** The real program of an agent: the one that the environment names, or the one on the PATH. */
+export function findCli(command: string): string | undefined {
+  const named = process.env[`MAHABHARATHA_TEST_${command.toUpperCase()}`];
   if (named !== undefined && named !== '') return named;
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => path.join(folder, 'claude')).find(isExecutable);
+  return folders.map((folder) => path.join(folder, command)).find(isExecutable);
 }
 
 /** An environment in which the CLI has no account, talks to `baseUrl` only and gives up soon. */

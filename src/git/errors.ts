@@ -80,6 +80,19 @@ export const gitErrors = defineErrors({
     message: (f) => `The repository at ${f.path} has no commit yet, so there is nothing for workers to start from.`,
     hint: () => 'Make the first commit: git add -A && git commit -m "first"',
   },
+  NO_REMOTE: {
+    kind: 'usage',
+    /** `remotes`: empty when there is none. */
+    example: { branch: 'main', remotes: ['fork', 'upstream'] },
+    message: (f) =>
+      f.remotes.length === 0
+        ? 'This repository has no remote, so there is no place for a pull request.'
+        : `It is not clear where a pull request into ${f.branch} belongs: there are the remotes ${listed(f.remotes)}.`,
+    hint: (f) =>
+      f.remotes.length === 0
+        ? 'Add one: git remote add origin URL'
+        : `Say it once: git branch --set-upstream-to=${f.remotes[0]}/${f.branch} ${f.branch}`,
+  },
   REF_UNKNOWN: {
     kind: 'usage',
     example: { ref: 'nothing' },

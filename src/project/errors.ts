@@ -154,19 +154,6 @@ export const projectErrors = defineErrors({
     message: (f) => `There is no run of "${f.feature}" to resume.`,
     hint: (f) => `Start one with: mahabharatha kurukshetra --feature ${f.feature}`,
   },
-  NO_REMOTE: {
-    kind: 'usage',
-    /** `remotes`: empty when there is none. */
-    example: { branch: 'main', remotes: ['fork', 'upstream'] },
-    message: (f) =>
-      f.remotes.length === 0
-        ? 'This repository has no remote, so there is no place for a pull request.'
-        : `It is not clear where a pull request into ${f.branch} belongs: there are the remotes ${listed(f.remotes)}.`,
-    hint: (f) =>
-      f.remotes.length === 0
-        ? 'Add one: git remote add origin URL'
-        : `Say it once: git branch --set-upstream-to=${f.remotes[0]}/${f.branch} ${f.branch}`,
-  },
   NO_RUN: {
     kind: 'usage',
     example: { feature: 'login' },

@@ -4,6 +4,7 @@ import { findProgram, inOneLine, run, writeFileAtomic } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { provePublished } from '../orchestrator/index.ts';
 import { formatPullRequest } from '../report/index.ts';
+import { gitErrors } from '../git/errors.ts';
 import { projectErrors } from './errors.ts';
 import { finishedState, mergeMessage, steeringOf, targetBranch } from './merge-run.ts';
 import type { MergedRun, MergeWishes } from './merge-run.ts';
@@ -41,7 +42,7 @@ export async function planPullRequest(project: Project, wishes: Wishes): Promise
   await provePublished(project, state);
   const [from, into] = [state.integration, await targetBranch(project, wishes.into)];
   const remote = await remoteOf(repository.git, into);
-  if (!('remote' in remote)) throw projectErrors.NO_REMOTE({ branch: into, remotes: remote });
+  if (!('remote' in remote)) throw gitErrors.NO_REMOTE({ branch: into, remotes: remote });
   const tip = await repository.resolve(`refs/heads/${from}`);
   const merged = await combine(repository, { from, into, message: () => mergeMessage(state), squash: false });
   const requirements = (await findRequirements(project, feature))?.requirements ?? [];

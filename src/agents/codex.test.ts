@@ -36,7 +36,7 @@ describe('a stream of Codex', () => {
         'It is written.',
         'All done.',
       ],
-      usage: { inputTokens: 210, outputTokens: 120, cacheReadTokens: 90, cacheWriteTokens: 0, costUsd: 0 },
+      usage: { inputTokens: 210, outputTokens: 120, cacheReadTokens: 90, cacheWriteTokens: 0, costUsd: null },
       finished: true,
       trouble: null,
       verdict: { outcome: 'verified', detail: 'done', feedback: '', resetAt: null },

@@ -23,7 +23,7 @@ describe('a stream of the Gemini CLI', () => {
       'All done.',
     ]);
     expect(rest).toEqual({
-      usage: { inputTokens: 210, outputTokens: 120, cacheReadTokens: 90, cacheWriteTokens: 0, costUsd: 0 },
+      usage: { inputTokens: 210, outputTokens: 120, cacheReadTokens: 90, cacheWriteTokens: 0, costUsd: null },
       finished: true,
       trouble: null,
       verdict: { outcome: 'verified', detail: 'done', feedback: '', resetAt: null },

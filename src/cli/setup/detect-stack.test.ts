@@ -114,7 +114,7 @@ describe('the first configuration', () => {
     const [inside, outside] = [true, false].map((inContainers) => read(firstConfig(detectStacks(node), inContainers)));
     expect(inside?.workers).toMatchObject({
       asksForContainers: true,
-      container: { allow: ['anthropic', 'npm', 'github'] },
+      container: { allow: ['agent', 'npm', 'github'] },
     });
     expect(outside?.workers).toMatchObject({ setup: 'npm ci', asksForContainers: false });
   });

@@ -79,11 +79,20 @@ const context: CliContext = {
   version: ownVersion(),
 };
 
+/** As after Ctrl-C. */
+const CANCELLED = 130;
+
 async function ask(question: Printable): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return (await terminal.question(`${question.toString()} `, { signal: shutdown.signal })).trim();
+  } catch (error) {
+    // While a question is open, Ctrl-C and Ctrl-D come as this error and not as a signal.
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+    err(line`\n`);
+    shutdown.stop(CANCELLED);
+    throw shutdown.signal.reason;
   } finally {
     terminal.close();
   }

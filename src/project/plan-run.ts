@@ -10,7 +10,7 @@ import { projectErrors } from './errors.ts';
 import { leftWork } from './left-work.ts';
 import { placeWorkers } from './project.ts';
 import type { Project } from './project.ts';
-import { usedAgents } from './run-agents.ts';
+import { agentSpec, usedAgents } from './run-agents.ts';
 import type { UsedAgent } from './run-agents.ts';
 import type { RunFace, RunHost } from './run-face.ts';
 import type { RunRequest } from './run-request.ts';
@@ -98,6 +98,8 @@ async function chooseAll(
 ): Promise<RunPreview> {
   const { config, graph, wishes } = request;
   const agent = agentOf(request, known);
+  // Also where every task has a command of its own.
+  agentSpec(config, agent);
   const used = usedAgents(config, agent, graph);
   const mode = await chooseMode({ ...request, used }, known, host, face);
   const settings = runSettings(config, {

@@ -1,4 +1,3 @@
-import { NO_USAGE } from '../protocol/index.ts';
 import type { Usage } from '../protocol/index.ts';
 import type { AttemptState, GateSummary, RecordedEvent, RunState, TaskState } from '../state/index.ts';
 import { timelineOf } from './timeline.ts';
@@ -69,7 +68,7 @@ export function reportOf(run: Run, events: readonly RecordedEvent[], now: number
     workedMs: events.length === 0 ? null : worked,
     tasks: Object.entries(run.tasks).map(([id, task]) => taskOf(id, task, until)),
     levels: Object.entries(run.levels).map(([level, { status, gates }]) => ({ level: Number(level), status, gates })),
-    cost: Object.keys(NO_USAGE).every((count) => run.cost[count as keyof Usage] === 0) ? null : run.cost,
+    cost: Object.values(run.cost).every((count) => count === 0 || count === null) ? null : run.cost,
   };
 }
 

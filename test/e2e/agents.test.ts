@@ -255,4 +255,14 @@ describe('an agent that cannot be used', () => {
       expect(fingerprint(project.folder)).toEqual(before);
     },
   );
+
+  it('is refused before anything starts, also when every task has a command of its own', async () => {
+    await project.graph('login', [{ id: 'T-1', create: ['a.txt'], run: 'echo a > a.txt' }]);
+    const before = fingerprint(project.folder);
+    for (const more of [[], ['--dry-run']]) {
+      const run = await project.cli('kurukshetra', '--agent', 'bogus', ...more);
+      expect([run.exit, run.stderr]).toEqual([2, expect.stringContaining('There is no agent called "bogus"')]);
+    }
+    expect(fingerprint(project.folder)).toEqual(before);
+  });
 });

@@ -37,6 +37,7 @@ describe('report', () => {
       type: 'report',
       status: 'complete',
       tasks: [{ attemptCount: 1 }, { attemptCount: 2 }],
+      cost: null,
     });
     const spans = told.timeline.lanes.flatMap((lane) => lane.spans).map(({ kind, of, end }) => `${kind} ${of} ${end}`);
     expect(spans.toSorted()).toEqual([

@@ -190,6 +190,20 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     expect(leftOn(second)).toMatch(/^Feature login: complete [^]*✓ A  complete [^]*Workers/);
   });
 
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('%s at a question ends without a word: nothing is done, exit 130', async (_, key) => {
+    await project.graph('login', [{ id: 'T-1', create: ['a.txt'], run: 'echo a > a.txt' }]);
+    await project.cli('kurukshetra', '--mode', 'subprocess');
+    const asked = atTerminal(project, ['cleanup']);
+    await waitFor('the question', () => asked.output().includes('Remove all this? [y/N]'));
+    asked.type(key);
+    expect(await asked.end).toBe(130);
+    expect(plain(asked.output())).toMatch(/Remove all this\? \[y\/N\]\s*$/);
+    expect(project.git('branch', '--list', 'mahabharatha/*')).toContain('integration');
+  });
+
   it('cleanup asks first: no changes nothing, yes removes', async () => {
     await go();
     await project.cli('kurukshetra');

@@ -189,6 +189,15 @@ describe('doctor', () => {
     expect(stdout.split('has no commit yet')).toHaveLength(2);
   });
 
+  it('a feature that is only planned has a note, and is no fault', async () => {
+    await project.write('.mahabharatha/specs/cube/requirements.md', '# cube\n');
+    const { exit, stdout } = await project.cli('doctor', '--mode', 'subprocess');
+    expect(stdout).toMatch(
+      /! feature cube +it has no task graph yet\n +→ Once it is planned and approved: mahabharatha design cube/,
+    );
+    expect(exit, stdout).toBe(0);
+  });
+
   it('finds folders in which nothing can be written', async () => {
     await project.write('.mahabharatha', 'a file');
     const { exit, stdout } = await project.cli('doctor');

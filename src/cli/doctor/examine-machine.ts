@@ -168,16 +168,23 @@ interface GraphFinding {
 
 async function checkGraphs(project: Project, ownership: Config['ownership']): Promise<GraphFinding[]> {
   const { folders, links } = await inSpecs(project.paths);
-  return Promise.all(
-    [...folders, ...links].map(async (name) => {
-      const what = `feature ${name}`;
-      const loaded = await attempt(what, async () => loadGraph(await graphPlace(project, name), ownership));
-      if ('problem' in loaded) return { finding: loaded.problem, graph: undefined };
-      const { graph } = loaded.value;
-      const size = `${counted(graph.tasks.length, 'task')} in ${counted(graph.levels.length, 'level')}`;
-      return { finding: fine(what, size), graph };
-    }),
-  );
+  return Promise.all([...folders, ...links].map((name) => checkGraph(project, name, ownership)));
+}
+
+async function checkGraph(project: Project, name: string, ownership: Config['ownership']): Promise<GraphFinding> {
+  const what = `feature ${name}`;
+  const loaded = await attempt(what, async () => {
+    const place = await graphPlace(project, name);
+    return (await isThere(place)) ? (await loadGraph(place, ownership)).graph : undefined;
+  });
+  if ('problem' in loaded) return { finding: loaded.problem, graph: undefined };
+  const { value: graph } = loaded;
+  if (graph === undefined) {
+    const remedy = `Once it is planned and approved: mahabharatha design ${name}`;
+    return { finding: { what, state: 'note', found: 'it has no task graph yet', remedy }, graph };
+  }
+  const size = `${counted(graph.tasks.length, 'task')} in ${counted(graph.levels.length, 'level')}`;
+  return { finding: fine(what, size), graph };
 }
 
 function format(findings: readonly Finding[], color: boolean): Printable {

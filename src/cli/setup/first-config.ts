@@ -6,7 +6,7 @@ export function firstConfig(stacks: readonly Stack[], inContainers: boolean): st
   return `# yaml-language-server: $schema=schemas/config.schema.json
 # Mahabharatha. Every key may be left out; what is written here are the defaults, if nothing else is said.
 ${stacks.map(({ name, isSure }) => `# Found here: ${name}${isSure ? '' : ' (a proposal behind "#")'}.\n`).join('')}
-agent: claude            # who does tasks without a "run" command: claude, or a name under "agents"
+agent: claude            # who does tasks without a "run" command: claude, codex, gemini, opencode, or a name under "agents"
 
 # claude:
 #   model: sonnet        # passed on as --model

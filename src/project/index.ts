@@ -5,7 +5,13 @@ export type { AgentPlace } from './agent-place.ts';
 export { examineAgent, loginOf } from './check-agent.ts';
 export type { ExaminedAgent } from './check-agent.ts';
 export { enginePrograms } from './choose-mode.ts';
-export { approveRequirements, findRequirements, readDesign, readRequirements } from './requirements-file.ts';
+export {
+  approveRequirements,
+  findRequirements,
+  proposalFor,
+  readDesign,
+  readRequirements,
+} from './requirements-file.ts';
 export type { RequirementsFile, Written } from './requirements-file.ts';
 export { designFeature } from './design-feature.ts';
 export type { Designed } from './design-feature.ts';

@@ -74,8 +74,13 @@ export async function writeOrPropose(file: string, text: string): Promise<Writte
     await writeSpec(file, text);
     return { file, proposed: null };
   }
-  const { dir, name, ext } = path.parse(file);
-  const proposed = path.join(dir, `${name}.proposed${ext}`);
+  const proposed = proposalFor(file);
   await writeSpec(proposed, text);
   return { file, proposed };
+}
+
+/** Where a new text waits for a person who takes it. */
+export function proposalFor(file: string): string {
+  const { dir, name, ext } = path.parse(file);
+  return path.join(dir, `${name}.proposed${ext}`);
 }

@@ -144,6 +144,9 @@ describe('plan', () => {
     const { exit, stdout } = await project.cli('plan', 'login', '-d', 'One can log out.');
     expect(exit).toBe(0);
     expect(stdout).toContain('+| R-002 | Log out | Should |');
+    expect(stdout).toContain('First take the proposal. Next: mahabharatha approve login');
+    const approved = await project.cli('approve', 'login');
+    expect(approved.stderr).toMatch(/note: \S+requirements\.proposed\.md was not taken, and is not approved\n/);
     expect(await project.read(`${SPECS}/requirements.md`)).not.toContain('R-002');
     expect(await project.read(`${SPECS}/requirements.proposed.md`)).toContain('R-002');
     expect((await project.cli('plan', 'login', '-d', 'One can log out.', '--replace')).exit).toBe(0);

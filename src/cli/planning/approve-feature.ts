@@ -1,5 +1,5 @@
-import { line, printableJson } from '../../lib/index.ts';
-import { approveRequirements, checkFeatureName, openProject } from '../../project/index.ts';
+import { isThere, line, printableJson } from '../../lib/index.ts';
+import { approveRequirements, checkFeatureName, openProject, proposalFor } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { approve } from '../commands/approve.ts';
 import { standingText } from './plan-requirements.ts';
@@ -12,6 +12,8 @@ export async function approveFeature(
   const project = await openProject(context);
   const found = await approveRequirements(project, checkFeatureName(argument ?? ''), new Date());
   const { feature, file, standing, by, at } = found;
+  const proposal = proposalFor(file);
+  if (await isThere(proposal)) context.err(line`note: ${proposal} was not taken, and is not approved\n`);
   if (json) context.out(line`${printableJson({ type: 'approved', feature, file, standing, by, at })}\n`);
   else context.out(line`${standingText(found)}\n\nNext: mahabharatha design ${feature}\n`);
   return 0;

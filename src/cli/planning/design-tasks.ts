@@ -13,6 +13,7 @@ import type { CliContext, InputOf } from '../command.ts';
 import type { design } from '../commands/design.ts';
 import { accept } from './accept.ts';
 import { planFace } from './plan-face.ts';
+import { TAKE_IT } from './plan-requirements.ts';
 
 type Input = InputOf<typeof design>;
 
@@ -54,7 +55,7 @@ const factsOf = ({ tasks, coverage, warnings }: Designed): object => ({
 
 function tell(
   feature: string,
-  { tasks, coverage, warnings }: Designed,
+  { tasks, coverage, warnings, graph }: Designed,
   files: { readonly design: string; readonly graph: string },
   context: CliContext,
 ): void {
@@ -64,5 +65,6 @@ function tell(
   context.out(line`${files.design}\n${files.graph}\n`);
   context.out(line`${counted(tasks, 'task')}; ${done} of ${counted(covered.size, 'requirement')} covered.\n`);
   if (leftOut.length > 0) context.out(line`Not covered, as the design says: ${leftOut.join(', ')}\n`);
-  context.out(line`\nNext: mahabharatha check ${feature}\n`);
+  const first = files.graph === graph.proposed ? TAKE_IT : '';
+  context.out(line`\n${first}Next: mahabharatha check ${feature}\n`);
 }

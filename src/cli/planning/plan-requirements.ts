@@ -33,10 +33,11 @@ export async function planRequirements(input: Input, context: CliContext): Promi
   if (planned.withoutAgent !== null && !input.withoutAgent)
     context.err(line`No agent fills it in: ${planned.withoutAgent}. You get a template with your words.\n`);
   const file = await accept(planned, project, input, context);
-  return show({ ...planned.requirements, file }, input, context);
+  return show({ ...planned.requirements, file }, input, context, file === planned.proposed);
 }
 
-function show(found: RequirementsFile, { json }: Pick<Input, 'json'>, context: CliContext): number {
+/** `isProposal`: it is not in its place. */
+function show(found: RequirementsFile, { json }: Pick<Input, 'json'>, context: CliContext, isProposal = false): number {
   const { feature, file, standing, by, at, problems, requirements } = found;
   if (json) {
     const facts = { type: 'requirements', feature, file, standing, by, at, problems, requirements };
@@ -48,7 +49,7 @@ function show(found: RequirementsFile, { json }: Pick<Input, 'json'>, context: C
     context.out(
       line`\nBefore it can be approved:\n${printableLines(problems.map((problem) => printable(`  ${problem}`)))}\n`,
     );
-  context.out(line`\n${nextStep(found)}\n`);
+  context.out(line`\n${isProposal ? TAKE_IT : ''}${nextStep(found)}\n`);
   return 0;
 }
 
@@ -59,6 +60,9 @@ export function standingText({ standing, by, at, requirements }: RequirementsFil
   const approval = line`Approved by ${by ?? 'someone'} (${day}), ${count}`;
   return standing === 'stale' ? line`${approval}; changed since then.` : line`${approval}.`;
 }
+
+/** `approve` and `check` look at what is in its place. */
+export const TAKE_IT = 'First take the proposal. ';
 
 function nextStep({ feature, standing, problems }: RequirementsFile): Printable {
   if (problems.length > 0) return line`Mend the file, then: mahabharatha approve ${feature}`;

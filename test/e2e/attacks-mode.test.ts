@@ -105,7 +105,7 @@ describe.skipIf(docker.why !== '')(`nothing sends workers from containers to the
       `${write}; attempt --feature login; attempt --feature login --mode subprocess --dry-run; cat /tmp/out`,
     );
     expect(said).toMatch(
-      /^exit 4\nerror: There is no container engine on this machine, and 1 of the tasks is for the agent "claude"/,
+      /^exit 4\nerror: There is no container engine on this machine, and 1 of the tasks is for an agent \(claude\)/,
     );
     expect(said).toMatch(/exit 0\nmode subprocess, because --mode says so\n/);
     expect(said).toContain('Claude Code is started with --dangerously-skip-permissions');

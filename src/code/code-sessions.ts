@@ -131,8 +131,10 @@ async function run(place: Place, wish: CodeWish, hooks: CallHooks, tries = 1): P
   try {
     // Without it the code of the call before would run.
     await writeCode(sandbox, wish);
-    const packages = mayImport(wish.code) ? await fetchImports(place, sandbox, wish, hooks) : [];
-    const ahead = aheadOf(programOf(sandbox, { ...wish, env: {} }));
+    const imports = mayImport(wish.code);
+    const packages = imports ? await fetchImports(place, sandbox, wish, hooks) : [];
+    // What looks for imports would end it: it is a program of the same user.
+    const ahead = imports ? null : aheadOf(programOf(sandbox, { ...wish, env: {} }));
     running = sandbox.run({ ...programOf(sandbox, wish), ahead }, output.sink);
     if (signal.aborted) kill();
     const end = await running.end;

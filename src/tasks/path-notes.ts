@@ -22,7 +22,7 @@ function doubleClaims({ files }: Draft, task: number): string[] {
   );
 }
 
-/** A file that is worth reading may be anywhere: only the agent is told of it. */
+/** A file that is worth reading may be anywhere: only the prompt of the agent names it. */
 function unreadable({ files }: Draft, task: number): string[] {
   return files.read.flatMap((text, position) => {
     const reading = readPath(text);

@@ -123,7 +123,8 @@ async function run(place: Place, wish: CodeWish, hooks: CallHooks, tries = 1): P
   const { signal } = hooks;
   signal.throwIfAborted();
   const { session, settings } = place;
-  const { sandbox, isNew } = await sandboxFor(place, wish);
+  const imports = mayImport(wish.code);
+  const { sandbox, isNew } = await sandboxFor(place, imports);
   const output = captureOutput(settings.outputBytes);
   let running: ReturnType<Sandbox['run']> | undefined;
   const kill = (): void => running?.kill();
@@ -131,7 +132,6 @@ async function run(place: Place, wish: CodeWish, hooks: CallHooks, tries = 1): P
   try {
     // Without it the code of the call before would run.
     await writeCode(sandbox, wish);
-    const imports = mayImport(wish.code);
     const packages = imports ? await fetchImports(place, sandbox, wish, hooks) : [];
     // What looks for imports would end it: it is a program of the same user.
     const ahead = imports ? null : aheadOf(programOf(sandbox, { ...wish, env: {} }));
@@ -151,9 +151,9 @@ async function run(place: Place, wish: CodeWish, hooks: CallHooks, tries = 1): P
 }
 
 /** A container sees a store that was removed for as long as it lives: then the session gets a new one. */
-async function sandboxFor({ session, packages }: Place, { code }: CodeWish): ReturnType<KeptSandbox['get']> {
+async function sandboxFor({ session, packages }: Place, imports: boolean): ReturnType<KeptSandbox['get']> {
   const found = await session.kept.get();
-  if (!mayImport(code) || session.store === (await packages.place())) return found;
+  if (!imports || session.store === (await packages.place())) return found;
   await session.kept.end();
   return session.kept.get();
 }

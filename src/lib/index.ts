@@ -51,6 +51,7 @@ export { inBytes, inClock, inDollars, inDuration, inSeconds } from './text/amoun
 export { createLineSplitter, createTail, cutLine } from './text/lines.ts';
 export { readJson } from './text/json.ts';
 export { withoutComments } from './text/json-comments.ts';
+export { asCommand } from './text/shell-words.ts';
 export { variablesOf } from './text/variables.ts';
 export { createByteLines, createWholeLines } from './text/whole-lines.ts';
 export { clip, counted, firstLine, inOneLine, listed } from './text/words.ts';

@@ -46,7 +46,7 @@ export type { RunPreview } from './plan-run.ts';
 export { graphPlace, openProject, placeWorkers } from './project.ts';
 export type { Project } from './project.ts';
 export { reasonsForContainers } from './reasons-for-containers.ts';
-export { asCommand, openPullRequest, planPullRequest } from './pull-request.ts';
+export { openPullRequest, planPullRequest } from './pull-request.ts';
 export type { PullRequest } from './pull-request.ts';
 export { openShell } from './open-shell.ts';
 export type { OpenShell } from './shell-plan.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { combine, remoteOf } from '../git/index.ts';
-import { findProgram, inOneLine, run, writeFileAtomic } from '../lib/index.ts';
+import { asCommand, findProgram, inOneLine, run, writeFileAtomic } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { provePublished } from '../orchestrator/index.ts';
 import { formatPullRequest } from '../report/index.ts';
@@ -91,11 +91,3 @@ export async function openPullRequest(
   const reason = `gh ended with ${code === null ? 'a signal' : `exit status ${code}`}: ${inOneLine(stderr)}`;
   throw projectErrors.PULL_REQUEST_FAILED({ reason, file, command: asCommand(open) });
 }
-
-/** Pure. For a person's shell. */
-export function asCommand(words: readonly string[]): string {
-  return words.map(quoted).join(' ');
-}
-
-const quoted = (word: string): string =>
-  /^[\w./:=@+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;

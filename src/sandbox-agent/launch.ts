@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, unlinkSync, writeFileSync } from 'node
 import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import path from 'node:path';
-import { systemCode } from '../lib/index.ts';
+import { asCommand, systemCode } from '../lib/index.ts';
 import type { ProgramAhead, StartWish } from '../protocol/index.ts';
 import { asUser, asUserAndGroup } from './as-user.ts';
 import type { OutputPipes } from './pipes.ts';
@@ -84,10 +84,8 @@ export function launchAhead(wish: ProgramAhead, pipes: OutputPipes): Program | u
 
 /** It becomes the program. */
 export function goOn({ reports }: Program, { cwd, argv }: ProgramAhead): void {
-  reports?.write(`${[cwd, ...argv].map(quoted).join(' ')}\n`);
+  reports?.write(`${asCommand([cwd, ...argv])}\n`);
 }
-
-const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 function followed(child: ChildProcess): Program {
   const ended = new Promise<ProgramEnd>((resolve) => {

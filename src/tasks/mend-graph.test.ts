@@ -145,7 +145,7 @@ describe('the levels of a graph are mended', () => {
   });
 });
 
-it('a task that shares a level with a rival only after others have moved is told so', () => {
+it('a task that comes to share a level with a rival when others move is named, too', () => {
   const parsed = parseGraph(graphOf('A:1=x B:1=x C:2<B=y D:3=y'));
   expect(parsed.ok ? [] : parsed.problems).toEqual([
     'tasks[1].files.modify[0]: "x" of "B" and "x" of "A" (tasks[0].files.modify[0]), both in level 1, can mean the same file; give "B" level 2 (check --fix writes it), or the file to one task alone',

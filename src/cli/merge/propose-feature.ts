@@ -1,5 +1,5 @@
-import { line, printableJson } from '../../lib/index.ts';
-import { asCommand, openPullRequest, planPullRequest } from '../../project/index.ts';
+import { asCommand, line, printableJson } from '../../lib/index.ts';
+import { openPullRequest, planPullRequest } from '../../project/index.ts';
 import type { Project, PullRequest } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { merge } from '../commands/merge.ts';

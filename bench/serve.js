@@ -82,9 +82,9 @@ async function measureLanguage(server, name, quick) {
 }
 
 async function execute(server, name, code) {
-  const response = await server.post(`/execute/${name}`, { code });
-  const answer = await response.json();
-  if (answer.stdout !== 'hello\n') throw new Error(`${name}: ${response.status} ${JSON.stringify(answer)}`);
+  const { status, text } = await server.ask(`/execute/${name}`, { code });
+  const answer = JSON.parse(text);
+  if (answer.stdout !== 'hello\n') throw new Error(`${name}: ${status} ${text}`);
   return answer;
 }
 

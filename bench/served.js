@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { CLI } from './program.js';
 
@@ -54,15 +55,31 @@ export async function startServer(folder, languages) {
     const headers = { 'content-type': 'application/json', accept };
     return fetch(`${address}${place}`, { method: 'POST', headers, body: JSON.stringify(body) });
   };
+  const agent = new http.Agent({ keepAlive: true });
   return {
     address,
     post,
+    ask: (place, body) => ask({ agent, url: `${address}${place}` }, JSON.stringify(body)),
     memory: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
     end: async () => {
+      agent.destroy();
       child.kill('SIGTERM');
       await ended;
     },
   };
+}
+
+/** What is measured is the server: this takes half of the time that `fetch` takes for itself. */
+function ask({ agent, url }, body) {
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  return new Promise((resolve, reject) => {
+    const request = http.request(url, { agent, method: 'POST', headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+      response.once('end', () => resolve({ status: response.statusCode, text }));
+    });
+    request.once('error', reject).end(body);
+  });
 }
 
 const withoutCode = ({ code: _code, ...language }) => language;

@@ -106,6 +106,8 @@ export type FileCall =
   | {
       readonly op: 'write';
       readonly uid: number;
+      /** Made before: a folder for the user alone. To become another user twice takes longer than to write a small file. */
+      readonly home?: string;
       /** The folder that the path must stay in. */
       readonly root: string;
       readonly path: string;

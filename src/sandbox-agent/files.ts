@@ -54,9 +54,12 @@ export function createFiles(reserve: Reserve | null): (call: FileCall) => FileAn
     return call.op === 'match' ? match(call) : remove(call);
   };
   const inReserve = (call: FileCall): FileAnswer | undefined => {
-    if (call.op === 'make-home') return reserve?.takeHome(call.uid, call.home) === true ? {} : undefined;
-    const placed = call.op === 'write' ? reserve?.placed(call) : undefined;
-    return placed && withGroup(placed.uid, () => write(open, placed));
+    if (call.op !== 'make-home' && call.op !== 'write') return undefined;
+    const { uid, home, ...rest } = call;
+    const hasHome = home !== undefined && reserve?.takeHome(uid, home) === true;
+    if (rest.op === 'make-home') return hasHome ? {} : undefined;
+    const placed = reserve?.placed({ ...rest, uid });
+    return placed && withGroup(uid, () => write(open, placed));
   };
   return (call) => {
     try {
@@ -68,6 +71,7 @@ export function createFiles(reserve: Reserve | null): (call: FileCall) => FileAn
 }
 
 function write(open: OpenFiles, call: FileCall & { op: 'write' }): FileAnswer {
+  if (call.home !== undefined) mkdirSync(call.home, HOME);
   const file = call.more ? open.get(call.upload) : begin(call);
   if (file === undefined) throw failure('ENOENT', 'the first part of this file has not come');
   open.set(call.upload, file);

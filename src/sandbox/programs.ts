@@ -61,7 +61,7 @@ interface ProgramFile {
 /** Makes the home of the user, and the files. Throws PATH_REFUSED and PROGRAM_REFUSED. */
 export async function writeProgram(sandbox: Sandbox, place: Place, files: readonly ProgramFile[]): Promise<void> {
   // The agent does one after the other.
-  await Promise.all([makeHome(sandbox, place), ...files.map((file) => writeFile(sandbox, place, file))]);
+  await Promise.all(files.map((file, at) => writeFile(sandbox, at === 0 ? place : { uid: place.uid }, file)));
 }
 
 /** Throws PROGRAM_REFUSED. */
@@ -70,8 +70,12 @@ export async function makeHome(sandbox: Sandbox, { uid, home }: Place): Promise<
   if ('error' in answer) throw sandboxErrors.PROGRAM_REFUSED({ reason: answer.error.message });
 }
 
-async function writeFile(sandbox: Sandbox, { uid }: Place, file: ProgramFile): Promise<void> {
-  const place = { uid, upload: uid, root: SANDBOX.tmp, mode: 0o600, folderMode: 0o700 };
+async function writeFile(
+  sandbox: Sandbox,
+  { uid, home }: Pick<Place, 'uid'> & Partial<Place>,
+  file: ProgramFile,
+): Promise<void> {
+  const place = { uid, upload: uid, root: SANDBOX.tmp, mode: 0o600, folderMode: 0o700, ...(home && { home }) };
   const answer = await sandbox.files({ op: 'write', ...place, ...file, more: false, last: true });
   if (!('error' in answer)) return;
   const { code, message: reason } = answer.error;

@@ -61,7 +61,9 @@ function createCanvas({ color, interrupted }: CliContext, screen: Screen, look: 
     screen.draw();
   };
   const looking = repeat(LOOK_MS, lookAgain, () => undefined);
-  interrupted.addEventListener('abort', later.draw);
+  // At once: a run that stops quickly may be over before what is drawn together is drawn.
+  const answer = (): void => screen.draw();
+  interrupted.addEventListener('abort', answer);
   return {
     state: () => known,
     event: (event: RecordedEvent, state: RunState): void => {
@@ -74,7 +76,7 @@ function createCanvas({ color, interrupted }: CliContext, screen: Screen, look: 
     close: (): void => {
       looking.cancel();
       later.cancel();
-      interrupted.removeEventListener('abort', later.draw);
+      interrupted.removeEventListener('abort', answer);
       screen.close();
     },
   };

@@ -1,7 +1,7 @@
 import { bind, tmpfs } from '../containers/index.ts';
 import { randomId, untilAll } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
-import type { SandboxEnd } from '../protocol/index.ts';
+import type { ProgramAhead, SandboxEnd } from '../protocol/index.ts';
 import { sandboxErrors } from '../sandbox/errors.ts';
 import { aheadOf, captureOutput, keepSandbox, startSandbox, wasGoneBefore } from '../sandbox/index.ts';
 import type { Captured, KeptSandbox, Sandbox, SandboxHome, SandboxLimits, SandboxWish } from '../sandbox/index.ts';
@@ -11,7 +11,7 @@ import { codeErrors } from './errors.ts';
 import type { Wanted } from './package-names.ts';
 import type { PackageSet } from './package-store.ts';
 import { BUN, PACKAGES, STORE } from './places.ts';
-import { importsOf, link, mayImport, noPackages, withNames } from './session-packages.ts';
+import { importScan, importsOf, link, mayImport, noPackages, withNames } from './session-packages.ts';
 import type { SessionPackages } from './session-packages.ts';
 
 /** On the container of a session. */
@@ -133,9 +133,7 @@ async function run(place: Place, wish: CodeWish, hooks: CallHooks, tries = 1): P
     // Without it the code of the call before would run.
     await writeCode(sandbox, wish);
     const packages = imports ? await fetchImports(place, sandbox, wish, hooks) : [];
-    // What looks for imports would end it: it is a program of the same user.
-    const ahead = imports ? null : aheadOf(programOf(sandbox, { ...wish, env: {} }));
-    running = sandbox.run({ ...programOf(sandbox, wish), ahead }, output.sink);
+    running = sandbox.run({ ...programOf(sandbox, wish), ahead: nextOf(sandbox, wish, imports) }, output.sink);
     if (signal.aborted) kill();
     const end = await running.end;
     // Nothing of a program that did not end by itself goes on.
@@ -227,6 +225,10 @@ function programOf(sandbox: Sandbox, { language, timeoutMs, env }: CodeWish): Pa
     clears: [],
   };
 }
+
+/** What the next call begins with, when it is like this one. */
+const nextOf = (sandbox: Sandbox, wish: CodeWish, imports: boolean): ProgramAhead =>
+  aheadOf(imports ? importScan(sandbox, MAIN[wish.language]) : programOf(sandbox, { ...wish, env: {} }));
 
 function newSession(parts: CodeParts): CodeSession {
   const kept = keepSandbox(async () => {

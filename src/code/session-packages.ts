@@ -39,7 +39,7 @@ export async function importsOf(
   sandbox: Sandbox,
   file: string,
 ): Promise<{ readonly names: readonly string[]; readonly missing: readonly string[] }> {
-  const found = readJson(scanned, await output(sandbox, ['bun', TOOLS.scanImports, file, MODULES]));
+  const found = readJson(scanned, await outputOf(sandbox, importScan(sandbox, file)));
   if (found === undefined) throw codeErrors.IMPORTS_FAILED({ reason: 'there are too many of them' });
   const own = new Set(found.own);
   return {
@@ -47,6 +47,10 @@ export async function importsOf(
     missing: packagesOf(found.missing),
   };
 }
+
+/** The program that looks for the imports of another one. */
+export const importScan = (sandbox: Sandbox, file: string): Tool =>
+  toolOf(sandbox, ['bun', TOOLS.scanImports, file, MODULES]);
 
 /** Pure. What the session has, and what it needs now. */
 export function withNames({ wanted }: SessionPackages, names: readonly string[]): Wanted {
@@ -59,19 +63,24 @@ export async function link(sandbox: Sandbox, packages: SessionPackages, set: Pac
   const link = `${sandbox.containerId} ${set.key} ${[...packages.wanted.keys()].join(' ')}`;
   if (packages.linked === link) return;
   const from = `${STORE}/${set.key}/node_modules`;
-  await output(sandbox, ['bun', TOOLS.linkPackages, from, MODULES, ...packages.wanted.keys()]);
+  await outputOf(sandbox, toolOf(sandbox, ['bun', TOOLS.linkPackages, from, MODULES, ...packages.wanted.keys()]));
   packages.linked = link;
 }
 
+type Tool = Parameters<Sandbox['run']>[0];
+
 /** As the user of the session's code: what these programs say is about this session alone. */
-async function output(sandbox: Sandbox, argv: readonly [string, ...string[]]): Promise<string> {
-  let text = '';
+function toolOf(sandbox: Sandbox, argv: Tool['argv']): Tool {
   const env = { ...sandbox.env, HOME: '/nonexistent' };
   // Settings of Bun that code has left below the session's folders are not read.
   const at = { cwd: '/', home: SANDBOX.home, uid: sandbox.uid, isPrivate: false };
-  const limits = { dataBytes: null, stdin: null, timeoutMs: TIME_MS, graceMs: 0, clears: [] };
+  return { argv, env, ...at, dataBytes: null, stdin: null, timeoutMs: TIME_MS, graceMs: 0, clears: [] };
+}
+
+async function outputOf(sandbox: Sandbox, tool: Tool): Promise<string> {
+  let text = '';
   const words = createTail(LAST_WORDS);
-  const { code, endedBy, problem } = await sandbox.run({ argv, env, ...at, ...limits }, (stream, chunk) => {
+  const { code, endedBy, problem } = await sandbox.run(tool, (stream, chunk) => {
     if (stream === 'stderr') words.push(chunk.toString('utf8'));
     else if (text.length < MOST_TEXT) text += chunk.toString('utf8');
   }).end;

@@ -107,6 +107,17 @@ it('a process that keeps starting others is killed with them', async () => {
   expect(await findByEnvironment(MARK, mark)).toEqual([]);
 });
 
+it.runIf(process.platform === 'linux')('a process that becomes another program again and again is killed', async () => {
+  // In the middle of that it has no environment.
+  for (let trial = 0; trial < 20; trial += 1) {
+    const mark = randomId();
+    const pid = startMarked('export AGAIN=\'exec bash -c "$AGAIN"\'; exec bash -c "$AGAIN"', mark);
+    await waitUntil('it runs', async () => (await findByEnvironment(MARK, mark)).length === 1);
+    await killByEnvironment(MARK, mark);
+    expect(await processStart(pid)).toBeUndefined();
+  }
+});
+
 it('a mark does not match another one that begins with it', async () => {
   const mark = randomId();
   startMarked('exec sleep 1000', `${mark}-2`);

@@ -45,20 +45,22 @@ export async function killByEnvironment(name: string, value: string): Promise<nu
   for (let round = 0; round < 20; round++) {
     const found: number[] = [];
     // Killed as soon as it is found: it may start processes as fast as the others are read.
-    await eachWithEnvironment(`${name}=${value}`, (pid) => kill(pid, 'SIGKILL') && found.push(pid));
+    const all = await eachWithEnvironment(`${name}=${value}`, (pid) => kill(pid, 'SIGKILL') && found.push(pid));
     for (const pid of found) killed.set(pid, await processStart(pid));
-    if (found.length === 0 && (await areGone(killed))) break;
+    if (all && found.length === 0 && (await areGone(killed))) break;
     await sleep(5 * (round + 1));
   }
   return killed.size;
 }
 
-async function eachWithEnvironment(wanted: string, use: (pid: number) => void): Promise<void> {
+/** Resolves with whether all processes could be looked at. */
+async function eachWithEnvironment(wanted: string, use: (pid: number) => void): Promise<boolean> {
   const others = (pid: number): void => {
     if (pid !== process.pid) use(pid);
   };
-  if (LINUX) await repeated(async () => eachLinuxEnvironment(wanted, others));
-  else (await psEnvironments(wanted)).forEach(others);
+  if (LINUX) return repeated(async () => eachLinuxEnvironment(wanted, others));
+  (await psEnvironments(wanted)).forEach(others);
+  return true;
 }
 
 /** A dying process loses its environment before it is gone, so the search alone is not enough. */
@@ -73,9 +75,7 @@ let bootId: string | undefined;
 
 async function linuxStart(pid: number): Promise<string | undefined> {
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The command, in parentheses, may hold any character: fields are counted from the last parenthesis.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const fields = statFields(await readFile(`/proc/${pid}/stat`, 'utf8'));
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
     bootId ??= (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8);
     return `${bootId}:${fields[19]}`;
@@ -90,18 +90,40 @@ async function linuxStart(pid: number): Promise<string | undefined> {
 const READINGS = 20;
 
 /** Reads the list of processes again until it has no new one: what is started while the others are read is found too. */
-function eachLinuxEnvironment(wanted: string, use: (pid: number) => void): void {
+function eachLinuxEnvironment(wanted: string, use: (pid: number) => void): boolean {
   const seen = new Set<string>();
   for (let reading = 0; reading < READINGS; reading++) {
     const fresh = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && !seen.has(name));
-    if (fresh.length === 0) return;
+    if (fresh.length === 0) return true;
     for (const name of fresh) {
-      seen.add(name);
       const pid = Number(name);
-      if (environEntries(pid).includes(wanted)) use(pid);
+      const entries = environEntries(pid);
+      if (entries.length === 1 && entries[0] === '' && isBecomingAnotherProgram(pid)) continue;
+      seen.add(name);
+      if (entries.includes(wanted)) use(pid);
     }
   }
+  return false;
 }
+
+/** Flags of a kernel thread, and of a process that ends: they have no environment, and will have none. */
+const WITHOUT_ENVIRONMENT = 0x20_0000 | 0x4;
+
+/** For a moment in the middle of `exec` a process has no environment: it may have the mark. */
+function isBecomingAnotherProgram(pid: number): boolean {
+  try {
+    const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    // Where its environment begins and ends: both are 0 at that moment, and the same when it has none.
+    const [begin, end] = [fields[47], fields[48]];
+    return (Number(fields[6]) & WITHOUT_ENVIRONMENT) === 0 && (begin !== end || end === '0');
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    return false;
+  }
+}
+
+/** The command, in parentheses, may hold any character: fields are counted from the last parenthesis. */
+const statFields = (stat: string): readonly string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 
 /** The environment that a process was started with; empty when it has ended, is another user's, or cannot be read. */
 export async function environmentOf(pid: number): Promise<Readonly<Record<string, string>>> {

@@ -9,9 +9,9 @@ import { afterAll, onTestFinished } from 'vitest';
 import { waitUntil } from './wait-until.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const FOLDERS = ['lib', 'protocol', 'engines', 'git', 'state', 'logs', 'containers', 'launchers'];
 
 let compiled: string | undefined;
+const rooms = new Set<string>();
 
 afterAll(() => {
   if (compiled !== undefined) rmSync(compiled, { recursive: true, force: true });
@@ -38,7 +38,7 @@ export function startNode(
 ): NodeProcess {
   const [program, ...args] = [...under, process.execPath, '--input-type=module', '-e', code];
   const child = spawn(program, args, {
-    cwd: compileSources(),
+    cwd: compiledFor(code),
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -66,22 +66,32 @@ export function startNode(
   };
 }
 
-function compileSources(): string {
-  if (compiled !== undefined) return compiled;
+/** The folder with all that the code imports, and what that imports. */
+function compiledFor(code: string): string {
+  compiled ??= newFolder();
+  for (const [, room = ''] of code.matchAll(/from '\.\/([a-z-]+)\//g)) compileRoom(room, compiled);
+  return compiled;
+}
+
+function newFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'mahabharatha-compiled-'));
-  compiled = folder;
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
-  for (const name of FOLDERS) compileFolder(path.join(ROOT, 'src', name), path.join(folder, name));
   return folder;
 }
 
-function compileFolder(from: string, to: string): void {
-  mkdirSync(to);
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
-    if (entry.isDirectory()) compileFolder(source, target);
-    else if (!entry.name.endsWith('.test.ts')) writeFileSync(target.replace(/ts$/, 'js'), toJavaScript(source));
+function compileRoom(name: string, folder: string): void {
+  if (rooms.has(name)) return;
+  rooms.add(name);
+  const [from, to] = [path.join(ROOT, 'src', name), path.join(folder, name)];
+  for (const file of readdirSync(from, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
+    const code = toJavaScript(path.join(from, file));
+    const target = path.join(to, file.replace(/ts$/, 'js'));
+    mkdirSync(path.dirname(target), { recursive: true });
+    writeFileSync(target, code);
+    for (const [, imported = ''] of code.matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g))
+      compileRoom(path.join(name, path.dirname(file), imported).split(path.sep)[0] ?? '', folder);
   }
 }
 

@@ -26,6 +26,7 @@ export interface ErrorMaker<Code extends string = string, Facts = object> {
 export class AppError<Code extends string = string, Facts = unknown> extends Error {
   override readonly name = 'AppError';
   readonly code: Code;
+  readonly kind: ErrorKind;
   readonly facts: Facts;
   readonly hint: string;
   readonly exit: number;
@@ -33,6 +34,7 @@ export class AppError<Code extends string = string, Facts = unknown> extends Err
   constructor(code: Code, facts: Facts, { kind, message, hint }: ErrorSpec<Facts>, options?: ErrorOptions) {
     super(message(facts as Raised<Facts>), options);
     this.code = code;
+    this.kind = kind;
     this.facts = facts;
     this.hint = hint(facts as Raised<Facts>);
     this.exit = EXIT_BY_KIND[kind];

@@ -48,9 +48,27 @@ export const planningErrors = defineErrors({
   },
   REFINEMENT_NEEDS_AGENT: {
     kind: 'environment',
-    example: { file: '/repo/.mahabharatha/specs/login/requirements.md', reason: '"claude" is not on the PATH' },
+    example: {
+      file: '/repo/.mahabharatha/specs/login/requirements.md',
+      reason: '"claude" is not on the PATH',
+      remedy: 'Install it.',
+    },
     message: (f) => `${f.file} is there, and only an agent can work new words into it: ${f.reason}.`,
-    hint: (f) => `Change ${f.file} by hand, or make the agent available.`,
+    hint: (f) => `${f.remedy}\nOr change ${f.file} by hand.`,
+  },
+  DESIGN_NEEDS_AGENT: {
+    kind: 'environment',
+    /** `schema`: a file that describes the format of the graph. */
+    example: {
+      feature: 'login',
+      file: '/repo/.mahabharatha/specs/login/task-graph.json',
+      schema: '/usr/lib/node_modules/mahabharatha/schemas/task-graph.schema.json',
+      reason: '"claude" is not on the PATH',
+      remedy: 'Install it.',
+    },
+    message: (f) => `No agent can design "${f.feature}": ${f.reason}.`,
+    hint: (f) =>
+      `${f.remedy}\nFor another agent: --agent NAME, or "agent" in .mahabharatha/config.yaml.\nWithout one: write ${f.file} by hand — its format is in ${f.schema}, an example comes with: mahabharatha init — then: mahabharatha check ${f.feature}`,
   },
   DESIGN_INVALID: {
     kind: 'work',

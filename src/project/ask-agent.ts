@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { hasCode } from '../lib/index.ts';
+import { AppError, hasCode } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { planningErrors } from '../planning/errors.ts';
 import { parseGraph } from '../tasks/index.ts';
@@ -39,22 +39,35 @@ export type Answer = ReadonlyMap<string, string>;
 /**
  * An agent answers as the worker of a task does: with the same limits, credentials and network, in a container where the mode
  * says so, on a checkout of its own. So nothing that it does reaches the repository, and a change to another file than
- * those of the answer is refused. Throws AGENT_GAVE_NO_ANSWER; the run is kept then, for its logs, until the next question.
+ * those of the answer is refused. Throws NO_AGENT when the machine lacks what it needs to begin, and AGENT_GAVE_NO_ANSWER; the
+ * run is kept then, for its logs, until the next question.
  */
 export async function askAgent(question: Question, asking: Asking): Promise<Answer> {
   const { project, config, wishes, host, face } = asking;
   await clear(question, asking);
   const request = { project, config: forOneTask(config), wishes: { ...wishes, workers: 1 }, ...graphOf(question) };
+  let isBegun = false;
+  const open: RunFace['open'] = (...facts) => {
+    isBegun = true;
+    return face.open(...facts);
+  };
   try {
-    const { state } = await runFeature(request, host, face);
+    const { state } = await runFeature(request, host, { ...face, open });
     host.interrupted.throwIfAborted();
     const answer = await answerIn(state, question, project);
     await clearAtEnd(question, asking);
     return answer;
   } catch (error) {
     if (!hasCode(error, projectErrors.AGENT_GAVE_NO_ANSWER)) await clearAtEnd(question, asking);
-    throw error;
+    throw isBegun ? error : unavailable(error);
   }
+}
+
+/** What a machine lacks is no agent for the user, whichever part of a run has missed it. */
+function unavailable(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.kind !== 'environment') return error;
+  const reason = hasCode(error, projectErrors.AGENT_UNUSABLE) ? error.facts.reason : error.message.replace(/\.$/, '');
+  return projectErrors.NO_AGENT({ reason, remedy: error.hint }, { cause: error });
 }
 
 /** Nothing is built, so nothing is set up and gated, and no hook is told. */

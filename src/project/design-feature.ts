@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Config } from '../config/index.ts';
+import { hasCode } from '../lib/index.ts';
 import { ANSWERS, coverageOf, designPrompt } from '../planning/index.ts';
 import type { Coverage } from '../planning/index.ts';
 import { planningErrors } from '../planning/errors.ts';
@@ -7,7 +8,9 @@ import { parseGraph } from '../tasks/index.ts';
 import type { Ownership } from '../tasks/index.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Answer } from './ask-agent.ts';
+import { projectErrors } from './errors.ts';
 import { graphTextFor, isYaml, readGraphText } from './graph-text.ts';
+import { schemaFile } from './package-files.ts';
 import { planningName } from './planning-name.ts';
 import { graphPlace, specPlace } from './project.ts';
 import type { Project } from './project.ts';
@@ -37,7 +40,7 @@ export interface Designed {
   readonly warnings: readonly string[];
 }
 
-/** Throws REQUIREMENTS_NOT_APPROVED, AGENT_GAVE_NO_ANSWER and DESIGN_INVALID. */
+/** Throws REQUIREMENTS_NOT_APPROVED, DESIGN_NEEDS_AGENT, AGENT_GAVE_NO_ANSWER and DESIGN_INVALID. */
 export async function designFeature(request: DesignRequest, host: RunHost, face: RunFace): Promise<Designed> {
   const { requirements: asked, wishes, onProblems } = request;
   const { feature, standing, text, requirements } = asked;
@@ -47,12 +50,21 @@ export async function designFeature(request: DesignRequest, host: RunHost, face:
     host.interrupted.throwIfAborted();
     const prompt = designPrompt({ feature, requirements: text, ids: requirements, problems: last?.problems ?? [] });
     const question = { feature: planningName(feature), title: `Design of ${feature}`, prompt };
-    const answer = await askAgent({ ...question, files: [DESIGN, GRAPH] }, { ...request, host, face });
+    const asking = { ...request, host, face };
+    const answering = askAgent({ ...question, files: [DESIGN, GRAPH] }, asking);
+    const answer = await answering.catch((error: unknown) => byHand(error, request));
     last = judge(answer, asked, request.config.ownership);
     if (last.problems.length === 0) return await keep(last, request);
     onProblems(round, last.problems);
   }
   throw await invalid(last, request);
+}
+
+/** Says how a graph is made without an agent. */
+async function byHand(error: unknown, { project, requirements: { feature } }: DesignRequest): Promise<never> {
+  if (!hasCode(error, projectErrors.NO_AGENT)) throw error;
+  const [file, schema] = [await graphPlace(project, feature), schemaFile('task-graph.schema.json')];
+  throw planningErrors.DESIGN_NEEDS_AGENT({ feature, file, schema, ...error.facts }, { cause: error });
 }
 
 interface Judged {

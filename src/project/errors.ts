@@ -154,6 +154,12 @@ export const projectErrors = defineErrors({
     message: (f) => `There is no run of "${f.feature}" to resume.`,
     hint: (f) => `Start one with: mahabharatha kurukshetra --feature ${f.feature}`,
   },
+  NO_AGENT: {
+    kind: 'environment',
+    example: { reason: '"claude" is not on the PATH', remedy: 'Install it.' },
+    message: (f) => `No agent can be asked: ${f.reason}.`,
+    hint: (f) => f.remedy,
+  },
   NO_RUN: {
     kind: 'usage',
     example: { feature: 'login' },

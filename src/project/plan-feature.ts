@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { listed } from '../lib/index.ts';
+import { hasCode, listed } from '../lib/index.ts';
 import {
   ANSWERS,
   asDraft,
@@ -11,19 +11,19 @@ import {
 import type { Words } from '../planning/index.ts';
 import { planningErrors } from '../planning/errors.ts';
 import { askAgent } from './ask-agent.ts';
-import { machinePlace } from './agent-place.ts';
-import { examineAgent } from './check-agent.ts';
+import type { AgentProblem } from './check-agent.ts';
+import { projectErrors } from './errors.ts';
 import type { Project } from './project.ts';
 import { planningName } from './planning-name.ts';
 import { asFile, findRequirements, requirementsPlace, writeOrPropose } from './requirements-file.ts';
 import type { RequirementsFile, Written } from './requirements-file.ts';
 import type { RunFace, RunHost } from './run-face.ts';
 import type { RunWishes } from './run-request.ts';
-import { agentSpec } from './run-agents.ts';
 
 const ANSWER = `${ANSWERS}/requirements.md`;
 /** How often an answer with problems is asked for again. */
 const ROUNDS = 3;
+const ASK_AGAIN = 'Ask again; --agent names another agent.';
 
 export interface PlanRequest {
   readonly project: Project;
@@ -38,7 +38,7 @@ export interface Planned extends Written {
   /** What is in the file, or in the proposal. */
   readonly requirements: RequirementsFile;
   /** Why no agent has filled it in; null when one has. */
-  readonly withoutAgent: string | null;
+  readonly withoutAgent: AgentProblem | null;
 }
 
 /**
@@ -49,35 +49,38 @@ export async function planFeature(request: PlanRequest, host: RunHost, face: Run
   const { project, feature, words, at } = request;
   const file = await requirementsPlace(project, feature);
   const before = await findRequirements(project, feature);
-  const withoutAgent = await whyNoAgent(request, host);
-  if (before !== undefined && withoutAgent !== null)
-    throw planningErrors.REFINEMENT_NEEDS_AGENT({ file, reason: withoutAgent });
   const author = await project.repository.author();
   const start = before === undefined ? requirementsTemplate({ feature, author, at }, words) : asDraft(before.text);
-  const filled = withoutAgent === null ? await filledIn(start, request, host, face) : { text: start, unusable: null };
-  const { text, unusable } = filled;
+  const { text, missing, unusable } = await filledIn(start, request, host, face);
+  if (before !== undefined && missing !== null) throw planningErrors.REFINEMENT_NEEDS_AGENT({ file, ...missing });
   if (before !== undefined && unusable !== null) throw planningErrors.REFINEMENT_UNUSABLE({ file, reason: unusable });
   const written = await writeOrPropose(file, text);
   const requirements = asFile(feature, written.proposed ?? file, text);
-  return { ...written, withoutAgent: withoutAgent ?? unusable, requirements };
-}
-
-async function whyNoAgent({ config, wishes }: PlanRequest, { env }: RunHost): Promise<string | null> {
-  if (wishes.withoutAgent) return '--without-agent';
-  const spec = agentSpec(config, wishes.agent ?? config.agent);
-  // In a container it is looked for when its run begins.
-  if (spec.kind !== 'shell' && (wishes.mode ?? config.workers.mode) === 'container') return null;
-  return (await examineAgent(spec, machinePlace(env), env)).problem?.reason ?? null;
+  const withoutAgent = missing ?? (unusable === null ? null : { reason: unusable, remedy: ASK_AGAIN });
+  return { ...written, withoutAgent, requirements };
 }
 
 interface Filled {
   readonly text: string;
+  /** Why there is no agent that could be asked; null when one was. */
+  readonly missing: AgentProblem | null;
   /** Why the text is still the one that it began with; null when an agent has filled it in. */
   readonly unusable: string | null;
 }
 
-/** An answer with all its parts that still has problems after the last round is a draft, too. */
 async function filledIn(start: string, request: PlanRequest, host: RunHost, face: RunFace): Promise<Filled> {
+  const without = (missing: AgentProblem): Filled => ({ text: start, missing, unusable: null });
+  if (request.wishes.withoutAgent) return without({ reason: '--without-agent says so', remedy: 'Leave that option out.' });
+  try {
+    return { missing: null, ...(await askedFor(start, request, host, face)) };
+  } catch (error) {
+    if (hasCode(error, projectErrors.NO_AGENT)) return without(error.facts);
+    throw error;
+  }
+}
+
+/** An answer with all its parts that still has problems after the last round is a draft, too. */
+async function askedFor(start: string, request: PlanRequest, host: RunHost, face: RunFace): Promise<Omit<Filled, 'missing'>> {
   const { feature, words } = request;
   let [last, whole, gaps]: [string, string | undefined, readonly string[]] = ['', undefined, []];
   let problems: readonly string[] = [];

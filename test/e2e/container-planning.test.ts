@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bridgeAddress } from '../support/bridge.ts';
 import { createContainerProject } from '../support/container-project.ts';
@@ -20,6 +22,13 @@ const writes = (files: Readonly<Record<string, string>>): Answer =>
       )
       .join(''),
   );
+
+/** Node and git are found, and no Claude Code of this machine. */
+const withoutClaude = (folders: string): string =>
+  folders
+    .split(path.delimiter)
+    .filter((folder) => !existsSync(path.join(folder, 'claude')))
+    .join(path.delimiter);
 
 const task = (id: string, requirement: string, dependencies: string[] = []): object => ({
   id,
@@ -52,7 +61,7 @@ describe.skipIf(docker.why !== '')(
       });
     }
 
-    it('init, plan, approve, design, check, kurukshetra, status, logs, merge, cleanup', async () => {
+    it('init, plan, approve, design, check, kurukshetra, status, logs, merge, cleanup, all in mode auto, with an agent in the image alone', async () => {
       const wrong = graphOf(task('L-1', 'R-001', ['L-9']));
       const right = graphOf(task('L-1', 'R-001'), task('L-2', 'R-002'));
       await prepare({
@@ -72,6 +81,9 @@ describe.skipIf(docker.why !== '')(
         expect({ args, exit, stderr: exit === 0 ? '' : `${stdout}\n${stderr}` }).toEqual({ args, exit: 0, stderr: '' });
         return stdout;
       };
+      const config = '.mahabharatha/config.yaml';
+      await project.config((await project.read(config)).replace('mode: container', 'mode: auto'));
+      project.env['PATH'] = withoutClaude(project.env['PATH'] ?? '');
       await done('init');
       expect(await done('plan', 'login', '--description', 'People cannot log in.')).toContain('Draft, 2 requirements.');
       expect(await done('approve', 'login')).toMatch(/^Approved by /);

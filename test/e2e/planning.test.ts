@@ -64,16 +64,32 @@ describe('plan', () => {
   it('makes a template with the words of the person when there is no agent', async () => {
     await project.config('claude: { command: /nowhere/claude }\nworkers: { mode: subprocess }\n');
     const { exit, stdout, stderr } = await project.cli('plan', 'login', '-d', 'People cannot log in.');
-    expect({ exit, stderr }).toMatchObject({ exit: 0, stderr: expect.stringContaining('No agent fills it in') });
-    expect(stdout).toContain('"Users" still has a TODO');
+    expect({ exit, stderr }).toMatchObject({
+      exit: 0,
+      stderr: expect.stringMatching(
+        /^No agent fills it in, .*template .*: "\/nowhere\/claude" is not on the PATH\.\n\nInstall Claude Code: npm/,
+      ),
+    });
+    expect(stdout).toMatch(/"Users" still has a TODO.*\nEdit the file, then: mahabharatha approve login\n$/s);
     expect(await project.read(`${SPECS}/requirements.md`)).toContain('People cannot log in.');
     const again = await project.cli('plan', 'login', '-d', 'And out.');
     expect(again).toMatchObject({
       exit: 4,
-      stderr: expect.stringContaining('only an agent can work new words into it'),
+      stderr: expect.stringMatching(/only an agent can work new words into it: .*\n\nInstall Claude Code: .*\n {2}Or change /s),
     });
     expect((await project.piped('from stdin', 'plan', 'other', '--from', '-', '--without-agent')).exit).toBe(0);
     expect(await project.read('.mahabharatha/specs/other/requirements.md')).toContain('from stdin');
+  });
+
+  it('makes a template where the mode that was chosen cannot be had, and says what would help', async () => {
+    await project.config('claude: { command: sh }\nworkers: { mode: auto }\n');
+    project.env['DOCKER_HOST'] = 'unix:///nonexistent/docker.sock';
+    const { exit, stderr } = await project.cli('plan', 'login', '-d', 'People cannot log in.');
+    expect({ exit, stderr }).toMatchObject({
+      exit: 0,
+      stderr: expect.stringMatching(/^No agent fills it in, .*: No container engine .*\n\nStart Docker/s),
+    });
+    expect(await project.read(`${SPECS}/requirements.md`)).toContain('People cannot log in.');
   });
 
   it('lets an agent fill it in, which cannot approve it, and says what only a person can answer', async () => {
@@ -110,7 +126,7 @@ describe('plan', () => {
     await agent(answer, answer, answer);
     const { exit, stderr } = await project.cli('plan', 'login', '-d', 'Users lose their keys.');
     expect(exit, stderr).toBe(0);
-    expect(stderr).toMatch(/No agent fills it in: its answer .* 3 rounds .*You get a template with your words/s);
+    expect(stderr).toMatch(/No agent fills it in, so you get a template with your words: its answer .* 3 rounds /);
     const written = await project.read(`${SPECS}/requirements.md`);
     expect(written).toContain('Users lose their keys.');
     expect(written).toContain('TODO: who uses it');
@@ -267,6 +283,22 @@ describe('design', () => {
     const forced = await project.cli('design', 'login', '--force');
     expect(forced).toMatchObject({ exit: 0, stderr: expect.stringContaining('WARNING') });
     expect((await project.cli('design', 'missing')).exit).toBe(2);
+  });
+
+  it('says without an agent how to get one, or a graph without', async () => {
+    await approvedPlan();
+    await project.config('claude: { command: /nowhere/claude }\nworkers: { mode: subprocess }\n');
+    const { exit, stderr } = await project.cli('design', 'login');
+    expect({ exit, stderr }).toMatchObject({
+      exit: 4,
+      stderr: expect.stringMatching(/^error: No agent can design "login": "\/nowhere\/claude" is not on the PATH\.\n/),
+    });
+    expect(stderr).toContain('Install Claude Code: npm install -g');
+    expect(stderr).toContain('--agent NAME, or "agent" in .mahabharatha/config.yaml');
+    const schema = /its format is in (\S+),/.exec(stderr)?.[1] ?? '';
+    expect(existsSync(schema)).toBe(true);
+    expect(stderr).toMatch(/write \S+\/login\/task-graph\.json by hand .* then: mahabharatha check login\n/);
+    expectNothingLeft();
   });
 
   it('names what no task covers, as the design says', async () => {

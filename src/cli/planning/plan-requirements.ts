@@ -1,4 +1,4 @@
-import { counted, line, printable, printableJson, printableLines } from '../../lib/index.ts';
+import { counted, line, printable, printableBlock, printableJson, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import {
   checkFeatureName,
@@ -8,7 +8,7 @@ import {
   readRequirements,
   readSettings,
 } from '../../project/index.ts';
-import type { RequirementsFile } from '../../project/index.ts';
+import type { Planned, RequirementsFile } from '../../project/index.ts';
 import { askTrust } from '../ask-trust.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { plan } from '../commands/plan.ts';
@@ -31,9 +31,14 @@ export async function planRequirements(input: Input, context: CliContext): Promi
   const asked = { project, config, feature, words, wishes, at: new Date() };
   const planned = await planFeature(asked, context, planFace(context));
   if (planned.withoutAgent !== null && !input.withoutAgent)
-    context.err(line`No agent fills it in: ${planned.withoutAgent}. You get a template with your words.\n`);
+    context.err(templateText(planned.withoutAgent));
   const file = await accept(planned, project, input, context);
   return show({ ...planned.requirements, file }, input, context, file === planned.proposed);
+}
+
+function templateText({ reason, remedy }: NonNullable<Planned['withoutAgent']>): Printable {
+  const why = printableBlock(`No agent fills it in, so you get a template with your words: ${reason}.`, '  ');
+  return line`${why}\n\n${printableBlock(remedy, '  ')}\n\n`;
 }
 
 /** `isProposal`: it is not in its place. */
@@ -65,7 +70,7 @@ export function standingText({ standing, by, at, requirements }: RequirementsFil
 export const TAKE_IT = 'First take the proposal. ';
 
 function nextStep({ feature, standing, problems }: RequirementsFile): Printable {
-  if (problems.length > 0) return line`Mend the file, then: mahabharatha approve ${feature}`;
+  if (problems.length > 0) return line`Edit the file, then: mahabharatha approve ${feature}`;
   return standing === 'approved'
     ? line`Next: mahabharatha design ${feature}`
     : line`Next: mahabharatha approve ${feature}`;

@@ -70,7 +70,8 @@ interface Filled {
 
 async function filledIn(start: string, request: PlanRequest, host: RunHost, face: RunFace): Promise<Filled> {
   const without = (missing: AgentProblem): Filled => ({ text: start, missing, unusable: null });
-  if (request.wishes.withoutAgent) return without({ reason: '--without-agent says so', remedy: 'Leave that option out.' });
+  if (request.wishes.withoutAgent)
+    return without({ reason: '--without-agent says so', remedy: 'Leave that option out.' });
   try {
     return { missing: null, ...(await askedFor(start, request, host, face)) };
   } catch (error) {
@@ -80,7 +81,12 @@ async function filledIn(start: string, request: PlanRequest, host: RunHost, face
 }
 
 /** An answer with all its parts that still has problems after the last round is a draft, too. */
-async function askedFor(start: string, request: PlanRequest, host: RunHost, face: RunFace): Promise<Omit<Filled, 'missing'>> {
+async function askedFor(
+  start: string,
+  request: PlanRequest,
+  host: RunHost,
+  face: RunFace,
+): Promise<Omit<Filled, 'missing'>> {
   const { feature, words } = request;
   let [last, whole, gaps]: [string, string | undefined, readonly string[]] = ['', undefined, []];
   let problems: readonly string[] = [];

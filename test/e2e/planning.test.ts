@@ -75,7 +75,9 @@ describe('plan', () => {
     const again = await project.cli('plan', 'login', '-d', 'And out.');
     expect(again).toMatchObject({
       exit: 4,
-      stderr: expect.stringMatching(/only an agent can work new words into it: .*\n\nInstall Claude Code: .*\n {2}Or change /s),
+      stderr: expect.stringMatching(
+        /only an agent can work new words into it: .*\n\nInstall Claude Code: .*\n {2}Or change /s,
+      ),
     });
     expect((await project.piped('from stdin', 'plan', 'other', '--from', '-', '--without-agent')).exit).toBe(0);
     expect(await project.read('.mahabharatha/specs/other/requirements.md')).toContain('from stdin');

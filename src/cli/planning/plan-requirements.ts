@@ -30,8 +30,7 @@ export async function planRequirements(input: Input, context: CliContext): Promi
   const wishes = { agent: input.agent, mode: input.mode, withoutAgent: input.withoutAgent };
   const asked = { project, config, feature, words, wishes, at: new Date() };
   const planned = await planFeature(asked, context, planFace(context));
-  if (planned.withoutAgent !== null && !input.withoutAgent)
-    context.err(templateText(planned.withoutAgent));
+  if (planned.withoutAgent !== null && !input.withoutAgent) context.err(templateText(planned.withoutAgent));
   const file = await accept(planned, project, input, context);
   return show({ ...planned.requirements, file }, input, context, file === planned.proposed);
 }

@@ -50,7 +50,6 @@ export const engineErrors = defineErrors({
     kind: 'environment',
     example: { image: 'x:1' },
     message: (f) => `There is no image ${f.image}.`,
-    hint: () =>
-      `Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build. For subprocesses, with your own rights: --mode subprocess`,
+    hint: () => 'Build it with: mahabharatha build',
   },
 });

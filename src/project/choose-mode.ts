@@ -13,6 +13,7 @@ import { projectErrors } from './errors.ts';
 import { imageAgents, imageRequest } from './image-request.ts';
 import { reasonsForContainers } from './reasons-for-containers.ts';
 import type { UsedAgent } from './run-agents.ts';
+import { runCommand } from './run-command.ts';
 import type { RunFace, RunHost } from './run-face.ts';
 import type { RunRequest } from './run-request.ts';
 import { checkObjects } from './worker-users.ts';
@@ -111,7 +112,7 @@ async function withEngine(wish: ModeWish, engine: Engine, host: RunHost, face: M
   const [info] = await Promise.all([checkedInfo(engine), checkObjects(project.repository, host.env)]);
   const request = { ...(await imageRequest(host)), agents: imageAgents(config) };
   const found = await findRunImage(engine, request);
-  const decision = decideImage(found, wishes.autoBuild ?? false);
+  const decision = decideImage(found, { autoBuild: wishes.autoBuild ?? false, command: runCommand(wish) });
   const line: ModeLine = { name: 'container', wished: wish.wished, because: becauseOf(wish, decision) };
   const mode = { ...line, name: 'container', engine, info, rules } as const;
   if (decision.do === 'take') return { ...mode, ...freshImages(found) };

@@ -44,11 +44,12 @@ describe('mode auto without an engine', () => {
 });
 
 type Image = Parameters<typeof decideImage>[0];
+const UNASKED = { autoBuild: false, command: 'mahabharatha kurukshetra --feature login' };
 
 describe('the image of a run', () => {
   it('is taken when it is fresh', () => {
     const fresh: Image = { kind: 'worker', state: { state: 'fresh', tag: 'x:1', id: 'y', bytes: 1 } };
-    expect(decideImage(fresh, false)).toEqual({ do: 'take', tag: 'x:1' });
+    expect(decideImage(fresh, UNASKED)).toEqual({ do: 'take', tag: 'x:1' });
   });
 
   it('is built anew when it is stale', () => {
@@ -59,16 +60,16 @@ describe('the image of a run', () => {
       reasons: ['the program has changed', 'so has its base'],
     } as const;
     const because = 'the program has changed; so has its base';
-    expect(decideImage({ kind: 'repository', state }, false)).toEqual({ do: 'build', because });
+    expect(decideImage({ kind: 'repository', state }, UNASKED)).toEqual({ do: 'build', because });
   });
 
   it('is refused when there is none, unless --auto-build says so', () => {
     const missing: Image = { kind: 'worker', state: { state: 'missing' } };
-    const hint = expect.stringMatching(/mahabharatha build.*--auto-build.*--mode subprocess/);
-    expect(() => decideImage(missing, false)).toThrow(
-      expect.objectContaining({ code: 'IMAGE_MISSING', exit: 4, hint }),
+    const hint = expect.stringMatching(/mahabharatha build.*--feature login --auto-build\. .*--mode subprocess/);
+    expect(() => decideImage(missing, UNASKED)).toThrow(
+      expect.objectContaining({ code: 'IMAGE_NOT_BUILT', exit: 4, hint }),
     );
-    expect(decideImage(missing, true)).toMatchObject({ do: 'build' });
+    expect(decideImage(missing, { ...UNASKED, autoBuild: true })).toMatchObject({ do: 'build' });
   });
 });
 

@@ -1,5 +1,4 @@
 import type { EgressRules } from '../egress/rules/index.ts';
-import { engineErrors } from '../engines/errors.ts';
 import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { RunImage } from '../images/index.ts';
 import type { RunSettings } from '../state/index.ts';
@@ -62,9 +61,12 @@ export type ImageDecision =
 
 /**
  * Pure. A stale image is built anew without a question, because its Dockerfile has been approved. The very first image is
- * built only on request.
+ * built only on request. `command` is that of the run.
  */
-export function decideImage({ kind, state }: Pick<RunImage, 'kind' | 'state'>, autoBuild: boolean): ImageDecision {
+export function decideImage(
+  { kind, state }: Pick<RunImage, 'kind' | 'state'>,
+  { autoBuild, command }: { readonly autoBuild: boolean; readonly command: string | null },
+): ImageDecision {
   switch (state.state) {
     case 'fresh':
       return { do: 'take', tag: state.tag };
@@ -72,7 +74,10 @@ export function decideImage({ kind, state }: Pick<RunImage, 'kind' | 'state'>, a
       return { do: 'build', because: state.reasons.join('; ') };
     case 'missing':
       if (autoBuild) return { do: 'build', because: 'there is none, and --auto-build says so' };
-      throw engineErrors.IMAGE_MISSING({ image: kind === 'worker' ? 'of the workers' : 'of this repository' });
+      throw projectErrors.IMAGE_NOT_BUILT({
+        image: kind === 'worker' ? 'of the workers' : 'of this repository',
+        command,
+      });
   }
 }
 

@@ -117,6 +117,14 @@ export const projectErrors = defineErrors({
     hint: () =>
       'A feature is a folder .mahabharatha/specs/<feature>/ with a task-graph.json; start with: mahabharatha init',
   },
+  IMAGE_NOT_BUILT: {
+    kind: 'environment',
+    /** `command`: of the run; null where a person has started none. */
+    example: { image: 'of the workers', command: 'mahabharatha kurukshetra --feature login' as string | null },
+    message: (f) => `There is no image ${f.image}.`,
+    hint: (f) =>
+      `Build it with: mahabharatha build${f.command === null ? '' : ` — or let the run do it: ${f.command} --auto-build`}. For subprocesses, with your own rights: --mode subprocess`,
+  },
   MERGE_NOT_READY: {
     kind: 'work',
     example: { feature: 'login', status: 'paused' },

@@ -1,3 +1,4 @@
+import { AppError } from '../lib/index.ts';
 import { gitErrors } from '../git/errors.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
@@ -5,7 +6,7 @@ import { tasksAt } from '../tasks/index.ts';
 import { checkCaps, chooseCaps } from './caps.ts';
 import { checkAgents } from './check-agent.ts';
 import { agentOf, chooseMode } from './choose-mode.ts';
-import type { Mode } from './decide-mode.ts';
+import type { Mode, ModeLine } from './decide-mode.ts';
 import { projectErrors } from './errors.ts';
 import { leftWork } from './left-work.ts';
 import { placeWorkers } from './project.ts';
@@ -19,44 +20,62 @@ import type { Workers } from './run-workers.ts';
 import { shortages } from './shortages.ts';
 import { checkWorkers, runSettings, wireWorkers } from './wire.ts';
 
-/** What a dry run shows. */
-export interface RunPreview extends RunRequest {
-  readonly mode: Mode;
+interface Settled extends RunRequest {
   readonly settings: RunSettings;
   /** The agents that its tasks ask. */
   readonly used: readonly UsedAgent[];
 }
 
+/** What a dry run shows. */
+export interface RunPreview extends Settled {
+  readonly mode: ModeLine;
+  /** What the machine lacks for a run; null when one could begin. */
+  readonly lack: AppError | null;
+}
+
 /** What a run starts with. */
-export interface RunPlan extends RunPreview {
+export interface RunPlan extends Settled {
+  readonly mode: Mode;
   /** The run that is resumed. */
   readonly known: RunState | undefined;
   readonly workers: Workers;
   readonly base: string;
 }
 
-/** What a run would do, with the same errors; starts and builds nothing. */
+/** What a run would do, with the same errors, but also on a machine that lacks what a run needs; starts and builds nothing. */
 export async function previewRun(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunPreview> {
   const project = await placeWorkers(asked.project, asked.config, host.env);
-  const request = { ...asked, project };
   const { wishes } = asked;
   // An ended run is no hindrance: a dry run may show the plan of the next one.
-  const known = wishes.resume === true ? await knownRun(request) : undefined;
+  const known = wishes.resume === true ? await knownRun({ ...asked, project }) : undefined;
+  const request = { ...asked, project, ...agentsOf(asked, known) };
   await baseOf(request, known);
-  const preview = await chooseAll(request, known, host, face);
-  return { ...preview, warnings: [...preview.warnings, ...(await checkWorkers({ ...preview, env: host.env }))] };
+  try {
+    const mode = await chooseMode(request, known, host, face);
+    const more = await checkWorkers({ ...request, mode, env: host.env });
+    const settled = await settle(request, known, mode);
+    return { ...settled, mode, lack: null, warnings: [...settled.warnings, ...shortageNotes(settled, mode), ...more] };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'environment') throw error;
+    const wished = wishes.mode ?? request.config.workers.mode;
+    const mode = { name: 'container', wished, because: 'a run would take nothing else here' } as const;
+    return { ...(await settle(request, known, mode)), mode, lack: error };
+  }
 }
 
 /**
  * All that a run starts with. Errors of a start are thrown here, before anything but images is changed. The caller holds
  * the feature's lock, so what the plan is made from stays as it is.
  */
-export async function planRun(request: RunRequest, host: RunHost, face: RunFace): Promise<RunPlan> {
-  const known = await knownRun(request);
-  const preview = await chooseAll(request, known, host, face);
-  const workers = await wireWorkers({ ...preview, env: host.env });
-  await checkAgents(preview.used, workers.place, host.env);
-  return { ...preview, known, workers, base: await baseOf(request, known) };
+export async function planRun(asked: RunRequest, host: RunHost, face: RunFace): Promise<RunPlan> {
+  const known = await knownRun(asked);
+  const request = { ...asked, ...agentsOf(asked, known) };
+  const mode = await chooseMode(request, known, host, face);
+  const settled = await settle(request, known, mode);
+  const warnings = [...settled.warnings, ...shortageNotes(settled, mode)];
+  const workers = await wireWorkers({ ...settled, mode, env: host.env });
+  await checkAgents(settled.used, workers.place, host.env);
+  return { ...settled, warnings, mode, known, workers, base: await baseOf(request, known) };
 }
 
 /** The commit that a run starts from. */
@@ -89,19 +108,25 @@ async function checkNothingLeft(project: Project, feature: string): Promise<void
   if (left !== undefined) throw left;
 }
 
-/** A resumed run takes the configuration of today, say mended gates, but keeps its number of workers, its agent, and caps of the command line. */
-async function chooseAll(
-  request: RunRequest,
+interface Asked extends RunRequest, Pick<Settled, 'used'> {
+  /** That of tasks which name none. */
+  readonly agent: string;
+}
+
+function agentsOf(
+  { config, graph, ...request }: RunRequest,
   known: RunState | undefined,
-  host: RunHost,
-  face: RunFace,
-): Promise<RunPreview> {
-  const { config, graph, wishes } = request;
-  const agent = agentOf(request, known);
+): Pick<Asked, 'agent' | 'used'> {
+  const agent = agentOf({ config, graph, ...request }, known);
   // Also where every task has a command of its own.
   agentSpec(config, agent);
-  const used = usedAgents(config, agent, graph);
-  const mode = await chooseMode({ ...request, used }, known, host, face);
+  return { agent, used: usedAgents(config, agent, graph) };
+}
+
+/** A resumed run takes the configuration of today, say mended gates, but keeps its number of workers, its agent, and caps of the command line. */
+async function settle(asked: Asked, known: RunState | undefined, mode: ModeLine): Promise<Settled> {
+  const { agent, ...request } = asked;
+  const { config, wishes, used } = request;
   const settings = runSettings(config, {
     workers: wishes.workers ?? known?.settings.workers ?? config.workers.count,
     mode: mode.name,
@@ -112,16 +137,12 @@ async function chooseAll(
   checkCaps(settings.caps, used);
   // A resumed run keeps its base, whatever is committed.
   const uncommitted = known === undefined ? await request.project.repository.uncommitted() : [];
-  const warnings = [
-    ...request.warnings,
-    ...uncommittedNotes(uncommitted, config.workers),
-    ...shortageNotes(request, mode, settings),
-  ];
-  return { ...request, warnings, mode, settings, used };
+  const warnings = [...request.warnings, ...uncommittedNotes(uncommitted, config.workers)];
+  return { ...request, warnings, settings };
 }
 
-function shortageNotes({ graph, config }: RunRequest, mode: Mode, { workers }: RunSettings): string[] {
+function shortageNotes({ graph, config, settings }: Settled, mode: Mode): string[] {
   if (mode.name === 'subprocess') return [];
-  const atOnce = Math.min(workers, Math.max(...graph.levels.map((level) => tasksAt(graph, level).length)));
+  const atOnce = Math.min(settings.workers, Math.max(...graph.levels.map((level) => tasksAt(graph, level).length)));
   return shortages(atOnce, config.workers.container, mode.info).map(({ found, remedy }) => `${found}. ${remedy}`);
 }

@@ -252,6 +252,28 @@ describe('--dry-run', () => {
     expect(everything()).toEqual(before);
   });
 
+  it('shows the plan also where a run could not begin, and says what it would need', async () => {
+    await project.graph('login', [task('A')]);
+    project.env['DOCKER_HOST'] = 'unix:///nonexistent/docker.sock';
+    const asked = ['kurukshetra', '--dry-run', '--mode', 'container'];
+    const { exit, stdout, stderr } = await project.cli(...asked);
+    expect({ exit, stderr }).toMatchObject({
+      exit: 0,
+      stderr: expect.stringMatching(
+        /^note: a run could not begin now: No container engine can be reached:.* {2}Start Docker/s,
+      ),
+    });
+    expect(stdout).toMatch(
+      /^mode container, because a run would take nothing else here\n.*A\.txt.*Nothing was started/s,
+    );
+    const json = await project.cli(...asked, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      type: 'plan',
+      mode: { name: 'container' },
+      lack: { code: 'ENGINE_UNREACHABLE', hint: expect.stringContaining('Start Docker') },
+    });
+  });
+
   it('refuses what a run would refuse: a base that is not there, and a resume of nothing', async () => {
     await project.graph('login', [task('A')]);
     await refused(['kurukshetra', '--dry-run', '--base', 'nowhere'], 2, /"nowhere" is not a commit, branch or tag/);

@@ -111,9 +111,16 @@ describe.skipIf(docker.why !== '')(`the mode of a run${whySkipped}`, () => {
     await prepare();
     const only = `this-test-${randomId()}`;
     await project.write('.mahabharatha/Dockerfile', `FROM mahabharatha-worker\nENV MADE_FOR=${only}\n`);
-    const without = await runWith('auto', '--dry-run');
+    const without = await runWith('auto');
     expect(without.exit).toBe(4);
-    expect(without.said).toContain('There is no image of this repository.');
+    expect(without.said).toMatch(
+      /There is no image of this repository\.[^]*kurukshetra --feature login --auto-build\./,
+    );
+    const planned = await runWith('auto', '--dry-run');
+    expect(planned.exit).toBe(0);
+    expect(planned.said).toMatch(
+      /writes a\.txt[^]*note: a run could not begin now: There is no image of this repository\./,
+    );
     expect((await project.cli('doctor')).stdout).toMatch(
       /✗ image +the repository's image is not built\n.*mahabharatha build/,
     );

@@ -13,7 +13,7 @@ export const kurukshetra = {
       'where workers run: container, subprocess (with your own rights), or auto (default: workers.mode)',
     ],
     autoBuild: ['--auto-build', 'build the image first if there is none; a stale one is built anew in any case'],
-    dryRun: ['--dry-run', 'show the plan, start nothing'],
+    dryRun: ['--dry-run', 'show the plan, start nothing; it needs no engine and no image'],
     format: ['--format <form>', 'of --dry-run: text (default), mermaid (a diagram of the graph), or json'],
     resume: ['--resume', 'go on with a run that was stopped, paused or killed'],
     graphFile: ['-g, --task-graph <path>', 'another file than .mahabharatha/specs/<feature>/task-graph.json'],

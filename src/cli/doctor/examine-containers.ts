@@ -111,7 +111,7 @@ async function checkImage(engine: Engine, context: CliContext, missing: Missing)
         what: 'image',
         state: missing,
         found: `${which} is not built`,
-        remedy: 'Build it with: mahabharatha build — or let a run do it: mahabharatha kurukshetra --auto-build',
+        remedy: 'Build it with: mahabharatha build — or let a run do it with --auto-build',
       };
   }
 }

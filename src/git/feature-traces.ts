@@ -50,20 +50,22 @@ export async function mergedTasks(repository: Repository, feature: string): Prom
 }
 
 /** What the command prints for the commits of the integration branch that no other branch or tag has, line by line. */
-async function ownCommits(
-  { git, readRef, currentBranch }: Repository,
-  feature: string,
-  command: readonly string[],
-): Promise<string[]> {
+async function ownCommits(repository: Repository, feature: string, command: readonly string[]): Promise<string[]> {
   const { integration, prefix } = branchNames(feature);
-  const tip = await readRef(`refs/heads/${integration}`);
+  const { git } = repository;
+  const tip = await repository.readRef(`refs/heads/${integration}`);
   if (tip === undefined) return [];
-  const head = (await currentBranch())?.startsWith(prefix) === true ? [] : ['HEAD'];
-  // A branch that was pushed for a pull request is no other branch.
-  const others = [`--exclude=${prefix}*`, '--branches', '--tags', `--exclude=*/${prefix}*`, '--remotes', ...head];
+  const others = await otherBranches(repository, prefix);
   // A ref to a missing object counts as empty.
   const own = linesOf(await git.text([...command, tip, '--ignore-missing', '--not', ...others]));
   return own.length > 0 && (await isSquashed(git, tip, others)) ? [] : own;
+}
+
+/** What names, for git, all branches and tags but the branches with this prefix. */
+export async function otherBranches({ currentBranch }: Repository, prefix: string): Promise<string[]> {
+  const head = (await currentBranch())?.startsWith(prefix) === true ? [] : ['HEAD'];
+  // A branch that was pushed for a pull request is no other branch.
+  return [`--exclude=${prefix}*`, '--branches', '--tags', `--exclude=*/${prefix}*`, '--remotes', ...head];
 }
 
 /** Whether a commit of the other branches says that it has the work of this one, squashed. */

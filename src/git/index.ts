@@ -9,6 +9,7 @@ export { findTraces, mergedTasks } from './feature-traces.ts';
 export type { FeatureTraces } from './feature-traces.ts';
 export { withGitSettings, workerEnvironment } from './git-command.ts';
 export { namesPackages } from './lock-files.ts';
+export { mergedFeatures } from './merged-features.ts';
 export type { MergeChain, MergeStep } from './merge-proof.ts';
 export type { Leftovers } from './leftovers.ts';
 export { newRepository } from './new-repository.ts';

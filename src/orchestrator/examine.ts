@@ -84,7 +84,10 @@ async function remake(
   commit: string,
 ): Promise<string | undefined> {
   const id = taskOfAttempt(attempt);
-  const message = commitMessage({ id, title: taskOf(graph, id)?.title ?? '' }, attempt, runId);
+  const message = commitMessage({ id, title: taskOf(graph, id)?.title ?? '' }, attempt, {
+    feature: graph.feature,
+    runId,
+  });
   // A worker that shares our repository moves its branch by itself.
   const branch = ports.launcher.capabilities.sharesObjects ? null : branchNames(graph.feature).worker(worker);
   const ref = attemptRef(graph.feature, id, numberOfAttempt(attempt));

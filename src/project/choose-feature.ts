@@ -1,5 +1,6 @@
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { mergedFeatures } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
 import { featuresWithState } from '../state/index.ts';
 import type { ProjectPaths, StateStore } from '../state/index.ts';
@@ -33,7 +34,9 @@ export async function chooseFeature(place: Place, name: string | undefined, use:
   const [only, ...others] = meant;
   if (only === undefined) throw projectErrors.FEATURE_UNKNOWN({ feature: '', known: [] });
   if (others.length === 0) return { feature: checkFeatureName(only), because: null };
-  const decision = decideFeature(await Promise.all(meant.map((feature) => lookAt(place, feature))), use);
+  const merged = use === 'start' ? await mergedFeatures(place.repository) : new Map<string, string>();
+  const known = meant.map(async (feature) => ({ ...(await lookAt(place, feature)), isMerged: merged.has(feature) }));
+  const decision = decideFeature(await Promise.all(known), use);
   if ('ambiguous' in decision) throw projectErrors.FEATURE_AMBIGUOUS({ features: decision.ambiguous });
   return { ...decision, feature: checkFeatureName(decision.feature) };
 }
@@ -80,7 +83,7 @@ export async function inSpecs({ specs }: ProjectPaths): Promise<{ folders: strin
   };
 }
 
-async function lookAt({ paths, store }: Place, name: string): Promise<KnownFeature> {
+async function lookAt({ paths, store }: Place, name: string): Promise<Omit<KnownFeature, 'isMerged'>> {
   const at = (names: readonly string[]): Promise<(number | undefined)[]> =>
     Promise.all(names.map((file) => changedAt(path.join(paths.specs, name, file))));
   const [run, holder, graphs, requirements] = await Promise.all([

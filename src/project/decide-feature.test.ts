@@ -9,6 +9,7 @@ const feature = (name: string, rest: Partial<KnownFeature> = {}): KnownFeature =
   isLive: false,
   run: undefined,
   hasGraph: true,
+  isMerged: false,
   changedAt: 0,
   ...rest,
 });
@@ -80,6 +81,16 @@ describe('a feature that was not named', () => {
     ],
     ['with the newest run when all have one', [complete('a'), complete('b', MINUTE)], 'b: its run is the newest'],
     ['beside the example, though it has a run', [complete('login'), example], 'login: it is the only one with a run'],
+    [
+      'that was not merged already',
+      [feature('login', { isMerged: true, changedAt: MINUTE }), feature('search'), example],
+      'search: it is the only one without a run',
+    ],
+    [
+      'that was merged, to be refused, when there is no other one',
+      [feature('login', { isMerged: true }), example],
+      'login: it is the only one beside the example',
+    ],
     [
       'that is no plan yet',
       [feature('login', { hasGraph: false }), example],

@@ -11,6 +11,8 @@ export interface KnownFeature {
   /** Undefined when it has no run. */
   readonly run: { readonly at: number; readonly isComplete: boolean } | undefined;
   readonly hasGraph: boolean;
+  /** Another branch has work of it; looked for only where a run is started. */
+  readonly isMerged: boolean;
   /** When its documents were changed last. */
   readonly changedAt: number;
 }
@@ -58,7 +60,7 @@ function decideChanged(known: readonly KnownFeature[]): FeatureDecision {
 function decideStart(known: readonly KnownFeature[]): FeatureDecision {
   const open = decideRun(known.filter(({ run }) => run?.isComplete === false));
   if (open !== undefined) return open;
-  const fresh = withoutExample(known).filter((feature) => !hasRun(feature));
+  const fresh = withoutExample(known).filter((feature) => !hasRun(feature) && !feature.isMerged);
   const ready = fresh.filter(({ hasGraph }) => hasGraph);
   const words = { only: ' without a run', newest: 'it has no run and was changed last' };
   return newest(ready.length > 0 ? ready : fresh, lastChange, words) ?? decideRun(known) ?? decideChanged(known);

@@ -99,6 +99,13 @@ export const projectErrors = defineErrors({
     message: (f) => `It is not clear which feature is meant: ${listed(f.features)}.`,
     hint: () => 'Say which one with --feature NAME. How they stand: mahabharatha list',
   },
+  FEATURE_MERGED: {
+    kind: 'usage',
+    example: { feature: 'login', commit: 'a'.repeat(40) },
+    message: (f) => `Feature "${f.feature}" was merged already, in commit ${f.commit.slice(0, 10)}.`,
+    hint: (f) =>
+      `Look at it with: git show ${f.commit} — or build it once more with: mahabharatha kurukshetra --feature ${f.feature} --again`,
+  },
   FEATURE_NAME_INVALID: {
     kind: 'usage',
     example: { feature: '../x' },
@@ -262,6 +269,6 @@ export const projectErrors = defineErrors({
     hint: (f) =>
       f.merged.length === 0
         ? `Look at it with git log --all, keep what you need, then: mahabharatha cleanup --feature ${f.feature}`
-        : `Go on from what is merged with: git branch ${f.feature}-kept mahabharatha/${f.feature}/integration, then mahabharatha cleanup --feature ${f.feature}, then mahabharatha kurukshetra --feature ${f.feature} --base ${f.feature}-kept — take the tasks that are merged out of the task graph before, and keep what else you need of the refs.`,
+        : `Go on from what is merged with: git branch ${f.feature}-kept mahabharatha/${f.feature}/integration, then mahabharatha cleanup --feature ${f.feature}, then mahabharatha kurukshetra --feature ${f.feature} --base ${f.feature}-kept --again — take the tasks that are merged out of the task graph before, and keep what else you need of the refs.`,
   },
 });

@@ -1,4 +1,4 @@
-import { findTraces } from '../git/index.ts';
+import { findTraces, mergedFeatures } from '../git/index.ts';
 import { asAppError, firstLine, isThere } from '../lib/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
@@ -41,13 +41,15 @@ const NOTHING = { tasks: null, startedAt: null, updatedAt: null, cause: null };
 /** All features of the user, by name. Changes nothing, and asks no engine. */
 export async function listFeatures(project: Project): Promise<FeatureRow[]> {
   const { own, links } = await namesIn(project);
-  return Promise.all([...own, ...links].toSorted().map((feature) => rowOf(project, feature)));
+  const merged = await mergedFeatures(project.repository);
+  return Promise.all([...own, ...links].toSorted().map((feature) => rowOf(project, feature, merged.get(feature))));
 }
 
-async function rowOf(project: Project, feature: string): Promise<FeatureRow> {
+/** `merged`: a commit of another branch that has work of it. */
+async function rowOf(project: Project, feature: string, merged: string | undefined): Promise<FeatureRow> {
   try {
     const state = await project.store(feature).read();
-    const found = state === undefined ? await withoutRun(project, feature) : await withRun(project, state);
+    const found = state === undefined ? await withoutRun(project, feature, merged) : await withRun(project, state);
     return { feature, ...NOTHING, ...found };
   } catch (error) {
     return { feature, ...NOTHING, standing: 'unreadable', cause: firstLine(asAppError(error).message) };
@@ -70,10 +72,11 @@ async function isMerged({ repository, paths }: Project, feature: string): Promis
   return (await findTraces(repository, feature, runFolders(paths.feature(feature)))).unmerged === 0;
 }
 
-async function withoutRun(project: Project, feature: string): Promise<Found> {
+async function withoutRun(project: Project, feature: string, merged: string | undefined): Promise<Found> {
   const { integration } = branchNames(feature);
   if ((await project.repository.readRef(`refs/heads/${integration}`)) !== undefined)
     return { standing: 'left', cause: `the state of its run is gone; its work is in ${integration}` };
+  if (merged !== undefined) return { standing: 'merged', cause: `merged in commit ${merged.slice(0, 10)}` };
   const graph = await graphPlace(project, feature);
   if (await isThere(graph)) {
     const { tasks } = (await loadGraph(graph, 'off')).graph;

@@ -4,7 +4,7 @@ import type { MergedInto } from '../git/index.ts';
 import { provePublished } from '../orchestrator/index.ts';
 import { inOneLine } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
-import { TIP_TRAILER } from '../protocol/index.ts';
+import { FEATURE_TRAILER, TIP_TRAILER } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { projectErrors } from './errors.ts';
 import { readRun } from './left-work.ts';
@@ -56,7 +56,7 @@ export async function mergeRun(project: Project, wishes: MergeWishes): Promise<M
 export function mergeMessage({ feature, runId, tasks }: RunState): string {
   const all = Object.values(tasks);
   const done = all.filter((task) => task.merged).length;
-  return `Merge feature ${feature}\n\n${done} of ${all.length} tasks.\n\nMahabharatha-Run: ${runId}\n`;
+  return `Merge feature ${feature}\n\n${done} of ${all.length} tasks.\n\n${FEATURE_TRAILER}: ${feature}\nMahabharatha-Run: ${runId}\n`;
 }
 
 /** With the commit whose work it has: no history leads there. */
@@ -65,7 +65,8 @@ function squashMessage({ feature, runId, tasks }: RunState, commit: string): str
   const merged = Object.entries(tasks).flatMap(([id, { title, merged }]) =>
     merged ? [`- ${id}: ${inOneLine(title)}`] : [],
   );
-  return `Add feature ${feature}\n\n${merged.join('\n')}\n\nMahabharatha-Run: ${runId}\n${TIP_TRAILER}: ${commit}\n`;
+  const trailers = [`${FEATURE_TRAILER}: ${feature}`, `Mahabharatha-Run: ${runId}`, `${TIP_TRAILER}: ${commit}`];
+  return `Add feature ${feature}\n\n${merged.join('\n')}\n\n${trailers.join('\n')}\n`;
 }
 
 export async function steeringOf(

@@ -1,5 +1,6 @@
 import { AppError } from '../lib/index.ts';
 import { gitErrors } from '../git/errors.ts';
+import { mergedFeatures } from '../git/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { RunSettings, RunState } from '../state/index.ts';
 import { tasksAt } from '../tasks/index.ts';
@@ -14,7 +15,7 @@ import type { Project } from './project.ts';
 import { agentSpec, usedAgents } from './run-agents.ts';
 import type { UsedAgent } from './run-agents.ts';
 import type { RunFace, RunHost } from './run-face.ts';
-import type { RunRequest } from './run-request.ts';
+import type { RunRequest, RunWishes } from './run-request.ts';
 import { uncommittedNotes } from './uncommitted-notes.ts';
 import type { Workers } from './run-workers.ts';
 import { shortages } from './shortages.ts';
@@ -89,12 +90,18 @@ async function knownRun({ project, graph, wishes }: RunRequest): Promise<RunStat
   const known = await project.store(feature).read();
   if (known === undefined && wishes.resume === true)
     throw (await leftWork(project, feature)) ?? projectErrors.NOTHING_TO_RESUME({ feature });
-  if (known === undefined) await checkNothingLeft(project, feature);
+  if (known === undefined) await checkNew(project, feature, wishes);
   else if (wishes.resume !== true) {
     const status = known.status === 'running' ? 'broken off' : known.status;
     throw projectErrors.RUN_EXISTS({ feature, status });
   }
   return known;
+}
+
+async function checkNew(project: Project, feature: string, { again }: RunWishes): Promise<void> {
+  await checkNothingLeft(project, feature);
+  const commit = again === true ? undefined : (await mergedFeatures(project.repository)).get(feature);
+  if (commit !== undefined) throw projectErrors.FEATURE_MERGED({ feature, commit });
 }
 
 /** Refuses to overwrite work whose state is gone, and a branch below which git could make no other branch. */

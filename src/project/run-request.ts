@@ -19,6 +19,8 @@ export interface RunWishes {
   /** To stay at a usage limit, and to go on at its end. */
   readonly wait?: boolean;
   readonly resume?: boolean;
+  /** Also a feature that was merged already. */
+  readonly again?: boolean;
   /** Nothing is built and nothing is started. */
   readonly dryRun?: boolean;
   /** Build the image also when there is none yet. */

@@ -51,6 +51,7 @@ export {
   commitMessage,
   COPIES,
   EGRESS_LOG,
+  FEATURE_TRAILER,
   HOOK_LOG,
   HOOK_RUNNER,
   SHELL_WORKER,

@@ -22,16 +22,28 @@ export const EGRESS_LOG = 'egress.jsonl';
 /** In the same folder: what hooks have printed. */
 export const HOOK_LOG = 'hooks.jsonl';
 
+/** In the messages of a feature's tasks, and of its merge: by it the feature is known as merged when its run is gone. */
+export const FEATURE_TRAILER = 'Mahabharatha-Feature';
+
 export const TASK_TRAILER = 'Mahabharatha-Task';
 
 /** In the message of a squashed feature: the commit of the integration branch whose work it has. */
 export const TIP_TRAILER = 'Mahabharatha-Commit';
 
 /** The message of a task's commit, the same from the worker and from the host. */
-export function commitMessage(task: { id: string; title: string }, attempt: string, runId: string): string {
+export function commitMessage(
+  task: { readonly id: string; readonly title: string },
+  attempt: string,
+  { feature, runId }: { readonly feature: string; readonly runId: string },
+): string {
   // A line of the title could look like a trailer, and git accepts no NUL.
   const title = inOneLine(task.title);
-  const trailers = [`${TASK_TRAILER}: ${task.id}`, `Mahabharatha-Attempt: ${attempt}`, `Mahabharatha-Run: ${runId}`];
+  const trailers = [
+    `${FEATURE_TRAILER}: ${feature}`,
+    `${TASK_TRAILER}: ${task.id}`,
+    `Mahabharatha-Attempt: ${attempt}`,
+    `Mahabharatha-Run: ${runId}`,
+  ];
   return `${task.id}: ${title}\n\n${trailers.join('\n')}\n`;
 }
 

@@ -1,4 +1,4 @@
-import { TIP_TRAILER } from '../protocol/index.ts';
+import { FEATURE_TRAILER, TIP_TRAILER } from '../protocol/index.ts';
 import { short } from './facts.ts';
 import { asText, gatesSection, tasksTable } from './markdown.ts';
 import type { RunReport } from './run-report.ts';
@@ -10,7 +10,7 @@ interface Wanted {
   readonly priority: string;
 }
 
-/** Pure. The last line lets a commit that GitHub squashes from it be known as this work. */
+/** Pure. The last lines let a commit that GitHub squashes from it be known as this work. */
 export function formatPullRequest(report: RunReport, wanted: readonly Wanted[]): { title: string; body: string } {
   const { feature, tasks, levels, runId, base, integrationTip } = report;
   const merged = tasks.filter((task) => task.merged);
@@ -26,7 +26,7 @@ export function formatPullRequest(report: RunReport, wanted: readonly Wanted[]):
       ? []
       : [`Not in it: ${rest.map(({ id, status }) => `${asText(id)} (${status})`).join(', ')}`]),
     ...gatesSection(levels),
-    `Built by Mahabharatha, run ${runId}, from ${short(base)}.\n\n${TIP_TRAILER}: ${integrationTip}`,
+    `Built by Mahabharatha, run ${runId}, from ${short(base)}.\n\n${FEATURE_TRAILER}: ${feature}\n${TIP_TRAILER}: ${integrationTip}`,
   ];
   return { title: `Add feature ${feature}`, body: `${parts.join('\n\n')}\n` };
 }

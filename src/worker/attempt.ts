@@ -167,7 +167,7 @@ async function commitOnce({ context, setup, assignment }: Attempt, afresh: boole
   const tree = await workspace.stage({ base, branch, left: { paths, files: others }, owned, afresh });
   const leftOut = await workspace.leftOut(tree, task.create);
   if (tree === (await workspace.treeOf(base))) return { commit: null, leftOut };
-  const message = commitMessage(task, assignment.attempt, boot.runId);
+  const message = commitMessage(task, assignment.attempt, boot);
   const commit = await workspace.commit({ base, tree, message, branch });
   if (context.bundle !== null) await workspace.bundle({ branch, base, file: context.bundle });
   return { commit, leftOut };

@@ -153,7 +153,7 @@ describe('building a feature of two levels with three workers', () => {
     const log = project.git('log', '--no-merges', `--format=${format}`, `main~1..${INTEGRATION}`).trim().split('\n');
     const us = 'Mahabharatha|mahabharatha@localhost|Mahabharatha|mahabharatha@localhost';
     const lineOf = (id: string): string =>
-      `${us}|${id}: Task ${id}|Mahabharatha-Task: ${id},Mahabharatha-Attempt: ${id}.1,Mahabharatha-Run: ${runId}`;
+      `${us}|${id}: Task ${id}|Mahabharatha-Feature: login,Mahabharatha-Task: ${id},Mahabharatha-Attempt: ${id}.1,Mahabharatha-Run: ${runId}`;
     expect(log.toSorted()).toEqual(['L1-a', 'L1-b', 'L1-c', 'L2-all'].map(lineOf));
     const merges = project.git('log', '--merges', '--format=%cn %(trailers)', `main~1..${INTEGRATION}`);
     expect(merges.match(new RegExp(`Mahabharatha Mahabharatha-Run: ${runId}`, 'g'))).toHaveLength(4);

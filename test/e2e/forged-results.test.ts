@@ -92,7 +92,7 @@ describe('results that a task forges in the name of its worker', () => {
       expect(Math.abs(Number(us.exec(line)?.[2]) - begin)).toBeLessThan(600);
     }
     expect(`${tree}\n${parent}`).toBe(project.git('log', '-1', '--format=tree %T%nparent %P', commit).trim());
-    const trailers = `Mahabharatha-Task: A\nMahabharatha-Attempt: A.1\nMahabharatha-Run: ${runId}\n`;
+    const trailers = `Mahabharatha-Feature: login\nMahabharatha-Task: A\nMahabharatha-Attempt: A.1\nMahabharatha-Run: ${runId}\n`;
     expect(message).toEqual(['A: Task A', trailers]);
     expect(project.git('show', 'mahabharatha/login/integration:A.txt')).toBe('mine\n');
     expect(project.git('rev-parse', 'refs/mahabharatha/login/A/1').trim()).toBe(commit);

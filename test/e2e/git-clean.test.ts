@@ -149,11 +149,11 @@ it('work of a run whose state was removed goes on from its branch as the error s
   expect(commands.map(([command]) => command)).toEqual([
     'git branch login-kept mahabharatha/login/integration',
     'mahabharatha cleanup --feature login',
-    'mahabharatha kurukshetra --feature login --base login-kept',
+    'mahabharatha kurukshetra --feature login --base login-kept --again',
   ]);
   project.git('branch', 'login-kept', 'mahabharatha/login/integration');
   expect((await project.cli('cleanup', '--feature', 'login', '--yes')).exit).toBe(0);
   await project.graph('login', [simpleTask('B')]);
-  expect((await project.cli('kurukshetra', '--feature', 'login', '--base', 'login-kept')).exit).toBe(0);
+  expect((await project.cli('kurukshetra', '--feature', 'login', '--base', 'login-kept', '--again')).exit).toBe(0);
   expect(project.git('show', 'mahabharatha/login/integration:A.txt')).toBe('A\n');
 });

@@ -58,7 +58,7 @@ describe('merge --pr', () => {
     );
     const body = await readFile(file, 'utf8');
     expect(body).toContain(String.raw`| A | Types \| \<b\>\`x\`\</b\> | 1 | merged | 1 |`);
-    expect(body).toMatch(new RegExp(`\nMahabharatha-Commit: ${tip}\n$`));
+    expect(body).toMatch(new RegExp(`\nMahabharatha-Feature: login\nMahabharatha-Commit: ${tip}\n$`));
     expect(pushed()).toBe('');
 
     await addGh(0);

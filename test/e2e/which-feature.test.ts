@@ -53,6 +53,35 @@ describe('a command without --feature', () => {
     }
   });
 
+  it('is not built again after merge and cleanup: it stays merged, also in a fresh clone', async () => {
+    for (const feature of ['login', 'search']) await project.graph(feature, [simpleTask(feature)]);
+    project.commit('two features');
+    await writtenAt(inOwn('specs', 'search', 'task-graph.json'), 0);
+    expect((await project.cli('kurukshetra', '--feature', 'login')).exit).toBe(0);
+    expect((await project.cli('merge', '--feature', 'login')).exit).toBe(0);
+    const commit = project.git('rev-parse', 'HEAD').trim();
+    expect((await project.cli('cleanup', '--feature', 'login', '--yes')).exit).toBe(0);
+
+    const list = await project.cli('list');
+    expect(list.stdout).toContain(`login   merged`);
+    expect(list.stdout).toContain(`merged in commit ${commit.slice(0, 10)}`);
+    const plan = await project.cli('kurukshetra', '--dry-run', '--json');
+    expect(JSON.parse(plan.stdout)).toMatchObject({ feature: 'search' });
+    const named = await project.cli('kurukshetra', '--feature', 'login');
+    expect([named.exit, named.stderr]).toEqual([
+      2,
+      expect.stringMatching(new RegExp(`"login" was merged already, in commit ${commit.slice(0, 10)}[^]*--again`)),
+    ]);
+    const clone = path.join(project.outside, 'clone');
+    project.git('clone', '--quiet', project.folder, clone);
+    const inClone = await project.at(clone).cli('list', '--json');
+    expect(JSON.parse(inClone.stdout)).toMatchObject({
+      features: [{ feature: 'login', standing: 'merged' }, { feature: 'search' }],
+    });
+    expect((await project.cli('kurukshetra', '--feature', 'login', '--again')).stdout).toContain('login');
+    expect(await project.state()).toMatchObject({ feature: 'login' });
+  });
+
   it('takes the one that runs now', async () => {
     await project.graph('login', [simpleTask('A')]);
     expect((await project.cli('kurukshetra')).exit).toBe(0);

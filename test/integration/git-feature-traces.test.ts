@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findTraces, openRepository } from '../../src/git/index.ts';
+import { findTraces, mergedFeatures, openRepository } from '../../src/git/index.ts';
 import { tempRepository } from '../support/temp-repository.ts';
 import type { TempRepository } from '../support/temp-repository.ts';
 
@@ -41,5 +41,28 @@ describe('the work of a feature that no other branch has', () => {
     expect(await unmerged()).toBe(2);
     temp.git('update-ref', 'refs/remotes/origin/main', tip);
     expect(await unmerged()).toBe(0);
+  });
+});
+
+describe('a merged feature', () => {
+  const merged = async (): Promise<unknown> =>
+    Object.fromEntries(await mergedFeatures(await openRepository(temp.folder, temp.env)));
+  const said = (feature: string): string => `Add a feature\n\nMahabharatha-Feature: ${feature}`;
+
+  it('is known by the newest commit of another branch that says so, and not by its own branches', async () => {
+    temp.git('checkout', '--quiet', 'mahabharatha/login/integration');
+    commitOnMain(said('login'));
+    temp.git('update-ref', 'refs/remotes/origin/mahabharatha/login/integration', 'HEAD');
+    expect(await merged()).toEqual({});
+    temp.git('checkout', '--quiet', 'main');
+    commitOnMain(said('login'));
+    commitOnMain(`${said('login')}\nMahabharatha-Run: x\n\nquoted: Mahabharatha-Feature: other`);
+    const newest = temp.git('rev-parse', 'HEAD');
+    commitOnMain('later');
+    expect(await merged()).toEqual({ login: newest });
+    temp.git('reset', '--quiet', '--hard', 'HEAD~3');
+    expect(await merged()).toEqual({});
+    temp.git('update-ref', 'refs/remotes/origin/main', newest);
+    expect(await merged()).toEqual({ login: newest });
   });
 });

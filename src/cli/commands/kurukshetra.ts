@@ -16,6 +16,7 @@ export const kurukshetra = {
     dryRun: ['--dry-run', 'show the plan, start nothing; it needs no engine and no image'],
     format: ['--format <form>', 'of --dry-run: text (default), mermaid (a diagram of the graph), or json'],
     resume: ['--resume', 'go on with a run that was stopped, paused or killed'],
+    again: ['--again', 'also build a feature that was merged already'],
     graphFile: ['-g, --task-graph <path>', 'another file than .mahabharatha/specs/<feature>/task-graph.json'],
     base: ['--base <ref>', 'the commit to start from (default: HEAD)'],
     agent: [

@@ -28,9 +28,10 @@ export function formatFeatures(features: readonly FeatureRow[], colors: Colors):
     width((row) => row.done),
   ];
   return printableLines(
-    rows.flatMap(({ feature, standing, done, cause }) => {
+    rows.flatMap(({ feature, standing, done, cause, startedAt }) => {
       const shown = paintOf(standing, colors)(standing.padEnd(standings));
-      const next = NEXT[standing](feature);
+      const isOver = standing === 'merged' && startedAt === null;
+      const next = isOver ? '' : NEXT[standing](feature);
       const row = line`${feature.padEnd(names)}  ${shown}  ${done.padEnd(dones)}  ${colors.dim(next)}`;
       return cause === null ? [row] : [row, colors.dim(`  ${clip(firstLine(cause), LONGEST_CAUSE)}`)];
     }),

@@ -138,6 +138,8 @@ function dropFromTrial(state: RunState, level: number, task: string): RunState {
   }));
 }
 
+const NEW_TRIES = 'failed tasks have new tries, which --resume begins';
+
 function taskReset(state: RunState, id: string): RunState {
   const task = state.tasks[id];
   if (task === undefined) return state;
@@ -150,7 +152,8 @@ function taskReset(state: RunState, id: string): RunState {
     notBefore: null,
   });
   const over = ['complete', 'failed'].includes(state.levels[task.level]?.status ?? '');
-  return over ? reopenLevel(reset, task.level) : reset;
+  const open = state.status === 'failed' ? { ...reset, status: 'stopped' as const, cause: NEW_TRIES } : reset;
+  return over ? reopenLevel(open, task.level) : open;
 }
 
 /**

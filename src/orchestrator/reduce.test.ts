@@ -21,3 +21,14 @@ it('a start that ends after its worker was given up does not count for the next 
   expect(pidAfter(world.state, 'a life before')).toBeNull();
   expect(pidAfter(world.state, world.state.workers[0]?.session ?? '')).toBe(7);
 });
+
+it('a failed run whose tasks get new tries is no longer failed: it is to be resumed', () => {
+  const world = createWorld([{ id: 'A' }], { workers: 1 }, { attempts: 1 });
+  world.settle();
+  world.reports(0, { outcome: 'verification-failed' });
+  world.settle();
+  const reset = { at: '2026-01-01T00:00:00.000Z', type: 'task-reset', task: 'A', cause: 'asked to retry' } as const;
+  expect(world.state.status).toBe('failed');
+  expect(reduce(world.state, reset)).toMatchObject({ status: 'stopped', cause: expect.stringContaining('--resume') });
+  expect(reduce({ ...world.state, status: 'running' }, reset)).toMatchObject({ status: 'running' });
+});

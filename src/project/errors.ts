@@ -85,10 +85,7 @@ export const projectErrors = defineErrors({
   },
   CONTAINERS_UNAVAILABLE: {
     kind: 'environment',
-    example: {
-      reasons: ['this repository has run in containers on this machine'],
-      tried: ['/var/run/docker.sock: nothing listens there'],
-    },
+    example: { reasons: ['it has run in containers'], tried: ['/var/run/docker.sock: nothing listens there'] },
     message: (f) =>
       `No container engine can be reached, and mode auto uses no subprocesses here, because:${bullets(f.reasons)}\nLooked for an engine:${bullets(f.tried)}`,
     hint: () => `${START_DOCKER} For subprocesses, with your own rights: --mode subprocess`,
@@ -154,11 +151,7 @@ export const projectErrors = defineErrors({
   },
   MODE_UNCLEAR: {
     kind: 'environment',
-    example: {
-      feature: 'login',
-      begun: 'subprocess',
-      reasons: ['this repository has run in containers on this machine'],
-    },
+    example: { feature: 'login', begun: 'subprocess', reasons: ['it has run in containers on this machine'] },
     message: (f) =>
       `The run of "${f.feature}" was begun in mode ${f.begun}, and mode auto uses no subprocesses here, because:${bullets(f.reasons)}`,
     hint: () => `Choose one: --mode container, or, with your own rights: --mode subprocess`,

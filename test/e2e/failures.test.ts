@@ -146,6 +146,8 @@ describe('a task that fails', () => {
     await writeFile(path.join(project.outside, 'mended'), '');
     const retry = await project.cli('retry', '--json');
     expect(JSON.parse(retry.stdout)).toMatchObject({ type: 'retry', feature: 'login', tasks: ['BAD'] });
+    const row = (await project.cli('list')).stdout;
+    expect(row).toMatch(/^login {2}stopped .* mahabharatha kurukshetra --feature login --resume\n.*new tries/);
     const resumed = await project.cli('kurukshetra', '--resume');
     expect(resumed.stdout).toContain('5 of 5 tasks are merged');
     expect(resumed.exit).toBe(0);

@@ -44,11 +44,13 @@ describe('the work of a feature that no other branch has', () => {
   });
 });
 
-describe('a merged feature', () => {
-  const merged = async (): Promise<unknown> =>
-    Object.fromEntries(await mergedFeatures(await openRepository(temp.folder, temp.env)));
-  const said = (feature: string): string => `Add a feature\n\nMahabharatha-Feature: ${feature}`;
+async function merged(): Promise<object> {
+  return Object.fromEntries(await mergedFeatures(await openRepository(temp.folder, temp.env)));
+}
 
+const said = (feature: string): string => `Add a feature\n\nMahabharatha-Feature: ${feature}`;
+
+describe('a merged feature', () => {
   it('is known by the newest commit of another branch that says so, and not by its own branches', async () => {
     temp.git('checkout', '--quiet', 'mahabharatha/login/integration');
     commitOnMain(said('login'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../config/index.ts';
 import { detectStacks, IN_IMAGE } from './detect-stack.ts';
-import { firstConfig } from './first-config.ts';
+import { firstConfig, foundInWords } from './first-config.ts';
 
 const found = (files: readonly string[], packageJson?: object | string, programs: ReadonlySet<string> = IN_IMAGE) => ({
   files: new Set(files),
@@ -148,5 +148,31 @@ describe('the first configuration', () => {
       container: { allow: expect.arrayContaining(['sum.golang.org']) },
     });
     expect(gates).toHaveLength(2);
+  });
+});
+
+describe('the words of init', () => {
+  const said = (...given: Parameters<typeof found>) => foundInWords(detectStacks(found(...given)));
+  const scripts = { test: 'vitest' };
+
+  it.each([
+    [['package.json', 'package-lock.json'], { scripts }, /^Found Node: "setup" and "gates" are written in/],
+    [['package.json', 'package-lock.json'], {}, /^Found Node: "setup" is written in/],
+    [['package.json', 'pnpm-lock.yaml'], { scripts }, /^Found Node: "setup" and "gates" are only proposed, behind "#"/],
+    [['package.json'], { scripts }, /^Found Node: "gates" are only proposed/],
+    [['package.json'], {}, /^Found Node: no set-up and no gates/],
+    [
+      ['package.json', 'package-lock.json', 'go.mod'],
+      { scripts },
+      /^Found Node, Go: "setup" and "gates" of Node are written /,
+    ],
+  ])('of %j and %j say what is active in the configuration, and what is behind "#"', (files, json, words) => {
+    expect(said(files, json)).toMatch(words);
+    const config = read(configOf(files, json));
+    expect(config.workers.setup !== undefined || config.gates.length > 0).toBe(/ written /.test(words.source));
+  });
+
+  it('are none where nothing was found', () => {
+    expect(said([])).toBeUndefined();
   });
 });

@@ -1,3 +1,4 @@
+import { listed } from '../../lib/index.ts';
 import type { Stack } from './detect-stack.ts';
 
 /** Pure. The configuration that `init` writes. What is not sure to work is a proposal, behind "#". */
@@ -37,6 +38,19 @@ ownership: enforce       # a task changes only the files that it declares: enfor
 
 ${gateLines(stack)}
 `;
+}
+
+/** Pure. What was found, and what of it `firstConfig` has written; undefined when nothing was found. */
+export function foundInWords(stacks: readonly Stack[]): string | undefined {
+  const [stack] = stacks;
+  if (stack === undefined) return undefined;
+  const parts = [...(stack.setup === undefined ? [] : ['"setup"']), ...(stack.gates.length === 0 ? [] : ['"gates"'])];
+  const found = `Found ${listed(stacks.map(({ name }) => name))}`;
+  if (parts.length === 0) return `${found}: no set-up and no gates are proposed. See the configuration.`;
+  const what = `${parts.join(' and ')}${stacks.length === 1 ? '' : ` of ${stack.name}`}`;
+  const are = stack.gates.length === 0 ? 'is' : 'are';
+  if (stack.isSure) return `${found}: ${what} ${are} written in the configuration: look whether that is right.`;
+  return `${found}: ${what} ${are} only proposed, behind "#" in the configuration. Remove the "#" of what works here.`;
 }
 
 /** Fresh worktrees have nothing but the files of the commit. */

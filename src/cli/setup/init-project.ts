@@ -13,7 +13,7 @@ import {
 } from '../../project/index.ts';
 import { detectStacks, IN_IMAGE, PROGRAMS } from './detect-stack.ts';
 import type { Stack } from './detect-stack.ts';
-import { firstConfig } from './first-config.ts';
+import { firstConfig, foundInWords } from './first-config.ts';
 
 const IGNORE = `# What runs leave here is no part of the repository.
 state/
@@ -79,9 +79,8 @@ export async function initProject(input: InputOf<typeof init>, context: CliConte
     context.out(line`${printableJson({ type: 'init', files: results })}\n`);
     return 0;
   }
-  const found = stacks.map(({ name }) => name).join(', ');
-  if (results[0]?.written === true && found !== '')
-    context.out(line`Found ${found}: look at "setup" and "gates" in the configuration.\n`);
+  const found = foundInWords(stacks);
+  if (results[0]?.written === true && found !== undefined) context.out(line`${found}\n`);
   for (const { file, written } of results) context.out(line`${written ? 'written' : 'kept   '}  ${file}\n`);
   if ((await project.repository.readRef('HEAD')) === undefined)
     context.out(line`\nWorkers start from a commit: git add -A && git commit -m "first"\n`);

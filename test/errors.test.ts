@@ -109,7 +109,7 @@ describe('the words of an error', () => {
 
 describe('what was thrown', () => {
   it('stays the same error when it is one of ours, and is an internal error when not', () => {
-    const ours = projectErrors.NO_RUN({ feature: 'x' });
+    const ours = projectErrors.NO_RUN({ features: ['x'] });
     expect(asAppError(ours)).toBe(ours);
     const cause = new TypeError('x is not a function');
     expect(asAppError(cause)).toMatchObject({ code: 'INTERNAL', cause, message: expect.stringContaining('x is not') });
@@ -131,8 +131,8 @@ describe('what was thrown', () => {
   });
 
   it('has a code, a system code and a reason', () => {
-    expect(hasCode(projectErrors.NO_RUN({ feature: 'x' }), projectErrors.NO_RUN)).toBe(true);
-    expect(hasCode(projectErrors.NO_RUN({ feature: 'x' }), libErrors.USAGE)).toBe(false);
+    expect(hasCode(projectErrors.NO_RUN({ features: ['x'] }), projectErrors.NO_RUN)).toBe(true);
+    expect(hasCode(projectErrors.NO_RUN({ features: ['x'] }), libErrors.USAGE)).toBe(false);
     expect(hasCode(Object.assign(new Error('x'), { code: 'NO_RUN' }), projectErrors.NO_RUN)).toBe(false);
     expect(systemCode(Object.assign(new Error('x'), { code: 'ENOENT' }))).toBe('ENOENT');
     expect(systemCode(Object.assign(new Error('x'), { code: 7 }))).toBeUndefined();

@@ -55,6 +55,8 @@ export type InputOf<Definition extends CommandDefinition> = {
 } & { readonly argument: string | undefined; readonly rest: readonly string[] };
 
 export const JSON_OPTION = ['--json', 'machine-readable output'] as const;
+/** Of all commands that have an option `feature` and no other argument: it is the same as that option. */
+export const FEATURE_ARGUMENT = ['[feature]', 'its name; the same as --feature'] as const;
 export const FEATURE_OPTION = [
   '-f, --feature <name>',
   'the feature (default: the one that runs now, else the one with the newest run)',

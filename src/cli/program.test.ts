@@ -1,4 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { FEATURE_ARGUMENT, FEATURE_OPTION } from './command.ts';
 import type { CliContext, CommandDefinition, InputOf } from './command.ts';
 import { COMMANDS, command, runProgram } from './program.ts';
 
@@ -67,6 +68,35 @@ describe('the input of a command', () => {
     await expect(inputFor('--other-name', '')).rejects.toThrow('--other-name is empty.');
     await expect(inputFor('--other-name=')).rejects.toThrow('--other-name is empty.');
     await expect(inputFor('')).rejects.toThrow('[task] is empty.');
+  });
+});
+
+describe('the name of a feature', () => {
+  const aboutFeature = { ...sample, argument: FEATURE_ARGUMENT, options: { feature: FEATURE_OPTION } } as const;
+  const featureFor = async (...argv: string[]): Promise<unknown> => {
+    const seen: unknown[] = [];
+    const known = command(aboutFeature, (input) => Promise.resolve(seen.push(input.feature)));
+    await runProgram(['sample', ...argv], context, [known]);
+    return seen[0];
+  };
+
+  it('may stand alone, or after --feature, but no other name beside it', async () => {
+    expect(await featureFor('login')).toBe('login');
+    expect(await featureFor('-f', 'login')).toBe('login');
+    expect(await featureFor('login', '--feature', 'login')).toBe('login');
+    expect(await featureFor()).toBeUndefined();
+    await expect(featureFor('login', '-f', 'search')).rejects.toThrow('Two features are named: login and search.');
+  });
+
+  it('is taken in both forms by all commands that have the option and no other argument', () => {
+    const alone = COMMANDS.filter(({ definition }) => definition.argument === undefined);
+    expect(alone.filter(({ definition }) => 'feature' in definition.options)).toEqual([]);
+  });
+
+  it('is said to belong alone where there is no such option', async () => {
+    const hint = 'Name the feature without an option: mahabharatha approve login';
+    for (const flag of ['-f', '--feature'])
+      await expect(runProgram(['approve', flag, 'login'], context)).rejects.toMatchObject({ code: 'USAGE', hint });
   });
 });
 

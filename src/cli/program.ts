@@ -24,6 +24,7 @@ import { status } from './commands/status.ts';
 import { stop } from './commands/stop.ts';
 import { libErrors, printableBlock } from '../lib/index.ts';
 import type { AppError } from '../lib/index.ts';
+import { FEATURE_ARGUMENT } from './command.ts';
 import type { CliContext, CommandDefinition, InputOf } from './command.ts';
 
 interface Command {
@@ -120,6 +121,10 @@ function wrongUse(error: CommanderError, program: Commander, argv: readonly stri
   const command = program.commands.find((command) => [command.name(), command.alias()].includes(word));
   const name = command === undefined ? 'mahabharatha' : `mahabharatha ${command.name()}`;
   const problem = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  const at = argv.findIndex((word) => word === '-f' || word === '--feature');
+  const takesName = command?.registeredArguments[0]?.name() === 'feature';
+  if (error.code === 'commander.unknownOption' && takesName && argv[at + 1] !== undefined && at > 0)
+    return libErrors.USAGE({ problem, hint: `Name the feature without an option: ${name} ${argv[at + 1]}` });
   return libErrors.USAGE({ problem, hint: `See: ${name} --help` });
 }
 
@@ -140,7 +145,22 @@ function addCommand(program: Commander, definition: CommandDefinition, run: (inp
     const [argument, ...rest] = command.args;
     const empty = options.find(([, option]) => given[option.attributeName()] === '')?.[1].long;
     if (empty !== undefined || argument === '') throw emptyInput(definition, empty ?? definition.argument?.[0]);
-    await run({ ...Object.fromEntries(values), argument, rest });
+    await run({ ...withFeature(definition, Object.fromEntries(values), argument), argument, rest });
+  });
+}
+
+/** A feature may be named without its option. */
+function withFeature(
+  { argument }: CommandDefinition,
+  values: Record<string, unknown>,
+  name: string | undefined,
+): object {
+  if (argument !== FEATURE_ARGUMENT || name === undefined) return values;
+  const { feature = name } = values;
+  if (feature === name) return { ...values, feature };
+  throw libErrors.USAGE({
+    problem: `Two features are named: ${name} and ${String(feature)}.`,
+    hint: 'Leave one of them out.',
   });
 }
 

@@ -24,7 +24,7 @@ interface Place {
   store(feature: string): StateStore;
 }
 
-/** Throws FEATURE_UNKNOWN, FEATURE_AMBIGUOUS and FEATURE_NAME_INVALID. */
+/** Throws FEATURE_UNKNOWN, FEATURE_AMBIGUOUS, NO_RUN and FEATURE_NAME_INVALID. */
 export async function chooseFeature(place: Place, name: string | undefined, use: FeatureUse): Promise<ChosenFeature> {
   if (name !== undefined) return { feature: await namedFeature(place, name), because: null };
   const { own, links } = await namesIn(place);
@@ -37,6 +37,7 @@ export async function chooseFeature(place: Place, name: string | undefined, use:
   const merged = use === 'start' ? await mergedFeatures(place.repository) : new Map<string, string>();
   const known = meant.map(async (feature) => ({ ...(await lookAt(place, feature)), isMerged: merged.has(feature) }));
   const decision = decideFeature(await Promise.all(known), use);
+  if ('withoutRun' in decision) throw projectErrors.NO_RUN({ features: decision.withoutRun });
   if ('ambiguous' in decision) throw projectErrors.FEATURE_AMBIGUOUS({ features: decision.ambiguous });
   return { ...decision, feature: checkFeatureName(decision.feature) };
 }

@@ -24,6 +24,7 @@ const USES: readonly FeatureUse[] = ['see', 'start', 'merge', 'remove'];
 /** The feature and why; or those among which none is meant. */
 function said(known: readonly KnownFeature[], use: FeatureUse): string {
   const decision = decideFeature(known, use);
+  if ('withoutRun' in decision) return `no run of ${decision.withoutRun.join(', ')}`;
   if ('ambiguous' in decision) return `which of ${decision.ambiguous.join(', ')}?`;
   return decision.because === null ? decision.feature : `${decision.feature}: ${decision.because}`;
 }
@@ -104,7 +105,7 @@ describe('a feature that was not named', () => {
     ['the only run', [complete('login'), feature('search')], 'login: it is the only one with a run', 'the same'],
     ['no newest run', [complete('a'), complete('b', MINUTE)], 'which of a, b?', 'the same'],
     ['no live run beside another', [complete('a'), live('b')], 'which of a, b?', 'the same'],
-    ['none when there is no run', [feature('a'), feature('b', { changedAt: MINUTE })], 'which of a, b?', 'the same'],
+    ['none when there is no run', [feature('a'), feature('b', { changedAt: MINUTE })], 'no run of a, b', 'the same'],
     [
       'not the example',
       [complete('login'), exampleRun],

@@ -19,7 +19,9 @@ export interface KnownFeature {
 
 export type FeatureDecision =
   | { readonly feature: string; readonly because: string | null }
-  | { readonly ambiguous: readonly string[] };
+  | { readonly ambiguous: readonly string[] }
+  /** The command needs a run, and none of these has one. */
+  | { readonly withoutRun: readonly string[] };
 
 /** A checkout writes all files at once, and two runs may end together: then none of them is the newest. */
 const TOGETHER_MS = 2000;
@@ -73,8 +75,8 @@ function decideOnlyRun(
 ): FeatureDecision {
   const runs = known.filter(hasRun);
   const candidates = among(runs);
-  const only = candidates.length === 1 ? decideRun(runs) : undefined;
-  return only ?? ambiguous(candidates.length === 0 ? known : candidates);
+  if (candidates.length === 0) return { withoutRun: known.map(({ name }) => name) };
+  return (candidates.length === 1 ? decideRun(runs) : undefined) ?? ambiguous(candidates);
 }
 
 /** Of the features beside the example. Undefined when there is none at all. */

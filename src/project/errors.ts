@@ -1,6 +1,7 @@
 import { START_DOCKER } from '../engines/errors.ts';
 import { defineErrors } from '../lib/app-error.ts';
 import { inSeconds } from '../lib/text/amounts.ts';
+import { didYouMean } from '../lib/text/nearest.ts';
 import { bullets, counted, indented, listed } from '../lib/text/words.ts';
 
 /** In a failed run no task has tries left, so a resume alone does nothing. */
@@ -23,7 +24,8 @@ export const projectErrors = defineErrors({
     example: { agent: 'gpt', known: ['claude', 'mine'], tasks: ['LOGIN-1'] },
     message: (f) =>
       `There is no agent called "${f.agent}"${f.tasks.length === 0 ? '' : `, which ${listed(f.tasks)} of the task graph asks for`}.`,
-    hint: (f) => `Known agents: ${listed(f.known)}. Others are defined under "agents:" in .mahabharatha/config.yaml.`,
+    hint: (f) =>
+      `${didYouMean(f.agent, f.known)}Known agents: ${listed(f.known)}. Others are defined under "agents:" in .mahabharatha/config.yaml.`,
   },
   AGENT_TAKES_NO_MODEL: {
     kind: 'usage',
@@ -118,8 +120,8 @@ export const projectErrors = defineErrors({
       f.feature === ''
         ? 'This repository has no feature yet.'
         : `There is no feature "${f.feature}" here. Known: ${listed(f.known)}.`,
-    hint: () =>
-      'A feature is a folder .mahabharatha/specs/<feature>/ with a task-graph.json; start with: mahabharatha init',
+    hint: (f) =>
+      `${didYouMean(f.feature, f.known)}A feature is a folder .mahabharatha/specs/<feature>/ with a task-graph.json; start with: mahabharatha init`,
   },
   IMAGE_NOT_BUILT: {
     kind: 'environment',
@@ -170,9 +172,11 @@ export const projectErrors = defineErrors({
   },
   NO_RUN: {
     kind: 'usage',
-    example: { feature: 'login' },
-    message: (f) => `There is no run of "${f.feature}".`,
-    hint: (f) => `Start one with: mahabharatha kurukshetra --feature ${f.feature}`,
+    /** Several: none was named, and none of them has one. */
+    example: { features: ['login'] },
+    message: (f) => `There is no run of ${listed(f.features.map((feature) => `"${feature}"`))}.`,
+    hint: (f) =>
+      `Start one with: mahabharatha kurukshetra --feature ${f.features.length === 1 ? f.features[0] : 'NAME'} — how features stand: mahabharatha list`,
   },
   PULL_REQUEST_FAILED: {
     kind: 'environment',
@@ -240,7 +244,8 @@ export const projectErrors = defineErrors({
     kind: 'usage',
     example: { task: 'T-9', known: ['T-1'] },
     message: (f) => `There is no task "${f.task}" in this run.`,
-    hint: (f) => `Tasks: ${listed(f.known)}`,
+    hint: (f) =>
+      `${didYouMean(f.task, f.known)}Tasks: ${listed(f.known)}. The name of a feature goes behind --feature.`,
   },
   WORKER_IDLE: {
     kind: 'usage',

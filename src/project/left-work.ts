@@ -13,7 +13,7 @@ import type { Project } from './project.ts';
 export async function readRun(project: Project, feature: string): Promise<RunState> {
   const state = await project.store(feature).read();
   if (state !== undefined) return state;
-  throw (await leftWork(project, feature)) ?? projectErrors.NO_RUN({ feature });
+  throw (await leftWork(project, feature)) ?? projectErrors.NO_RUN({ features: [feature] });
 }
 
 /** The error for a run whose state is gone and whose refs are there; undefined when there are no refs. */

@@ -57,7 +57,8 @@ describe('wrong use', () => {
       2,
       /unknown option '--wrokers' \(Did you mean --workers\?\)[^]*kurukshetra --help/,
     );
-    await refused(['run', 'login'], 2, /too many arguments/);
+    await refused(['run', 'login', 'search'], 2, /too many arguments/);
+    await refused(['run', 'logni'], 2, /no feature "logni" here\. Known: login\.\n\nDid you mean "login"\?/);
     await refused(
       ['kurukshetra', '--workers', '0'],
       2,
@@ -91,14 +92,14 @@ describe('wrong use', () => {
     await project.graph('login', [task('T-1')]);
     await project.cli('kurukshetra', '--workers', '2');
     await refused(['logs', '2'], 2, /There is no worker 2\.\n\nWorkers of this run: 0 to 1/);
-    await refused(['logs', 'first'], 2, /"first" is not a worker/);
+    await refused(['logs', 'first'], 2, /"first" is not a worker\.[^]*--feature first/);
     await refused(['logs', '--tail', 'some'], 2, /--tail some is not a number of lines/);
     await refused(['logs', '--task', 'T-9'], 2, /no task "T-9" in this run\.\n\nTasks: T-1/);
-    await refused(['retry', 'T-9'], 2, /no task "T-9"/);
+    await refused(['retry', 'T-9'], 2, /no task "T-9"[^]*behind --feature/);
     await refused(['retry', 'T-1'], 2, /Task T-1 is complete; only failed/);
     await refused(['merge', '--into', 'nowhere'], 2, /"nowhere" is not a commit, branch or tag/);
     await project.graph('second', [task('T-1')]);
-    await refused(['status', '--feature', 'second'], 2, /no run of "second"/);
+    await refused(['status', 'second'], 2, /no run of "second"/);
   });
 
   it('is refused in a repository without a feature, with the step that makes one', async () => {

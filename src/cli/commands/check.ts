@@ -1,11 +1,12 @@
-import { JSON_OPTION } from '../command.ts';
+import { FEATURE_ARGUMENT, JSON_OPTION } from '../command.ts';
 import type { CommandDefinition } from '../command.ts';
 
 export const check = {
   name: 'check',
-  argument: ['[feature]', 'its name (default: the one that a run would build)'],
+  argument: FEATURE_ARGUMENT,
   summary: 'check the task graph of a feature, and say how long it takes and what may go wrong',
   options: {
+    feature: ['-f, --feature <name>', 'the feature (default: the one that a run would build)'],
     graphFile: ['-g, --task-graph <path>', 'another file than .mahabharatha/specs/<feature>/task-graph.json'],
     fix: ['--fix', 'write the levels that dependencies and shared files ask for into the file'],
     workers: ['-w, --workers <n>', 'how many workers the time line is for (default: workers.count of the config, 4)'],

@@ -1,8 +1,9 @@
 import type { CommandDefinition } from '../command.ts';
-import { JSON_OPTION, SURE_FEATURE_OPTION } from '../command.ts';
+import { FEATURE_ARGUMENT, JSON_OPTION, SURE_FEATURE_OPTION } from '../command.ts';
 
 export const cleanup = {
   name: 'cleanup',
+  argument: FEATURE_ARGUMENT,
   summary:
     "remove a run's worktrees, branches, containers, state and logs, and the repository's snapshots; never specs",
   options: {

@@ -1,9 +1,10 @@
 import type { CommandDefinition } from '../command.ts';
-import { JSON_OPTION, TRUST_OPTION } from '../command.ts';
+import { FEATURE_ARGUMENT, JSON_OPTION, TRUST_OPTION } from '../command.ts';
 
 export const kurukshetra = {
   name: 'kurukshetra',
   alias: 'run',
+  argument: FEATURE_ARGUMENT,
   summary: 'build a feature with parallel workers, level by level',
   options: {
     feature: ['-f, --feature <name>', 'the feature (default: the one that is in work, else the newest without a run)'],

@@ -1,8 +1,9 @@
 import type { CommandDefinition } from '../command.ts';
-import { JSON_OPTION, SURE_FEATURE_OPTION } from '../command.ts';
+import { FEATURE_ARGUMENT, JSON_OPTION, SURE_FEATURE_OPTION } from '../command.ts';
 
 export const merge = {
   name: 'merge',
+  argument: FEATURE_ARGUMENT,
   summary: 'bring the finished feature into a branch of yours',
   options: {
     feature: SURE_FEATURE_OPTION,

@@ -1,8 +1,9 @@
 import type { CommandDefinition } from '../command.ts';
-import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
+import { FEATURE_ARGUMENT, FEATURE_OPTION, JSON_OPTION } from '../command.ts';
 
 export const report = {
   name: 'report',
+  argument: FEATURE_ARGUMENT,
   summary: 'tell what a run has done: tasks, attempts, gates, cost, and a time line of its workers',
   options: {
     feature: FEATURE_OPTION,

@@ -1,8 +1,9 @@
 import type { CommandDefinition } from '../command.ts';
-import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
+import { FEATURE_ARGUMENT, FEATURE_OPTION, JSON_OPTION } from '../command.ts';
 
 export const status = {
   name: 'status',
+  argument: FEATURE_ARGUMENT,
   summary: 'show how a run stands, also from another terminal',
   isViewer: true,
   options: {

@@ -1,8 +1,9 @@
 import type { CommandDefinition } from '../command.ts';
-import { FEATURE_OPTION, JSON_OPTION } from '../command.ts';
+import { FEATURE_ARGUMENT, FEATURE_OPTION, JSON_OPTION } from '../command.ts';
 
 export const stop = {
   name: 'stop',
+  argument: FEATURE_ARGUMENT,
   summary: 'end a live run in order; it can be resumed',
   options: { feature: FEATURE_OPTION, json: JSON_OPTION },
   examples: [

@@ -63,7 +63,10 @@ function readWishes({ argument, tail = '100', task }: InputOf<typeof logs>, stat
   const count = Math.max(state.settings.workers, ...Object.keys(state.workers).map((key) => Number(key) + 1));
   const hint = `Workers of this run: 0 to ${count - 1}.`;
   if (argument !== undefined && !/^\d+$/.test(argument))
-    throw libErrors.USAGE({ problem: `"${argument}" is not a worker.`, hint });
+    throw libErrors.USAGE({
+      problem: `"${argument}" is not a worker.`,
+      hint: `${hint} If it is a feature: mahabharatha logs --feature ${argument}`,
+    });
   if (argument !== undefined && Number(argument) >= count)
     throw libErrors.USAGE({ problem: `There is no worker ${argument}.`, hint });
   if (tail !== 'all' && !/^\d+$/.test(tail))

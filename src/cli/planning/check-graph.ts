@@ -56,9 +56,9 @@ function mendsInWords(file: string, mends: readonly Mend[]): Printable {
 }
 
 /** A file that is named says itself whose graph it is. */
-async function whichGraph({ argument, graphFile }: Input, project: Project, context: CliContext): Promise<RunWishes> {
-  if (graphFile !== undefined) return { feature: argument, graphFile: path.resolve(context.cwd, graphFile) };
-  return { feature: await featureFor(project, argument, 'start', context) };
+async function whichGraph({ feature, graphFile }: Input, project: Project, context: CliContext): Promise<RunWishes> {
+  if (graphFile !== undefined) return { feature, graphFile: path.resolve(context.cwd, graphFile) };
+  return { feature: await featureFor(project, feature, 'start', context) };
 }
 
 async function workersOf({ workers }: Input, project: Project): Promise<number> {

@@ -151,8 +151,9 @@ describe('the first configuration', () => {
   });
 });
 
+const said = (...given: Parameters<typeof found>) => foundInWords(detectStacks(found(...given)));
+
 describe('the words of init', () => {
-  const said = (...given: Parameters<typeof found>) => foundInWords(detectStacks(found(...given)));
   const scripts = { test: 'vitest' };
 
   it.each([

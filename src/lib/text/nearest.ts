@@ -11,6 +11,12 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best?.word;
 }
 
+/** Before a list of what is known; empty when no known word is near. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? '' : `Did you mean "${meant}"? `;
+}
+
 /** Without case and marks between words: "acceptanceCriteria" is "acceptance_criteria". */
 export const folded = (word: string): string => word.toLowerCase().replaceAll(/[-_. ]/g, '');
 

@@ -116,4 +116,15 @@ describe('a task that has failed', () => {
     expect(text.match(/is failed: /g)).toHaveLength(5);
     expect(text.match(/│ no idea/g)).toHaveLength(3);
   });
+
+  it('hides none of the rest of the summary, however many others it blocks', () => {
+    const others = Array.from({ length: 200 }, (_, index) => ({ id: `B${index}`, needs: ['A'] }));
+    const world = createWorld([{ id: 'A' }, ...others]);
+    for (let time = 0; time < 2; time += 1) {
+      world.settle();
+      world.reports(0, { outcome: 'agent-failed', feedback: 'no idea' });
+    }
+    world.settle();
+    expect(summaryOf(world.state)).toMatch(/\n {11}B9 is blocked: .*\n {11}and 190 more are blocked\n {2}time/);
+  });
 });

@@ -24,6 +24,8 @@ const INDENT = ' '.repeat(11);
 /** Of so many failed tasks the last output is shown; `logs` has the rest. */
 const SHOWN_FAILURES = 3;
 const LAST_LINES = 6;
+/** At most so many failed and so many blocked tasks are named; `status` has all. */
+const NAMED_TASKS = 10;
 
 interface Circumstances {
   readonly graph: TaskGraph;
@@ -54,20 +56,24 @@ export function formatSummary({ state, network }: EndOfRun, { graph, begun }: Ci
   return printableLines([printableBlock(head, MARGIN), ...rows]);
 }
 
-/** Failed and blocked tasks, the failed ones with the end of what was printed. */
+/** Failed tasks with the end of what was printed, and blocked ones. */
 function troubleLines(tasks: readonly (readonly [string, TaskState])[]): (string | Printable)[] {
-  const failed = tasks.filter(([, { status }]) => status === 'failed').map(([id]) => id);
-  const isShown = new Set(failed.slice(0, SHOWN_FAILURES));
-  return tasks.flatMap(([id, { status, cause, feedback }]) => {
-    if (status !== 'failed' && status !== 'blocked') return [];
-    const last = isShown.has(id) ? lastLinesOf(feedback ?? '', cause ?? '') : [];
-    return [`${INDENT}${id} is ${status}: ${firstLine(cause ?? '')}`, ...last];
+  return (['failed', 'blocked'] as const).flatMap((wanted) => {
+    const found = tasks.filter(([, { status }]) => status === wanted);
+    const more = found.length - NAMED_TASKS;
+    return [
+      ...found.slice(0, NAMED_TASKS).flatMap(([id, task], index) => {
+        const last = wanted === 'failed' && index < SHOWN_FAILURES ? lastLinesOf(task) : [];
+        return [`${INDENT}${id} is ${wanted}: ${firstLine(task.cause ?? '')}`, ...last];
+      }),
+      ...(more > 0 ? [`${INDENT}and ${more} more ${more === 1 ? 'is' : 'are'} ${wanted}`] : []),
+    ];
   });
 }
 
 /** Without what the cause ends with, and blank lines. */
-function lastLinesOf(text: string, cause: string): Printable[] {
-  const lines = text.split('\n').filter((one) => !cause.endsWith(one.trim()));
+function lastLinesOf({ feedback, cause }: TaskState): Printable[] {
+  const lines = (feedback ?? '').split('\n').filter((one) => !(cause ?? '').endsWith(one.trim()));
   return lines.slice(-LAST_LINES).map((one) => line`${MARGIN}${printableOutput(one)}`);
 }
 

@@ -4,6 +4,8 @@ import { line } from '../lib/index.ts';
 import { canDraw, createScreen } from './screen.ts';
 
 const ENTER = '\u001B[?1049h\u001B[?25l\u001B[?7l';
+/** A picture is shown at once, and not line by line. */
+const frame = (lines: string): string => `\u001B[?2026h\u001B[H${lines}\u001B[H\u001B[?2026l`;
 const LEAVE = '\u001B[?7h\u001B[?25h\u001B[?1049l';
 
 /** A terminal that keeps what is written, and a process that keeps the signals which it sends itself. */
@@ -24,7 +26,7 @@ describe('a screen', () => {
   it('is another one than that of the shell, without a cursor, and both come back at the end', () => {
     const { screen, terminal, signals, taken } = fakes();
     screen.open(() => [line`one`, line`two`]);
-    expect(taken()).toBe(`${ENTER}\u001B[H\u001B[Kone\r\n\u001B[Ktwo\r\n\u001B[K\u001B[H`);
+    expect(taken()).toBe(`${ENTER}${frame('\u001B[Kone\r\n\u001B[Ktwo\r\n\u001B[K')}`);
     screen.close();
     expect(taken()).toBe(LEAVE);
     screen.close();
@@ -36,7 +38,7 @@ describe('a screen', () => {
   it('never scrolls, however many lines the picture has', () => {
     const { screen, taken } = fakes();
     screen.open(() => ['a', 'b', 'c', 'd', 'e'].map((text) => line`${text}`));
-    expect(taken()).toBe(`${ENTER}\u001B[H\u001B[Ka\r\n\u001B[Kb\r\n\u001B[Kc\u001B[H`);
+    expect(taken()).toBe(`${ENTER}${frame('\u001B[Ka\r\n\u001B[Kb\r\n\u001B[Kc')}`);
   });
 
   it('is written to only when the picture has changed', () => {
@@ -82,7 +84,7 @@ describe('a screen', () => {
     signals.emit('SIGTSTP');
     expect([taken(), sent]).toEqual([LEAVE, ['SIGSTOP']]);
     signals.emit('SIGCONT');
-    expect(taken()).toBe(`${ENTER}\u001B[H\u001B[Kone\r\n\u001B[K\r\n\u001B[K\u001B[H`);
+    expect(taken()).toBe(`${ENTER}${frame('\u001B[Kone\r\n\u001B[K\r\n\u001B[K')}`);
   });
 
   it.each([

@@ -130,7 +130,7 @@ gates: [{ name: gate, command: '${process.execPath} "$OUTSIDE/attack.mjs" verify
 /* oxlint-disable no-control-regex -- control characters are what this is about */
 /** Our colours; at a terminal also the moves of the live view, and what the terminal's driver makes of a line end. */
 const COLORS = /\u001B\[(?:1|2|22|3[0-7]|39|90)m/g;
-const LIVE_VIEW = /\u001B\[\?(?:1049|25|7)[lh]|\u001B\[[HK]|\r(?=\n|$)/gm;
+const LIVE_VIEW = /\u001B\[\?(?:1049|2026|25|7)[lh]|\u001B\[[HK]|\r(?=\n|$)/gm;
 const CONTROL = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 
 /** Lines after the first one of an error are indented; all other words stay in their line. */

@@ -91,13 +91,16 @@ export const ENTER_SCREEN: Printable = new SafeText('\u001B[?1049h\u001B[?25l\u0
 /** The first screen again, as it was. */
 export const LEAVE_SCREEN: Printable = new SafeText('\u001B[?7h\u001B[?25h\u001B[?1049l');
 
+/** Terminals that know it show what is between at once; the others leave it out. */
+const [HOLD, SHOW] = ['\u001B[?2026h', '\u001B[?2026l'] as const;
+
 /**
  * Lines over those that are on the screen. A row is cleared before it is written, because behind a full one its last letter
  * would be cleared; the last line has no line end, which would move all of them up.
  */
 export function overwriting(lines: readonly Printable[]): Printable {
   const whole = lines.map((one) => `\u001B[K${one.toString()}`).join('\r\n');
-  return new SafeText(`\u001B[H${whole}\u001B[H`);
+  return new SafeText(`${HOLD}\u001B[H${whole}\u001B[H${SHOW}`);
 }
 
 export const CLEAR_LINE: Printable = new SafeText('\r\u001B[2K');

@@ -13,6 +13,7 @@ type Picture = (size: Size) => readonly Printable[];
 /** The whole terminal for a picture that changes in place. Nothing scrolls, and what was on it comes back at the end. */
 export interface Screen {
   readonly isOpen: boolean;
+  size(): Size;
   open(picture: Picture): void;
   /** Shows the picture as it is now. */
   draw(): void;
@@ -46,6 +47,7 @@ export function createScreen(terminal: Terminal, signals: Signals = process): Sc
     get isOpen() {
       return picture !== undefined;
     },
+    size: () => sizeOf(terminal),
     open: (given) => {
       picture = given;
       terminal.on('resize', drawAll);

@@ -41,9 +41,10 @@ async function seen({ log = [], session = 's0', attempt = 'A.1' }: Written, chan
 const says = async (...given: Parameters<typeof seen>): Promise<unknown> =>
   (await (await seen(...given)).look()).get(0);
 
-it('a worker at work says the last line of its agent, and what that has used', async () => {
+it('a worker at work says the last lines of its agent, and what that has used', async () => {
   expect(await says({ log: [{ text: 'one' }, { text: 'Bash npm test' }] })).toEqual({
-    says: 'Bash npm test',
+    work: 'A.1',
+    says: ['one', 'Bash npm test'],
     usage: USAGE,
   });
 });
@@ -53,7 +54,7 @@ it.each([
   ['of the worker itself', { text: 'A begins', source: 'worker' }],
   ['that is no line of a log', 'node: out of memory'],
 ] as const)('a line %s is not what it does now', async (_, line) => {
-  expect(await says({ log: [{ text: 'one' }, line] })).toMatchObject({ says: null });
+  expect(await says({ log: [{ text: 'one' }, line] })).toMatchObject({ says: ['one'] });
 });
 
 const settingUp = (state: RunState): RunState => {
@@ -64,23 +65,23 @@ const settingUp = (state: RunState): RunState => {
 
 it('the lines of its set-up belong to no attempt', async () => {
   const log = [{ text: 'added 200 packages', source: 'setup', task: undefined, attempt: undefined }] as const;
-  expect(await says({ log })).toMatchObject({ says: null });
-  expect(await says({ log }, settingUp)).toMatchObject({ says: 'added 200 packages' });
+  expect(await says({ log })).toMatchObject({ says: [] });
+  expect(await says({ log }, settingUp)).toMatchObject({ says: ['added 200 packages'] });
 });
 
 it.each([
   ['another life of the worker', { session: 'another' }],
   ['another attempt', { attempt: 'A.0' }],
 ])('the usage of %s does not count', async (_, written) => {
-  expect(await says(written)).toEqual({ says: null, usage: null });
+  expect(await says(written)).toEqual({ work: 'A.1', says: [], usage: null });
 });
 
 it('a pipe in place of a log, or nothing at all, is looked at without waiting', async () => {
   const { files, look } = await seen({ log: ['x'] });
   execFileSync('rm', [files.log, files.status]);
-  expect((await look()).get(0)).toEqual({ says: null, usage: null });
+  expect((await look()).get(0)).toEqual({ work: 'A.1', says: [], usage: null });
   execFileSync('mkfifo', [files.log]);
-  expect((await look()).get(0)).toEqual({ says: null, usage: null });
+  expect((await look()).get(0)).toEqual({ work: 'A.1', says: [], usage: null });
 });
 
 it('a worker that has ended is not asked', async () => {

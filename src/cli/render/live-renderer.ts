@@ -7,7 +7,8 @@ import type { CliContext } from '../command.ts';
 import type { Screen, Size } from '../screen.ts';
 import type { Part } from './columns.ts';
 import { colorsFor } from './colors.ts';
-import { endView, KEPT_EVENTS, liveView } from './live-view.ts';
+import { endView } from './end-view.ts';
+import { KEPT_EVENTS, liveView } from './live-view.ts';
 import { formatSummary } from './summary.ts';
 
 /** How often workers are looked at, and times go on. */
@@ -25,7 +26,7 @@ interface LiveRun {
   readonly look: (state: RunState) => Promise<WorkByWorker>;
 }
 
-/** The run on the whole screen while it goes on, for a person at a terminal; then all of its tasks, and the summary. */
+/** The run on the whole screen while it goes on, for a person at a terminal; then its tasks, and the summary. */
 export function liveRenderer(context: CliContext, { graph, screen, look }: LiveRun): RunListener {
   const colors = colorsFor(context.color);
   const begun = Date.now();
@@ -38,7 +39,7 @@ export function liveRenderer(context: CliContext, { graph, screen, look }: LiveR
       canvas.close();
       for (const note of notes) context.err(colors.dim(line`note: ${note}\n`));
       const state = end?.state ?? canvas.state();
-      if (state !== undefined) context.out(printableLines(endView(state, colors)));
+      if (state !== undefined) context.out(printableLines(endView(state, screen.size().columns, colors)));
       if (end !== undefined) context.out(line`\n${formatSummary(end, { graph, begun })}`);
     },
   };

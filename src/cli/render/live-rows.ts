@@ -3,6 +3,7 @@ import { isGateRun, isLive, SETTING_UP } from '../../orchestrator/index.ts';
 import type { WorkByWorker } from '../../project/index.ts';
 import type { RunState, TaskState, TaskStatus, WorkerState } from '../../state/index.ts';
 import { columnsOf, padTo, rowOf } from './columns.ts';
+import type { Part } from './columns.ts';
 import type { Colors, Paint } from './colors.ts';
 import type { Printable } from '../../lib/index.ts';
 import { shortCost, sumOf } from './costs.ts';
@@ -20,8 +21,8 @@ export interface Row {
   readonly ms: number | undefined;
   readonly cost: string;
   readonly text: string;
-  /** What is done now: a row of its own where there is room, and in place of the text where there is none. */
-  readonly says: string;
+  /** What is done now, the last line last: lines of their own where there is room, else one beside the text or in its place. */
+  readonly says: readonly string[];
 }
 
 export interface LiveFacts {
@@ -31,7 +32,7 @@ export interface LiveFacts {
   readonly now: number;
 }
 
-const EMPTY = { ms: undefined, cost: '', text: '', says: '' } as const;
+const EMPTY = { ms: undefined, cost: '', text: '', says: [] } as const;
 
 /** One row for each worker up to the last that is at work, so that a row stays in its place when others change. */
 export function workerRows(facts: LiveFacts): readonly Row[] {
@@ -52,7 +53,7 @@ function workerRow(facts: LiveFacts, number: number): Row {
   const worker = facts.state.workers[number];
   const name = `worker ${number}`;
   if (worker === undefined || !isBusy(worker)) return { ...EMPTY, mood: 'quiet', sign: '·', name, phase: 'idle' };
-  const says = worker.trouble ?? facts.work.get(number)?.says ?? '';
+  const says = worker.trouble === null ? (facts.work.get(number)?.says ?? []) : [worker.trouble];
   if (isGateRun(worker.task)) return { ...gateRow(facts, worker.task), says };
   const task = facts.state.tasks[worker.task ?? ''];
   if (worker.task !== null && task !== undefined) return { ...taskAtWork(facts, number, worker, task), says };
@@ -88,7 +89,7 @@ function taskAtWork({ work, now }: LiveFacts, number: number, worker: WorkerStat
     ms: attempt === undefined ? undefined : now - Date.parse(attempt.startedAt),
     cost: shortCost(sumOf(usages)),
     text: `${(attempt?.number ?? 1) > 1 ? `attempt ${attempt?.number} · ` : ''}${task.title}`,
-    says: '',
+    says: [],
   };
 }
 
@@ -110,6 +111,7 @@ const PHASE: Readonly<Partial<Record<TaskStatus, string>>> = {
 /** A task on which no worker works: how it ended, or that it waits. */
 export function restingRow(id: string, task: TaskState): Row {
   const { status, attempts, title } = task;
+  const tries = status === 'complete' ? (attempts.at(-1)?.number ?? 1) : 1;
   return {
     mood: MOOD[status],
     sign: SIGN[status],
@@ -117,8 +119,8 @@ export function restingRow(id: string, task: TaskState): Row {
     phase: PHASE[status] ?? status,
     ms: timeOf(task),
     cost: shortCost(sumOf(attempts.map(({ usage }) => usage))),
-    text: title,
-    says: status === 'complete' ? '' : firstLine(task.cause ?? ''),
+    text: `${tries > 1 ? `${tries} attempts · ` : ''}${title}`,
+    says: status === 'complete' || task.cause === null ? [] : [firstLine(task.cause)],
   };
 }
 
@@ -138,25 +140,39 @@ export interface Widths {
 
 const PHASE_WIDTH = 9;
 const CLOCK_WIDTH = 7;
-export const COST_WIDTH = 8;
+const COST_WIDTH = 8;
 
-/** The row as one line, or as two with what is done now below. */
-export function linesOf(row: Row, { columns, name, cost }: Widths, height: 1 | 2, colors: Colors): Printable[] {
+export function widthsOf({ state, work }: Pick<LiveFacts, 'state' | 'work'>, columns: number): Widths {
+  const name = nameWidth(Object.keys(state.tasks), columns);
+  const attempts = Object.values(state.tasks).flatMap((task) => task.attempts);
+  const usages = [...attempts, ...work.values()].map(({ usage }) => usage);
+  return { columns, name, cost: usages.some((usage) => usage !== null) ? COST_WIDTH : 0 };
+}
+
+/** Where a text and a line beside it have so many columns together, both are shown. */
+const WIDE_ROOM = 90;
+const GAP = '  ';
+
+/** The row as so many lines: one, or several with what is done now below. */
+export function linesOf(row: Row, { columns, name, cost }: Widths, height: number, colors: Colors): Printable[] {
   const paint = paintOf(row.mood, colors);
   const clock = row.ms === undefined ? '' : inClock(row.ms);
   const facts = ` ${clock.padStart(CLOCK_WIDTH)}  ${cost === 0 ? '' : `${row.cost.padStart(cost)}  `}`;
-  const says = printableOutput(row.says);
+  const who = `${row.sign} ${padTo(row.name, name)}  ${padTo(row.phase, PHASE_WIDTH)}`;
   const paintSays = row.mood === 'waits' || row.mood === 'bad' ? paint : colors.dim;
-  const hasSays = row.says.trim() !== '';
-  const first = rowOf(
-    [
-      [`${row.sign} ${padTo(row.name, name)}  ${padTo(row.phase, PHASE_WIDTH)}`, paint],
-      [facts, colors.dim],
-      height === 1 && hasSays ? [says, paintSays] : [row.text, row.mood === 'quiet' ? colors.dim : undefined],
-    ],
-    columns,
-  );
-  return height === 1 ? [first] : [first, rowOf([['    '], [says, paintSays]], columns)];
+  const text: Part = [row.text, row.mood === 'quiet' ? colors.dim : undefined];
+  const says = row.says.map((one): Part => [printableOutput(one), paintSays]);
+  const beside = height > 1 ? [text] : inOneLine(text, says.at(-1), columns - columnsOf(who + facts));
+  const first = rowOf([[who, paint], [facts, colors.dim], ...beside], columns);
+  const below = says.slice(-(height - 1)).map((one) => rowOf([['    '], one], columns));
+  return Array.from({ length: height }, (_, index) => (index === 0 ? first : (below[index - 1] ?? rowOf([], columns))));
+}
+
+function inOneLine(text: Part, says: Part | undefined, room: number): Part[] {
+  if (says === undefined) return [text];
+  if (room < WIDE_ROOM) return [says];
+  const [words, paint] = text;
+  return [[padTo(words.toString(), Math.floor(room / 2) - GAP.length), paint], [GAP], says];
 }
 
 function paintOf(mood: Mood, { bold, yellow, red, green, dim }: Colors): Paint {
@@ -164,6 +180,6 @@ function paintOf(mood: Mood, { bold, yellow, red, green, dim }: Colors): Paint {
 }
 
 /** As wide as the longest name, within limits. */
-export function nameWidth(names: readonly string[], columns: number): number {
+function nameWidth(names: readonly string[], columns: number): number {
   return Math.min(columns < 120 ? 24 : 40, Math.max(...names.map(columnsOf), 'worker 63'.length));
 }

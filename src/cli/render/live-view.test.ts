@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createWorld } from '../../../test/support/decision-world.ts';
 import type { World } from '../../../test/support/decision-world.ts';
-import type { WorkByWorker } from '../../project/index.ts';
+import type { WorkByWorker, WorkNow } from '../../project/index.ts';
 import type { RecordedEvent, RunState } from '../../state/index.ts';
 import { columnsOf } from './columns.ts';
 import { colorsFor } from './colors.ts';
@@ -66,11 +66,22 @@ function midway(count: number, workers = 4): RunState {
   return titled(world.state);
 }
 
-const SAYING: WorkByWorker = new Map([
-  [0, { says: 'Bash npx vitest run src/login', usage: null }],
-  [1, { says: '\u001B[32m✓\u001B[39m 12 tests passed', usage: { ...USAGE, costUsd: 0.05 } }],
-  [2, { says: null, usage: USAGE }],
-]);
+const SAID: readonly Omit<WorkNow, 'work'>[] = [
+  { says: ['I read the tests', 'Bash npx vitest run src/login'], usage: null },
+  { says: ['Bash npm test', '\u001B[32m✓\u001B[39m 12 tests passed'], usage: { ...USAGE, costUsd: 0.05 } },
+  { says: [], usage: USAGE },
+];
+
+/** What the first three workers say of what they have now. */
+function sayingIn(state: RunState): WorkByWorker {
+  return new Map(SAID.map((said, number) => [number, { ...said, work: workOf(state, number) }]));
+}
+
+function workOf({ workers, tasks }: RunState, number: number): string | null {
+  const task = workers[number]?.task ?? null;
+  const attempt = tasks[task ?? '']?.attempts.at(-1);
+  return attempt === undefined ? task : `${task}.${attempt.number}`;
+}
 
 const at = '2026-01-01T00:01:07.000Z';
 const EVENTS: readonly RecordedEvent[] = [
@@ -90,7 +101,14 @@ const EVENTS: readonly RecordedEvent[] = [
 
 function linesOf(state: RunState, size: typeof SMALL, more: Partial<ViewFacts> = {}, color = false): string[] {
   const now = Date.parse('2026-01-01T00:02:00.000Z');
-  const facts = { state, work: SAYING, events: EVENTS, now, hint: ['Ctrl-C stops in order'] as const, ...more };
+  const facts = {
+    state,
+    work: sayingIn(state),
+    events: EVENTS,
+    now,
+    hint: ['Ctrl-C stops in order'] as const,
+    ...more,
+  };
   return liveView(facts, size, colorsFor(color)).map(String);
 }
 
@@ -109,11 +127,15 @@ describe('a run on a screen of 80 columns and 24 rows', () => {
           failed 2 of 2 times; last: the verification "npm test" failed: exit status 1
       · worker 0      idle
 
+
       · worker 1      idle
+
 
       · worker 2      idle
 
+
       ▶ LOGIN-L1-003  working      2:00            登录页面的路由
+
 
 
       ✓ LOGIN-L1-000  done         1:11     $1.00  Types for users and sessions
@@ -133,12 +155,16 @@ describe('a run on a screen of 80 columns and 24 rows', () => {
       ✗ LOGIN-L1-000  failed       1:06     $0.80  Types for users and sessions
           failed 2 of 2 times; last: the verification "npm test" failed: exit status 1
       ▶ LOGIN-L1-005  working      0:49            A service that knows who is logged…
+          I read the tests
           Bash npx vitest run src/login
       ▶ LOGIN-L1-004  working      0:54     $0.05  Types for users and sessions
+          Bash npm test
           ✓ 12 tests passed
       ▶ LOGIN-L1-006  working      0:49   13k tok  The form
 
+
       ▶ LOGIN-L1-003  working      2:00            登录页面的路由
+
 
 
         2 done · 21 waiting
@@ -184,12 +210,20 @@ describe('a run on a screen of 200 columns and 60 rows', () => {
       ✗ LOGIN-L1-000  failed       1:06     $0.80  Types for users and sessions
           failed 2 of 2 times; last: the verification "npm test" failed: exit status 1
       ▶ LOGIN-L1-005  working      0:49            A service that knows who is logged in
+          I read the tests
           Bash npx vitest run src/login
+
       ▶ LOGIN-L1-004  working      0:54     $0.05  Types for users and sessions
+          Bash npm test
           ✓ 12 tests passed
+
       ▶ LOGIN-L1-006  working      0:49   13k tok  The form
 
+
+
       ▶ LOGIN-L1-003  working      2:00            登录页面的路由
+
+
 
 
       ✓ LOGIN-L1-001  done         1:11     $1.00  A service that knows who is logged in
@@ -291,7 +325,31 @@ describe('the picture', () => {
     world.settle();
     world.wait(9000);
     const now = Date.parse('2026-01-01T00:00:09.000Z');
-    expect(screen(world.state, SMALL, { now })).toMatch(/^▷ level 1 +gates +0:09 .*test\n {4}Bash npx vitest/m);
+    expect(screen(world.state, SMALL, { now })).toMatch(
+      /^▷ level 1 +gates +0:09 .*test\n {4}I read the tests\n {4}Bash npx vitest/m,
+    );
+  });
+
+  it('gives a task that has just begun neither the words nor the cost of the one before', () => {
+    const world = worldOf(5, 2);
+    const before = sayingIn(world.state);
+    world.reports(1, {});
+    world.settle();
+    const text = screen(titled(world.state), SMALL, { work: before });
+    expect(text).toMatch(/^▶ LOGIN-L1-002 +working +2:00 +The form\n\n/m);
+    expect(text).not.toMatch(/\$|12 tests passed/);
+    expect(text).toContain('Bash npx vitest run src/login');
+  });
+
+  it('has what a worker does beside its task where the row is wide and there is no room below', () => {
+    const lines = linesOf(titled(worldOf(28, 16).state), { columns: 200, rows: 24 });
+    const places = ['I read the tests', 'Bash npx vitest', '12 tests'].map((text) =>
+      lines.map((one) => one.indexOf(text)),
+    );
+    expect(lines[2]).toMatch(
+      /^▶ LOGIN-L1-001 +working .* A service that knows who is logged in {10,}Bash npx vitest run/,
+    );
+    expect(places.map((of) => Math.max(...of))).toEqual([-1, 122, 124]);
   });
 
   it('says that a worker is being set up, and that it waits for its model', () => {
@@ -313,7 +371,7 @@ describe('the picture', () => {
     const tasks = Object.fromEntries(
       Object.entries(state.tasks).map(([id, task]) => [id, { ...task, title: hostile }]),
     );
-    const work: WorkByWorker = new Map([[0, { says: hostile, usage: null }]]);
+    const work: WorkByWorker = new Map([[0, { work: workOf(state, 0), says: [hostile], usage: null }]]);
     const text = linesOf({ ...state, tasks }, SMALL, { work, events: [] }).join('');
     expect(text).toContain('\\u001b[2J\\u202e登录\\r\\n\\u0007');
     expect(text).toContain('\\u202e登录\\n\\u0007');

@@ -1,5 +1,6 @@
-import { firstLine, inDuration, joined, line } from '../../lib/index.ts';
+import { firstLine, inDuration, line } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
+import { present } from '../../project/index.ts';
 import type { Usage } from '../../protocol/index.ts';
 import type { RecordedEvent, RunState, TaskState, TaskStatus } from '../../state/index.ts';
 import type { Size } from '../screen.ts';
@@ -8,9 +9,8 @@ import type { Part } from './columns.ts';
 import type { Colors } from './colors.ts';
 import { shortCost, sumOf } from './costs.ts';
 import { describe } from './describe.ts';
-import { COST_WIDTH, isIdle, linesOf, nameWidth, restingRow, workerRows } from './live-rows.ts';
+import { isIdle, linesOf, restingRow, widthsOf, workerRows } from './live-rows.ts';
 import type { LiveFacts, Widths } from './live-rows.ts';
-import { levelLines } from './status.ts';
 
 export interface ViewFacts extends LiveFacts {
   /** The last ones, oldest first. */
@@ -21,7 +21,11 @@ export interface ViewFacts extends LiveFacts {
 
 /** How many events a view needs to be given: most of them are not shown. */
 export const KEPT_EVENTS = 30;
-const MOST_EVENTS = 3;
+const MOST_EVENTS = 10;
+/** Room is kept for so many. */
+const LEAST_EVENTS = 3;
+/** A worker's task, and the last lines of what is done now. */
+const MOST_PER_WORKER = 4;
 /** Head, blank line, blank line, one event, hint. */
 const AROUND = 5;
 /** With fewer rows the blank lines are left out. */
@@ -31,13 +35,12 @@ const COMFORTABLE_ROWS = 12;
  * Pure: a run on a screen of any size. First its sum, then what has failed, then what is at work; the other tasks are one
  * line when there is no room for all of them.
  */
-export function liveView(facts: ViewFacts, { columns, rows }: Size, colors: Colors): readonly Printable[] {
-  const { state, hint } = facts;
+export function liveView(given: ViewFacts, { columns, rows }: Size, colors: Colors): readonly Printable[] {
+  const { state, hint } = given;
+  const facts = { ...given, work: present(state, given.work) };
   const tasks = Object.entries(state.tasks);
-  const widths = widthsOf(facts, tasks, columns);
-  const perWorker = 2 * state.settings.workers + AROUND + 3 <= rows ? 2 : 1;
-  // This does not depend on what happens, so that a view does not change its form while it is looked at.
-  const hasRoomForAll = tasks.length + perWorker * state.settings.workers + AROUND <= rows;
+  const widths = widthsOf(facts, columns);
+  const { perWorker, hasRoomForAll } = formOf(tasks.length, state.settings.workers, rows);
   const rest = hasRoomForAll ? listed(facts, widths, colors) : [rowOf(folded(state, tasks, colors), columns)];
   const blanks = rows < COMFORTABLE_ROWS ? [] : [line``];
   const room = Math.max(1, rows - rest.length - 3 - 2 * blanks.length);
@@ -48,20 +51,17 @@ export function liveView(facts: ViewFacts, { columns, rows }: Size, colors: Colo
   return lines.length < rows ? [...lines, rowOf([hint], columns)] : lines.slice(0, rows);
 }
 
-/** Pure: all tasks of a run that is over, on as many lines of any length. */
-export function endView(state: RunState, colors: Colors): readonly Printable[] {
-  const tasks = Object.entries(state.tasks);
-  const widths = widthsOf({ state, work: new Map() }, tasks, Infinity);
-  return levelLines(state, (id, task) => joined(linesOf(restingRow(id, task), widths, 1, colors), ''), colors);
+/** This does not depend on what happens, so that a view does not change its form while it is looked at. */
+function formOf(tasks: number, workers: number, rows: number): { perWorker: number; hasRoomForAll: boolean } {
+  const least = 2 * workers + AROUND + LEAST_EVENTS <= rows ? 2 : 1;
+  const hasRoomForAll = tasks + least * workers + AROUND <= rows;
+  const room = rows - AROUND - LEAST_EVENTS - (hasRoomForAll ? tasks : 1);
+  return { perWorker: least === 1 ? 1 : within(Math.floor(room / workers), 2, MOST_PER_WORKER), hasRoomForAll };
 }
+
+const within = (number: number, least: number, most: number): number => Math.max(least, Math.min(most, number));
 
 type Tasks = readonly (readonly [string, TaskState])[];
-
-function widthsOf({ state, work }: Pick<LiveFacts, 'state' | 'work'>, tasks: Tasks, columns: number): Widths {
-  const name = nameWidth(Object.keys(state.tasks), columns);
-  const usages = [...tasks.flatMap(([, { attempts }]) => attempts), ...work.values()].map(({ usage }) => usage);
-  return { columns, name, cost: usages.some((usage) => usage !== null) ? COST_WIDTH : 0 };
-}
 
 function head({ state, work, now }: LiveFacts, tasks: Tasks, columns: number, colors: Colors): Printable {
   const { feature, status, startedAt, levels, level, cost } = state;
@@ -89,18 +89,23 @@ function unsettled({ workers, tasks }: RunState, work: LiveFacts['work']): (Usag
 
 interface Room {
   readonly room: number;
-  readonly perWorker: 1 | 2;
+  readonly perWorker: number;
 }
 
-/** Failed tasks, and below them the workers. Where they do not fit, failed tasks get a third of the room at least. */
+/**
+ * Failed tasks, and below them the workers. Where they do not fit, failed tasks get a third of the room at least; each has
+ * its second line before a worker has a third one.
+ */
 function bodyOf(facts: ViewFacts, widths: Widths, { room, perWorker }: Room, colors: Colors): Printable[] {
   const failed = Object.entries(facts.state.tasks).filter(([, { status }]) => status === 'failed');
   const least = Math.min(failed.length, Math.floor(room / 3));
+  const two = Math.min(2, perWorker);
   const all = workerRows(facts);
-  const workers = all.length * perWorker <= room - least ? all : all.filter((row) => !isIdle(row));
-  const perRow = workers.length * perWorker <= room - least ? perWorker : 1;
+  const workers = all.length * two <= room - least ? all : all.filter((row) => !isIdle(row));
+  const forEach = Math.floor((room - failed.length * two) / Math.max(1, workers.length));
+  const perRow = workers.length * two <= room - least ? within(forEach, two, perWorker) : 1;
   const forFailed = Math.max(least, room - workers.length * perRow);
-  const perFailed = failed.length * perRow <= forFailed ? perRow : 1;
+  const perFailed = failed.length * two <= forFailed ? Math.min(two, perRow) : 1;
   const top = capped(
     failed.flatMap(([id, task]) => linesOf(restingRow(id, task), widths, perFailed, colors)),
     forFailed,

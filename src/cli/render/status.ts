@@ -45,12 +45,17 @@ export function levelLines(
   lineOf: (id: string, task: TaskState) => Printable,
   colors: Colors,
 ): Printable[] {
-  return Object.entries(levels).flatMap(([level, { status, gates }]) => {
-    const red = gates.filter((gate) => !gate.ok).map((gate) => gate.name);
-    const gateText = gates.length === 0 ? '' : red.length === 0 ? ', gates green' : `, gates red: ${red.join(', ')}`;
+  return Object.entries(levels).flatMap(([level, state]) => {
     const own = Object.entries(tasks).filter(([, task]) => task.level === Number(level));
-    return [colors.bold(`Level ${level}: ${status}${gateText}`), ...own.map(([id, task]) => lineOf(id, task))];
+    return [colors.bold(`Level ${level}: ${levelHead(state)}`), ...own.map(([id, task]) => lineOf(id, task))];
   });
+}
+
+/** A level in a few words. */
+export function levelHead({ status, gates }: RunState['levels'][string]): string {
+  const red = gates.filter((gate) => !gate.ok).map((gate) => gate.name);
+  const gateText = gates.length === 0 ? '' : red.length === 0 ? ', gates green' : `, gates red: ${red.join(', ')}`;
+  return `${status}${gateText}`;
 }
 
 function headline(view: StatusView, now: number, colors: Colors): Printable {

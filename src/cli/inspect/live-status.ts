@@ -3,7 +3,7 @@ import { lookAtWork } from '../../project/index.ts';
 import type { StatusView } from '../../project/index.ts';
 import type { StateStore } from '../../state/index.ts';
 import type { Colors } from '../render/colors.ts';
-import { KEPT_EVENTS, liveView } from '../render/live-view.ts';
+import { isShown, liveView, MOST_EVENTS } from '../render/live-view.ts';
 import type { ViewFacts } from '../render/live-view.ts';
 import type { Screen } from '../screen.ts';
 import { readEvent } from './log-sources.ts';
@@ -17,7 +17,7 @@ export function liveStatus(store: StateStore, screen: Screen, colors: Colors) {
     show: async (state: StatusView): Promise<void> => {
       const [work, { lines }] = await Promise.all([
         lookAtWork(store, state),
-        lastLines(store.paths.events, KEPT_EVENTS, () => true),
+        lastLines(store.paths.events, MOST_EVENTS, isShownLine),
       ]);
       seen = { state, work, events: lines.flatMap((line) => readEvent(line) ?? []) };
       if (screen.isOpen) screen.draw();
@@ -25,4 +25,9 @@ export function liveStatus(store: StateStore, screen: Screen, colors: Colors) {
     },
     close: screen.close,
   };
+}
+
+function isShownLine(text: string): boolean {
+  const event = readEvent(text);
+  return event !== undefined && isShown(event);
 }

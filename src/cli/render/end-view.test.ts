@@ -48,3 +48,16 @@ it('of many tasks, what stays is how far each level is, and what has failed', ()
     'Levels 3 to 30: pending · 0 of 280 tasks done',
   ]);
 });
+
+it('a level at its gates is not said to have green ones, as these are of a part of its work', () => {
+  const state = stopped(28);
+  const gates = [{ name: 'test', ok: true, required: true, detail: '' }];
+  const level = state.levels[2];
+  if (level === undefined) throw new Error('no level 2');
+  const withGates = (status: typeof level.status): RunState => ({
+    ...state,
+    levels: { ...state.levels, 2: { ...level, status, gates } },
+  });
+  expect(textOf(withGates('gating'), 80)).toContain('Level 2: gating');
+  expect(textOf(withGates('complete'), 80)).toContain('Level 2: complete, gates green');
+});

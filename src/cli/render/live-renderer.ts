@@ -8,7 +8,7 @@ import type { Screen, Size } from '../screen.ts';
 import type { Part } from './columns.ts';
 import { colorsFor } from './colors.ts';
 import { endView } from './end-view.ts';
-import { KEPT_EVENTS, liveView } from './live-view.ts';
+import { isShown, liveView, MOST_EVENTS } from './live-view.ts';
 import { formatSummary } from './summary.ts';
 
 /** How often workers are looked at, and times go on. */
@@ -70,7 +70,7 @@ function createCanvas({ color, interrupted }: CliContext, screen: Screen, look: 
     event: (event: RecordedEvent, state: RunState): void => {
       const isFirst = known === undefined;
       known = state;
-      events = [...events, event].slice(-KEPT_EVENTS);
+      if (isShown(event)) events = [...events, event].slice(-MOST_EVENTS);
       if (isFirst) screen.open(picture);
       else later.draw();
     },

@@ -6,7 +6,7 @@ import type { WorkByWorker, WorkNow } from '../../project/index.ts';
 import type { RecordedEvent, RunState } from '../../state/index.ts';
 import { columnsOf } from './columns.ts';
 import { colorsFor } from './colors.ts';
-import { liveView } from './live-view.ts';
+import { isShown, liveView } from './live-view.ts';
 import type { ViewFacts } from './live-view.ts';
 
 const SMALL = { columns: 80, rows: 24 };
@@ -86,7 +86,6 @@ function workOf({ workers, tasks }: RunState, number: number): string | null {
 const at = '2026-01-01T00:01:07.000Z';
 const EVENTS: readonly RecordedEvent[] = [
   { at, type: 'task-failed', task: idOf(1), cause: 'it has failed 2 times' },
-  { at, type: 'worker-phase', worker: 1, phase: 'busy' },
   {
     at,
     type: 'attempt-accepted',
@@ -350,6 +349,11 @@ describe('the picture', () => {
       /^▶ LOGIN-L1-001 +working .* A service that knows who is logged in {10,}Bash npx vitest run/,
     );
     expect(places.map((of) => Math.max(...of))).toEqual([-1, 122, 124]);
+  });
+
+  it('has no event that every worker has anyway', () => {
+    const phase: RecordedEvent = { at, type: 'worker-phase', worker: 1, phase: 'busy' };
+    expect([...EVENTS, phase].filter(isShown)).toEqual(EVENTS);
   });
 
   it('says that a worker is being set up, and that it waits for its model', () => {

@@ -13,15 +13,16 @@ import { isIdle, linesOf, restingRow, widthsOf, workerRows } from './live-rows.t
 import type { LiveFacts, Widths } from './live-rows.ts';
 
 export interface ViewFacts extends LiveFacts {
-  /** The last ones, oldest first. */
+  /** The last ones that are shown, oldest first. */
   readonly events: readonly RecordedEvent[];
   /** The last line: what Ctrl-C does. */
   readonly hint: Part;
 }
 
-/** How many events a view needs to be given: most of them are not shown. */
-export const KEPT_EVENTS = 30;
-const MOST_EVENTS = 10;
+/** As many events as a view may show. */
+export const MOST_EVENTS = 10;
+/** What every worker does anyway is left out. */
+export const isShown = (event: RecordedEvent): boolean => describe(event).kind !== 'quiet';
 /** Room is kept for so many. */
 const LEAST_EVENTS = 3;
 /** A worker's task, and the last lines of what is done now. */
@@ -156,15 +157,13 @@ function folded(state: RunState, tasks: Tasks, { green, red, dim }: Colors): Par
 
 const count = (tasks: Tasks, wanted: TaskStatus): number => tasks.filter(([, { status }]) => status === wanted).length;
 
-/** What happened last; what every worker does anyway is left out. */
+/** What happened last. */
 function eventLines(events: readonly RecordedEvent[], columns: number, most: number, colors: Colors): Printable[] {
-  const paint = { good: colors.green, bad: colors.red, plain: undefined };
-  const lines = events.flatMap((event) => {
+  const paint = { good: colors.green, bad: colors.red, plain: undefined, quiet: colors.dim };
+  const lines = events.map((event) => {
     const { kind, text } = describe(event);
-    if (kind === 'quiet') return [];
-    return [
-      rowOf([['  '], [`${event.at.slice(11, 19)} `, colors.dim], [firstLine(text.toString()), paint[kind]]], columns),
-    ];
+    const time = event.at.slice(11, 19);
+    return rowOf([['  '], [`${time} `, colors.dim], [firstLine(text.toString()), paint[kind]]], columns);
   });
   return most <= 0 ? [] : lines.slice(-most);
 }

@@ -54,7 +54,13 @@ export function levelLines(
 /** A level in a few words. */
 export function levelHead({ status, gates }: RunState['levels'][string]): string {
   const red = gates.filter((gate) => !gate.ok).map((gate) => gate.name);
-  const gateText = gates.length === 0 ? '' : red.length === 0 ? ', gates green' : `, gates red: ${red.join(', ')}`;
+  // While they run, what is known is of another part of the level's work.
+  const gateText =
+    gates.length === 0 || status === 'gating'
+      ? ''
+      : red.length === 0
+        ? ', gates green'
+        : `, gates red: ${red.join(', ')}`;
   return `${status}${gateText}`;
 }
 

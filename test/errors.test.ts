@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { agentErrors } from '../src/agents/errors.ts';
 import { projectErrors } from '../src/project/errors.ts';
 import { configErrors } from '../src/config/errors.ts';
 import { gitErrors } from '../src/git/errors.ts';
@@ -74,8 +75,8 @@ describe('the words of an error', () => {
     [taskErrors.GRAPH_INVALID(taskErrors.GRAPH_INVALID.example), 'has 1 problem:\n  - tasks[0].id: missing'],
     [projectErrors.FEATURE_UNKNOWN(projectErrors.FEATURE_UNKNOWN.example), 'Known: none.'],
     [gitErrors.GIT_FAILED(gitErrors.GIT_FAILED.example), '(exit status 128) in /repo: no message'],
-    [projectErrors.AGENT_UNUSABLE(projectErrors.AGENT_UNUSABLE.example), '1 task needs an agent'],
-    [projectErrors.AGENT_UNUSABLE({ ...projectErrors.AGENT_UNUSABLE.example, tasks: 2 }), '2 tasks need an agent'],
+    [agentErrors.AGENT_UNUSABLE(agentErrors.AGENT_UNUSABLE.example), '1 task needs an agent'],
+    [agentErrors.AGENT_UNUSABLE({ ...agentErrors.AGENT_UNUSABLE.example, tasks: 2 }), '2 tasks need an agent'],
     [libErrors.LOCK_BUSY(libErrors.LOCK_BUSY.example), 'gave up after 120 s'],
     [gitErrors.MERGE_CONFLICT(gitErrors.MERGE_CONFLICT.example), 'both changed 1 file: src/a.ts'],
   ])('%#', (error, text) => {

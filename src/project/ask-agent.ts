@@ -1,3 +1,4 @@
+import { agentErrors } from '../agents/errors.ts';
 import type { Config } from '../config/index.ts';
 import { AppError, hasCode } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
@@ -58,7 +59,7 @@ export async function askAgent(question: Question, asking: Asking): Promise<Answ
     await clearAtEnd(question, asking);
     return answer;
   } catch (error) {
-    if (!hasCode(error, projectErrors.AGENT_GAVE_NO_ANSWER)) await clearAtEnd(question, asking);
+    if (!hasCode(error, agentErrors.AGENT_GAVE_NO_ANSWER)) await clearAtEnd(question, asking);
     throw isBegun ? error : unavailable(error);
   }
 }
@@ -66,8 +67,8 @@ export async function askAgent(question: Question, asking: Asking): Promise<Answ
 /** What a machine lacks is no agent for the user, whichever part of a run has missed it. */
 function unavailable(error: unknown): unknown {
   if (!(error instanceof AppError) || error.kind !== 'environment') return error;
-  const reason = hasCode(error, projectErrors.AGENT_UNUSABLE) ? error.facts.reason : error.message.replace(/\.$/, '');
-  return projectErrors.NO_AGENT({ reason, remedy: error.hint }, { cause: error });
+  const reason = hasCode(error, agentErrors.AGENT_UNUSABLE) ? error.facts.reason : error.message.replace(/\.$/, '');
+  return agentErrors.NO_AGENT({ reason, remedy: error.hint }, { cause: error });
 }
 
 /** Nothing is built, so nothing is set up and gated, and no hook is told. */
@@ -90,7 +91,7 @@ async function answerIn(state: RunState, { feature, files }: Question, project: 
   const { commit = null } = task ?? {};
   if (commit === null) {
     const last = task?.attempts.at(-1);
-    throw projectErrors.AGENT_GAVE_NO_ANSWER({
+    throw agentErrors.AGENT_GAVE_NO_ANSWER({
       feature,
       outcome: last?.outcome ?? state.status,
       reason: last?.detail ?? state.cause ?? 'the run was stopped',

@@ -1,7 +1,7 @@
+import { agentErrors } from '../agents/errors.ts';
 import type { Config } from '../config/index.ts';
 import { agentName, tellsCost } from '../protocol/index.ts';
 import type { Caps } from '../state/index.ts';
-import { projectErrors } from './errors.ts';
 import type { UsedAgent } from './run-agents.ts';
 import type { RunRequest, RunWishes } from './run-request.ts';
 
@@ -26,7 +26,7 @@ function choose(
 export function checkCaps({ run, task }: Caps, used: readonly UsedAgent[]): void {
   if (run === null && task === null) return;
   const silent = used.find(({ spec }) => !tellsCost(spec));
-  if (silent !== undefined) throw projectErrors.COST_UNKNOWN({ agent: agentName(silent.spec) });
+  if (silent !== undefined) throw agentErrors.COST_UNKNOWN({ agent: agentName(silent.spec) });
 }
 
 /** How long one process may drive the run; null for without end. */

@@ -1,9 +1,9 @@
+import { agentErrors } from '../agents/errors.ts';
 import { AGENT_FACTS, isOlder, versionIn } from '../agents/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { agentName, isKnownAgent } from '../protocol/index.ts';
 import type { AgentSpec, KnownAgent, KnownAgentSpec } from '../protocol/index.ts';
 import type { AgentPlace, Sight } from './agent-place.ts';
-import { projectErrors } from './errors.ts';
 import type { UsedAgent } from './run-agents.ts';
 
 export interface AgentProblem {
@@ -17,7 +17,7 @@ export async function checkAgents(used: readonly UsedAgent[], place: AgentPlace,
   const at = found.findIndex(({ problem }) => problem !== null);
   const [first, problem] = [used[at], found[at]?.problem];
   if (first === undefined || problem === null || problem === undefined) return;
-  throw projectErrors.AGENT_UNUSABLE({ agent: agentName(first.spec), tasks: first.tasks.length, ...problem });
+  throw agentErrors.AGENT_UNUSABLE({ agent: agentName(first.spec), tasks: first.tasks.length, ...problem });
 }
 
 export interface ExaminedAgent {

@@ -1,3 +1,4 @@
+import { agentErrors } from '../agents/errors.ts';
 import type { EgressRules } from '../egress/rules/index.ts';
 import type { Engine, EngineInfo } from '../engines/index.ts';
 import type { RunImage } from '../images/index.ts';
@@ -51,7 +52,7 @@ export interface EngineAbsence {
 export function decideWithoutEngine({ meant, signs, tried, agents, agentTasks }: EngineAbsence): string {
   const reasons = [...meant, ...signs];
   if (reasons.length > 0) throw projectErrors.CONTAINERS_UNAVAILABLE({ reasons, tried });
-  if (agentTasks > 0) throw projectErrors.AGENT_UNCONFINED({ agents, tasks: agentTasks });
+  if (agentTasks > 0) throw agentErrors.AGENT_UNCONFINED({ agents, tasks: agentTasks });
   return 'this machine has no container engine, and all tasks have a command of their own';
 }
 
@@ -76,7 +77,7 @@ export function decideImage(
       if (autoBuild) return { do: 'build', because: 'there is none, and --auto-build says so' };
       throw projectErrors.IMAGE_NOT_BUILT({
         image: kind === 'worker' ? 'of the workers' : 'of this repository',
-        command,
+        command: command ?? '',
       });
   }
 }

@@ -1,3 +1,4 @@
+import { agentErrors } from '../agents/errors.ts';
 import path from 'node:path';
 import type { Config } from '../config/index.ts';
 import { hasCode } from '../lib/index.ts';
@@ -8,7 +9,6 @@ import { parseGraph } from '../tasks/index.ts';
 import type { Ownership } from '../tasks/index.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Answer } from './ask-agent.ts';
-import { projectErrors } from './errors.ts';
 import { graphTextFor, isYaml, readGraphText } from './graph-text.ts';
 import { schemaFile } from './package-files.ts';
 import { planningName } from './planning-name.ts';
@@ -62,7 +62,7 @@ export async function designFeature(request: DesignRequest, host: RunHost, face:
 
 /** Says how a graph is made without an agent. */
 async function byHand(error: unknown, { project, requirements: { feature } }: DesignRequest): Promise<never> {
-  if (!hasCode(error, projectErrors.NO_AGENT)) throw error;
+  if (!hasCode(error, agentErrors.NO_AGENT)) throw error;
   const [file, schema] = [await graphPlace(project, feature), schemaFile('task-graph.schema.json')];
   throw planningErrors.DESIGN_NEEDS_AGENT({ feature, file, schema, ...error.facts }, { cause: error });
 }

@@ -1,3 +1,4 @@
+import { agentErrors } from '../agents/errors.ts';
 import type { Config } from '../config/index.ts';
 import { hasCode, listed } from '../lib/index.ts';
 import {
@@ -12,7 +13,6 @@ import type { Words } from '../planning/index.ts';
 import { planningErrors } from '../planning/errors.ts';
 import { askAgent } from './ask-agent.ts';
 import type { AgentProblem } from './check-agent.ts';
-import { projectErrors } from './errors.ts';
 import type { Project } from './project.ts';
 import { planningName } from './planning-name.ts';
 import { asFile, findRequirements, requirementsPlace, writeOrPropose } from './requirements-file.ts';
@@ -75,7 +75,7 @@ async function filledIn(start: string, request: PlanRequest, host: RunHost, face
   try {
     return { missing: null, ...(await askedFor(start, request, host, face)) };
   } catch (error) {
-    if (hasCode(error, projectErrors.NO_AGENT)) return without(error.facts);
+    if (hasCode(error, agentErrors.NO_AGENT)) return without(error.facts);
     throw error;
   }
 }

@@ -1,8 +1,8 @@
+import { agentErrors } from '../agents/errors.ts';
 import type { Config } from '../config/index.ts';
 import { hasCode } from '../lib/index.ts';
 import { ANSWERS } from '../planning/index.ts';
 import { askAgent } from './ask-agent.ts';
-import { projectErrors } from './errors.ts';
 import { planningName } from './planning-name.ts';
 import type { Project } from './project.ts';
 import type { RunFace, RunHost } from './run-face.ts';
@@ -44,7 +44,7 @@ export async function probeAgent(
     if (answer.has(FILE)) return { works: true, said: 'its model has answered, and it has written a file' };
     return { works: false, said: 'it has ended well, and has not written the file that it was asked for' };
   } catch (error) {
-    if (!hasCode(error, projectErrors.AGENT_GAVE_NO_ANSWER)) throw error;
+    if (!hasCode(error, agentErrors.AGENT_GAVE_NO_ANSWER)) throw error;
     return { works: false, said: inWords(error.facts) };
   }
 }

@@ -1,10 +1,10 @@
+import { agentErrors } from '../agents/errors.ts';
 import type { Config } from '../config/index.ts';
 import type { ServedAgent } from '../credentials/index.ts';
 import { agentName, isKnownAgent, isKnownName, KNOWN_AGENTS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
 import { agentTasks } from '../tasks/index.ts';
 import type { Task, TaskGraph } from '../tasks/index.ts';
-import { projectErrors } from './errors.ts';
 
 /** An agent that tasks of a run ask. */
 export interface UsedAgent {
@@ -25,7 +25,7 @@ export function agentSpec(config: Config, name: string, tasks: readonly string[]
   const custom = Object.hasOwn(config.agents, name) ? config.agents[name] : undefined;
   if (custom === undefined) {
     const known = [...KNOWN_AGENTS, 'shell', ...Object.keys(config.agents)];
-    throw projectErrors.AGENT_UNKNOWN({ agent: name, known, tasks });
+    throw agentErrors.AGENT_UNKNOWN({ agent: name, known, tasks });
   }
   const { command, prompt } = custom;
   return { kind: 'command', name, command, prompt };
@@ -38,7 +38,7 @@ export function agentOfTask(config: Config, name: string, { id, agent, model }: 
   const spec = agentSpec(config, agent ?? name, agent === null ? [] : [id]);
   if (model === null) return spec;
   if (isKnownAgent(spec)) return { ...spec, model };
-  throw projectErrors.AGENT_TAKES_NO_MODEL({ task: id, agent: agentName(spec), model });
+  throw agentErrors.AGENT_TAKES_NO_MODEL({ task: id, agent: agentName(spec), model });
 }
 
 /** Pure. The agents that the tasks of a graph ask, each once; none when every task has a command of its own. */

@@ -26,6 +26,6 @@ ENV LANG=C.UTF-8 \
     DO_NOT_TRACK=1 \
     NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 COPY --from=bun /opt/bun/bun /usr/local/bin/bun
-COPY docker/bun/scan-imports.js docker/bun/link-packages.js docker/bun/list-versions.js /usr/local/lib/bun-runner/
+COPY docker/bun/scan-imports.js docker/bun/link-packages.js docker/bun/list-versions.js docker/bun/wait.js /usr/local/lib/bun-runner/
 # Packages and code are mounted here. Bun looks for what code imports in the folders above it, and so in that of the root.
 RUN mkdir -p /code /packages /store && ln -s /packages/node_modules /node_modules

@@ -10,18 +10,20 @@ import type { CallHooks, CodePackages, Package } from './code-packages.ts';
 import { codeErrors } from './errors.ts';
 import type { Wanted } from './package-names.ts';
 import type { PackageSet } from './package-store.ts';
-import { BUN, PACKAGES, STORE } from './places.ts';
-import { importScan, importsOf, link, mayImport, noPackages, withNames } from './session-packages.ts';
+import { BUN, PACKAGES, STORE, WAIT_FIRST } from './places.ts';
+import { importsOf, link, mayImport, noPackages, scanAhead, withNames } from './session-packages.ts';
 import type { SessionPackages } from './session-packages.ts';
 
 /** On the container of a session. */
 const ROLE = 'code';
 /** Its files are for all to read, and for no program to write. */
 const CODE_OWNER = 60_000;
-/** Room for the longest code three times over: both files, and the draft of the next one. */
+/** Room for the longest code in both files. */
 const CODE_BYTES = 16 * 1024 ** 2;
 const CODE = '/code';
 const MAIN = { typescript: `${CODE}/main.ts`, javascript: `${CODE}/main.js` } as const;
+/** Code may have left settings of Bun in the session's folders: those could run other code before it. */
+const BUN_RUN = [BUN, 'run', '--no-install', '--config=/dev/null'] as const;
 /** What one frame of the protocol has room for, as base64. */
 const PART_BYTES = 512 * 1024;
 /** Calls of one session come one after the other, since each has the same file; so many wait. */
@@ -160,12 +162,12 @@ async function sandboxFor({ session, packages }: Place, imports: boolean): Retur
 async function fetchImports(
   place: Place,
   sandbox: Sandbox,
-  { language }: CodeWish,
+  wish: CodeWish,
   hooks: CallHooks,
 ): Promise<readonly Package[]> {
   const { session } = place;
   const { wanted: before } = session.packages;
-  const { names, missing } = await importsOf(sandbox, MAIN[language]);
+  const { names, missing } = await importsOf(sandbox, MAIN[wish.language], programAhead(sandbox, wish));
   const wanted = withNames(session.packages, names);
   hooks.signal.throwIfAborted();
   if (wanted.size === 0) return [];
@@ -195,7 +197,15 @@ async function writeCode(sandbox: Sandbox, { code, language }: CodeWish): Promis
     { length: Math.max(1, Math.ceil(content.length / PART_BYTES)) },
     (_, part) => part * PART_BYTES,
   );
-  const fixed = { op: 'write', uid: CODE_OWNER, upload: 0, root: CODE, path: MAIN[language], mode: 0o444 } as const;
+  const fixed = {
+    op: 'write',
+    uid: CODE_OWNER,
+    upload: 0,
+    root: CODE,
+    path: MAIN[language],
+    overwrites: true,
+    mode: 0o644,
+  } as const;
   const written = starts.map((start) =>
     sandbox.files({
       ...fixed,
@@ -212,7 +222,7 @@ function programOf(sandbox: Sandbox, { language, timeoutMs, env }: CodeWish): Pa
   const own = { HOME: SANDBOX.home, BUN_INSTALL_CACHE_DIR: PACKAGES };
   return {
     // By its whole path: PATH may be one of the call's variables.
-    argv: [BUN, 'run', '--no-install', MAIN[language]],
+    argv: [...BUN_RUN, MAIN[language]],
     env: { ...sandbox.env, ...env, ...own },
     cwd: PACKAGES,
     home: SANDBOX.home,
@@ -228,7 +238,10 @@ function programOf(sandbox: Sandbox, { language, timeoutMs, env }: CodeWish): Pa
 
 /** What the next call begins with, when it is like this one. */
 const nextOf = (sandbox: Sandbox, wish: CodeWish, imports: boolean): ProgramAhead =>
-  aheadOf(imports ? importScan(sandbox, MAIN[wish.language]) : programOf(sandbox, { ...wish, env: {} }));
+  imports ? scanAhead(sandbox, MAIN[wish.language]) : programAhead(sandbox, { ...wish, env: {} });
+
+const programAhead = (sandbox: Sandbox, wish: CodeWish): ProgramAhead =>
+  aheadOf(programOf(sandbox, wish), [...BUN_RUN, ...WAIT_FIRST, MAIN[wish.language]]);
 
 function newSession(parts: CodeParts): CodeSession {
   const kept = keepSandbox(async () => {

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { createTail, readJson } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
+import type { ProgramAhead } from '../protocol/index.ts';
+import { aheadOf } from '../sandbox/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { codeErrors } from './errors.ts';
 import { ANY, packagesOf } from './package-names.ts';
 import type { Wanted } from './package-names.ts';
 import type { PackageSet } from './package-store.ts';
-import { PACKAGES, STORE, TOOLS } from './places.ts';
+import { PACKAGES, STORE, TOOLS, WAIT_FIRST } from './places.ts';
 
 const MODULES = `${PACKAGES}/node_modules`;
 const TIME_MS = 10_000;
@@ -33,13 +35,15 @@ export const mayImport = (code: string): boolean => MAY_IMPORT.test(code);
 
 /**
  * The packages of npm that the program needs, without those that the session has made itself; and those of them that are
- * not below its folder of packages. Throws PACKAGE_NAME_INVALID and IMPORTS_FAILED.
+ * not below its folder of packages. `ahead`: the program itself. Throws PACKAGE_NAME_INVALID and IMPORTS_FAILED.
  */
 export async function importsOf(
   sandbox: Sandbox,
   file: string,
+  ahead: ProgramAhead,
 ): Promise<{ readonly names: readonly string[]; readonly missing: readonly string[] }> {
-  const found = readJson(scanned, await outputOf(sandbox, importScan(sandbox, file)));
+  const scan = { ...toolOf(sandbox, ['bun', ...scanOf(file)]), ahead };
+  const found = readJson(scanned, await outputOf(sandbox, scan));
   if (found === undefined) throw codeErrors.IMPORTS_FAILED({ reason: 'there are too many of them' });
   const own = new Set(found.own);
   return {
@@ -48,9 +52,11 @@ export async function importsOf(
   };
 }
 
-/** The program that looks for the imports of another one. */
-export const importScan = (sandbox: Sandbox, file: string): Tool =>
-  toolOf(sandbox, ['bun', TOOLS.scanImports, file, MODULES]);
+/** What looks for the imports of code that comes. */
+export const scanAhead = (sandbox: Sandbox, file: string): ProgramAhead =>
+  aheadOf(toolOf(sandbox, ['bun', ...scanOf(file)]), ['bun', ...WAIT_FIRST, ...scanOf(file)]);
+
+const scanOf = (file: string): readonly string[] => [TOOLS.scanImports, file, MODULES];
 
 /** Pure. What the session has, and what it needs now. */
 export function withNames({ wanted }: SessionPackages, names: readonly string[]): Wanted {

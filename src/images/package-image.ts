@@ -78,7 +78,9 @@ export const BUN_RUNNER: PackageImage = {
   dockerfile: 'docker/bun.Dockerfile',
   scripts: [
     'docker/worker/add-certificates.sh',
-    ...['fetch-bun.sh', 'scan-imports.js', 'link-packages.js', 'list-versions.js'].map((name) => `docker/bun/${name}`),
+    ...['fetch-bun.sh', 'scan-imports.js', 'link-packages.js', 'list-versions.js', 'wait.js'].map(
+      (name) => `docker/bun/${name}`,
+    ),
   ],
   programs: [],
   fetched: [{ program: 'bun', argument: 'BUN_VERSION', version: BUN_VERSION }],

@@ -72,7 +72,13 @@ export interface StartWish {
 }
 
 /** What a process must know of its program before that comes. */
-export type ProgramAhead = Pick<StartWish, 'argv' | 'env' | 'cwd' | 'home' | 'uid' | 'isPrivate' | 'dataBytes'>;
+export interface ProgramAhead extends Pick<
+  StartWish,
+  'argv' | 'env' | 'cwd' | 'home' | 'uid' | 'isPrivate' | 'dataBytes'
+> {
+  /** The program as a command that waits itself, for a line at descriptor 3; null: a shell waits, and becomes the program. */
+  readonly waiting: StartWish['argv'] | null;
+}
 
 /** How an execution has ended. */
 export const sandboxEnd = z.object({
@@ -119,6 +125,8 @@ export type FileCall =
       readonly more: boolean;
       /** The last part: the file takes its place. */
       readonly last: boolean;
+      /** Into the file that is there, and not in its place: a process that waits has opened it. */
+      readonly overwrites?: boolean;
       /** Rights of the file. */
       readonly mode: number;
       /** Rights of the folders that are made for it. */

@@ -64,5 +64,5 @@ export function createAhead(pool: PipePool) {
 /** What it waits for is one line. */
 const fitsOneLine = ({ cwd, argv }: ProgramAhead): boolean => ![cwd, ...argv].some((word) => word.includes('\n'));
 
-const keyOf = ({ argv, env, cwd, home, uid, isPrivate, dataBytes }: ProgramAhead): string =>
+const keyOf = ({ argv, env, cwd, home, uid, isPrivate, dataBytes }: Omit<ProgramAhead, 'waiting'>): string =>
   JSON.stringify([argv, env, cwd, home, uid, isPrivate, dataBytes]);

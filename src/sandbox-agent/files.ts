@@ -19,7 +19,8 @@ import { createMeasuring } from './measure-folders.ts';
 import { failure, inFolder, nameOf, openParent, openRoot, READING } from './open-path.ts';
 import type { Reserve } from './reserve.ts';
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+const OVERWRITING = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
 /** Rights of a folder that an upload makes, as far as the umask leaves them. */
 const USUAL_FOLDER = 0o777;
 const HOME = 0o700;
@@ -31,7 +32,8 @@ const WHOLE = 0;
 
 interface OpenFile {
   readonly fd: number;
-  readonly draft: string;
+  /** Null: it is written in its place. */
+  readonly draft: string | null;
   readonly folder: number;
 }
 
@@ -78,11 +80,11 @@ function write(open: OpenFiles, call: FileCall & { op: 'write' }): FileAnswer {
   let isOver = call.last;
   try {
     writeWhole(file.fd, Buffer.from(call.content, 'base64'));
-    if (call.last) renameSync(file.draft, inFolder(file.folder, nameOf(call.path)));
+    if (call.last && file.draft !== null) renameSync(file.draft, inFolder(file.folder, nameOf(call.path)));
     return {};
   } catch (error) {
     isOver = true;
-    rmSync(file.draft, { force: true });
+    if (file.draft !== null) rmSync(file.draft, { force: true });
     throw error;
   } finally {
     if (isOver) close(open, call.upload);
@@ -116,6 +118,10 @@ function makeRoot({ root }: FileCall & { op: 'make-root' }): FileAnswer {
 function begin(call: FileCall & { op: 'write' }): OpenFile {
   const folder = openParent(call, call.folderMode ?? USUAL_FOLDER);
   try {
+    if (call.overwrites === true) {
+      const fd = openSync(inFolder(folder, nameOf(call.path)), OVERWRITING, call.mode);
+      return { fd, draft: null, folder };
+    }
     const draft = inFolder(folder, `.upload-${randomId()}`);
     const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, call.mode);
     return { fd, draft, folder };

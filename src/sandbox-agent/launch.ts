@@ -30,6 +30,9 @@ export interface ProgramEnd {
 
 export type Launch = (wish: StartWish, pipes: OutputPipes) => Program;
 
+/** What a process gets from its start. */
+type Started = Omit<ProgramAhead, 'argv' | 'waiting'>;
+
 /** A program that has been started. */
 export interface Program {
   /** Undefined as long as it is not known. */
@@ -74,7 +77,9 @@ export function launch(wish: StartWish, pipes: OutputPipes, reserve: Reserve | n
 /** Starts the process of a program that may come. Undefined when there is no room. */
 export function launchAhead(wish: ProgramAhead, pipes: OutputPipes): Program | undefined {
   try {
-    return followed(spawnShell(LIMIT + WAIT + ENTER, [], wish, ['ignore', ...pipes.ends, 'pipe']));
+    const stdio: StdioOptions = ['ignore', ...pipes.ends, 'pipe'];
+    if (wish.waiting === null) return followed(spawnShell(LIMIT + WAIT + ENTER, [], wish, stdio));
+    return followed(spawnShell(LIMIT + ENTER, [wish.cwd, ...wish.waiting], wish, stdio));
   } catch {
     return undefined;
   } finally {
@@ -83,7 +88,7 @@ export function launchAhead(wish: ProgramAhead, pipes: OutputPipes): Program | u
 }
 
 /** It becomes the program. */
-export function goOn({ reports }: Program, { cwd, argv }: ProgramAhead): void {
+export function goOn({ reports }: Program, { cwd, argv }: StartWish): void {
   reports?.write(`${asCommand([cwd, ...argv])}\n`);
 }
 
@@ -114,7 +119,7 @@ function start(wish: StartWish, pipes: OutputPipes, reserve: Reserve | null): Ch
 }
 
 /** The shell becomes the program. */
-function spawnShell(script: string, program: readonly string[], wish: ProgramAhead, stdio: StdioOptions): ChildProcess {
+function spawnShell(script: string, program: readonly string[], wish: Started, stdio: StdioOptions): ChildProcess {
   const { uid, isPrivate, dataBytes } = wish;
   const limits = [
     isPrivate ? '077' : '022',
@@ -124,7 +129,7 @@ function spawnShell(script: string, program: readonly string[], wish: ProgramAhe
   return givingWay(spawn('/bin/sh', ['-c', script, 'sh', ...limits, ...program], optionsFor(wish, stdio)), uid);
 }
 
-const optionsFor = ({ env, home, uid }: ProgramAhead, stdio: StdioOptions): SpawnOptions => ({
+const optionsFor = ({ env, home, uid }: Started, stdio: StdioOptions): SpawnOptions => ({
   cwd: '/',
   env: { HOME: home, ...env },
   uid,

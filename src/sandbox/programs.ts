@@ -104,6 +104,9 @@ export function programOf(sandbox: Sandbox, wishes: ProgramWishes): Parameters<S
 }
 
 /** What the agent must know to start the process of a program ahead. */
-export function aheadOf({ argv, env, cwd, home, uid, isPrivate, dataBytes }: ProgramAhead): ProgramAhead {
-  return { argv, env, cwd, home, uid, isPrivate, dataBytes };
+export function aheadOf(
+  { argv, env, cwd, home, uid, isPrivate, dataBytes }: Omit<ProgramAhead, 'waiting'>,
+  waiting: ProgramAhead['waiting'] = null,
+): ProgramAhead {
+  return { argv, env, cwd, home, uid, isPrivate, dataBytes, waiting };
 }

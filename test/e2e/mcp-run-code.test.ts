@@ -130,6 +130,65 @@ writeFileSync('/packages/x', '1'); console.log(readFileSync('/packages/x', 'utf8
     expect(await Promise.all(calls)).toEqual(calls.map((_, index) => `${index}\n`));
   });
 
+  it('code sees the same in the process that has waited for it as in one that was started for it', async () => {
+    // Without anything that looks like an import, which would have a process started ahead also for the first call.
+    const code = `const { readdirSync, readFileSync, readlinkSync } = process.getBuiltinModule('node:fs');
+const linkOf = (name) => { try { return readlinkSync('/proc/self/fd/' + name).replace(/[0-9]+/g, 'N'); } catch { return ''; } };
+const status = readFileSync('/proc/self/status', 'utf8').split('\\n').filter((line) => /^(Uid|Gid|Groups|Umask|Cap|NoNew)/.test(line));
+const seen = { argv: process.argv, options: process.execArgv, main: Bun.main, cwd: process.cwd(), env: process.env,
+  open: readdirSync('/proc/self/fd').map(linkOf).toSorted(), status, limits: readFileSync('/proc/self/limits', 'utf8') };
+if (process.argv[2] !== 'child') {
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
+  seen.child = spawnSync(process.execPath, [...process.execArgv, '/code/main.ts', 'child']).stdout.toString();
+  const { Worker } = process.getBuiltinModule('node:worker_threads');
+  const inWorker = 'process.getBuiltinModule("node:worker_threads").parentPort.postMessage(1)';
+  seen.worker = await new Promise((done) => new Worker(inWorker, { eval: true }).on('message', done));
+}
+console.log(JSON.stringify(seen, null, 1), readFileSync('/proc/self/cmdline', 'utf8').includes('wait.js'));`;
+    const first = await mcp.run(code, { session_id: 'same' });
+    const second = await mcp.run(code, { session_id: 'same' });
+    expect(first).toMatchObject({ exit_code: 0, stderr: '' });
+    expect(first.stdout).toMatch(/ false\n$/);
+    expect(second.stdout).toBe(first.stdout.replace(/ false\n$/, ' true\n'));
+  });
+
+  it('the newest code runs however quickly one call follows the other', async () => {
+    const sizes = [0, 100_000, 3, 600_000];
+    for (let index = 0; index < 40; index += 1) {
+      const code = `//${'x'.repeat(sizes[index % sizes.length] ?? 0)}\nconsole.log(${index})`;
+      const language = index % 5 === 4 ? 'javascript' : 'typescript';
+      expect((await mcp.run(code, { session_id: 'quick', language })).stdout).toBe(`${index}\n`);
+    }
+  });
+
+  it('a process that waits for code and is killed is not missed', async () => {
+    await mcp.call('reset_session', { session_id: 'waits' });
+    const others = containersOf(mcp);
+    await mcp.run('console.log(1)', { session_id: 'waits' });
+    const [own = ''] = containersOf(mcp).filter((id) => !others.includes(id));
+    const waits = (): string[] =>
+      engine('top', own, '-eo', 'pid,args')
+        .split('\n')
+        .filter((line) => line.includes('/bun-runner/wait.js'));
+    await waitUntil('a process waits', async () => waits().length === 1);
+    process.kill(Number.parseInt(waits()[0] ?? '', 10), 'SIGKILL');
+    expect(await mcp.run('console.log(2)', { session_id: 'waits' })).toMatchObject({ stdout: '2\n', exit_code: 0 });
+  });
+
+  it('settings of Bun that code leaves run nothing, neither between calls nor before the next one', async () => {
+    const leave = `const { mkdirSync, writeFileSync } = require('node:fs');
+writeFileSync('/packages/left.ts', 'require("node:fs").appendFileSync("/packages/ran", "1"); console.log("left")');
+for (const folder of ['/packages', process.env.HOME, process.env.HOME + '/.config']) {
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['bunfig.toml', '.bunfig.toml']) writeFileSync(folder + '/' + name, 'preload = ["/packages/left.ts"]');
+}`;
+    expect(await mcp.run(leave, { session_id: 'settings' })).toMatchObject({ exit_code: 0, stderr: '' });
+    const look = 'console.log(require("node:fs").existsSync("/packages/ran"))';
+    expect((await mcp.run('console.log(1)', { session_id: 'settings' })).stdout).toBe('1\n');
+    for (let index = 0; index < 2; index += 1)
+      expect((await mcp.run(look, { session_id: 'settings' })).stdout).toBe('false\n');
+  });
+
   it('a call that is called off ends its program, and the session goes on', async () => {
     const controller = new AbortController();
     const code =

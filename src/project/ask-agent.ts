@@ -16,6 +16,12 @@ import type { RunWishes } from './run-request.ts';
 const TASK = 'PLAN-1';
 const LARGEST_ANSWER = 4 * 1024 ** 2;
 
+/** How often an agent is asked, until an answer can be used. */
+export const ROUNDS = 3;
+
+/** An answer cannot be used; its problems are the next question's. */
+export type OnProblems = (round: number, problems: readonly string[]) => void;
+
 /** A question to an agent, whose answer are files. */
 export interface Question {
   /** Of a run of its own, that is removed when there is an answer. */

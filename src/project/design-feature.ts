@@ -7,8 +7,8 @@ import type { Coverage } from '../planning/index.ts';
 import { planningErrors } from '../planning/errors.ts';
 import { parseGraph } from '../tasks/index.ts';
 import type { Ownership } from '../tasks/index.ts';
-import { askAgent } from './ask-agent.ts';
-import type { Answer } from './ask-agent.ts';
+import { askAgent, ROUNDS } from './ask-agent.ts';
+import type { Answer, OnProblems } from './ask-agent.ts';
 import { graphTextFor, isYaml, readGraphText } from './graph-text.ts';
 import { schemaFile } from './package-files.ts';
 import { planningName } from './planning-name.ts';
@@ -21,15 +21,13 @@ import type { RunWishes } from './run-request.ts';
 
 const DESIGN = `${ANSWERS}/design.md`;
 const GRAPH = `${ANSWERS}/task-graph.json`;
-const ROUNDS = 3;
 
 export interface DesignRequest {
   readonly project: Project;
   readonly config: Config;
   readonly requirements: RequirementsFile;
   readonly wishes: Pick<RunWishes, 'agent' | 'mode'> & { readonly force: boolean };
-  /** After each answer that is not valid. */
-  readonly onProblems: (round: number, problems: readonly string[]) => void;
+  readonly onProblems: OnProblems;
 }
 
 export interface Designed {
@@ -55,7 +53,7 @@ export async function designFeature(request: DesignRequest, host: RunHost, face:
     const answer = await answering.catch((error: unknown) => byHand(error, request));
     last = judge(answer, asked, request.config.ownership);
     if (last.problems.length === 0) return await keep(last, request);
-    onProblems(round, last.problems);
+    if (round < ROUNDS) onProblems(round, last.problems);
   }
   throw await invalid(last, request);
 }

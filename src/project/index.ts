@@ -13,6 +13,7 @@ export {
   readRequirements,
 } from './requirements-file.ts';
 export type { RequirementsFile, Written } from './requirements-file.ts';
+export type { OnProblems } from './ask-agent.ts';
 export { designFeature } from './design-feature.ts';
 export type { Designed } from './design-feature.ts';
 export { planFeature } from './plan-feature.ts';

@@ -11,7 +11,8 @@ import {
 } from '../planning/index.ts';
 import type { Words } from '../planning/index.ts';
 import { planningErrors } from '../planning/errors.ts';
-import { askAgent } from './ask-agent.ts';
+import { askAgent, ROUNDS } from './ask-agent.ts';
+import type { OnProblems } from './ask-agent.ts';
 import type { AgentProblem } from './check-agent.ts';
 import type { Project } from './project.ts';
 import { planningName } from './planning-name.ts';
@@ -21,8 +22,6 @@ import type { RunFace, RunHost } from './run-face.ts';
 import type { RunWishes } from './run-request.ts';
 
 const ANSWER = `${ANSWERS}/requirements.md`;
-/** How often an answer with problems is asked for again. */
-const ROUNDS = 3;
 const ASK_AGAIN = 'Ask again; --agent names another agent.';
 
 export interface PlanRequest {
@@ -32,6 +31,7 @@ export interface PlanRequest {
   readonly words: Words;
   readonly wishes: Pick<RunWishes, 'agent' | 'mode'> & { readonly withoutAgent: boolean };
   readonly at: Date;
+  readonly onProblems: OnProblems;
 }
 
 export interface Planned extends Written {
@@ -101,6 +101,7 @@ async function askedFor(
     if (gaps.length === 0) whole = last;
     problems = read.problems.filter((problem) => !read.questions.includes(problem));
     if (problems.length === 0) break;
+    if (round < ROUNDS) request.onProblems(round, problems);
   }
   if (whole !== undefined) return { text: whole, unusable: null };
   return { text: start, unusable: `its answer cannot be used after ${ROUNDS} rounds (${listed(gaps)})` };

@@ -112,7 +112,9 @@ describe('plan', () => {
       writes('requirements.md', DOCUMENT.replace('## Users\nEveryone.\n', '')),
       writes('requirements.md', DOCUMENT),
     );
-    expect((await project.cli('plan', 'login', '-d', 'x')).exit).toBe(0);
+    const { exit, stderr } = await project.cli('plan', 'login', '-d', 'x');
+    expect(exit).toBe(0);
+    expect(stderr).toMatch(/^round 1: the answer has \d problems?; .*\n(?: {2}- .*\n)* {2}- .*"Users" is missing\n/m);
     const [, second] = await promptsOf(project, 'PLAN-1');
     expect(second).toContain('the section "Users" is missing');
   });
@@ -263,7 +265,12 @@ describe('design', () => {
     await agent(designs(graphOf(task('L-1', { dependencies: ['L-9'] }))), designs(GOOD));
     const { exit, stdout, stderr } = await project.cli('design', 'login');
     expect(exit, stderr).toBe(0);
-    expect(stderr).toMatch(/Answer 1 has \d problems/);
+    expect(stderr).toMatch(/^round 1: the answer has \d problems; the agent is asked again:\n {2}- /m);
+    const starts = stderr.split('\n').filter((told) => told.includes('PLAN-1 → worker'));
+    expect(starts).toEqual([
+      expect.stringMatching(/^round 1: PLAN-1 → worker 0 \(attempt 1: /),
+      expect.stringMatching(/^round 2: PLAN-1 → worker 0 \(attempt 1: /),
+    ]);
     expect(stdout).toContain('2 tasks; 2 of 2 requirements covered.');
     const [, second] = await promptsOf(project, 'PLAN-1');
     expect(second).toContain('L-9');

@@ -1,4 +1,4 @@
-import { counted, line, printable, printableJson, printableLines } from '../../lib/index.ts';
+import { counted, line, printableJson } from '../../lib/index.ts';
 import {
   checkFeatureName,
   configOf,
@@ -12,7 +12,7 @@ import { askTrust } from '../ask-trust.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { design } from '../commands/design.ts';
 import { accept } from './accept.ts';
-import { planFace } from './plan-face.ts';
+import { planFace, tellProblems } from './plan-face.ts';
 import { TAKE_IT } from './plan-requirements.ts';
 
 type Input = InputOf<typeof design>;
@@ -27,13 +27,9 @@ export async function designTasks(input: Input, context: CliContext): Promise<nu
   await askTrust(project, settings, input.trustConfig, context);
   if (standing !== 'approved' && input.force)
     context.err(line`WARNING: designed without an approval: the requirements of "${feature}" are ${standing}.\n`);
-  const onProblems = (round: number, problems: readonly string[]): void => {
-    const told = problems.slice(0, 10).map((problem) => printable(`  - ${problem}`));
-    context.err(line`Answer ${round} has ${counted(problems.length, 'problem')}:\n${printableLines(told)}\n`);
-  };
   const wishes = { agent: input.agent, mode: input.mode, force: input.force };
   const designed = await designFeature(
-    { project, config, requirements, wishes, onProblems },
+    { project, config, requirements, wishes, onProblems: tellProblems(context) },
     context,
     planFace(context),
   );

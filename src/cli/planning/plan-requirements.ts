@@ -14,7 +14,7 @@ import type { CliContext, InputOf } from '../command.ts';
 import type { plan } from '../commands/plan.ts';
 import { accept } from './accept.ts';
 import { askWords } from './ask-words.ts';
-import { planFace } from './plan-face.ts';
+import { planFace, tellProblems } from './plan-face.ts';
 
 type Input = InputOf<typeof plan>;
 
@@ -28,7 +28,7 @@ export async function planRequirements(input: Input, context: CliContext): Promi
   const config = configOf(project, settings);
   if (!input.withoutAgent) await askTrust(project, settings, input.trustConfig, context);
   const wishes = { agent: input.agent, mode: input.mode, withoutAgent: input.withoutAgent };
-  const asked = { project, config, feature, words, wishes, at: new Date() };
+  const asked = { project, config, feature, words, wishes, at: new Date(), onProblems: tellProblems(context) };
   const planned = await planFeature(asked, context, planFace(context));
   if (planned.withoutAgent !== null && !input.withoutAgent) context.err(templateText(planned.withoutAgent));
   const file = await accept(planned, project, input, context);

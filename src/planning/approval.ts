@@ -51,6 +51,11 @@ export function withFront(front: Readonly<Record<string, string>>, body: string)
 /** Of the words, and not of the ends of lines, which git may change. */
 const contentOf = (body: string): string => digestOf(body.replaceAll(/[ \t\r]+$/gm, '').trim()).slice(0, 32);
 
+/** Pure. Whether two documents say the same, whatever their approval. */
+export function haveSameWords(one: string, other: string): boolean {
+  return contentOf(parseDocument(one).body) === contentOf(parseDocument(other).body);
+}
+
 /** Pure. The front matter of one document with the words of another. */
 export function withBodyOf(text: string, other: string): string {
   return withFront(parseDocument(text).front, parseDocument(other).body);

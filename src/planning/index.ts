@@ -1,5 +1,5 @@
 export type { Standing } from './approval.ts';
-export { approvalOf, approved, asDraft, withBodyOf } from './approval.ts';
+export { approvalOf, approved, asDraft, haveSameWords, withBodyOf } from './approval.ts';
 export type { Approval } from './approval.ts';
 export { coverageOf } from './coverage.ts';
 export type { Coverage } from './coverage.ts';

@@ -4,6 +4,7 @@ import { hasCode, listed } from '../lib/index.ts';
 import {
   ANSWERS,
   asDraft,
+  haveSameWords,
   parseRequirements,
   requirementsPrompt,
   requirementsTemplate,
@@ -54,6 +55,8 @@ export async function planFeature(request: PlanRequest, host: RunHost, face: Run
   const { text, missing, unusable } = await filledIn(start, request, host, face);
   if (before !== undefined && missing !== null) throw planningErrors.REFINEMENT_NEEDS_AGENT({ file, ...missing });
   if (before !== undefined && unusable !== null) throw planningErrors.REFINEMENT_UNUSABLE({ file, reason: unusable });
+  if (before !== undefined && haveSameWords(before.text, text))
+    return { file, proposed: null, isUnchanged: true, requirements: before, withoutAgent: null };
   const written = await writeOrPropose(file, text);
   const requirements = asFile(feature, written.proposed ?? file, text);
   const withoutAgent = missing ?? (unusable === null ? null : { reason: unusable, remedy: ASK_AGAIN });

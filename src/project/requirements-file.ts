@@ -65,18 +65,20 @@ export interface Written {
   readonly file: string;
   /** Where it is instead, when `file` was there already and says something else. */
   readonly proposed: string | null;
+  /** It says what was there before. */
+  readonly isUnchanged: boolean;
 }
 
 export async function writeOrPropose(file: string, text: string): Promise<Written> {
   const before = (await readIfThere(file))?.toString('utf8');
-  if (before === text) return { file, proposed: null };
+  if (before === text) return { file, proposed: null, isUnchanged: true };
   if (before === undefined) {
     await writeSpec(file, text);
-    return { file, proposed: null };
+    return { file, proposed: null, isUnchanged: false };
   }
   const proposed = proposalFor(file);
   await writeSpec(proposed, text);
-  return { file, proposed };
+  return { file, proposed, isUnchanged: false };
 }
 
 /** Where a new text waits for a person who takes it. */

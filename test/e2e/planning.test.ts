@@ -173,6 +173,20 @@ describe('plan', () => {
     expect(await project.read(`${SPECS}/requirements.md`)).toContain('R-002');
   });
 
+  it('proposes nothing when the agent changes no word, and what was approved stays so', async () => {
+    await approvedPlan();
+    const before = await project.read(`${SPECS}/requirements.md`);
+    await agent(writes('requirements.md', `${DOCUMENT}\n\n`), writes('requirements.md', DOCUMENT));
+    const { exit, stdout, stderr } = await project.cli('plan', 'login', '-d', 'As it is.');
+    expect(exit, stderr).toBe(0);
+    expect(stdout).toMatch(/^Nothing changed: the agent proposes what is in \S+requirements\.md\.\n/);
+    expect(stdout).toMatch(/\nApproved by .*\n\nNext: mahabharatha design login\n$/s);
+    const asJson = await project.cli('plan', 'login', '-d', 'As it is.', '--json');
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ standing: 'approved' });
+    expect(await project.read(`${SPECS}/requirements.md`)).toBe(before);
+    expect(existsSync(path.join(project.folder, SPECS, 'requirements.proposed.md'))).toBe(false);
+  });
+
   it.each([
     [
       'writes into the repository',

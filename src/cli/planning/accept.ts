@@ -11,11 +11,12 @@ interface Wish {
 
 /** Shows what a proposal would change, and puts it in its place when the person wants that. Returns where the text is now. */
 export async function accept(
-  { file, proposed }: Written,
+  { file, proposed, isUnchanged }: Written,
   project: Project,
   { replace, json }: Wish,
   context: CliContext,
 ): Promise<string> {
+  if (isUnchanged && !json) context.out(line`Nothing changed: the agent proposes what is in ${file}.\n\n`);
   if (proposed === null) return file;
   if (!json) context.out(await difference(project, file, proposed));
   const accepted = replace || (context.terminal && (await context.confirm(line`Put it in the place of ${file}?`)));

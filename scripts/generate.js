@@ -61,6 +61,7 @@ function errorReference(errors) {
   const head = [
     '# Errors\n',
     'Made from the source by `npm run generate`; do not edit. The names and numbers in the messages are examples.\n',
+    'With `--json` an error is one object on stdout: `type` ("error"), `code`, `message`, `hint`, `exit` and, of an error that may have several problems, `problems`, a list.\n',
   ];
   return [...head, ...errors.map(describeError)].join('\n');
 }

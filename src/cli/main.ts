@@ -107,13 +107,19 @@ function ownVersion(): string {
 function tell(error: AppError): void {
   if (asJson) {
     const { code, message, hint, exit } = error;
-    out(line`${printableJson({ type: 'error', code, message, hint, exit })}\n`);
+    out(line`${printableJson({ type: 'error', code, message, ...problemsOf(error), hint, exit })}\n`);
   } else {
     err(line`error: ${printableBlock(error.message, MARGIN)}\n\n${printableBlock(error.hint, MARGIN)}\n`);
   }
   if (!own.includes('--debug')) return;
   const stacks = `${error.stack}\n${error.cause instanceof Error ? error.cause.stack : ''}`;
   err(line`\n${printableBlock(stacks, MARGIN)}\n`);
+}
+
+/** Those of an error that may have several, one by one. */
+function problemsOf({ facts }: AppError): object {
+  const isList = typeof facts === 'object' && facts !== null && 'problems' in facts && Array.isArray(facts.problems);
+  return isList ? { problems: facts.problems } : {};
 }
 
 /** Resolves when all output has been read, or its reader is gone. */

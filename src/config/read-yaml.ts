@@ -1,4 +1,5 @@
-import { LineCounter, parseDocument } from 'yaml';
+import { LineCounter, parseDocument, visit } from 'yaml';
+import type { Alias, Document } from 'yaml';
 import { reasonOf } from '../lib/index.ts';
 
 type YamlReading =
@@ -9,21 +10,32 @@ type YamlReading =
 export function readYaml(text: string): YamlReading {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => {
-      const at = lines.linePos(error.pos[0]);
-      return `line ${at.line}, column ${at.col}: ${error.message}`;
-    });
-    return { ok: false, problems };
-  }
+  const placeOf = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `line ${line}, column ${col}`;
+  };
+  if (document.errors.length > 0)
+    return { ok: false, problems: document.errors.map((error) => `${placeOf(error.pos[0])}: ${error.message}`) };
+  // An unquoted star begins an alias: `copy: [*.env]` refers to something that is missing.
+  const stars = missing(document).map(
+    ({ source, range }) =>
+      `${placeOf(range?.[0] ?? 0)}: nothing has the name "${source}" here; put quotes around a text that begins with a star`,
+  );
+  if (stars.length > 0) return { ok: false, problems: stars };
   try {
     return { ok: true, value: document.toJS() as unknown };
   } catch (error) {
-    // An unquoted star begins an alias: `copy: [*.env]` refers to something that is missing.
-    return {
-      ok: false,
-      problems: [`${reasonOf(error)}; put quotes around a text that begins with a star`],
-      cause: error,
-    };
+    return { ok: false, problems: [reasonOf(error)], cause: error };
   }
+}
+
+/** Aliases to what is not there. */
+function missing(document: Document): Alias[] {
+  const found: Alias[] = [];
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document) === undefined) found.push(alias);
+    },
+  });
+  return found;
 }

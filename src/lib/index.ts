@@ -50,6 +50,7 @@ export { watchFolder } from './watch-folder.ts';
 export { inBytes, inClock, inDollars, inDuration, inSeconds } from './text/amounts.ts';
 export { createLineSplitter, createTail, cutLine } from './text/lines.ts';
 export { readJson } from './text/json.ts';
+export { jsonProblem } from './text/json-problem.ts';
 export { withoutComments } from './text/json-comments.ts';
 export { asCommand } from './text/shell-words.ts';
 export { variablesOf } from './text/variables.ts';

@@ -1,7 +1,5 @@
 import { defineErrors } from '../lib/app-error.ts';
-import { counted } from '../lib/text/words.ts';
-
-const lines = (problems: readonly string[]): string => problems.map((problem) => `  - ${problem}`).join('\n');
+import { bullets, counted } from '../lib/text/words.ts';
 
 export const planningErrors = defineErrors({
   REQUIREMENTS_MISSING: {
@@ -13,7 +11,7 @@ export const planningErrors = defineErrors({
   REQUIREMENTS_INCOMPLETE: {
     kind: 'usage',
     example: { feature: 'login', file: '/repo/.mahabharatha/specs/login/requirements.md', problems: ['line 9: …'] },
-    message: (f) => `${f.file} cannot be approved, for ${counted(f.problems.length, 'reason')}:\n${lines(f.problems)}`,
+    message: (f) => `${f.file} cannot be approved, for ${counted(f.problems.length, 'reason')}:${bullets(f.problems)}`,
     hint: (f) => `Mend the file, then: mahabharatha approve ${f.feature}`,
   },
   REQUIREMENTS_NOT_APPROVED: {
@@ -74,7 +72,7 @@ export const planningErrors = defineErrors({
     kind: 'work',
     example: { file: '/repo/.mahabharatha/specs/login/task-graph.invalid.json', rounds: 3, problems: ['tasks[0]: …'] },
     message: (f) =>
-      `The agent has given no valid task graph in ${counted(f.rounds, 'round')}. The last one has ${counted(f.problems.length, 'problem')}:\n${lines(f.problems)}`,
+      `The agent has given no valid task graph in ${counted(f.rounds, 'round')}. The last one has ${counted(f.problems.length, 'problem')}:${bullets(f.problems)}`,
     hint: (f) => `It is kept as ${f.file}: mend it and rename it to task-graph.json, or ask again.`,
   },
 });

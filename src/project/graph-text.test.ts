@@ -23,11 +23,11 @@ it('plain JSON stays as it is written', () => {
 });
 
 it.each([
-  ['x.json', '{\n "a": 1\n "b": 2 }', /^it is not JSON: .*line 3/],
-  ['x.json', 'feature: login', /^it is not JSON: /],
+  ['x.json', '{\n "a": 1\n "b": 2 }', /^line 3, column 2: it is not JSON: /],
+  ['x.json', 'feature: login', /^line 1, column 1: it is not JSON: /],
   ['x.yaml', 'a: 1\nb: [1\n', /^line \d, column \d: /],
   ['x.yaml', 'a: 1\na: 2\n', /^line 2, column 1: .*unique/],
-  ['x.yaml', 'files: [*.ts]\n', /put quotes around a text that begins with a star/],
+  ['x.yaml', 'files: [*.ts]\n', /^line 1, column 9: .*put quotes around a text that begins with a star/],
 ])('what is wrong with %s, %j, is told with its place', (file, text, problem) => {
   expect(readGraphText(file, text)).toMatchObject({
     ok: false,

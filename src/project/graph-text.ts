@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { readYaml } from '../config/index.ts';
-import { reasonOf, withoutComments } from '../lib/index.ts';
+import { jsonProblem, reasonOf, withoutComments } from '../lib/index.ts';
 
 /** The names of a task graph in the folder of its feature. */
 export const GRAPH_NAMES = ['task-graph.json', 'task-graph.yaml', 'task-graph.yml'] as const;
@@ -22,8 +22,7 @@ export function readGraphText(file: string, text: string): GraphText {
     const value = JSON.parse(plain) as unknown;
     return { ok: true, value, json: plain === text ? text : inJson(value) };
   } catch (error) {
-    const problem = `it is not JSON: ${reasonOf(error)}${lineOf(reasonOf(error), plain)}`;
-    return { ok: false, problems: [problem], cause: error };
+    return { ok: false, problems: [jsonProblem(plain, reasonOf(error))], cause: error };
   }
 }
 
@@ -33,11 +32,3 @@ export function graphTextFor(file: string, value: unknown): string {
 }
 
 const inJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
-
-/** Node 20 names only a position. */
-function lineOf(message: string, text: string): string {
-  const position = /at position (\d+)(?!.*line)/.exec(message)?.[1];
-  if (position === undefined) return '';
-  const lines = text.slice(0, Number(position)).split('\n');
-  return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
-}

@@ -9,6 +9,7 @@ import {
   randomId,
   readIfThere,
   readJson,
+  jsonProblem,
   reasonOf,
   removeDrafts,
   removeLockDrafts,
@@ -163,7 +164,7 @@ function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw stateErrors.STATE_INVALID({ file, problems: [`it is not JSON: ${reasonOf(error)}`] }, { cause: error });
+    throw stateErrors.STATE_INVALID({ file, problems: [jsonProblem(text, reasonOf(error))] }, { cause: error });
   }
 }
 

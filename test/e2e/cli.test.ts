@@ -29,6 +29,9 @@ async function refused(args: readonly string[], exit: number, message: RegExp, w
   expect([json.exit, json.stderr]).toEqual([exit, '']);
   const told = JSON.parse(json.stdout) as Record<string, unknown>;
   expect(told).toMatchObject({ type: 'error', exit });
+  const problems = (told['problems'] ?? []) as string[];
+  expect(problems).toHaveLength(plain.stderr.split('\n  - ').length - 1);
+  for (const problem of problems) expect(told['message']).toContain(`- ${problem}`);
   expect(`error: ${String(told['message'])}\n\n${String(told['hint'])}\n`).toBe(plain.stderr);
   expect(everything()).toEqual(before);
 }
@@ -141,7 +144,11 @@ describe('files that cannot be used', () => {
 
   it('a task graph: the file, the line or path, and all problems at once', async () => {
     await project.write(graphFile, '{\n "feature": "login",\n "tasks": [\n  { "id" "T-1" }\n ]\n}\n');
-    await refused(['kurukshetra'], 2, /task-graph\.json has 1 problem:\n {2}- it is not JSON.*line 4/);
+    await refused(
+      ['kurukshetra'],
+      2,
+      /task-graph\.json has 1 problem:\n {2}- line 4, column 10: it is not JSON: ":" must come here, not "T-1"\n/,
+    );
     await project.graph('login', [
       task('A', { dependencies: ['B'] }),
       task('B', { dependencies: ['A'] }),
@@ -167,7 +174,7 @@ describe('files that cannot be used', () => {
     const broken: readonly (readonly [string, RegExp])[] = [
       [
         whole.slice(0, whole.length / 2),
-        /login\.json cannot be used:\n {2}- it is not JSON[^]*Nothing was changed\. Restore the file/,
+        /login\.json cannot be used:\n {2}- line 1, column \d+: it is not JSON[^]*Nothing was changed\. Restore the file/,
       ],
       ['', /login\.json cannot be used/],
       [

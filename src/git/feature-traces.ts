@@ -58,7 +58,7 @@ async function ownCommits(repository: Repository, feature: string, command: read
   const others = await otherBranches(repository, prefix);
   // A ref to a missing object counts as empty.
   const own = linesOf(await git.text([...command, tip, '--ignore-missing', '--not', ...others]));
-  return own.length > 0 && (await isSquashed(git, tip, others)) ? [] : own;
+  return own.length > 0 && (await squashOf(git, tip, others)) !== undefined ? [] : own;
 }
 
 /** What names, for git, all branches and tags but the branches with this prefix. */
@@ -68,8 +68,8 @@ export async function otherBranches({ currentBranch }: Repository, prefix: strin
   return [`--exclude=${prefix}*`, '--branches', '--tags', `--exclude=*/${prefix}*`, '--remotes', ...head];
 }
 
-/** Whether a commit of the other branches says that it has the work of this one, squashed. */
-async function isSquashed(git: GitCommand, tip: string, others: readonly string[]): Promise<boolean> {
+/** The commit of the other branches that says that it has the work of this one, squashed. */
+export async function squashOf(git: GitCommand, tip: string, others: readonly string[]): Promise<string | undefined> {
   const wanted = ['--fixed-strings', `--grep=${TIP_TRAILER}: ${tip}`, '--max-count=1', '--format=%H'];
-  return (await git.text(['log', ...wanted, '--ignore-missing', ...others, `^${tip}`])) !== '';
+  return linesOf(await git.text(['log', ...wanted, '--ignore-missing', ...others, `^${tip}`]))[0];
 }

@@ -1,5 +1,6 @@
 export { blobText } from './blob-text.ts';
 export type { Growth } from './checkout-growth.ts';
+export { branchesWith } from './branches-with.ts';
 export { combine, mergeInto } from './merge-into.ts';
 export { remoteOf } from './remotes.ts';
 export type { RemoteBranch } from './remotes.ts';

@@ -32,6 +32,8 @@ export interface MergeWishes {
 export interface MergedRun extends MergedInto {
   readonly from: string;
   readonly into: string;
+  /** Of the run. */
+  readonly status: RunState['status'];
   /** Changed files that tools or later runs obey. */
   readonly steering: readonly SteeringChange[];
 }
@@ -50,7 +52,13 @@ export async function mergeRun(project: Project, wishes: MergeWishes): Promise<M
     dryRun,
     env,
   });
-  return { from: state.integration, into, ...result, steering: await steeringOf(project, result) };
+  return {
+    from: state.integration,
+    into,
+    status: state.status,
+    ...result,
+    steering: await steeringOf(project, result),
+  };
 }
 
 export function mergeMessage({ feature, runId, tasks }: RunState): string {

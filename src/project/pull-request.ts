@@ -16,7 +16,7 @@ const PUSH_MS = 10 * 60_000;
 const OPEN_MS = 2 * 60_000;
 
 /** A pull request as it would be opened. */
-export interface PullRequest extends Pick<MergedRun, 'from' | 'into' | 'files' | 'steering'> {
+export interface PullRequest extends Pick<MergedRun, 'from' | 'into' | 'status' | 'files' | 'steering'> {
   readonly kind: 'already-in' | 'would-merge';
   /** Where the integration branch is: what is pushed. */
   readonly tip: string;
@@ -56,6 +56,7 @@ export async function planPullRequest(project: Project, wishes: Wishes): Promise
     kind: merged.kind === 'already-in' ? 'already-in' : 'would-merge',
     from,
     into,
+    status: state.status,
     files: merged.files,
     steering: await steeringOf(project, merged),
     tip,

@@ -47,7 +47,10 @@ async function look(
   if (heartbeatAt !== undefined) writeFileSync(status, JSON.stringify({ ...said, ...rest }));
   const paths = { worker: () => ({ status }) };
   const store = { read: async () => state, holder: async () => undefined, paths } as unknown as StateStore;
-  return viewRun(store, state, async () => (alive ? [{ session: 's-0' } as WorkerHandle] : []));
+  return viewRun(store, state, {
+    listLive: async () => (alive ? [{ session: 's-0' } as WorkerHandle] : []),
+    holding: async () => [],
+  });
 }
 
 const inWords = (view: StatusView, now = Date.now()): string => formatStatus(view, now, colorsFor(false)).toString();

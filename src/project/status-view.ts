@@ -1,3 +1,4 @@
+import { branchesWith } from '../git/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import { hasWork } from '../orchestrator/index.ts';
@@ -14,17 +15,29 @@ export interface StatusView extends Omit<RunState, 'workers'> {
   readonly orchestrator: { readonly pid: number; readonly since: string } | null;
   /** When the run ended, or was last seen at work; null while an orchestrator drives it. */
   readonly endedAt: string | null;
+  /** Branches that have all that is merged so far; empty while an orchestrator drives the run. */
+  readonly mergedInto: readonly string[];
   readonly workers: Record<string, WorkerState & { readonly phase: Phase | null }>;
 }
 
 export async function viewStatus(project: Project, feature: string, env: Environment): Promise<StatusView> {
-  return viewRun(project.store(feature), await readRun(project, feature), wireList(env));
+  return viewRun(project.store(feature), await readRun(project, feature), {
+    listLive: wireList(env),
+    // Refs to objects that are gone are no reason to show no status.
+    holding: () => branchesWith(project.repository, feature).catch(() => []),
+  });
+}
+
+interface Sources {
+  listLive(this: void, state: RunState): Promise<readonly WorkerHandle[]>;
+  /** The branches with all that is merged. */
+  holding(this: void): Promise<readonly string[]>;
 }
 
 export async function viewRun(
   store: StateStore,
   before: RunState,
-  listLive: (state: RunState) => Promise<readonly WorkerHandle[]>,
+  { listLive, holding }: Sources,
 ): Promise<StatusView> {
   const holder = await store.holder();
   const live = new Set((await listLive(before)).map((handle) => handle.session));
@@ -40,13 +53,16 @@ export async function viewRun(
   );
   const orchestrator = holder === undefined ? null : { pid: holder.pid, since: holder.since };
   const seen = { ...state, workers: Object.fromEntries(workers) };
-  return { ...truth(seen, orchestrator !== null, Date.now()), orchestrator };
+  // Before a first task is merged, the branch is where it began: everything has that.
+  const isAtRest = orchestrator === null && Object.values(state.tasks).some(({ merged }) => merged);
+  const mergedInto = isAtRest ? await holding() : [];
+  return { ...truth(seen, orchestrator !== null, Date.now()), orchestrator, mergedInto };
 }
 
-type Seen = Omit<StatusView, 'orchestrator' | 'endedAt'>;
+type Seen = Omit<StatusView, 'orchestrator' | 'endedAt' | 'mergedInto'>;
 
 /** A run without an orchestrator is not running, whatever its state says. */
-function truth(seen: Seen, live: boolean, now: number): Omit<StatusView, 'orchestrator'> {
+function truth(seen: Seen, live: boolean, now: number): Omit<StatusView, 'orchestrator' | 'mergedInto'> {
   if (live && seen.status === 'running') return { ...seen, endedAt: null };
   const isGone = seen.status === 'running';
   const endedAt = isGone ? lastSign(seen, Object.values(seen.workers), now) : endOf(seen);

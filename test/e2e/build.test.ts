@@ -237,15 +237,16 @@ describe('merging a finished feature', () => {
     await project.write('own.txt', 'changed\n');
     const merge = await project.cli('merge');
     expect(merge.stderr).toBe('');
-    expect(merge.stdout).toContain('Merged "login" into main');
+    expect(merge.stdout).toContain('Merged: main has everything of "login"');
     expect(project.git('status', '--porcelain')).toBe(' M own.txt\n');
     expect(filesIn(project, 'HEAD')).toEqual([...files, 'own.txt'].toSorted());
     expect(await readFile(path.join(project.folder, 'all.txt'), 'utf8')).toBe('L1-a\nL1-b\nL1-c\n');
     expect(project.git('log', '-1', '--format=%an|%s')).toBe('Test User|Merge feature login\n');
 
-    // Once is enough.
+    // The status says it in the same words, and once is enough.
+    expect((await project.cli('status')).stdout).toContain('\n  main, other, second have everything of "login"\n');
     const again = await project.cli('merge');
-    expect([again.exit, again.stdout]).toEqual([0, 'main already has everything of "login".\n']);
+    expect([again.exit, again.stdout]).toEqual([0, 'Nothing to merge: main has everything of "login".\n']);
   });
 
   it('needs a finished run and a branch that exists', async () => {

@@ -144,6 +144,7 @@ describe('cleanup --all', () => {
     for (const feature of features) await project.cli('kurukshetra', '--feature', feature);
     expect((await project.cli('merge', '--feature', 'merged', '--no-ff')).exit).toBe(0);
     expect((await project.cli('merge', '--feature', 'squashed', '--squash')).exit).toBe(0);
+    expect((await project.cli('status', 'squashed')).stdout).toContain('\n  main has everything of "squashed"\n');
     await project.graph('live', [task('L', { run: 'until [ -e "$OUTSIDE/go" ]; do sleep 0.02; done; echo > L.txt' })]);
     const run = project.start('kurukshetra', '--feature', 'live');
     await waitFor('the run has begun', () => run.output().includes('attempt 1'));

@@ -36,7 +36,7 @@ describe('hooks', () => {
     );
     expect(await project.read('A.txt')).toBe('A\n');
     const logs = (await project.cli('logs', '--tail', 'all')).stdout;
-    expect(logs).toMatch(/run hook {3}Merged "login" into main/);
+    expect(logs).toMatch(/run hook {3}Merged: main has everything of "login"/);
     expect(logs).toMatch(/run hook {3}on_complete: exit status 0/);
     for (const name of ['title', 'never']) await expect(noted(name)).rejects.toThrow('ENOENT');
   });

@@ -4,6 +4,7 @@ import type { MergedRun } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { merge } from '../commands/merge.ts';
 import { featureFor } from '../feature-for.ts';
+import { hasAllOf } from '../render/merged.ts';
 import { proposeFeature } from './propose-feature.ts';
 import { showFiles } from './show-files.ts';
 
@@ -37,13 +38,14 @@ export async function mergeFeature(input: InputOf<typeof merge>, context: CliCon
   return 0;
 }
 
-function inWords(feature: string, { kind, into, commit }: MergedRun): string {
+function inWords(feature: string, { kind, into, commit, status }: MergedRun): string {
+  const has = hasAllOf({ feature, status }, [into]);
   switch (kind) {
     case 'already-in':
-      return `${into} already has everything of "${feature}".`;
+      return `Nothing to merge: ${has}.`;
     case 'would-merge':
       return `"${feature}" merges into ${into} without conflict. These files would change:`;
     case 'merged':
-      return `Merged "${feature}" into ${into}, now at ${commit.slice(0, 10)}. These files changed:`;
+      return `Merged: ${has}, and is at ${commit.slice(0, 10)}. These files changed:`;
   }
 }

@@ -3,6 +3,7 @@ import { openPullRequest, planPullRequest } from '../../project/index.ts';
 import type { Project, PullRequest } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { merge } from '../commands/merge.ts';
+import { hasAllOf } from '../render/merged.ts';
 import { showFiles } from './show-files.ts';
 
 type Input = InputOf<typeof merge>;
@@ -29,8 +30,8 @@ export async function proposeFeature(
 }
 
 function tellPlan(feature: string, plan: PullRequest, context: CliContext): void {
-  const { kind, into, base, remote, files, steering } = plan;
-  if (kind === 'already-in') return context.out(line`${into} already has everything of "${feature}".\n`);
+  const { kind, into, status, base, remote, files, steering } = plan;
+  if (kind === 'already-in') return context.out(line`Nothing to merge: ${hasAllOf({ feature, status }, [into])}.\n`);
   context.out(line`A pull request for "${feature}" into ${base} of ${remote}. These files would change:\n`);
   showFiles(files, steering, context);
 }

@@ -13,6 +13,7 @@ import type { StatusView } from '../../project/index.ts';
 import type { RunState, TaskState, TaskStatus } from '../../state/index.ts';
 import type { Colors } from './colors.ts';
 import { MARGIN } from './describe.ts';
+import { hasAllOf } from './merged.ts';
 
 export const SIGN: Record<TaskStatus, string> = {
   pending: '·',
@@ -31,6 +32,7 @@ export function formatStatus(view: StatusView, now: number, colors: Colors): Pri
   const lines = [
     headline(view, now, colors),
     line`  ${done} of ${tasks.length} tasks done · branch ${view.integration} at ${view.integrationTip.slice(0, 10)}${costOf(view)}`,
+    ...(view.mergedInto.length === 0 ? [] : [line`  ${hasAllOf(view, view.mergedInto)}`]),
     ...levelLines(view, (id, task) => taskLine(id.padEnd(width), task, now, colors), colors),
     ...workerLines(view, now, colors),
     ...ownerlessLine(view),

@@ -25,6 +25,8 @@ export function firstState(graph: TaskGraph, { settings, base, integration, runI
     resumeAt: null,
     startedAt: now,
     updatedAt: now,
+    drivenMs: 0,
+    drivenSince: now,
     events: 0,
   };
 }

@@ -2,6 +2,7 @@ export type { Policy } from './plan.ts';
 export type { Ports, RunContext, RunOptions } from './ports.ts';
 export type { RunEnd } from './loop.ts';
 export { replay } from './reduce.ts';
+export { workedMs } from './reduce-run.ts';
 export { resumeRun, startRun } from './start.ts';
 export { retryAtRest } from './retry-at-rest.ts';
 export { removeCheckouts } from './worker-folders.ts';

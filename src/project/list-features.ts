@@ -1,5 +1,6 @@
 import { findTraces, mergedFeatures } from '../git/index.ts';
 import { asAppError, firstLine, isThere } from '../lib/index.ts';
+import { workedMs } from '../orchestrator/index.ts';
 import { branchNames } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
 import { namesIn } from './choose-feature.ts';
@@ -32,11 +33,13 @@ export interface FeatureRow {
   /** When its run began, and when it was saved last. */
   readonly startedAt: string | null;
   readonly updatedAt: string | null;
+  /** How long orchestrators have driven its run, up to when it was saved last. */
+  readonly workedMs: number | null;
   /** Why it stands so, where that is not clear by itself. */
   readonly cause: string | null;
 }
 
-const NOTHING = { tasks: null, startedAt: null, updatedAt: null, cause: null };
+const NOTHING = { tasks: null, startedAt: null, updatedAt: null, workedMs: null, cause: null };
 
 /** All features of the user, by name. Changes nothing, and asks no engine. */
 export async function listFeatures(project: Project): Promise<FeatureRow[]> {
@@ -62,7 +65,8 @@ async function withRun(project: Project, state: RunState): Promise<Found> {
   const { startedAt, updatedAt, status, feature } = state;
   const all = Object.values(state.tasks);
   const tasks = { done: all.filter((task) => task.status === 'complete').length, total: all.length };
-  const facts = { tasks, startedAt, updatedAt, cause: status === 'complete' ? null : state.cause };
+  const worked = workedMs(state, Date.parse(updatedAt));
+  const facts = { tasks, startedAt, updatedAt, workedMs: worked, cause: status === 'complete' ? null : state.cause };
   if (status === 'complete') return { ...facts, standing: (await isMerged(project, feature)) ? 'merged' : 'complete' };
   const isGone = status === 'running' && (await project.store(feature).holder()) === undefined;
   return isGone ? { ...facts, standing: 'stopped', cause: 'the orchestrator is gone' } : { ...facts, standing: status };

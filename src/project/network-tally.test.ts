@@ -101,7 +101,7 @@ const tally = (...targets: Tally['targets']): Tally => ({
 });
 
 const formatSummary = (state: RunState, network: NetworkTally | undefined): string =>
-  summaryOf({ state, network }, { graph: graphOf([{ id: 'A' }]), begun: 0 }).toString();
+  summaryOf({ state, network }, graphOf([{ id: 'A' }])).toString();
 
 describe('the end of a run', () => {
   const { state } = createWorld([{ id: 'A' }]);

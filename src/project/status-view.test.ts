@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createWorld, graphOf } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
+import { workedMs } from '../orchestrator/index.ts';
+import { formatMarkdown, reportOf } from '../report/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
 import { colorsFor } from '../cli/render/colors.ts';
 import { formatStatus } from '../cli/render/status.ts';
@@ -25,7 +27,14 @@ function killedRun(): RunState {
   if (task === undefined || worker === undefined) throw new Error('nothing has begun');
   const attempts = task.attempts.map((attempt) => ({ ...attempt, startedAt: at(0) }));
   const workers = { '0': { ...worker, session: 's-0', handle: {}, heartbeatAt: at(500) } };
-  return { ...state, tasks: { A: { ...task, attempts } }, workers, startedAt: at(0), updatedAt: at(1000) };
+  return {
+    ...state,
+    tasks: { A: { ...task, attempts } },
+    workers,
+    startedAt: at(0),
+    drivenSince: at(0),
+    updatedAt: at(1000),
+  };
 }
 
 interface Circumstances {
@@ -110,7 +119,30 @@ describe('work that waits for its verification', () => {
 
   it('is named in the summary of the run', () => {
     const state = { ...withWork(killedRun()), status: 'stopped', cause: 'Ctrl-C' } as const;
-    const text = formatSummary({ state, network: undefined }, { graph: graphOf([{ id: 'A' }]), begun: began });
+    const text = formatSummary({ state, network: undefined }, graphOf([{ id: 'A' }]));
     expect(text.toString()).toContain('A waits for its verification: its work is done');
   });
+});
+
+it('a run has taken the time in which it was driven, also when it was killed, rested and was resumed: all say the same', async () => {
+  const world = createWorld([{ id: 'A' }]);
+  world.settle();
+  world.wait(MINUTE);
+  // The last event of a driver that is then killed.
+  world.reports(0, { outcome: 'verification-failed' });
+  world.settle();
+  world.wait(60 * MINUTE);
+  world.resume();
+  world.settle();
+  world.wait(2 * MINUTE);
+  world.reports(0, {});
+  world.settle();
+  const view = await look(world.state, {});
+  const graph = graphOf([{ id: 'A' }]);
+  expect(formatSummary({ state: world.state, network: undefined }, graph).toString()).toContain(
+    '\n  time     3 min 0 s\n',
+  );
+  expect(inWords(view)).toMatch(/^Feature \S+: complete \(3 min 0 s,/);
+  expect(formatMarkdown(reportOf(view, [], Date.now()))).toContain('**time:** 3 min 0 s, 2026-01-01 00:00 to');
+  expect(workedMs(world.state, Date.now())).toBe(3 * MINUTE);
 });

@@ -1,7 +1,7 @@
 import { branchesWith } from '../git/index.ts';
 import type { Environment } from '../lib/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
-import { hasWork } from '../orchestrator/index.ts';
+import { hasWork, workedMs } from '../orchestrator/index.ts';
 import type { Phase } from '../protocol/index.ts';
 import type { RunState, StateStore, TaskState, WorkerState } from '../state/index.ts';
 import { readRun } from './left-work.ts';
@@ -15,6 +15,8 @@ export interface StatusView extends Omit<RunState, 'workers'> {
   readonly orchestrator: { readonly pid: number; readonly since: string } | null;
   /** When the run ended, or was last seen at work; null while an orchestrator drives it. */
   readonly endedAt: string | null;
+  /** How long orchestrators have driven it, until its end or until now. */
+  readonly workedMs: number;
   /** Branches that have all that is merged so far; empty while an orchestrator drives the run. */
   readonly mergedInto: readonly string[];
   readonly workers: Record<string, WorkerState & { readonly phase: Phase | null }>;
@@ -56,13 +58,16 @@ export async function viewRun(
   // Before a first task is merged, the branch is where it began: everything has that.
   const isAtRest = orchestrator === null && Object.values(state.tasks).some(({ merged }) => merged);
   const mergedInto = isAtRest ? await holding() : [];
-  return { ...truth(seen, orchestrator !== null, Date.now()), orchestrator, mergedInto };
+  const now = Date.now();
+  const told = truth(seen, orchestrator !== null, now);
+  const until = told.endedAt === null ? now : Date.parse(told.endedAt);
+  return { ...told, orchestrator, mergedInto, workedMs: workedMs(seen, until) };
 }
 
-type Seen = Omit<StatusView, 'orchestrator' | 'endedAt' | 'mergedInto'>;
+type Seen = Omit<StatusView, 'orchestrator' | 'endedAt' | 'mergedInto' | 'workedMs'>;
 
 /** A run without an orchestrator is not running, whatever its state says. */
-function truth(seen: Seen, live: boolean, now: number): Omit<StatusView, 'orchestrator' | 'mergedInto'> {
+function truth(seen: Seen, live: boolean, now: number): Seen & Pick<StatusView, 'endedAt'> {
   if (live && seen.status === 'running') return { ...seen, endedAt: null };
   const isGone = seen.status === 'running';
   const endedAt = isGone ? lastSign(seen, Object.values(seen.workers), now) : endOf(seen);

@@ -20,8 +20,7 @@ export function factsOf(report: RunReport): (readonly [name: string, text: strin
 }
 
 function timeOf({ workedMs, startedAt, endedAt }: RunReport): string {
-  const worked = workedMs === null ? '' : `${inDuration(workedMs)} of work, `;
-  return `${worked}${minute(startedAt)} to ${endedAt === null ? 'now' : minute(endedAt)} UTC`;
+  return `${inDuration(workedMs)}, ${minute(startedAt)} to ${endedAt === null ? 'now' : minute(endedAt)} UTC`;
 }
 
 const minute = (at: string): string => at.slice(0, 16).replace('T', ' ');

@@ -83,9 +83,14 @@ describe('a report', () => {
     ['Markdown', formatMarkdown],
   ])('as %s has the facts of the run', (_, format) => {
     const text = format(report());
-    for (const words of ['1 of 2 done', '1 min 40 s of work', '$1.24 (15 tokens in, 2 out)', '2 workers, container'])
+    for (const words of [
+      '1 of 2 done',
+      '1 min 40 s, 2026-11-19 22:04 to 2026-11-19 22:06 UTC',
+      '$1.24 (15 tokens in, 2 out)',
+      '2 workers, container',
+    ])
       expect(text).toContain(words);
-    const early = format(report({ cost: null, workedMs: null, endedAt: null, timeline: { periods: [], lanes: [] } }));
+    const early = format(report({ cost: null, endedAt: null, timeline: { periods: [], lanes: [] } }));
     expect(early).toContain('none reported');
     expect(early).toContain('2026-11-19 22:04 to now UTC');
     expect(early).not.toContain('Time line');

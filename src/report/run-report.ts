@@ -33,8 +33,8 @@ export interface RunReport {
   readonly startedAt: string;
   /** Null while it goes on. */
   readonly endedAt: string | null;
-  /** How long an orchestrator was at work; null when the log of events is not whole. */
-  readonly workedMs: number | null;
+  /** How long orchestrators have driven it. */
+  readonly workedMs: number;
   readonly tasks: readonly ReportTask[];
   readonly levels: readonly ReportLevel[];
   /** What agents have reported; null when none has. */
@@ -43,15 +43,15 @@ export interface RunReport {
   readonly timeline: Timeline;
 }
 
-type Run = Omit<RunState, 'workers'> & { readonly endedAt: string | null };
+type Run = Omit<RunState, 'workers'> & Pick<RunReport, 'endedAt' | 'workedMs'>;
 
 /** Pure. `events`: the whole log of the run, or none where it is damaged. */
 export function reportOf(run: Run, events: readonly RecordedEvent[], now: number): RunReport {
-  const { feature, runId, status, cause, base, integration, integrationTip, startedAt, endedAt, warnings } = run;
+  const { feature, runId, status, cause, base, integration, integrationTip, startedAt, endedAt, workedMs, warnings } =
+    run;
   const { workers, mode, agent, ownership } = run.settings;
   const until = endedAt === null ? now : Date.parse(endedAt);
   const timeline = timelineOf(events, until);
-  const worked = timeline.periods.reduce((sum, { from, to }) => sum + to - from, 0);
   return {
     feature,
     runId,
@@ -65,7 +65,7 @@ export function reportOf(run: Run, events: readonly RecordedEvent[], now: number
     warnings,
     timeline,
     settings: { workers, mode, agent, ownership },
-    workedMs: events.length === 0 ? null : worked,
+    workedMs,
     tasks: Object.entries(run.tasks).map(([id, task]) => taskOf(id, task, until)),
     levels: Object.entries(run.levels).map(([level, { status, gates }]) => ({ level: Number(level), status, gates })),
     cost: Object.values(run.cost).every((count) => count === 0 || count === null) ? null : run.cost,

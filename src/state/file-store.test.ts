@@ -114,6 +114,8 @@ const STATE: RunState = {
   resumeAt: null,
   startedAt: TIME,
   updatedAt: TIME,
+  drivenMs: 5,
+  drivenSince: '2026-01-01T00:00:00.000Z',
   events: 7,
 };
 

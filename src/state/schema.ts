@@ -195,6 +195,10 @@ export const runState = z.strictObject({
   resumeAt: isoTime.nullable(),
   startedAt: isoTime,
   updatedAt: isoTime,
+  /** How long orchestrators have driven it, without the one that drives it now. Missing in older files, as the next one. */
+  drivenMs: z.number().nonnegative().default(0),
+  /** When the one that drives it now took it up; null at rest. One that was killed has not written its end. */
+  drivenSince: isoTime.nullable().default(null),
   /** The number of the last event in this sum; later events of the log have happened since. */
   events: z.int().nonnegative().default(0),
 });

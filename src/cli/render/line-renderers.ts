@@ -11,7 +11,6 @@ const SIGN = { good: '✓', bad: '✗', plain: '·', quiet: ' ' } as const;
 
 /** One line per event, for logs and pipes. */
 export function plainRenderer(context: CliContext, graph: TaskGraph): RunListener {
-  const begun = Date.now();
   const colors = colorsFor(context.color);
   const paint = { good: colors.green, bad: colors.red, plain: (text: Printable) => text, quiet: colors.dim };
   return {
@@ -22,7 +21,7 @@ export function plainRenderer(context: CliContext, graph: TaskGraph): RunListene
     },
     note: (text) => context.err(line`note: ${text}\n`),
     close: async (end) => {
-      if (end !== undefined) context.out(line`\n${formatSummary(end, { graph, begun })}`);
+      if (end !== undefined) context.out(line`\n${formatSummary(end, graph)}`);
     },
   };
 }

@@ -29,7 +29,6 @@ interface LiveRun {
 /** The run on the whole screen while it goes on, for a person at a terminal; then its tasks, and the summary. */
 export function liveRenderer(context: CliContext, { graph, screen, look }: LiveRun): RunListener {
   const colors = colorsFor(context.color);
-  const begun = Date.now();
   const notes: string[] = [];
   const canvas = createCanvas(context, screen, look);
   return {
@@ -40,7 +39,7 @@ export function liveRenderer(context: CliContext, { graph, screen, look }: LiveR
       for (const note of notes) context.err(colors.dim(line`note: ${note}\n`));
       const state = end?.state ?? canvas.state();
       if (state !== undefined) context.out(printableLines(endView(state, screen.size().columns, colors)));
-      if (end !== undefined) context.out(line`\n${formatSummary(end, { graph, begun })}`);
+      if (end !== undefined) context.out(line`\n${formatSummary(end, graph)}`);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { firstLine, inDuration, line } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
+import { workedMs } from '../../orchestrator/index.ts';
 import { present } from '../../project/index.ts';
 import type { Usage } from '../../protocol/index.ts';
 import type { RecordedEvent, RunState, TaskState, TaskStatus } from '../../state/index.ts';
@@ -65,13 +66,13 @@ const within = (number: number, least: number, most: number): number => Math.max
 type Tasks = readonly (readonly [string, TaskState])[];
 
 function head({ state, work, now }: LiveFacts, tasks: Tasks, columns: number, colors: Colors): Printable {
-  const { feature, status, startedAt, levels, level, cost } = state;
+  const { feature, status, levels, level, cost } = state;
   const numbers = Object.keys(levels).map(Number);
   const failed = count(tasks, 'failed');
   const price = shortCost(sumOf([cost, ...unsettled(state, work)]));
   const parts: Part[] = [
     [feature, colors.bold],
-    [` ${status} ${inDuration(now - Date.parse(startedAt))}`],
+    [` ${status} ${inDuration(workedMs(state, now))}`],
     [` · ${count(tasks, 'complete')} of ${tasks.length} done`],
     [failed === 0 ? '' : ` · ${failed} failed`, colors.red],
     [price === '' ? '' : ` · ${price}`],

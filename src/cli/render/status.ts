@@ -9,6 +9,7 @@ import {
   printableLines,
 } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
+import { workedMs } from '../../orchestrator/index.ts';
 import type { StatusView } from '../../project/index.ts';
 import type { RunState, TaskState, TaskStatus } from '../../state/index.ts';
 import type { Colors } from './colors.ts';
@@ -71,7 +72,7 @@ function headline(view: StatusView, now: number, colors: Colors): Printable {
   const end = view.endedAt === null ? now : Date.parse(view.endedAt);
   const who = view.orchestrator === null ? '' : `, process ${view.orchestrator.pid}`;
   const why = view.cause === null ? '' : line` — ${printableBlock(view.cause, MARGIN)}`;
-  return line`Feature ${view.feature}: ${paint(view.status)} (${inDuration(end - Date.parse(view.startedAt))}${who}, run ${view.runId})${why}`;
+  return line`Feature ${view.feature}: ${paint(view.status)} (${inDuration(workedMs(view, end))}${who}, run ${view.runId})${why}`;
 }
 
 function taskLine(id: string, task: TaskState, now: number, colors: Colors): Printable {

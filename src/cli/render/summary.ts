@@ -9,7 +9,7 @@ import {
   printableOutput,
 } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
-import { hasWork } from '../../orchestrator/index.ts';
+import { hasWork, workedMs } from '../../orchestrator/index.ts';
 import type { Usage } from '../../protocol/index.ts';
 import type { EndOfRun, NetworkTally, Tally } from '../../project/index.ts';
 import type { Caps, RunState, TaskState } from '../../state/index.ts';
@@ -27,14 +27,8 @@ const LAST_LINES = 6;
 /** At most so many failed and so many blocked tasks are named; `status` has all. */
 const NAMED_TASKS = 10;
 
-interface Circumstances {
-  readonly graph: TaskGraph;
-  /** When this process began with the run, in ms since 1970. */
-  readonly begun: number;
-}
-
 /** The end of a run in words: what is done, what is not and why, where it is, what it took, what to do next. */
-export function formatSummary({ state, network }: EndOfRun, { graph, begun }: Circumstances): Printable {
+export function formatSummary({ state, network }: EndOfRun, graph: TaskGraph): Printable {
   const tasks = Object.entries(state.tasks);
   const done = tasks.filter(([, task]) => task.status === 'complete').length;
   const attempts = tasks.reduce((sum, [, task]) => sum + (task.attempts.at(-1)?.number ?? 0), 0);
@@ -45,7 +39,7 @@ export function formatSummary({ state, network }: EndOfRun, { graph, begun }: Ci
     `  tasks    ${done} of ${tasks.length} done, in ${counted(attempts, 'attempt')}`,
     ...troubleLines(tasks),
     ...waiting.map(([id]) => `${INDENT}${id} waits for its verification: its work is done, and is not done again`),
-    `  time     ${timeInWords(state, begun)}`,
+    `  time     ${inDuration(workedMs(state, Date.parse(state.updatedAt)))}`,
     ...(cost === undefined ? [] : [`  cost     ${cost}`]),
     `  branch   ${state.integration} at ${state.integrationTip.slice(0, 10)}`,
     ...networkLines(state, network),
@@ -75,13 +69,6 @@ function troubleLines(tasks: readonly (readonly [string, TaskState])[]): (string
 function lastLinesOf({ feedback, cause }: TaskState): Printable[] {
   const lines = (feedback ?? '').split('\n').filter((one) => !(cause ?? '').endsWith(one.trim()));
   return lines.slice(-LAST_LINES).map((one) => line`${MARGIN}${printableOutput(one)}`);
-}
-
-/** A run that was resumed has begun earlier than this process. */
-function timeInWords({ startedAt, updatedAt }: RunState, begun: number): string {
-  const [began, ended] = [Date.parse(startedAt), Date.parse(updatedAt)];
-  const here = inDuration(ended - Math.max(began, begun));
-  return begun - began < 60_000 ? here : `${here}; ${inDuration(ended - began)} since the run began`;
 }
 
 /** Refusals can be cured in the user's allowlist, unreached targets in the network. */

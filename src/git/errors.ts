@@ -58,7 +58,8 @@ export const gitErrors = defineErrors({
     example: { into: 'main', worktree: '/repo', reason: 'local changes' },
     message: (f) =>
       `${f.into} is checked out in ${f.worktree} and could not be moved: ${f.reason}. Nothing was changed.`,
-    hint: () => 'Commit, stash or move those local changes away, then merge again.',
+    hint: () =>
+      'Commit what is named, move it away, or put it aside with: git stash --include-untracked — then merge again.',
   },
   MERGE_OVER_IGNORED: {
     kind: 'work',

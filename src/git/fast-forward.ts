@@ -8,7 +8,7 @@ import { gitIn } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { checkIgnored } from './ignored-files.ts';
 import { readRef } from './refs.ts';
-import { uncommitted } from './working-tree.ts';
+import { localChanges } from './working-tree.ts';
 
 interface FastForward {
   /** Where the branch is checked out. */
@@ -27,8 +27,10 @@ const UNFINISHED = ['MERGE_HEAD', 'CHERRY_PICK_HEAD'];
 export async function fastForward(request: FastForward, files: readonly string[]): Promise<void> {
   const git = gitIn(request.worktree, request.env);
   await orDirty(request, async () => {
-    await checkIgnored(git, request, files);
-    await git.text(['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', request.to]);
+    await checkBegin(git, request, files);
+    await git
+      .text(['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', request.to])
+      .catch((error: unknown) => nameFiles(git, request, files, error));
   });
 }
 
@@ -36,29 +38,44 @@ export async function fastForward(request: FastForward, files: readonly string[]
 export async function checkFastForward(request: FastForward, files: readonly string[]): Promise<void> {
   const git = gitIn(request.worktree, request.env);
   await orDirty(request, async () => {
-    await checkIgnored(git, request, files);
-    for (const ref of UNFINISHED)
-      if ((await readRef(git, ref)) !== undefined)
-        throw dirty(request, `a merge or cherry-pick there is not finished (${ref} exists)`);
+    await checkBegin(git, request, files);
     await withCopiedIndex(git, async (copy) => {
       // Git compares times before contents; without this, a file that was only touched would count as changed.
       await git.result(['update-index', '-q', '--refresh'], { answers: [0, 1], env: copy });
       await git
         .text(['read-tree', '--dry-run', '-m', '-u', request.from, request.to], { env: copy })
-        .catch(async (error) => {
-          // Git names only the first file, and gives another reason when it is a folder.
-          const names = await inTheWay(git, files);
-          if (names.length === 0) throw error;
-          throw dirty(request, `these files have local changes or are untracked: ${listed(names, SHOWN_FILES)}`);
-        });
+        .catch((error: unknown) => nameFiles(git, request, files, error));
     });
   });
 }
 
-async function inTheWay(git: GitCommand, files: readonly string[]): Promise<string[]> {
-  const local = await uncommitted(git, 'all');
-  return local.filter((name) => files.some((file) => touches(name, file)));
+async function checkBegin(git: GitCommand, request: FastForward, files: readonly string[]): Promise<void> {
+  await checkIgnored(git, request, files);
+  for (const ref of UNFINISHED)
+    if ((await readRef(git, ref)) !== undefined)
+      throw dirty(request, `a merge or cherry-pick there is not finished (${ref} exists)`);
 }
+
+/** Git names only the first file, and gives another reason when it is a folder. Throws the error when none is in the way. */
+async function nameFiles(
+  git: GitCommand,
+  request: FastForward,
+  files: readonly string[],
+  error: unknown,
+): Promise<never> {
+  const found = (await localChanges(git, 'all')).filter(({ file }) => files.some((other) => touches(file, other)));
+  const [untracked, changed] = [true, false].map((wanted) =>
+    found.flatMap(({ file, isUntracked }) => (isUntracked === wanted ? [file] : [])),
+  );
+  const reasons = [
+    ...inWords('files that git does not know yet would be overwritten', untracked),
+    ...inWords('local changes would be overwritten in', changed),
+  ];
+  throw reasons.length === 0 ? error : dirty(request, reasons.join('; '));
+}
+
+const inWords = (what: string, names: readonly string[] = []): string[] =>
+  names.length === 0 ? [] : [`${what}: ${listed(names, SHOWN_FILES)}`];
 
 /** They are the same path, or one is in the other. */
 const touches = (one: string, other: string): boolean =>

@@ -1,4 +1,4 @@
-import { hasCode, line, printableJson, sleep } from '../../lib/index.ts';
+import { hasCode, line, printableJson, printableLines, sleep } from '../../lib/index.ts';
 import { projectErrors } from '../../project/errors.ts';
 import { openProject, viewStatus } from '../../project/index.ts';
 import type { Project, StatusView } from '../../project/index.ts';
@@ -7,7 +7,8 @@ import type { status } from '../commands/status.ts';
 import { featureFor } from '../feature-for.ts';
 import { showPlanning } from '../planning/show-planning.ts';
 import { colorsFor } from '../render/colors.ts';
-import { formatStatus } from '../render/status.ts';
+import { endView } from '../render/end-view.ts';
+import { formatStatus, headline } from '../render/status.ts';
 import { liveStatus } from './live-status.ts';
 
 const WATCH_MS = 1000;
@@ -29,14 +30,15 @@ export async function showStatus(input: InputOf<typeof status>, context: CliCont
   return 0;
 }
 
-/** Until the run is over: its end is printed in full. */
+/** Until the run is over: its end is printed in full, on a terminal as the run itself prints it. */
 async function watch(
   project: Project,
   first: StatusView,
   print: (view: StatusView) => void,
-  { screen, color, env, interrupted }: CliContext,
+  { out, screen, color, env, interrupted }: CliContext,
 ): Promise<number> {
-  const live = screen && liveStatus(project.store(first.feature), screen, colorsFor(color));
+  const colors = colorsFor(color);
+  const live = screen && liveStatus(project.store(first.feature), screen, colors);
   let view = first;
   try {
     while (view.status === 'running' && !interrupted.aborted) {
@@ -49,7 +51,8 @@ async function watch(
     live?.close();
   }
   if (interrupted.aborted) return Number(interrupted.reason);
-  print(view);
+  if (screen === undefined) print(view);
+  else out(printableLines([...endView(view, screen.size().columns, colors), headline(view, Date.now(), colors)]));
   return 0;
 }
 

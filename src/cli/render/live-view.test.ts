@@ -139,6 +139,8 @@ describe('a run on a screen of 80 columns and 24 rows', () => {
 
       ✓ LOGIN-L1-000  done         1:11     $1.00  Types for users and sessions
       ✓ LOGIN-L1-002  done         1:11     $1.00  The form
+
+
         00:01:07 LOGIN-L1-001 FAILED: it has failed 2 times
         00:01:07 LOGIN-L1-000 done: verified by: npm test
       Ctrl-C stops in order
@@ -167,6 +169,9 @@ describe('a run on a screen of 80 columns and 24 rows', () => {
 
 
         2 done · 21 waiting
+
+
+
         00:01:07 LOGIN-L1-001 FAILED: it has failed 2 times
         00:01:07 LOGIN-L1-000 done: verified by: npm test
       Ctrl-C stops in order
@@ -192,6 +197,12 @@ describe('a run on a screen of 80 columns and 24 rows', () => {
       ▶ LOGIN-L1-009   working      2:00            A service that knows who is logge…
 
         2 done · 290 waiting
+
+
+
+
+
+
         00:01:07 LOGIN-L1-001 FAILED: it has failed 2 times
         00:01:07 LOGIN-L1-000 done: verified by: npm test
       Ctrl-C stops in order
@@ -248,6 +259,19 @@ describe('a run on a screen of 200 columns and 60 rows', () => {
       · LOGIN-L3-025  waiting                      A service that knows who is logged in
       · LOGIN-L3-026  waiting                      The form
       · LOGIN-L3-027  waiting                      登录页面的路由
+
+
+
+
+
+
+
+
+
+
+
+
+
         00:01:07 LOGIN-L1-001 FAILED: it has failed 2 times
         00:01:07 LOGIN-L1-000 done: verified by: npm test
       Ctrl-C stops in order
@@ -264,26 +288,57 @@ describe('a run on a screen of 200 columns and 60 rows', () => {
           failed 2 of 2 times; last: the verification "npm test" failed: exit status 1
       · worker 0       idle
 
+
+
       · worker 1       idle
+
+
 
       · worker 2       idle
 
+
+
       ▶ LOGIN-L1-003   working      2:00            登录页面的路由
+
+
 
       ▶ LOGIN-L1-004   working      2:00            Types for users and sessions
 
+
+
       ▶ LOGIN-L1-005   working      2:00            A service that knows who is logged in
+
+
 
       ▶ LOGIN-L1-006   working      2:00            The form
 
+
+
       ▶ LOGIN-L1-007   working      2:00            登录页面的路由
 
+
+
       ▶ LOGIN-L1-008   working      2:00            Types for users and sessions
+
+
 
       ▶ LOGIN-L1-009   working      2:00            A service that knows who is logged in
 
 
+
+
         2 done · 290 waiting
+
+
+
+
+
+
+
+
+
+
+
         00:01:07 LOGIN-L1-001 FAILED: it has failed 2 times
         00:01:07 LOGIN-L1-000 done: verified by: npm test
       Ctrl-C stops in order
@@ -316,6 +371,28 @@ describe('the picture', () => {
     expect(world.state.workers[0]?.task).toBeNull();
     expect(placeOf(idOf(2))).toBe(before);
     expect(screen(world.state, SMALL)).toContain('· worker 0      idle');
+  });
+
+  it('does not move what has failed, the sum of the others, and the last line while workers come and go', () => {
+    for (const [count, workers] of [
+      [28, 4],
+      [300, 8],
+      [300, 30],
+    ] as const) {
+      const busy = midway(count, workers);
+      const one = busy.workers[0];
+      if (one === undefined) throw new Error('nothing has begun');
+      const atRest = { ...one, status: 'IDLE' as const, task: null };
+      const none = { ...busy, workers: Object.fromEntries(Object.keys(busy.workers).map((key) => [key, atRest])) };
+      const [before, after] = [busy, none].map((state) => {
+        const lines = linesOf(state, SMALL);
+        return [/✗/, /^ {4}failed 2 of 2/, / waiting/, /FAILED/, /Ctrl-C/].map((place) =>
+          lines.findIndex((text) => place.test(text)),
+        );
+      });
+      expect(after).toEqual(before);
+      expect(before?.at(-1)).toBe(SMALL.rows - 1);
+    }
   });
 
   it('shows the gates of a level as work of their worker', () => {

@@ -42,15 +42,27 @@ export function liveView(given: ViewFacts, { columns, rows }: Size, colors: Colo
   const facts = { ...given, work: present(state, given.work) };
   const tasks = Object.entries(state.tasks);
   const widths = widthsOf(facts, columns);
-  const { perWorker, hasRoomForAll } = formOf(tasks.length, state.settings.workers, rows);
+  const slots = slotsOf(state);
+  const { perWorker, hasRoomForAll } = formOf(tasks.length, slots, rows);
   const rest = hasRoomForAll ? listed(facts, widths, colors) : [rowOf(folded(state, tasks, colors), columns)];
   const blanks = rows < COMFORTABLE_ROWS ? [] : [line``];
-  const room = Math.max(1, rows - rest.length - 3 - 2 * blanks.length);
-  const body = bodyOf(facts, widths, { room, perWorker }, colors);
-  const left = rows - body.length - rest.length - 2 - 2 * blanks.length;
+  const kept = rows < COMFORTABLE_ROWS ? 1 : LEAST_EVENTS;
+  const room = Math.max(1, rows - rest.length - 2 - kept - 2 * blanks.length);
+  const body = bodyOf(facts, widths, { room, perWorker, slots }, colors);
+  const top = [head(facts, tasks, columns, colors), ...blanks, ...body, ...blanks, ...rest];
+  const left = Math.max(0, rows - top.length - 1);
   const events = eventLines(facts.events, columns, Math.min(MOST_EVENTS, left), colors);
-  const lines = [head(facts, tasks, columns, colors), ...blanks, ...body, ...blanks, ...rest, ...events];
+  // What happened last stands at the bottom: there it stays when rows above come and go.
+  const between = Array.from({ length: left - events.length }, () => line``);
+  const lines = [...top, ...between, ...events];
   return lines.length < rows ? [...lines, rowOf([hint], columns)] : lines.slice(0, rows);
+}
+
+/** So many workers are at work at once, at most. */
+function slotsOf({ tasks, settings }: RunState): number {
+  const perLevel = new Map<number, number>();
+  for (const { level } of Object.values(tasks)) perLevel.set(level, (perLevel.get(level) ?? 0) + 1);
+  return Math.min(settings.workers, Math.max(1, ...perLevel.values()));
 }
 
 /** This does not depend on what happens, so that a view does not change its form while it is looked at. */
@@ -92,22 +104,23 @@ function unsettled({ workers, tasks }: RunState, work: LiveFacts['work']): (Usag
 interface Room {
   readonly room: number;
   readonly perWorker: number;
+  readonly slots: number;
 }
 
 /**
  * Failed tasks, and below them the workers. Where they do not fit, failed tasks get a third of the room at least; each has
- * its second line before a worker has a third one.
+ * its second line before a worker has a third one. How many workers are busy at the moment changes none of that.
  */
-function bodyOf(facts: ViewFacts, widths: Widths, { room, perWorker }: Room, colors: Colors): Printable[] {
+function bodyOf(facts: ViewFacts, widths: Widths, { room, perWorker, slots }: Room, colors: Colors): Printable[] {
   const failed = Object.entries(facts.state.tasks).filter(([, { status }]) => status === 'failed');
   const least = Math.min(failed.length, Math.floor(room / 3));
   const two = Math.min(2, perWorker);
+  const forEach = Math.floor((room - failed.length * two) / slots);
+  const perRow = slots * two <= room - least ? within(forEach, two, perWorker) : 1;
   const all = workerRows(facts);
-  const workers = all.length * two <= room - least ? all : all.filter((row) => !isIdle(row));
-  const forEach = Math.floor((room - failed.length * two) / Math.max(1, workers.length));
-  const perRow = workers.length * two <= room - least ? within(forEach, two, perWorker) : 1;
-  const forFailed = Math.max(least, room - workers.length * perRow);
-  const perFailed = failed.length * two <= forFailed ? Math.min(two, perRow) : 1;
+  const workers = all.length * perRow <= room - least ? all : all.filter((row) => !isIdle(row));
+  const forFailed = Math.max(least, room - slots * perRow);
+  const perFailed = failed.length * two <= forFailed ? two : 1;
   const top = capped(
     failed.flatMap(([id, task]) => linesOf(restingRow(id, task), widths, perFailed, colors)),
     forFailed,
@@ -118,7 +131,8 @@ function bodyOf(facts: ViewFacts, widths: Widths, { room, perWorker }: Room, col
     room - top.length,
     (more) => rowOf([[`  and ${more} more at work`, colors.bold]], widths.columns),
   );
-  return [...top, ...below];
+  const free = Math.min(slots * perRow, room - top.length) - below.length;
+  return [...top, ...below, ...Array.from({ length: Math.max(0, free) }, () => line``)];
 }
 
 /** At most so many of them; the last one then says how many are left out. */

@@ -67,7 +67,8 @@ export function levelHead({ status, gates }: RunState['levels'][string]): string
   return `${status}${gateText}`;
 }
 
-function headline(view: StatusView, now: number, colors: Colors): Printable {
+/** The run in a line. */
+export function headline(view: StatusView, now: number, colors: Colors): Printable {
   const paint = view.status === 'complete' ? colors.green : view.status === 'running' ? colors.bold : colors.red;
   const end = view.endedAt === null ? now : Date.parse(view.endedAt);
   const who = view.orchestrator === null ? '' : `, process ${view.orchestrator.pid}`;

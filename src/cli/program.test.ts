@@ -121,3 +121,35 @@ it('a command that only shows something is ended without words', async () => {
     'logs',
   ]);
 });
+
+async function helpOf(columns: number | undefined, ...argv: string[]): Promise<string> {
+  let printed = '';
+  const out: CliContext['out'] = (text) => void (printed += text.toString());
+  const stdout = Object.create(process.stdout, { columns: { value: columns } }) as typeof process.stdout;
+  await runProgram([...argv, '--help'], { ...context, out, streams: { ...context.streams, stdout } });
+  return printed;
+}
+
+describe('the help', () => {
+  const helps = async (columns: number | undefined): Promise<string[]> => {
+    const calls = [[], ...COMMANDS.map(({ definition }) => [definition.name])];
+    return Promise.all(calls.map(async (argv) => helpOf(columns, ...argv)));
+  };
+
+  it.each([80, undefined, 120, 300])('of all commands fits a terminal of %s columns', async (columns) => {
+    const most = Math.min(columns ?? 80, 120);
+    for (const text of await helps(columns)) {
+      // The path of the documents is as long as it is.
+      const lines = text.split('\n').filter((line) => !line.startsWith('Documents:'));
+      expect(lines.filter((line) => line.length > most || line !== line.trimEnd())).toEqual([]);
+    }
+  });
+
+  it('has each example on a line of its own, and its meaning beside it or below', async () => {
+    expect(await helpOf(120, 'retry')).toMatch(/^ {2}\$ mahabharatha retry {16}all failed tasks$/m);
+    expect(await helpOf(80, 'kurukshetra')).toMatch(
+      /^ {2}\$ mahabharatha kurukshetra --json > events.ndjson\n {6}one event per line, for programs$/m,
+    );
+    expect(await helpOf(80)).toMatch(/^ {2}status \[feature\] +show how a run stands/m);
+  });
+});

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { Command as Commander, CommanderError, Option } from 'commander';
+import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { approve } from './commands/approve.ts';
 import { build } from './commands/build.ts';
 import { check } from './commands/check.ts';
@@ -25,6 +25,7 @@ import { stop } from './commands/stop.ts';
 import { libErrors, printableBlock } from '../lib/index.ts';
 import type { AppError } from '../lib/index.ts';
 import { FEATURE_ARGUMENT } from './command.ts';
+import { helpBelow, helpWidth } from './help.ts';
 import type { CliContext, CommandDefinition, InputOf } from './command.ts';
 
 interface Command {
@@ -74,7 +75,8 @@ export function command<Definition extends CommandDefinition>(
 const SUMMARY = 'Hand a feature to many workers at once; get one merged and gated branch back.';
 
 const EXIT_HELP = `
-Exit status: 0 done · 1 work failed · 2 wrong use · 3 paused · 4 environment · 130/143 interrupted
+Exit status: 0 done · 1 work failed · 2 wrong use · 3 paused · 4 environment
+             130 or 143 interrupted
 
 A first look:  mahabharatha demo
 Documents:     ${fileURLToPath(new URL('../../../docs', import.meta.url))}
@@ -96,13 +98,14 @@ export async function runProgram(
     .option('--debug', 'show the stack of errors')
     .addHelpText('after', EXIT_HELP)
     .showSuggestionAfterError();
+  const width = helpWidth(context.streams.stdout.columns);
   for (const { definition, run } of commands) {
-    addCommand(program, definition, async (input) => {
+    addCommand(program, definition, width, async (input) => {
       if (definition.isViewer === true) context.endSilently();
       exit = await run(input, context);
     });
   }
-  prepareOutput(program, context);
+  prepareOutput(program, context, width);
   try {
     if (argv.length === 0) program.help({ error: true });
     await program.parseAsync([...argv], { from: 'user' });
@@ -128,14 +131,19 @@ function wrongUse(error: CommanderError, program: Commander, argv: readonly stri
   return libErrors.USAGE({ problem, hint: `See: ${name} --help` });
 }
 
-function addCommand(program: Commander, definition: CommandDefinition, run: (input: object) => Promise<void>): void {
+function addCommand(
+  program: Commander,
+  definition: CommandDefinition,
+  width: number,
+  run: (input: object) => Promise<void>,
+): void {
   const command = program.command(definition.name).description(definition.summary);
   if (definition.alias !== undefined) command.alias(definition.alias);
   if (definition.argument !== undefined) command.argument(...definition.argument);
   if (definition.rest !== undefined) command.argument(...definition.rest);
+  command.addHelpText('after', () => helpBelow(definition, width));
   const options = Object.entries(definition.options).map(([name, given]) => [name, new Option(...given)] as const);
   for (const [, option] of options) command.addOption(option);
-  command.addHelpText('after', examplesText(definition));
   command.action(async () => {
     const given = command.opts<Record<string, string | boolean>>();
     const values = options.map(([name, option]) => {
@@ -169,18 +177,20 @@ function emptyInput({ name }: CommandDefinition, what: string | undefined): AppE
   return libErrors.USAGE({ problem: `${what} is empty.`, hint: `Give it a value. See: mahabharatha ${name} --help` });
 }
 
-function examplesText({ examples, details = [] }: CommandDefinition): string {
-  const width = Math.max(...examples.map(([command]) => command.length));
-  const paragraphs = details.map((text) => `\n${text}\n`).join('');
-  return `${paragraphs}\nExamples:\n${examples.map(([command, meaning]) => `  $ ${command.padEnd(width)}   ${meaning}`).join('\n')}\n`;
-}
-
 /** Only the entrypoint prints and ends the process, so commander is kept from both. */
-function prepareOutput(program: Commander, context: CliContext): void {
+function prepareOutput(program: Commander, context: CliContext, width: number): void {
   const writeOut = (help: string): void => context.out(printableBlock(help, ''));
   const writeErr = (help: string): void => context.err(printableBlock(help, ''));
   for (const command of [program, ...program.commands]) {
     command.exitOverride();
-    command.configureOutput({ writeOut, writeErr, outputError: () => undefined });
+    command.configureOutput({
+      writeOut,
+      writeErr,
+      outputError: () => undefined,
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
+    });
+    // All have options: without the word there is room for what the commands do.
+    command.configureHelp({ subcommandTerm: (one) => new Help().subcommandTerm(one).replace(' [options]', '') });
   }
 }

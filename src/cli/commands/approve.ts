@@ -11,7 +11,7 @@ export const approve = {
 git identity are written into the document. A change after that makes the approval stale.`,
   ],
   examples: [
-    ['mahabharatha approve login', ''],
+    ['mahabharatha approve login', 'your signature'],
     ['mahabharatha design login', 'the next step'],
   ],
 } as const satisfies CommandDefinition;

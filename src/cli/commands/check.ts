@@ -23,7 +23,7 @@ is raised, and of tasks that share a file in one level, all but the first get an
 more is wrong with the graph, it changes nothing, and tells that.`,
   ],
   examples: [
-    ['mahabharatha check login', ''],
+    ['mahabharatha check login', 'is the graph right, and how long will it take?'],
     ['mahabharatha check login --workers 8', 'would eight workers be faster?'],
     ['mahabharatha check login --fix', 'mend levels, and show what was changed'],
     ['mahabharatha check login --format mermaid > login.mmd', 'a diagram for a README'],

@@ -46,7 +46,7 @@ and go on. Then the run is paused (exit 3), and --resume --max-cost <more> goes 
     ['mahabharatha kurukshetra --feature login --workers 6', 'build it with six workers'],
     ['mahabharatha kurukshetra --mode container --auto-build', 'in locked-down containers, image included'],
     ['mahabharatha kurukshetra --feature login --resume', 'go on after a stop or a crash'],
-    ['mahabharatha kurukshetra --max-cost 20 --max-task-cost 3 --max-time 8h --wait', 'over night, within limits'],
+    ['mahabharatha run --max-cost 20 --max-task-cost 3 --max-time 8h --wait', 'over night, within limits'],
     ['mahabharatha kurukshetra --json > events.ndjson', 'one event per line, for programs'],
     [
       'mahabharatha kurukshetra --trust-config',

@@ -10,7 +10,7 @@ export const list = {
 failed, complete, or merged: another branch has all its work.`,
   ],
   examples: [
-    ['mahabharatha list', ''],
+    ['mahabharatha list', 'all features'],
     [`mahabharatha list --json | jq '.features[] | select(.standing == "complete")'`, 'what waits to be merged?'],
   ],
 } as const satisfies CommandDefinition;

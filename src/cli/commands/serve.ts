@@ -21,7 +21,7 @@ read-only root and limits. GET /openapi.json describes every request.`,
     ['mahabharatha serve', 'on 127.0.0.1:8000, for programs of this machine'],
     ['mahabharatha serve --host 0.0.0.0 --token-file tokens', 'for other machines, with a token for each user'],
     [
-      `curl -s localhost:8000/v1/sessions -H 'content-type: application/json' -d '{"project_id":"demo","runtime_type":"shell"}'`,
+      `curl -s localhost:8000/v1/sessions -H 'content-type: application/json' \\\n        -d '{"project_id":"demo","runtime_type":"shell"}'`,
       'open a session',
     ],
   ],

@@ -130,12 +130,12 @@ async function helpOf(columns: number | undefined, ...argv: string[]): Promise<s
   return printed;
 }
 
-describe('the help', () => {
-  const helps = async (columns: number | undefined): Promise<string[]> => {
-    const calls = [[], ...COMMANDS.map(({ definition }) => [definition.name])];
-    return Promise.all(calls.map(async (argv) => helpOf(columns, ...argv)));
-  };
+function helps(columns: number | undefined): Promise<string[]> {
+  const calls = [[], ...COMMANDS.map(({ definition }) => [definition.name])];
+  return Promise.all(calls.map(async (argv) => helpOf(columns, ...argv)));
+}
 
+describe('the help', () => {
   it.each([80, undefined, 120, 300])('of all commands fits a terminal of %s columns', async (columns) => {
     const most = Math.min(columns ?? 80, 120);
     for (const text of await helps(columns)) {

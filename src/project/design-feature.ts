@@ -1,5 +1,5 @@
-import { agentErrors } from '../agents/errors.ts';
 import path from 'node:path';
+import { agentErrors } from '../agents/errors.ts';
 import type { Config } from '../config/index.ts';
 import { hasCode } from '../lib/index.ts';
 import { ANSWERS, coverageOf, designPrompt } from '../planning/index.ts';

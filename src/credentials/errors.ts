@@ -1,4 +1,5 @@
 import { defineErrors } from '../lib/app-error.ts';
+import { counted } from '../lib/text/words.ts';
 
 export const credentialErrors = defineErrors({
   CREDENTIALS_INVALID: {
@@ -20,7 +21,7 @@ export const credentialErrors = defineErrors({
     kind: 'environment',
     example: { agent: 'Claude Code', reason: 'none found', tasks: 3, login: 'set ANTHROPIC_API_KEY' },
     message: (f) =>
-      `There are no credentials for ${f.agent} in a container: ${f.reason}. ${f.tasks} of the tasks need it.`,
+      `There are no credentials for ${f.agent} in a container: ${f.reason}. ${counted(f.tasks, 'task')} ${f.tasks === 1 ? 'needs' : 'need'} it.`,
     hint: (f) => `For ${f.agent}: ${f.login}.`,
   },
 });

@@ -5,5 +5,6 @@ export type { AgentCredentials } from './login.ts';
 export { makeHandover } from './make-handover.ts';
 export type { AgentProof, ServedAgent } from './make-handover.ts';
 export { findKeys } from './model-keys.ts';
+export { storedLogin } from './stored-login.ts';
 export { modelWays } from './providers.ts';
 export type { AskedAgent, ModelWay } from './providers.ts';

@@ -1,8 +1,6 @@
-import { AGENT_FACTS } from '../agents/index.ts';
 import type { Config } from '../config/index.ts';
-import { credentialErrors } from '../credentials/errors.ts';
 import { makeHandover } from '../credentials/index.ts';
-import type { AgentProof, Injection } from '../credentials/index.ts';
+import type { Injection } from '../credentials/index.ts';
 import type { EngineInfo } from '../engines/index.ts';
 import { cacheVolumes, sweeperStarter } from '../containers/index.ts';
 import type { Identity } from '../containers/index.ts';
@@ -10,10 +8,9 @@ import { createContainerLauncher, secretsOf } from '../launchers/index.ts';
 import type { ContainerSettings } from '../launchers/index.ts';
 import { run } from '../lib/index.ts';
 import { createRedactor } from '../logs/index.ts';
-import { isKnownAgent } from '../protocol/index.ts';
-import type { KnownAgent } from '../protocol/index.ts';
 import { imagePlace } from './agent-place.ts';
 import type { AgentPlace } from './agent-place.ts';
+import { checkCredentials } from './check-credentials.ts';
 import { checkedMounts } from './container-config.ts';
 import { networkFor } from './container-network.ts';
 import type { Network } from './container-network.ts';
@@ -53,7 +50,7 @@ async function wireFor(
   openMask();
   const mounts = await checkedMounts(wishes, mode.info.endpoint);
   const given = await handoverFor(wishes);
-  checkCredentials(wishes, given);
+  const idle = await checkCredentials(wishes, given);
   checkEngine(wishes.config, mode.info);
   const way = networkFor(wishes, injectionOf(given) !== undefined);
   const settings: ContainerSettings = { owner, mounts, ...(await settingsOf(wishes, given, way)) };
@@ -68,7 +65,7 @@ async function wireFor(
     redact: createRedactor(secretsOf(settings)),
     credentials: waysOf(given),
     snapshotBase: await snapshotBase(mode, settings),
-    warnings: way.warnings.then((warnings) => [...warnings, ...given.missing.map(notSet)]),
+    warnings: way.warnings.then((warnings) => [...warnings, ...given.missing.map(notSet), ...idle]),
   };
 }
 
@@ -178,37 +175,6 @@ function handoverFor(wishes: ContainerWishes): Promise<Given> {
     wish: config.workers.container.credentials,
     agents: servedAgents(wishes.used, config),
   });
-}
-
-/** Refuses an agent without credentials, before the first attempt would fail for it. */
-function checkCredentials({ used }: ContainerWishes, { handover, proofs }: Given): void {
-  for (const { spec, tasks } of used) {
-    const proof = proofs.find(({ agent }) => agent === spec.kind);
-    if (!isKnownAgent(spec) || proof === undefined || provesItselfOtherwise(spec.kind, { handover, proof })) continue;
-    const reason = whyUnusable(
-      proof,
-      spec.kind === 'claude' ? 'there is no key, no token and no login' : 'there is no key',
-    );
-    const { title, login } = AGENT_FACTS[spec.kind];
-    if (reason !== undefined)
-      throw credentialErrors.CREDENTIALS_MISSING({ agent: title, reason, tasks: tasks.length, login });
-  }
-}
-
-function whyUnusable({ credentials }: AgentProof, none: string): string | undefined {
-  if (credentials === undefined) return none;
-  return credentials.expired ? `the login in ${credentials.source} has expired` : undefined;
-}
-
-/** Clouds have their own login, some gateways take a header, and a provider that is not known here has its own variables. */
-function provesItselfOtherwise(
-  kind: KnownAgent,
-  { handover, proof }: { handover: Given['handover']; proof: AgentProof },
-): boolean {
-  if (kind === 'opencode') return true;
-  if (kind !== 'claude') return false;
-  const ofCloud = Object.keys(handover.env).some((name) => name.startsWith('CLAUDE_CODE_USE_'));
-  return 'ANTHROPIC_CUSTOM_HEADERS' in proof.access.agent.env || ofCloud;
 }
 
 /** Without its runtime no worker could start. */

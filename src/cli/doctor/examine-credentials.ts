@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.ts';
-import { chooseWay, findAgentCredentials, findKeys } from '../../credentials/index.ts';
+import { chooseWay, findAgentCredentials, findKeys, storedLogin } from '../../credentials/index.ts';
 import type { AgentCredentials } from '../../credentials/index.ts';
 import { run } from '../../lib/index.ts';
 import type { Environment } from '../../lib/index.ts';
@@ -30,7 +30,8 @@ export function checkCredentials({ env }: CliContext, { inside, config, agents }
       const missing = inside && tasks.length > 0 && kind !== 'opencode' ? 'bad' : 'note';
       const check = async (): Promise<Finding> => {
         if (kind === 'claude') return ofClaude(what, env, { inside, missing, config });
-        return ofKeys(what, kind, { credentials: findKeys({ kind, models }, env), missing, inside });
+        const [credentials, stored] = [findKeys({ kind, models }, env), await storedLogin(kind, env)];
+        return ofKeys(what, kind, { credentials, stored, missing, inside });
       };
       return checked(what, check, missing);
     }),
@@ -41,12 +42,18 @@ type Missing = 'bad' | 'note';
 
 interface Keys {
   readonly credentials: AgentCredentials | undefined;
+  /** The file of a login that containers do not get. */
+  readonly stored: string | undefined;
   readonly missing: Missing;
   readonly inside: boolean;
 }
 
-function ofKeys(what: string, kind: KnownAgent, { credentials, missing, inside }: Keys): Finding {
-  if (credentials === undefined) return { what, state: missing, found: 'none found', remedy: `For ${loginOf(kind)}.` };
+function ofKeys(what: string, kind: KnownAgent, { credentials, stored, missing, inside }: Keys): Finding {
+  if (credentials === undefined && stored !== undefined && !inside) return fine(what, `the login in ${stored}`);
+  if (credentials === undefined) {
+    const found = stored === undefined ? 'none found' : `no key, and the login in ${stored} is not for containers`;
+    return { what, state: missing, found, remedy: `For ${loginOf(kind)}.` };
+  }
   const way = inside ? `; handover: ${kind} in the container gets it` : '';
   return fine(what, `${credentials.source} is set${way}`);
 }

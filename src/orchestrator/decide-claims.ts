@@ -1,6 +1,6 @@
 import { isKnownName } from '../protocol/index.ts';
 import type { Outcome } from '../protocol/index.ts';
-import { taskOf } from '../tasks/index.ts';
+import { agentNameOf, taskOf } from '../tasks/index.ts';
 import { openAttempt, taskOfAttempt } from './plan.ts';
 import type { ObservedTaskResult, Snapshot, WorkerView } from './plan.ts';
 
@@ -83,7 +83,7 @@ function credibleResult(snapshot: Snapshot, result: ObservedTaskResult): Observe
 /** Only agents that we know ourselves report on their account; of any other command only the exit status is known. */
 function hasAccount({ graph, state }: Snapshot, id: string): boolean {
   const task = taskOf(graph, id);
-  return task !== undefined && task.run === null && isKnownName(task.agent ?? state.settings.agent);
+  return task !== undefined && task.run === null && isKnownName(agentNameOf(task, state.settings.agent));
 }
 
 /** The time in ISO form; null when the text is no time, or one that is too far away for a usage limit. */

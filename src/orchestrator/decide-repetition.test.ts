@@ -48,8 +48,21 @@ describe('a task that is done by a command', () => {
     const failed = { ...attempt, outcome: 'agent-failed', commit: null, usage: null } as const;
     const attempts = [commit('one'), commit('one'), commit('two')].map((base) => ({ ...failed, base }));
     const inVain = (tip: string): boolean =>
-      repeatsInVain({ settings, integrationTip: commit(tip) }, { run: 'make a' }, { attempts, failures: 3 });
+      repeatsInVain(
+        { settings, integrationTip: commit(tip) },
+        { agent: null, run: 'make a' },
+        { attempts, failures: 3 },
+      );
     expect([inVain('one'), inVain('two'), inVain('three')]).toEqual([true, false, false]);
+  });
+
+  it('is none whose own agent does it, in a run whose agent is for commands alone', () => {
+    const { settings } = createWorld([{ id: 'A' }]).state;
+    const task = { agent: 'codex', run: null };
+    const state = { settings: { ...settings, agent: 'shell' }, integrationTip: commit('one') };
+    const attempt = { number: 1, worker: 0, verifier: null, begun: 0, startedAt: '', endedAt: '', detail: '' };
+    const failed = { ...attempt, outcome: 'agent-failed', commit: null, usage: null, base: commit('one') } as const;
+    expect(repeatsInVain(state, task, { attempts: [failed, failed], failures: 2 })).toBe(false);
   });
 
   it('is tried again after red gates when the work of others is merged, which may be what it needs', () => {

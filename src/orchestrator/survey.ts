@@ -1,5 +1,5 @@
 import type { TaskState } from '../state/index.ts';
-import { taskOf, tasksAt } from '../tasks/index.ts';
+import { isForAgent, taskOf, tasksAt } from '../tasks/index.ts';
 import type { Task } from '../tasks/index.ts';
 import type { Snapshot } from './plan.ts';
 
@@ -55,7 +55,7 @@ export function tasksOf({ state, graph }: Snapshot, level: number): { id: string
 /** Whether an agent does the task, and not a command. */
 export function asksAgent({ state, graph }: Pick<Snapshot, 'state' | 'graph'>, id: string): boolean {
   const task = taskOf(graph, id);
-  return task?.run === null && (task.agent ?? state.settings.agent) !== 'shell';
+  return task !== undefined && isForAgent(task, state.settings.agent);
 }
 
 export type HeldBack = (task: TaskState) => boolean;

@@ -3,7 +3,7 @@ import type { Config } from '../config/index.ts';
 import type { ServedAgent } from '../credentials/index.ts';
 import { agentName, isKnownAgent, isKnownName, KNOWN_AGENTS } from '../protocol/index.ts';
 import type { AgentSpec } from '../protocol/index.ts';
-import { agentTasks } from '../tasks/index.ts';
+import { agentNameOf, agentTasks } from '../tasks/index.ts';
 import type { Task, TaskGraph } from '../tasks/index.ts';
 
 /** An agent that tasks of a run ask. */
@@ -34,8 +34,9 @@ export function agentSpec(config: Config, name: string, tasks: readonly string[]
 type Asking = Pick<Task, 'id' | 'agent' | 'model'>;
 
 /** Pure. The agent of one task, `name` being that of the run. Throws AGENT_UNKNOWN, or for a model that it cannot be told. */
-export function agentOfTask(config: Config, name: string, { id, agent, model }: Asking): AgentSpec {
-  const spec = agentSpec(config, agent ?? name, agent === null ? [] : [id]);
+export function agentOfTask(config: Config, name: string, task: Asking): AgentSpec {
+  const { id, agent, model } = task;
+  const spec = agentSpec(config, agentNameOf(task, name), agent === null ? [] : [id]);
   if (model === null) return spec;
   if (isKnownAgent(spec)) return { ...spec, model };
   throw agentErrors.AGENT_TAKES_NO_MODEL({ task: id, agent: agentName(spec), model });

@@ -35,3 +35,13 @@ function search(graph: TaskGraph): Found {
 export function agentTasks({ tasks }: TaskGraph): Task[] {
   return tasks.filter((task) => task.run === null);
 }
+
+/** The name of the agent of a task: its own, otherwise that of the run. */
+export function agentNameOf({ agent }: Pick<Task, 'agent'>, ofRun: string): string {
+  return agent ?? ofRun;
+}
+
+/** Whether an agent does the task, and not a command. */
+export function isForAgent(task: Pick<Task, 'agent' | 'run'>, ofRun: string): boolean {
+  return task.run === null && agentNameOf(task, ofRun) !== 'shell';
+}

@@ -1,4 +1,4 @@
-export { agentTasks, taskOf, tasksAt } from './find.ts';
+export { agentNameOf, agentTasks, isForAgent, taskOf, tasksAt } from './find.ts';
 export { adviceOn } from './advice.ts';
 export type { Advice } from './advice.ts';
 export { formatAdvice, formatMermaid } from './format-advice.ts';

@@ -2,7 +2,7 @@ import { counted, inDollars } from '../../lib/index.ts';
 import { addUsage, NO_USAGE } from '../../protocol/index.ts';
 import type { Usage } from '../../protocol/index.ts';
 import type { AttemptState, RunState } from '../../state/index.ts';
-import { agentTasks } from '../../tasks/index.ts';
+import { isForAgent } from '../../tasks/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
 
 export function sumOf(usages: readonly (Usage | null | undefined)[]): Usage {
@@ -38,6 +38,5 @@ export function costInWords(state: RunState, graph: TaskGraph): string | undefin
 
 /** Attempts in which an agent was asked; what a command of the task does costs nothing. */
 function askedAttempts({ tasks, settings }: RunState, graph: TaskGraph): AttemptState[] {
-  if (settings.agent === 'shell') return [];
-  return agentTasks(graph).flatMap(({ id }) => tasks[id]?.attempts ?? []);
+  return graph.tasks.flatMap((task) => (isForAgent(task, settings.agent) ? (tasks[task.id]?.attempts ?? []) : []));
 }

@@ -117,3 +117,21 @@ it('a path on the command line begins in the current folder, also below the top 
   expect((await below.cli('plan', 'login', '--from', 'words.md', '--without-agent')).exit).toBe(0);
   expect(await project.read('.mahabharatha/specs/login/requirements.md')).toContain('People log in by mail.');
 });
+
+it('a feature without a run is shown as what it is, with the next step, by status', async () => {
+  await project.graph('login', [simpleTask('a'), simpleTask('b')]);
+  const { exit, stdout } = await project.cli('status', 'login');
+  expect([exit, stdout]).toEqual([
+    0,
+    'login: no run yet.\nRequirements: none\nTask graph: 2 tasks in 1 level\n\nNext: mahabharatha kurukshetra --feature login\n',
+  ]);
+  await project.write('.mahabharatha/specs/login/task-graph.json', '{ "tasks": [');
+  const broken = await project.cli('status', 'login', '--json');
+  expect(JSON.parse(broken.stdout)).toMatchObject({
+    type: 'planning',
+    requirements: null,
+    graph: true,
+    graphProblem: expect.stringContaining('task-graph.json'),
+    next: 'mahabharatha check login',
+  });
+});

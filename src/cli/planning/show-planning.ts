@@ -1,10 +1,20 @@
-import { isThere, line, printableJson } from '../../lib/index.ts';
-import { findRequirements, graphPlace } from '../../project/index.ts';
-import type { Project } from '../../project/index.ts';
+import {
+  asAppError,
+  counted,
+  firstLine,
+  isThere,
+  line,
+  printable,
+  printableJson,
+  printableLines,
+} from '../../lib/index.ts';
+import type { Printable } from '../../lib/index.ts';
+import { findRequirements, graphPlace, loadGraph } from '../../project/index.ts';
+import type { Project, RequirementsFile } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
 import { standingText } from './plan-requirements.ts';
 
-/** How a feature stands that has no run yet; false when it has no requirements either. */
+/** How a feature stands that has no run yet; false when it has neither requirements nor a task graph. */
 export async function showPlanning(
   project: Project,
   feature: string,
@@ -12,20 +22,46 @@ export async function showPlanning(
   context: CliContext,
 ): Promise<boolean> {
   const found = await findRequirements(project, feature);
-  if (found === undefined) return false;
-  const hasGraph = await isThere(await graphPlace(project, feature));
-  const { standing, by, at, problems } = found;
+  const graph = await graphOf(project, feature);
+  if (found === undefined && graph === undefined) return false;
+  const next = nextOf(feature, found, graph);
   if (json) {
-    const requirements = { standing, by, at, problems };
-    context.out(line`${printableJson({ type: 'planning', feature, requirements, graph: hasGraph })}\n`);
+    const requirements = found && pick(found);
+    const facts = { feature, requirements: requirements ?? null, graph: graph !== undefined };
+    context.out(line`${printableJson({ type: 'planning', ...facts, graphProblem: graph?.problem ?? null, next })}\n`);
     return true;
   }
-  const next = hasGraph
-    ? line`mahabharatha kurukshetra --feature ${feature}`
-    : line`mahabharatha ${standing === 'approved' ? 'design' : 'approve'} ${feature}`;
-  context.out(line`${feature}: no run yet.\n`);
-  context.out(
-    line`Requirements: ${standingText(found)}\nTask graph: ${hasGraph ? 'there' : 'none'}\n\nNext: ${next}\n`,
-  );
+  const lines: Printable[] = [
+    line`${feature}: no run yet.`,
+    line`Requirements: ${found === undefined ? 'none' : standingText(found)}`,
+    line`Task graph: ${graph?.inWords ?? 'none'}`,
+    printable(''),
+    line`Next: ${next}`,
+  ];
+  context.out(printableLines(lines));
   return true;
+}
+
+const pick = ({ standing, by, at, problems }: RequirementsFile): object => ({ standing, by, at, problems });
+
+interface Graph {
+  readonly inWords: string;
+  readonly problem: string | null;
+}
+
+async function graphOf(project: Project, feature: string): Promise<Graph | undefined> {
+  try {
+    const file = await graphPlace(project, feature);
+    if (!(await isThere(file))) return undefined;
+    const { tasks, levels } = (await loadGraph(file, (await project.config()).ownership)).graph;
+    return { inWords: `${counted(tasks.length, 'task')} in ${counted(levels.length, 'level')}`, problem: null };
+  } catch (error) {
+    const problem = firstLine(asAppError(error).message);
+    return { inWords: `it cannot be used: ${problem}`, problem };
+  }
+}
+
+function nextOf(feature: string, found: RequirementsFile | undefined, graph: Graph | undefined): string {
+  if (graph === undefined) return `mahabharatha ${found?.standing === 'approved' ? 'design' : 'approve'} ${feature}`;
+  return graph.problem === null ? `mahabharatha kurukshetra --feature ${feature}` : `mahabharatha check ${feature}`;
 }

@@ -54,7 +54,7 @@ export type InputOf<Definition extends CommandDefinition> = {
     : boolean;
 } & { readonly argument: string | undefined; readonly rest: readonly string[] };
 
-export const JSON_OPTION = ['--json', 'machine-readable output'] as const;
+export const JSON_OPTION = ['--json', 'for programs: one JSON object per line'] as const;
 /** Of all commands that have an option `feature` and no other argument: it is the same as that option. */
 export const FEATURE_ARGUMENT = ['[feature]', 'its name; the same as --feature'] as const;
 export const FEATURE_OPTION = [

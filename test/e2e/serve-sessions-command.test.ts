@@ -80,6 +80,7 @@ describe.skipIf(docker.why !== '')(`mahabharatha sessions${whySkipped}`, () => {
     const asBen = { MAHABHARATHA_TOKEN: 'ben-0123456789abcdef' };
     const json = await sessions(served.home, ['--json', '--url', served.address], asBen);
     expect(JSON.parse(json.out)).toEqual({
+      type: 'sessions',
       sessions: [expect.objectContaining({ session_id: bens, project_id: 'other', server: served.address })],
     });
     expect(await sessions(served.home, ['end', one], asBen)).toMatchObject({
@@ -91,7 +92,7 @@ describe.skipIf(docker.why !== '')(`mahabharatha sessions${whySkipped}`, () => {
       out: `${one} has ended.\n`,
     });
     const all = await sessions(served.home, ['end', '--all', '--json', '--token-file', file]);
-    expect(JSON.parse(all.out)).toEqual({ ended: [two] });
+    expect(JSON.parse(all.out)).toEqual({ type: 'sessions-ended', ended: [two] });
     expect((await sessions(served.home, ['--token-file', file])).out).toBe('No session is open.\n');
     expect(JSON.parse((await sessions(served.home, ['--json'], asBen)).out)).toMatchObject({
       sessions: [{ session_id: bens }],

@@ -44,6 +44,7 @@ describe('a command without --feature', () => {
     const status = await project.cli('status');
     expect(status.stdout).toMatch(/^Feature login: complete/);
     expect(status.stderr).toBe('note: feature login, because its run is the newest\n');
+    expect((await project.cli('status', '--json')).stdout).toMatch(/^\{"type":"status",.*\}\n$/);
     expect((await project.cli('check')).stderr).toBe(
       'note: feature search, because it is the only one without a run\n',
     );

@@ -79,7 +79,7 @@ export async function checkAgents(
 const notLooked = (what: string, spec: AgentSpec): Finding => ({
   what,
   state: 'note',
-  found: `${agentName(spec)}: not looked for, because the image of the workers is not built`,
+  found: `${agentName(spec)}: not looked for, because there is no fresh image of the workers`,
   remedy: 'Build it with: mahabharatha build',
 });
 

@@ -24,7 +24,7 @@ export async function showStatus(input: InputOf<typeof status>, context: CliCont
     throw error;
   });
   if (view === undefined) return 0;
-  const print = printer(context, input);
+  const print = printer(context, input.json);
   if (input.watch) return watch(project, view, print, input.json ? { ...context, screen: undefined } : context);
   print(view);
   return 0;
@@ -56,11 +56,8 @@ async function watch(
   return 0;
 }
 
-function printer(
-  { out, color }: CliContext,
-  { json, watch: isWatched }: Pick<InputOf<typeof status>, 'json' | 'watch'>,
-): (view: StatusView) => void {
-  if (json) return (view) => out(line`${printableJson(view, isWatched ? undefined : 2)}\n`);
+function printer({ out, color }: CliContext, json: boolean): (view: StatusView) => void {
+  if (json) return (view) => out(line`${printableJson({ type: 'status', ...view })}\n`);
   const colors = colorsFor(color);
   let last = '';
   return (view) => {

@@ -73,12 +73,12 @@ async function end(
     return id;
   });
   const ids = await Promise.all(ended);
-  if (json) context.out(line`${printableJson({ ended: ids })}\n`);
+  if (json) context.out(line`${printableJson({ type: 'sessions-ended', ended: ids })}\n`);
   else if (ids.length === 0) context.out(line`No session is open.\n`);
 }
 
 function show(open: readonly OpenSession[], json: boolean, { out }: CliContext): void {
-  if (json) return out(line`${printableJson({ sessions: open }, 2)}\n`);
+  if (json) return out(line`${printableJson({ type: 'sessions', sessions: open })}\n`);
   if (open.length === 0) return out(line`No session is open.\n`);
   const rows = open.map((each) => [
     each.session_id,

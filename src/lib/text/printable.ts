@@ -77,8 +77,8 @@ export function printableLines(lines: readonly Printable[]): Printable {
 }
 
 /** JSON for programs. A terminal obeys no character of it, since a program may print it. */
-export function printableJson(value: unknown, indent?: number): Printable {
-  return new SafeText(JSON.stringify(value, undefined, indent).replaceAll(UNSEEN_IN_JSON, escaped));
+export function printableJson(value: unknown): Printable {
+  return new SafeText(JSON.stringify(value).replaceAll(UNSEEN_IN_JSON, escaped));
 }
 
 /** Between two codes, one that sets how letters look and one that resets it. */

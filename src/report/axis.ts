@@ -9,7 +9,8 @@ const STEPS = [1, 2, 5, 10, 15, 30]
   .flatMap((step) => [step * SECOND, step * MINUTE])
   .concat([1, 2, 3, 6, 12, 24].map((step) => step * HOUR))
   .toSorted((one, other) => one - other);
-const MOST_TICKS = 12;
+/** More of them would be written over each other where the time line is narrow. */
+const MOST_TICKS = 8;
 
 export interface Axis {
   /** Where a time is, from 0 to 1. Times in which no orchestrator was at work take no room. */

@@ -1,7 +1,8 @@
 /** Of the page. Colours say nothing alone: a failed span is striped, and all is in the tables too. */
 export const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --good: #2a7d46; --bad: #b3261e; --dim: #777;
-  --work: #3d6fb4; --verification: #7f9fce; --gates: #a9812f; --set-up: #8a8a8a; }
+:root { color-scheme: light dark; --line: #8884; --good: #2a7d46; --bad: #b3261e; --dim: #707070;
+  --failed: #b3261e; --work: #3d6fb4; --verification: #7f9fce; --gates: #a9812f; --set-up: #767676; }
+@media (prefers-color-scheme: dark) { :root { --good: #6cc58a; --bad: #ff8a80; --dim: #a0a0a0; } }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; }
@@ -12,7 +13,7 @@ dt { color: var(--dim); } dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; min-width: 44rem; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line);
   overflow-wrap: anywhere; }
-th { color: var(--dim); font-weight: 400; } .number { white-space: nowrap; } .id { font-family: ui-monospace, monospace; font-size: .9em; white-space: nowrap; }
+th { color: var(--dim); font-weight: 400; } th, td .status { white-space: nowrap; } .number { white-space: nowrap; } .id { font-family: ui-monospace, monospace; font-size: .9em; white-space: nowrap; }
 ol { margin: .3rem 0; padding-left: 1.6rem; color: var(--dim); }
 .row { display: flex; align-items: stretch; }
 .name { flex: none; width: 6rem; position: sticky; left: 0; background: Canvas; z-index: 2; line-height: 1.6rem; white-space: nowrap; }
@@ -24,9 +25,9 @@ ol { margin: .3rem 0; padding-left: 1.6rem; color: var(--dim); }
   border-radius: 2px; color: #fff; font-size: .72rem; line-height: 1.3rem; padding: 0 .2rem; overflow: hidden; white-space: nowrap; text-overflow: clip; }
 .work { background-color: var(--work); } .verification { background-color: var(--verification); } .gates { background-color: var(--gates); }
 .set-up { background-color: var(--set-up); }
-.bad { background-color: var(--bad); background-image: repeating-linear-gradient(45deg, #0000 0 4px, #0004 4px 8px); }
+.bad { background-color: var(--failed); background-image: repeating-linear-gradient(45deg, #0000 0 4px, #0004 4px 8px); }
 .open { opacity: .55; }
-.legend { color: var(--dim); } .legend i { display: inline-block; width: 1.2rem; height: .8rem; border-radius: 2px; vertical-align: baseline; margin-left: .8rem; }
-.legend i:first-child { margin-left: 0; }
+.legend { color: var(--dim); display: flex; flex-wrap: wrap; gap: 0 .8rem; }
+.legend i { display: inline-block; width: 1.2rem; height: .8rem; border-radius: 2px; vertical-align: baseline; }
 @media print { .wide { overflow: visible; } .timeline { min-width: 0 !important; } }
 `.trim();

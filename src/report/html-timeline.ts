@@ -10,7 +10,7 @@ const SPAN_PX = 28;
 const LEAST_PX = 640;
 const MOST_PX = 12_000;
 /** The text of a later tick would be cut off. */
-const LAST_TICK = 0.97;
+const LAST_TICK = 0.88;
 
 /** Pure. One row for each worker; nothing where the log of events is not whole. */
 export function timelineHtml(timeline: Timeline): Html[] {
@@ -37,10 +37,11 @@ export function timelineHtml(timeline: Timeline): Html[] {
 
 const legend = (): Html =>
   el('p', { class: 'legend' }, [
-    ...['work', 'verification', 'gates', 'set-up'].flatMap((kind) => [el('i', { class: kind }, ['']), ` ${kind} `]),
-    el('i', { class: 'work bad' }, ['']),
-    ' failed',
+    ...['work', 'verification', 'gates', 'set-up'].map((kind) => legendItem(kind, kind)),
+    legendItem('work bad', 'failed'),
   ]);
+
+const legendItem = (looks: string, name: string): Html => el('span', {}, [el('i', { class: looks }, ['']), ` ${name}`]);
 
 function ticksHtml({ ticks, breaks }: Axis): Html {
   const marks = ticks

@@ -1,15 +1,18 @@
-import { readFile, stat } from 'node:fs/promises';
-import { libErrors, reasonOf } from '../lib/index.ts';
+import { stat } from 'node:fs/promises';
+import { libErrors, readWhole, reasonOf } from '../lib/index.ts';
 
 const SHORTEST = 16;
 
 /** Tokens by user, from a file with a line "<user> <token>" for each. Throws FILE_UNREADABLE and USAGE. */
 export async function readTokens(file: string): Promise<ReadonlyMap<string, string>> {
-  const [text, { mode }] = await Promise.all([readFile(file, 'utf8'), stat(file)]).catch((error: unknown) => {
+  const [bytes, { mode }] = await Promise.all([readWhole(file), stat(file)]).catch((error: unknown) => {
     throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   });
   if ((mode & 0o077) !== 0) throw wrong(`${file} may be read by other users.`, `chmod 600 ${file}`);
-  const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  const lines = bytes
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'));
   const pairs = lines.map((line, index) => {
     const [user = '', token = '', ...rest] = line.trim().split(/\s+/);
     if (token.length < SHORTEST || rest.length > 0)

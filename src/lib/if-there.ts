@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { lstat, open, readFile, stat } from 'node:fs/promises';
+import { lstat, open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { systemCode } from './app-error.ts';
+import { readWhole } from './read-whole.ts';
 
 /** Whether the error says that nothing is at the path. */
 export function isMissing(error: unknown): boolean {
@@ -17,7 +18,7 @@ export async function isThere(file: string): Promise<boolean> {
 }
 
 /** Undefined when there is no such file. */
-export const readIfThere = (file: string): Promise<Buffer | undefined> => readFile(file).catch(undefinedIfMissing);
+export const readIfThere = (file: string): Promise<Buffer | undefined> => readWhole(file).catch(undefinedIfMissing);
 
 /** For reading; undefined when there is no such file. A pipe in its place keeps no thread waiting for a writer. */
 export const openIfThere = (file: string): Promise<FileHandle | undefined> =>

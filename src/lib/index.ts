@@ -14,6 +14,7 @@ export type { HeldFolder } from './held-folders.ts';
 export { isMissing, isThere, modifiedAt, openIfThere, readIfThere } from './if-there.ts';
 export { randomId, timeId } from './ids.ts';
 export { makeFolder } from './make-folder.ts';
+export { readWhole } from './read-whole.ts';
 export { readFirstLine } from './read-first-line.ts';
 export { endWithAnswer, joinSockets } from './sockets.ts';
 export { enter } from './places.ts';

@@ -10,6 +10,8 @@ import { readGraph } from './read-graph.ts';
 /** Writes the levels that a graph needs into its file. Throws GRAPH_NOT_MENDED, and writes nothing, when more is wrong. */
 export async function fixGraph(file: string, ownership: Ownership): Promise<readonly Mend[]> {
   const { text, value } = await readGraph(file);
+  if (!(await stat(file)).isFile())
+    throw taskErrors.GRAPH_NOT_MENDED({ file, problems: ['it is no file that could be changed'] });
   const { mends, problems } = mendGraph(value, ownership);
   if (problems.length > 0) throw taskErrors.GRAPH_NOT_MENDED({ file, problems });
   if (mends.length === 0) return mends;

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { libErrors, reasonOf, systemCode } from '../lib/index.ts';
+import { libErrors, readWhole, reasonOf, systemCode } from '../lib/index.ts';
 import { taskErrors } from '../tasks/errors.ts';
 import { readGraphText } from './graph-text.ts';
 
@@ -21,10 +20,11 @@ export async function readGraph(file: string): Promise<GraphInFile> {
 
 async function readBytes(file: string): Promise<Buffer> {
   try {
-    return await readFile(file);
+    return await readWhole(file);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') throw taskErrors.GRAPH_MISSING({ file });
     if (systemCode(error) === 'EISDIR') throw invalid(file, 'it is a folder; put a file in its place');
+    if (systemCode(error) === undefined) throw invalid(file, `${reasonOf(error)}; put a file in its place`);
     throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
   }
 }

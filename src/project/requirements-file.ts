@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { makeFolder, readIfThere, writeFileAtomic } from '../lib/index.ts';
+import { libErrors, makeFolder, readIfThere, reasonOf, writeFileAtomic } from '../lib/index.ts';
 import { approvalOf, approved, parseRequirements } from '../planning/index.ts';
 import type { Approval } from '../planning/index.ts';
 import { planningErrors } from '../planning/errors.ts';
@@ -23,14 +23,22 @@ export const requirementsPlace = (project: Project, feature: string): Promise<st
 /** Undefined when there are none. */
 export async function findRequirements(project: Project, feature: string): Promise<RequirementsFile | undefined> {
   const file = await requirementsPlace(project, feature);
-  const text = (await readIfThere(file))?.toString('utf8');
+  const text = await textIn(file);
   return text === undefined ? undefined : asFile(feature, file, text);
 }
 
 /** The text of the design of a feature; empty when there is none. */
 export async function readDesign(project: Project, feature: string): Promise<string> {
   const file = await specPlace(project, checkFeatureName(feature), 'design.md');
-  return (await readIfThere(file))?.toString('utf8') ?? '';
+  return (await textIn(file)) ?? '';
+}
+
+/** Undefined when there is no such file. */
+async function textIn(file: string): Promise<string | undefined> {
+  const bytes = await readIfThere(file).catch((error: unknown) => {
+    throw libErrors.FILE_UNREADABLE({ file, reason: reasonOf(error) }, { cause: error });
+  });
+  return bytes?.toString('utf8');
 }
 
 export function asFile(feature: string, file: string, text: string): RequirementsFile {
@@ -70,7 +78,7 @@ export interface Written {
 }
 
 export async function writeOrPropose(file: string, text: string): Promise<Written> {
-  const before = (await readIfThere(file))?.toString('utf8');
+  const before = await textIn(file);
   if (before === text) return { file, proposed: null, isUnchanged: true };
   if (before === undefined) {
     await writeSpec(file, text);

@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject } from '../support/project.ts';
 import type { TestProject } from '../support/project.ts';
@@ -10,6 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => project.remove());
 
+const PROGRAM = fileURLToPath(new URL('../../bin/mahabharatha.js', import.meta.url));
 const SPECS = '.mahabharatha/specs/login';
 
 const TASKS = `# What is built.
@@ -147,5 +150,43 @@ describe('a task graph is refused in plain words', () => {
     await refused(/it is not UTF-8 text; save it as UTF-8/);
     await project.write(`${SPECS}/task-graph.json`, '\uFEFFx: 1');
     await refused(/it is not JSON/);
+  });
+
+  it('when it is a named pipe or a device, which would be waited for without an end', async () => {
+    await mkdir(path.join(project.folder, SPECS), { recursive: true });
+    const pipe = path.join(project.folder, SPECS, 'task-graph.json');
+    execFileSync('mkfifo', [pipe]);
+    await refused(/task-graph\.json has 1 problem:\n {2}- it is a named pipe, and no file; put a file in its place/);
+    for (const args of [
+      ['kurukshetra'],
+      ['kurukshetra', '-g', pipe],
+      ['check', '-g', pipe],
+      ['check', '--fix', '-g', pipe],
+    ])
+      expect(await project.cli(...args)).toMatchObject({
+        exit: 2,
+        stderr: expect.stringContaining('it is a named pipe'),
+      });
+    expect((await project.cli('check', '-g', '/dev/zero')).stderr).toContain('it is a device, and no file');
+    const words = await project.cli('plan', 'other', '--from', pipe, '--without-agent');
+    expect(words).toMatchObject({ exit: 4, stderr: expect.stringContaining('cannot be read: it is a named pipe') });
+  });
+
+  it('and is read from a shell: a process in its place, and what is piped to /dev/stdin', async () => {
+    await writeFile(
+      path.join(project.outside, 'graph'),
+      JSON.stringify({ feature: 'login', tasks: [{ id: 'A', run: 'true' }] }),
+    );
+    const shell = (script: string): string =>
+      execFileSync('bash', ['-c', script, 'test', process.execPath, PROGRAM, path.join(project.outside, 'graph')], {
+        cwd: project.folder,
+        env: project.env,
+        encoding: 'utf8',
+      });
+    expect(shell('"$1" "$2" check -g <(cat "$3")')).toContain('worker 0  A (10)');
+    expect(shell('"$1" "$2" check --fix -g <(cat "$3") 2>&1 || true')).toContain('it is no file that could be changed');
+    expect(shell('cat "$3" | "$1" "$2" check -g /dev/stdin')).toContain('worker 0  A (10)');
+    expect(shell('"$1" "$2" kurukshetra --dry-run --mode subprocess -g <(cat "$3")')).toContain('└─ A');
+    expect(shell('"$1" "$2" plan login --from <(echo They log in.) --without-agent')).toContain('Draft');
   });
 });

@@ -21,3 +21,14 @@ it.each<[string, unknown]>([
 it.each(['{ "a": 1, , }', '[,]x', '{ "a": 1 /* open }', '{ "a": "open }', '{ "a" 1 }'])('%j stays wrong', (text) => {
   expect(() => JSON.parse(withoutComments(text)) as unknown).toThrow(SyntaxError);
 });
+
+it.each([
+  ['comments that do not end', '/*'],
+  ['a string that does not end', '\\"'],
+  ['commas before comments', ',/**/'],
+  ['commas before comments that do not end', ',/*'],
+  ['stars', '*'],
+])('%s are read in one pass, however long the text is', (_, part) => {
+  const text = `["/*${part.repeat(400_000)}`;
+  for (const begun of [text, text.slice(1), text.slice(2)]) expect(withoutComments(begun)).toHaveLength(begun.length);
+});

@@ -49,7 +49,10 @@ export function withFront(front: Readonly<Record<string, string>>, body: string)
 }
 
 /** Of the words, and not of the ends of lines, which git may change. */
-const contentOf = (body: string): string => digestOf(body.replaceAll(/[ \t\r]+$/gm, '').trim()).slice(0, 32);
+function contentOf(body: string): string {
+  const lines = body.split('\n').map((line) => line.trimEnd());
+  return digestOf(lines.join('\n').trim()).slice(0, 32);
+}
 
 /** Pure. Whether two documents say the same, whatever their approval. */
 export function haveSameWords(one: string, other: string): boolean {

@@ -70,7 +70,8 @@ const joined = (parts: readonly string[]): string => `${parts.filter((part) => p
 /** Longer than any fence inside. */
 function quoted(title: string, text: string): string {
   if (text.trim() === '') return '';
-  const longest = Math.max(3, ...[...text.matchAll(/^`{3,}/gm)].map(([fence]) => fence.length + 1));
+  const fences = [...text.matchAll(/^`{3,}/gm)];
+  const longest = fences.reduce((most, [found]) => Math.max(most, found.length + 1), 3);
   const fence = '`'.repeat(longest);
   return `${title}:\n\n${fence}\n${text.trim()}\n${fence}`;
 }

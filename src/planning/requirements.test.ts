@@ -3,6 +3,7 @@ import { REQUIREMENTS } from '../../test/support/requirements-document.ts';
 import { approvalOf, approved, asDraft } from './approval.ts';
 import { requirementsPrompt } from './prompts.ts';
 import { parseRequirements } from './requirements.ts';
+import { coverageOf } from './coverage.ts';
 import { requirementsTemplate } from './template.ts';
 
 const named = { feature: 'login', author: 'Ann <ann@example.org>', at: new Date('2026-05-01T10:00:00Z') };
@@ -119,5 +120,24 @@ describe('the approval of a document', () => {
     expect(draft).not.toContain('approved_');
     expect(approvalOf(approved(draft, by)).standing).toBe('approved');
     expect(approvalOf(approved('no front matter\n', by)).standing).toBe('approved');
+  });
+});
+
+describe('a text that was made to take long', () => {
+  const many = 200_000;
+  it.each([
+    ['a heading of marks', `## a${' #'.repeat(many)}b\n## ${'#'.repeat(many)}x`],
+    ['front matter of blanks', `---\na:${' '.repeat(many)}b\n---\n`],
+    ['a line of blanks', `## Users\n${' '.repeat(many)}x`],
+    ['comments that do not end', `## Users\n${'<!--'.repeat(many)}`],
+    ['a table of bars', `## Requirements\n${`${'|'.repeat(100_000)}\n`.repeat(3)}${'|\n'.repeat(20_000)}`],
+    ['fences', '```\n'.repeat(many)],
+  ])('is read in one pass: %s', (_, text) => {
+    expect(parseRequirements(text).problems).not.toEqual([]);
+    expect(approvalOf(text).standing).toBe('draft');
+    expect(approved(text, { by: 'Ann', at: named.at })).toContain('status: APPROVED');
+    expect(coverageOf([], {}, text).missing).toEqual([]);
+    const question = { feature: 'login', words: { problem: 'x' }, document: '', last: text, problems: [] };
+    expect(requirementsPrompt(question).length).toBeGreaterThan(text.trim().length);
   });
 });

@@ -1,4 +1,7 @@
-/** A document in Markdown: front matter, and sections below headings. Lines are counted from 1. */
+/**
+ * A document in Markdown: front matter, and sections below headings. Lines are counted from 1. Agents write such documents, so no
+ * expression here may take long on a text that was made for that.
+ */
 export interface Document {
   readonly front: Readonly<Record<string, string>>;
   /** All that comes after the front matter. */
@@ -32,8 +35,8 @@ export function parseDocument(text: string): Document {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const end = lines[0] === '---' ? lines.indexOf('---', 1) : -1;
   const front = lines.slice(1, Math.max(1, end)).flatMap((line) => {
-    const [, key, value = ''] = /^([a-z_]+):\s*(.*?)\s*$/.exec(line) ?? [];
-    return key === undefined ? [] : [[key, unquoted(value)]];
+    const [, key, value = ''] = /^([a-z_]+):(.*)$/.exec(line) ?? [];
+    return key === undefined ? [] : [[key, unquoted(value.trim())]];
   });
   const rest = lines.slice(end + 1);
   return {
@@ -51,12 +54,22 @@ function sectionsOf(lines: readonly string[], first: number): Section[] {
   for (const [index, text] of lines.entries()) {
     const [, mark] = FENCE.exec(text) ?? [];
     if (mark !== undefined) fence = fence === undefined ? mark : fence === mark ? undefined : fence;
-    const [, marks, title] = (fence === undefined && /^(#{1,6})\s+(.*?)\s*#*$/.exec(text)) || [];
+    const [, marks, title] = (fence === undefined && /^(#{1,6})\s+(.*)$/.exec(text)) || [];
     if (marks === undefined) sections.at(-1)?.lines.push({ number: first + index, text });
-    else sections.push({ title: title ?? '', depth: marks.length, line: first + index, lines: [] });
+    else sections.push({ title: withoutMarks(title ?? ''), depth: marks.length, line: first + index, lines: [] });
   }
   return sections;
 }
+
+/** A heading may be closed with the marks that it begins with. */
+function withoutMarks(title: string): string {
+  let end = title.length;
+  while (title[end - 1] === '#') end -= 1;
+  return title.slice(0, end).trim();
+}
+
+/** Tables that are read have four. */
+const MOST_COLUMNS = 20;
 
 /** Pure. The rows of the first table of a section, without its heading. */
 export function rowsOf({ lines }: Section): Row[] {
@@ -65,7 +78,9 @@ export function rowsOf({ lines }: Section): Row[] {
   const end = table.findIndex(({ text }) => !isRow(text));
   const [heading, rule, ...rows] = end === -1 ? table : table.slice(0, end);
   if (heading === undefined || rule === undefined) return [];
-  const names = cellsOf(heading.text).map((name) => name.toLowerCase());
+  const names = cellsOf(heading.text)
+    .slice(0, MOST_COLUMNS)
+    .map((name) => name.toLowerCase());
   return rows.map(({ number, text }) => {
     const cells = cellsOf(text);
     return { line: number, cells: Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ''])) };
@@ -87,9 +102,16 @@ function cellsOf(text: string): string[] {
 export const asCell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').trim();
 
 /** Pure. The text of a section without comments and empty lines. */
-export const textOf = ({ lines }: Section): string =>
-  lines
-    .map(({ text }) => text)
-    .join('\n')
-    .replaceAll(/<!--[\s\S]*?-->/g, '')
-    .trim();
+export const textOf = ({ lines }: Section): string => withoutComments(lines.map(({ text }) => text).join('\n')).trim();
+
+function withoutComments(text: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (;;) {
+    const start = text.indexOf('<!--', at);
+    const end = start === -1 ? -1 : text.indexOf('-->', start + 4);
+    if (end === -1) return [...parts, text.slice(at)].join('');
+    parts.push(text.slice(at, start));
+    at = end + 3;
+  }
+}

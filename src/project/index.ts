@@ -41,6 +41,7 @@ export { listFeatures } from './list-features.ts';
 export type { FeatureRow, FeatureStanding } from './list-features.ts';
 export { mergeRun } from './merge-run.ts';
 export type { MergedRun } from './merge-run.ts';
+export { needsRetry } from './needs-retry.ts';
 export type { NetworkTally, Tally } from './network-tally.ts';
 export { previewRun } from './plan-run.ts';
 export type { RunPreview } from './plan-run.ts';

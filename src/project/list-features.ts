@@ -6,6 +6,7 @@ import type { RunState } from '../state/index.ts';
 import { namesIn } from './choose-feature.ts';
 import { loadGraph } from './find-graph.ts';
 import { runFolders } from './left-work.ts';
+import { needsRetry } from './needs-retry.ts';
 import { graphPlace } from './project.ts';
 import type { Project } from './project.ts';
 import { findRequirements } from './requirements-file.ts';
@@ -35,11 +36,13 @@ export interface FeatureRow {
   readonly updatedAt: string | null;
   /** How long orchestrators have driven its run, up to when it was saved last. */
   readonly workedMs: number | null;
+  /** A resume of its run would find nothing to do before failed tasks get new tries. */
+  readonly needsRetry: boolean;
   /** Why it stands so, where that is not clear by itself. */
   readonly cause: string | null;
 }
 
-const NOTHING = { tasks: null, startedAt: null, updatedAt: null, workedMs: null, cause: null };
+const NOTHING = { tasks: null, startedAt: null, updatedAt: null, workedMs: null, needsRetry: false, cause: null };
 
 /** All features of the user, by name. Changes nothing, and asks no engine. */
 export async function listFeatures(project: Project): Promise<FeatureRow[]> {
@@ -66,7 +69,14 @@ async function withRun(project: Project, state: RunState): Promise<Found> {
   const all = Object.values(state.tasks);
   const tasks = { done: all.filter((task) => task.status === 'complete').length, total: all.length };
   const worked = workedMs(state, Date.parse(updatedAt));
-  const facts = { tasks, startedAt, updatedAt, workedMs: worked, cause: status === 'complete' ? null : state.cause };
+  const facts = {
+    tasks,
+    startedAt,
+    updatedAt,
+    workedMs: worked,
+    needsRetry: needsRetry(state),
+    cause: status === 'complete' ? null : state.cause,
+  };
   if (status === 'complete') return { ...facts, standing: (await isMerged(project, feature)) ? 'merged' : 'complete' };
   const isGone = status === 'running' && (await project.store(feature).holder()) === undefined;
   return isGone ? { ...facts, standing: 'stopped', cause: 'the orchestrator is gone' } : { ...facts, standing: status };

@@ -10,6 +10,7 @@ import { agentOf, chooseMode } from './choose-mode.ts';
 import type { Mode, ModeLine } from './decide-mode.ts';
 import { projectErrors } from './errors.ts';
 import { leftWork } from './left-work.ts';
+import { needsRetry } from './needs-retry.ts';
 import { placeWorkers } from './project.ts';
 import type { Project } from './project.ts';
 import { agentSpec, usedAgents } from './run-agents.ts';
@@ -144,9 +145,13 @@ async function settle(asked: Asked, known: RunState | undefined, mode: ModeLine)
   checkCaps(settings.caps, used);
   // A resumed run keeps its base, whatever is committed.
   const uncommitted = known === undefined ? await request.project.repository.uncommitted() : [];
-  const warnings = [...request.warnings, ...uncommittedNotes(uncommitted, config.workers)];
+  const idle = known !== undefined && needsRetry(known) ? [noTries(known)] : [];
+  const warnings = [...request.warnings, ...uncommittedNotes(uncommitted, config.workers), ...idle];
   return { ...request, warnings, settings };
 }
+
+const noTries = ({ feature }: RunState): string =>
+  `No task that is left has tries left, so nothing will be done. New tries: mahabharatha retry --feature ${feature}`;
 
 function shortageNotes({ graph, config, settings }: Settled, mode: Mode): string[] {
   if (mode.name === 'subprocess') return [];

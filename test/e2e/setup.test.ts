@@ -170,6 +170,7 @@ describe('workers.setup', () => {
     expect(run.stdout).toMatch(
       /failed — worker \d: the set-up "echo .*" failed: exit status 5\n +│ E404 no such package/,
     );
+    expect(run.stdout.match(/│ E404/g)).toHaveLength(1);
     expect((await project.cli('status')).stdout).toContain('E404 no such package');
     expect(await project.processes()).toEqual([]);
     expect(Object.values((await project.state()).tasks).map(({ status }) => status)).toEqual(['pending', 'pending']);

@@ -28,10 +28,10 @@ export function formatFeatures(features: readonly FeatureRow[], colors: Colors):
     width((row) => row.done),
   ];
   return printableLines(
-    rows.flatMap(({ feature, standing, done, cause, startedAt }) => {
+    rows.flatMap(({ feature, standing, done, cause, startedAt, needsRetry }) => {
       const shown = paintOf(standing, colors)(standing.padEnd(standings));
       const isOver = standing === 'merged' && startedAt === null;
-      const next = isOver ? '' : NEXT[standing](feature);
+      const next = isOver ? '' : needsRetry ? RETRY(feature) : NEXT[standing](feature);
       const row = line`${feature.padEnd(names)}  ${shown}  ${done.padEnd(dones)}  ${colors.dim(next)}`;
       return cause === null ? [row] : [row, colors.dim(`  ${clip(firstLine(cause), LONGEST_CAUSE)}`)];
     }),
@@ -39,6 +39,8 @@ export function formatFeatures(features: readonly FeatureRow[], colors: Colors):
 }
 
 const doneOf = ({ tasks }: FeatureRow): string => (tasks === null ? '' : `${tasks.done}/${tasks.total} tasks`);
+
+const RETRY = (feature: string): string => `mahabharatha retry --feature ${feature}`;
 
 const NEXT: { readonly [Standing in FeatureStanding]: (feature: string) => string } = {
   empty: (feature) => `mahabharatha plan ${feature}`,
@@ -48,7 +50,7 @@ const NEXT: { readonly [Standing in FeatureStanding]: (feature: string) => strin
   running: (feature) => `mahabharatha status --feature ${feature}`,
   paused: (feature) => `mahabharatha kurukshetra --feature ${feature} --resume`,
   stopped: (feature) => `mahabharatha kurukshetra --feature ${feature} --resume`,
-  failed: (feature) => `mahabharatha retry --feature ${feature}`,
+  failed: (feature) => `mahabharatha kurukshetra --feature ${feature} --resume`,
   complete: (feature) => `mahabharatha merge --feature ${feature}`,
   merged: (feature) => `mahabharatha cleanup --feature ${feature}`,
   left: (feature) => `mahabharatha cleanup --feature ${feature} --dry-run`,

@@ -1,4 +1,4 @@
-import { counted, firstLine, inDollars, inSeconds, line, printableBlock } from '../../lib/index.ts';
+import { counted, firstLine, inDollars, inSeconds, line } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import type { GateSummary, RecordedEvent } from '../../state/index.ts';
 
@@ -19,9 +19,7 @@ const LINES: { readonly [Type in RecordedEvent['type']]: (event: EventOf<Type>) 
     ),
   'run-resumed': ({ runId, pending }) => plain(line`run ${runId} goes on: ${inTasks(pending)} to do`),
   'run-finished': ({ status, cause }) =>
-    status === 'complete'
-      ? good(line`run complete: ${cause}`)
-      : bad(line`run ${status}: ${printableBlock(cause, MARGIN)}`),
+    status === 'complete' ? good(line`run complete: ${cause}`) : bad(line`run ${status}: ${firstLine(cause)}`),
   warning: ({ text }) => bad(line`warning: ${text}`),
 
   'snapshot-begun': ({ commit, command }) =>
@@ -67,7 +65,7 @@ const LINES: { readonly [Type in RecordedEvent['type']]: (event: EventOf<Type>) 
   'trial-dropped': ({ level, cause }) => bad(line`level ${level} is merged anew: ${cause}`),
   'gates-started': ({ level, commit, cause }) => plain(line`gates of level ${level} on ${short(commit)} (${cause})`),
   'gates-passed': ({ gates }) => good(describePassed(gates)),
-  'gates-failed': ({ log }) => bad(line`gates red: ${firstLine(log)}`),
+  'gates-failed': ({ log }) => bad(line`gates red: ${firstLine(log)}${lastPrinted(log)}`),
   'gates-lost': ({ cause }) => bad(line`gates broken off: ${firstLine(cause)}`),
   'level-published': ({ level, tasks, tip }) =>
     good(line`level ${level}: ${inTasks(tasks.length)} merged, integration branch at ${short(tip)}`),
@@ -84,6 +82,15 @@ export function describe<Type extends RecordedEvent['type']>(event: EventOf<Type
 function describePassed(gates: readonly GateSummary[]): Printable {
   const green = gates.filter((gate) => gate.ok).map((gate) => gate.name);
   return green.length === 0 ? line`gates passed: no required one is red` : line`gates green: ${green.join(', ')}`;
+}
+
+/** Of the output below the first line. */
+function lastPrinted(log: string): string {
+  const last = log
+    .split('\n')
+    .slice(1)
+    .findLast((one) => one.trim() !== '');
+  return last === undefined ? '' : `; its last line: ${last.trim()}`;
 }
 
 const inTasks = (number: number): string => counted(number, 'task');

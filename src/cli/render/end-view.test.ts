@@ -59,5 +59,6 @@ it('a level at its gates is not said to have green ones, as these are of a part 
     levels: { ...state.levels, 2: { ...level, status, gates } },
   });
   expect(textOf(withGates('gating'), 80)).toContain('Level 2: gating');
+  expect(textOf(withGates('failed'), 80)).not.toContain('Level 2: failed,');
   expect(textOf(withGates('complete'), 80)).toContain('Level 2: complete, gates green');
 });

@@ -57,14 +57,10 @@ export function levelLines(
 /** A level in a few words. */
 export function levelHead({ status, gates }: RunState['levels'][string]): string {
   const red = gates.filter((gate) => !gate.ok).map((gate) => gate.name);
-  // While they run, what is known is of another part of the level's work.
-  const gateText =
-    gates.length === 0 || status === 'gating'
-      ? ''
-      : red.length === 0
-        ? ', gates green'
-        : `, gates red: ${red.join(', ')}`;
-  return `${status}${gateText}`;
+  // What is known may be of a part of the level's work, as in the search for a culprit.
+  if (status === 'gating' || gates.length === 0) return status;
+  if (red.length > 0) return `${status}, gates red: ${red.join(', ')}`;
+  return status === 'complete' ? `${status}, gates green` : status;
 }
 
 /** The run in a line. */

@@ -111,3 +111,30 @@ describe('a task that has failed', () => {
     expect(summaryOf(world.state)).toMatch(/\n {11}B9 is blocked: .*\n {11}and 190 more are blocked\n {2}time/);
   });
 });
+
+function begun() {
+  const world = createWorld([{ id: 'A' }, { id: 'B', needs: ['A'] }]);
+  world.settle();
+  return world;
+}
+
+describe('the next step', () => {
+  it('begins with new tries where a resume alone would do nothing, however the run has ended', () => {
+    const world = begun();
+    for (let time = 0; time < 2; time += 1) {
+      world.reports(0, { outcome: 'agent-failed' });
+      world.settle();
+    }
+    for (const status of ['failed', 'stopped', 'paused'] as const)
+      expect(summaryOf({ ...world.state, status })).toContain(
+        'mahabharatha retry A --feature f   then: mahabharatha kurukshetra --feature f --resume',
+      );
+  });
+
+  it('is a resume as long as a task has tries left', () => {
+    for (const status of ['failed', 'stopped', 'paused'] as const)
+      expect(summaryOf({ ...begun().state, status })).toContain(
+        '\n  next     mahabharatha kurukshetra --feature f --resume\n',
+      );
+  });
+});

@@ -11,6 +11,7 @@ import {
 import type { Printable } from '../../lib/index.ts';
 import { hasWork, workedMs } from '../../orchestrator/index.ts';
 import type { Usage } from '../../protocol/index.ts';
+import { needsRetry } from '../../project/index.ts';
 import type { EndOfRun, NetworkTally, Tally } from '../../project/index.ts';
 import type { Caps, RunState, TaskState } from '../../state/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
@@ -47,7 +48,7 @@ export function formatSummary({ state, network }: EndOfRun, graph: TaskGraph): P
     ...nextSteps(state).map((step, index) => `${index === 0 ? '  next     ' : INDENT}${step}`),
   ];
   const rows = lines.map((one) => (typeof one === 'string' ? printable(one) : one));
-  return printableLines([printableBlock(head, MARGIN), ...rows]);
+  return printableLines([printableBlock(head.trimEnd(), MARGIN), ...rows]);
 }
 
 /** Failed tasks with the end of what was printed, and blocked ones. */
@@ -96,27 +97,20 @@ function tallyRow({ total, targets, unlisted }: Tally, [one, many]: readonly [st
   return [`${counted(total, one, many)}: ${parts.join(', ')}`];
 }
 
-function nextSteps({ feature, status, tasks, resumeAt, cost, settings }: RunState): string[] {
+function nextSteps(state: RunState): string[] {
+  const { feature, status, tasks, resumeAt, cost, settings } = state;
   const resume = `mahabharatha kurukshetra --feature ${feature} --resume`;
-  switch (status) {
-    case 'complete':
-      return [`mahabharatha merge --feature ${feature}`];
-    case 'paused':
-      return [
-        `${resume}${raised('--max-cost', settings.caps.run, cost)}${resumeAt === null ? '' : `   (not before ${resumeAt})`}`,
-      ];
-    case 'failed': {
-      const failed = Object.keys(tasks).find((id) => tasks[id]?.status === 'failed');
-      if (failed === undefined) return [resume];
-      return [
-        `mahabharatha logs --feature ${feature} --task ${failed}`,
-        `mahabharatha retry ${failed} --feature ${feature}   then: ${resume}${raised('--max-task-cost', settings.caps.task, tasks[failed]?.cost ?? cost)}`,
-      ];
-    }
-    case 'stopped':
-    case 'running':
-      return [resume];
+  if (status === 'complete') return [`mahabharatha merge --feature ${feature}`];
+  const failed = Object.keys(tasks).find((id) => tasks[id]?.status === 'failed');
+  const runCap = raised('--max-cost', settings.caps.run, cost);
+  if (failed !== undefined && needsRetry(state)) {
+    const taskCap = raised('--max-task-cost', settings.caps.task, tasks[failed]?.cost ?? cost);
+    return [
+      `mahabharatha logs --feature ${feature} --task ${failed}`,
+      `mahabharatha retry ${failed} --feature ${feature}   then: ${resume}${runCap}${taskCap}`,
+    ];
   }
+  return [`${resume}${runCap}${resumeAt === null ? '' : `   (not before ${resumeAt})`}`];
 }
 
 /** With a cap that is reached already nothing would go on. */

@@ -49,6 +49,7 @@ const DEFAULTS: Config = {
       mounts: [],
       caches: [],
     },
+    setsContainer: false,
     asksForContainers: false,
   },
   retry: { attempts: 3, backoff: 30_000 },

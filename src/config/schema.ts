@@ -166,6 +166,7 @@ export const configSchema = z.strictObject({
     .transform((workers) => ({
       ...workers,
       container: workers.container ?? container.parse({}),
+      setsContainer: workers.container !== undefined,
       /** Then a run never falls back to subprocesses. */
       asksForContainers: workers.container !== undefined || workers.mode === 'container',
     }))

@@ -7,6 +7,7 @@ import { tasksAt } from '../tasks/index.ts';
 import { checkCaps, chooseCaps } from './caps.ts';
 import { checkAgents } from './check-agent.ts';
 import { agentOf, chooseMode } from './choose-mode.ts';
+import { containerOnlyNotes } from './container-only.ts';
 import type { Mode, ModeLine } from './decide-mode.ts';
 import { projectErrors } from './errors.ts';
 import { leftWork } from './left-work.ts';
@@ -146,7 +147,12 @@ async function settle(asked: Asked, known: RunState | undefined, mode: ModeLine)
   // A resumed run keeps its base, whatever is committed.
   const uncommitted = known === undefined ? await request.project.repository.uncommitted() : [];
   const idle = known !== undefined && needsRetry(known) ? [noTries(known)] : [];
-  const warnings = [...request.warnings, ...uncommittedNotes(uncommitted, config.workers), ...idle];
+  const warnings = [
+    ...request.warnings,
+    ...uncommittedNotes(uncommitted, config.workers),
+    ...containerOnlyNotes(config, mode),
+    ...idle,
+  ];
   return { ...request, warnings, settings };
 }
 

@@ -4,6 +4,7 @@ import { taskErrors } from '../tasks/errors.ts';
 import { parseGraph } from '../tasks/index.ts';
 import type { Ownership } from '../tasks/index.ts';
 import { checkFeatureName } from './feature-name.ts';
+import { withLines } from './graph-lines.ts';
 import { leftWork } from './left-work.ts';
 import { graphPlace } from './project.ts';
 import type { Project } from './project.ts';
@@ -61,9 +62,9 @@ function usage(problem: string, hint: string): AppError {
 
 /** Reads and checks a task graph; throws with all its problems at once. */
 export async function loadGraph(file: string, ownership: Ownership): Promise<LoadedGraph> {
-  const { value, json } = await readGraph(file);
+  const { text, value, json } = await readGraph(file);
   const parsed = parseGraph(value, ownership);
-  if (!parsed.ok) throw taskErrors.GRAPH_INVALID({ file, problems: parsed.problems });
+  if (!parsed.ok) throw taskErrors.GRAPH_INVALID({ file, problems: withLines(file, text, parsed.problems) });
   checkFeatureName(parsed.graph.feature);
   return { graphText: json, graph: parsed.graph, warnings: parsed.warnings };
 }

@@ -4,6 +4,7 @@ import { taskErrors } from '../tasks/errors.ts';
 import { mendGraph } from '../tasks/index.ts';
 import type { Mend, Ownership } from '../tasks/index.ts';
 import { withLevels } from './graph-edit.ts';
+import { withLines } from './graph-lines.ts';
 import { readGraphText } from './graph-text.ts';
 import { readGraph } from './read-graph.ts';
 
@@ -13,7 +14,7 @@ export async function fixGraph(file: string, ownership: Ownership): Promise<read
   if (!(await stat(file)).isFile())
     throw taskErrors.GRAPH_NOT_MENDED({ file, problems: ['it is no file that could be changed'] });
   const { mends, problems } = mendGraph(value, ownership);
-  if (problems.length > 0) throw taskErrors.GRAPH_NOT_MENDED({ file, problems });
+  if (problems.length > 0) throw taskErrors.GRAPH_NOT_MENDED({ file, problems: withLines(file, text, problems) });
   if (mends.length === 0) return mends;
   const after = withLevels(file, text, new Map(mends.map(({ task, to }) => [task, to])));
   if (after === undefined || !isMended(file, after, ownership)) {

@@ -18,6 +18,24 @@ it.each([
   expect(read.ok && JSON.parse(read.json)).toEqual(VALUE);
 });
 
+/** A few lines that stand for millions. */
+function bomb(): string {
+  const lines = 'bcdefgh'
+    .split('')
+    .map((name, index) => `${name}: &${name} [${Array(10).fill(`*${'abcdefg'[index]}`).join(', ')}]`);
+  return ['a: &a [x]', ...lines].join('\n');
+}
+
+it('a task of YAML takes over what others share with it', () => {
+  const text = 'shared: &shared\n  level: 1\n  run: make\ntasks:\n  - <<: *shared\n    id: A\n    level: 2\n';
+  expect(readGraphText('x.yaml', text)).toMatchObject({ value: { tasks: [{ id: 'A', level: 2, run: 'make' }] } });
+});
+
+it('a colon in a text makes no key of it', () => {
+  const text = '{ "a": "\\"b\\": {", "c": ["a", "a"], "d": { "a": 1 }, "e": "a" }';
+  expect(readGraphText('x.json', text)).toMatchObject({ ok: true });
+});
+
 it('plain JSON stays as it is written', () => {
   expect(readGraphText('x.json', '{"feature" : "login"}')).toMatchObject({ json: '{"feature" : "login"}' });
 });
@@ -27,6 +45,15 @@ it.each([
   ['x.json', 'feature: login', /^line 1, column 1: it is not JSON: /],
   ['x.yaml', 'a: 1\nb: [1\n', /^line \d, column \d: /],
   ['x.yaml', 'a: 1\na: 2\n', /^line 2, column 1: .*unique/],
+  ['x.json', ' \n', /^it is empty; /],
+  ['x.yaml', '', /^it is empty; /],
+  [
+    'x.json',
+    '{ "a": [{ "b": 1 }, { "b": 2,\n "c": "{", "b": 3 }] }',
+    /^line 2: "b" is there already in the same object/,
+  ],
+  ['x.yaml', 'a: 1\n---\nb: 1\n', /^line 2, column 1: a second document begins here/],
+  ['x.yaml', bomb(), /^its aliases .* make too much of it/],
   ['x.yaml', 'files: [*.ts]\n', /^line 1, column 9: .*put quotes around a text that begins with a star/],
 ])('what is wrong with %s, %j, is told with its place', (file, text, problem) => {
   expect(readGraphText(file, text)).toMatchObject({

@@ -13,6 +13,7 @@ export const isYaml = (file: string): boolean => /\.ya?ml$/.test(file);
 
 /** Pure. Reads YAML, or JSON with comments and trailing commas, as the name of the file says. */
 export function readGraphText(file: string, text: string): GraphText {
+  if (text.trim() === '') return { ok: false, problems: ['it is empty; write a graph, say as mahabharatha init does'] };
   if (isYaml(file)) {
     const read = readYaml(text);
     return read.ok ? { ...read, json: inJson(read.value) } : read;
@@ -20,6 +21,8 @@ export function readGraphText(file: string, text: string): GraphText {
   const plain = withoutComments(text);
   try {
     const value = JSON.parse(plain) as unknown;
+    const problems = keysTwice(plain);
+    if (problems.length > 0) return { ok: false, problems };
     return { ok: true, value, json: plain === text ? text : inJson(value) };
   } catch (error) {
     return { ok: false, problems: [jsonProblem(plain, reasonOf(error))], cause: error };
@@ -29,6 +32,22 @@ export function readGraphText(file: string, text: string): GraphText {
 /** Pure. A value as the text of this file. */
 export function graphTextFor(file: string, value: unknown): string {
   return isYaml(file) ? stringify(value) : inJson(value);
+}
+
+/** Of two with one name JSON takes the last, and tasks would be lost without a word. The text is valid. */
+function keysTwice(text: string): string[] {
+  const open: Set<string>[] = [];
+  const problems: string[] = [];
+  let line = 1;
+  for (const { 0: part, 1: key } of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}\n]/g)) {
+    if (part === '{') open.push(new Set());
+    if (part === '}') open.pop();
+    if (key !== undefined && open.at(-1)?.has(key))
+      problems.push(`line ${line}: ${key} is there already in the same object; remove one of them`);
+    if (key !== undefined) open.at(-1)?.add(key);
+    line += part.split('\n').length - 1;
+  }
+  return problems;
 }
 
 const inJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;

@@ -118,7 +118,7 @@ describe('check --fix', () => {
     const { exit, stderr } = await project.cli('check', '--fix');
     expect(exit).toBe(2);
     expect(stderr).toMatch(
-      /1 problem that --fix cannot mend[^]*tasks\[2\]\.depends_on: .*did you mean "dependencies"\?/,
+      /1 problem that --fix cannot mend[^]*tasks\[2\]\.depends_on \(line \d+\): .*did you mean "dependencies"\?/,
     );
     expect(await project.read(`${SPECS}/task-graph.json`)).toBe(wrong);
     await project.config('ownership: warn\n');
@@ -137,6 +137,14 @@ async function refused(words: RegExp): Promise<void> {
 }
 
 describe('a task graph is refused in plain words', () => {
+  it('with the line of what is wrong, and when it asks for an agent that there is not', async () => {
+    const file = `${SPECS}/task-graph.json`;
+    await project.write(file, '{ "feature": "login", "tasks": [{ "id": "A", "agent": "clade" }] }');
+    await refused(/no agent called "clade", which A of the task graph asks for\.[^]*Did you mean "claude"\?/);
+    await project.write(file, '{\n "feature": "login",\n "tasks": [\n  {}]\n}\n');
+    await refused(/tasks\[0\]\.id \(line 4\): is missing/);
+  });
+
   it('when there are two, when it is a folder, and when it is not UTF-8', async () => {
     await project.write(`${SPECS}/task-graph.yaml`, TASKS);
     await project.write(`${SPECS}/task-graph.json`, '{}');

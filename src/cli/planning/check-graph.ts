@@ -2,7 +2,15 @@ import path from 'node:path';
 import { counted, libErrors, line, printable, printableJson, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
 import { coverageOf } from '../../planning/index.ts';
-import { findGraph, findRequirements, fixGraph, graphFileOf, openProject, readDesign } from '../../project/index.ts';
+import {
+  findGraph,
+  findRequirements,
+  fixGraph,
+  graphFileOf,
+  openProject,
+  readDesign,
+  usedAgents,
+} from '../../project/index.ts';
 import type { Project, RunWishes } from '../../project/index.ts';
 import { adviceOn, formatAdvice, formatMermaid } from '../../tasks/index.ts';
 import type { Mend } from '../../tasks/index.ts';
@@ -20,7 +28,8 @@ export async function checkGraph(input: Input, context: CliContext): Promise<num
   const form = formOf(input);
   const project = await openProject(context);
   const workers = await workersOf(input, project);
-  const { ownership } = await project.config();
+  const config = await project.config();
+  const { ownership } = config;
   const wishes = await whichGraph(input, project, context);
   const file = input.fix ? await graphFileOf(project, wishes) : undefined;
   const mends = file === undefined ? undefined : await fixGraph(file, ownership);
@@ -29,6 +38,8 @@ export async function checkGraph(input: Input, context: CliContext): Promise<num
   if (file !== undefined && mends !== undefined && form !== 'json') tell(mendsInWords(file, mends));
   const loaded = await findGraph(project, wishes, ownership);
   const { graph, warnings } = loaded;
+  // A run would refuse it.
+  usedAgents(config, config.agent, graph);
   if (form === 'mermaid') {
     context.out(printableLines(formatMermaid(graph).map(printable)));
     return 0;

@@ -21,7 +21,7 @@ export const credentialErrors = defineErrors({
     kind: 'environment',
     example: { agent: 'Claude Code', reason: 'none found', tasks: 3, login: 'set ANTHROPIC_API_KEY' },
     message: (f) =>
-      `There are no credentials for ${f.agent} in a container: ${f.reason}. ${counted(f.tasks, 'task')} ${f.tasks === 1 ? 'needs' : 'need'} it.`,
+      `There are no credentials for ${f.agent} in a container: ${f.reason}. ${counted(f.tasks, 'task needs it', 'tasks need it')}.`,
     hint: (f) => `For ${f.agent}: ${f.login}.`,
   },
 });

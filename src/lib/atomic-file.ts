@@ -29,8 +29,13 @@ export async function writeFileAtomic(
     if (options.durable) await syncFolder(path.dirname(file));
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw named(error, file);
   }
+}
+
+/** Where the disk is full, the system does not say of which file. */
+function named(error: unknown, file: string): unknown {
+  return error instanceof Error && !('path' in error) ? Object.assign(error, { path: file }) : error;
 }
 
 /** A new or renamed file is only on the disk when its folder is. */

@@ -86,7 +86,20 @@ const EXHAUSTED: Readonly<Record<string, string>> = {
 };
 
 /** No room, no right to write, a disk that fails: problems of the machine, in whatever code they appear. */
-const UNWRITABLE = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO']);
+const UNWRITABLE: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your share of the disk is used up',
+  EROFS: 'the file system is read-only',
+  EACCES: 'you have no right to it',
+  EPERM: 'you have no right to it',
+  EIO: 'the disk has an error',
+};
+
+/** In plain words where the system's would name the file once more. */
+export function diskReason(error: unknown): string {
+  const code = systemCode(error) ?? '';
+  return code in UNWRITABLE ? `${code}: ${UNWRITABLE[code]}` : reasonOf(error);
+}
 
 /** A parent that is not there, a file in its place: what keeps a folder from being made is outside of this program. */
 const isOfMaking = (error: unknown): boolean =>
@@ -117,10 +130,10 @@ export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = systemCode(error) ?? '';
   if (code in EXHAUSTED) return exhausted('What was to be done', error);
-  if (UNWRITABLE.has(code) || isOfMaking(error)) {
-    const file = error instanceof Error && 'path' in error ? String(error.path) : 'A file of the run';
+  if (code in UNWRITABLE || isOfMaking(error)) {
+    const file = error instanceof Error && 'path' in error ? String(error.path) : 'A file';
     const reading = error instanceof Error && 'syscall' in error && READING.has(String(error.syscall));
-    const facts = { file, reason: reasonOf(error) };
+    const facts = { file, reason: diskReason(error) };
     return libErrors[reading ? 'FILE_UNREADABLE' : 'FILE_UNWRITABLE'](facts, { cause: error });
   }
   return libErrors.INTERNAL({ what: reasonOf(error) }, { cause: error });

@@ -2,7 +2,7 @@ export { copyUntrusted, makeIgnoredFolder, readUntrusted, syncFolder, writeFileA
 export { repeat, sleep, startTimer, systemClock, within } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
 export { AppError, hasCode, reasonOf, systemCode } from './app-error.ts';
-export { asAppError, endOfRun, libErrors } from './errors.ts';
+export { asAppError, diskReason, endOfRun, libErrors } from './errors.ts';
 export { copyTogether } from './copy-together.ts';
 export { digestOf, keyedDigest } from './digest.ts';
 export { isOldDraft, removeDrafts, removeLockDrafts } from './drafts.ts';

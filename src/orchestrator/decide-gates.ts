@@ -1,4 +1,4 @@
-import { firstLine } from '../lib/text/words.ts';
+import { counted, firstLine } from '../lib/text/words.ts';
 import type { GateReport, GateResult, GateSpec } from '../protocol/index.ts';
 import type { RunState, Trial } from '../state/index.ts';
 import { findWorker } from './decide-assignment.ts';
@@ -93,7 +93,7 @@ function runGates(snapshot: Snapshot, level: number, trial: Trial, count: number
 
 /** Not all tasks need be in the trial: some may have failed, or wait for the others. */
 function whyGates(snapshot: Snapshot, level: number, { tasks, search, reds }: Trial): string {
-  if (search !== null) return `looking for the culprit among ${tasks.length} tasks`;
+  if (search !== null) return `looking for the culprit among ${counted(tasks.length, 'task')}`;
   if (reds > 0) return 'red once: a second look tells a flake from a failure';
   const all = tasksOf(snapshot, level);
   const done = all.filter(({ task }) => task.status === 'complete').length;

@@ -2,7 +2,7 @@ import { START_DOCKER } from '../engines/errors.ts';
 import { defineErrors } from '../lib/app-error.ts';
 import { inSeconds } from '../lib/text/amounts.ts';
 import { didYouMean } from '../lib/text/nearest.ts';
-import { bullets, counted, indented, listed } from '../lib/text/words.ts';
+import { bullets, clip, counted, indented, listed } from '../lib/text/words.ts';
 
 /** In a failed run no task has tries left, so a resume alone does nothing. */
 function goOn(feature: string, status: string): string {
@@ -64,7 +64,7 @@ export const projectErrors = defineErrors({
   FEATURE_NAME_INVALID: {
     kind: 'usage',
     example: { feature: '../x' },
-    message: (f) => `"${f.feature}" cannot be a feature name: it becomes part of branch and folder names.`,
+    message: (f) => `"${clip(f.feature, 80)}" cannot be a feature name: it becomes part of branch and folder names.`,
     hint: () =>
       'Use letters, digits, dots, dashes and underscores; start with a letter or digit; 64 characters at most; no ".planning" at the end, which the runs of agents that plan have.',
   },

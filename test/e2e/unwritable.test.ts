@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createProject } from '../support/project.ts';
@@ -35,7 +35,8 @@ it.skipIf(disk === undefined)(
     }
     const init = await onDisk.cli('init');
     expect(init.exit).toBe(4);
-    expect(init.stderr).toMatch(/cannot be written: ENOSPC[^]*Make room on the disk/);
+    expect(init.stderr).toMatch(/config\.yaml cannot be written: ENOSPC: the disk is full\.[^]*Make room on the disk/);
+    expect(existsSync(path.join(onDisk.folder, '.mahabharatha/config.yaml'))).toBe(false);
     expect(init.stderr).not.toContain('--resume');
 
     execFileSync('mount', ['-o', 'remount,ro', disk!.folder]);

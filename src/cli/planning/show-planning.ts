@@ -1,7 +1,7 @@
 import {
   asAppError,
   counted,
-  firstLine,
+  printableBlock,
   isThere,
   line,
   printable,
@@ -34,7 +34,7 @@ export async function showPlanning(
   const lines: Printable[] = [
     line`${feature}: no run yet.`,
     line`Requirements: ${found === undefined ? 'none' : standingText(found)}`,
-    line`Task graph: ${graph?.inWords ?? 'none'}`,
+    line`Task graph: ${printableBlock(graph?.inWords ?? 'none', '  ')}`,
     printable(''),
     line`Next: ${next}`,
   ];
@@ -53,11 +53,11 @@ async function graphOf(project: Project, feature: string): Promise<Graph | undef
   try {
     const file = await graphPlace(project, feature);
     if (!(await isThere(file))) return undefined;
-    const { tasks, levels } = (await loadGraph(file, (await project.config()).ownership)).graph;
+    const { tasks, levels } = (await loadGraph(file, 'off')).graph;
     return { inWords: `${counted(tasks.length, 'task')} in ${counted(levels.length, 'level')}`, problem: null };
   } catch (error) {
-    const problem = firstLine(asAppError(error).message);
-    return { inWords: `it cannot be used: ${problem}`, problem };
+    const problem = asAppError(error).message;
+    return { inWords: `it cannot be used. ${problem}`, problem };
   }
 }
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { libErrors, line, printableBlock, printableJson, reasonOf, writeFileAtomic } from '../../lib/index.ts';
+import { diskReason, libErrors, line, printableBlock, printableJson, writeFileAtomic } from '../../lib/index.ts';
 import { openProject, reportRun } from '../../project/index.ts';
 import { formatHtml, formatMarkdown } from '../../report/index.ts';
 import type { RunReport } from '../../report/index.ts';
@@ -27,7 +27,7 @@ export async function reportFeature(input: Input, context: CliContext): Promise<
   }
   const file = path.resolve(context.cwd, input.out);
   await writeFileAtomic(file, text, { durable: false }).catch((error: unknown) => {
-    throw libErrors.FILE_UNWRITABLE({ file, reason: reasonOf(error) }, { cause: error });
+    throw libErrors.FILE_UNWRITABLE({ file, reason: diskReason(error) }, { cause: error });
   });
   if (input.json) context.out(line`${printableJson({ type: 'report', feature, file })}\n`);
   else context.out(line`Written: ${file}\n`);

@@ -1,6 +1,15 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { findProgram, line, makeFolder, printableJson, readUntrusted, systemCode } from '../../lib/index.ts';
+import {
+  diskReason,
+  findProgram,
+  libErrors,
+  line,
+  makeFolder,
+  printableJson,
+  readUntrusted,
+  systemCode,
+} from '../../lib/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { init } from '../commands/init.ts';
 import {
@@ -110,6 +119,9 @@ async function writeIfMissing(file: string, text: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
-    throw error;
+    // Made, but not written: the next call would take it for the person's own.
+    const isEmpty = error instanceof Error && 'syscall' in error && error.syscall === 'write';
+    if (isEmpty) await rm(file, { force: true });
+    throw libErrors.FILE_UNWRITABLE({ file, reason: diskReason(error) }, { cause: error });
   }
 }

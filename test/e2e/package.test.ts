@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -112,6 +112,42 @@ describe('the published package', () => {
       expect(named, stdout + stderr).not.toEqual([]);
       expect(named.filter((file) => !existsSync(path.join(cwd, file)))).toEqual([]);
     }
+  });
+});
+
+describe('the installed program, as a newcomer uses it', () => {
+  it('builds the example from a subfolder, without a terminal and without an engine, and completes words', () => {
+    const [cwd, home] = [tempFolder(), tempFolder()];
+    const env = { ...process.env, HOME: home, XDG_STATE_HOME: undefined, XDG_CONFIG_HOME: undefined };
+    const without = { ...env, DOCKER_HOST: `unix://${path.join(home, 'nothing.sock')}` };
+    const git = (...args: string[]): string => execFileSync('git', args, { cwd, encoding: 'utf8' });
+    git('init', '--quiet', '--initial-branch', 'main');
+    git('config', 'user.name', 'x');
+    git('config', 'user.email', 'x@example.org');
+    call(['init'], { cwd, env });
+    git('add', '--all');
+    git('commit', '--quiet', '--message', 'first');
+    const below = path.join(cwd, 'some/folder');
+    mkdirSync(below, { recursive: true });
+
+    expect(call(['list'], { cwd: below, env })).toContain('mahabharatha kurukshetra --feature example');
+    const graph = path.relative(below, path.join(cwd, '.mahabharatha/specs/example/task-graph.json'));
+    expect(call(['check', '--task-graph', graph], { cwd: below, env })).toContain('3 tasks in 2 levels');
+    const refused = spawnSync(installed.program, ['run', '--mode', 'container'], {
+      cwd: below,
+      env: without,
+      encoding: 'utf8',
+    });
+    expect([refused.status, refused.stderr]).toEqual([4, expect.stringMatching(/No container engine.*DOCKER_HOST/s)]);
+    expect(call(['run', '--mode', 'subprocess'], { cwd: below, env: without })).toContain('3 of 3 tasks are merged');
+    expect(call(['report'], { cwd: below, env })).toContain('# Feature example: complete');
+    call(['merge'], { cwd: below, env });
+    call(['cleanup', '--yes'], { cwd: below, env });
+    expect([git('status', '--porcelain'), git('branch', '--format', '%(refname:short)')]).toEqual(['', 'main\n']);
+
+    for (const shell of ['bash', 'zsh', 'fish'])
+      expect(call(['completion', shell], { cwd: below, env })).toContain('mahabharatha completion words');
+    expect(call(['completion', 'words', '--', 'kuru'], { cwd: below, env })).toBe('kurukshetra\n');
   });
 });
 

@@ -58,7 +58,7 @@ const PURE_IN_ORCHESTRATOR = [
 const PURE = `^src/(tasks/|protocol/|report/|orchestrator/(${PURE_IN_ORCHESTRATOR.join('|')})[.]ts$|project/decide-mode[.]ts$|config/(schema|serve-schema|serve-defaults|mcp-schema|amounts)[.]ts$|lib/(app-error|text/(amounts|json|nearest|printable|shape|words))[.]ts$|[a-z-]+/errors[.]ts$)`;
 const TEST = '[.]test[.]ts$|^test/';
 const VENDOR = {
-  yaml: '(config/|project/graph-(edit|text)[.]ts)',
+  yaml: '(config/|project/graph-(edit|lines|text)[.]ts)',
   commander: 'cli/',
   fastify: 'http/',
   ws: 'http/',

@@ -187,7 +187,7 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     await go();
     expect((await run.end).exit).toBe(0);
     expect(await second.end).toBe(0);
-    expect(leftOn(second)).toMatch(/^Feature login: complete [^]*✓ A  complete [^]*Workers/);
+    expect(leftOn(second)).toMatch(/^Level 1: complete[^]*✓ A +done [^]*\nFeature login: complete /);
   });
 
   it.each([

@@ -99,7 +99,7 @@ it('a task that costs more than one task may fails, and the others go on', async
 
   expect(run.exit, run.stdout).toBe(1);
   expect(run.stdout).toContain('T-1 is failed: cost $5.00, cap for one task $2.00');
-  expect(run.stdout).toMatch(/retry T-1 .* then: .* --resume --max-task-cost 11\n/);
+  expect(run.stdout).toMatch(/retry T-1 .*\n +then: .* --resume --max-task-cost 11\n/);
   const { tasks } = await project.state();
   expect([tasks['T-1']?.attempts.length, tasks['T-2']?.status]).toEqual([1, 'complete']);
 });

@@ -68,6 +68,9 @@ describe('a task that has failed', () => {
     }
     world.settle();
     expect(summaryOf(world.state)).toMatch(/exit status 1\n {11}│ no idea\n {2}time/);
+    expect(summaryOf(world.state)).toMatch(
+      /\n {11}mahabharatha retry A --feature f\n {11}then: .* --feature f --resume\n/,
+    );
   });
 
   it('is shown with the last lines of what was printed', () => {

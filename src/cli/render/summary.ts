@@ -107,7 +107,8 @@ function nextSteps(state: RunState): string[] {
     const taskCap = raised('--max-task-cost', settings.caps.task, tasks[failed]?.cost ?? cost);
     return [
       `mahabharatha logs --feature ${feature} --task ${failed}`,
-      `mahabharatha retry ${failed} --feature ${feature}   then: ${resume}${runCap}${taskCap}`,
+      `mahabharatha retry ${failed} --feature ${feature}`,
+      `then: ${resume}${runCap}${taskCap}`,
     ];
   }
   return [`${resume}${runCap}${resumeAt === null ? '' : `   (not before ${resumeAt})`}`];

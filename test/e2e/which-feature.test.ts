@@ -66,6 +66,9 @@ describe('a command without --feature', () => {
     const list = await project.cli('list');
     expect(list.stdout).toContain(`login   merged`);
     expect(list.stdout).toContain(`merged in commit ${commit.slice(0, 10)}`);
+    expect((await project.cli('status', 'login')).stdout).toMatch(
+      new RegExp(`^login: no run any more; it is merged in commit ${commit.slice(0, 10)}\\.[^]*--again\n$`),
+    );
     const plan = await project.cli('kurukshetra', '--dry-run', '--json');
     expect(JSON.parse(plan.stdout)).toMatchObject({ feature: 'search' });
     const named = await project.cli('kurukshetra', '--feature', 'login');

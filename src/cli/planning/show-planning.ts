@@ -9,7 +9,7 @@ import {
   printableLines,
 } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
-import { findRequirements, graphPlace, loadGraph } from '../../project/index.ts';
+import { findRequirements, graphPlace, listFeatures, loadGraph } from '../../project/index.ts';
 import type { Project, RequirementsFile } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
 import { standingText } from './plan-requirements.ts';
@@ -24,15 +24,24 @@ export async function showPlanning(
   const found = await findRequirements(project, feature);
   const graph = await graphOf(project, feature);
   if (found === undefined && graph === undefined) return false;
-  const next = nextOf(feature, found, graph);
+  const merged = (await listFeatures(project)).find((row) => row.feature === feature && row.standing === 'merged');
+  const next =
+    merged === undefined ? nextOf(feature, found, graph) : `mahabharatha kurukshetra --feature ${feature} --again`;
   if (json) {
     const requirements = found && pick(found);
-    const facts = { feature, requirements: requirements ?? null, graph: graph !== undefined };
+    const facts = {
+      feature,
+      merged: merged !== undefined,
+      requirements: requirements ?? null,
+      graph: graph !== undefined,
+    };
     context.out(line`${printableJson({ type: 'planning', ...facts, graphProblem: graph?.problem ?? null, next })}\n`);
     return true;
   }
   const lines: Printable[] = [
-    line`${feature}: no run yet.`,
+    merged === undefined
+      ? line`${feature}: no run yet.`
+      : line`${feature}: no run any more; it is ${merged.cause ?? 'merged'}.`,
     line`Requirements: ${found === undefined ? 'none' : standingText(found)}`,
     line`Task graph: ${printableBlock(graph?.inWords ?? 'none', '  ')}`,
     printable(''),

@@ -1,5 +1,14 @@
 import path from 'node:path';
-import { diskReason, libErrors, line, printableBlock, printableJson, writeFileAtomic } from '../../lib/index.ts';
+import {
+  diskReason,
+  libErrors,
+  line,
+  printableBlock,
+  printableJson,
+  systemCode,
+  writeFileAtomic,
+} from '../../lib/index.ts';
+import type { AppError } from '../../lib/index.ts';
 import { openProject, reportRun } from '../../project/index.ts';
 import { formatHtml, formatMarkdown } from '../../report/index.ts';
 import type { RunReport } from '../../report/index.ts';
@@ -27,11 +36,20 @@ export async function reportFeature(input: Input, context: CliContext): Promise<
   }
   const file = path.resolve(context.cwd, input.out);
   await writeFileAtomic(file, text, { durable: false }).catch((error: unknown) => {
-    throw libErrors.FILE_UNWRITABLE({ file, reason: diskReason(error) }, { cause: error });
+    throw unwritten(file, error);
   });
   if (input.json) context.out(line`${printableJson({ type: 'report', feature, file })}\n`);
   else context.out(line`Written: ${file}\n`);
   return 0;
+}
+
+/** A wrong name is no trouble of the disk. */
+function unwritten(file: string, error: unknown): AppError {
+  const code = systemCode(error);
+  const hint = 'Name a file in a folder that is there.';
+  if (code === 'ENOENT') return libErrors.USAGE({ problem: `There is no folder ${path.dirname(file)}.`, hint });
+  if (code === 'EISDIR') return libErrors.USAGE({ problem: `${file} is a folder.`, hint });
+  return libErrors.FILE_UNWRITABLE({ file, reason: diskReason(error) }, { cause: error });
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = {

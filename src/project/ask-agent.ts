@@ -1,6 +1,6 @@
 import { agentErrors } from '../agents/errors.ts';
 import type { Config } from '../config/index.ts';
-import { AppError, hasCode } from '../lib/index.ts';
+import { AppError, hasCode, inBytes } from '../lib/index.ts';
 import type { RunState } from '../state/index.ts';
 import { planningErrors } from '../planning/errors.ts';
 import { parseGraph } from '../tasks/index.ts';
@@ -14,7 +14,8 @@ import { runFeature } from './run-feature.ts';
 import type { RunWishes } from './run-request.ts';
 
 const TASK = 'PLAN-1';
-const LARGEST_ANSWER = 4 * 1024 ** 2;
+const LARGEST_GRAPH = 4 * 1024 ** 2;
+const LARGEST_DOCUMENT = 256 * 1024;
 
 /** How often an agent is asked, until an answer can be used. */
 export const ROUNDS = 3;
@@ -40,8 +41,16 @@ interface Asking {
   readonly face: RunFace;
 }
 
-/** What the agent has written, by file; a file that it has not written is missing. */
-export type Answer = ReadonlyMap<string, string>;
+/** One file of an answer. */
+interface AnsweredFile {
+  /** Empty when it cannot be used. */
+  readonly text: string;
+  /** Why it cannot be used, in words that follow its name; null when it can. */
+  readonly fault: string | null;
+}
+
+/** What the agent has written, by file. */
+export type Answer = (file: string) => AnsweredFile;
 
 /**
  * An agent answers as the worker of a task does: with the same limits, credentials and network, in a container where the mode
@@ -104,11 +113,21 @@ async function answerIn(state: RunState, { feature, files }: Question, project: 
       attempts: task?.attempts.length ?? 0,
     });
   }
-  const read = files.map(
-    async (file) => [file, await project.repository.textAt(commit, file, LARGEST_ANSWER)] as const,
-  );
-  const found = await Promise.all(read);
-  return new Map(found.flatMap(([file, text]) => (typeof text === 'string' ? [[file, text] as const] : [])));
+  const read = files.map(async (file) => {
+    const most = file.endsWith('.md') ? LARGEST_DOCUMENT : LARGEST_GRAPH;
+    return [file, fileOf(await project.repository.textAt(commit, file, most), most)] as const;
+  });
+  const found = new Map(await Promise.all(read));
+  return (file) => found.get(file) ?? MISSING;
+}
+
+const MISSING: AnsweredFile = { text: '', fault: 'was not written' };
+
+/** `null`: it is no file, or too long. */
+function fileOf(text: string | null | undefined, most: number): AnsweredFile {
+  if (text === undefined) return MISSING;
+  if (text === null) return { text: '', fault: `is a folder, or has more than ${inBytes(most)}` };
+  return /[\0\uFFFD]/.test(text) ? { text: '', fault: 'is not text in UTF-8' } : { text, fault: null };
 }
 
 /** Removes what this question, or one like it that was broken off, has left. */

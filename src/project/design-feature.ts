@@ -77,13 +77,14 @@ interface Judged {
 
 /** The design is judged by its graph, and by what of the requirements it covers. */
 function judge(answer: Answer, { feature, requirements }: RequirementsFile, ownership: Ownership): Judged {
-  const [graphText, designText] = [answer.get(GRAPH) ?? '', answer.get(DESIGN) ?? ''];
-  const found = readGraphText(GRAPH, graphText);
+  const [{ text: graphText, fault }, design] = [answer(GRAPH), answer(DESIGN)];
+  const designText = design.text;
+  const found = fault === null ? readGraphText(GRAPH, graphText) : { ok: false as const, problems: [`it ${fault}`] };
   const value = found.ok ? found.value : undefined;
   const read = found.ok ? parseGraph(value, ownership) : undefined;
   const coverage = coverageOf(requirements, value, designText);
   const problems = [
-    ...(designText.trim() === '' ? [`${DESIGN} is missing or empty`] : []),
+    ...(designText.trim() === '' ? [`${DESIGN} ${design.fault ?? 'is empty'}`] : []),
     ...(found.ok ? [] : found.problems.map((problem) => `${GRAPH}: ${problem}`)),
     ...(read === undefined ? [] : graphProblems(read, feature)),
     ...coverage.missing.map(

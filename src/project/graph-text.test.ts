@@ -43,6 +43,7 @@ it('plain JSON stays as it is written', () => {
 it.each([
   ['x.json', '{\n "a": 1\n "b": 2 }', /^line 3, column 2: it is not JSON: /],
   ['x.json', 'feature: login', /^line 1, column 1: it is not JSON: /],
+  ['x.json', `${'['.repeat(5000)}${']'.repeat(5000)}`, /^it is nested more than 100 levels deep/],
   ['x.yaml', 'a: 1\nb: [1\n', /^line \d, column \d: /],
   ['x.yaml', 'a: 1\na: 2\n', /^line 2, column 1: .*unique/],
   ['x.json', ' \n', /^it is empty; /],

@@ -21,6 +21,7 @@ export function readGraphText(file: string, text: string): GraphText {
   const plain = withoutComments(text);
   try {
     const value = JSON.parse(plain) as unknown;
+    if (isDeep(value)) return { ok: false, problems: [`it is nested more than ${DEEPEST} levels deep`] };
     const problems = keysTwice(plain);
     if (problems.length > 0) return { ok: false, problems };
     return { ok: true, value, json: plain === text ? text : inJson(value) };
@@ -51,3 +52,13 @@ function keysTwice(text: string): string[] {
 }
 
 const inJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
+/** Deep enough for any graph; what goes through all of a value calls itself once for each level. */
+const DEEPEST = 100;
+
+function isDeep(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; depth <= DEEPEST && level.length > 0; depth += 1)
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  return level.length > 0;
+}

@@ -98,14 +98,21 @@ async function askedFor(
     const prompt = requirementsPrompt({ feature, words, document: start, last, problems });
     const question = { feature: planningName(feature), title: `Requirements of ${feature}`, prompt };
     const answer = await askAgent({ ...question, files: [ANSWER] }, { ...request, host, face });
-    last = withBodyOf(start, answer.get(ANSWER) ?? '');
+    const { text, fault } = answer(ANSWER);
+    last = withBodyOf(start, text);
     const read = parseRequirements(last);
-    gaps = read.gaps;
+    gaps = fault === null ? read.gaps : [`${ANSWER} ${fault}`];
     if (gaps.length === 0) whole = last;
-    problems = read.problems.filter((problem) => !read.questions.includes(problem));
+    problems = fault === null ? read.problems.filter((problem) => !read.questions.includes(problem)) : gaps;
     if (problems.length === 0) break;
     if (round < ROUNDS) request.onProblems(round, problems);
   }
   if (whole !== undefined) return { text: whole, unusable: null };
-  return { text: start, unusable: `its answer cannot be used after ${ROUNDS} rounds (${listed(gaps)})` };
+  return { text: start, unusable: `its answer cannot be used after ${ROUNDS} rounds (${firstOf(gaps)})` };
+}
+
+/** An answer in prose lacks every section. */
+function firstOf(gaps: readonly string[]): string {
+  const told = gaps.slice(0, 3);
+  return `${listed(told)}${gaps.length > told.length ? `, and ${gaps.length - told.length} more` : ''}`;
 }

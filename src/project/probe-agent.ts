@@ -41,7 +41,7 @@ export async function probeAgent(
   const wishes = { agent, mode: config.workers.mode, maxMs: LONGEST_MS };
   try {
     const answer = await askAgent({ ...question, files: [FILE] }, { project, config: once, wishes, host, face });
-    if (answer.has(FILE)) return { works: true, said: 'its model has answered, and it has written a file' };
+    if (answer(FILE).fault === null) return { works: true, said: 'its model has answered, and it has written a file' };
     return { works: false, said: 'it has ended well, and has not written the file that it was asked for' };
   } catch (error) {
     if (!hasCode(error, agentErrors.AGENT_GAVE_NO_ANSWER)) throw error;

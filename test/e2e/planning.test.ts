@@ -150,6 +150,20 @@ describe('plan', () => {
     for (const prompt of await promptsOf(project, 'PLAN-1')) expect(prompt).toContain('| R-001 | Log in | Must |');
   });
 
+  it.each([
+    ['is no text', String.raw`printf '\377\000'`, /requirements\.md is not text in UTF-8/],
+    ['is too long', 'yes', /requirements\.md is a folder, or has more than 256 KiB/],
+  ])('says of an answer that %s what is wrong with it', async (_, prints, why) => {
+    const script = `mkdir -p mahabharatha-answer; ${prints} | head -c 300000 > mahabharatha-answer/requirements.md`;
+    await agent(script, script, script);
+    const { exit, stderr } = await project.cli('plan', 'login', '-d', 'Users lose their keys.');
+    expect(exit, stderr).toBe(0);
+    expect(stderr).toMatch(why);
+    expect(await project.read(`${SPECS}/requirements.md`)).toContain('Users lose their keys.');
+    const [, second] = await promptsOf(project, 'PLAN-1');
+    expect(second).toMatch(why);
+  });
+
   it('takes the best answer when the last one is worse', async () => {
     const good = DOCUMENT.replace('Everyone.', 'TODO: all?');
     await agent(...[good, '', ''].map((text) => writes('requirements.md', text)));
@@ -339,6 +353,11 @@ describe('design', () => {
     ],
     ['half a file', GOOD.slice(0, 100), /is not JSON/],
     ['prose', 'Certainly! Here is the graph.', /is not JSON/],
+    [
+      'brackets in brackets',
+      GOOD.replace('"id"', `"notes": ${'['.repeat(20_000)}${']'.repeat(20_000)}, "id"`),
+      /is nested more than 100 levels deep/,
+    ],
     ['the name of another feature', GOOD.replace('"login"', '"other"'), /it must be "login"/],
     ['files of the user', graphOf(task('A', { files: { create: ['../x', '/etc/passwd', '.git/config'] } })), /\.\.\/x/],
   ])('an answer with %s is kept beside, with its problems, and never used', async (_, graph, why) => {

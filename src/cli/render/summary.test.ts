@@ -130,7 +130,7 @@ describe('the next step', () => {
     }
     for (const status of ['failed', 'stopped', 'paused'] as const)
       expect(summaryOf({ ...world.state, status })).toContain(
-        'mahabharatha retry A --feature f   then: mahabharatha kurukshetra --feature f --resume',
+        'mahabharatha retry A --feature f\n           then: mahabharatha kurukshetra --feature f --resume',
       );
   });
 

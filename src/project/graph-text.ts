@@ -35,6 +35,9 @@ export function graphTextFor(file: string, value: unknown): string {
   return isYaml(file) ? stringify(value) : inJson(value);
 }
 
+/** An agent may write the same key half a million times. */
+const ENOUGH = 20;
+
 /** Of two with one name JSON takes the last, and tasks would be lost without a word. The text is valid. */
 function keysTwice(text: string): string[] {
   const open: Set<string>[] = [];
@@ -46,6 +49,7 @@ function keysTwice(text: string): string[] {
     if (key !== undefined && open.at(-1)?.has(key))
       problems.push(`line ${line}: ${key} is there already in the same object; remove one of them`);
     if (key !== undefined) open.at(-1)?.add(key);
+    if (problems.length === ENOUGH) break;
     line += part.split('\n').length - 1;
   }
   return problems;

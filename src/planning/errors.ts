@@ -1,6 +1,14 @@
 import { defineErrors } from '../lib/app-error.ts';
 import { bullets, counted } from '../lib/text/words.ts';
 
+/** A graph of hundreds of tasks may have a problem with each. */
+const MOST_PROBLEMS = 20;
+
+function firstOf(problems: readonly string[]): readonly string[] {
+  const more = problems.length - MOST_PROBLEMS;
+  return more <= 0 ? problems : [...problems.slice(0, MOST_PROBLEMS), `… and ${more} more`];
+}
+
 export const planningErrors = defineErrors({
   REQUIREMENTS_MISSING: {
     kind: 'usage',
@@ -72,7 +80,8 @@ export const planningErrors = defineErrors({
     kind: 'work',
     example: { file: '/repo/.mahabharatha/specs/login/task-graph.invalid.json', rounds: 3, problems: ['tasks[0]: …'] },
     message: (f) =>
-      `The agent has given no valid task graph in ${counted(f.rounds, 'round')}. The last one has ${counted(f.problems.length, 'problem')}:${bullets(f.problems)}`,
-    hint: (f) => `It is kept as ${f.file}: mend it and rename it to task-graph.json, or ask again.`,
+      `The agent has given no valid task graph in ${counted(f.rounds, 'round')}. The last one has ${counted(f.problems.length, 'problem')}:${bullets(firstOf(f.problems))}`,
+    hint: (f) =>
+      `It is kept as ${f.file}, with all its problems beside it in task-graph.problems.txt: mend it and rename it to task-graph.json, or ask again.`,
   },
 });

@@ -114,6 +114,7 @@ async function invalid(last: Judged | undefined, { project, requirements }: Desi
   const file = path.join(folder, 'task-graph.invalid.json');
   if (last !== undefined) {
     await writeSpec(file, last.graphText);
+    await writeSpec(path.join(folder, 'task-graph.problems.txt'), `${last.problems.join('\n')}\n`);
     await writeSpec(path.join(folder, 'design.invalid.md'), last.designText);
   }
   return planningErrors.DESIGN_INVALID({ file, rounds: ROUNDS, problems: last?.problems ?? ['it was interrupted'] });

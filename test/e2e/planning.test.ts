@@ -371,6 +371,7 @@ describe('design', () => {
     expect(stderr).toMatch(why);
     expect(await project.read(`${SPECS}/task-graph.json`)).toBe(before);
     expect((await project.read(`${SPECS}/task-graph.invalid.json`)).trim()).toBe(graph);
+    expect(await project.read(`${SPECS}/task-graph.problems.txt`)).toMatch(why);
     expectNothingLeft();
   });
 
@@ -383,6 +384,20 @@ describe('design', () => {
       /^feature: login\nversion: "2\.0"\ntasks:\n {2}- id: L-1\n/,
     );
     expect(await project.cli('check', 'login')).toMatchObject({ exit: 0, stderr: '' });
+  });
+
+  it('tells the first problems of a graph of 500 tasks, and keeps them all', async () => {
+    await approvedPlan();
+    const wrong = graphOf(
+      ...Array.from({ length: 500 }, (_, index) => task(`T-${index}`, { dependencies: ['T-none'] })),
+    );
+    await agent(designs(wrong), designs(wrong), designs(wrong));
+    const { exit, stderr } = await project.cli('design', 'login');
+    expect(exit).toBe(1);
+    expect(stderr).toMatch(/The last one has 502 problems:/);
+    expect(stderr).toContain('… and 482 more');
+    expect(stderr.split('\n').length).toBeLessThan(80);
+    expect((await project.read(`${SPECS}/task-graph.problems.txt`)).trim().split('\n')).toHaveLength(502);
   });
 
   it('takes a graph of 500 tasks', async () => {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createAgent } from '../src/agents/index.ts';
+import type { CommandDefinition } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/program.ts';
 import { LACKS } from '../src/engines/index.ts';
 import { CLAUDE_CODE_VERSION } from '../src/images/index.ts';
@@ -118,9 +119,10 @@ it('docs/ci.md has workflows that are YAML, with this version', () => {
 
 it('documents use only commands that there are, with options that they have', () => {
   const flagsOf = new Map(
-    COMMANDS.map(({ definition: { name, options } }) => {
-      const given: (readonly [string, string])[] = Object.values(options);
-      return [name, ['--help', ...given.flatMap(([flags]) => flags.split(/[ ,]+/))]] as const;
+    COMMANDS.flatMap(({ definition }: { readonly definition: CommandDefinition }) => {
+      const given = Object.values(definition.options);
+      const flags = ['--help', ...given.flatMap(([words]) => words.split(/[ ,]+/))];
+      return [definition.name, definition.alias ?? definition.name].map((name) => [name, flags] as const);
     }),
   );
   const documents = [...documentsIn(ROOT, 'docs'), ...documentsIn(ROOT, 'examples')];

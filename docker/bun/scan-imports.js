@@ -50,4 +50,5 @@ function kindAt(place) {
 const found = importsOf(readFileSync(file, 'utf8'), extname(file) === '.ts' ? 'ts' : 'jsx');
 const imports = [...new Set(found)].filter((specifier) => !isBuiltin(specifier));
 const ofKind = (kind) => imports.filter((specifier) => kindOf(specifier) === kind);
-process.stdout.write(JSON.stringify({ imports, own: ofKind('own'), missing: ofKind('missing') }));
+// To load process.stdout takes longer than all of the above.
+console.log(JSON.stringify({ imports, own: ofKind('own'), missing: ofKind('missing') }));

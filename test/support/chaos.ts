@@ -134,7 +134,7 @@ export function tracedTask(chaos: Chaos, id: string, rest: Partial<TestTask> & {
 }
 
 /** Two tasks beside each other, then two that need them, with a set-up, verifications and a gate. */
-export async function standardFeature(chaos: Chaos, lease: string): Promise<string[]> {
+export async function standardFeature(chaos: Chaos, lease: string, verifySeconds = 0.05): Promise<string[]> {
   await chaos.project.config(
     [
       `workers: { count: 2, lease: ${lease}, setup: sleep 0.05 }`,
@@ -143,7 +143,7 @@ export async function standardFeature(chaos: Chaos, lease: string): Promise<stri
     ].join('\n'),
   );
   await chaos.project.graph('login', [
-    tracedTask(chaos, 'A', { level: 1, seconds: 0.3, verify: 'sleep 0.05; test -f A.txt' }),
+    tracedTask(chaos, 'A', { level: 1, seconds: 0.3, verify: `sleep ${verifySeconds}; test -f A.txt` }),
     tracedTask(chaos, 'B', { level: 1, seconds: 0.1 }),
     tracedTask(chaos, 'C', { level: 2, dependencies: ['A', 'B'], seconds: 0.2 }),
     tracedTask(chaos, 'D', { level: 2, dependencies: ['A'], seconds: 0.1 }),

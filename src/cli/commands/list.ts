@@ -11,6 +11,6 @@ failed, complete, or merged: another branch has all its work.`,
   ],
   examples: [
     ['mahabharatha list', 'all features'],
-    [`mahabharatha list --json | jq '.features[] | select(.standing == "complete")'`, 'what waits to be merged?'],
+    [`mahabharatha list --json | jq '.features[] | {feature, standing}'`, 'for a program'],
   ],
 } as const satisfies CommandDefinition;

@@ -82,7 +82,6 @@ for (const [index, code] of cases.entries()) {
   const file = '/tmp/' + index + '.ts';
   require('fs').writeFileSync(file, code);
   process.stdout.write(Bun.spawnSync(['bun', tool, file, '/packages/node_modules']).stdout);
-  process.stdout.write('\\n');
 }`;
 
 describe.skipIf(docker.why !== '')(`what a program imports${docker.why}`, () => {

@@ -51,4 +51,5 @@ const found = importsOf(readFileSync(file, 'utf8'), extname(file) === '.ts' ? 't
 const imports = [...new Set(found)].filter((specifier) => !isBuiltin(specifier));
 const ofKind = (kind) => imports.filter((specifier) => kindOf(specifier) === kind);
 // To load process.stdout takes longer than all of the above.
-console.log(JSON.stringify({ imports, own: ofKind('own'), missing: ofKind('missing') }));
+const answer = JSON.stringify({ imports, own: ofKind('own'), missing: ofKind('missing') });
+await Bun.write(Bun.stdout, `${answer}\n`);

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Engine, Mount } from '../engines/index.ts';
 import { INSIDE } from '../protocol/index.ts';
@@ -24,11 +25,19 @@ export interface AgentPlace {
   look(program: string, wanted: 'presence' | 'version'): Promise<Sight>;
 }
 
-/** The PATH of this machine. */
-export function machinePlace(env: Environment): AgentPlace {
+/** Whether it is a file of the repository, and so of each worktree. */
+export const isOfRepository = (program: string): boolean => program.includes('/') && !path.isAbsolute(program);
+
+async function lookInRepository(root: string, program: string): Promise<Sight> {
+  return { found: (await findProgram(path.join(root, program), {})) !== undefined, printed: '' };
+}
+
+/** The PATH of this machine, and the repository at `root`. */
+export function machinePlace(env: Environment, root: string): AgentPlace {
   return {
     kind: 'machine',
     look: async (program, wanted) => {
+      if (isOfRepository(program)) return lookInRepository(root, program);
       const file = await findProgram(program, env);
       if (file === undefined) return { found: false, printed: '' };
       return { found: true, printed: wanted === 'version' ? await versionText(file, env) : '' };
@@ -52,7 +61,7 @@ interface Image {
   readonly image: string;
   /** An OCI runtime other than the engine's own. */
   readonly runtime: string | null;
-  /** The repository, for the labels. */
+  /** The repository. */
   readonly root: string;
   /** Further folders of the user: a program may be there. */
   readonly mounts: readonly Mount[];
@@ -67,6 +76,7 @@ export function imagePlace({ engine, image, runtime, root, mounts }: Image): Age
   return {
     kind: 'image',
     look: async (program, wanted) => {
+      if (isOfRepository(program)) return lookInRepository(root, program);
       const id = await engine.createContainer({
         name: `mahabharatha-look-${randomId()}`,
         image,

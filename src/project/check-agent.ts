@@ -3,6 +3,7 @@ import { AGENT_FACTS, isOlder, versionIn } from '../agents/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { agentName, isKnownAgent } from '../protocol/index.ts';
 import type { AgentSpec, KnownAgent, KnownAgentSpec } from '../protocol/index.ts';
+import { isOfRepository } from './agent-place.ts';
 import type { AgentPlace, Sight } from './agent-place.ts';
 import type { UsedAgent } from './run-agents.ts';
 
@@ -52,8 +53,14 @@ function problemOf(
   { found, version }: Pick<Sight, 'found'> & { readonly version: string | null },
 ): AgentProblem | null {
   if (!found) {
+    const program = programOf(agent);
+    if (isOfRepository(program))
+      return {
+        reason: `"${program}" is no executable file of the repository`,
+        remedy: `Make it one (chmod +x), or name another command for the agent in .mahabharatha/config.yaml.`,
+      };
     const where = place === 'machine' ? 'on the PATH' : 'in the image of the workers';
-    return { reason: `"${programOf(agent)}" is not ${where}`, remedy: remedyFor(agent, place) };
+    return { reason: `"${program}" is not ${where}`, remedy: remedyFor(agent, place) };
   }
   if (!isKnownAgent(agent) || version === null) return null;
   const { title, minimum } = AGENT_FACTS[agent.kind];

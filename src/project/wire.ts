@@ -64,12 +64,12 @@ export function wireSubprocesses(): Launcher {
 
 /** Workers for the mode of a run. Code for containers is loaded only when it is needed. */
 export async function wireWorkers(wishes: WorkerWishes): Promise<Workers> {
-  const { mode, env } = wishes;
+  const { mode, env, project } = wishes;
   if (mode.name === 'subprocess')
     return {
       launcher: wireSubprocesses(),
       env,
-      place: machinePlace(env),
+      place: machinePlace(env, project.repository.root),
       redact: (text) => text,
       credentials: [],
       snapshotBase: null,

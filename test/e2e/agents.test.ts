@@ -216,6 +216,12 @@ describe('an agent that cannot be used', () => {
       message: /"no-such-agent" is not on the PATH[^]*agents\.mine\.command/,
     },
     {
+      what: 'is no file of the repository',
+      config: 'agent: mine\nagents: { mine: { command: [tools/agent.sh] } }',
+      exit: 4,
+      message: /"tools\/agent\.sh" is no executable file of the repository[^]*chmod \+x/,
+    },
+    {
       what: 'is not configured',
       config: 'agent: mine',
       exit: 2,

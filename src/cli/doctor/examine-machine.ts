@@ -111,7 +111,7 @@ async function checkProject(
   const place =
     inside && config !== undefined
       ? await imageOfAgents({ ...containers, project: placed, config, env: context.env }, context)
-      : machinePlace(context.env);
+      : machinePlace(context.env, root);
   return [
     fine('git', version),
     fine('repository', root),

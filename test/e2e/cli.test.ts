@@ -87,8 +87,7 @@ describe('wrong use', () => {
     await refused(['kurukshetra', '--base', 'nowhere'], 2, /"nowhere" is not a commit, branch or tag/);
     await refused(['kurukshetra', '--agent', 'nobody'], 2, /no agent called "nobody"/);
     await refused(['kurukshetra', '--resume'], 2, /no run of "login" to resume/);
-    for (const command of ['status', 'logs', 'retry', 'merge'])
-      await refused([command], 2, /There is no run of "login"/);
+    for (const command of ['logs', 'retry', 'merge']) await refused([command], 2, /There is no run of "login"/);
   });
 
   it('is refused for what a run does not have', async () => {
@@ -102,7 +101,7 @@ describe('wrong use', () => {
     await refused(['retry', 'T-1'], 2, /Task T-1 is complete; only failed/);
     await refused(['merge', '--into', 'nowhere'], 2, /"nowhere" is not a commit, branch or tag/);
     await project.graph('second', [task('T-1')]);
-    await refused(['status', 'second'], 2, /no run of "second"/);
+    await refused(['logs', '--feature', 'second'], 2, /no run of "second"/);
   });
 
   it('is refused in a repository without a feature, with the step that makes one', async () => {

@@ -55,6 +55,7 @@ const PACKAGES = {
     more: { dependencies: { one: '1.0.0' } },
   },
   late: exporting('late'),
+  unseen: exporting('unseen'),
   host: { files: { 'index.js': 'module.exports = { peer: {} };\n' } },
   plugin: {
     files: { 'index.js': 'module.exports = require("host").peer;\n' },
@@ -283,7 +284,7 @@ await fetch('${registry.url}one').then(() => console.log('reached'), () => conso
     registry.slow(300_000);
     const [first, second] = [new AbortController(), new AbortController()];
     const call = (name: string, off: AbortController): Promise<unknown> =>
-      mcp.call('install_packages', { packages: [name, 'host', 'side-2'], session_id: name }, { signal: off.signal });
+      mcp.call('install_packages', { packages: [name, 'unseen'], session_id: name }, { signal: off.signal });
     const one = call('one', first);
     await waitUntil('it installs', async () => readdirSync(path.join(store, 'drafts')).length > 0);
     const other = call('two', second);

@@ -127,8 +127,11 @@ describe.skipIf(docker.why !== '')(`mcp over HTTP${whySkipped}`, () => {
     const controller = new AbortController();
     await ask(open, { headers, body, signal: controller.signal });
     const container = (): string => containersOf(open).find((id) => !before.includes(id)) ?? '';
+    // What waits for the next call names its program, too.
     const isRunning = (): boolean =>
-      execFileSync('docker', ['top', container()], { encoding: 'utf8' }).includes('main.ts');
+      execFileSync('docker', ['top', container()], { encoding: 'utf8' })
+        .split('\n')
+        .some((line) => line.includes('main.ts') && !line.includes('wait.js'));
     await waitUntil('its call runs', () => container() !== '' && isRunning());
     controller.abort();
     await waitUntil('its call has ended', () => !isRunning());

@@ -24,7 +24,8 @@ export const readIfThere = (file: string): Promise<Buffer | undefined> => readWh
 export const openIfThere = (file: string): Promise<FileHandle | undefined> =>
   open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(undefinedIfMissing);
 
-function undefinedIfMissing(error: unknown): undefined {
+/** For reading what may be missing: `readFile(file).catch(undefinedIfMissing)`. */
+export function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
 

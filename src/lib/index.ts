@@ -11,7 +11,7 @@ export type { LockAttempt, LockHolder } from './file-lock.ts';
 export { findProgram } from './find-program.ts';
 export { heldFolders } from './held-folders.ts';
 export type { HeldFolder } from './held-folders.ts';
-export { isMissing, isThere, modifiedAt, openIfThere, readIfThere } from './if-there.ts';
+export { isMissing, isThere, modifiedAt, openIfThere, readIfThere, undefinedIfMissing } from './if-there.ts';
 export { randomId, timeId } from './ids.ts';
 export { makeFolder } from './make-folder.ts';
 export { readWhole } from './read-whole.ts';

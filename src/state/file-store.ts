@@ -2,7 +2,6 @@ import { readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import {
-  isMissing,
   isOldDraft,
   libErrors,
   lockHolder,
@@ -14,6 +13,7 @@ import {
   removeDrafts,
   removeLockDrafts,
   removeTree,
+  undefinedIfMissing,
   writeFileAtomic,
 } from '../lib/index.ts';
 import type { LockHolder } from '../lib/index.ts';
@@ -109,21 +109,11 @@ async function clearDrafts(project: ProjectPaths, paths: FeaturePaths): Promise<
 }
 
 async function readState(paths: FeaturePaths, replay: Replay): Promise<RunState | undefined> {
-  const text = await readable(paths.state, ownIfThere(paths.state));
+  const text = await readable(paths.state, readFile(paths.state).catch(undefinedIfMissing));
   if (text === undefined) return undefined;
   const snapshot = parseSnapshot(paths.state, text.toString());
   const events = await readable(paths.events, eventsAfter(paths.events, snapshot.events));
   return events.length === 0 ? snapshot : replayed(paths.events, () => replay(snapshot, events));
-}
-
-/** No other program has written it, so what kind of file it is does not matter. */
-async function ownIfThere(file: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
 }
 
 const readable = <Result>(file: string, reading: Promise<Result>): Promise<Result> =>

@@ -1,7 +1,6 @@
-import type { Stats } from 'node:fs';
 import { cp, lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { isMissing } from '../lib/index.ts';
+import { undefinedIfMissing } from '../lib/index.ts';
 
 /**
  * Copies files into a worktree: those that are missing there, and those that a task has changed, so that the next task does
@@ -10,7 +9,7 @@ import { isMissing } from '../lib/index.ts';
 export async function copyFiles(copies: string, folder: string): Promise<boolean> {
   let copied = false;
   const wanted = async (source: string, target: string): Promise<boolean> => {
-    const [from, to] = await Promise.all([lstat(source), statIfThere(target)]);
+    const [from, to] = await Promise.all([lstat(source), lstat(target).catch(undefinedIfMissing)]);
     if (from.isDirectory()) return true;
     const same =
       from.isFile() &&
@@ -22,7 +21,7 @@ export async function copyFiles(copies: string, folder: string): Promise<boolean
     copied ||= !same;
     return !same;
   };
-  if ((await statIfThere(copies)) === undefined) return false;
+  if ((await lstat(copies).catch(undefinedIfMissing)) === undefined) return false;
   await cp(copies, folder, {
     recursive: true,
     force: true,
@@ -38,13 +37,4 @@ export async function copiedFiles(copies: string): Promise<readonly string[]> {
   const entries = await readdir(copies, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory());
   return files.map(({ parentPath, name }) => path.relative(copies, path.join(parentPath, name)));
-}
-
-async function statIfThere(file: string): Promise<Stats | undefined> {
-  try {
-    return await lstat(file);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
 }

@@ -18,16 +18,24 @@ export interface NewPrivateCheckout {
   readonly inside: { readonly worktree: string; readonly gitDir: string; readonly objects: readonly string[] };
 }
 
-/** Makes such checkouts. The user's settings are read once: workers start together, and each reading is a process. */
+/**
+ * Makes such checkouts. The user's settings are read once, and their refs once for workers that start together: each
+ * reading is a process.
+ */
 export function privateCheckouts(git: GitCommand, commonDir: string): (checkout: NewPrivateCheckout) => Promise<void> {
   const known = new Map<string, Promise<PrivateSettings>>();
+  let reading: Promise<string> | undefined;
+  const refs = (): Promise<string> => {
+    reading ??= packedRefs(git).finally(() => (reading = undefined));
+    return reading;
+  };
   return async (checkout) => {
     const { worktree, gitDir } = checkout.inside;
     const key = JSON.stringify([worktree, gitDir]);
     const settings = known.get(key) ?? settingsFor(git, commonDir, { worktree, gitDir });
     known.set(key, settings);
     settings.catch(() => known.delete(key));
-    await addPrivateCheckout(git, commonDir, await settings, checkout);
+    await addPrivateCheckout(commonDir, { settings: await settings, refs }, checkout);
   };
 }
 
@@ -36,9 +44,8 @@ export function privateCheckouts(git: GitCommand, commonDir: string): (checkout:
  * with a clone. The worker checks the files out.
  */
 async function addPrivateCheckout(
-  git: GitCommand,
   commonDir: string,
-  settings: PrivateSettings,
+  { settings, refs }: { readonly settings: PrivateSettings; readonly refs: () => Promise<string> },
   { folder, gitDir, branch, base, index, inside }: NewPrivateCheckout,
 ): Promise<void> {
   for (const made of [folder, gitDir]) await removeTree(made);
@@ -46,7 +53,7 @@ async function addPrivateCheckout(
   const shallow = await readIfThere(path.join(commonDir, 'shallow'));
   const files: Record<string, string | Buffer> = {
     HEAD: `ref: refs/heads/${branch}\n`,
-    'packed-refs': await packedRefs(git),
+    'packed-refs': await refs(),
     [`refs/heads/${branch}`]: `${base}\n`,
     'objects/info/alternates': inside.objects.map((one) => `${one}\n`).join(''),
     ...settings,

@@ -10,7 +10,7 @@ import { askRules } from './container-network.ts';
 import { decideImage, decideResumed, decideWithoutEngine, engineProblem } from './decide-mode.ts';
 import type { ImageDecision, Mode, ModeLine, ModeReason } from './decide-mode.ts';
 import { projectErrors } from './errors.ts';
-import { imageAgents, imageRequest } from './image-request.ts';
+import { runImageRequest } from './image-request.ts';
 import { reasonsForContainers } from './reasons-for-containers.ts';
 import type { UsedAgent } from './run-agents.ts';
 import { runCommand } from './run-command.ts';
@@ -110,7 +110,7 @@ async function withEngine(wish: ModeWish, engine: Engine, host: RunHost, face: M
   // An error is thrown where the rules are used.
   rules?.catch(() => undefined);
   const [info] = await Promise.all([checkedInfo(engine), checkObjects(project.repository, host.env)]);
-  const request = { ...(await imageRequest(host)), agents: imageAgents(config) };
+  const request = runImageRequest(host, project, config);
   const found = await findRunImage(engine, request);
   const decision = decideImage(found, { autoBuild: wishes.autoBuild ?? false, command: runCommand(wish) });
   const line: ModeLine = { name: 'container', wished: wish.wished, because: becauseOf(wish, decision) };

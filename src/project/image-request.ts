@@ -20,12 +20,22 @@ export async function imageRequest(
   { base = null, platform = null }: Partial<Pick<ImageRequest, 'base' | 'platform'>> = {},
 ): Promise<ImageRequest> {
   const project = await projectIfAny(host);
-  const own = project === null ? {} : { project: project.paths.top, agents: imageAgents(await project.config()) };
-  return { ...packageImageRequest(host, { base, platform }), ...own };
+  const request = packageImageRequest(host, { base, platform });
+  return project === null ? request : { ...request, ...ofProject(project, await project.config()) };
 }
 
+/** The same for the workers of a run. */
+export function runImageRequest(host: Pick<Host, 'version' | 'env'>, project: Project, config: Config): ImageRequest {
+  return { ...packageImageRequest(host, { base: null, platform: null }), ...ofProject(project, config) };
+}
+
+const ofProject = ({ paths }: Project, config: Config): Pick<ImageRequest, 'project' | 'agents'> => ({
+  project: paths.top,
+  agents: imageAgents(config),
+});
+
 /** Pure. The agents that the worker image has: those that the configuration names, else the one that it asks. */
-export function imageAgents({ agent, workers }: Pick<Config, 'agent' | 'workers'>): readonly KnownAgent[] {
+function imageAgents({ agent, workers }: Pick<Config, 'agent' | 'workers'>): readonly KnownAgent[] {
   return workers.container.agents ?? [isKnownName(agent) ? agent : 'claude'];
 }
 

@@ -32,7 +32,7 @@ export async function measureLarge({ quick }) {
   const ratio = (name, kind) =>
     summarize(rounds.map((round) => median(times(round, name, kind)) / median(times(round, small, kind))));
   return {
-    title: 'Large repositories: number is free to command begins',
+    title: 'Large repositories: place is free to command begins',
     rows: kinds.flatMap((kind) => [
       [`${kind}, repository ${small}`, formatSpread(all(small, kind), ' ms')],
       ...large.flatMap((name) => [

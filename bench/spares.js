@@ -38,7 +38,7 @@ export async function measureSpares({ quick }) {
   return {
     title: 'Spares: starts in containers, and many short tasks',
     rows: [
-      ['number is free to command begins, with a spare', formatSpread(warm, ' ms')],
+      ['place is free to command begins, with a spare', formatSpread(warm, ' ms')],
       ['of these, verifications', formatSpread(verified, ' ms')],
       ['the same without a spare, two at once', formatSpread(cold, ' ms')],
       ['end of the work before to command begins, with a spare', formatSpread(ends, ' ms')],
@@ -48,7 +48,7 @@ export async function measureSpares({ quick }) {
     ],
     aims: [
       {
-        what: `number is free to command begins with a spare, against ${AIM_MS} ms`,
+        what: `place is free to command begins with a spare, against ${AIM_MS} ms`,
         value: warm.median / AIM_MS,
         limit: 1,
       },

@@ -6,11 +6,13 @@ const OF_VERIFICATION = /^verification of /;
 const END = /^\S+ ends: |^gate .*: (green|red) /;
 
 /**
- * Each start of a worker, from its number being free to the first line of its command (for a verification: to the line
- * before its command), and from the end of the number's work before.
+ * Each start of a worker, from its place being free to the first line of its command (for a verification: to the line
+ * before its command), and from the end of the work before at its place.
  */
 export function startTimes({ events, workerLogs }) {
   const starts = events.filter(({ type }) => type === 'worker-starting');
+  // Two numbers take turns at each place.
+  const places = events.find(({ type }) => type === 'run-started').settings.workers;
   return starts.flatMap(({ worker, at, cause, seq }, index) => {
     const next = starts.slice(index + 1).find((later) => later.worker === worker);
     const [from, to] = [Date.parse(at), next === undefined ? Number.POSITIVE_INFINITY : Date.parse(next.at)];
@@ -19,7 +21,8 @@ export function startTimes({ events, workerLogs }) {
       .map(({ at: time, text }) => ({ time: Date.parse(time), text }));
     const begin = lines.find(({ time, text }) => time >= from && time < to && isBegin(text));
     if (begin === undefined) return [];
-    const before = lines.findLast(({ time, text }) => time <= from && END.test(text));
+    const ends = workerLogs.filter(({ text, ...line }) => line.worker % places === worker % places && END.test(text));
+    const before = Math.max(...ends.map(({ at: time }) => Date.parse(time)).filter((time) => time <= from));
     return [
       {
         seq,
@@ -27,7 +30,7 @@ export function startTimes({ events, workerLogs }) {
         warm: cause.includes('a spare waits'),
         verifies: OF_VERIFICATION.test(begin.text),
         ms: begin.time - from,
-        sinceEnd: before === undefined ? undefined : begin.time - before.time,
+        sinceEnd: Number.isFinite(before) ? begin.time - before : undefined,
       },
     ];
   });

@@ -3,6 +3,7 @@ import type { AttemptState, RunState, TaskState } from '../state/index.ts';
 import { overRunCap } from './decide-cost.ts';
 import { attemptId, DONE, isLive } from './plan.ts';
 import type { Action, Snapshot } from './plan.ts';
+import { isPlaceFree, numbersOf } from './decide-numbers.ts';
 import { asksAgent, currentLevel, heldBack } from './survey.ts';
 import type { HeldBack } from './survey.ts';
 
@@ -36,13 +37,12 @@ export function assignTasks(snapshot: Snapshot): Action[] {
 
 /** An idle worker that fits; else the number of one that may be started, and why. */
 export function findWorker(
-  { state, workers, spares }: Snapshot,
+  snapshot: Snapshot,
   taken: ReadonlySet<number>,
   fit: 'any' | 'takes credentials' = 'any',
 ): { worker: number | undefined; start?: string } {
-  const numbers = Array.from({ length: state.settings.workers }, (_, index) => index).filter(
-    (number) => !taken.has(number),
-  );
+  const { state, workers, spares } = snapshot;
+  const numbers = numbersOf(snapshot).filter((number) => !taken.has(number));
   const free = (number: number): boolean => {
     const worker = state.workers[number];
     if (worker === undefined || !isLive(worker) || worker.task !== null) return false;
@@ -54,8 +54,8 @@ export function findWorker(
   if (idle !== undefined) return { worker: idle };
   const startable = numbers.filter((number) => {
     const worker = state.workers[number];
-    // A spare that is being made is there sooner than any other worker.
-    return (worker === undefined || !isLive(worker)) && spares?.held.get(number) !== 'making';
+    if (worker !== undefined && isLive(worker)) return false;
+    return isPlaceFree(snapshot, number, taken);
   });
   const isWarm = (number: number): boolean => spares?.held.get(number) === 'ready';
   return startOf(state, startable.find(isWarm) ?? startable[0], isWarm);

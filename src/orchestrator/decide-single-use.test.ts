@@ -1,9 +1,74 @@
 import { describe, expect, it } from 'vitest';
 import { createWorld } from '../../test/support/decision-world.ts';
+import type { WorldTask } from '../../test/support/decision-world.ts';
 
 const GATE = { name: 'test', command: 'x', required: true, timeoutMs: 1 };
 
 const singleUse = { singleUse: true };
+
+const commands = (...ids: string[]): WorldTask[] => ids.map((id) => ({ id, run: 'x' }));
+
+describe('the next worker of a place', () => {
+  it('begins under the other number while the one before it is removed, and its result is weighed after that', () => {
+    const world = createWorld(commands('A', 'B', 'C'), { workers: 1 }, singleUse);
+    world.settle();
+    world.reports(0, {});
+    const said = world.settle();
+    expect(said).toMatch(/^retire-worker 0: it has done its assignment\nstart-worker 1: .*\nassign B.1 to 1/);
+    expect(said).not.toContain('accepted');
+    expect(world.state.tasks['A']?.status).toBe('running');
+    world.reports(1, {});
+    expect(world.settle()).toBe('retire-worker 1: it has done its assignment');
+    world.isRemoved(0);
+    expect(world.settle()).toMatch(/record attempt-accepted A 1 0[^]*start-worker 0: .*\nassign C.1 to 0/);
+  });
+
+  it.each([
+    ['an agent, which may have cost too much', [{ id: 'A' }, { id: 'B' }], {}],
+    [
+      'a task whose verification comes before new work',
+      [
+        { id: 'A', run: 'x', verify: 'y' },
+        { id: 'B', run: 'x' },
+      ],
+      { verifyAfresh: true },
+    ],
+  ])('waits for the result of %s', (_what, tasks, policy) => {
+    const world = createWorld(tasks, { workers: 1 }, { ...singleUse, ...policy });
+    world.settle();
+    world.reports(0, {});
+    expect(world.settle()).toBe('retire-worker 0: it has done its assignment');
+  });
+
+  it('begins while a verification is removed', () => {
+    const tasks = [{ id: 'A', run: 'x', verify: 'y' }, ...commands('B')];
+    const world = createWorld(tasks, { workers: 1 }, { ...singleUse, verifyAfresh: true });
+    world.settle();
+    world.reports(0, {});
+    world.settle();
+    world.isRemoved(0);
+    expect(world.settle()).toContain('verify A.1 on 0');
+    world.verifies(0, { ok: true });
+    expect(world.settle()).toMatch(/^retire-worker 0: .*\nstart-worker 1: .*\nassign B.1 to 1/);
+    world.isRemoved(0);
+    expect(world.settle()).toContain('record attempt-accepted A 1 0');
+  });
+
+  it('is the only one where workers live on', () => {
+    const world = createWorld(commands('A', 'B'), { workers: 1 });
+    world.settle();
+    expect(Object.keys(world.state.workers)).toEqual(['0']);
+    world.reports(0, {});
+    expect(world.settle()).toContain('assign B.1 to 0');
+  });
+
+  it('does not begin beside one that is at work', () => {
+    const world = createWorld(commands('A', 'B', 'C'), { workers: 2 }, singleUse);
+    world.settle();
+    expect(Object.keys(world.state.workers)).toEqual(['0', '1']);
+    expect(world.settle()).toBe('');
+  });
+});
 
 describe('a worker for a single use', () => {
   it('is ended when it reports, and its result is weighed when it is gone', () => {

@@ -1,4 +1,5 @@
 import { overRunCap } from './decide-cost.ts';
+import { numbersOf, twinOf } from './decide-numbers.ts';
 import { currentLevel, survey } from './survey.ts';
 import { hasWork, isLive } from './plan.ts';
 import type { Action, Snapshot, SparesView } from './plan.ts';
@@ -64,10 +65,10 @@ function isStarting({ state, workers }: Snapshot): boolean {
   );
 }
 
-/** A number that is free is needed before one whose worker is at work. */
-function placeFor({ state }: Snapshot, { held }: SparesView): number | undefined {
-  const numbers = Array.from({ length: state.settings.workers }, (_, index) => index);
-  const open = numbers.filter((number) => !held.has(number));
+/** One for each place. A number that is free is needed before one whose worker is still there. */
+function placeFor(snapshot: Snapshot, { held }: SparesView): number | undefined {
+  const { state } = snapshot;
+  const open = numbersOf(snapshot).filter((number) => !held.has(number) && !held.has(twinOf(snapshot, number) ?? -1));
   const isFree = (number: number): boolean => {
     const worker = state.workers[number];
     return worker === undefined || !isLive(worker);

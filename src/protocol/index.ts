@@ -63,6 +63,7 @@ export {
   trialRef,
 } from './names.ts';
 export { ALREADY_DONE, IF_SATISFIED, nothingChanged } from './no-change.ts';
+export { lastOfPlaces, numberCount, placeOf } from './places.ts';
 export { readRefusal } from './refusal.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
 export { outcome, STATUS_LIMIT, TEXT_LIMIT, TROUBLE_LIMIT, workerStatus } from './status.ts';

@@ -61,14 +61,17 @@ export function attemptRefs(feature: string): string {
   return `refs/mahabharatha/${feature}/`;
 }
 
+/** A run has so many at most, each with two numbers. */
+const MOST_WORKERS = 64;
+
 /** The number of a worker that makes snapshots: no other worker has it. */
-export const SNAPSHOT_MAKER = 64;
+export const SNAPSHOT_MAKER = 2 * MOST_WORKERS;
 
 /** The number of a worker in whose container a person works. */
-export const SHELL_WORKER = 65;
+export const SHELL_WORKER = SNAPSHOT_MAKER + 1;
 
 /** The number of no worker: lines of hooks have it. */
-export const HOOK_RUNNER = 66;
+export const HOOK_RUNNER = SNAPSHOT_MAKER + 2;
 
 /** What begins the name of a folder, beside those of workers, in which a snapshot is made. */
 export const SNAPSHOT_DRAFT = 'snapshot-';

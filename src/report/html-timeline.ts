@@ -12,7 +12,7 @@ const MOST_PX = 12_000;
 /** The text of a later tick would be cut off. */
 const LAST_TICK = 0.88;
 
-/** Pure. One row for each worker; nothing where the log of events is not whole. */
+/** Pure. One row for each place of workers; nothing where the log of events is not whole. */
 export function timelineHtml(timeline: Timeline): Html[] {
   const { lanes } = timeline;
   if (lanes.length === 0) return [];

@@ -1,5 +1,6 @@
 import { listed } from '../lib/text/words.ts';
-import type { RecordedEvent } from '../state/index.ts';
+import { numberCount, placeOf } from '../protocol/index.ts';
+import type { RecordedEvent, RunSettings } from '../state/index.ts';
 
 /** What a worker did for a while. Times are in milliseconds since 1970. */
 export interface Span {
@@ -16,7 +17,7 @@ export interface Span {
 }
 
 export interface Lane {
-  /** "worker 0", or "set-up" for checkouts that workers start from. */
+  /** "worker 0", "worker 0, 4" where two numbers take turns, or "set-up" for checkouts that workers start from. */
   readonly name: string;
   readonly spans: readonly Span[];
 }
@@ -36,12 +37,13 @@ const SETUP_LANE = 'set-up';
 
 /** What an event changes. Spans that are open are known by a key. */
 type Change =
-  | { readonly kind: 'run-begins' }
+  | { readonly kind: 'run-begins'; readonly settings: RunSettings }
   | { readonly kind: 'run-rests' }
   | {
       readonly kind: 'begin';
       readonly key: string;
-      readonly lane: string;
+      /** Null: of none. */
+      readonly worker: number | null;
       readonly span: Pick<Span, 'kind' | 'of' | 'attempt'>;
     }
   | {
@@ -55,8 +57,8 @@ type Change =
 type EventOf<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { type: Type }>;
 
 const CHANGES: { readonly [Type in RecordedEvent['type']]?: (event: EventOf<Type>) => Change } = {
-  'run-started': () => ({ kind: 'run-begins' }),
-  'run-resumed': () => ({ kind: 'run-begins' }),
+  'run-started': ({ settings }) => ({ kind: 'run-begins', settings }),
+  'run-resumed': ({ settings }) => ({ kind: 'run-begins', settings }),
   'run-finished': () => ({ kind: 'run-rests' }),
   'attempt-started': ({ task, attempt, worker }) => begin(`task ${task}`, worker, { kind: 'work', of: task, attempt }),
   // The same worker goes on, unless another one is to verify the commit.
@@ -78,7 +80,7 @@ const CHANGES: { readonly [Type in RecordedEvent['type']]?: (event: EventOf<Type
   'snapshot-begun': ({ commit }) => ({
     kind: 'begin',
     key: 'snapshot',
-    lane: SETUP_LANE,
+    worker: null,
     span: { kind: 'set-up', of: commit.slice(0, 10), attempt: null },
   }),
   'snapshot-made': () => end('snapshot', 'good', 'ready'),
@@ -90,7 +92,7 @@ type End = Extract<Change, { kind: 'end' }>;
 const begin = (key: string, worker: number, span: Begin['span']): Begin => ({
   kind: 'begin',
   key,
-  lane: `worker ${worker}`,
+  worker,
   span,
 });
 const end = (key: string, how: End['end'], detail: string): End => ({ kind: 'end', key, end: how, detail });
@@ -101,6 +103,7 @@ export function timelineOf(events: readonly RecordedEvent[], until: number): Tim
   const periods: Period[] = [];
   let begun: number | undefined;
   let last = 0;
+  let settings: RunSettings | undefined;
   const rest = (at: number): void => {
     lanes.breakOff(at);
     if (begun !== undefined) periods.push({ from: begun, to: Math.max(begun, at) });
@@ -113,12 +116,22 @@ export function timelineOf(events: readonly RecordedEvent[], until: number): Tim
       // An orchestrator that was killed has not said that it ended.
       rest(last);
       begun = at;
+      settings = change.settings;
     } else if (change?.kind === 'run-rests') rest(at);
-    else if (change !== undefined) lanes.take(change, at);
+    else if (change?.kind === 'begin') lanes.begin(change, laneOf(settings, change.worker), at);
+    else if (change !== undefined) lanes.end(change, at);
     last = at;
   }
   rest(Math.max(last, until));
   return { periods, lanes: lanes.sorted() };
+}
+
+function laneOf(settings: RunSettings | undefined, worker: number | null): string {
+  if (worker === null) return SETUP_LANE;
+  if (settings === undefined) return `worker ${worker}`;
+  const place = placeOf(settings, worker);
+  const other = place + settings.workers;
+  return other < numberCount(settings) ? `worker ${place}, ${other}` : `worker ${place}`;
 }
 
 function changeOf<Type extends RecordedEvent['type']>(event: EventOf<Type>): Change | undefined {
@@ -142,12 +155,10 @@ function createLanes() {
     return known;
   };
   return {
-    take: (change: Begin | End, at: number): void => {
+    begin: ({ key, span }: Begin, lane: string, at: number): void =>
+      void open.set(key, { lane, span: { ...span, from: at } }),
+    end: (change: End, at: number): void => {
       const { key } = change;
-      if (change.kind === 'begin') {
-        open.set(key, { lane: change.lane, span: { ...change.span, from: at } });
-        return;
-      }
       const known = finish(key, at, change.end, change.detail);
       if (known === undefined || change.next === undefined) return;
       open.set(key, { lane: known.lane, span: { ...known.span, kind: change.next, from: at } });

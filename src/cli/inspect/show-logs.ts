@@ -2,7 +2,7 @@ import { libErrors, line as words, sleep } from '../../lib/index.ts';
 import { followLines, lastLines } from '../../logs/index.ts';
 import { projectErrors } from '../../project/errors.ts';
 import { openProject, readRun } from '../../project/index.ts';
-import { SNAPSHOT_MAKER } from '../../protocol/index.ts';
+import { numberCount, SNAPSHOT_MAKER } from '../../protocol/index.ts';
 import type { RunState, StateStore } from '../../state/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { logs } from '../commands/logs.ts';
@@ -60,7 +60,7 @@ interface Wishes {
 }
 
 function readWishes({ argument, tail = '100', task }: InputOf<typeof logs>, state: RunState): Wishes {
-  const count = Math.max(state.settings.workers, ...Object.keys(state.workers).map((key) => Number(key) + 1));
+  const count = Math.max(numberCount(state.settings), ...Object.keys(state.workers).map((key) => Number(key) + 1));
   const hint = `Workers of this run: 0 to ${count - 1}.`;
   if (argument !== undefined && !/^\d+$/.test(argument))
     throw libErrors.USAGE({

@@ -1,6 +1,7 @@
 import { firstLine, inClock, printableOutput } from '../../lib/index.ts';
 import { isGateRun, isLive, SETTING_UP } from '../../orchestrator/index.ts';
 import type { WorkByWorker } from '../../project/index.ts';
+import { lastOfPlaces } from '../../protocol/index.ts';
 import type { RunState, TaskState, TaskStatus, WorkerState } from '../../state/index.ts';
 import { columnsOf, padTo, rowOf } from './columns.ts';
 import type { Part } from './columns.ts';
@@ -34,12 +35,17 @@ export interface LiveFacts {
 
 const EMPTY = { ms: undefined, cost: '', text: '', says: [] } as const;
 
-/** One row for each worker up to the last that is at work, so that a row stays in its place when others change. */
+/** One row for each place up to the last at which a worker is at work, so that a row stays where it is when others change. */
 export function workerRows(facts: LiveFacts): readonly Row[] {
-  const { workers } = facts.state;
-  const busy = Object.keys(workers).filter((key) => isBusy(workers[key]));
-  const count = Math.max(-1, ...busy.map(Number)) + 1;
-  return Array.from({ length: count }, (_, number) => workerRow(facts, number));
+  const shown = busyWorkers(facts.state);
+  const count = Math.max(-1, ...shown.keys()) + 1;
+  return Array.from({ length: count }, (_, place) => workerRow(facts, shown.get(place) ?? place));
+}
+
+/** The numbers of the workers that are at work, by their places. */
+export function busyWorkers({ workers, settings }: RunState): ReadonlyMap<number, number> {
+  const last = lastOfPlaces(settings, workers);
+  return new Map([...last].filter(([, number]) => isBusy(workers[number])));
 }
 
 export const isIdle = ({ mood }: Row): boolean => mood === 'quiet';

@@ -10,7 +10,7 @@ import type { Part } from './columns.ts';
 import type { Colors } from './colors.ts';
 import { shortCost, sumOf } from './costs.ts';
 import { describe } from './describe.ts';
-import { isIdle, linesOf, restingRow, widthsOf, workerRows } from './live-rows.ts';
+import { busyWorkers, isIdle, linesOf, restingRow, widthsOf, workerRows } from './live-rows.ts';
 import type { LiveFacts, Widths } from './live-rows.ts';
 
 export interface ViewFacts extends LiveFacts {
@@ -143,8 +143,8 @@ function capped(lines: readonly Printable[], most: number, inWords: (more: numbe
 }
 
 /** Tasks on which a worker works now. */
-const atWork = ({ workers }: RunState): ReadonlySet<string | null> =>
-  new Set(Object.values(workers).map(({ task }) => task));
+const atWork = (state: RunState): ReadonlySet<string | null> =>
+  new Set([...busyWorkers(state).values()].map((number) => state.workers[number]?.task ?? null));
 
 /** All other tasks, in the order of the graph. */
 function listed({ state }: LiveFacts, widths: Widths, colors: Colors): Printable[] {

@@ -11,6 +11,7 @@ import {
 import type { Printable } from '../../lib/index.ts';
 import { workedMs } from '../../orchestrator/index.ts';
 import type { StatusView } from '../../project/index.ts';
+import { lastOfPlaces } from '../../protocol/index.ts';
 import type { RunState, TaskState, TaskStatus } from '../../state/index.ts';
 import type { Colors } from './colors.ts';
 import { MARGIN } from './describe.ts';
@@ -96,8 +97,9 @@ function timeOf(attempt: { startedAt: string; endedAt: string | null }, now: num
 }
 
 function workerLines(view: StatusView, now: number, colors: Colors): Printable[] {
-  const workers = Object.entries(view.workers);
-  if (workers.length === 0) return [];
+  const shown = new Set(lastOfPlaces(view.settings, view.workers).values());
+  if (shown.size === 0) return [];
+  const workers = Object.entries(view.workers).filter(([number]) => shown.has(Number(number)));
   return [
     colors.bold('Workers'),
     ...workers.map(([number, worker]) => {

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, opendirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, opendirSync, renameSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
 import type { Dir, Stats } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { randomId } from '../lib/index.ts';
@@ -7,6 +7,10 @@ import { asUser } from './as-user.ts';
 /** How long the output of other programs waits at a time. */
 const SLICE_MS = 5;
 const MOST_MS = 20_000;
+/** What is less than that is gone in a moment. It is a long one when the processor is needed elsewhere. */
+const MOMENT_MS = 1000;
+const FEW_NAMES = 256;
+const FEW_BYTES = 4 * 1024 ** 2;
 /** What other users move meanwhile may be overlooked. */
 const ROUNDS = 3;
 const ROOT = 0;
@@ -26,21 +30,38 @@ interface Shared {
   readonly isOver: (uid: number) => boolean;
 }
 
-/** Removes what users whose programs have ended own in folders that all users share. False when something is left. */
-export async function clearFolders(folders: readonly string[], isOver: Shared['isOver']): Promise<boolean> {
+interface Clearing {
+  /** It is done without a pause in which something else could happen. */
+  readonly isShort: boolean;
+  /** False when something is left. */
+  clear(): Promise<boolean>;
+}
+
+/** Removes what users whose programs have ended own in folders that all users share. */
+export function clearingOf(folders: readonly string[], isOver: Shared['isOver']): Clearing {
+  const isShort = folders.every(hasFewFiles);
+  return { isShort, clear: () => clearFolders(folders, isOver, isShort ? MOMENT_MS : SLICE_MS) };
+}
+
+function hasFewFiles(folder: string): boolean {
+  const { files, ffree, blocks, bfree, bsize } = statfsSync(folder);
+  return files > 0 && files - ffree <= FEW_NAMES && (blocks - bfree) * bsize <= FEW_BYTES;
+}
+
+async function clearFolders(folders: readonly string[], isOver: Shared['isOver'], sliceMs: number): Promise<boolean> {
   const until = performance.now() + MOST_MS;
   let isClear = true;
   for (const folder of folders) {
     let isDone = false;
     for (let round = 0; round < ROUNDS && !isDone; round += 1)
-      isDone = await inSlices(clearing({ folder, isOver }), until);
+      isDone = await inSlices(clearing({ folder, isOver }), until, sliceMs);
     isClear &&= isDone;
   }
   return isClear;
 }
 
-async function inSlices(walk: Walk, until: number): Promise<boolean> {
-  let pause = performance.now() + SLICE_MS;
+async function inSlices(walk: Walk, until: number, sliceMs: number): Promise<boolean> {
+  let pause = performance.now() + sliceMs;
   let step = walk.next();
   const goOn = (uid: number): void => {
     do step = walk.next();
@@ -52,7 +73,7 @@ async function inSlices(walk: Walk, until: number): Promise<boolean> {
     if (performance.now() < pause) continue;
     if (pause > until) return false;
     await nextTurn();
-    pause = performance.now() + SLICE_MS;
+    pause = performance.now() + sliceMs;
   }
   return step.value;
 }

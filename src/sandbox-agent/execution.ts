@@ -5,7 +5,7 @@ import { sleep, startTimer } from '../lib/index.ts';
 import { encodeFrame, encodeJson, FRAME } from '../protocol/index.ts';
 import type { SandboxEnd, StartWish } from '../protocol/index.ts';
 import { asUser, endAll, signalAll } from './as-user.ts';
-import { clearFolders } from './clear-folders.ts';
+import { clearingOf } from './clear-folders.ts';
 import type { Launch, Program } from './launch.ts';
 import type { OutputPipes } from './pipes.ts';
 import { measureUser } from './usage.ts';
@@ -72,12 +72,15 @@ export function startExecution(
     const cwd = await folder.end();
     present.delete(wish.uid);
     giveBack(wish.uid);
-    if (!(await clearFolders(wish.clears, (uid) => uid !== ROOT && !present.has(uid)))) onLeft();
     const endedBy = left.problem === null ? (stopped ?? 'itself') : 'not-started';
     const end: SandboxEnd = { ...left, endedBy, cwd, durationMs, ...used };
+    const { isShort, clear } = clearingOf(wish.clears, (uid) => uid !== ROOT && !present.has(uid));
+    const isClear = isShort ? null : await clear();
     send(encodeJson(FRAME.end, id, end));
     // Processes that cannot be killed would be the next program's neighbours.
     if (!isClean) onStuck();
+    // The host answers meanwhile. Nothing else happens in this process before it is done, so that no program begins.
+    if (!(isClear ?? (await clear()))) onLeft();
   };
   return { credit: flow.credit, kill: () => limits.stop('killed'), done: run() };
 }

@@ -1,5 +1,6 @@
 # An interpreter of Python that stays in its sandbox, with the usual modules loaded, and forks for each program. It is root
 # with the right to become another user; what a program is, its file, input and environment, is read after the fork alone.
+# While no program runs, the process of the next one is forked ahead: it waits for its request.
 # The agent of the sandbox starts it: descriptor 3 leads to the agent, and no program gets it.
 #
 # All of it is one frame, the only one below those of a program.
@@ -23,74 +24,54 @@ from importlib.machinery import ExtensionFileLoader, SourceFileLoader
 
 CONTROL = 3
 F_SETPIPE_SZ = 1031
+# After the end of a program, before the process of the next one is forked.
+IDLE_S = 0.005
 MARK = "__mahabharatha__"
 
-
-def added():
-    """The modules that the program has loaded."""
-    known = bare | loaded.keys()
-    return {name: each for name, each in sys.modules.items() if name not in known and type(each) is types.ModuleType}
+with open(os.path.join(os.path.dirname(__file__), "end-program.py"), "rb") as file:
+    exec(compile(file.read(), file.name, "exec"))
 
 
-def ends_simply():
-    """Other libraries, and what is to be called at the end, need the whole end of the interpreter."""
-    is_python = all(type(vars(each).get("__loader__")) is not ExtensionFileLoader for each in added().values())
-    is_usual = sys.stdout is sys.__stdout__ and sys.stderr is sys.__stderr__ and "__main__" in sys.modules
-    return is_python and is_usual and atexit._ncallbacks() == 0
+def fork_ahead():
+    """A process that waits for its request. Returns 0 in it, and its pid here."""
+    global taker, giver, ahead
+    taker, giver = os.pipe()
+    try:
+        ahead = os.fork()
+    except OSError:
+        os.close(giver)
+        raise
+    finally:
+        if ahead != 0:
+            os.close(taker)
+    if ahead != 0:
+        children[ahead] = None
+    return ahead
 
 
-def end_program(status):
-    """The end of an interpreter, which does not take apart what was there before the program: that would take longest."""
-    threading._shutdown()
-    flush()
-    sys.excepthook, sys.displayhook = sys.__excepthook__, sys.__displayhook__
+def leave_ahead():
+    global ahead
+    ahead = None
+    os.close(giver)
+
+
+def hand_over(request):
+    """False when the process that waits has been killed."""
+    try:
+        os.write(giver, request)
+        children[ahead] = request.decode().split(" ")
+        return True
+    except BrokenPipeError:
+        return False
+    finally:
+        leave_ahead()
+
+
+def warm_up():
+    """What is done for the first time takes longest: memory that is shared with the server is copied when it is written to."""
+    exec(compile("print(1, file=file)", "", "exec", 0, True), {"file": io.StringIO()})
+    ends_simply()
     flush_files()
-    spaces = [mark(each) for each in [sys.modules["__main__"], *added().values()]]
-    sys.modules.clear()
-    sys.meta_path = sys.path = None
-    gc.collect()
-    for space in reversed(spaces):
-        clear(space())
-    gc.collect()
-    flush()
-    os._exit(status)
-
-
-class Mark:
-    """In the variables of a module: as long as it is there, something still has them."""
-
-
-def mark(module):
-    vars(module)[MARK] = each = Mark()
-    return weakref.ref(each)
-
-
-def clear(found):
-    """A function or a class that something else has keeps the variables of its module, but not what is in them."""
-    for space in gc.get_referrers(found) if found is not None else []:
-        if type(space) is dict and space.get(MARK) is found:
-            space.update(dict.fromkeys(space.keys() - {"__builtins__", MARK}))
-
-
-def flush():
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None and not stream.closed:
-            stream.flush()
-
-
-def flush_files():
-    """Of the layers of a file that go at once, the first to go may be the one that the others write to."""
-    for each in gc.get_objects():
-        if type(each) in (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom):
-            with contextlib.suppress(OSError, ValueError):
-                each.flush()
-
-
-def leave_loaded():
-    """The end of the interpreter needs one of them: it waits for threads."""
-    for name in loaded.keys() - {"threading"}:
-        if sys.modules.get(name) is loaded[name]:
-            del sys.modules[name]
 
 
 wake, woken = os.pipe()
@@ -106,69 +87,93 @@ gc.collect()
 gc.freeze()
 os.write(CONTROL, b"ready\n")
 
-waiting = b""
+unread = b""
+requests = []
 children = {}
-pid = None
+ahead = pid = None
 while pid != 0:
-    readable, _, _ = select.select([CONTROL, wake], [], [])
+    # Not at once: the end of a program is told meanwhile.
+    is_idle = ahead is None and not any(children.values())
+    readable, _, _ = select.select([CONTROL, wake], [], [], IDLE_S if is_idle else None)
+    if is_idle and not readable:
+        with contextlib.suppress(OSError):
+            pid = fork_ahead()
+        continue
     if wake in readable:
         os.read(wake, 4096)
         while children:
             ended, status, used = os.wait4(-1, os.WNOHANG)
             if ended == 0:
                 break
-            number = children.pop(ended)
+            request = children.pop(ended)
+            if ended == ahead:
+                leave_ahead()
+            if request is None:
+                continue
+            if os.path.exists(request[1]):
+                # It was killed before it had taken it.
+                requests.append(" ".join(request).encode())
+                continue
             code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else "-"
             ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else "-"
             took = "%d %d" % ((used.ru_utime + used.ru_stime) * 1e6, used.ru_maxrss * 1024)
-            os.write(CONTROL, ("end %s %s %s %s\n" % (number, code, ended_by, took)).encode())
-    if CONTROL not in readable:
-        continue
-    chunk = os.read(CONTROL, 4096)
-    if chunk == b"":
-        os._exit(0)
-    *lines, waiting = (waiting + chunk).split(b"\n")
-    for line in lines:
-        number, place, *outputs = line.decode().split(" ")
+            os.write(CONTROL, ("end %s %s %s %s\n" % (request[0], code, ended_by, took)).encode())
+    if CONTROL in readable:
+        chunk = os.read(CONTROL, 4096)
+        if chunk == b"":
+            os._exit(0)
+        *lines, unread = (unread + chunk).split(b"\n")
+        requests += lines
+    while requests and pid != 0:
+        number, place, *_ = requests[0].decode().split(" ")
         if not os.path.exists(place):
+            requests.pop(0)
             continue
-        outputs = [os.open(output, os.O_WRONLY) for output in outputs]
-        try:
-            pid = os.fork()
-        except OSError as error:
-            os.write(CONTROL, ("problem %s %s\n" % (number, error.strerror)).encode())
-        else:
-            if pid == 0:
-                break
-            children[pid] = number
-            os.write(CONTROL, ("pid %s %d\n" % (number, pid)).encode())
-        for output in outputs:
-            os.close(output)
+        if ahead is None:
+            try:
+                pid = fork_ahead()
+            except OSError as error:
+                os.write(CONTROL, ("problem %s %s\n" % (number, error.strerror)).encode())
+                requests.pop(0)
+        elif hand_over(requests[0]):
+            requests.pop(0)
 
-# From here on it is the process of one program.
+# From here on it is the process of one program, which may come.
 try:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    for descriptor in (CONTROL, wake, woken):
-        os.close(descriptor)
-    with open(place, encoding="utf-8", errors="surrogateescape", newline="") as file:
-        uid, folder, program, given, count, *rest = file.read().split("\0")
-    # Fails when the agent has taken the request back: then nothing may be written.
-    os.unlink(place)
-    for target, descriptor in enumerate(outputs, 1):
-        os.dup2(descriptor, target)
+    for descriptor in (giver, wake, woken):
         os.close(descriptor)
     os.setsid()
-    with open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")
-    os.nice(10)
     resource.setrlimit(resource.RLIMIT_NPROC, (48, 48))
     os.setgroups([])
+    os.umask(0o077)
+    os.environ.clear()
+    warm_up()
+    request = os.read(taker, 4096).decode()
+    # The server has ended.
+    if request == "":
+        os._exit(0)
+    os.close(taker)
+    number, place, *outputs = request.split(" ")
+    with open(place, "rb") as file:
+        uid, folder, program, given, count, *rest = file.read().decode("utf-8", "surrogateescape").split("\0")
+    # Fails when the agent has taken the request back: then nothing may be written.
+    os.unlink(place)
+    for target, output in enumerate(outputs, 1):
+        descriptor = os.open(output, os.O_WRONLY)
+        os.dup2(descriptor, target)
+        os.close(descriptor)
+    os.write(CONTROL, ("pid %s %d %d\n" % (number, os.getpid(), time.process_time_ns() / 1000)).encode())
+    os.close(CONTROL)
+    descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+    os.write(descriptor, b"1000")
+    os.close(descriptor)
+    os.nice(10)
     os.setgid(int(uid))
     os.setuid(int(uid))
     if os.getppid() != server:
         os._exit(1)
-    os.umask(0o077)
     # Now, so that the program may open it as /dev/stdin.
     if given != "-":
         content = binascii.a2b_base64(given)
@@ -178,7 +183,6 @@ try:
         os.close(giver)
         os.dup2(taker, 0)
         os.close(taker)
-    os.environ.clear()
     os.environ.update(each.split("=", 1) for each in rest[int(count):])
     time.tzset()
     os.chdir(folder)

@@ -63,7 +63,7 @@ export const SANDBOX_IMAGE: PackageImage = {
   title: 'sandbox image',
   latest: 'mahabharatha-sandbox:latest',
   dockerfile: 'docker/sandbox.Dockerfile',
-  scripts: ['prelude.sh', 'fork-server.py', 'fork-server.rb', 'empty-folders.mjs', 'own-folders.mjs'].map(
+  scripts: ['prelude.sh', 'fork-server.py', 'end-program.py', 'fork-server.rb', 'empty-folders.mjs', 'own-folders.mjs'].map(
     (name) => `docker/sandbox/${name}`,
   ),
   programs: programsOf('sandbox-agent', 'egress'),

@@ -30,7 +30,8 @@ export interface ForkServer {
 let last = 0;
 
 interface Waiting {
-  readonly begun: (pid: number) => void;
+  /** `before`: what its process had used before it was the program's, in ms. */
+  readonly begun: (pid: number, before: number) => void;
   readonly end: (end: ProgramEnd) => void;
 }
 
@@ -170,16 +171,18 @@ function programOf(id: number, { place, wish, pipes }: Sent, { waiting, onLeft, 
         void plain.ended.then(resolve);
       };
       const limit = startTimer(FORK_MS, giveUp);
-      const begun = (pid?: number): void => {
+      let earlier = 0;
+      const begun = (pid?: number, before = 0): void => {
         limit.cancel();
         program.pid = pid;
+        earlier = before;
         pipes.handOver();
       };
-      const end = (how: ProgramEnd): void => {
+      const end = ({ used, ...how }: ProgramEnd): void => {
         if (program.pid === undefined) begun();
         rmSync(place, { force: true });
         leave();
-        resolve(how);
+        resolve({ ...how, used: used && { ...used, cpuMs: used.cpuMs - earlier } });
       };
       waiting.set(id, { begun, end });
     }),
@@ -197,11 +200,11 @@ function isTakenBack(place: string): boolean {
   }
 }
 
-/** "pid <id> <pid>", "end <id> <code> <signal> <µs> <bytes>" or "problem <id> <words>". */
+/** "pid <id> <pid> <µs>", "end <id> <code> <signal> <µs> <bytes>" or "problem <id> <words>". */
 function take(waiting: ReadonlyMap<number, Waiting>, line: string): void {
   const [what, id, ...rest] = line.split(' ');
   const program = waiting.get(Number(id));
-  if (what === 'pid') program?.begun(Number(rest[0]));
+  if (what === 'pid') program?.begun(Number(rest[0]), Number(rest[1] ?? 0) / 1000);
   else if (what === 'problem') program?.end({ code: null, signal: null, problem: rest.join(' '), used: null });
   else if (what === 'end') {
     const [code, signal, micros, bytes] = rest.map((part) => (part === '-' ? null : Number(part)));

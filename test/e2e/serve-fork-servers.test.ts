@@ -23,6 +23,19 @@ const PARENT = {
 const inside = (container: string, command: string): string =>
   spawnSync('docker', ['exec', '--user', '0', container, 'bash', '-c', command], { encoding: 'utf8' }).stdout;
 
+const NUMBER = { python: 'import os; print(os.getpid())', ruby: 'puts Process.pid' } as const;
+
+/** What a command says of the fork servers, or of the processes that they have forked ahead; `$p` is a folder in /proc. */
+const amongWaiting = (container: string, kind: 'servers' | 'ahead', command: string): string =>
+  inside(
+    container,
+    `for p in /proc/[0-9]*; do
+  grep -q '^Uid:.60001' $p/status || continue
+  grep -q '^Uid:.60001' /proc/$(sed -n 's/^PPid:.//p' $p/status)/status ${kind === 'ahead' ? '||' : '&&'} continue
+  ${command} \${p#/proc/}
+done 2> /dev/null; true`,
+  ).trim();
+
 describe.skipIf(whyNoLanguages !== '')(`fork servers${whyNoLanguages}`, () => {
   let served: Served;
   beforeAll(async () => {
@@ -124,6 +137,51 @@ describe.skipIf(whyNoLanguages !== '')(`fork servers${whyNoLanguages}`, () => {
     },
   );
 
+  describe.each(['python', 'ruby'] as const)('%s: the process that is forked ahead', (language) => {
+    const ready = async (): Promise<{ container: string; ahead: string }> => {
+      const container = String((await run(language, ''))['container_id']);
+      let ahead = '';
+      await waitUntil('it is there', () => (ahead = amongWaiting(container, 'ahead', 'echo')) !== '');
+      return { container, ahead };
+    };
+
+    it('becomes the next program, and no program can end or trace it', async () => {
+      const { container, ahead } = await ready();
+      expect(await run(language, NUMBER[language])).toMatchObject({ stdout: `${ahead}\n` });
+      const next = (await ready()).ahead;
+      expect(next).toMatch(/^\d+$/);
+      const attack = `for f in mem environ fd/3; do cat /proc/${next}/$f; done; ls /proc/${next}/fd
+for s in TERM STOP KILL; do kill -$s -1; for p in /proc/[0-9]*; do [ $p = /proc/$$ ] || kill -$s \${p#/proc/}; done; done
+echo 'tried it'`;
+      const spy = ['exec', '--user', '20000:20000', container, 'sh', '-c', `exec 2> /dev/null; ${attack}`];
+      expect(spawnSync('docker', spy, { encoding: 'utf8' }).stdout).toBe('tried it\n');
+      expect(await run(language, NUMBER[language])).toMatchObject({ stdout: `${next}\n` });
+    });
+
+    it('is replaced when it is killed, and nothing is lost when it is stopped', async () => {
+      const parent = (await run(language, PARENT[language])).stdout;
+      const { container } = await ready();
+      amongWaiting(container, 'ahead', 'kill -9');
+      expect(await run(language, PARENT[language])).toMatchObject({ stdout: parent, stderr: '', exit_code: 0 });
+      await ready();
+      amongWaiting(container, 'ahead', 'kill -STOP');
+      expect(await run(language, NUMBER[language])).toMatchObject({ stderr: '', exit_code: 0 });
+      amongWaiting(container, 'ahead', 'kill -CONT');
+      await waitUntil('a program is forked', async () =>
+        (await run(language, PARENT[language])).stdout.includes('fork-server'),
+      );
+    });
+
+    it('ends with its server', async () => {
+      const { container, ahead } = await ready();
+      amongWaiting(container, 'servers', 'kill -9');
+      await waitUntil('it has ended', () => inside(container, `ls /proc/${ahead} 2> /dev/null`) === '');
+      await waitUntil('there is another one', async () =>
+        (await run(language, PARENT[language])).stdout.includes('fork-server'),
+      );
+    });
+  });
+
   it('is tried again when its first start fails', async () => {
     const image = `mahabharatha-test-failing:${randomId()}`;
     const file = `FROM mahabharatha-python:bookworm
@@ -154,14 +212,10 @@ RUN printf '#!/bin/sh\\ncase "$*" in *fork-server*) [ -e /tmp/tried ] || { : > /
     async (language, long, short) => {
       const before = (await run(language, PARENT[language])).stdout;
       const container = String((await run(language, ''))['container_id']);
-      const servers = (command: string): string =>
-        inside(
-          container,
-          `for p in /proc/[0-9]*; do grep -q '^Uid:.60001' $p/status && ${command} \${p#/proc/}; done; true`,
-        );
+      const servers = (command: string): string => amongWaiting(container, 'servers', command);
       const running = run(language, long);
       await waitUntil('it runs', () => inside(container, 'ls /tmp').includes('home_'));
-      const old = servers('echo').trim();
+      const old = servers('echo');
       inside(container, `kill -STOP ${old}`);
       expect(await run(language, short)).toMatchObject({ stdout: 'once\n', stderr: '', exit_code: 0 });
       inside(container, `kill -CONT ${old}`);
@@ -171,8 +225,8 @@ RUN printf '#!/bin/sh\\ncase "$*" in *fork-server*) [ -e /tmp/tried ] || { : > /
         expect(exit).toBe(0);
         return stdout.includes('fork-server') && stdout !== before;
       });
-      expect(servers('echo').trim()).toMatch(/^\d+$/);
-      expect(servers('echo').trim()).not.toBe(old);
+      expect(servers('echo')).toMatch(/^\d+$/);
+      expect(servers('echo')).not.toBe(old);
     },
   );
 

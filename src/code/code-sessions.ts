@@ -241,7 +241,7 @@ const nextOf = (sandbox: Sandbox, wish: CodeWish, imports: boolean): ProgramAhea
   imports ? scanAhead(sandbox, MAIN[wish.language]) : programAhead(sandbox, { ...wish, env: {} });
 
 const programAhead = (sandbox: Sandbox, wish: CodeWish): ProgramAhead =>
-  aheadOf(programOf(sandbox, wish), [...BUN_RUN, ...WAIT_FIRST, MAIN[wish.language]]);
+  aheadOf(programOf(sandbox, wish), { argv: [...BUN_RUN, ...WAIT_FIRST, MAIN[wish.language]], env: {} });
 
 function newSession(parts: CodeParts): CodeSession {
   const kept = keepSandbox(async () => {

@@ -54,7 +54,7 @@ export async function importsOf(
 
 /** What looks for the imports of code that comes. */
 export const scanAhead = (sandbox: Sandbox, file: string): ProgramAhead =>
-  aheadOf(toolOf(sandbox, ['bun', ...scanOf(file)]), ['bun', ...WAIT_FIRST, ...scanOf(file)]);
+  aheadOf(toolOf(sandbox, ['bun', ...scanOf(file)]), { argv: ['bun', ...WAIT_FIRST, ...scanOf(file)], env: {} });
 
 const scanOf = (file: string): readonly string[] => [TOOLS.scanImports, file, MODULES];
 

@@ -63,9 +63,15 @@ export const SANDBOX_IMAGE: PackageImage = {
   title: 'sandbox image',
   latest: 'mahabharatha-sandbox:latest',
   dockerfile: 'docker/sandbox.Dockerfile',
-  scripts: ['prelude.sh', 'fork-server.py', 'end-program.py', 'fork-server.rb', 'empty-folders.mjs', 'own-folders.mjs'].map(
-    (name) => `docker/sandbox/${name}`,
-  ),
+  scripts: [
+    'prelude.sh',
+    'wait.sh',
+    'fork-server.py',
+    'end-program.py',
+    'fork-server.rb',
+    'empty-folders.mjs',
+    'own-folders.mjs',
+  ].map((name) => `docker/sandbox/${name}`),
   programs: programsOf('sandbox-agent', 'egress'),
   fetched: [],
 };

@@ -90,6 +90,7 @@ export type {
   ForkServerWish,
   ForkWish,
   MatchedFile,
+  PlaceAhead,
   ProgramAhead,
   SandboxEnd,
   StartWish,

@@ -69,6 +69,15 @@ export interface StartWish {
   readonly credit: number;
   /** What will probably be the next program: its process is started ahead, and waits. */
   readonly ahead?: ProgramAhead | null;
+  /** Where that one will be. */
+  readonly placeAhead?: PlaceAhead | null;
+}
+
+/** The home and the file of a program, which are made ahead, for its user alone. */
+export interface PlaceAhead {
+  readonly uid: number;
+  readonly home: string;
+  readonly file: string;
 }
 
 /** What a process must know of its program before that comes. */
@@ -76,8 +85,11 @@ export interface ProgramAhead extends Pick<
   StartWish,
   'argv' | 'env' | 'cwd' | 'home' | 'uid' | 'isPrivate' | 'dataBytes'
 > {
-  /** The program as a command that waits itself, for a line at descriptor 3; null: a shell waits, and becomes the program. */
-  readonly waiting: StartWish['argv'] | null;
+  /**
+   * The program as a command that waits itself, for a line at descriptor 3, with variables for that; null: a shell waits, and
+   * becomes the program. Every process of the container can read the command: the names in it must be there already.
+   */
+  readonly waiting: Pick<StartWish, 'argv' | 'env'> | null;
 }
 
 /** How an execution has ended. */

@@ -10,6 +10,8 @@ interface Waiting {
   readonly key: string;
   readonly program: Program;
   readonly pipes: OutputPipes;
+  /** The program waits, and not a shell that becomes it. */
+  readonly isItself: boolean;
   isTaken: boolean;
 }
 
@@ -30,12 +32,12 @@ export function createAhead(pool: PipePool) {
     take: (wish: StartWish): Taken | undefined => {
       const found = waiting;
       if (found === undefined || wish.stdin !== null || found.key !== keyOf(wish)) return undefined;
-      const { program, pipes } = found;
+      const { program, pipes, isItself } = found;
       if (program.pid === undefined || hasEnded(program.pid)) return undefined;
       found.isTaken = true;
       waiting = undefined;
       const launch = (): Program => {
-        goOn(program, wish);
+        goOn(program, wish, isItself);
         return program;
       };
       return { pipes, launch };
@@ -51,7 +53,7 @@ export function createAhead(pool: PipePool) {
       const program = launchAhead(wish, pipes);
       if (program === undefined) return pipes.release(true);
       program.reports?.on('error', () => undefined);
-      const started = { key, program, pipes, isTaken: false };
+      const started = { key, program, pipes, isItself: wish.waiting !== null, isTaken: false };
       waiting = started;
       void program.ended.then(() => {
         if (waiting === started) waiting = undefined;

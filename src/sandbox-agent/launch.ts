@@ -79,7 +79,8 @@ export function launchAhead(wish: ProgramAhead, pipes: OutputPipes): Program | u
   try {
     const stdio: StdioOptions = ['ignore', ...pipes.ends, 'pipe'];
     if (wish.waiting === null) return followed(spawnShell(LIMIT + WAIT + ENTER, [], wish, stdio));
-    return followed(spawnShell(LIMIT + ENTER, [wish.cwd, ...wish.waiting], wish, stdio));
+    const { argv, env } = wish.waiting;
+    return followed(spawnShell(LIMIT + ENTER, [wish.cwd, ...argv], { ...wish, env: { ...wish.env, ...env } }, stdio));
   } catch {
     return undefined;
   } finally {
@@ -87,9 +88,9 @@ export function launchAhead(wish: ProgramAhead, pipes: OutputPipes): Program | u
   }
 }
 
-/** It becomes the program. */
-export function goOn({ reports }: Program, { cwd, argv }: StartWish): void {
-  reports?.write(`${asCommand([cwd, ...argv])}\n`);
+/** It becomes the program, of which it knows all already when it waits itself. */
+export function goOn({ reports }: Program, { cwd, argv }: StartWish, isItself: boolean): void {
+  reports?.write(isItself ? '\n' : `${asCommand([cwd, ...argv])}\n`);
 }
 
 function followed(child: ChildProcess): Program {

@@ -10,15 +10,7 @@ import {
   SANDBOX_MARK,
   SHARED_MARK,
 } from '../protocol/index.ts';
-import type {
-  DoorWish,
-  FileCall,
-  ForkServerWish,
-  Frame,
-  ProgramAhead,
-  SandboxEnd,
-  StartWish,
-} from '../protocol/index.ts';
+import type { DoorWish, FileCall, ForkServerWish, Frame, SandboxEnd, StartWish } from '../protocol/index.ts';
 import { isAloneAsRoot } from '../supervise/index.ts';
 import { createAhead } from './ahead.ts';
 import { leaveGroups } from './as-user.ts';
@@ -31,6 +23,7 @@ import { launch } from './launch.ts';
 import type { Launch, Program } from './launch.ts';
 import { createPipePool } from './pipes.ts';
 import type { OutputPipes, PipePool } from './pipes.ts';
+import { createPlacesAhead } from './place-ahead.ts';
 import { createReserve } from './reserve.ts';
 import type { Reserve } from './reserve.ts';
 
@@ -62,7 +55,7 @@ async function main(): Promise<void> {
   const executions = createExecutions(pipes, servers.launch, reserve);
   const call = (id: number, wish: FileCall): void => {
     executions.expect(wish.uid);
-    send(encodeJson(FRAME.answer, id, files(wish)));
+    send(encodeJson(FRAME.answer, id, executions.fill(wish) ?? files(wish)));
   };
   const take = ({ kind, id, payload }: Frame): void => {
     if (kind === FRAME.start) executions.start(id, JSON.parse(payload.toString()) as StartWish);
@@ -80,9 +73,7 @@ async function main(): Promise<void> {
 function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | null) {
   const running = new Map<number, Execution>();
   const present = new Set<number>();
-  const ahead = createAhead(pipes);
-  /** What the host said last: nothing of it has come yet while no program runs. */
-  let likely: ProgramAhead | null = null;
+  const next = createNext(pipes, present);
   let isLeft = false;
   const outlet = {
     send,
@@ -93,11 +84,12 @@ function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | nul
     onLeft: () => void (isLeft = true),
   };
   return {
+    fill: next.fill,
     get: (id: number): Execution | undefined => running.get(id),
     /** There will be something of this user. */
     expect: (uid: number): void => void present.add(uid),
     start: (id: number, wish: StartWish): void => {
-      const waiting = ahead.take(wish);
+      const waiting = next.take(wish);
       const pair = waiting?.pipes ?? pipes.take();
       if (pair === undefined) {
         present.delete(wish.uid);
@@ -105,7 +97,7 @@ function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | nul
         return send(encodeJson(FRAME.end, id, notStarted('too many executions are under way')));
       }
       present.add(wish.uid);
-      likely = wish.ahead ?? null;
+      next.expect(wish);
       const execution = startExecution(id, wish, pair, { ...outlet, launch: waiting?.launch ?? start });
       running.set(id, execution);
       void execution.done.then(() => {
@@ -113,8 +105,25 @@ function createExecutions(pipes: PipePool, start: Launch, reserve: Reserve | nul
         if (running.size > 0) return;
         // Another container begins with empty folders.
         if (isLeft) process.exit(STUCK);
-        if (likely !== null) ahead.prepare(likely);
+        next.make();
       });
+    },
+  };
+}
+
+/** What is made ahead for the next program, while none runs. */
+function createNext(pipes: PipePool, present: Set<number>) {
+  const [processes, places] = [createAhead(pipes), createPlacesAhead(present)];
+  /** What the host said last: nothing of it has come yet while no program runs. */
+  let likely: Pick<StartWish, 'ahead' | 'placeAhead'> = {};
+  return {
+    take: processes.take,
+    fill: places.fill,
+    expect: ({ ahead = null, placeAhead = null }: StartWish): void => void (likely = { ahead, placeAhead }),
+    make: (): void => {
+      const { ahead, placeAhead } = likely;
+      const isThere = placeAhead == null || places.make(placeAhead);
+      if (ahead != null) processes.prepare(isThere ? ahead : { ...ahead, waiting: null });
     },
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { hasCode } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
-import type { ForkWish, ProgramAhead } from '../protocol/index.ts';
+import type { ForkWish, ProgramAhead, StartWish } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
 import { commandFor } from './languages.ts';
 import type { Language } from './languages.ts';
@@ -101,6 +101,32 @@ export function programOf(sandbox: Sandbox, wishes: ProgramWishes): Parameters<S
   const argv = [...commandFor(language, file), ...args] as const;
   const limits = { isPrivate: true, dataBytes: memoryBytes, timeoutMs, graceMs: 0 };
   return { argv, fork, env, cwd, home, uid, stdin, ...limits, clears: PUT_AWAY };
+}
+
+/** What bash reads before it opens its program, and waits in; with one of the variables it might not read it, or something else, too. */
+const WAIT = `${SANDBOX.runtime}/wait.sh`;
+const WITHOUT_WAIT = ['BASH_ENV', 'POSIXLY_CORRECT', 'POSIX_PEDANTIC', 'SHELLOPTS'];
+
+/** Of the languages whose programs can wait themselves. */
+function waitingOf({ env }: Pick<Sandbox, 'env'>, { command }: Language, file: string): ProgramAhead['waiting'] {
+  const isBash = command.length === 2 && command[0] === 'bash' && command[1] === '{filepath}';
+  if (!isBash || WITHOUT_WAIT.some((name) => env[name] !== undefined)) return null;
+  return { argv: ['bash', file], env: { BASH_ENV: WAIT } };
+}
+
+/** A program like most, which will come after this one: what is made ahead for it. */
+export function nextOf(
+  sandbox: Sandbox,
+  language: Language,
+  place: Place,
+  isForked: boolean,
+): Pick<StartWish, 'ahead' | 'placeAhead'> {
+  const { uid, home, file } = place;
+  const placeAhead = { uid, home, file };
+  if (isForked) return { ahead: null, placeAhead };
+  const usual = { args: [], stdin: null, memoryBytes: null, fork: null, timeoutMs: 0 };
+  const program = programOf(sandbox, { ...usual, language, place });
+  return { ahead: aheadOf(program, waitingOf(sandbox, language, file)), placeAhead };
 }
 
 /** What the agent must know to start the process of a program ahead. */

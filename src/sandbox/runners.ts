@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomId, untilAll } from '../lib/index.ts';
-import type { ProgramAhead, SandboxEnd } from '../protocol/index.ts';
+import type { SandboxEnd } from '../protocol/index.ts';
 import { captureOutput } from './capture.ts';
 import type { Captured } from './capture.ts';
 import { sandboxErrors } from './errors.ts';
@@ -13,7 +13,7 @@ import { keepSandbox, wasGoneBefore } from './kept-sandbox.ts';
 import type { KeptSandbox } from './kept-sandbox.ts';
 import { besideOthers } from './languages.ts';
 import type { Language, Languages } from './languages.ts';
-import { aheadOf, hasNoRoom, newFolder, newPlace, programOf, writeProgram } from './programs.ts';
+import { hasNoRoom, newFolder, newPlace, nextOf, programOf, writeProgram } from './programs.ts';
 import type { Job, Place } from './programs.ts';
 import { enter } from './runner-places.ts';
 import type { RunnerPlaces } from './runner-places.ts';
@@ -164,7 +164,9 @@ async function execute(parts: Parts, runner: Runner, wish: RunWish, tries = 1): 
     const written = writeProgram(sandbox, place, files);
     const timeoutMs = job.timeoutMs ?? settings.timeoutMs;
     const wish = programOf(sandbox, { ...job, language, place, fork, timeoutMs });
-    running = sandbox.run({ ...wish, ahead: fork === null ? nextOf(sandbox, runner) : null }, output.sink);
+    runner.next ??= newPlace(sandbox, runner.language.extension);
+    const next = nextOf(sandbox, runner.language, runner.next, fork !== null);
+    running = sandbox.run({ ...wish, ...next }, output.sink);
     const [end] = await Promise.all([running.end, written]);
     if (end.problem !== null) throw sandboxErrors.PROGRAM_REFUSED({ reason: end.problem });
     const [stdout, stderr, both] = [output.text('stdout'), output.text('stderr'), output.text('both')];
@@ -184,14 +186,6 @@ const placeOf = ({ containerId }: Sandbox, { language }: Runner): Pick<Ran, 'con
   containerId,
   image: language.image,
 });
-
-/** A program like most, which will come after this one. */
-function nextOf(sandbox: Sandbox, runner: Runner): ProgramAhead {
-  const { language } = runner;
-  runner.next ??= newPlace(sandbox, language.extension);
-  const usual = { args: [], stdin: null, memoryBytes: null, fork: null, timeoutMs: 0 };
-  return aheadOf(programOf(sandbox, { ...usual, language, place: runner.next }));
-}
 
 /** Which files there are, and where. */
 function layOut(sandbox: Sandbox, runner: Runner, program: string | Job) {

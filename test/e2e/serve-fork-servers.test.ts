@@ -23,6 +23,11 @@ const PARENT = {
 const inside = (container: string, command: string): string =>
   spawnSync('docker', ['exec', '--user', '0', container, 'bash', '-c', command], { encoding: 'utf8' }).stdout;
 
+/** The home of a program is there before it is. */
+const RUNS = {
+  python: 'from time import sleep; open("/tmp/runs", "w")',
+  ruby: 'File.write("/tmp/runs", "")',
+} as const;
 const NUMBER = { python: 'import os; print(os.getpid())', ruby: 'puts Process.pid' } as const;
 
 /** What a command says of the fork servers, or of the processes that they have forked ahead; `$p` is a folder in /proc. */
@@ -121,8 +126,8 @@ describe.skipIf(whyNoLanguages !== '')(`fork servers${whyNoLanguages}`, () => {
     async (language) => {
       const before = (await run(language, PARENT[language])).stdout;
       const container = String((await run(language, ''))['container_id']);
-      const sleeping = run(language, language === 'python' ? 'import time; time.sleep(9)' : 'sleep 9');
-      await waitUntil('it runs', () => inside(container, 'ls /tmp').includes('home_'));
+      const sleeping = run(language, `${RUNS[language]}; sleep(9)`);
+      await waitUntil('it runs', () => inside(container, 'ls /tmp').includes('runs'));
       inside(
         container,
         `for p in /proc/[0-9]*; do grep -q '^Uid:.60001' $p/status && kill -9 \${p#/proc/}; done; true`,
@@ -205,8 +210,8 @@ RUN printf '#!/bin/sh\\ncase "$*" in *fork-server*) [ -e /tmp/tried ] || { : > /
   });
 
   it.each([
-    ['python', 'import time; time.sleep(8); print("lives")', 'print("once")'],
-    ['ruby', 'sleep 8; puts "lives"', 'puts "once"'],
+    ['python', `${RUNS.python}; sleep(8); print("lives")`, 'print("once")'],
+    ['ruby', `${RUNS.ruby}; sleep 8; puts "lives"`, 'puts "once"'],
   ] as const)(
     '%s: a fork server that is too slow is replaced, and ends nothing that runs',
     async (language, long, short) => {
@@ -214,7 +219,7 @@ RUN printf '#!/bin/sh\\ncase "$*" in *fork-server*) [ -e /tmp/tried ] || { : > /
       const container = String((await run(language, ''))['container_id']);
       const servers = (command: string): string => amongWaiting(container, 'servers', command);
       const running = run(language, long);
-      await waitUntil('it runs', () => inside(container, 'ls /tmp').includes('home_'));
+      await waitUntil('it runs', () => inside(container, 'ls /tmp').includes('runs'));
       const old = servers('echo');
       inside(container, `kill -STOP ${old}`);
       expect(await run(language, short)).toMatchObject({ stdout: 'once\n', stderr: '', exit_code: 0 });

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runProgram, serveForTest } from '../support/served.ts';
 import type { Ran, Served } from '../support/served.ts';
@@ -7,6 +8,9 @@ import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.t
 
 /** Code with which the body of a request has so many bytes. */
 const ofBody = (bytes: number): string => '#'.repeat(bytes - JSON.stringify({ code: '' }).length);
+
+const inside = (container: string, script: string): string =>
+  execFileSync('docker', ['exec', '--user', '0', container, 'sh', '-c', script], { encoding: 'utf8' });
 
 const withoutNames = ({ stdout, stderr }: Ran): string =>
   `${stdout}${stderr}`
@@ -32,10 +36,8 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
       .filter((line) => line !== '');
   };
   const run = (language: string, code: string): Promise<Ran> => runProgram(served, language, code);
-  const inContainer = async (script: string): Promise<string> => {
-    const id = String((await run('shell', ':'))['container_id']);
-    return execFileSync('docker', ['exec', id, 'sh', '-c', script], { encoding: 'utf8' });
-  };
+  const inContainer = async (script: string): Promise<string> =>
+    inside(String((await run('shell', ':'))['container_id']), script);
 
   it('a further language is configuration alone: POST /execute/javascript answers with every field', async () => {
     expect(await run('javascript', `console.log('Hello, world!'); console.error('oops'); process.exit(42)`)).toEqual({
@@ -130,15 +132,29 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     expect(order).toEqual(['short', 'long']);
   });
 
+  /** Runs beside one that waits. */
+  const beside = async (code: string): Promise<string> => {
+    const { body } = await served.ask('POST', '/api/v2/execute', {
+      language: 'shell',
+      version: '*',
+      files: [{ content: code }],
+    });
+    return (body['run'] as Ran).stdout;
+  };
+
   describe('a process that waits for the next program', () => {
-    /** Its script names the variable; that of the look does not. */
-    const WAITING = `grep -l MAHABHARATHA_LIN[E] /proc/[0-9]*/cmdline 2> /dev/null | cut -d / -f 3`;
+    /** Not the look itself. */
+    const WAITING = `grep -l 'exec[_]' /proc/[0-9]*/cmdline 2> /dev/null | cut -d / -f 3`;
     const FACTS = [
+      'echo "$_ $SECONDS $? $! $-"; declare -p | grep -vE "BASH_ARGC|SECONDS"; set -o; shopt; trap -p; alias; hash',
       'umask; ulimit -a; pwd; echo "$0" "$#" "$@"; env | sort; cat /proc/self/oom_score_adj /proc/self/cgroup',
       'id; ls -l /proc/$$/fd; grep -E "^(Cap|NoNew|Seccomp|Groups|Sig)" /proc/$$/status; echo word > /dev/stderr',
+      'tr "\\0" " " < /proc/$$/cmdline; ls -ld "$0" "$HOME"; echo "$BASH_SUBSHELL $LINENO ${BASH_SOURCE[*]} ${FUNCNAME[*]}"',
     ].join('\n');
     it('becomes what another process would have been', async () => {
       const pid = await inContainer(WAITING);
+      // So that it would count the time before the program.
+      await sleep(1100);
       expect(await run('shell', 'echo $$')).toMatchObject({ stdout: pid });
       const waited = await run('shell', FACTS);
       expect(await inContainer(`kill -9 $(${WAITING}); sleep 0.1; ${WAITING} | wc -l`)).toBe('0\n');
@@ -146,19 +162,36 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
       expect(withoutNames(waited)).toBe(withoutNames(started));
     });
 
-    it('tells no program where the next one will be, and no program can end it', async () => {
-      await run('shell', ':');
-      const look =
-        'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2> /dev/null | tr "\\0" "\\n" | grep -aoE "(exec|home)_[0-9a-f-]+" | sort -u';
-      const body = {
-        language: 'shell',
-        version: '*',
-        files: [{ content: `${look}; kill -9 -1; kill -9 $(${WAITING})` }],
-      };
-      const { body: ran } = await served.ask('POST', '/api/v2/execute', body);
-      const [own, ...others] = (ran['run'] as Ran).stdout.trim().split('\n');
-      expect([own, others]).toEqual([expect.stringMatching(/^home_/), []]);
-      expect(await inContainer(`${WAITING} | wc -l`)).toBe('1\n');
+    it('keeps its file and its home from other programs, and none can end it', async () => {
+      const pid = await inContainer(WAITING);
+      const attack = `exec 2> /dev/null
+file=$(echo /tmp/exec_*.sh)
+for home in /tmp/home_*; do [ "$home" = "$HOME" ] || break; done
+ls -d "$file" "$home" | wc -l
+cat "$file"; echo 'echo taken' > "$file"; rm -f "$file"; mv "$file" /tmp/gone; ln -sf /tmp/own "$file"
+ls "$home"; touch "$home/x"; rmdir "$home"; mv "$home" /tmp/gone; chmod 777 "$home" "$file"
+cat /proc/${pid.trim()}/environ; echo > /proc/${pid.trim()}/fd/3
+kill -9 -1; kill -9 $(${WAITING}); kill -STOP $(${WAITING}); ls /tmp | grep -c gone`;
+      expect(await beside(attack)).toBe('2\n0\n');
+      expect(await run('shell', 'echo $$; ls -A "$HOME"; wc -l < "$0"')).toMatchObject({
+        stdout: `${pid}0\n`,
+        stderr: '',
+      });
+    });
+
+    it('runs no part of a program for which there is no room', async () => {
+      const pid = await inContainer(WAITING);
+      const container = String((await run('shell', ':'))['container_id']);
+      const full = beside(
+        'exec 2> /dev/null; cat /dev/zero > /tmp/big; : > /dev/shm/full; while [ -e /dev/shm/full ]; do cat /dev/zero >> /tmp/big; sleep 0.01; done; echo over',
+      );
+      await waitUntil('it is full', () => inside(container, 'ls /dev/shm').includes('full'));
+      const long = `echo begun\n${'#'.repeat(9000)}\necho $$`;
+      const ran = await run('shell', long);
+      expect(ran).toMatchObject({ stdout: expect.stringMatching(/^begun\n\d+\n$/), stderr: '', exit_code: 0 });
+      expect(ran.stdout).not.toContain(pid);
+      inside(container, 'rm /dev/shm/full');
+      expect(await full).toBe('over\n');
     });
   });
 

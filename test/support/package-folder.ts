@@ -21,7 +21,15 @@ export function packageFolder(program = 'work()'): string {
   for (const name of SCRIPTS) writeFileSync(path.join(root, 'docker/worker', name), name);
   writeFileSync(path.join(root, 'dist/bundle/worker/worker.js'), program);
   writeFileSync(path.join(root, 'docker/sandbox.Dockerfile'), 'ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\n');
-  for (const name of ['prelude.sh', 'fork-server.py', 'end-program.py', 'fork-server.rb', 'empty-folders.mjs', 'own-folders.mjs'])
+  for (const name of [
+    'prelude.sh',
+    'wait.sh',
+    'fork-server.py',
+    'end-program.py',
+    'fork-server.rb',
+    'empty-folders.mjs',
+    'own-folders.mjs',
+  ])
     writeFileSync(path.join(root, 'docker/sandbox', name), name);
   writeFileSync(path.join(root, 'docker/bun.Dockerfile'), 'ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\n');
   writeFileSync(path.join(root, 'docker/bun/fetch-bun.sh'), 'fetch');

@@ -34,7 +34,18 @@ const STUCK = 70;
  */
 const TAKEN = ['node_modules', 'package.json'].map((name) => path.posix.join(SANDBOX.tmp, name));
 
-const send = (frame: Buffer): void => void process.stdout.write(frame);
+/** Until the next frame, or the end of this turn. */
+const held: Buffer[] = [];
+const send = (...frames: readonly Buffer[]): void => {
+  process.stdout.cork();
+  for (const each of [...held.splice(0), ...frames]) process.stdout.write(each);
+  process.stdout.uncork();
+};
+/** A program's file is answered together with its begin: each message wakes the engine and the host. */
+const sendSoon = (frame: Buffer): void => {
+  held.push(frame);
+  process.nextTick(send);
+};
 
 /**
  * Runs programs in a sandbox for a host that it knows by its stdin and stdout alone. It is root with the rights to be other
@@ -55,7 +66,7 @@ async function main(): Promise<void> {
   const executions = createExecutions(pipes, servers.launch, reserve);
   const call = (id: number, wish: FileCall): void => {
     executions.expect(wish.uid);
-    send(encodeJson(FRAME.answer, id, executions.fill(wish) ?? files(wish)));
+    sendSoon(encodeJson(FRAME.answer, id, executions.fill(wish) ?? files(wish)));
   };
   const take = ({ kind, id, payload }: Frame): void => {
     if (kind === FRAME.start) executions.start(id, JSON.parse(payload.toString()) as StartWish);

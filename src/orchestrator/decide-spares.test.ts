@@ -48,6 +48,19 @@ describe('spares', () => {
     expect(spares(world.settle())).toHaveLength(2);
   });
 
+  it('are not made under a number whose last worker is still there', () => {
+    const world = begin(
+      ['A', 'B', 'C'].map((id) => ({ id, run: 'x' })),
+      1,
+    );
+    expect(spares(world.settle())).toEqual(['make-spare 1: 2 starts are to come']);
+    world.spareIs(1, 'ready');
+    world.reports(0, {});
+    expect(spares(world.settle())).toEqual([]);
+    world.isRemoved(0);
+    expect(spares(world.settle())).toEqual(['make-spare 0: 1 starts are to come']);
+  });
+
   it('are made for a free number first', () => {
     const world = begin([{ id: 'A' }, { id: 'B', level: 2 }], 2);
     expect(spares(world.settle())).toEqual(['make-spare 1: 1 starts are to come']);

@@ -21,7 +21,7 @@ export function keepSpares(snapshot: Snapshot): Action[] {
   const most = spares.freeBytes < KEEP_ABOVE ? 0 : toCome;
   if (held.length > most) return dropOne(held, most < toCome ? 'memory is short' : 'no more starts are to come');
   if (held.length === most || spares.freeBytes < MAKE_ABOVE || isStarting(snapshot)) return [];
-  const worker = placeFor(snapshot, spares);
+  const worker = numberFor(snapshot, spares);
   if (worker === undefined) return [];
   const cause = `${startsToCome(snapshot)} starts are to come`;
   return [{ kind: 'make-spare', worker, base: state.integrationTip, cause }];
@@ -65,13 +65,11 @@ function isStarting({ state, workers }: Snapshot): boolean {
   );
 }
 
-/** One for each place. A number that is free is needed before one whose worker is still there. */
-function placeFor(snapshot: Snapshot, { held }: SparesView): number | undefined {
-  const { state } = snapshot;
-  const open = numbersOf(snapshot).filter((number) => !held.has(number) && !held.has(twinOf(snapshot, number) ?? -1));
-  const isFree = (number: number): boolean => {
-    const worker = state.workers[number];
-    return worker === undefined || !isLive(worker);
-  };
-  return open.find(isFree) ?? open[0];
+/** A number that is free, at a place that has no spare. Of the two numbers of a place one gets free soon. */
+function numberFor(snapshot: Snapshot, { held }: SparesView): number | undefined {
+  return numbersOf(snapshot).find((number) => {
+    const worker = snapshot.state.workers[number];
+    const isFree = worker === undefined || !isLive(worker);
+    return isFree && !held.has(number) && !held.has(twinOf(snapshot, number) ?? number);
+  });
 }

@@ -43,7 +43,7 @@ inContainers(
       const task = { id: 'A', create: ['a.txt'], run: 'echo a > a.txt' };
       await project.graph('login', [{ ...task, verify: 'sleep 6' }]);
       const live = project.start('kurukshetra', '--workers', '1');
-      const log = path.join(project.folder, '.mahabharatha/logs/login/worker-0.jsonl');
+      const log = path.join(project.folder, '.mahabharatha/logs/login/worker-1.jsonl');
       await sees(live, () => existsSync(log) && readFileSync(log, 'utf8').includes('verification of'));
       killIfThere(live.pid, 'SIGKILL');
       await live.end;

@@ -65,11 +65,14 @@ function isStarting({ state, workers }: Snapshot): boolean {
   );
 }
 
-/** A number that is free, at a place that has no spare. Of the two numbers of a place one gets free soon. */
+/** At a place that has no spare: the number that is free, or will be when the worker that leaves it is removed. */
 function numberFor(snapshot: Snapshot, { held }: SparesView): number | undefined {
-  return numbersOf(snapshot).find((number) => {
-    const worker = snapshot.state.workers[number];
-    const isFree = worker === undefined || !isLive(worker);
-    return isFree && !held.has(number) && !held.has(twinOf(snapshot, number) ?? number);
-  });
+  const { state, workers } = snapshot;
+  const isTaken = (number: number): boolean => {
+    const worker = state.workers[number];
+    return worker !== undefined && isLive(worker) && (workers.get(number)?.retired ?? null) === null;
+  };
+  return numbersOf(snapshot).find(
+    (number) => !isTaken(number) && !held.has(number) && !held.has(twinOf(snapshot, number) ?? number),
+  );
 }

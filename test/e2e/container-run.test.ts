@@ -26,7 +26,7 @@ describe.skipIf(docker.why !== '')(`a run in containers${whySkipped}`, () => {
     expect(project.git('show', 'mahabharatha/login/integration:c.txt')).toBe('a\nb\n');
     const state = await project.state();
     const ended = Object.values(state.workers).map(({ mode, status }) => `${mode} ${status}`);
-    expect([ended.length, new Set(ended)], 'two numbers at each place').toEqual([4, new Set(['container STOPPED'])]);
+    expect(new Set(ended)).toEqual(new Set(['container STOPPED']));
     expect(project.git('branch', '--list', 'mahabharatha/login/worker-*')).toContain('worker-0');
   });
 

@@ -1,9 +1,9 @@
 import { longestFirst } from '../tasks/index.ts';
 import type { AttemptState, RunState, TaskState } from '../state/index.ts';
 import { overRunCap } from './decide-cost.ts';
+import { isPlaceFree, numbersOf } from './decide-numbers.ts';
 import { attemptId, DONE, isLive } from './plan.ts';
 import type { Action, Snapshot } from './plan.ts';
-import { isPlaceFree, numbersOf } from './decide-numbers.ts';
 import { asksAgent, currentLevel, heldBack } from './survey.ts';
 import type { HeldBack } from './survey.ts';
 

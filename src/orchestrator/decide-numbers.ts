@@ -19,12 +19,12 @@ export function twinOf({ state, policy }: Numbered, number: number): number | un
 
 /** Whether a worker of this number would be the only one at work in its place, and there before any other. */
 export function isPlaceFree(snapshot: Snapshot, number: number, taken: ReadonlySet<number>): boolean {
-  const { spares } = snapshot;
   const twin = twinOf(snapshot, number);
+  // There are no spares either.
+  if (twin === undefined) return true;
   // A spare that is being made is there sooner than a worker that is started now.
-  const isBeingMade = [number, twin].some((each) => each !== undefined && spares?.held.get(each) === 'making');
-  if (twin === undefined || isBeingMade) return !isBeingMade;
-  if (taken.has(twin)) return false;
+  const isBeingMade = [number, twin].some((each) => snapshot.spares?.held.get(each) === 'making');
+  if (isBeingMade || taken.has(twin)) return false;
   const other = snapshot.state.workers[twin];
   return other === undefined || !isLive(other) || isLeaving(snapshot, twin);
 }

@@ -81,7 +81,15 @@ export { addUsage, NO_USAGE, replaceUsage, usage } from './usage.ts';
 export type { Price, Prices, Usage } from './usage.ts';
 export { createFrameReader, encodeCredit, encodeFrame, encodeJson, FRAME } from './frames.ts';
 export type { Frame, FrameKind } from './frames.ts';
-export { fileAnswer, forkServerAnswer, SANDBOX, SANDBOX_MARK, SHARED_MARK, sandboxEnd } from './sandbox.ts';
+export {
+  fileAnswer,
+  forkServerAnswer,
+  SANDBOX,
+  SANDBOX_MARK,
+  SHARED_MARK,
+  sandboxEnd,
+  WITHOUT_BASH_ENV,
+} from './sandbox.ts';
 export type {
   DoorWish,
   FileAnswer,

@@ -20,6 +20,9 @@ export const SANDBOX_MARK = 'MAHABHARATHA_SANDBOX';
 /** Its value where programs of several users run side by side. */
 export const SHARED_MARK = 'shared';
 
+/** With one of these variables bash does not read the file that BASH_ENV names, or may not. */
+export const WITHOUT_BASH_ENV: readonly string[] = ['POSIXLY_CORRECT', 'POSIX_PEDANTIC', 'SHELLOPTS'];
+
 /** An interpreter that stays and forks for each program. */
 export interface ForkServerWish {
   /** The extension of the program in the runtime volume that makes it one. */

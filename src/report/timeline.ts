@@ -158,10 +158,9 @@ function createLanes() {
     begin: ({ key, span }: Begin, lane: string, at: number): void =>
       void open.set(key, { lane, span: { ...span, from: at } }),
     end: (change: End, at: number): void => {
-      const { key } = change;
-      const known = finish(key, at, change.end, change.detail);
+      const known = finish(change.key, at, change.end, change.detail);
       if (known === undefined || change.next === undefined) return;
-      open.set(key, { lane: known.lane, span: { ...known.span, kind: change.next, from: at } });
+      open.set(change.key, { lane: known.lane, span: { ...known.span, kind: change.next, from: at } });
     },
     breakOff: (at: number): void => {
       for (const key of open.keys()) finish(key, at, 'open', 'broken off');

@@ -105,7 +105,7 @@ function writeWholeFiles(open: OpenFiles, { files, ...place }: FileCall & { op: 
   return { errors };
 }
 
-const inWords = (error: unknown): { code: string; message: string } => ({
+export const inWords = (error: unknown): { code: string; message: string } => ({
   code: systemCode(error) ?? 'EIO',
   message: reasonOf(error),
 });
@@ -205,6 +205,6 @@ function remove(call: FileCall & { op: 'remove' }): FileAnswer {
   }
 }
 
-function writeWhole(fd: number, content: Buffer): void {
+export function writeWhole(fd: number, content: Buffer): void {
   for (let at = 0; at < content.length;) at += writeSync(fd, content, at);
 }

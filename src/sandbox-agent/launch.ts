@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import path from 'node:path';
 import { asCommand, systemCode } from '../lib/index.ts';
+import { WITHOUT_BASH_ENV } from '../protocol/index.ts';
 import type { ProgramAhead, StartWish } from '../protocol/index.ts';
 import { asUser, asUserAndGroup } from './as-user.ts';
 import type { OutputPipes } from './pipes.ts';
@@ -139,12 +140,9 @@ const optionsFor = ({ env, home, uid }: Started, stdio: StdioOptions): SpawnOpti
   stdio,
 });
 
-/** With one of them bash reads no prelude, or may read none. */
-const WITHOUT_PRELUDE = ['POSIXLY_CORRECT', 'POSIX_PEDANTIC', 'SHELLOPTS'];
-
 /** Each further program before it takes about as long as bash itself. */
 const isShell = ({ isShell: isWished, env }: StartWish): boolean =>
-  isWished === true && WITHOUT_PRELUDE.every((name) => env[name] === undefined) && existsSync(BASH);
+  isWished === true && WITHOUT_BASH_ENV.every((name) => env[name] === undefined) && existsSync(BASH);
 
 /** A file without a name, which its user may open again as /dev/stdin. */
 function openInput({ uid, home }: StartWish, content: Buffer): number {

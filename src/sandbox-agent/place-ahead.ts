@@ -1,7 +1,7 @@
-import { closeSync, constants, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
-import { reasonOf, systemCode } from '../lib/index.ts';
+import { closeSync, constants, ftruncateSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import type { FileAnswer, FileCall, PlaceAhead } from '../protocol/index.ts';
 import { asUserAndGroup } from './as-user.ts';
+import { inWords, writeWhole } from './files.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const NEW = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
@@ -64,10 +64,10 @@ function openNew({ uid, home, file }: PlaceAhead): number | undefined {
 /** A part of a program would be another program. */
 function writtenTo(fd: number, content: Buffer): FileAnswer {
   try {
-    for (let at = 0; at < content.length;) at += writeSync(fd, content, at);
+    writeWhole(fd, content);
     return {};
   } catch (error) {
     ftruncateSync(fd, 0);
-    return { error: { code: systemCode(error) ?? 'EIO', message: reasonOf(error) } };
+    return { error: inWords(error) };
   }
 }

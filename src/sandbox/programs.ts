@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { hasCode } from '../lib/index.ts';
-import { SANDBOX } from '../protocol/index.ts';
+import { SANDBOX, WITHOUT_BASH_ENV } from '../protocol/index.ts';
 import type { ForkWish, ProgramAhead, StartWish } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
 import { commandFor } from './languages.ts';
@@ -103,9 +103,9 @@ export function programOf(sandbox: Sandbox, wishes: ProgramWishes): Parameters<S
   return { argv, fork, env, cwd, home, uid, stdin, ...limits, clears: PUT_AWAY };
 }
 
-/** What bash reads before it opens its program, and waits in; with one of the variables it might not read it, or something else, too. */
+/** What bash reads before it opens its program, and waits in. An image may have another file for bash to read. */
 const WAIT = `${SANDBOX.runtime}/wait.sh`;
-const WITHOUT_WAIT = ['BASH_ENV', 'POSIXLY_CORRECT', 'POSIX_PEDANTIC', 'SHELLOPTS'];
+const WITHOUT_WAIT = ['BASH_ENV', ...WITHOUT_BASH_ENV];
 
 /** Of the languages whose programs can wait themselves. */
 function waitingOf({ env }: Pick<Sandbox, 'env'>, { command }: Language, file: string): ProgramAhead['waiting'] {

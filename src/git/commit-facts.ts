@@ -7,6 +7,13 @@ import type { RawChange } from './raw-changes.ts';
 const MOST_NAME_BYTES = 255;
 const MOST_PATH_BYTES = 4095;
 
+/** A commit, and what it changes. */
+export interface CommitChanges {
+  readonly commit: string;
+  readonly parents: readonly string[];
+  readonly changes: readonly RawChange[];
+}
+
 interface CommitFacts {
   readonly parents: readonly string[];
   /** Both sides of a rename. */
@@ -20,14 +27,26 @@ interface CommitFacts {
 }
 
 export async function commitFacts(git: GitCommand, id: string): Promise<CommitFacts | undefined> {
-  const args = ['diff-tree', ...RAW_CHANGES, '--root', '--always', '--format=%P', `${id}^{commit}`];
-  const { code, stdout } = await git.result(args, { answers: [0, 128] });
-  if (code !== 0) return undefined;
-  const [parents = '', ...fields] = stdout.split('\0');
-  const changes = rawChanges(fields);
+  const { code, stdout } = await git.result(commitChangesCommand(`${id}^{commit}`), { answers: [0, 128] });
+  return code === 0 ? factsOf(git, readCommitChanges(stdout)) : undefined;
+}
+
+/** `git diff-tree` of one commit; of a tag, the commit that it leads to. */
+export function commitChangesCommand(commit: string): string[] {
+  return ['diff-tree', ...RAW_CHANGES, '--root', '--always', '--format=%H %P', commit];
+}
+
+/** Reads what that prints. */
+export function readCommitChanges(stdout: string): CommitChanges {
+  const [ids = '', ...fields] = stdout.split('\0');
+  const [commit = '', ...parents] = ids.split(' ').filter((id) => id !== '');
+  return { commit, parents, changes: rawChanges(fields) };
+}
+
+export async function factsOf(git: GitCommand, { parents, changes }: CommitChanges): Promise<CommitFacts> {
   const embedded = changes.filter(({ before, after }) => after?.mode === GITLINK && before?.mode !== GITLINK);
   return {
-    parents: parents.split(' ').filter((parent) => parent !== ''),
+    parents,
     changed: changes.map(({ path }) => path),
     embedded: embedded.map(({ path }) => path),
     tooLong: await tooLong(git, changes),

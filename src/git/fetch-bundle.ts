@@ -4,16 +4,17 @@ import path from 'node:path';
 import { hasCode, libErrors, makeFolder, randomId, syncFolder } from '../lib/index.ts';
 import { readBundleHeader } from './bundle-header.ts';
 import { gitErrors } from './errors.ts';
-import { entriesOf, gitIn, withGitSettings } from './git-command.ts';
+import { commitChangesCommand, readCommitChanges } from './commit-facts.ts';
+import type { CommitChanges } from './commit-facts.ts';
+import { gitIn, withGitSettings } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { quarantinePrefix } from './quarantine.ts';
-import { changeRefs, checkedOutIn } from './refs.ts';
 import { needRoom, needWritable } from './room.ts';
 
 export interface Bundle {
   /** A copy of ours, which no worker can change meanwhile. */
   readonly file: string;
-  /** The branch in it, and here. */
+  /** The branch in it. */
   readonly branch: string;
 }
 
@@ -42,33 +43,35 @@ const LITTLE_MEMORY = [
 ] as const;
 
 /**
- * Takes one branch out of a bundle, nothing else, and returns its commit. Throws BUNDLE_REFUSED or FILE_UNREADABLE for a
- * bad bundle, and FILE_UNWRITABLE when it cannot be unpacked here; then nothing of it is in the repository.
+ * Takes the commit of one branch out of a bundle, nothing else, and returns it. No ref names it yet. Throws BUNDLE_REFUSED or
+ * FILE_UNREADABLE for a bad bundle, and FILE_UNWRITABLE when it cannot be unpacked here; then nothing of it is in the
+ * repository.
  *
  * Not with `git fetch`: where the file names another repository, it would fetch from there, and it checks the objects of
  * a bundle only since 2.46. As with a push, objects are unpacked in a folder of their own, and moved when they are good.
  */
-export async function fetchBundle(git: GitCommand, commonDir: string, { file, branch }: Bundle): Promise<string> {
-  const ref = `refs/heads/${branch}`;
+export async function fetchBundle(
+  git: GitCommand,
+  commonDir: string,
+  { file, branch }: Bundle,
+): Promise<CommitChanges> {
   const objects = path.join(commonDir, 'objects');
   const quarantine = path.join(objects, `${quarantinePrefix(path.posix.dirname(branch))}${randomId()}`);
   const bundle = await open(file, 'r');
   try {
-    const tip = await readTip(bundle, file, ref);
+    const tip = await readTip(bundle, file, `refs/heads/${branch}`);
     const { size } = await bundle.stat();
     await needRoom(objects, size * ROOM_PER_BYTE, 'unpacking a bundle');
     await makeFolder(path.join(quarantine, 'pack'));
     await mkdir(path.join(quarantine, 'info'));
     await writeFile(path.join(quarantine, 'info', 'alternates'), '..\n');
     const inside = gitInQuarantine(git, quarantine);
-    await asRefusal(quarantine, size, async () => {
+    const changes = await asRefusal(quarantine, size, async () => {
       await unpack(inside, bundle.fd, size);
-      await checkWhole(inside, tip);
+      return checkWhole(inside, tip);
     });
     await movePack(path.join(quarantine, 'pack'), path.join(objects, 'pack'));
-    // A working tree that has the branch checked out would not fit it any more.
-    if ((await checkedOutIn(git, ref)) === undefined) await changeRefs(git, [{ ref, to: tip }]);
-    return tip;
+    return changes;
   } finally {
     await bundle.close();
     await rm(quarantine, { recursive: true, force: true });
@@ -89,9 +92,9 @@ async function readTip(bundle: FileHandle, file: string, ref: string): Promise<s
  * A failure of git is the worker's fault, unless nothing can be written here. That is tried, because it cannot be read
  * from git's message: the task has chosen names in it, possibly "No space left on device".
  */
-async function asRefusal(quarantine: string, size: number, work: () => Promise<void>): Promise<void> {
+async function asRefusal<Value>(quarantine: string, size: number, work: () => Promise<Value>): Promise<Value> {
   try {
-    await work();
+    return await work();
   } catch (error) {
     if (!hasCode(error, gitErrors.GIT_FAILED)) throw error;
     await needWritable(quarantine);
@@ -115,17 +118,16 @@ async function unpack(git: GitCommand, bundle: number, size: number): Promise<vo
 }
 
 /** Checks that it is a commit with all its objects, and that its files can be listed and checked out. */
-async function checkWhole(git: GitCommand, tip: string): Promise<void> {
+async function checkWhole(git: GitCommand, tip: string): Promise<CommitChanges> {
   const limit = { timeoutMs: LIMITS.walkMs };
-  // All that follows would accept a tag; no branch may point to one.
-  const type = (await git.text(['cat-file', '-t', tip], limit)).trim();
-  if (type !== 'commit') throw gitErrors.BUNDLE_REFUSED({ reason: `${tip} is a ${type}, not a commit` });
   await git.text(['rev-list', '--objects', '--quiet', tip, '--not', '--all'], limit);
-  const list = ['diff-tree', '-r', '-z', '--root', '--no-renames', '--name-only', '--no-commit-id', tip];
-  const names = entriesOf(await git.text(list, { ...limit, env: allocating(LIMITS.listBytes) }));
-  const tooLong = names.find((name) => Buffer.byteLength(name) > LIMITS.pathBytes);
-  if (tooLong === undefined) return;
-  const reason = `a path in ${tip} is longer than ${LIMITS.pathBytes} bytes: ${tooLong.slice(0, 100)}…`;
+  const list = await git.text(commitChangesCommand(tip), { ...limit, env: allocating(LIMITS.listBytes) });
+  const commit = readCommitChanges(list);
+  // Git reads the commit that a tag leads to; no branch may point to a tag.
+  if (commit.commit !== tip) throw gitErrors.BUNDLE_REFUSED({ reason: `${tip} is not a commit` });
+  const tooLong = commit.changes.find(({ path: name }) => Buffer.byteLength(name) > LIMITS.pathBytes);
+  if (tooLong === undefined) return commit;
+  const reason = `a path in ${tip} is longer than ${LIMITS.pathBytes} bytes: ${tooLong.path.slice(0, 100)}…`;
   throw gitErrors.BUNDLE_REFUSED({ reason });
 }
 

@@ -5,7 +5,8 @@ import { blobText } from './blob-text.ts';
 import { fetchBundle } from './fetch-bundle.ts';
 import type { Bundle } from './fetch-bundle.ts';
 import { checkoutGrowth } from './checkout-growth.ts';
-import { commitFacts } from './commit-facts.ts';
+import { commitFacts, factsOf } from './commit-facts.ts';
+import type { CommitChanges } from './commit-facts.ts';
 import { gitErrors } from './errors.ts';
 import { gitIn } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
@@ -70,6 +71,8 @@ export async function openRepository(cwd: string, env: Environment, { mayBeEmpty
 const commitsOf = (git: GitCommand, commonDir: string) => ({
   /** The parents of a commit, and what it changes when it has just one; undefined when there is no such commit. */
   commitFacts: (id: string) => commitFacts(git, id),
+  /** The same of a commit whose changes are known. */
+  factsOf: (commit: CommitChanges) => factsOf(git, commit),
   /** The text of a file in a commit; undefined when there is none, null when it is no file or too long. */
   textAt: (commit: string, file: string, maxBytes: number) => blobText(git, { commit, file, maxBytes }),
   /** A commit of ours with the files of a worker's. */

@@ -15,10 +15,10 @@ export function takeResults({ state, workers }: Pick<Snapshot, 'state' | 'worker
   });
 }
 
-/** Why a reported commit cannot be used, judged by the tip that its bundle has brought; null when it can. */
-export function faultOfBundle(commit: string, tip: string | undefined): string | null {
+/** Why a reported commit cannot be used whose bundle has brought another one, or did not come. */
+export function faultOfBundle(tip: string | undefined): string {
   if (tip === undefined) return 'came without the bundle that it should be in';
-  return tip === commit ? null : `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
+  return `is not what its bundle brought, which is ${tip.slice(0, 12)}`;
 }
 
 interface Judged {
@@ -26,7 +26,7 @@ interface Judged {
   readonly tooLong: readonly string[];
 }
 
-/** The same, judged by what the repository says of it; that is undefined when there is no such commit. */
+/** Why it cannot be used, judged by what the repository says of it; that is undefined when there is no such commit. Null when it can. */
 export function faultOfCommit(base: string, facts: Judged | undefined): string | null {
   const isOnTop = facts?.parents.length === 1 && facts.parents[0] === base;
   if (!isOnTop) return `is not one commit on top of ${base.slice(0, 12)}`;

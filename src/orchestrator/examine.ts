@@ -1,4 +1,5 @@
 import { gitErrors } from '../git/errors.ts';
+import type { Repository } from '../git/index.ts';
 import { hasCode, libErrors, reasonOf } from '../lib/index.ts';
 import { attemptRef, branchNames, commitMessage } from '../protocol/index.ts';
 import type { RunState } from '../state/index.ts';
@@ -15,6 +16,8 @@ interface Examination {
   readonly end: Promise<ObservedTaskResult>;
   isOver: boolean;
 }
+
+type Facts = Awaited<ReturnType<Repository['factsOf']>>;
 
 export type Examiner = ReturnType<typeof createExaminer>;
 
@@ -62,9 +65,12 @@ async function examine(
   if (result.commit === null) return nothing;
   const { launcher, repository } = context.ports;
   const { sharesObjects } = launcher.capabilities;
-  const bundleFault = sharesObjects ? null : await fetchBundle(context, action.worker, result.commit);
-  const facts = bundleFault === null ? await repository.commitFacts(result.commit) : undefined;
-  const fault = bundleFault ?? faultOfCommit(base, facts);
+  const fetched = sharesObjects
+    ? repository.commitFacts(result.commit)
+    : fetchBundle(context, action.worker, result.commit);
+  const facts = await fetched;
+  if (typeof facts === 'string') return { ...nothing, fault: facts };
+  const fault = faultOfCommit(base, facts);
   const branch = branchNames(context.graph.feature).worker(action.worker);
   if (facts === undefined && sharesObjects && (await repository.wasTip(branch, result.commit)))
     return { ...nothing, isGone: true };
@@ -94,18 +100,19 @@ async function remake(
   return ports.repository.remake({ commit, base, message, at: ports.clock.now(), ref, branch });
 }
 
-/** Takes the worker's commit out of its bundle. A bad bundle is the worker's fault; any other error ends the run. */
+/** The facts of the worker's commit, out of its bundle; of a bad bundle, its fault. Any other error ends the run. */
 async function fetchBundle(
   { ports, options, graph }: RunContext,
   worker: number,
   commit: string,
-): Promise<string | null> {
+): Promise<Facts | string> {
+  const { mail, repository } = ports;
   const branch = branchNames(graph.feature).worker(worker);
   try {
-    const tip = await ports.mail.withBundle(worker, options.bundleBytes, async (file) =>
-      ports.repository.fetchBundle({ file, branch }),
+    const fetched = await mail.withBundle(worker, options.bundleBytes, (file) =>
+      repository.fetchBundle({ file, branch }),
     );
-    return faultOfBundle(commit, tip);
+    return fetched?.commit === commit ? await repository.factsOf(fetched) : faultOfBundle(fetched?.commit);
   } catch (error) {
     if (!hasCode(error, gitErrors.BUNDLE_REFUSED) && !hasCode(error, libErrors.FILE_UNREADABLE)) throw error;
     return `could not be fetched from its bundle: ${reasonOf(error)}`;

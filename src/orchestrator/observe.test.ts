@@ -70,7 +70,11 @@ function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects 
   };
   const bundles: Scene['bundles'] = [];
   const repository = {
-    fetchBundle: () => new Promise<string>((taken, failed) => bundles.push({ taken, failed })),
+    fetchBundle: () =>
+      new Promise<{ commit: string }>((taken, failed) =>
+        bundles.push({ taken: (tip) => taken({ commit: tip }), failed }),
+      ),
+    factsOf: async ({ commit: id }: { commit: string }) => repository.commitFacts(id),
     commitFacts: async (id: string) =>
       id === commit('good')
         ? { parents: [state.base], changed: ['a'], embedded: [], tooLong: [], growth: NO_GROWTH }

@@ -51,7 +51,7 @@ async function openScene(format: 'sha1' | 'sha256' = 'sha1'): Promise<Scene> {
   };
 }
 
-const ours = (name: string): boolean => /^objects\/pack|^(logs\/)?refs\/heads\/mahabharatha/.test(name);
+const ours = (name: string): boolean => /^objects\/pack/.test(name);
 
 const gitDirOf = ({ host }: Scene): Record<string, string> => fingerprint(path.join(host.folder, '.git'));
 
@@ -74,20 +74,26 @@ async function failureOf(scene: Scene, repository = scene.repository): Promise<E
 }
 
 describe('fetching from a bundle', () => {
-  it.each(['sha1', 'sha256'] as const)('takes the branch, with a pack of its own (%s)', async (format) => {
-    const scene = await openScene(format);
-    const before = gitDirOf(scene);
-    const tip = scene.bundle({ 'src/a.txt': `${'a\n'.repeat(500)}b\n`, 'large.bin': 'x'.repeat(20_000_000) });
-    for (const _ of ['once', 'and again']) await scene.repository.fetchBundle({ file: scene.file, branch: BRANCH });
-    expect(scene.host.git('rev-parse', REF)).toBe(tip);
-    expect(scene.host.git('log', '--format=%s', `main..${REF}`)).toBe('work');
-    scene.host.git('fsck', '--strict', '--no-dangling');
-    expect(fingerprint(path.join(scene.host.folder, '.git'), ours)).toEqual(
-      Object.fromEntries(Object.entries(before).filter(([name]) => !ours(name))),
-    );
-  });
+  it.each(['sha1', 'sha256'] as const)(
+    'takes the commit of the branch, with a pack of its own (%s)',
+    async (format) => {
+      const scene = await openScene(format);
+      const before = gitDirOf(scene);
+      const tip = scene.bundle({ 'src/a.txt': `${'a\n'.repeat(500)}b\n`, 'large.bin': 'x'.repeat(20_000_000) });
+      for (const _ of ['once', 'and again']) {
+        const fetched = await scene.repository.fetchBundle({ file: scene.file, branch: BRANCH });
+        expect(fetched).toMatchObject({ commit: tip, parents: [scene.base] });
+        expect(fetched.changes.map((change) => change.path)).toEqual(['large.bin', 'src/a.txt']);
+      }
+      expect(scene.host.git('log', '--format=%s', `main..${tip}`)).toBe('work');
+      scene.host.git('fsck', '--strict', '--no-dangling', tip);
+      expect(fingerprint(path.join(scene.host.folder, '.git'), ours)).toEqual(
+        Object.fromEntries(Object.entries(before).filter(([name]) => !ours(name))),
+      );
+    },
+  );
 
-  it('takes no other ref of the bundle', async () => {
+  it('makes no ref', async () => {
     const scene = await openScene();
     scene.git('checkout', '--quiet', '--detach');
     scene.git('commit', '--quiet', '--allow-empty', '--message', 'other');
@@ -101,19 +107,8 @@ describe('fetching from a bundle', () => {
     scene.bundle({ 'b.txt': 'b\n' });
     scene.git('bundle', 'create', '--quiet', scene.file, '--all', `^${scene.base}`);
     await scene.repository.fetchBundle({ file: scene.file, branch: BRANCH });
-    expect(scene.host.git('for-each-ref', '--format=%(refname)')).toBe(`${REF}\nrefs/heads/main`);
+    expect(scene.host.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
     expect(scene.host.git('rev-parse', 'main')).toBe(scene.base);
-  });
-
-  it('does not move a branch that is checked out', async () => {
-    const scene = await openScene();
-    scene.host.git('checkout', '--quiet', '-b', BRANCH);
-    scene.bundle({ 'b.txt': 'b\n' });
-    const before = scene.host.git('rev-parse', 'HEAD');
-    const tip = await scene.repository.fetchBundle({ file: scene.file, branch: BRANCH });
-    expect(scene.host.git('rev-parse', 'HEAD')).toBe(before);
-    expect(scene.host.git('status', '--porcelain')).toBe('');
-    expect(scene.host.git('cat-file', '-t', tip)).toBe('commit');
   });
 
   it('runs no hook of the repository', async () => {
@@ -220,7 +215,7 @@ describe('malformed objects are refused', () => {
     const scene = await openScene();
     const [tip, ...objects] = make(scene);
     writeFileSync(scene.file, bundleOf(REF, tip, objects));
-    await expectRefused(scene, /index-pack|cat-file|rev-list|is a (tag|tree|blob), not a commit/);
+    await expectRefused(scene, /index-pack|rev-list|diff-tree|is not a commit/);
   });
 });
 

@@ -51,11 +51,11 @@ export async function openPrivate(temp: TempRepository, at: string = temp.folder
     fetchBundle: async (commit) => {
       const file = path.join(top, 'work.bundle');
       await workspace.bundle({ branch: BRANCH, base, file });
-      await repository.fetchBundle({ file, branch: BRANCH });
-      expect(await repository.readRef(`refs/heads/${BRANCH}`)).toBe(commit);
-      const facts = await repository.commitFacts(commit);
-      expect(facts?.parents).toEqual([base]);
-      return [...(facts?.changed ?? [])].toSorted();
+      const facts = await repository.factsOf(await repository.fetchBundle({ file, branch: BRANCH }));
+      expect(facts.parents).toEqual([base]);
+      expect(facts).toEqual(await repository.commitFacts(commit));
+      await repository.changeRefs([{ ref: `refs/heads/${BRANCH}`, to: commit }]);
+      return facts.changed.toSorted();
     },
   };
 }

@@ -3,6 +3,7 @@ import { gitErrors } from './errors.ts';
 import { linesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { isPassingFailure } from './repeatable.ts';
+import { checkedOutIn } from './checked-out.ts';
 import { removeBranchLock } from './worktrees.ts';
 import type { Alone } from './worktrees.ts';
 
@@ -50,7 +51,7 @@ export const refsOf = (git: GitCommand, commonDir: string, alone: Alone) => ({
    */
   moveBranch: async ({ branch, from, to }: BranchMove): Promise<void> => {
     const ref = `refs/heads/${branch}`;
-    await checkNotCheckedOut(git, branch);
+    await checkNotCheckedOut(git, commonDir, branch);
     try {
       await changeRefs(git, [{ ref, to, from }]);
     } catch (error) {
@@ -59,7 +60,7 @@ export const refsOf = (git: GitCommand, commonDir: string, alone: Alone) => ({
     }
   },
   /** Throws INTEGRATION_CHECKED_OUT when a working tree has the branch. */
-  checkNotCheckedOut: (branch: string) => checkNotCheckedOut(git, branch),
+  checkNotCheckedOut: (branch: string) => checkNotCheckedOut(git, commonDir, branch),
   /** The checked-out branch; undefined with a detached HEAD. */
   currentBranch: async (): Promise<string | undefined> => {
     const { code, stdout } = await git.result(['symbolic-ref', '--quiet', '--short', 'HEAD'], { answers: [0, 1] });
@@ -74,8 +75,8 @@ function removedWorkerBranches(changes: readonly RefChange[]): string[] {
     .map(({ ref }) => ref.slice('refs/heads/'.length));
 }
 
-async function checkNotCheckedOut(git: GitCommand, branch: string): Promise<void> {
-  const worktree = await checkedOutIn(git, `refs/heads/${branch}`);
+async function checkNotCheckedOut(git: GitCommand, commonDir: string, branch: string): Promise<void> {
+  const worktree = await checkedOutIn(git, commonDir, `refs/heads/${branch}`);
   if (worktree !== undefined) throw gitErrors.INTEGRATION_CHECKED_OUT({ branch, worktree });
 }
 
@@ -105,15 +106,4 @@ export async function readRef(git: GitCommand, ref: string): Promise<string | un
     answers: [0, 1, 128],
   });
   return code === 0 ? stdout.trim() : undefined;
-}
-
-/** The working tree that has the ref's branch checked out. */
-export async function checkedOutIn(git: GitCommand, ref: string): Promise<string | undefined> {
-  // Git reads the records of all worktrees: one that another process adds or removes is half there for a moment.
-  const text = await repeated(
-    () => git.text(['for-each-ref', '--format=%(worktreepath)', ref]),
-    () => true,
-  );
-  const folder = text.replace(/\n$/, '');
-  return folder === '' ? undefined : folder;
 }

@@ -2,7 +2,8 @@ import { repeated } from '../lib/index.ts';
 import { identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { isVanished } from './repeatable.ts';
-import { changeRefs, checkedOutIn } from './refs.ts';
+import { checkedOutIn } from './checked-out.ts';
+import { changeRefs } from './refs.ts';
 
 export interface Remake {
   /** Only its files are taken over. */
@@ -21,22 +22,23 @@ export interface Remake {
  * Makes a commit of ours on the base with the same files. Author, dates, encoding, signature and message of the other
  * commit are the worker's choice and must not come into the user's history. Undefined when a `git prune` has taken the files.
  */
-export async function remakeCommit(git: GitCommand, wish: Remake): Promise<string | undefined> {
+export async function remakeCommit(git: GitCommand, commonDir: string, wish: Remake): Promise<string | undefined> {
   try {
-    return await repeated(() => remakeOnce(git, wish), isVanished);
+    return await repeated(() => remakeOnce(git, commonDir, wish), isVanished);
   } catch (error) {
     if (isVanished(error)) return undefined;
     throw error;
   }
 }
 
-async function remakeOnce(git: GitCommand, { commit, base, message, at, ref, branch }: Remake): Promise<string> {
+async function remakeOnce(git: GitCommand, commonDir: string, wish: Remake): Promise<string> {
+  const { commit, base, message, at, ref, branch } = wish;
   const date = `${Math.floor(at / 1000)} +0000`;
   const env = { ...identityEnvironment(), GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
   const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit-tree', `${commit}^{tree}`, '-p', base, '-F', '-'];
   const made = (await git.text(args, { input: message, env })).trim();
   const head = `refs/heads/${branch}`;
-  const moves = branch !== null && (await checkedOutIn(git, head)) === undefined;
+  const moves = branch !== null && (await checkedOutIn(git, commonDir, head)) === undefined;
   await changeRefs(
     git,
     [ref, ...(moves ? [head] : [])].map((each) => ({ ref: each, to: made })),

@@ -76,7 +76,7 @@ const commitsOf = (git: GitCommand, commonDir: string) => ({
   /** The text of a file in a commit; undefined when there is none, null when it is no file or too long. */
   textAt: (commit: string, file: string, maxBytes: number) => blobText(git, { commit, file, maxBytes }),
   /** A commit of ours with the files of a worker's. */
-  remake: (request: Remake) => remakeCommit(git, request),
+  remake: (request: Remake) => remakeCommit(git, commonDir, request),
   /** Takes a branch out of a worker's bundle; throws BUNDLE_REFUSED when the bundle is malformed or too costly. */
   fetchBundle: (bundle: Bundle) => fetchBundle(git, commonDir, bundle),
   /** Paths that differ between the two commits of each pair; both sides of a rename. */

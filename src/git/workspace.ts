@@ -47,9 +47,9 @@ interface CommitRequest {
 /** The worktree as its worker uses it; the only place where git runs inside a folder that tasks write. */
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>;
 
-export async function openWorkspace(folder: string, env: Environment) {
-  const pointer = await readFile(path.join(folder, '.git'), 'utf8');
-  const place = { folder, pointer, ...(await locate(gitIn(folder, env))) };
+/** `known`: where it is, when it was opened before and nothing has run in it since. */
+export async function openWorkspace(folder: string, env: Environment, known?: WorkspacePlace) {
+  const place = known ?? (await findPlace(folder, env));
   const rules = await rememberRules(place);
   // These are given, so that git does not look for them: a task may have removed or rewritten `.git`.
   const git = gitIn(folder, env, { ...rules.env, GIT_DIR: place.gitDir, GIT_WORK_TREE: folder });
@@ -58,6 +58,9 @@ export async function openWorkspace(folder: string, env: Environment) {
   let added: ReadonlySet<string> = new Set();
   return {
     folder,
+    place,
+    /** Makes it `base` where no program has run before: files that git does not track stay. */
+    fill: async (base: string): Promise<void> => void (await git.text(['reset', '--quiet', '--hard', base])),
     /** Makes it exactly `base`. Ignored files stay, unless `ignoredToo`; `keep` names untracked paths that stay as well. */
     reset: (request: ResetRequest): Promise<void> => resetWorkspace(git, place, rules, request),
     /**
@@ -154,10 +157,11 @@ async function addAll(
   }
 }
 
-async function locate(git: GitCommand): Promise<{ gitDir: string; commonDir: string }> {
-  const text = await git.text(['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir']);
+async function findPlace(folder: string, env: Environment): Promise<WorkspacePlace> {
+  const pointer = await readFile(path.join(folder, '.git'), 'utf8');
+  const text = await gitIn(folder, env).text(['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir']);
   const [gitDir = '', commonDir = ''] = text.split('\n');
-  return { gitDir, commonDir };
+  return { folder, pointer, gitDir, commonDir };
 }
 
 async function commitTree(git: GitCommand, { tree, base, message, branch }: CommitRequest): Promise<string> {

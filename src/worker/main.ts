@@ -62,7 +62,7 @@ async function main(folders: Folders): Promise<void> {
       ...around,
       boot,
       ...placesIn(folders),
-      workspace: await openWorkspace(folders.worktree, { ...around.env, [MARKS.child]: 'git' }),
+      workspace: await openWorkspace(folders.worktree, { ...around.env, [MARKS.child]: 'git' }, early?.place),
       reporter,
       log,
       bundle: boot.bundles ? path.join(folders.outbox, BUNDLE) : null,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Leftovers } from '../git/index.ts';
+import type { Leftovers, Workspace } from '../git/index.ts';
 import { inSeconds } from '../lib/index.ts';
 import type { Boot } from '../protocol/index.ts';
 import type { WorkerContext } from './context.ts';
@@ -20,6 +20,7 @@ export type WorktreeSetup = ReturnType<typeof createWorktreeSetup>;
 export interface EarlyCheckout extends Known {
   /** The worktree is at this commit. */
   readonly base: string;
+  readonly place: Workspace['place'];
 }
 
 /** Makes the worktree the commit that the assignment most likely starts from. Nothing of a task has run here. */
@@ -28,9 +29,13 @@ export async function checkOutEarly(
   base: string,
 ): Promise<EarlyCheckout> {
   const installation = createInstallation(context);
-  if (context.boot.setUp) await installation.takeOver();
-  await installation.tidy(base);
-  return { ...installation.known, base };
+  if (context.boot.setUp) {
+    await installation.takeOver();
+    await installation.tidy(base);
+  } else {
+    await context.workspace.fill(base);
+  }
+  return { ...installation.known, base, place: context.workspace.place };
 }
 
 export function createWorktreeSetup(context: WorkerContext, early: EarlyCheckout | null) {

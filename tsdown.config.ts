@@ -21,13 +21,16 @@ function licenceOf(folder: string): string {
   return [`== ${name} ${version} (${license})\n`, ...texts].join('\n');
 }
 
+type Treeshake = Rolldown.InputOptions['treeshake'];
+
 /**
  * The programs as few large files, with all packages that they use: start-up is mostly the reading of many small ones, and
  * a run starts several workers at once. The worker and the egress proxy are one file each, because they also go into images.
  */
-const program = (name: string, entry: string): ReturnType<typeof defineConfig> =>
+const program = (name: string, entry: string, treeshake: Treeshake = true): ReturnType<typeof defineConfig> =>
   defineConfig({
     entry: { [name]: entry },
+    treeshake,
     outDir: `dist/bundle/${name}`,
     format: 'esm',
     platform: 'node',
@@ -38,6 +41,13 @@ const program = (name: string, entry: string): ReturnType<typeof defineConfig> =
     dts: false,
     logLevel: 'error',
   });
+
+/**
+ * A program of one file, without the modules of which it uses nothing, say schemas that another program reads with: none of
+ * ours does anything by being loaded. (The CLI would fall into more files by that.)
+ */
+const oneFile = (name: string, entry: string): ReturnType<typeof program> =>
+  program(name, entry, { moduleSideEffects: [{ test: /\/src\/(?!.*\/node_modules\/)/, sideEffects: false }] });
 
 /** The page of the server: one script for browsers, with all that it needs, and the style of its terminal beside it. */
 const page = defineConfig({
@@ -58,10 +68,10 @@ const page = defineConfig({
 // oxlint-disable-next-line import/no-default-export -- the tool wants it so
 export default [
   program('cli', 'src/cli/main.ts'),
-  program('worker', 'src/worker/main.ts'),
-  program('sweeper', 'src/containers/sweeper/main.ts'),
-  program('sandbox-agent', 'src/sandbox-agent/main.ts'),
+  oneFile('worker', 'src/worker/main.ts'),
+  oneFile('sweeper', 'src/containers/sweeper/main.ts'),
+  oneFile('sandbox-agent', 'src/sandbox-agent/main.ts'),
   program('preload', 'src/preload/child/main.ts'),
-  program('egress', 'src/egress/proxy/main.ts'),
+  oneFile('egress', 'src/egress/proxy/main.ts'),
   page,
 ];

@@ -123,6 +123,14 @@ module.exports = {
       { path: '^src/(worker|sandbox-agent|lease|supervise|egress/(target|proxy|door))/' },
       { path: HOST_ONLY },
     ),
+    no(
+      'small-zod',
+      {
+        path: '^src/(protocol|agents|git|logs|worker|sandbox-agent|lease|supervise|egress/(target|proxy|door))/|^src/lib/text/json[.]ts$',
+      },
+      { path: 'node_modules/zod/(?!mini/)', dependencyTypesNot: ['type-only'] },
+      'programs of containers start often: there all of zod takes a processor 11 ms, zod/mini a small part of that',
+    ),
     ...Object.entries(VENDOR).map(([vendor, home]) =>
       no(`vendor/${vendor}`, { path: '^src/', pathNot: `^src/${home}` }, { path: `node_modules/(@types/)?${vendor}/` }),
     ),

@@ -116,6 +116,8 @@ const PLANTED: readonly Planted[] = [
   ['host code in the worker', 'src/worker/attempt.ts', "import '../launchers/index.ts';", 'container-side'],
   ['egress rules, which are host code, in the proxy', 'src/egress/proxy/dial.ts', RULES, 'container-side'],
   ['egress rules, which are host code, in the door', 'src/egress/door/door.ts', RULES, 'container-side'],
+  ['all of zod in the worker', 'src/worker/attempt.ts', "import 'zod';", 'small-zod'],
+  ['all of zod in what workers read', 'src/protocol/boot.ts', "import 'zod';", 'small-zod'],
   ['the egress proxy in the door', 'src/egress/door/door.ts', "import '../proxy/dial.ts';", 'rank/egress/door'],
   ['the door in the egress proxy', 'src/egress/proxy/dial.ts', "import '../door/index.ts';", 'rank/egress/proxy'],
   ['the egress proxy in the rules', 'src/egress/rules/presets.ts', "import '../proxy/dial.ts';", 'rank/egress/rules'],

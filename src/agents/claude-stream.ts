@@ -1,9 +1,10 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
+import { catch as otherwise } from 'zod/mini';
 import { parseEvent } from './event-line.ts';
 
 // Every version of the CLI adds events and fields. Here is what we read, optional where possible; the rest is ignored.
 
-const tokens = z.number().catch(0);
+const tokens = otherwise(z.number(), 0);
 
 const usageFields = z.object({
   input_tokens: tokens,
@@ -11,7 +12,7 @@ const usageFields = z.object({
   cache_read_input_tokens: tokens,
   cache_creation_input_tokens: tokens,
   /** How much of that is kept for an hour, which costs more. */
-  cache_creation: z.object({ ephemeral_1h_input_tokens: tokens }).optional().catch(undefined),
+  cache_creation: otherwise(z.optional(z.object({ ephemeral_1h_input_tokens: tokens })), undefined),
 });
 
 const modelUsageFields = z.object({
@@ -22,20 +23,20 @@ const modelUsageFields = z.object({
   costUSD: tokens,
 });
 
-const text = z.string().catch('');
-const optionalText = z.string().optional().catch(undefined);
+const text = otherwise(z.string(), '');
+const optionalText = otherwise(z.optional(z.string()), undefined);
 
 const block = z.object({
   type: z.string(),
   text,
   name: text,
-  input: z.record(z.string(), z.unknown()).catch({}),
-  content: z.unknown().optional(),
-  is_error: z.boolean().catch(false),
+  input: otherwise(z.record(z.string(), z.unknown()), {}),
+  content: z.optional(z.unknown()),
+  is_error: otherwise(z.boolean(), false),
 });
 export type Block = z.infer<typeof block>;
 
-const blocks = z.array(block).catch([]);
+const blocks = otherwise(z.array(block), []);
 
 const init = z.object({ type: z.literal('system'), subtype: z.literal('init'), cwd: text });
 
@@ -43,14 +44,14 @@ const init = z.object({ type: z.literal('system'), subtype: z.literal('init'), c
 const apiRetry = z.object({
   type: z.literal('system'),
   subtype: z.literal('api_retry'),
-  attempt: z.number().catch(0),
-  max_retries: z.number().catch(0),
-  retry_delay_ms: z.number().catch(0),
-  error_status: z.number().nullable().catch(null),
+  attempt: otherwise(z.number(), 0),
+  max_retries: otherwise(z.number(), 0),
+  retry_delay_ms: otherwise(z.number(), 0),
+  error_status: otherwise(z.nullable(z.number()), null),
   error: text,
 });
 
-const optionalUsage = usageFields.optional().catch(undefined);
+const optionalUsage = otherwise(z.optional(usageFields), undefined);
 
 /** A message comes in blocks: several lines have the same id and the same usage, which is that of its begin. */
 const assistant = z.object({
@@ -70,7 +71,7 @@ const streamEvent = z.object({
     }),
     z.object({ type: z.literal('message_delta'), usage: usageFields }),
   ]),
-  parent_tool_use_id: z.string().nullable().catch(null),
+  parent_tool_use_id: otherwise(z.nullable(z.string()), null),
 });
 
 const user = z.object({ type: z.literal('user'), message: z.object({ content: blocks }) });
@@ -81,23 +82,23 @@ const rateLimit = z.object({
   type: z.literal('rate_limit_event'),
   rate_limit_info: z.object({
     status: text,
-    resetsAt: z.number().min(0).max(MAX_UNIX_SECONDS).optional().catch(undefined),
+    resetsAt: otherwise(z.optional(z.number().check(z.minimum(0), z.maximum(MAX_UNIX_SECONDS))), undefined),
     /** The limit is used up, but the account pays for more, so work goes on. */
-    isUsingOverage: z.boolean().catch(false),
+    isUsingOverage: otherwise(z.boolean(), false),
   }),
 });
 
 const result = z.object({
   type: z.literal('result'),
   subtype: text,
-  is_error: z.boolean().catch(false),
-  api_error_status: z.number().nullable().catch(null),
-  num_turns: z.number().catch(0),
+  is_error: otherwise(z.boolean(), false),
+  api_error_status: otherwise(z.nullable(z.number()), null),
+  num_turns: otherwise(z.number(), 0),
   result: text,
-  errors: z.array(z.string()).catch([]),
-  total_cost_usd: z.number().nullable().catch(null),
-  usage: usageFields.optional().catch(undefined),
-  modelUsage: z.record(z.string(), modelUsageFields).catch({}),
+  errors: otherwise(z.array(z.string()), []),
+  total_cost_usd: otherwise(z.nullable(z.number()), null),
+  usage: otherwise(z.optional(usageFields), undefined),
+  modelUsage: otherwise(z.record(z.string(), modelUsageFields), {}),
 });
 export type ClaudeResult = z.infer<typeof result>;
 

@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
+import { catch as otherwise } from 'zod/mini';
 import type { Usage } from '../protocol/index.ts';
 import { parseEvent } from './event-line.ts';
 import { oneLine, SHORT, spoken } from './log-words.ts';
@@ -8,8 +9,8 @@ import type { StreamNews } from './stream-reader.ts';
 
 // Every version of the CLI adds events and fields. Here is what we read, optional where possible; the rest is ignored.
 
-const text = z.string().catch('');
-const tokens = z.number().catch(0);
+const text = otherwise(z.string(), '');
+const tokens = otherwise(z.number(), 0);
 
 const item = z.object({
   type: z.string(),
@@ -17,11 +18,11 @@ const item = z.object({
   message: text,
   command: text,
   aggregated_output: text,
-  exit_code: z.number().nullable().catch(null),
+  exit_code: otherwise(z.nullable(z.number()), null),
   query: text,
   server: text,
   tool: text,
-  changes: z.array(z.object({ path: text, kind: text })).catch([]),
+  changes: otherwise(z.array(z.object({ path: text, kind: text })), []),
 });
 type Item = z.infer<typeof item>;
 

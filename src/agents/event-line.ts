@@ -1,7 +1,7 @@
-import type { z } from 'zod';
+import type * as z from 'zod/mini';
 
 /** A line of an agent's JSON output: an event that we know, null for another one, or the text when it is not JSON. */
-export function parseEvent<Event>(schema: z.ZodType<Event>, line: string): Event | string | null {
+export function parseEvent<Event>(schema: z.ZodMiniType<Event>, line: string): Event | string | null {
   // Saves the cost of an error for each of very many other lines.
   if (!line.trimStart().startsWith('{')) return line;
   let value: unknown;

@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
+import { catch as otherwise } from 'zod/mini';
 import { NO_USAGE } from '../protocol/index.ts';
 import type { Usage } from '../protocol/index.ts';
 import { parseEvent } from './event-line.ts';
@@ -8,22 +9,31 @@ import type { StreamNews } from './stream-reader.ts';
 
 // Every version of the CLI adds events and fields. Here is what we read, optional where possible; the rest is ignored.
 
-const text = z.string().catch('');
-const tokens = z.number().catch(0);
+const text = otherwise(z.string(), '');
+const tokens = otherwise(z.number(), 0);
 const error = z.object({ type: text, message: text });
 
 const stats = z.object({ input_tokens: tokens, output_tokens: tokens, cached: tokens, tool_calls: tokens });
 
 const geminiEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message'), role: text, content: text }),
-  z.object({ type: z.literal('tool_use'), tool_name: text, parameters: z.record(z.string(), z.unknown()).catch({}) }),
-  z.object({ type: z.literal('tool_result'), status: text, output: text, error: error.optional().catch(undefined) }),
+  z.object({
+    type: z.literal('tool_use'),
+    tool_name: text,
+    parameters: otherwise(z.record(z.string(), z.unknown()), {}),
+  }),
+  z.object({
+    type: z.literal('tool_result'),
+    status: text,
+    output: text,
+    error: otherwise(z.optional(error), undefined),
+  }),
   z.object({ type: z.literal('error'), severity: text, message: text }),
   z.object({
     type: z.literal('result'),
     status: text,
-    error: error.optional().catch(undefined),
-    stats: stats.optional().catch(undefined),
+    error: otherwise(z.optional(error), undefined),
+    stats: otherwise(z.optional(stats), undefined),
   }),
 ]);
 type GeminiEvent = z.infer<typeof geminiEvent>;

@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
+import { catch as otherwise } from 'zod/mini';
 import type { Usage } from '../protocol/index.ts';
 import { parseEvent } from './event-line.ts';
 import { oneLine, SHORT, spoken, toolWords } from './log-words.ts';
@@ -7,12 +8,12 @@ import type { StreamNews } from './stream-reader.ts';
 
 // Every version of the CLI adds events and fields. Here is what we read, optional where possible; the rest is ignored.
 
-const text = z.string().catch('');
-const amount = z.number().catch(0);
+const text = otherwise(z.string(), '');
+const amount = otherwise(z.number(), 0);
 
 const toolState = z.object({
   status: text,
-  input: z.record(z.string(), z.unknown()).catch({}),
+  input: otherwise(z.record(z.string(), z.unknown()), {}),
   error: text,
 });
 
@@ -28,7 +29,7 @@ const opencodeEvent = z.discriminatedUnion('type', [
         input: amount,
         output: amount,
         reasoning: amount,
-        cache: z.object({ read: amount, write: amount }).catch({ read: 0, write: 0 }),
+        cache: otherwise(z.object({ read: amount, write: amount }), { read: 0, write: 0 }),
       }),
     }),
   }),
@@ -36,9 +37,10 @@ const opencodeEvent = z.discriminatedUnion('type', [
     type: z.literal('error'),
     error: z.object({
       name: text,
-      data: z
-        .object({ message: text, statusCode: z.number().nullable().catch(null) })
-        .catch({ message: '', statusCode: null }),
+      data: otherwise(z.object({ message: text, statusCode: otherwise(z.nullable(z.number()), null) }), {
+        message: '',
+        statusCode: null,
+      }),
     }),
   }),
 ]);

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { price } from './usage.ts';
 
 /** What an agent is given of a task. */
@@ -13,11 +13,11 @@ export const taskBrief = z.strictObject({
   acceptanceCriteria: z.array(z.string()),
   /** More text for the agent. */
   context: z.string(),
-  verification: z.strictObject({ command: z.string(), timeoutMs: z.number() }).nullable(),
+  verification: z.nullable(z.strictObject({ command: z.string(), timeoutMs: z.number() })),
   /** It may change nothing: then its verification alone decides. */
   satisfied: z.boolean(),
   /** A shell command that does the task instead of an agent. */
-  run: z.string().nullable(),
+  run: z.nullable(z.string()),
 });
 export type TaskBrief = z.infer<typeof taskBrief>;
 
@@ -28,7 +28,7 @@ export type KnownAgent = (typeof KNOWN_AGENTS)[number];
 const knownAgentSpec = z.strictObject({
   kind: z.enum(KNOWN_AGENTS),
   command: z.string(),
-  model: z.string().nullable(),
+  model: z.nullable(z.string()),
   args: z.array(z.string()),
 });
 export type KnownAgentSpec = z.infer<typeof knownAgentSpec>;
@@ -40,7 +40,7 @@ export const agentSpec = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('command'),
     name: z.string(),
-    command: z.array(z.string()).min(1),
+    command: z.array(z.string()).check(z.minLength(1)),
     prompt: z.enum(['stdin', 'argument', 'file']),
   }),
 ]);
@@ -78,11 +78,11 @@ const taskAssignment = z.strictObject({
   kind: z.literal('task'),
   task: taskBrief,
   /** Why the last attempt failed, for the prompt. */
-  feedback: z.string().nullable(),
+  feedback: z.nullable(z.string()),
   agent: agentSpec,
   limits,
   /** The user's own prices of models; an assignment of an earlier version has none. */
-  prices: z.record(z.string(), price).default({}),
+  prices: z._default(z.record(z.string(), price), {}),
   /** Its verification runs in this worktree, after the agent; otherwise elsewhere, on its commit. */
   verify: z.boolean(),
   /** An attempt has failed: ignored files are removed, too, but those that the set-up has made, when they are as it made them. */

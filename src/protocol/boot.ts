@@ -1,19 +1,19 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 /** What a worker must know before its first assignment: `inbox/worker.json`. */
 export const boot = z.strictObject({
   version: z.literal(1),
   runId: z.string(),
   feature: z.string(),
-  worker: z.number().int().nonnegative(),
+  worker: z.int().check(z.nonnegative()),
   /** One life of one worker: a status with another session is of an earlier life. */
   session: z.string(),
   /** The branch that the worktree is on. */
   branch: z.string(),
   /** The commit that is checked out already; null when the worker does that itself. */
-  checkedOut: z.string().nullable(),
+  checkedOut: z.nullable(z.string()),
   /** Checked out while it waits for its handover, because its assignment most likely starts from it; null for nothing. */
-  likelyBase: z.string().nullable(),
+  likelyBase: z.nullable(z.string()),
   /** The set-up has run in the worktree already: it runs again only for other lock files. */
   setUp: z.boolean(),
   /** It shares no object store with the host: its commits go there as `outbox/work.bundle`. */
@@ -21,7 +21,7 @@ export const boot = z.strictObject({
   /** It does one assignment, and is killed after that. */
   singleUse: z.boolean(),
   leaseMs: z.number(),
-  setup: z.strictObject({ command: z.string(), timeoutMs: z.number() }).nullable(),
+  setup: z.nullable(z.strictObject({ command: z.string(), timeoutMs: z.number() })),
   /** Between SIGTERM and SIGKILL, for what the worker runs. */
   stopGraceMs: z.number(),
 });

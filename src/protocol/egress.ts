@@ -1,13 +1,13 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { INSIDE } from './handover.ts';
 
 /** What workers may reach: one name, the names below it, or one address, each with its ports. */
 export const egressRule = z.strictObject({
   /** A name in lower case, or an address as `readAddress` writes it. */
-  host: z.string().min(1),
+  host: z.string().check(z.minLength(1)),
   /** "subdomains": the names below `host`, and not `host` itself. */
   covers: z.enum(['host', 'subdomains']),
-  ports: z.array(z.int().min(1).max(65_535)),
+  ports: z.array(z.int().check(z.minimum(1), z.maximum(65_535))),
   /** The name may lead into a private network: the user's own configuration of another tool has it. */
   trustedPrivate: z.boolean(),
 });
@@ -17,7 +17,7 @@ export type EgressRule = Readonly<z.infer<typeof egressRule>>;
 export const egressOrders = z.strictObject({
   version: z.literal(1),
   /** The proxy ends itself when the lease was not renewed for so long, as workers do. */
-  leaseMs: z.number().positive(),
+  leaseMs: z.number().check(z.positive()),
   rules: z.array(egressRule),
   /** The first line of its stdin is its access to the model. */
   access: z.boolean(),
@@ -33,7 +33,7 @@ export const modelAccess = z.strictObject({
   /** Requests go to this scheme, host and port, and below this path. */
   url: z.url({ protocol: /^https?$/ }),
   /** In lower case; they replace what the client has sent. */
-  headers: z.record(z.string().regex(/^[a-z0-9-]+$/), z.string()),
+  headers: z.record(z.string().check(z.regex(/^[a-z0-9-]+$/)), z.string()),
   /** Names that "anthropic-beta" has to have. */
   betas: z.array(z.string()),
 });

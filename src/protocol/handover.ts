@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 const variables = z.record(z.string(), z.string());
 
@@ -11,7 +11,7 @@ export const handover = z.strictObject({
   /** For everything that the worker runs. */
   env: variables,
   /** The token with which the worker proves to the egress proxy who it is; null without a proxy. */
-  egress: z.string().nullable(),
+  egress: z.nullable(z.string()),
   /** Values that must not appear in anything the worker says. */
   secrets: z.array(z.string()),
 });
@@ -27,7 +27,7 @@ export const credentials = z.strictObject({
     /** Written below the worker's home, for its user alone. */
     files: z.array(z.strictObject({ path: z.string(), content: z.string() })),
     /** Proves to the egress proxy that this worker may reach the model with credentials that the proxy adds; null for no such way. */
-    model: z.strictObject({ worker: z.int(), token: z.string() }).nullable(),
+    model: z.nullable(z.strictObject({ worker: z.int(), token: z.string() })),
   }),
   /** Values that must not appear in anything the worker says. */
   secrets: z.array(z.string()),

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { readJson } from '../lib/text/json.ts';
 import { egressRule } from './egress.ts';
 
@@ -30,18 +30,18 @@ const refusal = z.object({
   result: z.enum(['refused', 'unreached']),
   /** "again": the same, `count` times more. "others": `count` different ones, too many for a line each. */
   repeat: z.enum(['first', 'again', 'others']),
-  count: z.int().min(1).max(1_000_000_000),
+  count: z.int().check(z.minimum(1), z.maximum(1_000_000_000)),
   /** Null when the request names no target, and for "others". */
-  host: z.string().max(254).nullable(),
-  port: z.int().min(1).max(65_535).nullable(),
+  host: z.nullable(z.string().check(z.maxLength(254))),
+  port: z.nullable(z.int().check(z.minimum(1), z.maximum(65_535))),
   /** Null for "others". */
-  reason: reason.nullable(),
+  reason: z.nullable(reason),
   /** The entries of the allowlist that name the host. */
-  rules: z.array(egressRule).readonly(),
+  rules: z.readonly(z.array(egressRule)),
   /** The address that the name leads to, when that is the reason. */
-  address: z.string().max(45).nullable(),
+  address: z.nullable(z.string().check(z.maxLength(45))),
   /** Depends on the reason: the request, the other name, the system's error, the number of connections. */
-  detail: z.string().max(400),
+  detail: z.string().check(z.maxLength(400)),
 });
 export type Refusal = Readonly<z.infer<typeof refusal>>;
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 /** Where things are in a sandbox. */
 export const SANDBOX = {
@@ -98,13 +98,13 @@ export interface ProgramAhead extends Pick<
 /** How an execution has ended. */
 export const sandboxEnd = z.object({
   /** Null when a signal ended it. */
-  code: z.number().int().nullable(),
-  signal: z.string().nullable(),
+  code: z.nullable(z.int()),
+  signal: z.nullable(z.string()),
   endedBy: z.enum(['itself', 'timeout', 'killed', 'not-started']),
   /** Why it could not be started. */
-  problem: z.string().nullable(),
+  problem: z.nullable(z.string()),
   /** Null when it could not be seen. */
-  cwd: z.string().nullable(),
+  cwd: z.nullable(z.string()),
   durationMs: z.number(),
   cpuMs: z.number(),
   /** The most memory that it and all that it started had at one time, as far as looks every few milliseconds can see. */
@@ -200,10 +200,10 @@ const fileEntry = z.object({
   path: z.string(),
   kind: z.enum(['file', 'folder', 'link', 'other']),
   size: z.number(),
-  mode: z.number().int(),
-  sha256: z.string().nullable(),
+  mode: z.int(),
+  sha256: z.nullable(z.string()),
   /** Why it has no hash, or why nothing below it is listed. */
-  problem: z.string().nullable(),
+  problem: z.nullable(z.string()),
 });
 export type FileEntry = z.infer<typeof fileEntry>;
 
@@ -212,18 +212,18 @@ const fileError = z.object({ code: z.string(), message: z.string() });
 export const fileAnswer = z.union([
   z.object({ error: fileError }),
   z.object({
-    size: z.number().optional(),
-    content: z.string().optional(),
-    entries: z.array(fileEntry).optional(),
+    size: z.optional(z.number()),
+    content: z.optional(z.string()),
+    entries: z.optional(z.array(fileEntry)),
     /** Of a listing, or a measuring, of which there is more. */
-    walk: z.number().int().nullable().optional(),
-    needed: z.array(z.string()).optional(),
+    walk: z.optional(z.nullable(z.int())),
+    needed: z.optional(z.array(z.string())),
     /** Why folders that were measured count as too large. */
-    problem: z.string().nullable().optional(),
+    problem: z.optional(z.nullable(z.string())),
     /** One for each file of the call, in order; null: it was written. */
-    errors: z.array(fileError.nullable()).optional(),
+    errors: z.optional(z.array(z.nullable(fileError))),
     /** To how many files of the call the answer applies. */
-    done: z.number().int().optional(),
+    done: z.optional(z.int()),
   }),
 ]);
 export type FileAnswer = z.infer<typeof fileAnswer>;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { reportedUsage } from './usage.ts';
 
 /**
@@ -28,18 +28,18 @@ export const STATUS_LIMIT = 512 * 1024;
 /** Longest text in one field: the worker cuts longer ones, the orchestrator refuses them. */
 export const TEXT_LIMIT = 16_000;
 /** Shown at terminals, so without control characters. */
-const text = z
-  .string()
-  .max(TEXT_LIMIT)
-  .transform((value) => value.replaceAll(/[^\P{Cc}\n\t]/gu, ''));
+const text = z.pipe(
+  z.string().check(z.maxLength(TEXT_LIMIT)),
+  z.transform((value) => value.replaceAll(/[^\P{Cc}\n\t]/gu, '')),
+);
 
 /** Longest text of a worker's `trouble`: one line for people. */
 export const TROUBLE_LIMIT = 200;
 /** Without what would break a row of the live view, or make it look like another one. */
-const line = z
-  .string()
-  .max(TROUBLE_LIMIT)
-  .transform((value) => value.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?'));
+const line = z.pipe(
+  z.string().check(z.maxLength(TROUBLE_LIMIT)),
+  z.transform((value) => value.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')),
+);
 
 const taskResult = z.strictObject({
   kind: z.literal('task'),
@@ -50,13 +50,10 @@ const taskResult = z.strictObject({
   /** For the next attempt: the output that shows what is wrong. */
   feedback: text,
   /** The attempt's work as one commit on its base, even of a failed one; null when nothing was changed. */
-  commit: z
-    .string()
-    .regex(/^[0-9a-f]{40,64}$/)
-    .nullable(),
-  usage: reportedUsage.nullable(),
+  commit: z.nullable(z.string().check(z.regex(/^[0-9a-f]{40,64}$/))),
+  usage: z.nullable(reportedUsage),
   /** When a usage limit ends, if the agent has said so. */
-  resetAt: z.string().max(64).nullable(),
+  resetAt: z.nullable(z.string().check(z.maxLength(64))),
 });
 export type TaskResult = z.infer<typeof taskResult>;
 
@@ -73,9 +70,9 @@ export type GateReport = z.infer<typeof gateReport>;
 const gateResult = z.strictObject({
   kind: z.literal('gate'),
   attempt: z.string(),
-  gates: z.array(gateReport).max(100),
+  gates: z.array(gateReport).check(z.maxLength(100)),
   /** Why the gates could not be run at all. */
-  error: text.nullable(),
+  error: z.nullable(text),
 });
 export type GateResult = z.infer<typeof gateResult>;
 
@@ -87,7 +84,7 @@ const verifyResult = z.strictObject({
   /** The end of what it printed, when it failed. */
   output: text,
   /** Why it could not be run at all. */
-  error: text.nullable(),
+  error: z.nullable(text),
 });
 export type VerifyResult = z.infer<typeof verifyResult>;
 
@@ -96,7 +93,7 @@ const prepared = z.strictObject({
   kind: z.literal('prepared'),
   attempt: z.string(),
   /** Why it is not. */
-  error: text.nullable(),
+  error: z.nullable(text),
 });
 export type Prepared = z.infer<typeof prepared>;
 
@@ -116,23 +113,23 @@ export type Phase = z.infer<typeof phase>;
 /** `outbox/status.json`: only the worker writes it, and it is read as untrusted. */
 export const workerStatus = z.strictObject({
   version: z.literal(1),
-  session: z.string().max(64),
-  pid: z.number().int(),
+  session: z.string().check(z.maxLength(64)),
+  pid: z.int(),
   phase,
   /** The running attempt; null when idle. */
-  attempt: z.string().max(256).nullable(),
+  attempt: z.nullable(z.string().check(z.maxLength(256))),
   /** Increases while the worker lives. */
-  beat: z.number().int(),
-  at: z.string().max(64),
+  beat: z.int(),
+  at: z.string().check(z.maxLength(64)),
   /** Tokens of the running attempt so far, and what they cost: an estimate until its agent tells its own sum. */
-  usage: reportedUsage.nullable(),
-  result: z.discriminatedUnion('kind', [taskResult, gateResult, verifyResult, prepared]).nullable(),
+  usage: z.nullable(reportedUsage),
+  result: z.nullable(z.discriminatedUnion('kind', [taskResult, gateResult, verifyResult, prepared])),
   /** The output of a failed set-up, with which the run stops. */
-  setupFailure: text.nullable(),
+  setupFailure: z.nullable(text),
   /**
    * Why the agent is waiting for its model now. It is shown, and decides nothing. A worker of an earlier version, which a
    * resumed run takes over, does not report it.
    */
-  trouble: line.nullable().default(null),
+  trouble: z._default(z.nullable(line), null),
 });
 export type WorkerStatus = z.infer<typeof workerStatus>;

@@ -1,19 +1,19 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
-const usageOf = (amount: z.ZodNumber) =>
+const usageOf = (amount: z.ZodMiniNumber) =>
   z.strictObject({
     inputTokens: amount,
     outputTokens: amount,
     cacheReadTokens: amount,
     cacheWriteTokens: amount,
     /** In US dollars; null where no agent has told what it used. That is not the same as 0. */
-    costUsd: amount.nullable(),
+    costUsd: z.nullable(amount),
   });
 export const usage = usageOf(z.number());
 export type Usage = z.infer<typeof usage>;
 
 /** A worker may report anything; the sum over a run must stay a number. */
-export const reportedUsage = usageOf(z.number().nonnegative().max(1e12));
+export const reportedUsage = usageOf(z.number().check(z.nonnegative(), z.maximum(1e12)));
 
 export const NO_USAGE: Usage = {
   inputTokens: 0,
@@ -43,7 +43,7 @@ function inMillionths(amount: number): number {
   return Math.round(amount * 1e6) / 1e6;
 }
 
-const dollars = z.number().nonnegative();
+const dollars = z.number().check(z.nonnegative());
 
 /** What a model costs, in US dollars per million tokens. */
 export const price = z.strictObject({ input: dollars, output: dollars, cacheRead: dollars, cacheWrite: dollars });

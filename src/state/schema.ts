@@ -41,7 +41,7 @@ const attemptState = z.strictObject({
   detail: z.string().nullable(),
   /** Its work, also when the attempt failed; null when it changed nothing. */
   commit: commitId.nullable(),
-  usage: usage.nullable(),
+  usage: z.nullable(usage),
 });
 export type AttemptState = z.infer<typeof attemptState>;
 
@@ -58,7 +58,7 @@ const taskState = z.strictObject({
   /** Rate limits in a row: each waits longer than the last. */
   backoffs: z.int(),
   /** Of all its attempts; missing in older files. */
-  cost: usage.default(NO_USAGE),
+  cost: z._default(usage, NO_USAGE),
   /** The accepted commit. */
   commit: commitId.nullable(),
   /** Its commit is in the integration branch. */

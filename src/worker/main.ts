@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { config, locales } from 'zod/mini';
 import { isMachineTrouble, openWorkspace, withGitSettings } from '../git/index.ts';
 import { watchLease } from '../lease/index.ts';
 import { reasonOf, systemClock, within } from '../lib/index.ts';
@@ -37,6 +38,8 @@ interface Folders {
 async function main(folders: Folders): Promise<void> {
   // For this signal Node would open its debugger, by which a task could run code in this process. No task runs yet.
   process.on('SIGUSR1', () => undefined);
+  // The small zod has no words of its own for what does not fit.
+  config(locales.en());
   const boot = await readBoot(folders.inbox);
   const early = await prepareEarly(folders.worktree, boot);
   const around = await findSurroundings(boot, process.env);

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { config, locales } from 'zod/mini';
 import { watchLease } from '../../lease/index.ts';
 import { readFirstLine, reasonOf, systemClock } from '../../lib/index.ts';
 import { EGRESS_KEY, EGRESS_ORDERS, egressOrders } from '../../protocol/index.ts';
@@ -16,6 +17,8 @@ const ACCESS = { limitBytes: 1024 * 1024, timeoutMs: 60_000 };
 
 /** The egress proxy: passes on what the rules allow, until it is asked to end or its owner is gone. */
 async function main(socket: string, shared: string): Promise<void> {
+  // The small zod has no words of its own for what does not fit.
+  config(locales.en());
   const { rules, leaseMs, access } = egressOrders.parse(JSON.parse(process.env[EGRESS_ORDERS] ?? ''));
   const key = process.env[EGRESS_KEY] ?? '';
   if (key === '') throw new Error(`${EGRESS_KEY} is not set`);

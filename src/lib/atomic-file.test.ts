@@ -16,7 +16,7 @@ import { describe, expect, it } from 'vitest';
 import { startNode } from '../../test/support/node-process.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
-import { copyUntrusted, makeIgnoredFolder, readUntrusted, writeFileAtomic } from './atomic-file.ts';
+import { copyUntrusted, makeIgnoredFolder, readUntrusted, readUntrustedNow, writeFileAtomic } from './atomic-file.ts';
 
 describe('replacing a file', () => {
   it.each([true, false])('never shows a reader half of the text (durable: %s)', async (durable) => {
@@ -90,38 +90,43 @@ const STRANGE: readonly (readonly [string, (file: string) => void])[] = [
 ];
 const SOCKET = 'require("node:net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))';
 
-describe('reading an untrusted file', () => {
+const READERS: readonly [string, (file: string, maxBytes: number) => Promise<string | undefined>][] = [
+  ['with promises', readUntrusted],
+  ['at once', async (file, maxBytes) => readUntrustedNow(file, maxBytes)],
+];
+
+describe.each(READERS)('reading an untrusted file %s', (_, read) => {
   it('returns the text of a plain file, up to the limit', async () => {
     const file = path.join(tempFolder(), 'file');
     writeFileSync(file, 'grün');
-    expect(await readUntrusted(file, 5)).toBe('grün');
-    await expect(readUntrusted(file, 4)).rejects.toMatchObject({
+    expect(await read(file, 5)).toBe('grün');
+    await expect(read(file, 4)).rejects.toMatchObject({
       code: 'FILE_UNREADABLE',
       facts: { file, reason: 'it has 5 bytes, the limit is 4' },
     });
     writeFileSync(file, '');
-    expect(await readUntrusted(file, 0)).toBe('');
+    expect(await read(file, 0)).toBe('');
   });
 
   it('returns undefined when nothing is there', async () => {
     const folder = tempFolder();
     writeFileSync(path.join(folder, 'file'), '');
-    expect(await readUntrusted(path.join(folder, 'nothing'), 10)).toBeUndefined();
-    expect(await readUntrusted(path.join(folder, 'nothing/at/all'), 10)).toBeUndefined();
-    expect(await readUntrusted(path.join(folder, 'file/below'), 10)).toBeUndefined();
+    expect(await read(path.join(folder, 'nothing'), 10)).toBeUndefined();
+    expect(await read(path.join(folder, 'nothing/at/all'), 10)).toBeUndefined();
+    expect(await read(path.join(folder, 'file/below'), 10)).toBeUndefined();
   });
 
   it.each(STRANGE)('refuses %s without waiting', async (_, put) => {
     const file = path.join(tempFolder(), 'status.json');
     put(file);
-    await expect(readUntrusted(file, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', facts: { file } });
+    await expect(read(file, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', facts: { file } });
   });
 
   it.skipIf(process.getuid?.() === 0)('says that the right to read is missing', async () => {
     const file = path.join(tempFolder(), 'file');
     writeFileSync(file, 'x');
     chmodSync(file, 0);
-    await expect(readUntrusted(file, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
+    await expect(read(file, 1000)).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });
 });
 

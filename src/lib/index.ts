@@ -1,4 +1,11 @@
-export { copyUntrusted, makeIgnoredFolder, readUntrusted, syncFolder, writeFileAtomic } from './atomic-file.ts';
+export {
+  copyUntrusted,
+  makeIgnoredFolder,
+  readUntrusted,
+  readUntrustedNow,
+  syncFolder,
+  writeFileAtomic,
+} from './atomic-file.ts';
 export { repeat, sleep, startTimer, systemClock, within } from './clock.ts';
 export type { Clock, Timer } from './clock.ts';
 export { AppError, hasCode, reasonOf, systemCode } from './app-error.ts';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { keepLease } from '../lease/index.ts';
-import { copyUntrusted, makeFolder, readUntrusted, removeTree, watchFolder, writeFileAtomic } from '../lib/index.ts';
+import { copyUntrusted, makeFolder, readUntrustedNow, removeTree, watchFolder, writeFileAtomic } from '../lib/index.ts';
 import { BUNDLE, STATUS_LIMIT } from '../protocol/index.ts';
 import type { FeaturePaths, WorkerPaths } from '../state/index.ts';
 import type { Mail } from './mail.ts';
@@ -26,7 +26,7 @@ export function createFolderMail(paths: MailPaths): Mail {
     },
     brief: async (worker, boot) => write(worker, 'worker.json', boot),
     deliver: async (worker, assignment) => write(worker, 'assignment.json', assignment),
-    readStatus: async (worker) => readUntrusted(paths.worker(worker).status, STATUS_LIMIT),
+    readStatus: async (worker) => readUntrustedNow(paths.worker(worker).status, STATUS_LIMIT),
     watch: (worker, onNews) => watchFolder(paths.worker(worker).outbox, onNews),
     withBundle: async (worker, maxBytes, use) => {
       const { outbox, bundle } = paths.worker(worker);

@@ -5,7 +5,7 @@ import { NO_SNAPSHOTS } from '../snapshots/index.ts';
 import { commit, createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
-import { readUntrusted } from '../lib/index.ts';
+import { readUntrustedNow } from '../lib/index.ts';
 import { BUNDLE, TROUBLE_LIMIT } from '../protocol/index.ts';
 import type { TaskResult, WorkerStatus } from '../protocol/index.ts';
 import { createFolderMail } from '../mail/index.ts';
@@ -46,6 +46,10 @@ const RESULT: TaskResult = {
   commit: null,
   usage: null,
   resetAt: null,
+};
+
+const fails = (error: Error): never => {
+  throw error;
 };
 
 const NO_GROWTH = { bytes: 0, heaviest: [] };
@@ -280,15 +284,15 @@ describe('an attempt under way', () => {
   it('does not count as unreadable when this process has no descriptors left', async () => {
     const scene = openScene({ totalMs: 1000 });
     const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
-    vi.mocked(readUntrusted).mockRejectedValueOnce(error);
+    vi.mocked(readUntrustedNow).mockImplementationOnce(() => fails(error));
     expect(await scene.look(0)).toMatchObject({ phase: null, unreadable: null });
     scene.says(0, { phase: 'running' });
     await scene.look(0);
-    vi.mocked(readUntrusted).mockRejectedValueOnce(new Error('it is a link'));
+    vi.mocked(readUntrustedNow).mockImplementationOnce(() => fails(new Error('it is a link')));
     expect((await scene.look(0)).unreadable).toContain('it is a link');
     scene.says(0, { phase: 'running' });
     await scene.look(0);
-    vi.mocked(readUntrusted).mockRejectedValueOnce(new Error('cannot be read', { cause: error }));
+    vi.mocked(readUntrustedNow).mockImplementationOnce(() => fails(new Error('cannot be read', { cause: error })));
     expect(await scene.look(0)).toMatchObject({ phase: 'running', unreadable: null });
   });
 

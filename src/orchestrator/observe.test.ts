@@ -33,6 +33,8 @@ interface Scene {
   says(worker: number, status: { [Key in keyof WorkerStatus]?: WorkerStatus[Key] | undefined }): void;
   wait(ms: number): void;
   dies(worker: number): void;
+  /** How often the end of a log was read. */
+  readLogs(): number;
   /** Their starts are over. */
   comeUp(): void;
 }
@@ -115,9 +117,10 @@ function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects 
     },
   } as unknown as RunContext;
   const dead = new Set<string>();
+  let logs = 0;
   const register = {
     exitOf: (session: string) => (dead.has(session) ? { how: 'killed', overLimit: false } : undefined),
-    lastLines: async () => [],
+    lastLines: async () => [`read ${(logs += 1)} times`],
     takesCredentials: () => true,
     retiredFor: () => null,
     outage: undefined,
@@ -159,6 +162,7 @@ function openScene(limits: { totalMs: number; setupMs?: number }, sharesObjects 
     },
     wait: (ms) => (now += ms),
     comeUp: () => (state = running),
+    readLogs: () => logs,
     dies: (worker) => dead.add(state.workers[worker]?.session ?? ''),
   };
 }
@@ -207,6 +211,14 @@ describe('the status of a worker', () => {
     expect((await scene.look(0)).phase).toBeNull();
     expect((await scene.look(1)).setupFailure).toBe('the *** is wrong');
   });
+});
+
+it('the log of a dead worker is read once: the next one may write to it', async () => {
+  const scene = openScene({ totalMs: 1000 });
+  scene.says(0, {});
+  expect([(await scene.look(0)).lastLines, scene.readLogs()]).toEqual([[], 0]);
+  scene.dies(0);
+  for (const _ of [1, 2]) expect((await scene.look(0)).lastLines).toEqual(['read 1 times']);
 });
 
 it('a worker that was seen at work is past its set-up, whatever its status says later', async () => {

@@ -36,6 +36,8 @@ interface Memory {
   beat: number;
   beatSince: number;
   work: Work;
+  /** Of its log, once it is dead: there is a look at it in each turn until it is replaced. */
+  lastLines?: readonly string[];
 }
 
 /** The attempt or gate run that a worker has; null for nothing. */
@@ -104,7 +106,7 @@ async function viewOf(
   const { phase, attempt, usage, setupFailure, trouble, at: heartbeatAt } = status ?? NO_STATUS;
   const reportedFailure = context.ports.snapshots.replaceSetUp ? null : setupFailure;
   return {
-    ...(await endOf(register, session, exit)),
+    ...(await endOf(register, memory, exit)),
     retired: register.retiredFor(session),
     phase,
     attempt,
@@ -123,12 +125,13 @@ async function viewOf(
 
 async function endOf(
   register: WorkerRegister,
-  session: string,
+  memory: Memory,
   exit: WorkerEnd | undefined,
 ): Promise<Pick<WorkerView, 'alive' | 'exit' | 'overLimit' | 'lastLines'>> {
   if (exit === undefined) return { alive: true, exit: null, overLimit: false, lastLines: [] };
   const { how, overLimit } = exit;
-  return { alive: false, exit: how, overLimit, lastLines: await register.lastLines(session, LAST_LINES) };
+  memory.lastLines ??= await register.lastLines(memory.session, LAST_LINES);
+  return { alive: false, exit: how, overLimit, lastLines: memory.lastLines };
 }
 
 /** By our own clock, since the last new heartbeat. A start may take long: silence counts from its end on. */

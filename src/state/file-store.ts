@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -171,9 +172,18 @@ function parseJson(file: string, text: string): unknown {
 type RequestFile = Partial<RunRequest> & { readonly id: string };
 
 async function readRequests(folder: string): Promise<RequestFile[]> {
-  const ids = jsonFiles(await readdir(folder).catch(() => [])).toSorted();
+  const ids = jsonFiles(namesNow(folder)).toSorted();
   const texts = await Promise.all(ids.map((id) => readFile(path.join(folder, id), 'utf8').catch(() => undefined)));
   return ids.map((id, index) => ({ id, ...readJson(runRequest, texts[index]) }));
+}
+
+/** At once: an orchestrator looks in each turn, and a promise costs ten times what there is to do. */
+function namesNow(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 async function dropRequests(folder: string, ids: Iterable<string>): Promise<void> {

@@ -51,7 +51,7 @@ async function openScene(format: 'sha1' | 'sha256' = 'sha1'): Promise<Scene> {
   };
 }
 
-const ours = (name: string): boolean => /^objects\/pack/.test(name);
+const ours = (name: string): boolean => name.startsWith('objects/pack');
 
 const gitDirOf = ({ host }: Scene): Record<string, string> => fingerprint(path.join(host.folder, '.git'));
 

@@ -4,9 +4,13 @@ import { deletedBytes } from './deleted-files.ts';
 import type { DiskLimit } from './container-wish.ts';
 import type { DiskMeter } from './free-space.ts';
 
+/** Not at once: nothing is there yet, and the program that is starting needs the processor. */
+const FIRST_MS = 2000;
 const FASTEST_MS = 1000;
-/** The longest time between two looks: the disk may fill up meanwhile. */
+/** The longest time between two measurements. */
 const SLOWEST_MS = 30_000;
+/** The parts of the limit that the disk has to lose: for the next measurement in its turn, and for one at once. */
+const [LITTLE, MUCH] = [1 / 64, 1 / 4];
 /** The part of the time that goes into measuring, at most. */
 const SHARE = 0.05;
 const MEASURE_TIMEOUT_MS = 120_000;
@@ -45,35 +49,50 @@ export async function watchDisk(
   { folders: [first], measure }: Pick<DiskMeter, 'folders'> & { readonly measure: Measure },
   { bytes: limitBytes, setting }: Pick<DiskLimit, 'bytes' | 'setting'>,
   signal: AbortSignal,
+  freeBytes: typeof freeBytesOf = freeBytesOf,
 ): Promise<string | undefined> {
   let hiddenSince: number | undefined;
-  // Not at once: nothing is there yet, and the program that is starting needs the processor.
-  let pauseMs = FASTEST_MS;
+  await sleep(FIRST_MS, signal);
   for (;;) {
-    await pause(first, pauseMs, limitBytes / 4, signal);
     if (signal.aborted) return undefined;
+    const room = await freeBytes(first);
     const began = systemClock.monotonic();
     const usage = await measure(signal);
     hiddenSince = usage.hidden === undefined ? undefined : (hiddenSince ?? began);
     const problem = problemOf(usage, limitBytes, hiddenSince === undefined ? 0 : began - hiddenSince);
     if (signal.aborted) return undefined;
     if (problem !== undefined) return `killed: its folders ${problem} (${setting})`;
-    pauseMs = Math.min(SLOWEST_MS, Math.max(FASTEST_MS, (systemClock.monotonic() - began) / SHARE));
+    const restMs = Math.max(FASTEST_MS, (systemClock.monotonic() - began) / SHARE);
+    await pause({ restMs, limitBytes, room, freeBytes: () => freeBytes(first) }, signal);
   }
 }
 
-/** Ends sooner when the disk fills up meanwhile: to ask for the free space costs nothing. */
-async function pause(folder: string, ms: number, lossBytes: number, signal: AbortSignal): Promise<void> {
-  const freeBytes = (): Promise<number> =>
-    statfs(folder).then(
-      ({ bavail, bsize }) => bavail * bsize,
-      () => 0,
-    );
-  const [until, before] = [systemClock.monotonic() + ms, await freeBytes()];
-  for (let left = ms; left > 0 && !signal.aborted; left = until - systemClock.monotonic()) {
-    await sleep(Math.min(FASTEST_MS, left), signal);
-    if (before - (await freeBytes()) > lossBytes) return;
+interface Pause {
+  /** For so long only a great loss counts. */
+  readonly restMs: number;
+  readonly limitBytes: number;
+  /** What was free before the last measurement. */
+  readonly room: number;
+  readonly freeBytes: () => Promise<number>;
+}
+
+/** Until the disk has lost something, or for a while: to ask for the free space costs nothing, and to measure much. */
+async function pause({ restMs, limitBytes, room, freeBytes }: Pause, signal: AbortSignal): Promise<void> {
+  const began = systemClock.monotonic();
+  for (let [most, past] = [room, 0]; past < SLOWEST_MS && !signal.aborted; past = systemClock.monotonic() - began) {
+    await sleep(FASTEST_MS, signal);
+    const free = await freeBytes();
+    most = Math.max(most, free);
+    const enough = systemClock.monotonic() - began < restMs ? MUCH : LITTLE;
+    if (most - free > limitBytes * enough) return;
   }
+}
+
+function freeBytesOf(folder: string): Promise<number> {
+  return statfs(folder).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  );
 }
 
 /** Pure: why this usage is not allowed, in words. */

@@ -17,6 +17,13 @@ const CAPABILITY = /^@object-format=(sha1|sha256)$/;
 const PREREQUISITE = new RegExp(`^-${ID}( .*)?$`);
 const NAME = new RegExp(`^(${ID}) (refs/\\S+|HEAD)$`);
 
+/** What a bundle begins with, before its pack: of one branch, for a repository that has the base. */
+export function bundleHeader({ branch, base, commit }: { branch: string; base: string; commit: string }): string {
+  const isSha256 = commit.length === 64;
+  const signature = isSha256 ? '# v3 git bundle\n@object-format=sha256\n' : '# v2 git bundle\n';
+  return `${signature}-${base}\n${commit} refs/heads/${branch}\n\n`;
+}
+
 /** Reads git's bundle format, as far as our workers write it. Does not change the position of the file. */
 export async function readBundleHeader(bundle: FileHandle, file: string): Promise<BundleHeader> {
   const { bytesRead, buffer } = await bundle.read(Buffer.alloc(LIMIT_BYTES), 0, LIMIT_BYTES, 0);

@@ -34,6 +34,8 @@ const REDIRECTING =
 interface GitOptions {
   /** Text, or an open file descriptor that is read from its position on. */
   readonly input?: string | number;
+  /** An open file descriptor that takes stdout. */
+  readonly output?: number;
   /** Git is killed when it takes longer. */
   readonly timeoutMs?: number;
   /** Exit statuses that are an answer, not a failure. */
@@ -66,6 +68,7 @@ export function gitIn(cwd: string, env: Environment, own: Environment = {}): Git
       cwd,
       env: { ...base, ...options.env },
       ...(options.input === undefined ? {} : { input: options.input }),
+      ...(options.output === undefined ? {} : { output: options.output }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     });
     // "There is no such commit" and "it cannot be read just now" end with the same status.

@@ -19,4 +19,4 @@ export { openRepository } from './repository.ts';
 export type { Repository } from './repository.ts';
 export { needRoom } from './room.ts';
 export { openWorkspace } from './workspace.ts';
-export type { Workspace } from './workspace.ts';
+export type { OpenedPlace, Workspace } from './workspace.ts';

@@ -1,7 +1,8 @@
-import { readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { openFolders } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
+import { bundleHeader } from './bundle-header.ts';
 import { entriesOf, gitIn, identityEnvironment } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { addExcept, findLeftovers, leftOut } from './leftovers.ts';
@@ -41,19 +42,37 @@ interface CommitRequest {
   readonly base: string;
   readonly tree: string;
   readonly message: string;
+  /** Null where nothing looks at the branch afterwards. */
+  readonly branch: string | null;
+}
+
+interface BundleRequest {
   readonly branch: string;
+  readonly base: string;
+  readonly commit: string;
+  readonly file: string;
+}
+
+/** What is known of a worktree that was opened before, when nothing has run in it since. */
+export interface OpenedPlace extends WorkspacePlace {
+  /** The trees of commits. */
+  readonly trees: ReadonlyMap<string, string>;
 }
 
 /** The worktree as its worker uses it; the only place where git runs inside a folder that tasks write. */
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>;
 
-/** `known`: where it is, when it was opened before and nothing has run in it since. */
-export async function openWorkspace(folder: string, env: Environment, known?: WorkspacePlace) {
-  const place = known ?? (await findPlace(folder, env));
+/** `base`: a commit whose tree is asked for later. */
+export async function openWorkspace(
+  folder: string,
+  env: Environment,
+  at: { known?: OpenedPlace | undefined; base?: string } = {},
+) {
+  const place = at.known ?? (await findPlace(folder, env, at.base));
   const rules = await rememberRules(place);
   // These are given, so that git does not look for them: a task may have removed or rewritten `.git`.
   const git = gitIn(folder, env, { ...rules.env, GIT_DIR: place.gitDir, GIT_WORK_TREE: folder });
-  const trees = new Map<string, string>();
+  const trees = new Map(place.trees);
   /** What the last staging is known to have added. */
   let added: ReadonlySet<string> = new Set();
   return {
@@ -86,12 +105,8 @@ export async function openWorkspace(folder: string, env: Environment, known?: Wo
     },
     /** One commit on `base`, whatever commits the task made on the way; the branch points to it. */
     commit: (request: CommitRequest): Promise<string> => commitTree(git, request),
-    /** Writes what the branch has beyond `base` to a file that another repository can fetch from. */
-    bundle: async ({ branch, base, file }: { branch: string; base: string; file: string }): Promise<void> => {
-      const draft = `${file}.new`;
-      await git.text(['bundle', 'create', '--quiet', draft, `refs/heads/${branch}`, `^${base}`]);
-      await rename(draft, file);
-    },
+    /** Writes what the commit has beyond `base` to a file that another repository can take the branch from. */
+    bundle: (request: BundleRequest): Promise<void> => writeBundle(git, request),
     /** Files that git does not track and no ignore rule covers. */
     leftovers: (): Promise<Leftovers> => findLeftovers(git),
     /** All files that git tracks. */
@@ -157,18 +172,34 @@ async function addAll(
   }
 }
 
-async function findPlace(folder: string, env: Environment): Promise<WorkspacePlace> {
+async function findPlace(folder: string, env: Environment, base: string | undefined): Promise<OpenedPlace> {
   const pointer = await readFile(path.join(folder, '.git'), 'utf8');
-  const text = await gitIn(folder, env).text(['rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir']);
-  const [gitDir = '', commonDir = ''] = text.split('\n');
-  return { folder, pointer, gitDir, commonDir };
+  const asked = ['--git-dir', '--git-common-dir', ...(base === undefined ? [] : [`${base}^{tree}`])];
+  const text = await gitIn(folder, env).text(['rev-parse', '--path-format=absolute', ...asked]);
+  const [gitDir = '', commonDir = '', tree = ''] = text.split('\n');
+  return { folder, pointer, gitDir, commonDir, trees: new Map(base === undefined ? [] : [[base, tree]]) };
 }
 
 async function commitTree(git: GitCommand, { tree, base, message, branch }: CommitRequest): Promise<string> {
   const args = ['commit-tree', tree, '-p', base, '-F', '-'];
   const commit = (await git.text(args, { input: message, env: identityEnvironment() })).trim();
-  await git.text(['update-ref', `refs/heads/${branch}`, commit]);
+  if (branch !== null) await git.text(['update-ref', `refs/heads/${branch}`, commit]);
   return commit;
+}
+
+/** As `git bundle create` does it, which needs a ref and one more process. */
+async function writeBundle(git: GitCommand, { branch, base, commit, file }: BundleRequest): Promise<void> {
+  const draft = `${file}.new`;
+  const bundle = await open(draft, 'w');
+  try {
+    await bundle.write(bundleHeader({ branch, base, commit }));
+    const input = `${commit}\n^${base}\n`;
+    const args = ['pack-objects', '--revs', '--stdout', '--thin', '--delta-base-offset', '--quiet'];
+    await git.text(args, { input, output: bundle.fd });
+  } finally {
+    await bundle.close();
+  }
+  await rename(draft, file);
 }
 
 function escapePattern(entry: string): string {

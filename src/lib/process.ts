@@ -23,6 +23,8 @@ type Input = string | number;
 
 interface RunOptions extends Common {
   readonly input?: Input;
+  /** An open file descriptor that takes stdout. */
+  readonly output?: number;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -73,6 +75,8 @@ export async function run(file: string, args: readonly string[], options: RunOpt
 
 interface JobOptions extends Common {
   readonly input?: Input;
+  /** An open file descriptor that takes stdout, of which `onStdout` sees nothing then. */
+  readonly output?: number;
   readonly onStdout?: (text: string) => void;
   readonly onStderr?: (text: string) => void;
   /** Ends what has left the group; called after the end of the process, while its output is still read. */
@@ -92,7 +96,7 @@ export function startJob(file: string, args: readonly string[], options: JobOpti
   // No pipe without need: Node's pipes are sockets, and a bash whose stdin is a socket reads the user's .bashrc.
   const input = options.input ?? '';
   const stdin = typeof input === 'number' ? input : input === '' ? 'ignore' : 'pipe';
-  const child = spawnGroup(file, args, options, [stdin, 'pipe', 'pipe']);
+  const child = spawnGroup(file, args, options, [stdin, options.output ?? 'pipe', 'pipe']);
   const { pid } = child;
   const ended = endOf(child, file);
   if (typeof input === 'string') feed(child, input);

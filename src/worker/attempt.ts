@@ -168,8 +168,11 @@ async function commitOnce({ context, setup, assignment }: Attempt, afresh: boole
   const leftOut = await workspace.leftOut(tree, task.create);
   if (tree === (await workspace.treeOf(base))) return { commit: null, leftOut };
   const message = commitMessage(task, assignment.attempt, boot);
-  const commit = await workspace.commit({ base, tree, message, branch });
-  if (context.bundle !== null) await workspace.bundle({ branch, base, file: context.bundle });
+  if (context.bundle === null) return { commit: await workspace.commit({ base, tree, message, branch }), leftOut };
+  // In a git directory of the worker's own only a verification sees the branch.
+  const moved = assignment.verify ? branch : null;
+  const commit = await workspace.commit({ base, tree, message, branch: moved });
+  await workspace.bundle({ branch, base, commit, file: context.bundle });
   return { commit, leftOut };
 }
 

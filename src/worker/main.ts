@@ -64,7 +64,11 @@ async function main(folders: Folders): Promise<void> {
       ...around,
       boot,
       ...placesIn(folders),
-      workspace: await openWorkspace(folders.worktree, { ...around.env, [MARKS.child]: 'git' }, early?.place),
+      workspace: await openWorkspace(
+        folders.worktree,
+        { ...around.env, [MARKS.child]: 'git' },
+        { known: early?.place },
+      ),
       reporter,
       log,
       bundle: boot.bundles ? path.join(folders.outbox, BUNDLE) : null,
@@ -93,7 +97,7 @@ function placesIn({ inbox, outbox, shared }: Folders): Pick<WorkerContext, 'copi
 async function prepareEarly(worktree: string, boot: Boot): Promise<EarlyCheckout | null> {
   if (boot.likelyBase === null) return null;
   const env = withGitSettings({ ...process.env, [MARKS.child]: 'git' }, [['safe.directory', '*']]);
-  const workspace = await openWorkspace(worktree, env).catch(() => null);
+  const workspace = await openWorkspace(worktree, env, { base: boot.likelyBase }).catch(() => null);
   return workspace === null ? null : checkOutEarly({ boot, workspace }, boot.likelyBase);
 }
 

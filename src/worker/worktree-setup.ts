@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Leftovers, Workspace } from '../git/index.ts';
+import type { Leftovers, OpenedPlace } from '../git/index.ts';
 import { inSeconds } from '../lib/index.ts';
 import type { Boot } from '../protocol/index.ts';
 import type { WorkerContext } from './context.ts';
@@ -20,7 +20,7 @@ export type WorktreeSetup = ReturnType<typeof createWorktreeSetup>;
 export interface EarlyCheckout extends Known {
   /** The worktree is at this commit. */
   readonly base: string;
-  readonly place: Workspace['place'];
+  readonly place: OpenedPlace;
 }
 
 /** Makes the worktree the commit that the assignment most likely starts from. Nothing of a task has run here. */

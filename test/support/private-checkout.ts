@@ -50,7 +50,7 @@ export async function openPrivate(temp: TempRepository, at: string = temp.folder
     },
     fetchBundle: async (commit) => {
       const file = path.join(top, 'work.bundle');
-      await workspace.bundle({ branch: BRANCH, base, file });
+      await workspace.bundle({ branch: BRANCH, base, commit, file });
       const facts = await repository.factsOf(await repository.fetchBundle({ file, branch: BRANCH }));
       expect(facts.parents).toEqual([base]);
       expect(facts).toEqual(await repository.commitFacts(commit));

@@ -44,10 +44,10 @@ const program = (name: string, entry: string, treeshake: Treeshake = true): Retu
 
 /**
  * A program of one file, without the modules of which it uses nothing, say schemas that another program reads with: none of
- * ours does anything by being loaded. (The CLI would fall into more files by that.)
+ * ours is loaded for what it does by that. (The CLI would fall into more files by that.)
  */
 const oneFile = (name: string, entry: string): ReturnType<typeof program> =>
-  program(name, entry, { moduleSideEffects: [{ test: /\/src\/(?!.*\/node_modules\/)/, sideEffects: false }] });
+  program(name, entry, { moduleSideEffects: [{ test: /^(?!.*\/node_modules\/).*\/src\//, sideEffects: false }] });
 
 /** The page of the server: one script for browsers, with all that it needs, and the style of its terminal beside it. */
 const page = defineConfig({

@@ -38,11 +38,10 @@ interface Folders {
 async function main(folders: Folders): Promise<void> {
   // For this signal Node would open its debugger, by which a task could run code in this process. No task runs yet.
   process.on('SIGUSR1', () => undefined);
-  // The small zod has no words of its own for what does not fit.
-  config(locales.en());
   const boot = await readBoot(folders.inbox);
   const early = await prepareEarly(folders.worktree, boot);
   const around = await findSurroundings(boot, process.env);
+  const env = { ...around.env, [MARKS.child]: 'git' };
   const log = createLog(boot.worker, (text) => process.stdout.write(around.redact(text)));
   const stop = new AbortController();
   const end = (cause: string, reason: string = cause): void => {
@@ -64,11 +63,7 @@ async function main(folders: Folders): Promise<void> {
       ...around,
       boot,
       ...placesIn(folders),
-      workspace: await openWorkspace(
-        folders.worktree,
-        { ...around.env, [MARKS.child]: 'git' },
-        { known: early?.place },
-      ),
+      workspace: await openWorkspace(folders.worktree, env, { known: early?.place }),
       reporter,
       log,
       bundle: boot.bundles ? path.join(folders.outbox, BUNDLE) : null,
@@ -217,6 +212,8 @@ if (worktree === undefined || inbox === undefined || outbox === undefined || sha
   );
   process.exitCode = 2;
 } else {
+  // The small zod has no words of its own for what does not fit.
+  config(locales.en());
   await main({ worktree, inbox, outbox, shared });
   // The last output may still wait for a slow reader.
   await within(LAST_OUTPUT_MS, new Promise((done) => process.stdout.write('', done)));

@@ -171,7 +171,9 @@ console.log(JSON.stringify(seen, null, 1), readFileSync('/proc/self/cmdline', 'u
         .split('\n')
         .filter((line) => line.includes('/bun-runner/wait.js'));
     await waitUntil('a process waits', async () => waits().length === 1);
-    process.kill(Number.parseInt(waits()[0] ?? '', 10), 'SIGKILL');
+    const [killed = ''] = waits();
+    process.kill(Number.parseInt(killed, 10), 'SIGKILL');
+    await waitUntil('it is gone', async () => !waits().includes(killed));
     expect(await mcp.run('console.log(2)', { session_id: 'waits' })).toMatchObject({ stdout: '2\n', exit_code: 0 });
   });
 

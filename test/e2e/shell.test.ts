@@ -248,7 +248,13 @@ describe.skipIf(docker.why !== '')(`a shell in the container of a task${whySkipp
     await says(/77.* xterm/);
     session.type('stty -a | grep -o -- -opost; printf "down\\nhere"; cat\r');
     await says(/down\r\nhere/);
-    session.type('\u0003');
+    const prompts = (): number => session.output().split('/workspace$ ').length;
+    const before = prompts();
+    // One that comes before `cat` is in the foreground does not end it.
+    await waitFor('cat is interrupted', () => {
+      session.type('\u0003');
+      return prompts() > before;
+    });
     await says('^C');
     session.resize(99, 33);
     await waitFor('the size has reached the program', () => {

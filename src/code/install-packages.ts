@@ -1,10 +1,10 @@
-import { chown, statfs, writeFile } from 'node:fs/promises';
+import { chown, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { bind, diskUsage } from '../containers/index.ts';
 import type { Labels } from '../engines/index.ts';
-import { createTail, digestOf, hasCode, inBytes, randomId, readJson, sleep } from '../lib/index.ts';
+import { createTail, digestOf, freeBytesIn, hasCode, inBytes, randomId, readJson, sleep } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import { sandboxErrors } from '../sandbox/errors.ts';
 import { startSandbox } from '../sandbox/index.ts';
@@ -173,7 +173,7 @@ async function watched(
     if (growth === 'too-large') throw codeErrors.PACKAGES_TOO_LARGE({ packages: [...wanted.keys()], limit });
     if (growth === 'stalled') throw failed(wanted, `nothing has come from the registry for ${STALLED_MS / 1000} s`);
     if (endedBy === 'timeout') throw failed(wanted, `it was ended after ${TIME_MS / 60_000} minutes`);
-    if (code !== 0) throw refused(wanted, problem ?? wordsOf(words.text(), await freeBytes(draft)));
+    if (code !== 0) throw refused(wanted, problem ?? wordsOf(words.text(), await freeBytesIn(draft)));
   } finally {
     over.abort();
     signal.removeEventListener('abort', running.kill);
@@ -197,11 +197,6 @@ async function watchGrowth(
     if (performance.now() - last.at > STALLED_MS) return 'stalled';
     await sleep(LOOK_MS, over);
   }
-}
-
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }
 
 /** The installer does not say that a disk is full. */

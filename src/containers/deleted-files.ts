@@ -1,7 +1,8 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { readSystemFile } from '../lib/index.ts';
 
 /** Only so many are looked at: the free space of the disk is watched as well. */
 const MOST_FILES = 50_000;
@@ -32,15 +33,7 @@ export async function deletedBytes(containerId: string, proc = '/proc'): Promise
 /** A machine may have thousands of processes. To read what the kernel has in memory at once costs a tenth of a promise. */
 async function processesOf(containerId: string, proc: string): Promise<string[]> {
   const pids = (await namesIn(proc)).filter((name) => /^\d+$/.test(name));
-  return chosen(pids, (pid) => cgroupOf(path.join(proc, pid)).includes(containerId));
-}
-
-function cgroupOf(folder: string): string {
-  try {
-    return readFileSync(path.join(folder, 'cgroup'), 'utf8');
-  } catch {
-    return '';
-  }
+  return chosen(pids, (pid) => readSystemFile(path.join(proc, pid, 'cgroup')).includes(containerId));
 }
 
 /** By its name, which is no question to the file system that it is on: that may hang. One whose name is too long may be. */

@@ -1,5 +1,4 @@
-import { statfs } from 'node:fs/promises';
-import { inBytes, inSeconds, run, sleep, systemClock } from '../lib/index.ts';
+import { freeBytesIn, inBytes, inSeconds, run, sleep, systemClock } from '../lib/index.ts';
 import { deletedBytes } from './deleted-files.ts';
 import type { DiskLimit } from './container-wish.ts';
 import type { DiskMeter } from './free-space.ts';
@@ -79,20 +78,17 @@ interface Pause {
 /** Until the disk has lost something, or for a while: to ask for the free space costs nothing, and to measure much. */
 async function pause({ restMs, limitBytes, room, freeBytes }: Pause, signal: AbortSignal): Promise<void> {
   const began = systemClock.monotonic();
-  for (let [most, past] = [room, 0]; past < SLOWEST_MS && !signal.aborted; past = systemClock.monotonic() - began) {
+  for (let [most, past] = [room, 0]; past < SLOWEST_MS && !signal.aborted;) {
     await sleep(FASTEST_MS, signal);
     const free = await freeBytes();
     most = Math.max(most, free);
-    const enough = systemClock.monotonic() - began < restMs ? MUCH : LITTLE;
-    if (most - free > limitBytes * enough) return;
+    past = systemClock.monotonic() - began;
+    if (most - free > limitBytes * (past < restMs ? MUCH : LITTLE)) return;
   }
 }
 
 function freeBytesOf(folder: string): Promise<number> {
-  return statfs(folder).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => 0,
-  );
+  return freeBytesIn(folder).catch(() => 0);
 }
 
 /** Pure: why this usage is not allowed, in words. */

@@ -1,5 +1,5 @@
-import { stat, statfs } from 'node:fs/promises';
-import { inBytes, sleep } from '../lib/index.ts';
+import { stat } from 'node:fs/promises';
+import { freeBytesIn, inBytes, sleep } from '../lib/index.ts';
 import type { DiskLimit } from './container-wish.ts';
 
 /** Short, because a program that reserves room fills a disk at once. A look is one system call per disk. */
@@ -121,7 +121,6 @@ async function byDisk(
   return disks;
 }
 
-async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder).catch(() => ({ bavail: Infinity, bsize: 1 }));
-  return bavail * bsize;
+function freeBytesOf(folder: string): Promise<number> {
+  return freeBytesIn(folder).catch(() => Infinity);
 }

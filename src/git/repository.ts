@@ -77,7 +77,7 @@ const commitsOf = (git: GitCommand, commonDir: string) => ({
   textAt: (commit: string, file: string, maxBytes: number) => blobText(git, { commit, file, maxBytes }),
   /** A commit of ours with the files of a worker's. */
   remake: (request: Remake) => remakeCommit(git, commonDir, request),
-  /** Takes a branch out of a worker's bundle; throws BUNDLE_REFUSED when the bundle is malformed or too costly. */
+  /** Takes the commit of a branch out of a worker's bundle; throws BUNDLE_REFUSED when the bundle is malformed or too costly. */
   fetchBundle: (bundle: Bundle) => fetchBundle(git, commonDir, bundle),
   /** Paths that differ between the two commits of each pair; both sides of a rename. */
   changedFiles: (pairs: readonly Pair[]) => readChanges(git, pairs),

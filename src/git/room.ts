@@ -1,11 +1,10 @@
-import { open, statfs } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { libErrors, reasonOf } from '../lib/index.ts';
+import { freeBytesIn, libErrors, reasonOf } from '../lib/index.ts';
 
 /** Throws when the file system of a folder has less room than that; `what` needs it. */
 export async function needRoom(folder: string, bytes: number, what: string): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  const free = bavail * bsize;
+  const free = await freeBytesIn(folder);
   if (free >= bytes) return;
   const reason = `${what} needs ${megabytes(bytes)} there, and ${megabytes(free)} are free`;
   throw libErrors.FILE_UNWRITABLE({ file: folder, reason });

@@ -65,10 +65,9 @@ async function examine(
   if (result.commit === null) return nothing;
   const { launcher, repository } = context.ports;
   const { sharesObjects } = launcher.capabilities;
-  const fetched = sharesObjects
-    ? repository.commitFacts(result.commit)
-    : fetchBundle(context, action.worker, result.commit);
-  const facts = await fetched;
+  const facts = sharesObjects
+    ? await repository.commitFacts(result.commit)
+    : await fetchBundle(context, action.worker, result.commit);
   if (typeof facts === 'string') return { ...nothing, fault: facts };
   const fault = faultOfCommit(base, facts);
   const branch = branchNames(context.graph.feature).worker(action.worker);

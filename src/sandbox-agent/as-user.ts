@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { kill, sleep } from '../lib/index.ts';
-import { readSystemFile } from '../supervise/index.ts';
+import { readSystemFile } from '../lib/index.ts';
 
 const ROOT = 0;
 /** No program is in it, and nothing is open to it. */

@@ -1,4 +1,5 @@
-import { readOomKills, readSystemFile } from '../supervise/index.ts';
+import { readSystemFile } from '../lib/index.ts';
+import { readOomKills } from '../supervise/index.ts';
 import { processesOf } from './as-user.ts';
 
 /** Looks get rarer: short programs are seen, and long ones cost nothing. */

@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { kill, sleep, systemClock } from '../lib/index.ts';
+import { kill, readSystemFile, sleep, systemClock } from '../lib/index.ts';
 import { HANDOVER_MARK } from '../protocol/index.ts';
-import { readSystemFile } from './system-file.ts';
 
 /** The init programs of our image (docker/worker/init.sh) and of engines: as pid 1 they reap processes and do nothing else. */
 const INITS = new Set(['worker-init', 'docker-init', 'tini', 'catatonit', 'podman-init']);

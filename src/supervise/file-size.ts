@@ -1,6 +1,6 @@
+import { readSystemFile } from '../lib/index.ts';
 import { constants } from 'node:os';
 import type { Exceeded } from './exceeded.ts';
-import { readSystemFile } from './system-file.ts';
 
 const SIGNAL = 'SIGXFSZ';
 /** The exit status by which a shell reports the signal. */

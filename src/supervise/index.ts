@@ -3,4 +3,3 @@ export type { Exceeded } from './exceeded.ts';
 export { supervise } from './supervise.ts';
 export type { Supervised } from './supervise.ts';
 export { readOomKills } from './memory.ts';
-export { readSystemFile } from './system-file.ts';

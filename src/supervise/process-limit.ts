@@ -1,6 +1,6 @@
+import { readSystemFile } from '../lib/index.ts';
 import path from 'node:path';
 import type { Exceeded } from './exceeded.ts';
-import { readSystemFile } from './system-file.ts';
 
 /** The processes of the container, as its control group shows them; an unknown number is undefined. */
 export interface ProcessRecord {

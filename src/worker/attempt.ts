@@ -153,7 +153,7 @@ function commitWork(attempt: Attempt): Promise<Work> {
 }
 
 async function commitOnce({ context, setup, assignment }: Attempt, afresh: boolean): Promise<Work> {
-  const { workspace, boot } = context;
+  const { workspace, boot, bundle } = context;
   const { branch } = boot;
   const { base, task } = assignment;
   const declared = new Set(ownedFiles(task).map((file) => path.normalize(file)));
@@ -168,11 +168,10 @@ async function commitOnce({ context, setup, assignment }: Attempt, afresh: boole
   const leftOut = await workspace.leftOut(tree, task.create);
   if (tree === (await workspace.treeOf(base))) return { commit: null, leftOut };
   const message = commitMessage(task, assignment.attempt, boot);
-  if (context.bundle === null) return { commit: await workspace.commit({ base, tree, message, branch }), leftOut };
   // In a git directory of the worker's own only a verification sees the branch.
-  const moved = assignment.verify ? branch : null;
+  const moved = bundle === null || assignment.verify ? branch : null;
   const commit = await workspace.commit({ base, tree, message, branch: moved });
-  await workspace.bundle({ branch, base, commit, file: context.bundle });
+  if (bundle !== null) await workspace.bundle({ branch, base, commit, file: bundle });
   return { commit, leftOut };
 }
 

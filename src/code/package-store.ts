@@ -5,7 +5,6 @@ import { diskUsage } from '../containers/index.ts';
 import {
   AppError,
   digestOf,
-  isMissing,
   isThere,
   makePrivateFolder,
   modifiedAt,
@@ -15,6 +14,7 @@ import {
   removeTree,
   withLock,
   writeFileAtomic,
+  undefinedIfMissing,
 } from '../lib/index.ts';
 import { codeErrors } from './errors.ts';
 import { ANY } from './package-names.ts';
@@ -174,14 +174,9 @@ const has = ({ wanted: there }: PackageSet, wanted: Wanted): boolean =>
   [...wanted].every(([name, range]) => Object.hasOwn(there, name) && (range === ANY || there[name] === range));
 
 async function listSets(places: Places): Promise<readonly PackageSet[]> {
-  const files = await readdir(places.known).catch(noneIfMissing);
+  const files = (await readdir(places.known).catch(undefinedIfMissing)) ?? [];
   const sets = await Promise.all(files.map((file) => readSet(places, path.parse(file).name)));
   return sets.filter((set) => set !== undefined);
-}
-
-function noneIfMissing(error: unknown): string[] {
-  if (!isMissing(error)) throw error;
-  return [];
 }
 
 async function readSet({ known }: Places, key: string): Promise<PackageSet | undefined> {

@@ -37,7 +37,7 @@ export { fixGraph } from './fix-graph.ts';
 export { launchFile, programFile, schemaFile } from './package-files.ts';
 export { imageRequest, packageImageRequest, projectIfAny } from './image-request.ts';
 export { clearGoneRuns, readRun } from './left-work.ts';
-export { listFeatures } from './list-features.ts';
+export { featureRow, listFeatures } from './list-features.ts';
 export type { FeatureRow, FeatureStanding } from './list-features.ts';
 export { mergeRun } from './merge-run.ts';
 export type { MergedRun } from './merge-run.ts';

@@ -51,6 +51,11 @@ export async function listFeatures(project: Project): Promise<FeatureRow[]> {
   return Promise.all([...own, ...links].toSorted().map((feature) => rowOf(project, feature, merged.get(feature))));
 }
 
+export async function featureRow(project: Project, feature: string): Promise<FeatureRow> {
+  const merged = await mergedFeatures(project.repository);
+  return rowOf(project, feature, merged.get(feature));
+}
+
 /** `merged`: a commit of another branch that has work of it. */
 async function rowOf(project: Project, feature: string, merged: string | undefined): Promise<FeatureRow> {
   try {

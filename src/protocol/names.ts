@@ -62,7 +62,7 @@ export function attemptRefs(feature: string): string {
 }
 
 /** A run has so many at most, each with two numbers. */
-const MOST_WORKERS = 64;
+export const MOST_WORKERS = 64;
 
 /** The number of a worker that makes snapshots: no other worker has it. */
 export const SNAPSHOT_MAKER = 2 * MOST_WORKERS;

@@ -12,6 +12,7 @@ import {
   usedAgents,
 } from '../../project/index.ts';
 import type { Project, RunWishes } from '../../project/index.ts';
+import { MOST_WORKERS } from '../../protocol/index.ts';
 import { adviceOn, formatAdvice, formatMermaid } from '../../tasks/index.ts';
 import type { Mend } from '../../tasks/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
@@ -20,8 +21,6 @@ import { featureFor } from '../feature-for.ts';
 import { formOf } from '../form.ts';
 
 type Input = InputOf<typeof check>;
-
-const MOST_WORKERS = 64;
 
 /** `check`: looks at a graph alone; changes its file only with `--fix`. */
 export async function checkGraph(input: Input, context: CliContext): Promise<number> {

@@ -9,7 +9,7 @@ import {
   printableLines,
 } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
-import { findRequirements, graphPlace, listFeatures, loadGraph } from '../../project/index.ts';
+import { featureRow, findRequirements, graphPlace, loadGraph } from '../../project/index.ts';
 import type { Project, RequirementsFile } from '../../project/index.ts';
 import type { CliContext } from '../command.ts';
 import { standingText } from './plan-requirements.ts';
@@ -24,7 +24,8 @@ export async function showPlanning(
   const found = await findRequirements(project, feature);
   const graph = await graphOf(project, feature);
   if (found === undefined && graph === undefined) return false;
-  const merged = (await listFeatures(project)).find((row) => row.feature === feature && row.standing === 'merged');
+  const row = await featureRow(project, feature);
+  const merged = row.standing === 'merged' ? row : undefined;
   const next =
     merged === undefined ? nextOf(feature, found, graph) : `mahabharatha kurukshetra --feature ${feature} --again`;
   if (json) {

@@ -76,7 +76,7 @@ const SUMMARY = 'Hand a feature to many workers at once; get one merged and gate
 
 const EXIT_HELP = `
 Exit status: 0 done · 1 work failed · 2 wrong use · 3 paused · 4 environment
-             130 or 143 interrupted
+             129, 130 or 143 interrupted
 
 A first look:  mahabharatha demo
 Documents:     ${fileURLToPath(new URL('../../../docs', import.meta.url))}

@@ -110,7 +110,7 @@ export const configSchema = z.strictObject({
     .min(1)
     .default('claude')
     .describe(
-      'What does tasks without a "run" command: "claude", "codex", "gemini", "opencode", or a name under "agents".',
+      'What does tasks without a "run" command: "claude", "codex", "gemini", "opencode", or a name under "agents"; "shell": nothing, so every task needs a command.',
     ),
   claude: agentProgram('claude', 'Claude Code'),
   codex: agentProgram('codex', 'Codex'),
@@ -217,7 +217,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       on_complete: hook.describe('Shell command of this machine, after a run that is complete.'),
       on_failure: hook.describe('The same after a run that has failed.'),
-      on_pause: hook.describe('The same after a run that is paused: a limit of the account is reached.'),
+      on_pause: hook.describe('The same after a run that is paused: a limit of the account, or a cap on cost or time.'),
       timeout: duration.prefault('1m').describe('Then the command is ended, with all that it has started.'),
     })
     .prefault({})

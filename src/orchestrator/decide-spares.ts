@@ -7,12 +7,12 @@ import type { Phase } from '../protocol/index.ts';
 import { taskOf } from '../tasks/index.ts';
 
 const MIB = 1024 ** 2;
-/** What a spare leaves to other programs: it takes some 60 MiB while it waits. */
+/** What a spare leaves to other programs: it takes some 20 MiB while it waits. */
 const MAKE_ABOVE = 1024 * MIB;
 /** With less than this, spares that wait are removed. */
 const KEEP_ABOVE = 512 * MIB;
 
-/** As many spares as starts are to come, one for each number at most; none where memory is short. */
+/** As many spares as starts are to come, one for each place at most; none where memory is short. */
 export function keepSpares(snapshot: Snapshot): Action[] {
   const { spares, state } = snapshot;
   if (spares === null) return [];

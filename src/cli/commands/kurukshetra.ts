@@ -33,8 +33,8 @@ export const kurukshetra = {
   },
   details: [
     `--mode auto takes containers where an engine is on this machine, builds a stale image anew, and refuses when containers
-are meant but not available. It takes subprocesses only on a machine that never had an engine, and only when every task
-has a "run" command. The first line that is printed says which mode it is and why.`,
+are meant but not available. It takes subprocesses only where nothing says that containers are meant, there is no sign of
+an engine, and every task has a "run" command. The first line that is printed says which mode it is and why.`,
     `Agents are started so that they ask nothing (Claude Code with --dangerously-skip-permissions, docs/agents.md), in both modes,
 because no person at a worker could answer. In a container it can do only what the container allows; as a subprocess it can do all that you can, so name
 that mode only for agents and repositories that you trust with that.`,

@@ -54,8 +54,12 @@ function retireWorker(
   register.retire(journal.state.workers[worker]?.session ?? '', { graceMs, cause });
 }
 
-/** What the worker reported is on the disk before its folders are removed. */
-async function discardFolders({ journal, folders }: LiveRun, worker: number): Promise<void> {
+/**
+ * What the worker reported is on the disk before its folders are removed. One that may still be at work keeps them: they are
+ * removed before the next worker of its number begins, or when all are gone.
+ */
+async function discardFolders({ journal, register, folders }: LiveRun, worker: number): Promise<void> {
+  if (!register.isGone(journal.state.workers[worker]?.session ?? '')) return;
   await journal.save();
   await folders.discard(worker);
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NO_SNAPSHOTS } from '../snapshots/index.ts';
@@ -22,12 +22,14 @@ interface Scene {
   finished(): RecordedEvent | undefined;
   /** What was done to the disk, in order. */
   readonly disk: string[];
+  /** Whether the folder of the worker is in its place. */
+  hasFolder(): boolean;
 }
 
 type Requests = StateStore['requests'];
 
 /** A run with one worker, that is at work on A and ends when it is asked to; F has failed. */
-function setScene(requests: Requests = async () => []): Scene {
+function setScene(requests: Requests = async () => [], isEndSeen = true): Scene {
   const world = createWorld([{ id: 'F' }, { id: 'A' }], { workers: 1 });
   for (let tries = 1; tries <= 2; tries += 1) {
     world.settle();
@@ -46,6 +48,8 @@ function setScene(requests: Requests = async () => []): Scene {
     worktree: path.join(own, 'tree'),
     gitDir: path.join(own, 'git'),
   };
+  mkdirSync(path.join(folder, 'workers'));
+  mkdirSync(own);
   const paths = {
     worker: () => worker,
     requests: folder,
@@ -64,6 +68,7 @@ function setScene(requests: Requests = async () => []): Scene {
         write: async ({ tasks }: RunState) => void disk.push(`saved: F is ${tasks['F']?.status}`),
         removeWorkers: async () => undefined,
       },
+      repository: { removeWorktrees: async () => undefined, repairRecords: async () => undefined },
       launcher: { capabilities: { sharesObjects: true }, spares: null, sweep: async () => 0 },
       snapshots: NO_SNAPSHOTS,
       mail: createFolderMail(paths as unknown as FeaturePaths),
@@ -93,6 +98,7 @@ function setScene(requests: Requests = async () => []): Scene {
     exitOf: (session: string) => (ended.includes(session) ? { how: 'killed', overLimit: false } : undefined),
     end: async (session: string) => void ended.push(session),
     stopAll: async () => void ended.push(world.state.workers[0]?.session ?? ''),
+    isGone: () => isEndSeen,
     lastLines: async () => [],
     takesCredentials: () => true,
     retiredFor: () => null,
@@ -102,6 +108,7 @@ function setScene(requests: Requests = async () => []): Scene {
   return {
     ended,
     disk,
+    hasFolder: () => existsSync(own),
     says: (text) => {
       mkdirSync(folder, { recursive: true });
       writeFileSync(status, text);
@@ -119,6 +126,15 @@ describe('the end of a run', () => {
     scene.stop();
     expect((await scene.run()).exit).toBe(130);
     expect(scene.finished()).toMatchObject({ status: 'stopped', exit: 130, cause: 'Ctrl-C' });
+    expect(scene.hasFolder()).toBe(false);
+  });
+
+  it('leaves the folder of a worker in its place whose end was not seen: it may write there', async () => {
+    const scene = setScene(undefined, false);
+    scene.says('{"this is": "no status"}');
+    scene.stop();
+    await scene.run();
+    expect(scene.hasFolder()).toBe(true);
   });
 
   it('by an unforeseen error has the exit status of that error in its event', async () => {

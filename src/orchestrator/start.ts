@@ -97,13 +97,14 @@ async function withLease(
   }
 }
 
-/** Live workers of the earlier orchestrator are kept, with their work; those that the state does not know are ended. */
+/** Workers that live, and that the state calls live, are kept with their work; all others are ended. */
 async function takeOver(context: RunContext, journal: Journal, register: WorkerRegister): Promise<void> {
   const { launcher } = context.ports;
   const verifiers = dropVerifications(journal);
   const { runId, workers } = journal.state;
   await removeSpares(context.ports, runId);
   const live = await launcher.list(runId);
+  const kept = new Set<string>();
   for (const [key, worker] of Object.entries(workers)) {
     if (!isLive(worker)) continue;
     const handle = (worker.handle as WorkerHandle | null) ?? live.find(({ session }) => session === worker.session);
@@ -114,14 +115,13 @@ async function takeOver(context: RunContext, journal: Journal, register: WorkerR
       continue;
     }
     register.hold(handle);
+    kept.add(handle.session);
     if (worker.handle === null) journal.record(workerStarted(handle));
     journal.record({ type: 'worker-kept', worker: Number(key), doing: worker.task });
     await assignAgain(context, journal.state, Number(key));
   }
-  const known = new Set(Object.values(workers).map(({ session }) => session));
-  for (const handle of live) {
-    if (!known.has(handle.session)) await launcher.stop(handle, { graceMs: 0 });
-  }
+  // Also one that was given up when the engine was away.
+  for (const handle of live) if (!kept.has(handle.session)) await launcher.stop(handle, { graceMs: 0 });
 }
 
 /**

@@ -13,21 +13,29 @@ const aWhile = (): Promise<void> => new Promise((resolve) => setImmediate(() => 
 
 const handle = (session: string): WorkerHandle => ({ session, worker: 0 }) as WorkerHandle;
 
+const away = engineErrors.ENGINE_UNREACHABLE({ tried: ['it does not answer'] });
+
 interface Scene {
   readonly register: WorkerRegister;
   /** The sessions that the launcher was asked to end, each with its grace. */
   readonly stopped: string[];
   /** A start that ends when `arrives` or `fails` is called. */
-  pending(session: string): { arrives(): void; fails(): void; readonly told: Promise<WorkerHandle | string> };
+  pending(session: string): {
+    arrives(): void;
+    fails(error?: Error): void;
+    readonly told: Promise<WorkerHandle | string>;
+  };
   held(session: string): Promise<void>;
   /** The worker ends by itself. */
   dies(session: string): void;
+  /** The engine cannot be asked how the worker ends. */
+  vanishes(session: string): void;
   /** From now on no worker can be ended. */
   breaks(): void;
 }
 
 function openScene(startingMs?: number, lackOfRoom?: string): Scene {
-  const exits = new Map<string, (exit: WorkerExit) => void>();
+  const exits = new Map<string, (exit: WorkerExit | Promise<never>) => void>();
   const waits = new Map<string, Promise<WorkerExit>>();
   const stopped: string[] = [];
   let broken = false;
@@ -55,15 +63,21 @@ function openScene(startingMs?: number, lackOfRoom?: string): Scene {
     register,
     stopped,
     pending: (session) => {
-      let [arrives, fails] = [(): void => undefined, (): void => undefined];
+      let arrives = (): void => undefined;
+      let fails = (_: Error): void => undefined;
       const start = new Promise<WorkerHandle>((resolve, reject) => {
         arrives = () => resolve(handle(session));
-        fails = () => reject(new Error('no such image'));
+        fails = reject;
       });
-      return { arrives, fails, told: register.expect(session, () => start) };
+      return {
+        arrives,
+        fails: (error = new Error('no such image')) => fails(error),
+        told: register.expect(session, () => start),
+      };
     },
     held: async (session) => void (await register.expect(session, async () => handle(session))),
     dies: (session) => exits.get(session)?.({ code: 1, signal: null }),
+    vanishes: (session) => exits.get(session)?.(Promise.reject(away)),
     breaks: () => (broken = true),
   };
 }
@@ -198,5 +212,39 @@ describe('a worker that has done its assignment', () => {
     await waitUntil('the outage', () => scene.register.outage !== undefined);
     expect(scene.register.outage).toContain('it cannot be killed');
     expect(scene.register.exitOf('a')).toBeUndefined();
+  });
+});
+
+describe('the folders of a worker', () => {
+  it('may be removed when its end was seen', async () => {
+    const { register, held, dies } = openScene();
+    expect(register.isGone('unknown')).toBe(true);
+    await held('a');
+    await held('b');
+    expect([register.isGone('a'), register.isGone('b')]).toEqual([false, false]);
+    dies('a');
+    await waitUntil('its end', () => register.exitOf('a') !== undefined);
+    await register.end('b', NEVER);
+    expect([register.isGone('a'), register.isGone('b')]).toEqual([true, true]);
+  });
+
+  it('are kept while it may be at work, because the engine cannot be asked', async () => {
+    const { register, held, vanishes, pending } = openScene();
+    await held('a');
+    vanishes('a');
+    const start = pending('b');
+    start.fails(away);
+    await start.told;
+    await register.end('b', NEVER);
+    await waitUntil('its end', () => register.exitOf('a') !== undefined);
+    expect([register.isGone('a'), register.isGone('b')]).toEqual([false, false]);
+  });
+
+  it('are kept when the run is to end before it is killed', async () => {
+    const { register, held, breaks, stopped } = openScene();
+    await held('a');
+    breaks();
+    await register.end('a', AbortSignal.abort()).catch(() => undefined);
+    expect([stopped, register.isGone('a')]).toEqual([['a 0'], false]);
   });
 });

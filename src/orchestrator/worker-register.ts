@@ -14,6 +14,11 @@ export interface WorkerRegister {
   hold(handle: WorkerHandle): void;
   /** How the worker of this session ended; undefined while it lives. An unknown session counts as ended. */
   exitOf(session: string): WorkerEnd | undefined;
+  /**
+   * Whether nothing of it is left, so that its folders may be removed. False when the engine could not be asked how it ended:
+   * it may be at work. An unknown session has ended before.
+   */
+  isGone(session: string): boolean;
   /** Why no worker can be started or asked about: the engine is gone, or the machine has run out of something. */
   readonly outage: string | undefined;
   lastLines(session: string, lines: number): Promise<string[]>;
@@ -46,7 +51,7 @@ interface Life {
   starting: Promise<unknown> | undefined;
   handle: WorkerHandle | undefined;
   end: WorkerEnd | undefined;
-  /** The launcher has reported its end: nothing is left of it. */
+  /** Its end was seen: nothing is left of it. */
   isGone: boolean;
   /** It was asked to end, perhaps before its start was over. */
   isUnwanted: boolean;
@@ -80,6 +85,7 @@ export function createWorkerRegister(
     },
     hold: (handle) => hold(register, handle),
     exitOf: (session) => exitOf(register.lives.get(session)),
+    isGone: (session) => register.lives.get(session)?.isGone ?? true,
     get outage() {
       return register.outage;
     },
@@ -112,7 +118,7 @@ function lifeOf({ lives }: Register, session: string): Life {
     starting: undefined,
     handle: undefined,
     end: undefined,
-    isGone: false,
+    isGone: true,
     isUnwanted: false,
     retiredFor: null,
   };
@@ -130,6 +136,7 @@ async function begin(
   life: Life,
   start: () => Promise<WorkerHandle>,
 ): Promise<WorkerHandle | string> {
+  life.isGone = false;
   try {
     // A start that failed has left nothing: the worker's folders are made anew.
     const handle = await repeated(start);
@@ -141,6 +148,7 @@ async function begin(
     const how = `it could not be started: ${failure(register, error).how}`;
     const setupFailure = hasCode(error, snapshotErrors.SETUP_FAILED) ? { setupFailure: reasonOf(error) } : {};
     life.end = { how, overLimit: hasCode(error, snapshotErrors.COMMIT_UNUSABLE), ...setupFailure };
+    life.isGone = !isOutage(error);
     return how;
   } finally {
     life.starting = undefined;
@@ -152,26 +160,30 @@ function hold(register: Register, handle: WorkerHandle): void {
   const { ports, onNews } = register;
   const life = lifeOf(register, handle.session);
   life.handle = handle;
+  life.isGone = false;
   const watch = ports.mail.watch(handle.worker, onNews);
-  const note = (end: WorkerEnd): void => {
+  const note = (end: WorkerEnd, isGone: boolean): void => {
     life.end = end;
-    life.isGone = true;
+    life.isGone = isGone;
     watch.close();
     onNews();
   };
   ports.launcher.wait(handle).then(
     async (exit) => {
       if (exit.code !== 0 && !life.isUnwanted) await lookForRoom(register);
-      note(endOfExit(exit));
+      note(endOfExit(exit), true);
     },
-    (error: unknown) => note(failure(register, error)),
+    (error: unknown) => note(failure(register, error), !isOutage(error)),
   );
 }
 
 function failure(register: Register, error: unknown): WorkerEnd {
-  if (hasCode(error, engineErrors.ENGINE_UNREACHABLE) || isPassing(error)) register.outage ??= reasonOf(error);
+  if (isOutage(error)) register.outage ??= reasonOf(error);
   return { how: reasonOf(error), overLimit: false };
 }
+
+/** Then it is not known whether the worker lives. */
+const isOutage = (error: unknown): boolean => hasCode(error, engineErrors.ENGINE_UNREACHABLE) || isPassing(error);
 
 /** A worker that can write nothing ends, and the next one would as well. */
 async function lookForRoom(register: Register): Promise<void> {
@@ -181,7 +193,9 @@ async function lookForRoom(register: Register): Promise<void> {
 async function end({ ports }: Register, life: Life, graceMs: number): Promise<void> {
   life.isUnwanted = true;
   await life.starting;
-  if (life.handle !== undefined && !life.isGone) await ports.launcher.stop(life.handle, { graceMs });
+  if (life.handle === undefined || life.isGone) return;
+  await ports.launcher.stop(life.handle, { graceMs });
+  life.isGone = true;
 }
 
 function retire(register: Register, life: Life, { graceMs, cause }: { graceMs: number; cause: string }): void {

@@ -4,6 +4,7 @@ import {
   closeSync,
   linkSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   renameSync,
   rmSync,
@@ -35,8 +36,8 @@ function place(proc: string, pid: number, cgroup: string, files: string): void {
 }
 
 /** A file of 1 MiB that this process has open. */
-function openFile(): string {
-  const file = path.join(tempFolder(), 'large');
+function openFile(folder = tempFolder()): string {
+  const file = path.join(folder, 'large');
   const descriptor = openSync(file, 'wx');
   onTestFinished(() => closeSync(descriptor));
   writeSync(descriptor, Buffer.alloc(MIB, 1));
@@ -61,6 +62,15 @@ describe.skipIf(process.platform !== 'linux')('deleted files that a container ha
     const file = openFile();
     writeFileSync(`${file}.new`, '');
     renameSync(`${file}.new`, file);
+    expect(await near(machineWith(process.pid))).toBe(1);
+  });
+
+  it('do not count when they are in memory, which has a limit of its own', async () => {
+    const folder = mkdtempSync('/dev/shm/mahabharatha-test-');
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    rmSync(openFile(folder));
+    expect(await near(machineWith(process.pid))).toBe(0);
+    rmSync(openFile());
     expect(await near(machineWith(process.pid))).toBe(1);
   });
 

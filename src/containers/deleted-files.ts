@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { readSystemFile } from '../lib/index.ts';
@@ -10,9 +10,12 @@ const BLOCK_BYTES = 512;
 /** How many small reads there are at a time: other work goes on in between. */
 const AT_A_TIME = 64;
 
+/** The types of file systems in memory, as `statfs` tells them: tmpfs, ramfs, hugetlbfs. */
+const IN_MEMORY: ReadonlySet<number> = new Set([0x01021994, 0x858458f6, 0x958458f6]);
+
 /**
  * Bytes on the disk of files that have no name any more and that processes of a container have open: to measure folders
- * does not find them. None are seen when the engine is on another machine.
+ * does not find them. What is in memory counts there. None are seen when the engine is on another machine.
  */
 export async function deletedBytes(containerId: string, proc = '/proc'): Promise<number> {
   const found = new Map<string, number>();
@@ -23,7 +26,7 @@ export async function deletedBytes(containerId: string, proc = '/proc'): Promise
     left -= open.length;
     for (const file of await chosen(open, (name) => mayBeDeleted(path.join(folder, name)))) {
       const facts = await stat(path.join(folder, file)).catch(() => undefined);
-      if (facts?.isFile() === true && facts.nlink === 0)
+      if (facts?.isFile() === true && facts.nlink === 0 && !(await isInMemory(path.join(folder, file))))
         found.set(`${facts.dev} ${facts.ino}`, facts.blocks * BLOCK_BYTES);
     }
   }
@@ -43,6 +46,13 @@ function mayBeDeleted(file: string): boolean {
   } catch {
     return true;
   }
+}
+
+async function isInMemory(file: string): Promise<boolean> {
+  return statfs(file).then(
+    ({ type }) => IN_MEMORY.has(type),
+    () => false,
+  );
 }
 
 async function chosen(names: readonly string[], isRight: (name: string) => boolean): Promise<string[]> {

@@ -64,6 +64,7 @@ export function createContainers(options: ContainersOptions): Containers {
     wait: parts.watches.end,
     stop: async (container, graceMs) => {
       const end = parts.watches.end(container);
+      if (graceMs === 0) parts.watches.letBe(container.id);
       // Its end counts also while the engine does not answer.
       await Promise.race([end, retry(() => endContainer(engine, container.id, end, graceMs))]);
       return end;

@@ -3,11 +3,12 @@ import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'n
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
+import type { DiskUsage } from './disk-watch.ts';
 import { createDiskMeter, diskUsage, problemOf, watchDisk } from './disk-watch.ts';
 
 const MIB = 1024 ** 2;
 const limit = (bytes: number): { bytes: number; setting: string } => ({ bytes, setting: 'workers.container.disk' });
-const NOTHING = { bytes: 0, files: 0, hidden: undefined, endless: false };
+const NOTHING: DiskUsage = { bytes: 0, files: 0, hidden: undefined, endless: false };
 
 function someFolders(): [string, string, string] {
   const top = tempFolder();
@@ -57,7 +58,7 @@ describe('what a container keeps on the disk', () => {
     ['and not while the disk loses next to nothing', [700, 695, 690], 'not again'],
   ])('is measured again %s', async (_, room, end) => {
     const sizes = [640, 641];
-    const measure = async (): Promise<typeof NOTHING> => ({ ...NOTHING, bytes: sizes.shift() ?? 0 });
+    const measure = async (): Promise<DiskUsage> => ({ ...NOTHING, bytes: sizes.shift() ?? 0 });
     const free = async (): Promise<number> => (room.length > 1 ? room.shift() : room[0]) ?? 0;
     const over = AbortSignal.timeout(6000);
     const watched = await watchDisk({ folders: someFolders(), measure }, limit(640), over, free);
@@ -66,7 +67,7 @@ describe('what a container keeps on the disk', () => {
 
   it('is not measured any more when the container is gone', async () => {
     const over = new AbortController();
-    const measure = async (): Promise<typeof NOTHING> => {
+    const measure = async (): Promise<DiskUsage> => {
       over.abort();
       return { ...NOTHING, bytes: 3 };
     };
@@ -79,6 +80,17 @@ describe('what cannot be measured', () => {
     expect(problemOf({ ...NOTHING, endless: true }, MIB, 0)).toBe(
       'hold so many files that they cannot be counted within 120 s',
     );
+  });
+
+  it('is looked at again soon: a folder that is closed for moments hides nothing', async () => {
+    let looks = 0;
+    const measure = async (): Promise<DiskUsage> => {
+      looks += 1;
+      return { ...NOTHING, hidden: 'Permission denied' };
+    };
+    const over = AbortSignal.timeout(6000);
+    await watchDisk({ folders: someFolders(), measure }, limit(MIB), over, async () => MIB);
+    expect(looks).toBeGreaterThan(1);
   });
 
   it('may be hidden for a moment, as tests do, and not for longer', () => {

@@ -18,7 +18,7 @@ const HIDDEN_MS = 60_000;
 /** What a file counts at least: an empty file takes no room, but a disk has room for a limited number of files. */
 const BYTES_PER_FILE = 4096;
 
-interface DiskUsage {
+export interface DiskUsage {
   readonly bytes: number;
   readonly files: number;
   /** The error of a folder that could not be read: its owner has closed it. */
@@ -62,13 +62,16 @@ export async function watchDisk(
     if (signal.aborted) return undefined;
     if (problem !== undefined) return `killed: its folders ${problem} (${setting})`;
     const restMs = Math.max(FASTEST_MS, (systemClock.monotonic() - began) / SHARE);
-    await pause({ restMs, limitBytes, room, freeBytes: () => freeBytes(first) }, signal);
+    const longestMs = hiddenSince === undefined ? SLOWEST_MS : restMs;
+    await pause({ restMs, longestMs, limitBytes, room, freeBytes: () => freeBytes(first) }, signal);
   }
 }
 
 interface Pause {
   /** For so long only a great loss counts. */
   readonly restMs: number;
+  /** Then it ends in any case. A closed folder may be open again soon. */
+  readonly longestMs: number;
   readonly limitBytes: number;
   /** What was free before the last measurement. */
   readonly room: number;
@@ -76,9 +79,9 @@ interface Pause {
 }
 
 /** Until the disk has lost something, or for a while: to ask for the free space costs nothing, and to measure much. */
-async function pause({ restMs, limitBytes, room, freeBytes }: Pause, signal: AbortSignal): Promise<void> {
+async function pause({ restMs, longestMs, limitBytes, room, freeBytes }: Pause, signal: AbortSignal): Promise<void> {
   const began = systemClock.monotonic();
-  for (let [most, past] = [room, 0]; past < SLOWEST_MS && !signal.aborted;) {
+  for (let [most, past] = [room, 0]; past < longestMs && !signal.aborted;) {
     await sleep(FASTEST_MS, signal);
     const free = await freeBytes();
     most = Math.max(most, free);

@@ -15,13 +15,14 @@ export type Watches = ReturnType<typeof createWatches>;
 
 /** The ends of containers, each of which is waited for once. */
 export function createWatches(engine: Engine, retry: RetryOutage) {
-  const watched = new Map<string, Promise<ContainerEnd>>();
+  const watched = new Map<string, Watched>();
   const freeSpace = createFreeSpace();
   const begin = (container: StartedContainer, output: Output): Promise<ContainerEnd> => {
-    const end = keepWatch({ engine, retry, freeSpace }, container, output);
+    const measuring = new AbortController();
+    const end = keepWatch({ engine, retry, freeSpace, measuring }, container, output);
     // Without this a rejection would count as unhandled until `end` is called.
     end.catch(() => undefined);
-    watched.set(container.id, end);
+    watched.set(container.id, { end, measuring });
     return end;
   };
   return {
@@ -29,23 +30,32 @@ export function createWatches(engine: Engine, retry: RetryOutage) {
     begin,
     /** The end of a container; one that another process has started is watched from now on. */
     end: async (container: StartedContainer): Promise<ContainerEnd> =>
-      watched.get(container.id) ?? begin(container, container.upkeep.resume(container.id)),
+      watched.get(container.id)?.end ?? begin(container, container.upkeep.resume(container.id)),
+    /** From now on it has no disk limit. What is killed now would else lose the work that it has just finished. */
+    letBe: (id: string): void => watched.get(id)?.measuring.abort(),
   };
+}
+
+interface Watched {
+  readonly end: Promise<ContainerEnd>;
+  readonly measuring: AbortController;
 }
 
 interface Watching {
   readonly engine: Engine;
   readonly retry: RetryOutage;
   readonly freeSpace: FreeSpace;
+  /** Aborted when its disk is not measured any more. */
+  readonly measuring: AbortController;
 }
 
 /** Watches a container until it has ended and is removed. It is killed when it exceeds its disk limit. */
 async function keepWatch(watching: Watching, { id, upkeep }: StartedContainer, first: Output): Promise<ContainerEnd> {
-  const { engine, retry } = watching;
+  const { engine, retry, measuring } = watching;
   const over = new AbortController();
   const output = keepToTheEnd(first, () => upkeep.resume(id), over.signal);
   let overLimit: string | undefined;
-  const disk = overDisk(watching, { id, disk: upkeep.disk }, over.signal).then(async (problem) => {
+  const disk = overDisk(watching, { id, disk: upkeep.disk }, measuring.signal).then(async (problem) => {
     overLimit = problem;
     if (problem !== undefined) await engine.signalContainer(id, 'SIGKILL');
   });
@@ -61,6 +71,7 @@ async function keepWatch(watching: Watching, { id, upkeep }: StartedContainer, f
     if (!hasCode(error, engineErrors.ENGINE_UNREACHABLE)) await removeForSure(engine, id);
     throw error;
   } finally {
+    measuring.abort();
     over.abort();
     await output;
   }

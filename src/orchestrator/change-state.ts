@@ -19,6 +19,11 @@ export function changeWorker(state: RunState, worker: number, change: Partial<Wo
   return now === undefined ? state : withWorker(state, worker, { ...now, ...change });
 }
 
+/** The worker is at this task, or gate run, from now on. */
+export function giveWork(state: RunState, worker: number, task: string): RunState {
+  return changeWorker(state, worker, { task, toldPhases: 0 });
+}
+
 /** Frees the worker, unless it has other work by now. */
 export function freeWorker(state: RunState, worker: number, task: string): RunState {
   return state.workers[worker]?.task === task ? changeWorker(state, worker, { task: null, trouble: null }) : state;

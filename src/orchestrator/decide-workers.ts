@@ -35,11 +35,14 @@ function checkWorker(number: number, worker: WorkerState, view: WorkerView | und
   return [...phaseNews(number, worker, view), ...troubleNews(number, worker, view)];
 }
 
+/** How many phases are shown of one assignment; it has five. A task can make its worker report others without end. */
+const MOST_PHASES = 10;
+
 function phaseNews(number: number, worker: WorkerState, view: WorkerView): Action[] {
   const phase = shownPhase(view);
   const shown = { STARTING: 'starting', RUNNING: 'busy', IDLE: 'idle', STOPPED: '', CRASHED: '' }[worker.status];
   const known = worker.cause === SETTING_UP ? 'setup' : shown;
-  if (phase === undefined || phase === known) return [];
+  if (phase === undefined || phase === known || worker.toldPhases >= MOST_PHASES) return [];
   return [record({ type: 'worker-phase', worker: number, phase })];
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NO_SNAPSHOTS } from '../snapshots/index.ts';
 import { createWorld } from '../../test/support/decision-world.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
@@ -163,5 +163,39 @@ describe('a request of a user', () => {
     const scene = setScene(async () => [{ id: 'broken.json' }, { id: 'r.json', kind: 'retry', task: 'F' }]);
     await scene.run();
     expect(scene.disk).toContain('dropped broken.json');
+  });
+});
+
+describe('the bell', () => {
+  let now = 0;
+  const stop = new AbortController();
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** How many of these rings in a row end a wait without any pause. */
+  async function atOnce(bell: ReturnType<typeof createBell>, rings: number): Promise<number> {
+    let woken = 0;
+    for (let ring = 0; ring < rings; ring += 1) {
+      bell.ring();
+      const wait = bell.wait(stop.signal, 1000).then(() => (woken += 1));
+      await vi.advanceTimersByTimeAsync(0);
+      if (vi.getTimerCount() > 0) await vi.advanceTimersByTimeAsync(20).then(() => (woken -= 1));
+      await wait;
+    }
+    return woken;
+  }
+
+  it('ends a wait at once, but for one that a task rings without end, which would take a processor', async () => {
+    const bell = createBell(() => now);
+    expect(await atOnce(bell, 1000)).toBe(100);
+    now += 1001;
+    expect(await atOnce(bell, 100)).toBe(100);
+  });
+
+  it('does not hold up a stop', async () => {
+    const bell = createBell(() => now);
+    await atOnce(bell, 100);
+    stop.abort();
+    expect(await atOnce(bell, 10)).toBe(10);
   });
 });

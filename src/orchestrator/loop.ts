@@ -1,6 +1,16 @@
 import { engineErrors } from '../engines/errors.ts';
 import { gitErrors } from '../git/errors.ts';
-import { asAppError, endOfRun, hasCode, reasonOf, repeated, reserveDescriptors, sleep, within } from '../lib/index.ts';
+import {
+  asAppError,
+  endOfRun,
+  hasCode,
+  reasonOf,
+  repeated,
+  reserveDescriptors,
+  sleep,
+  systemClock,
+  within,
+} from '../lib/index.ts';
 import { stateErrors } from '../state/errors.ts';
 import type { RunState } from '../state/index.ts';
 import { eventOf } from './action-events.ts';
@@ -27,6 +37,9 @@ import { createWorkerFolders, removeCheckouts } from './worker-folders.ts';
 
 /** The longest time between two looks: a watch may miss a change. */
 const TICK_MS = 1000;
+/** More looks in a second, which only a task brings about that writes its worker's status without end, come with pauses. */
+const MOST_LOOKS = 100;
+const PAUSE_MS = 20;
 /** How long the end of a run waits for the end of a snapshot in the making. */
 const SNAPSHOT_END_MS = 60_000;
 
@@ -37,15 +50,27 @@ export interface RunEnd {
 
 type Bell = ReturnType<typeof createBell>;
 
-/** Wakes the loop: at once when something has happened, and after a while in any case. */
-export function createBell() {
+/** Wakes the loop: soon when something has happened, and after a while in any case. */
+export function createBell(now = systemClock.monotonic) {
   let rung = new AbortController();
+  const isTooOften = createRateCheck(now);
   return {
     ring: (): void => rung.abort(),
     wait: async (signal: AbortSignal, atMost: number): Promise<void> => {
       await sleep(atMost, AbortSignal.any([rung.signal, signal]));
+      if (rung.signal.aborted && isTooOften()) await sleep(PAUSE_MS, signal);
       rung = new AbortController();
     },
+  };
+}
+
+/** Whether this call is one of more than MOST_LOOKS within a second. */
+function createRateCheck(now: () => number): () => boolean {
+  const last: number[] = [];
+  return () => {
+    last.push(now());
+    const before = last.length > MOST_LOOKS ? last.shift() : undefined;
+    return before !== undefined && now() - before < 1000;
   };
 }
 

@@ -1,5 +1,5 @@
 import type { LevelState, RunState, Trial } from '../state/index.ts';
-import { changeLevel, changeTask, changeTrial, changeWorker, freeWorker } from './change-state.ts';
+import { changeLevel, changeTask, changeTrial, freeWorker, giveWork } from './change-state.ts';
 import type { Changes, EventOf } from './change-state.ts';
 
 type LevelEvent =
@@ -51,7 +51,7 @@ function gatesStarted(state: RunState, event: EventOf<'gates-started'>): RunStat
     gateRun: { attempt, worker, commit, count, startedAt: event.at },
     gateRuns: runs,
   });
-  return changeWorker(started, worker, { task: attempt });
+  return giveWork(started, worker, attempt);
 }
 
 function freeWorkerOfGate(state: RunState, level: number): RunState {

@@ -1,7 +1,7 @@
 import { replaceUsage } from '../protocol/index.ts';
 import type { Usage } from '../protocol/index.ts';
 import type { AttemptState, RunState } from '../state/index.ts';
-import { changeTask, changeWorker, EMPTY_TRIAL, changeTrial, freeWorker } from './change-state.ts';
+import { changeTask, EMPTY_TRIAL, changeTrial, freeWorker, giveWork } from './change-state.ts';
 import type { Changes, EventOf } from './change-state.ts';
 import { reopenLevel } from './reduce-levels.ts';
 
@@ -52,7 +52,7 @@ function attemptStarted(state: RunState, event: EventOf<'attempt-started'>): Run
   };
   const attempts = [...(state.tasks[event.task]?.attempts ?? []), attempt].slice(-KEPT_ATTEMPTS);
   const started = changeTask(state, event.task, { status: 'running', attempts, cause: null, notBefore: null });
-  return changeWorker(started, event.worker, { task: event.task });
+  return giveWork(started, event.worker, event.task);
 }
 
 function changeAttempt(state: RunState, id: string, number: number, change: Partial<AttemptState>): AttemptState[] {
@@ -73,7 +73,7 @@ function attemptVerifying(state: RunState, { task, attempt: number, work }: Even
 
 function verificationStarted(state: RunState, { task, attempt, worker }: EventOf<'verification-started'>): RunState {
   const attempts = changeAttempt(state, task, attempt, { worker, verifier: worker });
-  return changeWorker(changeTask(state, task, { attempts }), worker, { task });
+  return giveWork(changeTask(state, task, { attempts }), worker, task);
 }
 
 function verificationLost(state: RunState, event: EventOf<'verification-lost'>): RunState {

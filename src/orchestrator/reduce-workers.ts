@@ -20,6 +20,7 @@ export const WORKER_CHANGES: Changes<WorkerEvent> = {
     ...changeWorker(state, worker, {
       status: phase === 'idle' ? 'IDLE' : 'RUNNING',
       cause: phase === 'setup' ? SETTING_UP : null,
+      toldPhases: (state.workers[worker]?.toldPhases ?? 0) + 1,
     }),
     startFailures: 0,
   }),
@@ -49,6 +50,7 @@ function workerStarting(state: RunState, event: EventOf<'worker-starting'>): Run
     cause: null,
     trouble: null,
     toldTroubles: [],
+    toldPhases: 0,
   });
 }
 

@@ -93,6 +93,7 @@ const STATE: RunState = {
       cause: null,
       trouble: 'the model cannot be reached',
       toldTroubles: ['the model cannot be reached'],
+      toldPhases: 1,
     },
   },
   levels: {

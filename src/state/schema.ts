@@ -90,6 +90,8 @@ const workerState = z.strictObject({
   trouble: z.string().nullable().default(null),
   /** All that was reported in this session, so that nothing is reported twice. */
   toldTroubles: z.array(z.string()).default([]),
+  /** How many changes of its phase are recorded since it was given its work. Missing in older files. */
+  toldPhases: z.int().nonnegative().default(0),
 });
 export type WorkerState = z.infer<typeof workerState>;
 

@@ -40,6 +40,19 @@ for (const end = Date.now() + ${ms}; Date.now() < end; execFileSync('sleep', ['0
 END
 node /tmp/claim.mjs ${attempt} ${outcome} "${commit}"`;
 
+/** Changes the phase of its worker as fast as it can. */
+const RESTLESS = `
+cat > /tmp/restless.mjs <<'END'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+const status = JSON.parse(readFileSync('${STATUS}', 'utf8'));
+for (const end = Date.now() + 2000; Date.now() < end; )
+  for (const phase of ['setup', 'idle', 'running']) {
+    writeFileSync('${OUTBOX}/phase', JSON.stringify({ ...status, beat: (status.beat += 1), phase }));
+    renameSync('${OUTBOX}/phase', '${STATUS}');
+  }
+END
+node /tmp/restless.mjs; echo r > r.txt`;
+
 describe.skipIf(docker.why !== '')(`an outbox that a hostile task has written${whySkipped}`, () => {
   let project: ContainerProject;
   beforeAll(buildWorkerImage);
@@ -125,6 +138,18 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has written${w
       NOTHING: expect.stringContaining('nothing was changed; expected changes to o.txt'),
     });
     expect(project.git('show', 'mahabharatha/login/integration:v.txt')).toBe('v\n');
+  });
+
+  it('may show another phase at each look: that fills no log, and holds up nobody', async () => {
+    project = await createContainerProject();
+    await project.graph('login', [
+      { id: 'RESTLESS', create: ['r.txt'], run: RESTLESS },
+      { id: 'INNOCENT', create: ['i.txt'], run: 'echo i > i.txt' },
+    ]);
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '2');
+    expect(exit, stdout).toBe(0);
+    const phases = (await project.events()).filter(({ type }) => type === 'worker-phase');
+    expect(phases.length).toBeLessThanOrEqual(20);
   });
 
   it('may have an unreadable status, or a stopped or killed worker: the worker is replaced, and the task goes on', async () => {

@@ -1,6 +1,6 @@
 import { counted, firstLine } from '../lib/text/words.ts';
 import type { GateReport, GateResult, GateSpec } from '../protocol/index.ts';
-import type { RunState, Trial } from '../state/index.ts';
+import type { GateRun, RunState, Trial } from '../state/index.ts';
 import { findWorker } from './decide-assignment.ts';
 import { endOf } from './decide-losses.ts';
 import { attemptFailed, finishWith, record } from './plan.ts';
@@ -32,9 +32,29 @@ export function settleGates(snapshot: Snapshot): Action[] {
         { level, worker, count, gates, lossesLeft: policy.losses - gateLosses, singleUse: policy.singleUse },
         view.result,
       );
-    if (view?.alive || (view?.setupFailure ?? null) !== null) return [];
-    return [record({ type: 'gates-lost', level, attempt, cause: `worker ${worker} died: ${endOf(snapshot, worker)}` })];
+    const failure = view?.setupFailure ?? null;
+    if (view?.alive || (failure !== null && !isAtTrial(state, worker))) return [];
+    if (failure !== null && snapshot.stop === null) return notSetUp(level, gateRun, failure);
+    const cause = `worker ${worker} died: ${endOf(snapshot, worker)}`;
+    return [record({ type: 'gates-lost', level, attempt, cause }), ...(failure === null ? [] : [ended(worker, cause)])];
   });
+}
+
+/** Whether this worker runs gates on work that is not published: what fails there may be the work's fault. */
+export function isAtTrial({ levels, integrationTip }: RunState, worker: number): boolean {
+  return Object.values(levels).some(({ gateRun }) => gateRun?.worker === worker && gateRun.commit !== integrationTip);
+}
+
+/** A set-up that fails on a trial is red as a gate is, so that the task is found with which it begins to fail. */
+function notSetUp(level: number, { attempt, worker, count }: GateRun, log: string): Action[] {
+  const detail = firstLine(log);
+  const gates = [{ name: 'set-up', ok: false, required: true, detail }];
+  return [record({ type: 'gates-failed', level, attempt, count, gates, log }), ended(worker, detail)];
+}
+
+/** It is no failed start of a worker. */
+function ended(worker: number, cause: string): Action {
+  return record({ type: 'worker-exited', worker, expected: true, cause });
 }
 
 function judgeGates(work: GateWork, result: GateResult): Action[] {

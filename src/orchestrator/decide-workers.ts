@@ -1,6 +1,7 @@
 import { inSeconds } from '../lib/text/amounts.ts';
 import type { Phase } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
+import { isAtTrial } from './decide-gates.ts';
 import { finishWith, isLive, record, SETTING_UP } from './plan.ts';
 import type { Action, Snapshot, WorkerView } from './plan.ts';
 
@@ -8,16 +9,18 @@ import type { Action, Snapshot, WorkerView } from './plan.ts';
 export function checkWorkers({ state, workers, policy, stop }: Snapshot): Action[] {
   const actions = Object.entries(state.workers)
     .filter(([, worker]) => isLive(worker))
-    .flatMap(([key, worker]) => checkWorker(Number(key), worker, workers.get(Number(key)), policy.silentMs));
+    .flatMap(([key, worker]) => {
+      const [number, view] = [Number(key), workers.get(Number(key))];
+      if (view?.setupFailure == null || isAtTrial(state, number))
+        return checkWorker(number, worker, view, policy.silentMs);
+      return [finishWith('failed', 1, `worker ${number}: ${view.setupFailure}`)];
+    });
   if (actions.length > 0) return actions;
   // What stops the run may be why workers do not start: then it is the cause of the end.
   return stop === null ? tooManyStartFailures(state, policy.startFailures) : [];
 }
 
 function checkWorker(number: number, worker: WorkerState, view: WorkerView | undefined, limitMs: number): Action[] {
-  if (view?.setupFailure != null) {
-    return [finishWith('failed', 1, `worker ${number}: ${view.setupFailure}`)];
-  }
   if (view !== undefined && view.retired !== null) return view.alive ? [] : [ended(number, true, view.retired)];
   if (view === undefined || !view.alive) {
     // A worker that was ready and died between two looks has not failed to start.

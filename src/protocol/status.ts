@@ -124,7 +124,7 @@ export const workerStatus = z.strictObject({
   /** Tokens of the running attempt so far, and what they cost: an estimate until its agent tells its own sum. */
   usage: z.nullable(reportedUsage),
   result: z.nullable(z.discriminatedUnion('kind', [taskResult, gateResult, verifyResult, prepared])),
-  /** The output of a failed set-up, with which the run stops. */
+  /** The output of a failed set-up. It ends the run, unless work of tasks that is not published may be the reason. */
   setupFailure: z.nullable(text),
   /**
    * Why the agent is waiting for its model now. It is shown, and decides nothing. A worker of an earlier version, which a

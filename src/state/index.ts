@@ -10,6 +10,7 @@ export type {
   AttemptOutcome,
   AttemptState,
   Caps,
+  GateRun,
   GateSummary,
   LevelState,
   RunSettings,

@@ -114,6 +114,28 @@ describe.skipIf(docker.why !== '')(`workers that start from a snapshot${whySkipp
     expect(kept()).toEqual([]);
   });
 
+  it('that cannot be made of the merged work of tasks blame the task with which that begins, and the run goes on', async () => {
+    // Either change is good alone.
+    const setup = 'if grep -q 2 package-lock.json && test -e B.txt; then echo not in sync; exit 9; fi';
+    await configure(`retry: { attempts: 1 }\ngates: [{ name: any, command: 'true' }]\n`, setup);
+    await project.graph('login', [
+      { id: 'A', level: 1, modify: ['package-lock.json'], run: 'echo 2 > package-lock.json' },
+      { id: 'B', level: 1, create: ['B.txt'], run: 'echo B > B.txt' },
+      { id: 'C', level: 1, create: ['C.txt'], run: 'echo C > C.txt' },
+      { id: 'D', level: 2, create: ['D.txt'], run: 'echo D > D.txt' },
+    ]);
+    const { exit, stdout } = await project.cli('kurukshetra', '--workers', '2');
+    expect(exit, stdout).toBe(1);
+    expect(stdout).toContain('run failed: 3 of 4 tasks are done, 1 failed');
+    const { tasks } = await project.state();
+    expect(['C', 'D'].map((id) => tasks[id]?.status)).toEqual(['complete', 'complete']);
+    const culprit = ['A', 'B'].map((id) => tasks[id]).find((task) => task?.status === 'failed');
+    expect(culprit?.attempts[0]).toMatchObject({ outcome: 'gate-failed' });
+    expect(culprit?.feedback).toMatch(
+      /on the merged tree:\nWorkers cannot be set up: the set-up ".*" failed: .*9\nnot in sync/,
+    );
+  });
+
   it('are at their commit whatever the set-up does to its files', async () => {
     await project.write('check.sh', 'exit 1 # red\n');
     project.commit('a check');

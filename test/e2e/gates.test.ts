@@ -187,6 +187,31 @@ describe('gates', () => {
     expect(made()).toEqual(['A.txt', 'B.txt']);
   });
 
+  it('whose set-up fails with the merged work are red by that: its task is found, and the others are published', async () => {
+    for (const lock of ['package-lock.json', 'yarn.lock']) await project.write(lock, '1\n');
+    project.commit('lock files');
+    // Either change is good alone, so the later one is the culprit.
+    const setup = 'if grep -q 2 package-lock.json && grep -q 2 yarn.lock; then echo not in sync; exit 9; fi';
+    await project.config(`retry: { attempts: 1 }\nworkers: { setup: ${JSON.stringify(setup)} }\n${gates(NO_BUGS)}`);
+    await project.graph('login', [
+      { id: 'A', modify: ['package-lock.json'], run: 'echo 2 > package-lock.json' },
+      { id: 'B', modify: ['yarn.lock'], run: 'echo 2 > yarn.lock' },
+      writes('C'),
+    ]);
+
+    const run = await project.cli('kurukshetra', '--workers', '3');
+
+    expect(run.exit, run.stdout).toBe(1);
+    expect(run.stdout).toContain('run failed: 2 of 3 tasks are done, 1 failed');
+    const { tasks } = await project.state();
+    expect(tasks['C']?.status).toBe('complete');
+    const culprit = ['A', 'B'].map((id) => tasks[id]).find((task) => task?.status === 'failed');
+    expect(culprit?.attempts[0]).toMatchObject({ outcome: 'gate-failed' });
+    expect(culprit?.feedback).toMatch(/on the merged tree:\nthe set-up ".*" failed: exit status 9\nnot in sync/);
+    expect(made()).toContain('C.txt');
+    expect(await project.processes()).toEqual([]);
+  });
+
   it('that are not required only warn, and those after them run all the same', async () => {
     await project.config(
       gates(

@@ -1,12 +1,12 @@
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { hasCode, libErrors, makeFolder, randomId, syncFolder } from '../lib/index.ts';
+import { clip, hasCode, inBytes, libErrors, makeFolder, randomId, syncFolder } from '../lib/index.ts';
 import { readBundleHeader } from './bundle-header.ts';
 import { gitErrors } from './errors.ts';
 import { commitChangesCommand, readCommitChanges } from './commit-facts.ts';
 import type { CommitChanges } from './commit-facts.ts';
-import { gitIn, withGitSettings } from './git-command.ts';
+import { gitIn, saidTooMuch, withGitSettings } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { quarantinePrefix } from './quarantine.ts';
 import { needRoom, needWritable } from './room.ts';
@@ -22,14 +22,18 @@ export interface Bundle {
 const LIMITS = {
   /** Larger files are streamed; no task's work needs more at once for a tree, a commit or a delta. */
   unpackBytes: 512 * 1024 ** 2,
-  /** For git's list of all paths: enough for a million of them. */
+  /** Git keeps eight bytes for each path of the list: enough for two million of them, which says nothing of how long they are. */
   listBytes: 16 * 1024 ** 2,
+  /** What git prints, above all that list: enough for half a million paths. */
+  output: 64 * 1024 ** 2,
   /** For any bundle, and for each of its megabytes: a small one that takes longer was made in order to take long. */
   unpackMs: 60_000,
   unpackMsPerMegabyte: 200,
   walkMs: 60_000,
   /** The longest path that a system accepts. */
   pathBytes: 4096,
+  /** Of what git says of a bad bundle. */
+  reason: 2000,
 } as const;
 
 /** For a pack, its index, which is larger for very small objects, and the objects that complete a thin pack. */
@@ -100,7 +104,7 @@ async function asRefusal<Value>(quarantine: string, size: number, work: () => Pr
     await needWritable(quarantine);
     // What was unpacked until now takes its room already: this is for the rest.
     await needRoom(quarantine, size, 'unpacking a bundle');
-    throw gitErrors.BUNDLE_REFUSED({ reason: error.message }, { cause: error });
+    throw gitErrors.BUNDLE_REFUSED({ reason: clip(error.message, LIMITS.reason) }, { cause: error });
   }
 }
 
@@ -114,15 +118,18 @@ const allocating = (bytes: number): { GIT_ALLOC_LIMIT: string } => ({ GIT_ALLOC_
 
 async function unpack(git: GitCommand, bundle: number, size: number): Promise<void> {
   const timeoutMs = LIMITS.unpackMs + Math.round(size / 1e6) * LIMITS.unpackMsPerMegabyte;
-  await git.text(['index-pack', '--stdin', '--fix-thin', '--strict'], { input: bundle, timeoutMs });
+  await git.text(['index-pack', '--stdin', '--fix-thin', '--strict'], {
+    input: bundle,
+    timeoutMs,
+    mostOutput: LIMITS.output,
+  });
 }
 
 /** Checks that it is a commit with all its objects, and that its files can be listed and checked out. */
 async function checkWhole(git: GitCommand, tip: string): Promise<CommitChanges> {
   const limit = { timeoutMs: LIMITS.walkMs };
   await git.text(['rev-list', '--objects', '--quiet', tip, '--not', '--all'], limit);
-  const list = await git.text(commitChangesCommand(tip), { ...limit, env: allocating(LIMITS.listBytes) });
-  const commit = readCommitChanges(list);
+  const commit = readCommitChanges(await listChanges(git, tip));
   // Git reads the commit that a tag leads to; no branch may point to a tag.
   if (commit.commit !== tip) throw gitErrors.BUNDLE_REFUSED({ reason: `${tip} is not a commit` });
   const tooLong = commit.changes.find(({ path: name }) => Buffer.byteLength(name) > LIMITS.pathBytes);
@@ -130,6 +137,23 @@ async function checkWhole(git: GitCommand, tip: string): Promise<CommitChanges> 
   const reason = `a path in ${tip} is longer than ${LIMITS.pathBytes} bytes: ${tooLong.path.slice(0, 100)}…`;
   throw gitErrors.BUNDLE_REFUSED({ reason });
 }
+
+async function listChanges(git: GitCommand, tip: string): Promise<string> {
+  const limits = { timeoutMs: LIMITS.walkMs, mostOutput: LIMITS.output, env: allocating(LIMITS.listBytes) };
+  try {
+    return await git.text(commitChangesCommand(tip), limits);
+  } catch (error) {
+    if (!saidTooMuch(error) && !isOverAllocation(error)) throw error;
+    const most = inBytes(LIMITS.output);
+    const reason = `${tip} changes too many paths, or too long ones: the list of them has more than ${most}`;
+    throw gitErrors.BUNDLE_REFUSED({ reason }, { cause: error });
+  }
+}
+
+/** No path of the task's is in the line that says so. */
+const isOverAllocation = (error: unknown): boolean =>
+  hasCode(error, gitErrors.GIT_FAILED) &&
+  /^fatal: attempting to allocate \d+ over limit \d+$/m.test(error.facts.stderr);
 
 /** For git a pack is there once its index is, so the index comes last. */
 async function movePack(from: string, to: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { hasCode, inSeconds, libErrors, repeated, run } from '../lib/index.ts';
+import { hasCode, inBytes, inSeconds, libErrors, MOST_OUTPUT, repeated, run } from '../lib/index.ts';
 import type { Environment } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
 import { isHarmless, isPassingFailure, saysPassing } from './repeatable.ts';
@@ -38,6 +38,8 @@ interface GitOptions {
   readonly output?: number;
   /** Git is killed when it takes longer. */
   readonly timeoutMs?: number;
+  /** Characters; git is killed when it prints more. */
+  readonly mostOutput?: number;
   /** Exit statuses that are an answer, not a failure. */
   readonly answers?: readonly number[];
   readonly env?: Environment;
@@ -70,14 +72,12 @@ export function gitIn(cwd: string, env: Environment, own: Environment = {}): Git
       ...(options.input === undefined ? {} : { input: options.input }),
       ...(options.output === undefined ? {} : { output: options.output }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      mostOutput: options.mostOutput ?? MOST_OUTPUT,
     });
     // "There is no such commit" and "it cannot be read just now" end with the same status.
     const answered = end.code === 0 || !saysPassing(end.stderr);
-    if (end.code === null || !answered || !(options.answers ?? [0]).includes(end.code)) {
-      const signal = end.timedOut ? `no end within ${inSeconds(options.timeoutMs ?? 0)}` : `signal ${end.signal}`;
-      const exit = end.code === null ? signal : `exit status ${end.code}`;
-      throw gitErrors.GIT_FAILED({ args, cwd, exit, stderr: end.stderr });
-    }
+    if (end.code === null || end.tooMuch || !answered || !(options.answers ?? [0]).includes(end.code))
+      throw gitErrors.GIT_FAILED({ args, cwd, exit: exitInWords(end, options), stderr: end.stderr });
     return { code: end.code, stdout: end.stdout };
   };
   const result = (args: readonly string[], options: GitOptions): Promise<GitResult> =>
@@ -86,6 +86,22 @@ export function gitIn(cwd: string, env: Environment, own: Environment = {}): Git
       ? repeated(() => once(args, options), isPassingFailure)
       : once(args, options);
   return { cwd, env: base, result, text: async (args, options) => (await result(args, options ?? {})).stdout };
+}
+
+const TOO_MUCH = 'too much output';
+
+function exitInWords(
+  end: Awaited<ReturnType<typeof run>>,
+  { timeoutMs = 0, mostOutput = MOST_OUTPUT }: GitOptions,
+): string {
+  if (end.tooMuch) return `${TOO_MUCH}: more than ${inBytes(mostOutput)}`;
+  if (end.code !== null) return `exit status ${end.code}`;
+  return end.timedOut ? `no end within ${inSeconds(timeoutMs)}` : `signal ${end.signal}`;
+}
+
+/** Has git failed because it printed more than it may? */
+export function saidTooMuch(error: unknown): boolean {
+  return hasCode(error, gitErrors.GIT_FAILED) && error.facts.exit.startsWith(TOO_MUCH);
 }
 
 /** The user's environment for workers and all that they start: nothing redirects git, and git starts nothing in the background. */

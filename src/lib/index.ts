@@ -27,7 +27,7 @@ export { readFirstLine } from './read-first-line.ts';
 export { endWithAnswer, joinSockets } from './sockets.ts';
 export { enter } from './places.ts';
 export type { Places } from './places.ts';
-export { endOf, kill, killGroup, run, startDaemon, startJob, startTalk } from './process.ts';
+export { endOf, kill, killGroup, MOST_OUTPUT, run, startDaemon, startJob, startTalk } from './process.ts';
 export type { Environment, Job, TalkingProcess } from './process.ts';
 export { readPlainFiles } from './plain-files.ts';
 export { checkPrivateFolder, makePrivateFolder, realPathOf } from './private-folder.ts';

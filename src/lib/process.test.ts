@@ -30,6 +30,7 @@ describe('running a command to its end', () => {
       stdout: 'out\n',
       stderr: 'err\n',
       timedOut: false,
+      tooMuch: false,
     });
   });
 
@@ -97,6 +98,15 @@ describe('a command that does not end', () => {
     const running = run('sleep', ['1000'], { ...here, signal: controller.signal });
     controller.abort();
     expect(await running).toMatchObject({ signal: 'SIGKILL', timedOut: false });
+  });
+
+  it.each(['', '>&2'])('is killed when it has printed more than it may %s', async (where) => {
+    const { here, gone } = marked();
+    const script = `head -c 5000000 /dev/zero ${where}; sleep 1000 & wait`;
+    const result = await run(...bash(script), { ...here, mostOutput: 1_000_000, timeoutMs: 60_000 });
+    expect(result).toMatchObject({ signal: 'SIGKILL', timedOut: false, tooMuch: true });
+    expect(result.stdout.length + result.stderr.length).toBeLessThanOrEqual(1_000_000);
+    await gone();
   });
 
   it('is over although a background process holds its output open', async () => {

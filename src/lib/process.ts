@@ -26,6 +26,8 @@ interface RunOptions extends Common {
   /** An open file descriptor that takes stdout. */
   readonly output?: number;
   readonly timeoutMs?: number;
+  /** Characters of both outputs together; a command that prints more is killed. */
+  readonly mostOutput?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -39,7 +41,12 @@ interface RunResult extends ProcessEnd {
   readonly stdout: string;
   readonly stderr: string;
   readonly timedOut: boolean;
+  /** It has printed more than it may; what came after that is not in the outputs. */
+  readonly tooMuch: boolean;
 }
+
+/** Node can make no text of more than twice as many characters. */
+export const MOST_OUTPUT = 256 * 1024 ** 2;
 
 /** A process that has left the group may hold a pipe open: after the end of the program it is closed when silent for so long. */
 const DRAIN_MS = 300;
@@ -50,12 +57,17 @@ const DRAIN_ROUNDS = 10;
 export async function run(file: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const stdout: string[] = [];
   const stderr: string[] = [];
-  const job = startJob(file, args, {
-    ...options,
-    onStdout: (text) => stdout.push(text),
-    onStderr: (text) => stderr.push(text),
-  });
-  let timedOut = false;
+  let [timedOut, tooMuch] = [false, false];
+  let room = options.mostOutput ?? MOST_OUTPUT;
+  const keepIn = (texts: string[]) => (text: string) => {
+    room -= text.length;
+    if (room >= 0) texts.push(text);
+    else if (!tooMuch) {
+      tooMuch = true;
+      abort();
+    }
+  };
+  const job = startJob(file, args, { ...options, onStdout: keepIn(stdout), onStderr: keepIn(stderr) });
   const abort = (): void => void job.stop(0);
   const expire = (): void => {
     timedOut = true;
@@ -66,7 +78,7 @@ export async function run(file: string, args: readonly string[], options: RunOpt
   if (options.signal?.aborted) abort();
   try {
     const end = await job.done;
-    return { ...end, stdout: stdout.join(''), stderr: stderr.join(''), timedOut };
+    return { ...end, stdout: stdout.join(''), stderr: stderr.join(''), timedOut, tooMuch };
   } finally {
     timer?.cancel();
     options.signal?.removeEventListener('abort', abort);

@@ -2,7 +2,7 @@ import { firstLine, hasCode } from '../lib/index.ts';
 import { gitErrors } from './errors.ts';
 import { linesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
-import { readChanges } from './tree-changes.ts';
+import { inHalves, readChanges, readTogether } from './tree-changes.ts';
 import type { Changes } from './tree-changes.ts';
 
 /** One merged task: its work is the change from `base` to `commit`; its merge moves the branch from `before` to `after`. */
@@ -30,7 +30,7 @@ export async function findMergeFault(git: GitCommand, chain: MergeChain): Promis
     return findGap(chain) ?? (await findMissing(git, chain)) ?? (await findWrongStep(git, chain));
   } catch (error) {
     if (!hasCode(error, gitErrors.GIT_FAILED)) throw error;
-    return `git cannot read all of it: ${firstLine(error.facts.stderr.trim())}`;
+    return `git cannot read all of it: ${firstLine(error.facts.stderr.trim()) || error.facts.exit}`;
   }
 }
 
@@ -87,15 +87,19 @@ async function findWrongStep(git: GitCommand, { steps }: MergeChain): Promise<st
 }
 
 /** Of each step, the files in which the merge did not do what its task did. */
-export async function findWrongFiles(
+export function findWrongFiles(
   git: GitCommand,
   steps: readonly Omit<MergeStep, 'task'>[],
 ): Promise<readonly string[][]> {
+  return inHalves(steps, (some) => wrongFilesOf(git, some));
+}
+
+async function wrongFilesOf(git: GitCommand, steps: readonly Omit<MergeStep, 'task'>[]): Promise<string[][]> {
   const pairs = steps.flatMap(({ base, commit, before, after }) => [
     { from: base, to: commit },
     { from: before, to: after },
   ]);
-  const changes = await readChanges(git, pairs);
+  const changes = await readTogether(git, pairs);
   return Promise.all(
     steps.map(async (step, index) => {
       const [work, merged] = changes.slice(2 * index, 2 * index + 2) as [Changes, Changes];

@@ -27,7 +27,7 @@ async function missingIn(git: GitCommand, walk: readonly string[]): Promise<stri
 
 async function walkObjects(git: GitCommand, args: readonly string[]): Promise<{ text: string; gone: string[] }> {
   try {
-    return { text: await git.text(['rev-list', '--objects', ...args]), gone: [] };
+    return { text: await git.text(['rev-list', '--objects', '--no-object-names', ...args]), gone: [] };
   } catch (error) {
     const gone = hasCode(error, gitErrors.GIT_FAILED) ? (error.facts.stderr.match(/\b[0-9a-f]{40,64}\b/g) ?? []) : [];
     if (gone.length === 0) throw error;

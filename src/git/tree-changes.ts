@@ -1,3 +1,4 @@
+import { saidTooMuch } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import { RAW_CHANGES, rawChanges } from './raw-changes.ts';
 import type { Side } from './raw-changes.ts';
@@ -16,12 +17,34 @@ export interface Pair {
   readonly to: string;
 }
 
-/** The differences of many pairs of commits, in one git process. */
-export async function readChanges(git: GitCommand, pairs: readonly Pair[]): Promise<Changes[]> {
+/** For more pairs than the two of one merge: their changes are in memory together. */
+const MOST_TOGETHER = 32 * 1024 ** 2;
+
+/** The differences of many pairs of commits, in one git process unless it prints too much. */
+export function readChanges(git: GitCommand, pairs: readonly Pair[]): Promise<Changes[]> {
+  return inHalves(pairs, (some) => readTogether(git, some));
+}
+
+/** Does the work for all items together or, where git prints too much for that, for each half of them. */
+export async function inHalves<Item, Result>(
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+): Promise<Result[]> {
+  try {
+    return [...(await work(items))];
+  } catch (error) {
+    if (items.length < 2 || !saidTooMuch(error)) throw error;
+    const half = Math.ceil(items.length / 2);
+    return [...(await inHalves(items.slice(0, half), work)), ...(await inHalves(items.slice(half), work))];
+  }
+}
+
+export async function readTogether(git: GitCommand, pairs: readonly Pair[]): Promise<Changes[]> {
   if (pairs.length === 0) return [];
   // Of two commits in a line, git compares the first with the second, as if that were its parent.
   const input = pairs.map(({ from, to }) => `${to} ${from}\n`).join('');
-  const fields = (await git.text(['diff-tree', '--stdin', ...RAW_CHANGES], { input })).split('\0').slice(0, -1);
+  const options = { input, ...(pairs.length > 2 ? { mostOutput: MOST_TOGETHER } : {}) };
+  const fields = (await git.text(['diff-tree', '--stdin', ...RAW_CHANGES], options)).split('\0').slice(0, -1);
   return groupsOf(fields, pairs).map((group) => {
     const entries = rawChanges(group).map(({ path, before, after }): [string, Change] => [
       path,

@@ -3,6 +3,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRepository } from '../../src/git/index.ts';
 import type { MergeChain, MergeStep, Repository } from '../../src/git/index.ts';
+import { findMergeFault } from '../../src/git/merge-proof.ts';
+import { readChanges } from '../../src/git/tree-changes.ts';
 import { tempRepository } from '../support/temp-repository.ts';
 import type { TempRepository } from '../support/temp-repository.ts';
 
@@ -46,6 +48,34 @@ async function setScene(): Promise<Scene> {
 function forge(temp: TempRepository, tree: string, ...parents: string[]): string {
   return temp.git('commit-tree', `${tree}^{tree}`, ...parents.flatMap((one) => ['-p', one]), '-m', 'forged');
 }
+
+describe('a long chain of large merges', () => {
+  it('is looked at in parts when git prints too much for all of it at once', async () => {
+    const { repository, attempt, merge, temp } = await setScene();
+    const attempts = ['A', 'B', 'C', 'D', 'E'].map((id) => [id, attempt({ [`${id}.txt`]: `${id}\n` })] as const);
+    const chain = await merge(Object.fromEntries(attempts));
+    const lists: number[] = [];
+    const git: typeof repository.git = {
+      ...repository.git,
+      text: (args, options) => {
+        const pairs = args[0] === 'diff-tree' ? String(options?.input).split('\n').length - 1 : 0;
+        if (pairs > 0) lists.push(pairs);
+        return repository.git.text(args, { ...options, ...(pairs > 2 ? { mostOutput: 100 } : {}) });
+      },
+    };
+    expect(await findMergeFault(git, chain)).toBeUndefined();
+    expect(lists).toEqual([10, 6, 4, 2, 2, 2, 4, 2, 2]);
+    const work = chain.steps.map(({ base, commit }) => ({ from: base, to: commit }));
+    expect((await readChanges(git, work)).map((changes) => [...changes.keys()])).toEqual(
+      attempts.map(([id]) => [`${id}.txt`]),
+    );
+    const wrong = forge(temp, chain.steps[3]?.before ?? '', chain.tip);
+    const steps = chain.steps.map((step) => (step.task === 'E' ? { ...step, after: wrong } : step));
+    expect(await findMergeFault(git, { ...chain, tip: wrong, steps })).toMatch(
+      /the merge of E and the work of E differ/,
+    );
+  });
+});
 
 describe('a chain of merges', () => {
   it('is sound when each step changes what its task changed: other files, the same file, the same change, a removal', async () => {

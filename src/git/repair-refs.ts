@@ -1,5 +1,6 @@
 import { readFile, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { checkedOutIn } from './checked-out.ts';
 import { removeQuarantines } from './quarantine.ts';
 import { changeRefs } from './refs.ts';
 import { linesOf } from './git-command.ts';
@@ -11,7 +12,6 @@ interface LooseRef {
 }
 
 const ID = /^[0-9a-f]{40,64}\n$/;
-/** A worker that was taken over may hold it; it is removed when the branch is made anew. */
 const WORKERS_LOCK = /\/worker-\d+\.lock$/;
 
 /**
@@ -28,7 +28,7 @@ export async function repairRefs(
   await removeQuarantines(commonDir, feature);
   const prefixes = [`refs/heads/mahabharatha/${feature}`, `refs/mahabharatha/${feature}`];
   const files = (await Promise.all(prefixes.map((prefix) => looseFiles(commonDir, prefix)))).flat();
-  const locks = files.filter(({ ref }) => ref.endsWith('.lock') && !WORKERS_LOCK.test(ref));
+  const locks = await leftLocks(git, commonDir, files);
   const refs = files.filter(({ ref }) => !ref.endsWith('.lock'));
   const broken = await brokenAmong(git, refs);
   for (const { file } of [...locks, ...broken]) await rm(file, { force: true });
@@ -60,6 +60,20 @@ export async function wasTip(commonDir: string, branch: string, commit: string):
 /** Only we move these branches. After a `git prune` their reflogs name commits that are gone, and git fsck fails at them. */
 export async function removeReflogs(commonDir: string, branches: readonly string[]): Promise<void> {
   for (const ref of branches) await rm(path.join(commonDir, 'logs', ref), { force: true });
+}
+
+/**
+ * A worker that was taken over has its branch checked out and may hold its lock, which is removed when that worktree is made
+ * anew. Of a worker in a container only we move the branch.
+ */
+async function leftLocks(git: GitCommand, commonDir: string, files: readonly LooseRef[]): Promise<LooseRef[]> {
+  const left: LooseRef[] = [];
+  for (const lock of files.filter(({ ref }) => ref.endsWith('.lock'))) {
+    const mayBeHeld = WORKERS_LOCK.test(lock.ref);
+    const branch = lock.ref.slice(0, -'.lock'.length);
+    if (!mayBeHeld || (await checkedOutIn(git, commonDir, branch)) === undefined) left.push(lock);
+  }
+  return left;
 }
 
 async function looseFiles(commonDir: string, prefix: string): Promise<LooseRef[]> {

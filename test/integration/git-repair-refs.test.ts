@@ -50,14 +50,20 @@ describe('refs of a feature after a loss of power', () => {
     expect(await repository.repairRefs('login', known)).toEqual([]);
   });
 
-  it('lose the locks that a killed git has left, except those of workers', async () => {
+  it('lose the locks that a killed git has left, except those of workers with a worktree, which may be at work', async () => {
     const temp = tempRepository();
     const repository = await openRepository(temp.folder, temp.env);
-    const [lock, workers] = [`${INTEGRATION}.lock`, 'refs/heads/mahabharatha/login/worker-0.lock'];
-    for (const file of [lock, workers]) writeFile(path.join(temp.folder, '.git', file), '');
+    const [mine, other] = ['mahabharatha/login/worker-0', 'mahabharatha/login/worker-1'];
+    temp.git('worktree', 'add', '--quiet', '-b', mine, '../mahabharatha-worker-0');
+    const refs = [INTEGRATION, `refs/heads/${mine}`, `refs/heads/${other}`];
+    const locks = refs.map((ref) => path.join(temp.folder, '.git', `${ref}.lock`));
+    for (const file of locks) writeFile(file, '');
     await repository.repairRefs('login', new Map());
-    expect([lock, workers].map((file) => existsSync(path.join(temp.folder, '.git', file)))).toEqual([false, true]);
-    await repository.changeRefs([{ ref: INTEGRATION, to: temp.git('rev-parse', 'HEAD'), from: null }]);
+    expect(locks.map((file) => existsSync(file))).toEqual([false, true, false]);
+    const commit = temp.git('rev-parse', 'HEAD');
+    await repository.changeRefs([{ ref: INTEGRATION, to: commit, from: null }]);
+    const wish = { commit, base: commit, message: 'work', at: 1_800_000_000_000, ref: ATTEMPT, branch: other };
+    expect(await repository.remake(wish)).toBe(await repository.readRef(`refs/heads/${other}`));
   });
 });
 

@@ -25,6 +25,7 @@ function isSurelyNowhere(commonDir: string, ref: string): boolean {
     const names = existsSync(records) ? readdirSync(records) : [];
     return [commonDir, ...names.map((name) => path.join(records, name))].every((folder) => {
       const branch = branchOf(path.join(folder, 'HEAD'));
+      if (branch !== null && leadsOn(path.join(commonDir, branch))) return false;
       return branch !== ref && branch !== NO_BRANCH;
     });
   } catch {
@@ -35,7 +36,14 @@ function isSurelyNowhere(commonDir: string, ref: string): boolean {
 /** The branch in a HEAD; null when it is detached. Throws for a link, which old gits made, and for what git must read. */
 function branchOf(head: string): string | null {
   if (!lstatSync(head).isFile()) throw new Error(`${head} is no file`);
-  const [, branch, commit] = /^(?:ref: (refs\/\S+)|([0-9a-f]{40,64}))\s*$/.exec(readFileSync(head, 'utf8')) ?? [];
+  const [, branch, commit] =
+    /^(?:ref: (refs\/heads\/\S+)|([0-9a-f]{40,64}))\s*$/.exec(readFileSync(head, 'utf8')) ?? [];
   if (branch === undefined && commit === undefined) throw new Error(`${head} names no branch and no commit`);
   return branch ?? null;
+}
+
+/** Is the ref a name for another one? Such a ref is never packed. */
+function leadsOn(file: string): boolean {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  return found !== undefined && (!found.isFile() || readFileSync(file, 'utf8').startsWith('ref:'));
 }

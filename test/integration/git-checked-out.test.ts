@@ -45,6 +45,24 @@ describe('where a branch is checked out', () => {
     expect(await look()).toEqual({ folder: `${temp.folder}-there`, asked: 1 });
   });
 
+  it.each<[string, (scene: ReturnType<typeof openScene>) => void]>([
+    ['symbolic ref', ({ temp }) => void temp.git('symbolic-ref', 'refs/heads/review', OURS)],
+    ['link, as old gits made them', ({ head }) => symlinkSync(OURS, path.join(head, '..', 'refs/heads/review'))],
+  ])('is asked of git where the branch in HEAD leads to another one: %s', async (_, make) => {
+    const scene = openScene();
+    make(scene);
+    expect(await scene.look()).toEqual({ folder: undefined, asked: 0 });
+    scene.temp.git('switch', '--quiet', 'review');
+    expect(readFileSync(scene.head, 'utf8')).toBe('ref: refs/heads/review\n');
+    expect(await scene.look()).toEqual({ folder: scene.temp.folder, asked: 1 });
+  });
+
+  it('is answered without git where all branches are packed', async () => {
+    const { temp, look } = openScene();
+    temp.git('pack-refs', '--all');
+    expect(await look()).toEqual({ folder: undefined, asked: 0 });
+  });
+
   it('is asked of git where HEAD is a link, as old gits made it', async () => {
     const { head, temp, look } = openScene();
     renameSync(head, `${head}-before`);

@@ -196,6 +196,8 @@ async function writeBundle(git: GitCommand, { branch, base, commit, file }: Bund
     const input = `${commit}\n^${base}\n`;
     const args = ['pack-objects', '--revs', '--stdout', '--thin', '--delta-base-offset', '--quiet'];
     await git.text(args, { input, output: bundle.fd });
+    // The result that names it must not survive a crash of the machine alone. The folder is written with the result.
+    await bundle.sync();
   } finally {
     await bundle.close();
   }

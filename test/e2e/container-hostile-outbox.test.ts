@@ -53,6 +53,15 @@ for (const end = Date.now() + 2000; Date.now() < end; )
 END
 node /tmp/restless.mjs; echo r > r.txt`;
 
+/** 140,000 paths of about 3,900 bytes, in a few kilobytes. */
+const MANY_PATHS = `
+b=$(echo x | git hash-object -w --stdin)
+t=$(for n in {1000..1999}; do printf "100644 blob $b\t%0240d\n" $n; done | git mktree)
+for n in {1..14}; do t=$(printf "040000 tree $t\t%0250d\n" 0 | git mktree); done
+t=$(for n in {100..239}; do printf "040000 tree $t\t$n\n"; done | git mktree)
+git update-ref HEAD $(git commit-tree $t -p HEAD~1 -m x)
+git bundle create --quiet ${BUNDLE} HEAD $(git symbolic-ref HEAD) ^HEAD~1`;
+
 describe.skipIf(docker.why !== '')(`an outbox that a hostile task has written${whySkipped}`, () => {
   let project: ContainerProject;
   beforeAll(buildWorkerImage);
@@ -96,6 +105,7 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has written${w
         'NOT-A-COMMIT',
         `git commit --quiet --amend --message other; git bundle create --quiet ${BUNDLE} HEAD $(git symbolic-ref HEAD) ^HEAD~1`,
       ),
+      swapping('PATHS', MANY_PATHS),
       { id: 'INNOCENT', create: ['i.txt'], run: 'echo i > i.txt' },
     ]);
     const { INNOCENT, ...others } = ends;
@@ -112,6 +122,7 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has written${w
       MAIN: expect.stringMatching(/there is no refs\/heads\/mahabharatha\/login\/worker-\d in this bundle/),
       INTEGRATION: expect.stringMatching(/there is no refs\/heads\/mahabharatha\/login\/worker-\d in this bundle/),
       'NOT-A-COMMIT': expect.stringContaining('is not what its bundle brought'),
+      PATHS: expect.stringMatching(/changes too many paths, or too long ones: the list of them has more than 64 MiB/),
     });
   });
 

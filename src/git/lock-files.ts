@@ -1,4 +1,4 @@
-import { entriesOf } from './git-command.ts';
+import { entriesOf, saidTooMuch } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 
 /** Files that name the installed packages: when a merge changes one, the set-up has to run again. */
@@ -55,13 +55,18 @@ export function namesPackages(file: string): boolean {
 
 /**
  * The lock files of a commit, or where it has none the manifests, and its rules for checkouts, each with mode, id and path;
- * and how many files it has.
+ * and how many files it has. Of a commit with so many files that git prints too much, the tree, in which any change counts.
  */
 export async function lockFilesOf(
   git: GitCommand,
   commit: string,
 ): Promise<{ readonly lockFiles: readonly string[]; readonly files: number }> {
-  const entries = entriesOf(await git.text(['ls-tree', '-r', '-z', '--full-tree', commit]));
+  const list = await git.text(['ls-tree', '-r', '-z', '--full-tree', commit]).catch((error: unknown) => {
+    if (!saidTooMuch(error)) throw error;
+  });
+  if (list === undefined)
+    return { lockFiles: [(await git.text(['rev-parse', '--verify', `${commit}^{tree}`])).trim()], files: Infinity };
+  const entries = entriesOf(list);
   const matching = (names: RegExp): string[] =>
     entries.filter((entry) => names.test(entry.slice(entry.indexOf('\t') + 1)));
   const locks = matching(LOCKS);

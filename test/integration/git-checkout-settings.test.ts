@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openRepository } from '../../src/git/index.ts';
+import { lockFilesOf } from '../../src/git/lock-files.ts';
 import { tempRepository, writeFile } from '../support/temp-repository.ts';
 
 it('what changes the files of a checkout is known: settings, attributes of the user and of the repository', async () => {
@@ -45,4 +46,17 @@ it('the size of a checkout is that of all files of the commit', async () => {
   const { checkoutBytes } = await openRepository(temp.folder, temp.env);
   expect((await checkoutBytes(after)) - (await checkoutBytes(before))).toBe(234);
   expect(await checkoutBytes(before)).toBeGreaterThanOrEqual(1000);
+});
+
+it('where a commit has so many files that git prints too much, all of its files count as those that name packages', async () => {
+  const temp = tempRepository();
+  const commit = temp.commit({ 'package-lock.json': '{}\n', 'src/a.txt': 'a\n' });
+  const { git } = await openRepository(temp.folder, temp.env);
+  const few: typeof git = {
+    ...git,
+    text: (args, options) => git.text(args, { ...options, ...(args[0] === 'ls-tree' ? { mostOutput: 80 } : {}) }),
+  };
+  const tree = temp.git('rev-parse', `${commit}^{tree}`);
+  expect(await lockFilesOf(few, commit)).toEqual({ lockFiles: [tree], files: Infinity });
+  expect(await lockFilesOf(git, commit)).toMatchObject({ lockFiles: [expect.stringMatching(/\tpackage-lock.json$/)] });
 });

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
+import { withResolvers } from '../../test/support/with-resolvers.ts';
 import type { ContainerExit, Engine } from '../engines/index.ts';
 import { sleep } from '../lib/index.ts';
 import type { StartedContainer } from './container-wish.ts';
@@ -15,11 +16,10 @@ const MEASURED_MS = 4000;
 /** A container that keeps more than it may, and lives until it is killed. */
 function openScene() {
   const done: string[] = [];
-  let end = (_: ContainerExit): void => undefined;
-  const exit = new Promise<ContainerExit>((resolve) => (end = resolve));
-  const kill = (): void => end({ code: 137, oomKilled: false });
+  const exit = withResolvers<ContainerExit>();
+  const kill = (): void => exit.resolve({ code: 137, oomKilled: false });
   const engine = {
-    waitContainer: () => exit,
+    waitContainer: () => exit.promise,
     signalContainer: async (_: string, signal: string) => {
       done.push(signal);
       kill();

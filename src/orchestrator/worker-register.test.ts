@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../test/support/wait-until.ts';
+import { withResolvers } from '../../test/support/with-resolvers.ts';
 import { engineErrors } from '../engines/errors.ts';
 import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
 import { snapshotErrors } from '../snapshots/errors.ts';
@@ -63,16 +64,11 @@ function openScene(startingMs?: number, lackOfRoom?: string): Scene {
     register,
     stopped,
     pending: (session) => {
-      let arrives = (): void => undefined;
-      let fails = (_: Error): void => undefined;
-      const start = new Promise<WorkerHandle>((resolve, reject) => {
-        arrives = () => resolve(handle(session));
-        fails = reject;
-      });
+      const start = withResolvers<WorkerHandle>();
       return {
-        arrives,
-        fails: (error = new Error('no such image')) => fails(error),
-        told: register.expect(session, () => start),
+        arrives: () => start.resolve(handle(session)),
+        fails: (error = new Error('no such image')) => start.reject(error),
+        told: register.expect(session, () => start.promise),
       };
     },
     held: async (session) => void (await register.expect(session, async () => handle(session))),

@@ -22,10 +22,6 @@ export function createEngineDoor(): EngineDoor {
   const file = path.join(tempFolder(), 'engine.sock');
   const [near, far] = [new Set<Socket>(), new Set<Socket>()];
   let server: Server | undefined;
-  const kept = (sockets: Set<Socket>, socket: Socket): Socket => {
-    sockets.add(socket);
-    return socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-  };
   const shut = (): void => {
     server?.close();
     for (const socket of near) socket.destroy();
@@ -47,4 +43,9 @@ export function createEngineDoor(): EngineDoor {
       for (const socket of far) socket.destroy();
     },
   };
+}
+
+function kept(sockets: Set<Socket>, socket: Socket): Socket {
+  sockets.add(socket);
+  return socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
 }

@@ -7,6 +7,7 @@ import { engineErrors } from '../../src/engines/errors.ts';
 import type { ContainerExit, ContainerInfo, ContainerSpec } from '../../src/engines/index.ts';
 import { randomId } from '../../src/lib/index.ts';
 import type { AppError } from '../../src/lib/index.ts';
+import { withResolvers } from './with-resolvers.ts';
 
 /** What a fake container needs of its machine. */
 interface Machine {
@@ -77,12 +78,6 @@ export function createFakeContainer({ images, containers }: Machine, spec: Conta
   };
   containers.set(id, container);
   return id;
-}
-
-function withResolvers<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
-  let resolve: ((value: Value) => void) | undefined;
-  const promise = new Promise<Value>((done) => (resolve = done));
-  return { promise, resolve: (value) => resolve?.(value) };
 }
 
 export function startFakeContainer(machine: Pick<Machine, 'program'>, container: FakeContainer): void {

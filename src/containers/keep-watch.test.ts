@@ -15,11 +15,14 @@ const MEASURED_MS = 4000;
 
 /** A container that keeps more than it may, and lives until it is killed. */
 function openScene() {
-  const done: string[] = [];
+  const [done, waited]: [string[], string[]] = [[], []];
   const exit = withResolvers<ContainerExit>();
   const kill = (): void => exit.resolve({ code: 137, oomKilled: false });
   const engine = {
-    waitContainer: () => exit.promise,
+    waitContainer: (id: string) => {
+      waited.push(id);
+      return exit.promise;
+    },
     signalContainer: async (_: string, signal: string) => {
       done.push(signal);
       kill();
@@ -34,9 +37,9 @@ function openScene() {
     resume: () => OUTPUT,
     empty: async () => void done.push('emptied'),
   };
-  const container = { id: 'c', upkeep } as unknown as StartedContainer;
+  const container = (id: string): StartedContainer => ({ id, upkeep }) as unknown as StartedContainer;
   const watches = createWatches(engine, (work) => work());
-  return { done, watches, kill, ended: watches.begin(container, OUTPUT) };
+  return { done, waited, watches, kill, container, ended: watches.begin(container('c'), OUTPUT) };
 }
 
 it('a container that keeps more than it may is killed, and its folders are emptied', async () => {
@@ -52,4 +55,13 @@ it('a container that is being removed keeps what it has finished, however much t
   kill();
   expect((await ended).overLimit).toBeUndefined();
   expect(done).toEqual([]);
+});
+
+it('of containers that have ended only the last are known, so that a server does not grow with each', async () => {
+  const { waited, watches, kill, container } = openScene();
+  kill();
+  for (let each = 0; each < 300; each += 1) await watches.begin(container(`c${each}`), OUTPUT);
+  await watches.end(container('c0'));
+  await watches.end(container('c299'));
+  expect(waited.slice(300)).toEqual(['c299', 'c0']);
 });

@@ -13,16 +13,25 @@ import type { RetryOutage } from './retry.ts';
 
 export type Watches = ReturnType<typeof createWatches>;
 
+/** How many containers are known after their end. A server has very many, and asks for the end of one soon after it. */
+const KNOWN_ENDED = 256;
+
 /** The ends of containers, each of which is waited for once. */
 export function createWatches(engine: Engine, retry: RetryOutage) {
   const watched = new Map<string, Watched>();
+  const ended: string[] = [];
+  const note = (id: string): void => {
+    ended.push(id);
+    const oldest = ended.length > KNOWN_ENDED ? ended.shift() : undefined;
+    if (oldest !== undefined) watched.delete(oldest);
+  };
   const freeSpace = createFreeSpace();
   const begin = (container: StartedContainer, output: Output): Promise<ContainerEnd> => {
     const measuring = new AbortController();
     const end = keepWatch({ engine, retry, freeSpace, measuring }, container, output);
-    // Without this a rejection would count as unhandled until `end` is called.
-    end.catch(() => undefined);
     watched.set(container.id, { end, measuring });
+    // A rejection would else count as unhandled until `end` is called.
+    void end.catch(() => undefined).then(() => note(container.id));
     return end;
   };
   return {

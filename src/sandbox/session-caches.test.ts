@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, utimesSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -83,6 +83,17 @@ describe('caches of projects', () => {
     await expect(take('p')).rejects.toMatchObject({ code: 'CACHE_BUSY' });
     await all[0]?.release();
     expect((await take('p')).id).toBe(all[0]?.id);
+  });
+
+  it('another session can have it, also when the time of its last use cannot be written', async () => {
+    const { take } = world();
+    const cache = await take('p');
+    const mark = path.join(folder, `${cache.id}.used`);
+    rmSync(mark);
+    mkdirSync(mark);
+    await cache.release();
+    rmdirSync(mark);
+    expect((await take('p')).id).toBe(cache.id);
   });
 
   it('is of the same user each time, and one of an older version of the user that it had', async () => {

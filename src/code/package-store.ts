@@ -143,12 +143,21 @@ async function placeOf(places: Places): Promise<string> {
   return `${dev} ${ino}`;
 }
 
-async function removeOld({ sets, known }: Pick<Places, 'sets' | 'known'>): Promise<void> {
-  for (const key of await readdir(sets))
-    if (Date.now() - (await modifiedAt(knownOf(known, key))) > OLD_MS) {
-      await removeTree(knownOf(known, key));
-      await removeTree(path.join(sets, key));
-    }
+async function removeOld(places: Places): Promise<void> {
+  for (const key of await readdir(places.sets)) await removeUnused(places, key, OLD_MS);
+}
+
+/** Unless a session has taken it meanwhile: sessions hold no lock. */
+async function removeUnused({ sets, known, drafts }: Places, key: string, unusedMs: number): Promise<void> {
+  const isYoung = async (file: string): Promise<boolean> => Date.now() - (await modifiedAt(file)) <= unusedMs;
+  const note = knownOf(known, key);
+  if (await isYoung(note)) return;
+  // From here on nobody takes it. Who took it just before has left the time on the note.
+  const aside = path.join(drafts, `${key}.json`);
+  await rename(note, aside).catch(undefinedIfMissing);
+  if (await isYoung(aside)) return rename(aside, note);
+  await removeTree(path.join(sets, key));
+  await removeTree(aside);
 }
 
 const knownOf = (known: string, key: string): string => path.join(known, `${key}.json`);
@@ -228,7 +237,7 @@ async function clear(folder: string): Promise<void> {
 
 /** Returns how much room there is. Downloads go first, which only save time, and then the sets that were used least lately. */
 async function makeRoom(places: Places, { bytes: limit }: StoreSettings): Promise<number> {
-  const { folder, downloads, sets } = places;
+  const { folder, downloads } = places;
   const enough = limit * SPARE_SHARE;
   let bytes = await sizeOf(folder);
   if (limit - bytes < enough) {
@@ -237,8 +246,7 @@ async function makeRoom(places: Places, { bytes: limit }: StoreSettings): Promis
   }
   for (const key of await leastUsed(places)) {
     if (limit - bytes >= enough) break;
-    await removeTree(knownOf(places.known, key));
-    await removeTree(path.join(sets, key));
+    await removeUnused(places, key, UNUSED_MS);
     bytes = await sizeOf(folder);
   }
   if (bytes >= limit) throw codeErrors.PACKAGES_FULL({ folder, bytes, limit });

@@ -23,7 +23,7 @@ export function fileRoutes(sessions: Sessions): readonly Route[] {
       body: bodies.upload,
       bodyBytes: UPLOAD_BYTES,
       answer: bodies.uploaded,
-      refusals: REFUSALS,
+      refusals: { ...REFUSALS, 409: 'CACHE_TOO_LARGE' },
       handle: ({ params, body, reply }) => upload(sessions, params['id'] ?? '', body, reply),
     }),
     route({

@@ -1,4 +1,5 @@
 import { defineErrors } from '../lib/app-error.ts';
+import { inBytes } from '../lib/text/amounts.ts';
 
 export const sandboxErrors = defineErrors({
   SESSION_UNKNOWN: {
@@ -30,6 +31,13 @@ export const sandboxErrors = defineErrors({
     example: { project: 'demo', runtime: 'node' },
     message: (f) => `Another session has the cache of the project ${f.project} with the runtime ${f.runtime}.`,
     hint: () => 'End that session with DELETE, or open this one without "cache".',
+  },
+  CACHE_TOO_LARGE: {
+    kind: 'usage',
+    example: { problem: 'holds more than 2 GiB', limit: 2 * 1024 ** 3 },
+    message: (f) =>
+      `The cache of the project (node_modules and .venv) ${f.problem}. The limit is ${inBytes(f.limit)} (serve.limits.cache).`,
+    hint: () => 'End the session with DELETE: the next one begins with an empty cache.',
   },
   SESSION_UNABLE: {
     kind: 'environment',

@@ -6,7 +6,7 @@ import { deniedBy } from './denylist.ts';
 import { ENV_FILE_BYTES, parseEnvFile } from './env-file.ts';
 import { sandboxErrors } from './errors.ts';
 import { wasGoneBefore } from './kept-sandbox.ts';
-import { watchCache } from './measure-cache.ts';
+import { checkCache, noteOnCache, watchCache } from './measure-cache.ts';
 import type { Sandbox } from './sandbox.ts';
 import { markUsed, tellNew } from './session.ts';
 import type { Session, SessionParts } from './session.ts';
@@ -42,6 +42,7 @@ type Ready = Omit<ExecWish, 'envFile'>;
 /** Throws what keeps a command from being run now. What it resolves with has the variables of the file. */
 export async function prepare(parts: SessionParts, session: Session, wish: ExecWish): Promise<Ready> {
   checkFree(session);
+  checkCache(session, parts.settings);
   if (session.preparing === 0) session.isToBeKilled = false;
   session.preparing += 1;
   try {
@@ -125,15 +126,17 @@ async function runDefault(parts: SessionParts, session: Session, wish: Ready, si
 type Command = Ready & { readonly command: string };
 
 async function runOne(parts: SessionParts, session: Session, wish: Command, sink: OutputSink): Promise<SandboxEnd> {
+  const { settings } = parts;
   const { sandbox, isNew } = await sandboxOf(session);
+  checkCache(session, settings);
   if (wish.resetCwd) session.cwd = session.workspace;
   const running = sandbox.run(programOf(sandbox, session, wish), sink);
   session.running = running;
   if (session.isToBeKilled) running.kill();
-  const watch = watchCache(sandbox, session, parts.settings, running.kill);
+  watchCache(sandbox, session, settings);
   try {
     const end = await running.end;
-    const note = watch.end();
+    const note = noteOnCache(session, settings, end);
     if (note !== undefined) await sink('stderr', Buffer.from(note));
     if (end.problem !== null) await sink('stderr', Buffer.from(`The command was not started: ${end.problem}.\n`));
     session.cwd = end.cwd ?? session.cwd;
@@ -141,8 +144,6 @@ async function runOne(parts: SessionParts, session: Session, wish: Command, sink
   } catch (error) {
     if (!wasGoneBefore(error, isNew, running) || !parts.open.has(session.id)) throw error;
     return runOne(parts, session, wish, sink);
-  } finally {
-    watch.end();
   }
 }
 

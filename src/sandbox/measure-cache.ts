@@ -1,7 +1,13 @@
-import { inBytes, startTimer } from '../lib/index.ts';
+import { startTimer } from '../lib/index.ts';
+import type { AppError } from '../lib/index.ts';
+import type { SandboxEnd } from '../protocol/index.ts';
+import { sandboxErrors } from './errors.ts';
 import type { CacheMounts, Sandbox } from './sandbox.ts';
 import type { Session, SessionSettings } from './session.ts';
 import type { SessionCache } from './session-caches.ts';
+
+/** What is asked for the size. */
+type Measured = Pick<Sandbox, 'files' | 'uid'>;
 
 /** Between two looks. */
 const LOOK_MS = 2000;
@@ -13,7 +19,7 @@ export const mountsOf = (workspace: string, { volumes }: SessionCache): CacheMou
 
 /** Why the cache of the session counts as too large; undefined when it does not. Rejects with SANDBOX_GONE. */
 export async function cacheProblem(
-  sandbox: Pick<Sandbox, 'files' | 'uid'>,
+  sandbox: Measured,
   { cache, workspace }: Session,
   { cacheBytes }: SessionSettings,
 ): Promise<string | undefined> {
@@ -35,46 +41,44 @@ export async function cacheProblem(
   return undefined;
 }
 
-interface CacheWatch {
-  /** Returns what to tell the user when the command was stopped. */
-  end(): string | undefined;
+/**
+ * Looks at the cache soon, and again and again while a command runs. There is one look at a time, and it outlives what it was begun
+ * for: neither short commands nor uploads escape it. The command that runs when the cache is found too large is ended.
+ */
+export function watchCache(sandbox: Measured, session: Session, settings: SessionSettings): void {
+  if (session.cache === null || session.cacheLook?.sandbox === sandbox) return;
+  session.cacheLook?.timer.cancel();
+  const wait = Math.max(0, session.nextCacheLook - performance.now());
+  session.cacheLook = { sandbox, timer: startTimer(wait, () => void look(sandbox, session, settings)) };
 }
 
-/** Stops the command when the cache is too large. The looks are counted over all commands, so that short ones do not escape. */
-export function watchCache(
-  sandbox: Pick<Sandbox, 'files' | 'uid'>,
-  session: Session,
-  settings: SessionSettings,
-  stop: () => void,
-): CacheWatch {
-  if (session.cache === null) return { end: () => undefined };
-  let note: string | undefined;
-  let isOver = false;
-  const look = async (): Promise<void> => {
-    const began = performance.now();
-    // Where the sandbox has gone, the command has ended as well.
-    const problem = await cacheProblem(sandbox, session, settings).catch(() => undefined);
-    const now = performance.now();
-    session.nextCacheLook = now + Math.max(LOOK_MS, (now - began) / SHARE);
-    if (isOver) return;
-    if (problem === undefined) return plan();
-    session.isCacheTooLarge = true;
-    note = noteOn(problem, settings.cacheBytes);
-    stop();
-  };
-  let timer: ReturnType<typeof startTimer>;
-  const plan = (): void => {
-    timer = startTimer(Math.max(0, session.nextCacheLook - performance.now()), () => void look());
-  };
-  plan();
-  return {
-    end: () => {
-      isOver = true;
-      timer.cancel();
-      return note;
-    },
-  };
+async function look(sandbox: Measured, session: Session, settings: SessionSettings): Promise<void> {
+  const began = performance.now();
+  // Where the sandbox has gone, its command has ended as well.
+  const problem = await cacheProblem(sandbox, session, settings).catch(() => undefined);
+  const now = performance.now();
+  session.nextCacheLook = now + Math.max(LOOK_MS, (now - began) / SHARE);
+  // A new sandbox was measured when it began.
+  if (session.cacheLook?.sandbox !== sandbox) return;
+  session.cacheLook = undefined;
+  if (problem !== undefined) {
+    session.cacheProblem = problem;
+    session.running?.kill();
+  } else if (session.command !== undefined) watchCache(sandbox, session, settings);
 }
 
-const noteOn = (problem: string, limit: number): string =>
-  `\nThe command was ended: the cache of the project (node_modules and .venv) ${problem}. The limit is ${inBytes(limit)} (serve.limits.cache). End the session with DELETE: the next one begins with an empty cache.\n`;
+/** Throws CACHE_TOO_LARGE. */
+export function checkCache(session: Session, settings: SessionSettings): void {
+  const error = cacheError(session, settings);
+  if (error !== undefined) throw error;
+}
+
+/** What to tell the user of a command that was ended for its cache; undefined when it has ended otherwise. */
+export function noteOnCache(session: Session, settings: SessionSettings, { endedBy }: SandboxEnd): string | undefined {
+  const error = endedBy === 'killed' ? cacheError(session, settings) : undefined;
+  return error && `\nThe command was ended. ${error.message} ${error.hint}\n`;
+}
+
+function cacheError({ cacheProblem: problem }: Session, { cacheBytes: limit }: SessionSettings): AppError | undefined {
+  return problem === undefined ? undefined : sandboxErrors.CACHE_TOO_LARGE({ problem, limit });
+}

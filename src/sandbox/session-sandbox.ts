@@ -1,6 +1,6 @@
 import { LABEL } from '../containers/index.ts';
 import { randomId } from '../lib/index.ts';
-import { cacheProblem, mountsOf } from './measure-cache.ts';
+import { cacheProblem, checkCache, mountsOf, watchCache } from './measure-cache.ts';
 import type { Labels } from '../engines/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import { sandboxErrors } from './errors.ts';
@@ -75,11 +75,25 @@ export async function withFiles<Result>(
 ): Promise<Result> {
   const { sandbox, isNew } = await sandboxOf(session);
   try {
-    return await work(workspaceFiles(sandbox, session.workspace));
+    return await work(filesOf(parts, session, sandbox));
   } catch (error) {
     if (!wasGoneBefore(error, isNew) || !parts.open.has(session.id)) throw error;
     return withFiles(parts, session, work);
   }
+}
+
+/** Uploads may go into the cache. */
+function filesOf({ settings }: SessionParts, session: Session, sandbox: Sandbox): WorkspaceFiles {
+  const files = workspaceFiles(sandbox, session.workspace);
+  const upload: WorkspaceFiles['upload'] = async (changes) => {
+    checkCache(session, settings);
+    try {
+      return await files.upload(changes);
+    } finally {
+      watchCache(sandbox, session, settings);
+    }
+  };
+  return { ...files, upload };
 }
 
 /** The workspace's own folder is made by the user that owns it. Throws SANDBOX_NOT_READY. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import type { Timer } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { Lack } from '../engines/index.ts';
 import type { Running } from './connection.ts';
@@ -61,7 +62,10 @@ export interface Session extends Omit<SessionFacts, 'busy' | 'cwd' | 'hasNetwork
   cache: SessionCache | null;
   /** When its size is to be looked at again, on the clock of `performance`. */
   nextCacheLook: number;
-  isCacheTooLarge: boolean;
+  /** The look that is due or under way. */
+  cacheLook: { readonly sandbox: object; readonly timer: Timer } | undefined;
+  /** Why the cache counts as too large; undefined when no look has found that. */
+  cacheProblem: string | undefined;
 }
 
 export interface SessionParts {
@@ -105,7 +109,8 @@ export function newSession(
     network,
     cache: null,
     nextCacheLook: 0,
-    isCacheTooLarge: false,
+    cacheLook: undefined,
+    cacheProblem: undefined,
   };
   return session;
 }

@@ -126,6 +126,7 @@ async function networkOf({ network, settings }: SessionParts, wish: NetworkWish)
 async function forget({ open, network }: SessionParts, session: Session): Promise<void> {
   open.delete(session.id);
   const { network: way, cache } = session;
+  session.cacheLook?.timer.cancel();
   Object.assign(session, { network: null, cache: null });
   if (way !== null) network.leave(way.wayOut.client);
   await cache?.release();
@@ -144,7 +145,7 @@ async function close(parts: SessionParts, session: Session): Promise<void> {
   try {
     await session.kept.close();
     // What cannot be emptied now is emptied before its next use.
-    if (session.isCacheTooLarge) await session.cache?.empty().catch(() => undefined);
+    if (session.cacheProblem !== undefined) await session.cache?.empty().catch(() => undefined);
   } finally {
     await forget(parts, session);
   }

@@ -176,6 +176,22 @@ describe.skipIf(docker.why !== '')(`cache volumes of projects${whySkipped}`, () 
     },
   );
 
+  it('uploads are measured as well: beyond the limit nothing is taken, and the next session begins with an empty cache', async () => {
+    const session = await openAlone('uploads');
+    const upload = (file: string, content: string) =>
+      served.ask('POST', `/v1/sessions/${session}/upload`, { files: [{ path: file, content }] }, bearer('anna'));
+    for (const name of ['one', 'two', 'three'])
+      expect(await upload(`node_modules/${name}`, 'x'.repeat(8 * 1024 ** 2))).toMatchObject({ status: 200 });
+    let last = await upload('word', 'kept');
+    await waitUntil('the cache was measured', async () => (last = await upload('word', 'kept')).status !== 200);
+    expect(last).toMatchObject({ status: 409, body: { code: 'CACHE_TOO_LARGE' } });
+    expect(await exec(session, 'true')).toMatchObject({ code: 'CACHE_TOO_LARGE' });
+    const read = await served.ask('GET', `/v1/sessions/${session}/fs?path=word`, undefined, bearer('anna'));
+    expect(read.body).toMatchObject({ content: 'kept' });
+    await close(session);
+    expect(await exec(await open('uploads'), 'find node_modules .venv -mindepth 1')).toMatchObject({ stdout: '' });
+  });
+
   it('no container of a session is left', async () => {
     const role = ['--filter', 'label=mahabharatha.role=session', '--filter', ofHome()];
     await waitUntil('no container', () => run('ps', '-aq', ...role).length === 0);

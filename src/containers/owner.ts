@@ -15,6 +15,8 @@ export const LABEL = {
   sessionCache: 'mahabharatha.session-cache',
   /** On the same volumes: the user whose files are in them. */
   sessionCacheUser: 'mahabharatha.session-cache-user',
+  /** On the same volumes: whose caches are counted together, as a digest. */
+  sessionCacheOf: 'mahabharatha.session-cache-of',
   /** On the volume of an egress proxy: the key with which the proxy checks its clients. */
   egressKey: 'mahabharatha.egress-key',
   /** On an egress proxy: which access to the model it was given, as a keyed digest; empty for none. */

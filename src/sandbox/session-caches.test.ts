@@ -85,6 +85,20 @@ describe('caches of projects', () => {
     expect((await take('p')).id).toBe(all[0]?.id);
   });
 
+  it('a user has 32 of them: with one more, the one goes that was used least lately and that no session has', async () => {
+    const { take, names } = world();
+    const held = await take('held');
+    const others = [await take('old'), await take('p', 'ben')];
+    for (const cache of others) await cache.release();
+    for (const cache of [held, ...others]) age(cache.id, cache === held ? 20 : 10);
+    for (let number = 2; number < 32; number += 1) await (await take(`p${number}`)).release();
+    expect(names()).toHaveLength(2 * 33);
+    await take('new');
+    const left = new Set(names());
+    const isThere = [held, ...others].map(({ volumes }) => volumes.every(({ name }) => left.has(name)));
+    expect([left.size, isThere]).toEqual([2 * 33, [true, false, true]]);
+  });
+
   it('another session can have it, also when the time of its last use cannot be written', async () => {
     const { take } = world();
     const cache = await take('p');
@@ -106,11 +120,14 @@ describe('caches of projects', () => {
     await again.release();
     const before = [...machine.volumes];
     for (const [name, { labels: known }] of before) {
-      const { 'mahabharatha.session-cache-user': _, ...former } = known;
+      const { 'mahabharatha.session-cache-user': _, 'mahabharatha.session-cache-of': __, ...former } = known;
       await engine.removeVolume(name);
       await engine.createVolume(name, former);
     }
-    expect((await take('p')).uid).toBe(70_000);
+    const taken = await take('p');
+    await taken.release();
+    await removeTree(path.join(folder, `${taken.id}.used`));
+    expect([taken.uid, (await take('p')).uid]).toEqual([70_000, 70_000]);
   });
 
   it('is filled once, and again when a volume was removed or the filling did not end', async () => {

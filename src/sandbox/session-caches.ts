@@ -19,6 +19,8 @@ const OWN = [NODE, `${SANDBOX.runtime}/own-folders.mjs`] as const;
 const FORMER_USER = 70_000;
 /** A cache that no session had for so long goes. */
 const OLD_MS = 30 * 24 * 60 * 60_000;
+/** Of one user: with one more, the one goes that was used least lately. */
+const MOST = 32;
 
 export type SessionCaches = ReturnType<typeof sessionCaches>;
 
@@ -80,8 +82,12 @@ async function take(place: Place, { user, project, runtime }: CacheKey): Promise
   };
   try {
     await removeLeft(place, id);
-    const cache = await known(place, id);
-    if (!cache.isWhole) await make(place, cache);
+    const of = { [LABEL.sessionCacheOf]: digestOf(user).slice(0, 24) };
+    const cache = await known(place, id, of);
+    if (!cache.isWhole) {
+      await makeRoom(place, of);
+      await make(place, cache);
+    }
     await used(place, id);
     return { id, volumes: volumesOf(id), uid: cache.uid, empty: () => empty(place, cache), release };
   } catch (error) {
@@ -109,17 +115,20 @@ function volumesOf(id: string): CacheVolume[] {
 interface Known {
   readonly id: string;
   readonly uid: number;
+  /** Of its volumes: those of older versions have fewer, and an engine changes none. */
+  readonly labels: Labels;
   readonly isWhole: boolean;
 }
 
 /** What is there of a cache. */
-async function known(place: Place, id: string): Promise<Known> {
+async function known(place: Place, id: string, of: Labels = {}): Promise<Known> {
   const there = await place.engine.listVolumes(labelsOf(place, id));
   const isThere = there.length === volumesOf(id).length;
   const [first] = there;
   const uid =
     first === undefined ? place.users.ofCache(id) : Number(first.labels[LABEL.sessionCacheUser] ?? FORMER_USER);
-  return { id, uid, isWhole: isThere && (await modifiedAt(markOf(place, id))) > 0 };
+  const labels = first?.labels ?? { ...labelsOf(place, id), ...of, [LABEL.sessionCacheUser]: String(uid) };
+  return { id, uid, labels, isWhole: isThere && (await modifiedAt(markOf(place, id))) > 0 };
 }
 
 /** Removes the containers that killed servers have left with the cache: they may still write to it. */
@@ -129,9 +138,8 @@ async function removeLeft({ engine }: Place, id: string): Promise<void> {
 }
 
 async function make(place: Place, cache: Known): Promise<void> {
-  const { id, uid } = cache;
+  const { id, uid, labels } = cache;
   await removeTree(markOf(place, id));
-  const labels = { ...labelsOf(place, id), [LABEL.sessionCacheUser]: String(uid) };
   for (const { name } of volumesOf(id)) await place.engine.createVolume(name, labels);
   const command = [...OWN, String(uid), ...foldersOf(id)] as const;
   await work(place, cache, { command, givesFiles: true, what: 'a cache could not be made' });
@@ -165,22 +173,47 @@ async function remove(place: Place, id: string): Promise<void> {
   for (const { name } of volumesOf(id)) await place.engine.removeVolume(name);
 }
 
+/** False when a session has it. */
+async function removeFree(place: Place, id: string): Promise<boolean> {
+  const lock = await tryLock(await lockOf(place, id));
+  if (!lock.taken) return false;
+  try {
+    await remove(place, id);
+  } finally {
+    await lock.release();
+  }
+  return true;
+}
+
+interface Used {
+  readonly id: string;
+  readonly at: number;
+}
+
+/** The caches with these labels and when they were used, the longest unused first. */
+async function leastUsed(place: Place, labels: Labels): Promise<Used[]> {
+  const volumes = await place.engine.listVolumes({ ...own(place), ...labels });
+  const ids = new Set(volumes.flatMap((volume) => volume.labels[LABEL.sessionCache] ?? []));
+  const ofCache = (id: string) => volumes.filter((volume) => volume.labels[LABEL.sessionCache] === id);
+  const caches = await Promise.all([...ids].map(async (id) => ({ id, at: await lastUse(place, id, ofCache(id)) })));
+  return caches.toSorted((one, other) => one.at - other.at);
+}
+
+/** What cannot be removed now is tried again with the next new cache. */
+async function makeRoom(place: Place, of: Labels): Promise<void> {
+  const caches = await leastUsed(place, of);
+  let left = caches.length;
+  for (const { id } of caches) if (left >= MOST && (await removeFree(place, id).catch(() => false))) left -= 1;
+}
+
 async function removeOld(place: Place): Promise<string[]> {
-  const volumes = await place.engine.listVolumes(own(place));
-  const ids = new Set(volumes.flatMap(({ labels }) => labels[LABEL.sessionCache] ?? []));
   const notes: string[] = [];
-  for (const id of ids) {
-    const ofCache = volumes.filter(({ labels }) => labels[LABEL.sessionCache] === id);
-    if (Date.now() - (await lastUse(place, id, ofCache)) < OLD_MS) continue;
-    const lock = await tryLock(await lockOf(place, id));
-    if (!lock.taken) continue;
+  for (const { id, at } of await leastUsed(place, {})) {
+    if (Date.now() - at < OLD_MS) break;
     try {
-      await remove(place, id);
-      notes.push(`removed the cache ${id} of a project: it was not used for 30 days`);
+      if (await removeFree(place, id)) notes.push(`removed the cache ${id} of a project: it was not used for 30 days`);
     } catch (error) {
       notes.push(`the old cache ${id} could not be removed: ${reasonOf(error)}`);
-    } finally {
-      await lock.release();
     }
   }
   return notes;

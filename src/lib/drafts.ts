@@ -30,7 +30,9 @@ export async function removeLockDrafts(lock: string): Promise<void> {
     const file = path.join(path.dirname(lock), name);
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text === undefined) continue;
-    if (text === '' ? await staysEmpty(file) : !(await isHeldBy(text))) await rm(file, { force: true });
+    // In doubt it stays: it holds no lock.
+    const isLeft = text === '' ? await staysEmpty(file) : !(await isHeldBy(text).catch(() => true));
+    if (isLeft) await rm(file, { force: true });
   }
 }
 

@@ -56,6 +56,13 @@ export const libErrors = defineErrors({
     hint: (f) =>
       `Go on at ${f.host} — or, if that host is gone or renamed and nothing runs there, remove the lock: rm '${f.file}'`,
   },
+  PROCESSES_UNSEEN: {
+    kind: 'environment',
+    example: { waitedMs: 5000 },
+    message: (f) =>
+      `"ps" was asked several times and gave no whole answer within ${inSeconds(f.waitedMs)}, so it is not known which processes still run.`,
+    hint: () => 'Try again when "ps -A" answers; a run that was ended by this goes on with --resume.',
+  },
   PROCESS_NOT_STARTED: {
     kind: 'environment',
     example: { command: 'ps', reason: 'spawn ps ENOENT' },

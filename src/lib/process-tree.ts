@@ -1,5 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { hasCode } from './app-error.ts';
+import { libErrors } from './errors.ts';
 import { kill, run } from './process.ts';
 import { sleep } from './clock.ts';
 import { variablesOf } from './text/variables.ts';
@@ -9,7 +11,7 @@ const LINUX = process.platform === 'linux';
 
 /**
  * When a process was started: it tells the process from a later one with the same pid.
- * Undefined when there is no such process, or only its zombie.
+ * Undefined when there is no such process, or only its zombie. Throws when that cannot be known.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
   return LINUX ? repeated(() => linuxStart(pid)) : psStart(pid);
@@ -154,7 +156,18 @@ async function psEnvironments(wanted: string): Promise<number[]> {
     .filter((pid) => Number.isSafeInteger(pid));
 }
 
+/** `ps` tells times in the zone of its environment: a machine that changes its zone must not change the start of a process. */
+const PS_ENV = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
+const PS_MS = 5000;
+
+/** Throws PROCESSES_UNSEEN when there is no whole answer: what was not seen must not count as dead. */
 async function ps(args: readonly string[]): Promise<string> {
-  const result = await run('ps', args, { cwd: '/', env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' }, timeoutMs: 5000 });
-  return result.stdout;
+  return repeated(
+    async () => {
+      const { stdout, signal, timedOut } = await run('ps', args, { cwd: '/', env: PS_ENV, timeoutMs: PS_MS });
+      if (timedOut || signal !== null) throw libErrors.PROCESSES_UNSEEN({ waitedMs: PS_MS });
+      return stdout;
+    },
+    (error) => isPassing(error) || hasCode(error, libErrors.PROCESSES_UNSEEN),
+  );
 }

@@ -3,6 +3,7 @@ import { waitUntil } from '../../test/support/wait-until.ts';
 import { withResolvers } from '../../test/support/with-resolvers.ts';
 import { engineErrors } from '../engines/errors.ts';
 import type { Launcher, WorkerExit, WorkerHandle } from '../launchers/index.ts';
+import { libErrors } from '../lib/index.ts';
 import { snapshotErrors } from '../snapshots/errors.ts';
 import { createWorkerRegister } from './worker-register.ts';
 import type { WorkerRegister } from './worker-register.ts';
@@ -30,7 +31,7 @@ interface Scene {
   /** The worker ends by itself. */
   dies(session: string): void;
   /** The engine cannot be asked how the worker ends. */
-  vanishes(session: string): void;
+  vanishes(session: string, error?: Error): void;
   /** From now on no worker can be ended. */
   breaks(): void;
 }
@@ -73,7 +74,7 @@ function openScene(startingMs?: number, lackOfRoom?: string): Scene {
     },
     held: async (session) => void (await register.expect(session, async () => handle(session))),
     dies: (session) => exits.get(session)?.({ code: 1, signal: null }),
-    vanishes: (session) => exits.get(session)?.(Promise.reject(away)),
+    vanishes: (session, error = away) => exits.get(session)?.(Promise.reject(error)),
     breaks: () => (broken = true),
   };
 }
@@ -224,12 +225,15 @@ describe('the folders of a worker', () => {
     expect([register.isGone('a'), register.isGone('b')]).toEqual([true, true]);
   });
 
-  it('are kept while it may be at work, because the engine cannot be asked', async () => {
+  it.each([
+    ['the engine cannot be asked', away],
+    ['it is not known which processes run', libErrors.PROCESSES_UNSEEN({ waitedMs: 5000 })],
+  ])('are kept while it may be at work, because %s', async (_, error) => {
     const { register, held, vanishes, pending } = openScene();
     await held('a');
-    vanishes('a');
+    vanishes('a', error);
     const start = pending('b');
-    start.fails(away);
+    start.fails(error);
     await start.told;
     await register.end('b', NEVER);
     await waitUntil('its end', () => register.exitOf('a') !== undefined);

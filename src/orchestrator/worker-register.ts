@@ -1,5 +1,5 @@
 import { engineErrors } from '../engines/errors.ts';
-import { hasCode, isPassing, reasonOf, repeated, within } from '../lib/index.ts';
+import { hasCode, isPassing, libErrors, reasonOf, repeated, within } from '../lib/index.ts';
 import type { WorkerHandle } from '../launchers/index.ts';
 import { snapshotErrors } from '../snapshots/errors.ts';
 import { endOfExit, GONE } from './decide-losses.ts';
@@ -183,7 +183,8 @@ function failure(register: Register, error: unknown): WorkerEnd {
 }
 
 /** Then it is not known whether the worker lives. */
-const isOutage = (error: unknown): boolean => hasCode(error, engineErrors.ENGINE_UNREACHABLE) || isPassing(error);
+const isOutage = (error: unknown): boolean =>
+  hasCode(error, engineErrors.ENGINE_UNREACHABLE) || hasCode(error, libErrors.PROCESSES_UNSEEN) || isPassing(error);
 
 /** A worker that can write nothing ends, and the next one would as well. */
 async function lookForRoom(register: Register): Promise<void> {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createSubprocessLauncher } from '../../src/launchers/index.ts';
 import type { Launcher, WorkerHandle } from '../../src/launchers/index.ts';
 import { processStart, randomId } from '../../src/lib/index.ts';
+import { asMacOs } from '../support/as-macos.ts';
 import { createFakeLauncher, createFakeMachine } from '../support/fake-launcher.ts';
 import type { FakeProgram } from '../support/fake-launcher.ts';
 import { startNode } from '../support/node-process.ts';
@@ -181,6 +182,18 @@ describe('the subprocess launcher, and what its workers start', () => {
     const spec = newSpec(launcher);
     await expect(launcher.start(spec)).rejects.toMatchObject({ code: 'PROCESS_NOT_STARTED', exit: 4 });
     expect(await launcher.list(spec.runId)).toEqual([]);
+  });
+
+  it('kills a worker at once of which it cannot be known when it was started: it could not be ended later', async () => {
+    const { env } = asMacOs('kill -9 $$');
+    const other = startNode(
+      `import { createSubprocessLauncher } from './launchers/index.js';
+       const launcher = createSubprocessLauncher({ node: process.execPath, workerProgram: process.env.WORKER_PROGRAM });
+       await launcher.start(JSON.parse(process.env.SPEC)).catch(({ code }) => console.log(code));`,
+      { ...env, SPEC: JSON.stringify(newSpec(subprocess())), WORKER_PROGRAM: workerProgram },
+    );
+    // It ends when its last child has.
+    expect(await other.end).toEqual({ code: 0, signal: null, output: 'PROCESSES_UNSEEN\n' });
   });
 
   it('has no lines for a worker that it has found by its run, instead of lines of another file', async () => {

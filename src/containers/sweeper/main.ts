@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { findEngine } from '../../engines/index.ts';
-import { findByEnvironment, lockHolder, removeTree, sleep, systemClock } from '../../lib/index.ts';
+import { findByEnvironment, lockHolder, removeTree, repeated, sleep, systemClock } from '../../lib/index.ts';
 import { MARKS } from '../../protocol/index.ts';
 import { sweepOwner } from '../sweep.ts';
 
@@ -40,7 +40,7 @@ async function main({ owner, lock, leaseMs, folder }: Wishes): Promise<void> {
       // The engine may be restarting: it is asked again.
       await sleep(LOOK_MS);
     }
-    if ((await lockHolder(lock)) !== undefined && !(await isAlone(owner, lock, leaseMs * SHARE))) return;
+    if ((await known(() => lockHolder(lock))) !== undefined && !(await isAlone(owner, lock, leaseMs * SHARE))) return;
   }
 }
 
@@ -53,13 +53,17 @@ async function isAlone(owner: string, lock: string, ms: number): Promise<boolean
   // After a standstill of the machine the time begins again: no resume was possible meanwhile.
   for (let since = monotonic(); monotonic() - Math.max(since, wokeAt()) < ms;) {
     await sleep(Math.min(LOOK_MS, ms / 5));
-    const holder = await lockHolder(lock);
+    const holder = await known(() => lockHolder(lock));
     if (holder === undefined) continue;
-    if ((await findByEnvironment(MARKS.sweeper, `${owner}.${holder.pid}`)).length > 0) return false;
+    const mark = `${owner}.${holder.pid}`;
+    if ((await known(() => findByEnvironment(MARKS.sweeper, mark))).length > 0) return false;
     since = monotonic();
   }
   return true;
 }
+
+/** For a moment it may not be known which processes run: then it asks again, for it is the last that can clean up. */
+const known = <Result>(ask: () => Promise<Result>): Promise<Result> => repeated(ask, () => true);
 
 const { values } = parseArgs({
   options: {

@@ -32,6 +32,8 @@ export function createSubprocessLauncher(options: SubprocessOptions): Launcher {
   const exits = new Map<string, Promise<WorkerExit>>();
   const wait = (handle: WorkerHandle): Promise<WorkerExit> => {
     const exit = exits.get(handle.session) ?? exitOfAnother(handle);
+    // Whoever waits for it gets the error. Until then it must not end this process.
+    exit.catch(() => undefined);
     exits.set(handle.session, exit);
     return exit;
   };
@@ -82,11 +84,21 @@ async function startWorker(
     const end = endOf(child, node);
     if (child.pid === undefined) await end;
     const pid = child.pid ?? 0;
-    const facts = { started: (await processStart(pid)) ?? 'gone', log: spec.log };
+    const facts = { started: await startOfNew(pid), log: spec.log };
     const handle: WorkerHandle = { launcher: NAME, runId, worker, session, pid, containerId: null, facts };
     return { handle, exit: end.then((exit) => swept(handle, exit)) };
   } finally {
     await log.close();
+  }
+}
+
+/** When a new worker was started. One for which that cannot be known could not be ended later, so it is ended now. */
+async function startOfNew(pid: number): Promise<string> {
+  try {
+    return (await processStart(pid)) ?? 'gone';
+  } catch (error) {
+    killGroup(pid, 'SIGKILL');
+    throw error;
   }
 }
 

@@ -50,11 +50,13 @@ export const libErrors = defineErrors({
   },
   LOCK_FOREIGN: {
     kind: 'environment',
-    example: { file: '/x.lock', pid: 7, host: 'build-7' },
+    example: { file: '/x.lock', pid: 7, host: 'build-7', otherHost: true },
     message: (f) =>
-      `${f.file} is held by process ${f.pid} of the host ${f.host}; this host cannot know whether that process still runs.`,
+      `${f.file} is held by process ${f.pid} of ${f.otherHost ? 'the host' : 'another container or PID namespace of'} ${f.host}; it cannot be seen from here whether that process still runs.`,
     hint: (f) =>
-      `Go on at ${f.host} — or, if that host is gone or renamed and nothing runs there, remove the lock: rm '${f.file}'`,
+      f.otherHost
+        ? `Go on at ${f.host} — or, if that host is gone or renamed and nothing runs there, remove the lock: rm '${f.file}'`
+        : `Go on where that process was started — or, if that container has ended and nothing runs there, remove the lock: rm '${f.file}'`,
   },
   PROCESSES_UNSEEN: {
     kind: 'environment',

@@ -5,14 +5,19 @@ import { systemCode } from './app-error.ts';
 import type { AppError } from './app-error.ts';
 import { libErrors } from './errors.ts';
 import { randomId } from './ids.ts';
-import { isAlive, ownIdentity } from './process-tree.ts';
+import { isAlive, isOfEarlierBoot, ownIdentity, pidNamespace } from './process-tree.ts';
 import { repeated } from './transient.ts';
 
-/** The process that holds a lock, told apart from one with a reused pid or on another host of a shared file system. */
+/**
+ * The process that holds a lock, told apart from one with a reused pid, on another host of a shared file system, or in
+ * a container that has the name of its host.
+ */
 export interface LockHolder {
   readonly pid: number;
   readonly started: string;
   readonly host: string;
+  /** Its PID namespace. Without it that of the reader is meant. */
+  readonly pids?: string;
   readonly since: string;
   readonly token: string;
 }
@@ -27,7 +32,9 @@ export type LockAttempt =
  */
 export async function tryLock(file: string, token: string = randomId()): Promise<LockAttempt> {
   const identity = await ownIdentity();
-  const mine: LockHolder = { ...identity, host: hostname(), since: new Date().toISOString(), token };
+  const since = new Date().toISOString();
+  const pids = pidNamespace();
+  const mine: LockHolder = { ...identity, host: hostname(), ...(pids === undefined ? {} : { pids }), since, token };
   const draft = `${file}.${token}`;
   try {
     await writeFile(draft, JSON.stringify(mine));
@@ -60,10 +67,14 @@ export async function lockHolder(file: string): Promise<LockHolder | undefined> 
   return holder !== undefined && (await isHeld(holder)) ? holder : undefined;
 }
 
-/** The error when the holder is on another host, whose processes this one can neither see nor end. */
-export function foreignLock(file: string, { host, pid }: LockHolder): AppError | undefined {
-  return host === hostname() ? undefined : libErrors.LOCK_FOREIGN({ file, pid, host });
+/** The error when the holder is on another host or in another container: its process can neither be seen nor ended here. */
+export function foreignLock(file: string, holder: LockHolder): AppError | undefined {
+  const { host, pid } = holder;
+  const otherHost = host !== hostname();
+  return otherHost || isHidden(holder) ? libErrors.LOCK_FOREIGN({ file, pid, host, otherHost }) : undefined;
 }
+
+const isHidden = ({ pids }: LockHolder): boolean => pids !== undefined && pids !== pidNamespace();
 
 /** Does the work while holding the lock; waits for it up to `waitMs`, or until it is called off. */
 export async function withLock<Result>(
@@ -135,10 +146,11 @@ function isHolder(value: unknown): value is LockHolder {
   return 'pid' in value && typeof value.pid === 'number' && 'started' in value && 'host' in value && 'token' in value;
 }
 
-/** A process of another host counts as alive, since nothing can be known about it. */
+/** A process of another host or container counts as alive, since nothing can be known about it but the boot of this host. */
 async function isHeld(holder: LockHolder): Promise<boolean> {
   if (holder.pid === 0) return false;
-  return holder.host !== hostname() || isAlive(holder);
+  if (holder.host !== hostname()) return true;
+  return isHidden(holder) ? !(await isOfEarlierBoot(holder.started)) : isAlive(holder);
 }
 
 /**

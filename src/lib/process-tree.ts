@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { hasCode } from './app-error.ts';
 import { libErrors } from './errors.ts';
@@ -75,12 +75,29 @@ async function areGone(processes: ReadonlyMap<number, string | undefined>): Prom
 
 let bootId: string | undefined;
 
+async function ownBoot(): Promise<string> {
+  return (bootId ??= (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8));
+}
+
+/** Whether a process with this start has ended with an earlier boot of the machine; false when that cannot be known. */
+export async function isOfEarlierBoot(started: string): Promise<boolean> {
+  return LINUX && /^[0-9a-f]{8}:/.test(started) && !started.startsWith(`${await ownBoot()}:`);
+}
+
+/** The PID namespace of this process, where there are any: in each of them the same number is another process. */
+export function pidNamespace(): string | undefined {
+  try {
+    return LINUX ? readlinkSync('/proc/self/ns/pid') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 async function linuxStart(pid: number): Promise<string | undefined> {
   try {
     const fields = statFields(await readFile(`/proc/${pid}/stat`, 'utf8'));
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
-    bootId ??= (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8);
-    return `${bootId}:${fields[19]}`;
+    return `${await ownBoot()}:${fields[19]}`;
   } catch (error) {
     // A process that could not be examined for lack of descriptors must not count as dead.
     if (isPassing(error)) throw error;

@@ -4,6 +4,13 @@ import { counted, listed } from '../lib/text/words.ts';
 const SHOWN = 5;
 
 export const orchestratorErrors = defineErrors({
+  BRANCH_TAKEN: {
+    kind: 'usage',
+    example: { feature: 'login', branch: 'mahabharatha/login/integration' },
+    message: (f) =>
+      `The branch ${f.branch} was made by another run of "${f.feature}" at the same moment, so this one has not begun, and has left nothing.`,
+    hint: () => 'The other run is in another working tree of this repository: git worktree list shows them.',
+  },
   MERGE_UNSOUND: {
     kind: 'environment',
     example: { branch: 'mahabharatha/login/integration', reason: 'the commit of B is not in it' },

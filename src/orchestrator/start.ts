@@ -5,6 +5,7 @@ import type { RunSettings, RunState } from '../state/index.ts';
 import { workerStarted } from './action-events.ts';
 import { assignAgain } from './apply-workers.ts';
 import { findUnmerged } from './apply-merge.ts';
+import { orchestratorErrors } from './errors.ts';
 import { firstState } from './first-state.ts';
 import { createWorkerRegister } from './worker-register.ts';
 import type { WorkerRegister } from './worker-register.ts';
@@ -34,10 +35,24 @@ export async function startRun(context: RunContext, settings: RunSettings, base:
   try {
     await ports.repository.changeRefs([{ ref: `refs/heads/${integration}`, to: base, from: null }]);
   } catch (error) {
-    await recordFailure(journal, error);
-    throw error;
+    throw await notBegun(context, journal, error);
   }
   return await withLease(context, journal, async () => undefined);
+}
+
+/**
+ * The error of a run that could not make its branch. When another has made it meanwhile, in another working tree, that run
+ * has the feature: here nothing stays, or neither tree could go on or clean up.
+ */
+async function notBegun({ ports }: RunContext, journal: Journal, error: unknown): Promise<unknown> {
+  const branch = journal.state.integration;
+  const there = await ports.repository.readRef(`refs/heads/${branch}`).catch(() => undefined);
+  if (there === undefined) {
+    await recordFailure(journal, error);
+    return error;
+  }
+  await ports.store.clear();
+  return orchestratorErrors.BRANCH_TAKEN({ branch, feature: journal.state.feature }, { cause: error });
 }
 
 /** Goes on with a run that was stopped, paused, or whose orchestrator is gone. */

@@ -135,6 +135,18 @@ export const projectErrors = defineErrors({
     message: (f) => `The branch is pushed, but no pull request was opened: ${f.reason}`,
     hint: (f) => `Its text is in ${f.file}. Once the cause is mended: ${f.command}`,
   },
+  RUN_ELSEWHERE: {
+    kind: 'usage',
+    /** `state`: its state there; `here`: this working tree has a state of that feature, too. */
+    example: { feature: 'login', root: '/repo', state: '/repo/.mahabharatha/state/login.json', here: false },
+    message: (f) =>
+      `The run of "${f.feature}" belongs to another working tree of this repository: ${f.root}. Its branches are those of the whole repository.`,
+    hint: (f) =>
+      `Go on there, or clean up there: mahabharatha cleanup --feature ${f.feature}` +
+      (f.here
+        ? ` — both trees have a state of it: if the run is the one of this tree, remove the other's: rm '${f.state}'`
+        : ''),
+  },
   RUN_EXISTS: {
     kind: 'usage',
     example: { feature: 'login', status: 'complete' },

@@ -40,9 +40,17 @@ export async function clearGoneRuns(env: Environment): Promise<string[]> {
 /** Another working tree that has the run: state and lock belong to a working tree, refs to the whole repository. */
 export async function otherOwner({ repository }: Project, feature: string): Promise<string | undefined> {
   const others = (await repository.listWorktrees()).map(({ folder }) => folder);
-  return others.find(
-    (root) => root !== repository.root && existsSync(path.join(root, '.mahabharatha', 'state', `${feature}.json`)),
-  );
+  return others.find((root) => root !== repository.root && existsSync(stateIn(root, feature)));
+}
+
+const stateIn = (root: string, feature: string): string => path.join(root, '.mahabharatha', 'state', `${feature}.json`);
+
+/** Throws when another working tree has the run: two runs would move the same branches. */
+export async function checkOwner(project: Project, feature: string): Promise<void> {
+  const root = await otherOwner(project, feature);
+  if (root === undefined) return;
+  const here = existsSync(project.store(feature).paths.state);
+  throw projectErrors.RUN_ELSEWHERE({ feature, root, state: stateIn(root, feature), here });
 }
 
 /** Removes the empty folders of a run in the repository. The lock has been released. */

@@ -44,16 +44,14 @@ async function buildFeature(asked: RunRequest, host: RunHost, face: RunFace): Pr
   await project.repository.repairRecords();
   const isNew = !existsSync(store.paths.folder);
   const release = await store.lock();
-  let planned = false;
   try {
     return await throughResets(asked, host, face, async (wishes, spentMs) => {
       const plan = await planRun({ ...asked, wishes, project }, host, face);
-      planned = true;
       return carryOut({ ...plan, spentMs }, store, host, face);
     });
   } finally {
     await release();
-    if (isNew && !planned) await removeEmptyFolders(project, store.paths);
+    if (isNew && !existsSync(store.paths.state)) await removeEmptyFolders(project, store.paths);
   }
 }
 

@@ -61,6 +61,8 @@ export function openStore(project: ProjectPaths, feature: string, replay: Replay
     },
     restore: files.restore,
     keepGraph: files.keepGraph,
+    /** Removes all that this store has written. The caller holds the lock. */
+    clear: (): Promise<void> => clearRun(paths),
     /** Makes the folder of the workers, for its user alone; throws FOLDER_UNSAFE. The caller holds the lock. */
     makeWorkers: (): Promise<void> => makeRunFolder(path.dirname(project.top), feature, place),
     /** Removes it; all workers have ended. */

@@ -18,7 +18,7 @@ function gating(...ids: string[]): World {
   return world;
 }
 
-const countAt = (world: World): number | undefined => world.state.levels['1']?.gateRun?.count;
+const countAt = (world: World, level = 1): number | undefined => world.state.levels[level]?.gateRun?.count;
 
 const setupFails = (world: World): void => world.says(0, { alive: false, exit: 'gone', setupFailure: FAILURE });
 
@@ -31,6 +31,59 @@ function gatesEnd(world: World, end: (count: number) => void): string {
   }
   return said.join('\n');
 }
+
+/** A of level 1 is published, and the gates of level 2 are under way. */
+function gatingSecond(addedGate: boolean): World {
+  const tasks = [{ id: 'A' }, { id: 'B', level: 2 }, { id: 'C', level: 2 }];
+  const world = createWorld(tasks, { workers: 1, gates: addedGate ? [] : [GATE] }, { attempts: 1 });
+  world.settle();
+  world.reports(0, {});
+  world.settle();
+  if (addedGate) world.resume({ gates: [GATE] });
+  else world.gatesAre('green', 0);
+  for (let task = 0; task < 2; task += 1) {
+    world.settle();
+    world.reports(0, {});
+  }
+  world.settle();
+  expect(world.state.tasks['A']?.merged).toBe(true);
+  return world;
+}
+
+/** Lets the gates of level 2 be red from so many tasks on; returns with how many they ran. */
+function looksUntilRedFrom(first: number, world: World): number[] {
+  const looked: number[] = [];
+  for (let count = countAt(world, 2); count !== undefined; count = countAt(world, 2)) {
+    looked.push(count);
+    world.gatesAre(count >= first ? 'red' : 'green', 0, 'no compiler');
+    world.settle();
+  }
+  return looked;
+}
+
+describe('gates of a later level', () => {
+  it.each([
+    ['have been green on it before', false],
+    ['were added by a resume', true],
+  ])('that are red on what is published as well end the run, and no task is to blame, when they %s', (_, added) => {
+    const world = gatingSecond(added);
+    expect(looksUntilRedFrom(0, world)).toEqual([2, 2, 0]);
+    expect(world.state.status).toBe('failed');
+    expect(world.state.cause).toMatch(
+      /^the gates are red already on what is published, without .* level 2: .*no compiler/s,
+    );
+    for (const id of ['B', 'C']) expect(world.state.tasks[id]).toMatchObject({ status: 'complete', failures: 0 });
+  });
+
+  it('find their culprit when they are green on what is published', () => {
+    const world = gatingSecond(false);
+    world.gatesAre('red', 0);
+    world.settle();
+    expect(looksUntilRedFrom(2, world)).toEqual([2, 0, 1, 1]);
+    expect(world.state.tasks['C']?.cause).toContain('green with 1 of 2 tasks, red with this one on top');
+    expect(world.state.tasks['B']).toMatchObject({ merged: true, failures: 0 });
+  });
+});
 
 describe('a set-up that fails with the merged work of tasks', () => {
   it('is red: the task with which it begins to fail is found and told why, and the others are published', () => {

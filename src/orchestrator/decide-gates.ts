@@ -91,11 +91,11 @@ function answersTo(gates: readonly GateSpec[], reports: readonly GateReport[]): 
   return complete && known.every(({ name }, index) => name === gates[index]?.name) ? known : undefined;
 }
 
-/** Runs the gates. When they are red twice: searches by halves for the first task with which they turn red. */
+/** Runs the gates. When they are red twice: first without the trial, then by halves up to the task with which they turn red. */
 export function runTrialGates(snapshot: Snapshot, level: number, trial: Trial): Action[] {
   const { tasks, search } = trial;
   if (search === null) return runGates(snapshot, level, trial, tasks.length);
-  if (search.bad === 0) return [redWithoutTasks(trial)];
+  if (search.bad === 0) return [redWithoutTasks(snapshot.state, level, trial)];
   if (search.good < 0) return runGates(snapshot, level, trial, 0);
   if (search.bad - search.good > 1) return runGates(snapshot, level, trial, Math.floor((search.good + search.bad) / 2));
   return failCulprit(snapshot.state, level, trial, search.bad - 1);
@@ -126,9 +126,12 @@ function gatesNeverEnd(level: number, last: string): FinishAction {
   return finishWith('failed', 1, cause);
 }
 
-function redWithoutTasks({ redLog }: Trial): FinishAction {
-  const cause = `the gates are red already without any task's work: mend the base or the gates first. ${redLog ?? ''}`;
-  return finishWith('failed', 1, cause.trim());
+function redWithoutTasks({ base, integrationTip }: RunState, level: number, { redLog }: Trial): FinishAction {
+  const without =
+    integrationTip === base
+      ? "without any task's work: mend the base or the gates first"
+      : `on what is published, without the work of level ${level}: mend the gates, or what they need, first`;
+  return finishWith('failed', 1, `the gates are red already ${without}. ${redLog ?? ''}`.trim());
 }
 
 /** The culprit's attempt fails with the gate's log; the others are tried again without it. */

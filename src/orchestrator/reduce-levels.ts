@@ -86,12 +86,11 @@ function gatesEnded(
 }
 
 function gatesFailed(state: RunState, event: EventOf<'gates-failed'>): RunState {
-  // Published work has passed the gates; they have not run on the run's own base yet.
-  const good = state.integrationTip === state.base ? -1 : 0;
   return gatesEnded(state, event, (trial) => {
     if (trial.search !== null) return { ...trial, search: { ...trial.search, bad: event.count }, redLog: event.log };
     const reds = trial.reds + 1;
-    const search = reds < 2 ? null : { good, bad: trial.tasks.length };
+    // Published work has passed the gates, but these may be others, and may fail of something outside the repository.
+    const search = reds < 2 ? null : { good: -1, bad: trial.tasks.length };
     return { ...trial, reds, search, redLog: event.log };
   });
 }

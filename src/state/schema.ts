@@ -112,7 +112,7 @@ const trial = z.strictObject({
   green: z.boolean(),
   /** How often the gates were red on the whole trial: a second run tells a flaky gate from a failure. */
   reds: z.int(),
-  /** The search for the culprit: the first `good` tasks pass, the first `bad` do not. -1: it is not known that the base passes. */
+  /** The search for the culprit: the first `good` tasks pass, the first `bad` do not. -1: it is not known whether what they are merged onto passes. */
   search: z.strictObject({ good: z.int(), bad: z.int() }).nullable(),
   /** What the gates said on the last red, for the culprit's next prompt. */
   redLog: z.string().nullable(),

@@ -187,6 +187,28 @@ describe('gates', () => {
     expect(made()).toEqual(['A.txt', 'B.txt']);
   });
 
+  it('that turn red on published work as well say so, and charge no task of the next level', async () => {
+    // Something outside the repository breaks after the first level.
+    const breaks = 'if [ -e "$OUTSIDE/once" ]; then echo "no compiler here"; exit 9; fi; touch "$OUTSIDE/once"';
+    await project.config(gates({ name: 'breaks', command: breaks }));
+    await project.graph('login', [writes('A'), writes('B', 'B', { level: 2 }), writes('C', 'C', { level: 2 })]);
+
+    const run = await project.cli('kurukshetra', '--workers', '2');
+
+    expect(run.exit).toBe(1);
+    expect(run.stdout).toMatch(
+      /red already on what is published, without the work of level 2: .* gate breaks failed: exit status 9/,
+    );
+    const accepted = { A: ['accepted'], B: ['accepted'], C: ['accepted'] };
+    expect(await outcomes()).toEqual(accepted);
+    expect(made()).toEqual(['A.txt']);
+
+    await project.config(gates({ name: 'breaks', command: 'true' }));
+    expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
+    expect(await outcomes()).toEqual(accepted);
+    expect(made()).toEqual(['A.txt', 'B.txt', 'C.txt']);
+  });
+
   it('whose set-up fails with the merged work are red by that: its task is found, and the others are published', async () => {
     for (const lock of ['package-lock.json', 'yarn.lock']) await project.write(lock, '1\n');
     project.commit('lock files');

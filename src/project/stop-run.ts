@@ -29,14 +29,18 @@ export async function stopRun(project: Project, feature: string, asked: Asked): 
   if (!(await ended(store, holder.token, asked.interrupted))) {
     throw projectErrors.STOP_SLOW({ feature, pid: holder.pid, waitedMs: END_LIMIT_MS });
   }
-  return { kind: 'stopped', state: await store.read() };
+  const state = await store.read();
+  // It was killed while it stopped, and has recorded no end.
+  if (state?.status === 'running' && (await store.holder()) === undefined) return sweepOrphans(project, store, asked);
+  return { kind: 'stopped', state };
 }
 
 async function ended(store: StateStore, token: string, interrupted: AbortSignal): Promise<boolean> {
   const deadline = systemClock.monotonic() + END_LIMIT_MS;
-  while (systemClock.monotonic() < deadline && !interrupted.aborted) {
+  while (systemClock.monotonic() < deadline) {
     if ((await store.holder())?.token !== token) return true;
     await sleep(50, interrupted);
+    interrupted.throwIfAborted();
   }
   return false;
 }

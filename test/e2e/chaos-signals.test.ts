@@ -12,8 +12,9 @@ import {
   standardFeature,
   stateSoFar,
   tracedTask,
+  withChaos,
 } from '../support/chaos.ts';
-import type { Chaos } from '../support/chaos.ts';
+import type { Chaos, LiveRun } from '../support/chaos.ts';
 import { expectSound } from '../support/check-run.ts';
 import type { RecordedEvent } from '../../src/state/index.ts';
 import type { CliResult } from '../support/project.ts';
@@ -51,6 +52,15 @@ const START_UPS = Array.from({ length: SOAK ? 40 : 6 }, (_, index) => ({
 
 const has = (chaos: Chaos, type: RecordedEvent['type']): boolean =>
   eventsSoFar(chaos.project).some((event) => event.type === type);
+
+/** A run whose task ignores signals, so that its end takes a while. */
+async function startDeaf(chaos: Chaos): Promise<LiveRun> {
+  const deaf = `trap '' TERM INT HUP; echo "T $$" >> '${chaos.outside}/ran'; setsid sleep 300 & sleep 300; sleep 300`;
+  await chaos.project.graph('login', [tracedTask(chaos, 'T', { run: deaf })]);
+  const live = chaos.project.start('kurukshetra');
+  await sees(live, () => chaos.started('T'));
+  return live;
+}
 
 async function expectStopped(chaos: Chaos, end: CliResult, exit: number): Promise<void> {
   expect(end.exit, `${end.stdout}\n${end.stderr}`).toBe(exit);
@@ -135,10 +145,7 @@ describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
     const waited = { once: 0, twice: 0 };
     await atEach(['once', 'twice'] as const, String, async (chaos, how) => {
       const { project } = chaos;
-      const deaf = `trap '' TERM INT HUP; echo "T $$" >> '${chaos.outside}/ran'; setsid sleep 300 & sleep 300; sleep 300`;
-      await project.graph('login', [tracedTask(chaos, 'T', { run: deaf })]);
-      const live = project.start('kurukshetra');
-      await sees(live, () => chaos.started('T'));
+      const live = await startDeaf(chaos);
       killIfThere(live.pid, 'SIGINT');
       if (how === 'twice') {
         await sees(live, () => live.output().includes('SIGINT: stopping'));
@@ -158,5 +165,37 @@ describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
     });
     expect(waited.once).toBeGreaterThan(4000);
     expect(waited.twice).toBeLessThan(waited.once);
+  });
+});
+
+/** The run stops, and `stop` waits for its end. */
+async function stopping(chaos: Chaos): Promise<[run: LiveRun, stop: LiveRun]> {
+  const live = await startDeaf(chaos);
+  const stop = chaos.project.start('stop');
+  await sees(live, () => live.output().includes('SIGTERM: stopping'));
+  return [live, stop];
+}
+
+describe('stop', () => {
+  it('ends what an orchestrator has left that is killed meanwhile, and does not say that the run is running', async () => {
+    await withChaos(async (chaos) => {
+      const [live, stop] = await stopping(chaos);
+      killIfThere(live.pid, 'SIGKILL');
+      const end = await stop.end;
+      expect(end.stdout).toMatch(/^The orchestrator of "login" was gone; ended \d+ processes that it had left\.\n$/);
+      expect(end.exit, end.stderr).toBe(0);
+      expect(await chaos.project.processes()).toEqual([]);
+    });
+  });
+
+  it('that is interrupted while it waits says nothing of the time that a run may take to end', async () => {
+    await withChaos(async (chaos) => {
+      const [live, stop] = await stopping(chaos);
+      killIfThere(stop.pid, 'SIGINT');
+      const end = await stop.end;
+      expect(end.exit).toBe(130);
+      expect(end.stderr).not.toContain('has not ended');
+      await expectStopped(chaos, await live.end, 143);
+    });
   });
 });

@@ -69,6 +69,20 @@ export const gitErrors = defineErrors({
       `The merge into ${f.into} would overwrite ${counted(f.files.length, 'file')} in ${f.worktree} that git ignores, so no commit has ${f.files.length === 1 ? 'it' : 'them'}: ${listed(f.files, 30)}. Nothing was changed.`,
     hint: () => 'Move them away, then merge again. Look first at why the branch has files that .gitignore covers.',
   },
+  MERGE_NOT_IN_BRANCH: {
+    kind: 'work',
+    example: { into: 'main', worktree: '/repo' },
+    message: (f) =>
+      `${f.into} does not have the merge: at that moment it was moved, or something else was checked out in ${f.worktree}, which may have the merge now.`,
+    hint: (f) =>
+      `See what was moved: git -C '${f.worktree}' reflog — take that back with: git reset --keep HEAD@{1} — then merge again.`,
+  },
+  MERGE_NOT_THERE: {
+    kind: 'work',
+    example: { into: 'main', worktree: '/repo' },
+    message: (f) => `${f.into} is not checked out in ${f.worktree} any more: something else is. Nothing was changed.`,
+    hint: () => 'Merge again.',
+  },
   NOT_A_REPOSITORY: {
     kind: 'usage',
     example: { path: '/x' },

@@ -54,6 +54,13 @@ async function checkBegin(git: GitCommand, request: FastForward, files: readonly
   for (const ref of UNFINISHED)
     if ((await readRef(git, ref)) !== undefined)
       throw dirty(request, `a merge or cherry-pick there is not finished (${ref} exists)`);
+  await checkCheckedOut(git, request);
+}
+
+/** Git moves what is checked out, whichever branch that is by now. */
+async function checkCheckedOut(git: GitCommand, { branch: into, worktree }: FastForward): Promise<void> {
+  const { stdout } = await git.result(['symbolic-ref', '--quiet', 'HEAD'], { answers: [0, 1] });
+  if (stdout.trim() !== `refs/heads/${into}`) throw gitErrors.MERGE_NOT_THERE({ into, worktree });
 }
 
 /** Git names only the first file, and gives another reason when it is a folder. Throws the error when none is in the way. */

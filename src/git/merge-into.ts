@@ -43,8 +43,20 @@ export async function mergeInto(repository: Repository, request: MergeIntoReques
     return { ...combined, worktree };
   }
   if (there === null) await repository.moveBranch(move);
-  else await fastForward(there, files);
+  else {
+    await fastForward(there, files);
+    await checkMoved(repository, there);
+  }
   return { ...combined, kind: 'merged', worktree };
+}
+
+/** Somebody may have switched branches just before, or made a commit on top just after. */
+async function checkMoved(
+  repository: Repository,
+  { branch, to, worktree }: { readonly branch: string; readonly to: string; readonly worktree: string },
+): Promise<void> {
+  if (await isAncestor(repository, to, `refs/heads/${branch}`)) return;
+  throw gitErrors.MERGE_NOT_IN_BRANCH({ into: branch, worktree });
 }
 
 /** The same in the object store alone: no branch and no checkout is looked at but for its commit. Throws MERGE_CONFLICT. */

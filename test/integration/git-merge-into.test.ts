@@ -1,4 +1,5 @@
-import { readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { mergeInto, openRepository } from '../../src/git/index.ts';
@@ -33,9 +34,9 @@ function stage(file: string, text: string): void {
 
 const messageOf = (commit: string): string => `Merge ${commit}`;
 
-async function ask(dryRun: boolean, squash = false): Promise<string> {
-  const repository = await openRepository(temp.folder, temp.env);
-  const wish = { from: 'feature', into: 'main', message: messageOf, squash, dryRun, env: temp.env };
+async function ask(dryRun: boolean, squash = false, env = temp.env): Promise<string> {
+  const repository = await openRepository(temp.folder, env);
+  const wish = { from: 'feature', into: 'main', message: messageOf, squash, dryRun, env };
   return mergeInto(repository, wish).then(
     ({ kind }) => kind,
     ({ code, message }: AppError) => `${code}: ${message}`,
@@ -217,5 +218,39 @@ describe('a merge', () => {
     const before = seen();
     expect(await ask(false, true)).toMatch(/^MERGE_CONFLICT: feature and main both changed 1 file: one\.txt/);
     expect(seen()).toEqual(before);
+  });
+});
+
+/** In the working tree, `git switch -c fix` is done just before the first git command with these words. */
+function switchesBefore(words: string): TempRepository['env'] {
+  const git = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
+  const bin = path.join(temp.folder, '../bin');
+  const change = `case "$*" in *'${words}'*) '${git}' switch --quiet -c fix 2> /dev/null;; esac`;
+  writeFile(path.join(bin, 'git'), `#!/bin/bash\n${change}\nexec '${git}' "$@"\n`);
+  chmodSync(path.join(bin, 'git'), 0o755);
+  return { ...temp.env, PATH: `${bin}:${temp.env['PATH']}` };
+}
+
+const tips = (): string[] => ['main', 'fix'].map((branch) => temp.git('rev-parse', branch));
+
+describe('a merge while somebody switches branches', () => {
+  it.each([true, false])(
+    'is refused, and moves nothing, when main is not checked out any more (dry run: %s)',
+    async (dryRun) => {
+      const main = temp.git('rev-parse', 'main');
+      const said = await ask(dryRun, false, switchesBefore('ls-files -z'));
+      expect(said).toMatch(
+        /^MERGE_NOT_THERE: main is not checked out in .* any more: something else is\. Nothing was changed\.$/,
+      );
+      expect(tips()).toEqual([main, main]);
+    },
+  );
+
+  it('does not say that main has it when the other branch was moved instead', async () => {
+    const main = temp.git('rev-parse', 'main');
+    expect(await ask(false, false, switchesBefore('merge --quiet'))).toMatch(
+      /^MERGE_NOT_IN_BRANCH: main does not have the merge: /,
+    );
+    expect(tips()[0]).toBe(main);
   });
 });

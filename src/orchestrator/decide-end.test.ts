@@ -12,9 +12,9 @@ const NO_WORK = { kind: 'task', feedback: '', commit: null, usage: null, resetAt
 const NOTHING_SEEN = { fault: null, isGone: false, changed: [], embedded: [], checkout: null };
 
 /** What is recorded when the worker at A.1 has ended in this way. */
-function recorded(state: RunState, view: Partial<WorkerView>): string {
+function recorded(state: RunState, view: Partial<WorkerView>, retries: readonly string[] = []): string {
   const workers = new Map([[0, { ...EMPTY_VIEW, alive: false, exit: 'killed by SIGTERM', ...view }]]);
-  const rest = { now: 0, policy: POLICY, spares: null, merging: false, waits: new Map(), retries: [], stop: null };
+  const rest = { now: 0, policy: POLICY, spares: null, merging: false, waits: new Map(), retries, stop: null };
   return formatActions(decideEnd({ ...rest, state, graph: graphOf(TASKS), workers }, STOP));
 }
 
@@ -65,4 +65,13 @@ it('at the end, too, a worker is not believed about an account that was not aske
   expect(recorded(world.state, result('credentials'))).toBe(
     `record attempt-failed A 1 0 worker-error ${words} ${words} failure\n${EXITED}`,
   );
+});
+
+it('a failed task for which somebody has asked at the end gets new tries, for the next resume', () => {
+  const world = createWorld(TASKS, { workers: 1 }, { attempts: 1 });
+  world.settle();
+  world.reports(0, { outcome: 'agent-failed', detail: 'no', feedback: 'no' });
+  world.settle();
+  expect(world.state.tasks['A']?.status).toBe('failed');
+  expect(recorded(world.state, {}, ['A'])).toBe(`${EXITED}\nrecord task-reset A asked to retry`);
 });

@@ -3,6 +3,7 @@ import { credible } from './decide-claims.ts';
 import { settleTasks } from './decide-results.ts';
 import { hasWork, isLive, record } from './plan.ts';
 import type { ActionOf, FinishAction, Snapshot } from './plan.ts';
+import { giveNewTries } from './retryable.ts';
 
 /**
  * What is recorded at the end of a run, when all workers are stopped. What they finished before still counts; work that
@@ -11,7 +12,9 @@ import type { ActionOf, FinishAction, Snapshot } from './plan.ts';
 export function decideEnd(snapshot: Snapshot, end: FinishAction): ActionOf<'record'>[] {
   const settled = settleTasks(credible(snapshot)).filter((action) => action.kind === 'record');
   const ended = settled.map((action) => keptWork(snapshot.state, action) ?? asInterruption(action));
-  return [...ended, ...stopped(snapshot.state, end), ...gatesLost(snapshot.state, end)];
+  const { state } = snapshot;
+  // Who asks now believes that this run will answer: the next resume goes on with these tasks.
+  return [...ended, ...stopped(state, end), ...gatesLost(state, end), ...giveNewTries(snapshot)];
 }
 
 /** Work whose verification came to no end is verified by the resumed run. */

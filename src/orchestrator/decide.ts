@@ -14,7 +14,7 @@ import type { Action, Snapshot } from './plan.ts';
 import { finishWith, record } from './plan.ts';
 import { heldBack, survey } from './survey.ts';
 import type { Seen } from './survey.ts';
-import { retryable } from './retryable.ts';
+import { giveNewTries } from './retryable.ts';
 
 /**
  * What to do next, from what is known now. Pure: the same snapshot gives the same actions. The questions are asked in
@@ -30,7 +30,7 @@ export function decide(observed: Snapshot): readonly Action[] {
   const ends = [takeResults, settleTasks, settleGates, stopOverCost, checkWorkers, stopIfAsked];
   for (const ask of [
     ...ends,
-    retryTasks,
+    giveNewTries,
     giveUp,
     blockDependents,
     openLevel,
@@ -48,10 +48,6 @@ export function decide(observed: Snapshot): readonly Action[] {
 
 function stopIfAsked({ stop }: Snapshot): Action[] {
   return stop === null ? [] : [finishWith(stop.status, stop.exit, stop.cause)];
-}
-
-function retryTasks({ retries, state, graph }: Snapshot): Action[] {
-  return retryable(state, graph, retries).map((task) => record({ type: 'task-reset', task, cause: 'asked to retry' }));
 }
 
 /** A task that has used up its tries or its money, or has cost too many workers, gets no further attempt. */

@@ -147,7 +147,7 @@ async function settle(asked: Asked, known: RunState | undefined, mode: ModeLine)
   checkCaps(settings.caps, used);
   // A resumed run keeps its base, whatever is committed.
   const uncommitted = known === undefined ? await request.project.repository.uncommitted() : [];
-  const idle = known !== undefined && needsRetry(known) ? [noTries(known)] : [];
+  const idle = known !== undefined && (await isIdle(request.project, known)) ? [noTries(known)] : [];
   const warnings = [
     ...request.warnings,
     ...uncommittedNotes(uncommitted, config.workers),
@@ -155,6 +155,13 @@ async function settle(asked: Asked, known: RunState | undefined, mode: ModeLine)
     ...idle,
   ];
   return { ...request, warnings, settings };
+}
+
+/** Whether a resume has nothing to do. What the run was asked at its very end is still to be answered. */
+async function isIdle({ store }: Project, known: RunState): Promise<boolean> {
+  if (!needsRetry(known)) return false;
+  const requests = await store(known.feature).requests();
+  return requests.every(({ task = '' }) => known.tasks[task]?.status !== 'failed');
 }
 
 const noTries = ({ feature }: RunState): string =>

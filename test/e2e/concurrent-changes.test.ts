@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject, simpleTask as task } from '../support/project.ts';
@@ -87,6 +87,15 @@ describe('retry', () => {
   it('of an ended run reads the state again under the lock, and undoes no change made until then', async () => {
     expect(await changedMeanwhile(['retry', 'A'], allComplete)).toContain('2\nerror: Task A is complete');
     expect((await project.state()).tasks).toMatchObject({ A: { status: 'complete' }, C: { status: 'complete' } });
+  });
+
+  it('that a run was asked for at its very end is done by the next resume, which does not say that it does nothing', async () => {
+    await mkdir(inState('login', 'requests'), { recursive: true });
+    await writeFile(inState('login', 'requests', 'late.json'), JSON.stringify({ kind: 'retry', task: 'A' }));
+    const { stdout, stderr } = await project.cli('kurukshetra', '--resume');
+    expect(stdout + stderr).not.toContain('nothing will be done');
+    const begun = (await project.events()).filter(({ type }) => type === 'attempt-started');
+    expect(begun).toHaveLength(2);
   });
 });
 

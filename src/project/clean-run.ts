@@ -23,7 +23,10 @@ export interface CleaningPlan extends FeatureTraces, LeftSnapshots {
 
 /** Lists what will be removed: only what has an exact name of ours. A dry run changes nothing. */
 export async function planCleaning(cleaning: Cleaning, dryRun: boolean): Promise<CleaningPlan> {
-  await repair(cleaning, dryRun);
+  // While there is half a record, git lists no working trees.
+  await cleaning.project.repository.repairRecords();
+  await checkOwned(cleaning);
+  if (!dryRun) await repair(cleaning);
   const plan = await makePlan(cleaning);
   const [engine, snapshots] = await Promise.all([lookIntoEngine(cleaning), findSnapshots(cleaning)]);
   return { ...plan, ...snapshots, engine };
@@ -37,10 +40,15 @@ export async function checkCleaning({ store, feature }: Cleaning, { engine }: Cl
   if (status !== 'complete' && status !== 'failed') checkNoProblem(store, feature, engine);
 }
 
-/** Repairs records and refs that a killed git left half written: git can neither list nor remove those. */
-async function repair({ project, store, feature }: Cleaning, dryRun: boolean): Promise<void> {
-  await project.repository.repairRecords();
-  if (dryRun || (await store.holder()) !== undefined) return;
+/** The lock is of this working tree alone: it says nothing about a run of another one, which may be live. */
+async function checkOwned({ project, feature }: Cleaning): Promise<void> {
+  const root = await otherOwner(project, feature);
+  if (root !== undefined) throw projectErrors.CLEANUP_ELSEWHERE({ feature, root });
+}
+
+/** Repairs refs that a killed git left half written: git can neither list nor remove those. */
+async function repair({ project, store, feature }: Cleaning): Promise<void> {
+  if ((await store.holder()) !== undefined) return;
   // Locking makes this folder. Without it there is no run to lock.
   const release = (await isThere(store.paths.folder)) ? await lock(store, feature) : undefined;
   try {
@@ -76,12 +84,12 @@ async function lookIntoEngine(cleaning: Cleaning): Promise<EngineTraces> {
 /** The part that is looked at again before it is removed. */
 type Made = Omit<CleaningPlan, 'engine' | keyof LeftSnapshots>;
 
-async function makePlan({ project, store, feature }: Cleaning): Promise<Made> {
+async function makePlan(cleaning: Cleaning): Promise<Made> {
+  await checkOwned(cleaning);
+  const { project, store, feature } = cleaning;
   const { state, folder, logs } = store.paths;
   const ours = runFolders(store.paths);
   const traces = await findTraces(project.repository, feature, ours);
-  const root = await otherOwner(project, feature);
-  if (root !== undefined) throw projectErrors.CLEANUP_ELSEWHERE({ feature, root });
   const there = await Promise.all(
     [state, folder, logs, ...ours].map(async (file) => ((await isThere(file)) ? [file] : [])),
   );

@@ -1,15 +1,15 @@
 import { branchNames } from '../protocol/index.ts';
-import { otherBranches, squashOf } from './feature-traces.ts';
+import { squashOf } from './feature-traces.ts';
 import { linesOf } from './git-command.ts';
 import type { Repository } from './repository.ts';
 
 /** Branches, of this repository and of remotes, that have all commits of a feature's integration branch, or them squashed. */
 export async function branchesWith(repository: Repository, feature: string): Promise<string[]> {
-  const { integration, prefix } = branchNames(feature);
+  const { integration } = branchNames(feature);
   const { git } = repository;
   const tip = await repository.readRef(`refs/heads/${integration}`);
   if (tip === undefined) return [];
-  const squash = await squashOf(git, tip, await otherBranches(repository, prefix));
+  const squash = await squashOf(git, tip);
   const found = await Promise.all([tip, ...(squash === undefined ? [] : [squash])].map((commit) => holding(commit)));
   return [...new Set(found.flat())].filter((name) => !/^([^/]+\/)?mahabharatha\//.test(name));
 

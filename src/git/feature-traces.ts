@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { attemptRefs, branchNames, TASK_TRAILER, TIP_TRAILER } from '../protocol/index.ts';
+import { attemptRefs, branchNames, FEATURE_TRAILER, TASK_TRAILER, TIP_TRAILER } from '../protocol/index.ts';
 import { linesOf } from './git-command.ts';
 import type { GitCommand } from './git-command.ts';
 import type { Repository } from './repository.ts';
@@ -12,21 +12,31 @@ export interface FeatureTraces {
   readonly refs: readonly { readonly ref: string; readonly commit: string }[];
   /** Branches of ours that the user has checked out: they stay. */
   readonly checkedOut: readonly { readonly branch: string; readonly folder: string }[];
-  /** Commits of the integration branch that no other branch or tag has, neither as they are nor squashed. */
+  /** Commits of its work that no other branch or tag has, neither as they are nor squashed. */
   readonly unmerged: number;
 }
 
+/** All branches and tags but those of runs, in git's words. A branch that was pushed for a pull request is one of those. */
+export const OTHER_BRANCHES: readonly string[] = [
+  '--exclude=mahabharatha/*',
+  '--branches',
+  '--tags',
+  '--exclude=*/mahabharatha/*',
+  '--remotes',
+];
+
+/** `recorded`: where the integration branch is, as the state has it; left out when there is no state that can be read. */
 export async function findTraces(
   repository: Repository,
   feature: string,
   folders: readonly string[],
+  recorded?: string,
 ): Promise<FeatureTraces> {
   const names = branchNames(feature);
-  const [all, branchRefs, attempts, commits] = await Promise.all([
+  const [all, branchRefs, attempts] = await Promise.all([
     repository.listWorktrees(),
     repository.listRefs(`refs/heads/${names.prefix}`),
     repository.listRefs(attemptRefs(feature)),
-    ownCommits(repository, feature, ['rev-list']),
   ]);
   const isOurs = (worktree: string): boolean => folders.some((folder) => worktree.startsWith(folder + path.sep));
   const worktrees = all.map(({ folder }) => folder).filter(isOurs);
@@ -40,36 +50,56 @@ export async function findTraces(
   );
   const kept = new Set(checkedOut.map(({ branch }) => `refs/heads/${branch}`));
   const refs = [...branches.filter(({ ref }) => !kept.has(ref)), ...attempts];
-  return { worktrees, refs, checkedOut, unmerged: commits.length };
+  const tip = branches.find(({ ref }) => ref === `refs/heads/${names.integration}`)?.commit ?? recorded;
+  const commits = [...branches, ...attempts].map(({ commit }) => commit);
+  const unmerged = await countUnmerged(repository, { tip, commits, isRecorded: recorded !== undefined });
+  return { worktrees, refs, checkedOut, unmerged };
 }
 
-/** Tasks whose work is only in the integration branch, as the commits there say. */
-export async function mergedTasks(repository: Repository, feature: string): Promise<string[]> {
-  const format = `--format=%(trailers:key=${TASK_TRAILER},valueonly)`;
-  return [...new Set(await ownCommits(repository, feature, ['log', '--reverse', format]))];
+interface Work {
+  /** Of the integration branch. */
+  readonly tip: string | undefined;
+  /** Of all refs of the feature. */
+  readonly commits: readonly string[];
+  readonly isRecorded: boolean;
 }
 
-/** What the command prints for the commits of the integration branch that no other branch or tag has, line by line. */
-async function ownCommits(repository: Repository, feature: string, command: readonly string[]): Promise<string[]> {
-  const { integration, prefix } = branchNames(feature);
-  const { git } = repository;
-  const tip = await repository.readRef(`refs/heads/${integration}`);
-  if (tip === undefined) return [];
-  const others = await otherBranches(repository, prefix);
+/** Of a run whose state is gone, or whose tip is, all that its refs have counts: nobody knows which of it is needed. */
+async function countUnmerged({ git, readRef }: Repository, { tip, commits, isRecorded }: Work): Promise<number> {
+  const isGone = tip !== undefined && (await readRef(`${tip}^{commit}`)) === undefined;
+  const tips = tip === undefined || isGone || !isRecorded ? commits : [tip];
+  const own = (await countOwn(git, tips)) + (isGone ? 1 : 0);
+  if (own === 0 || tip === undefined || (await squashOf(git, tip)) === undefined) return own;
+  return isRecorded ? 0 : countOwn(git, tips, [tip]);
+}
+
+/** How many commits these have that neither another branch has nor the `known` ones. */
+async function countOwn(git: GitCommand, tips: readonly string[], known: readonly string[] = []): Promise<number> {
+  if (tips.length === 0) return 0;
   // A ref to a missing object counts as empty.
-  const own = linesOf(await git.text([...command, tip, '--ignore-missing', '--not', ...others]));
-  return own.length > 0 && (await squashOf(git, tip, others)) !== undefined ? [] : own;
+  const args = ['rev-list', '--count', '--ignore-missing', ...tips, '--not', ...known, ...OTHER_BRANCHES];
+  const { code, stdout } = await git.result(args, { answers: [0, 128] });
+  // Where a commit of the history is gone, git cannot count: then each ref counts as one.
+  return code === 0 ? Number(stdout) : tips.length;
 }
 
-/** What names, for git, all branches and tags but the branches with this prefix. */
-export async function otherBranches({ currentBranch }: Repository, prefix: string): Promise<string[]> {
-  const head = (await currentBranch())?.startsWith(prefix) === true ? [] : ['HEAD'];
-  // A branch that was pushed for a pull request is no other branch.
-  return [`--exclude=${prefix}*`, '--branches', '--tags', `--exclude=*/${prefix}*`, '--remotes', ...head];
+/** Tasks of the feature whose work is only in the integration branch, as the commits there say. */
+export async function mergedTasks({ git, readRef }: Repository, feature: string): Promise<string[]> {
+  const tip = await readRef(`refs/heads/${branchNames(feature).integration}`);
+  if (tip === undefined) return [];
+  // The branch may have begun at that of another feature, whose tasks can have the same ids.
+  const format = `--format=%(trailers:key=${FEATURE_TRAILER},valueonly,separator=%x20)%x09%(trailers:key=${TASK_TRAILER},valueonly,separator=%x20)`;
+  const lines = linesOf(
+    await git.text(['log', '--reverse', format, tip, '--ignore-missing', '--not', ...OTHER_BRANCHES]),
+  );
+  const tasks = lines
+    .map((line) => line.split('\t'))
+    .flatMap(([of, task = '']) => (of === feature && task !== '' ? [task] : []));
+  return tasks.length > 0 && (await squashOf(git, tip)) !== undefined ? [] : [...new Set(tasks)];
 }
 
 /** The commit of the other branches that says that it has the work of this one, squashed. */
-export async function squashOf(git: GitCommand, tip: string, others: readonly string[]): Promise<string | undefined> {
+export async function squashOf(git: GitCommand, tip: string): Promise<string | undefined> {
   const wanted = ['--fixed-strings', `--grep=${TIP_TRAILER}: ${tip}`, '--max-count=1', '--format=%H'];
-  return linesOf(await git.text(['log', ...wanted, '--ignore-missing', ...others, `^${tip}`]))[0];
+  return linesOf(await git.text(['log', ...wanted, '--ignore-missing', ...OTHER_BRANCHES, `^${tip}`]))[0];
 }

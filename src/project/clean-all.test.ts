@@ -15,8 +15,12 @@ describe('cleanup --all', () => {
   it.each([
     ['is paused', { ...merged, status: 'paused' }, 'its run is paused and can go on'],
     ['was killed', { ...merged, status: 'running' }, 'its run is broken off and can go on'],
-    ['is not merged', { ...merged, unmerged: 1 }, '1 commit is in no other branch'],
-    ['has no state and is not merged', { ...merged, status: null, unmerged: 2 }, '2 commits are in no other branch'],
+    ['is not merged', { ...merged, unmerged: 1 }, '1 commit is in no branch outside mahabharatha/'],
+    [
+      'has no state and is not merged',
+      { ...merged, status: null, unmerged: 2 },
+      '2 commits are in no branch outside mahabharatha/',
+    ],
     ['has a damaged state', { ...merged, status: 'damaged' }, 'its state cannot be read'],
   ] as const)('keeps a run that %s, unless such runs are wanted', (_, facts, words) => {
     expect(whyKept(facts, false)).toBe(words);

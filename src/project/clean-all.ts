@@ -63,7 +63,7 @@ interface RunFacts {
   /** Of the process that drives it now. */
   readonly pid: number | undefined;
   readonly status: RunState['status'] | 'damaged' | null;
-  /** Commits that no other branch has. */
+  /** Commits of its work that no branch has but those of runs. */
   readonly unmerged: number;
 }
 
@@ -74,7 +74,12 @@ export function whyKept({ isQuestion, pid, status, unmerged }: RunFacts, wanted:
   if (status === 'damaged') return 'its state cannot be read';
   if (status !== 'complete' && status !== null)
     return `its run is ${status === 'running' ? 'broken off' : status} and can go on`;
-  return unmerged === 0 ? null : `${counted(unmerged, 'commit is', 'commits are')} in no other branch`;
+  return unmerged === 0 ? null : inNoBranch(unmerged);
+}
+
+/** Branches of other runs do not count: those may be removed as well. */
+export function inNoBranch(unmerged: number): string {
+  return `${counted(unmerged, 'commit is', 'commits are')} in no branch outside mahabharatha/`;
 }
 
 function onlyOnce(runs: readonly CleanableRun[]): CleanableRun[] {

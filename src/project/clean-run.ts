@@ -89,11 +89,11 @@ async function makePlan(cleaning: Cleaning): Promise<Made> {
   const { project, store, feature } = cleaning;
   const { state, folder, logs } = store.paths;
   const ours = runFolders(store.paths);
-  const traces = await findTraces(project.repository, feature, ours);
+  const known = await readIfWhole(store);
+  const traces = await findTraces(project.repository, feature, ours, known?.integrationTip);
   const there = await Promise.all(
     [state, folder, logs, ...ours].map(async (file) => ((await isThere(file)) ? [file] : [])),
   );
-  const known = await readIfWhole(store);
   return {
     ...traces,
     paths: there.flat().map((file) => relativeTo(project.repository.root, file)),

@@ -19,7 +19,7 @@ export type { Designed } from './design-feature.ts';
 export { planFeature } from './plan-feature.ts';
 export { probeAgent } from './probe-agent.ts';
 export type { Planned } from './plan-feature.ts';
-export { planCleaningAll } from './clean-all.ts';
+export { inNoBranch, planCleaningAll } from './clean-all.ts';
 export type { CleanableRun } from './clean-all.ts';
 export { checkCleaning, planCleaning, removeRun } from './clean-run.ts';
 export type { CleaningPlan } from './clean-run.ts';

@@ -82,13 +82,14 @@ async function withRun(project: Project, state: RunState): Promise<Found> {
     needsRetry: needsRetry(state),
     cause: status === 'complete' ? null : state.cause,
   };
-  if (status === 'complete') return { ...facts, standing: (await isMerged(project, feature)) ? 'merged' : 'complete' };
+  if (status === 'complete') return { ...facts, standing: (await isMerged(project, state)) ? 'merged' : 'complete' };
   const isGone = status === 'running' && (await project.store(feature).holder()) === undefined;
   return isGone ? { ...facts, standing: 'stopped', cause: 'the orchestrator is gone' } : { ...facts, standing: status };
 }
 
-async function isMerged({ repository, paths }: Project, feature: string): Promise<boolean> {
-  return (await findTraces(repository, feature, runFolders(paths.feature(feature)))).unmerged === 0;
+async function isMerged({ repository, paths }: Project, { feature, integrationTip }: RunState): Promise<boolean> {
+  const folders = runFolders(paths.feature(feature));
+  return (await findTraces(repository, feature, folders, integrationTip)).unmerged === 0;
 }
 
 async function withoutRun(project: Project, feature: string, merged: string | undefined): Promise<Found> {

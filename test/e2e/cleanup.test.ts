@@ -169,7 +169,7 @@ describe('cleanup --all', () => {
       'To be removed of feature "squashed":',
       'Kept: the run of "broken": its run is failed and can go on.',
       `Kept: the run of "live": it runs now (process ${run.pid}).`,
-      'Kept: the run of "mine": 2 commits are in no other branch.',
+      'Kept: the run of "mine": 2 commits are in no branch outside mahabharatha/.',
     ])
       expect(look.stdout).toContain(words);
     const unconfirmed = await project.cli('cleanup', '--all');
@@ -188,6 +188,34 @@ describe('cleanup --all', () => {
     expect(runs()).toEqual(['mahabharatha/live/integration']);
     await project.write('../outside/go', '');
     expect((await run.end).exit).toBe(0);
+  });
+
+  it('keeps work that only runs have: of removed branches, looked at without a branch, and at the base of another run', async () => {
+    for (const feature of ['removed', 'seen', 'base']) {
+      await project.graph(feature, [task(feature)]);
+      expect((await project.cli('kurukshetra', '--feature', feature)).exit).toBe(0);
+    }
+    await project.graph('above', [task('above', { create: [], run: 'true' })]);
+    const above = await project.cli('kurukshetra', '--feature', 'above', '--base', 'mahabharatha/base/integration');
+    expect(above.exit).toBe(0);
+    project.git('branch', '-D', 'mahabharatha/removed/integration');
+    project.git('switch', '--quiet', '--detach', 'mahabharatha/seen/integration');
+    const before = project.git('for-each-ref');
+
+    const rows = JSON.parse((await project.cli('list', '--json')).stdout) as { features: { standing: string }[] };
+    expect(rows.features.map(({ standing }) => standing)).toEqual(Array.from({ length: 4 }, () => 'complete'));
+    const clean = await project.cli('cleanup', '--all', '--yes');
+    expect([clean.exit, clean.stdout]).toEqual([
+      0,
+      ['above', 'base', 'removed', 'seen']
+        .map((feature) => `Kept: the run of "${feature}": 2 commits are in no branch outside mahabharatha/.\n`)
+        .join(''),
+    ]);
+    expect(project.git('for-each-ref')).toBe(before);
+    project.git('switch', '--quiet', 'main');
+    project.git('merge', '--quiet', 'mahabharatha/base/integration');
+    const rest = await project.cli('cleanup', '--all', '--yes');
+    expect(rest.stdout).toMatch(/Removed above\.\nRemoved base\.\n$/);
   });
 
   it.each([

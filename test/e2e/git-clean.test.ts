@@ -130,6 +130,15 @@ describe('git clean -fdx after a run was stopped', () => {
     expect(project.git('rev-parse', '--verify', 'refs/mahabharatha/login/A/1')).toMatch(/^[0-9a-f]+\n$/);
   });
 
+  it('cleanup --all keeps what was not published yet', async () => {
+    const refs = project.git('for-each-ref');
+    const { exit, stdout } = await project.cli('cleanup', '--all', '--yes');
+    // The merge of A may have been made, or not yet.
+    const kept = /^Kept: the run of "login": (1 commit is|2 commits are) in no branch outside mahabharatha\/\.\n$/;
+    expect([exit, stdout]).toEqual([0, expect.stringMatching(kept)]);
+    expect(project.git('for-each-ref')).toBe(refs);
+  });
+
   it('cleanup finds the feature by its branches alone', async () => {
     await rm(inOurs('specs'), { recursive: true });
     expect((await project.cli('cleanup', '--feature', 'login', '--yes')).exit).toBe(0);

@@ -55,7 +55,7 @@ describe('a repository in which a killed git has left half a worktree', () => {
     expect([dry.exit, dry.stderr, dry.stdout]).toEqual([
       0,
       '',
-      expect.stringContaining('commits of the integration branch'),
+      expect.stringContaining('2 commits are in no branch outside mahabharatha/.'),
     ]);
     await rm(mine);
     await breakRecord();

@@ -1,5 +1,7 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findTraces, mergedFeatures, openRepository } from '../../src/git/index.ts';
+import { findTraces, mergedFeatures, mergedTasks, openRepository } from '../../src/git/index.ts';
 import { tempRepository } from '../support/temp-repository.ts';
 import type { TempRepository } from '../support/temp-repository.ts';
 
@@ -14,12 +16,13 @@ beforeEach(() => {
   temp.git('checkout', '--quiet', 'main');
 });
 
-async function unmerged(): Promise<number> {
+/** Of a run whose state says where its branch is; null when the state is gone. */
+async function unmerged(recorded: string | null = tip): Promise<number> {
   const repository = await openRepository(temp.folder, temp.env);
-  return (await findTraces(repository, 'login', [])).unmerged;
+  return (await findTraces(repository, 'login', [], recorded ?? undefined)).unmerged;
 }
 
-const commitOnMain = (message: string): unknown => temp.git('commit', '--quiet', '--allow-empty', '--message', message);
+const commitHere = (message: string): unknown => temp.git('commit', '--quiet', '--allow-empty', '--message', message);
 
 describe('the work of a feature that no other branch has', () => {
   it('counts by commits, and is none after a merge', async () => {
@@ -29,9 +32,9 @@ describe('the work of a feature that no other branch has', () => {
   });
 
   it('is none when a commit elsewhere says that it has all of it, squashed', async () => {
-    commitOnMain(`Add feature login\n\nMahabharatha-Commit: ${temp.git('rev-parse', `${tip}~1`)}`);
+    commitHere(`Add feature login\n\nMahabharatha-Commit: ${temp.git('rev-parse', `${tip}~1`)}`);
     expect(await unmerged()).toBe(2);
-    commitOnMain(`Add feature login\n\nMahabharatha-Commit: ${tip}`);
+    commitHere(`Add feature login\n\nMahabharatha-Commit: ${tip}`);
     expect(await unmerged()).toBe(0);
   });
 
@@ -44,6 +47,74 @@ describe('the work of a feature that no other branch has', () => {
   });
 });
 
+describe('work that only refs of runs have', () => {
+  it('is in no other branch when the integration branch was removed: the state knows its tip', async () => {
+    temp.git('branch', '--quiet', '-D', 'mahabharatha/login/integration');
+    expect(await unmerged()).toBe(2);
+    commitHere(`Add feature login\n\nMahabharatha-Commit: ${tip}`);
+    expect(await unmerged()).toBe(0);
+  });
+
+  it('is in no other branch when that commit is gone, too, and attempts are left', async () => {
+    temp.git('update-ref', 'refs/mahabharatha/login/A/1', `${tip}~1`);
+    temp.git('branch', '--quiet', '-D', 'mahabharatha/login/integration');
+    expect(await unmerged('1'.repeat(40))).toBe(2);
+  });
+
+  it('is not merged by a checkout of it without a branch', async () => {
+    temp.git('checkout', '--quiet', '--detach', tip);
+    expect(await unmerged()).toBe(2);
+    temp.git('tag', 'v1');
+    expect(await unmerged()).toBe(0);
+  });
+
+  it('is not merged by the run of another feature, or by a pushed one, that began at its branch', async () => {
+    temp.git('branch', 'mahabharatha/search/integration', tip);
+    temp.git('update-ref', 'refs/remotes/origin/mahabharatha/search/integration', tip);
+    expect(await unmerged()).toBe(2);
+  });
+
+  it('counts attempts and merges that were not published when no state says which of them are needed', async () => {
+    for (const name of ['A/1', 'B/1', '@trial']) {
+      temp.git('checkout', '--quiet', '--detach', 'main');
+      temp.git('update-ref', `refs/mahabharatha/login/${name}`, temp.commit({ [`${name}.txt`]: 'x\n' }));
+    }
+    temp.git('checkout', '--quiet', 'main');
+    expect(await unmerged()).toBe(2);
+    expect(await unmerged(null)).toBe(5);
+    commitHere(`Add feature login\n\nMahabharatha-Commit: ${tip}`);
+    expect(await unmerged()).toBe(0);
+    expect(await unmerged(null)).toBe(3);
+    temp.git('branch', '--quiet', '--force', 'mahabharatha/login/integration', 'main');
+    expect(await unmerged(null)).toBe(3);
+  });
+
+  it('of which a part is gone counts by refs', async () => {
+    const lost = temp.git('rev-parse', `${tip}~1`);
+    rmSync(path.join(temp.folder, '.git', 'objects', lost.slice(0, 2), lost.slice(2)));
+    temp.git('update-ref', 'refs/mahabharatha/login/A/1', tip);
+    expect([await unmerged(), await unmerged(null)]).toEqual([1, 2]);
+  });
+});
+
+const done = (feature: string, task: string): unknown =>
+  commitHere(`${task}\n\nMahabharatha-Feature: ${feature}\nMahabharatha-Task: ${task}`);
+
+describe('tasks that are merged, of a run whose state is gone', () => {
+  it('are those of the feature alone, also when its branch began at the one of another feature', async () => {
+    temp.git('checkout', '--quiet', 'mahabharatha/login/integration');
+    done('login', 'A');
+    temp.git('checkout', '--quiet', '-b', 'mahabharatha/search/integration');
+    done('search', 'B');
+    temp.git('checkout', '--quiet', '--detach');
+    const repository = await openRepository(temp.folder, temp.env);
+    expect(await mergedTasks(repository, 'login')).toEqual(['A']);
+    expect(await mergedTasks(repository, 'search')).toEqual(['B']);
+    temp.git('branch', 'kept');
+    expect(await mergedTasks(repository, 'search')).toEqual([]);
+  });
+});
+
 async function merged(): Promise<object> {
   return Object.fromEntries(await mergedFeatures(await openRepository(temp.folder, temp.env)));
 }
@@ -53,14 +124,14 @@ const said = (feature: string): string => `Add a feature\n\nMahabharatha-Feature
 describe('a merged feature', () => {
   it('is known by the newest commit of another branch that says so, and not by its own branches', async () => {
     temp.git('checkout', '--quiet', 'mahabharatha/login/integration');
-    commitOnMain(said('login'));
+    commitHere(said('login'));
     temp.git('update-ref', 'refs/remotes/origin/mahabharatha/login/integration', 'HEAD');
     expect(await merged()).toEqual({});
     temp.git('checkout', '--quiet', 'main');
-    commitOnMain(said('login'));
-    commitOnMain(`${said('login')}\nMahabharatha-Run: x\n\nquoted: Mahabharatha-Feature: other`);
+    commitHere(said('login'));
+    commitHere(`${said('login')}\nMahabharatha-Run: x\n\nquoted: Mahabharatha-Feature: other`);
     const newest = temp.git('rev-parse', 'HEAD');
-    commitOnMain('later');
+    commitHere('later');
     expect(await merged()).toEqual({ login: newest });
     temp.git('reset', '--quiet', '--hard', 'HEAD~3');
     expect(await merged()).toEqual({});

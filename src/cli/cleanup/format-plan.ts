@@ -1,5 +1,6 @@
 import { inBytes, printable, printableLines } from '../../lib/index.ts';
 import type { Printable } from '../../lib/index.ts';
+import { inNoBranch } from '../../project/index.ts';
 import type { CleaningPlan, EngineTraces } from '../../project/index.ts';
 
 export function isEmpty(plan: CleaningPlan): boolean {
@@ -22,7 +23,7 @@ export function formatPlan(feature: string, plan: CleaningPlan): Printable {
     ),
     ...plan.checkedOut.map(({ branch, folder }) => `Kept: branch ${branch}, checked out in ${folder}.`),
     ...(plan.keptSnapshots === null ? [] : [`Kept: ${plan.keptSnapshots}.`]),
-    ...(plan.unmerged > 0 ? [`Note: ${plan.unmerged} commits of the integration branch are in no other branch.`] : []),
+    ...(plan.unmerged > 0 ? [`Note: ${inNoBranch(plan.unmerged)}.`] : []),
   ];
   return printableLines(lines.map(printable));
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import fastify from 'fastify';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { openEventStream } from './event-stream.ts';
 import type { EventStream } from './event-stream.ts';
 
@@ -10,7 +10,10 @@ const BEAT_MS = 20;
 /** More than a connection takes without a reader. */
 const MUCH = 'x'.repeat(32 * 1024 ** 2);
 let close: (() => Promise<unknown>) | undefined;
-afterEach(() => close?.());
+afterEach(async () => {
+  await close?.();
+  vi.useRealTimers();
+});
 
 /** A reader that has asked for a stream, and the server's side of it. */
 async function opened(beatMs = BEAT_MS): Promise<{
@@ -60,4 +63,25 @@ it('goes on with one that reads slowly, and with one to which there is nothing t
   await new Promise((resolve) => setTimeout(resolve, beatMs * 6));
   clearInterval(looking);
   expect(events.gone.aborted).toBe(false);
+});
+
+it('keeps nothing for a reader that had gone before its stream was opened', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const server = fastify({ forceCloseConnections: true });
+  const opening = new Promise<EventStream>((resolve) => {
+    server.get('/', async (_, reply) => {
+      reader.destroy();
+      await once(reply.raw, 'close');
+      resolve(openEventStream(reply));
+      return reply;
+    });
+  });
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  close = () => server.close();
+  const reader = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+  reader.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  const events = await opening;
+  expect(events.gone.aborted).toBe(true);
+  expect(vi.getTimerCount()).toBe(0);
+  events.end();
 });

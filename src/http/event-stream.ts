@@ -26,9 +26,10 @@ export function openEventStream(reply: FastifyReply, beatMs = HEARTBEAT_MS): Eve
     'x-accel-buffering': 'no',
   });
   raw.flushHeaders();
-  keepAlive(raw, beatMs);
   raw.once('close', () => gone.abort());
+  // One that has gone already closes no more.
   if (raw.destroyed) gone.abort();
+  else keepAlive(raw, beatMs);
   raw.on('error', () => undefined);
   return {
     gone: gone.signal,

@@ -132,6 +132,7 @@ async function execute(
   const gone = goneSignal(reply);
   // Refused with a status as long as that is possible.
   const wish = await sessions.prepare(id, wishOf(body));
+  gone.throwIfAborted();
   if (/text\/event-stream/i.test(request.headers.accept ?? '')) {
     await stream(sessions, id, wish, reply);
     return STREAMED;

@@ -59,7 +59,9 @@ export const execEnd = z.object({
   exit_code: z
     .number()
     .int()
-    .describe('128 and the number of the signal when one has ended it; 124 after the time-out.'),
+    .describe(
+      '128 and the number of the signal when one has ended it; 124 after the time-out. Never 0 when it was ended.',
+    ),
   cwd: z.string(),
   duration_ms: z.number(),
   timed_out: z.boolean(),

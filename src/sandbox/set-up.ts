@@ -38,8 +38,9 @@ async function contentOf(files: WorkspaceFiles, file: string): Promise<Buffer | 
 }
 
 /** What to do about a set-up that has failed, for its stderr. */
-export function noteOnSetUp({ network }: Pick<Session, 'network'>, setup: string, { code }: SandboxEnd): string {
-  const why = code === null ? 'was ended' : `ended with exit status ${code}`;
+export function noteOnSetUp({ network }: Pick<Session, 'network'>, setup: string, end: SandboxEnd): string {
+  const { code, endedBy } = end;
+  const why = code === null || endedBy !== 'itself' ? 'was ended' : `ended with exit status ${code}`;
   const offline =
     'This session has no network: open one with "network": true, upload what the set-up would fetch, or name a command.';
   const online = 'This session reaches only the hosts that the server allows.';

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveForTest } from '../support/served.ts';
 import type { Served } from '../support/served.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const RUNTIMES = `    npm: { image: "${docker.image}", setup: npm install, setup_files: [package.json], default_command: npm test --silent, needs: package.json }
     made: { image: "${docker.image}", setup: "echo set-up >> log", setup_files: [in.txt, more.txt], default_command: "cat log; exit 7" }
+    stubborn: { image: "${docker.image}", setup: "trap 'exit 0' TERM; touch begun; sleep 60 & wait", default_command: "echo ran" }
     always: { image: "${docker.image}", setup: "echo set-up", default_command: "echo ran" }`;
 
 describe.skipIf(docker.why !== '')(`what a session runs a command with${whySkipped}`, () => {
@@ -96,6 +98,22 @@ describe.skipIf(docker.why !== '')(`what a session runs a command with${whySkipp
       const place = await open('always');
       for (let time = 0; time < 2; time += 1)
         expect((await exec(place)).body).toMatchObject({ stdout: 'set-up\nran\n', ok: true });
+      await served.ask('DELETE', place);
+    });
+
+    it('is no success when the set-up was ended, whatever the set-up says', async () => {
+      const place = await open('stubborn');
+      const running = exec(place);
+      const hasBegun = async (): Promise<boolean> => (await served.ask('GET', `${place}/fs?path=begun`)).status === 200;
+      await waitUntil('the set-up has begun', hasBegun);
+      await served.ask('POST', `${place}/kill`);
+      expect((await running).body).toMatchObject({
+        ok: false,
+        exit_code: 143,
+        killed: true,
+        stdout: '',
+        stderr: expect.stringMatching(/ was ended, and so the default command did not run/),
+      });
       await served.ask('DELETE', place);
     });
 

@@ -175,6 +175,23 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 
+  it.each(['as a whole', 'as a stream'])(
+    'a command that was killed is no success, whatever it says: an answer %s',
+    async (how) => {
+      const session = await open();
+      const place = `/v1/sessions/${session}`;
+      const wish = { command: `trap 'exit 0' TERM; touch begun; sleep 60 & wait` };
+      const isWhole = how === 'as a whole';
+      const running = isWhole ? served.ask('POST', `${place}/exec`, wish) : served.stream(`${place}/exec`, wish);
+      const hasBegun = async (): Promise<boolean> => (await served.ask('GET', `${place}/fs?path=begun`)).status === 200;
+      await waitUntil('it has begun', hasBegun);
+      await served.ask('POST', `${place}/kill`);
+      if (isWhole) expect(await running).toMatchObject({ body: { ok: false, exit_code: 143, killed: true } });
+      else expect(await running).toContain('data: {"exit_code":143,');
+      await served.ask('DELETE', place);
+    },
+  );
+
   it('ends the command of a client that has gone', async () => {
     const session = await open();
     const gone = new AbortController();

@@ -11,7 +11,11 @@ const UPLOAD_BYTES = 32 * 1024 * 1024;
 const FILE_BYTES = 16 * 1024 * 1024;
 /** Of the files that an upload could not change: so many are in its message. */
 const TOLD = 3;
-const REFUSALS = { 400: 'PATH_REFUSED, UPLOAD_INCOMPLETE', 404: 'SESSION_UNKNOWN, FILE_MISSING' } as const;
+const REFUSALS = {
+  400: 'PATH_REFUSED, UPLOAD_INCOMPLETE',
+  404: 'SESSION_UNKNOWN, FILE_MISSING',
+  410: 'SESSION_ENDED',
+} as const;
 
 /** The files of a session's workspace. */
 export function fileRoutes(sessions: Sessions): readonly Route[] {

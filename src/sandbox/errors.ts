@@ -11,7 +11,7 @@ export const sandboxErrors = defineErrors({
   SESSION_ENDED: {
     kind: 'usage',
     example: { session: 'session_1234abcd' },
-    message: (f) => `The session ${f.session} was ended while its command ran.`,
+    message: (f) => `The session ${f.session} was ended before this was done.`,
     hint: () => 'Open another session.',
   },
   SESSION_BUSY: {

@@ -1,4 +1,3 @@
-import { hasCode } from '../lib/index.ts';
 import { SANDBOX } from '../protocol/index.ts';
 import type { SandboxEnd } from '../protocol/index.ts';
 import type { OutputSink } from './connection.ts';
@@ -82,9 +81,6 @@ export async function exec(parts: SessionParts, session: Session, wish: Ready, s
   session.command = command;
   try {
     return await command;
-  } catch (error) {
-    if (!hasCode(error, sandboxErrors.SANDBOX_GONE) || parts.open.has(session.id)) throw error;
-    throw sandboxErrors.SESSION_ENDED({ session: session.id });
   } finally {
     Object.assign(session, { running: undefined, command: undefined, isToBeKilled: false });
     markUsed(session);

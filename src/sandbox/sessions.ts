@@ -1,6 +1,6 @@
 import { freemem } from 'node:os';
 import type { Lack } from '../engines/index.ts';
-import { untilAll } from '../lib/index.ts';
+import { hasCode, untilAll } from '../lib/index.ts';
 import type { OutputSink } from './connection.ts';
 import { sandboxErrors } from './errors.ts';
 import { exec, prepare } from './execute.ts';
@@ -43,13 +43,15 @@ export function createSessions(around: Surroundings, settings: SessionSettings) 
     list: (): SessionFacts[] => [...parts.open.values()].map(factsOf),
     facts: (id: string): SessionFacts => factsOf(of(id)),
     /** Throws what keeps `exec` from running this command now. What it resolves with is for `exec`. */
-    prepare: (id: string, wish: ExecWish): ReturnType<typeof prepare> => prepare(parts, of(id), wish),
+    prepare: (id: string, wish: ExecWish): ReturnType<typeof prepare> =>
+      untilEnded(parts, id, prepare(parts, of(id), wish)),
     exec: (id: string, wish: Awaited<ReturnType<typeof prepare>>, sink: OutputSink): Promise<Executed> =>
-      exec(parts, of(id), wish, sink),
+      untilEnded(parts, id, exec(parts, of(id), wish, sink)),
     /** False when nothing runs. */
     kill: (id: string): Promise<boolean> => kill(of(id)),
     /** Works with the files of a session. */
-    files: <Result>(id: string, work: FileWork<Result>): Promise<Result> => withFiles(parts, of(id), work),
+    files: <Result>(id: string, work: FileWork<Result>): Promise<Result> =>
+      untilEnded(parts, id, withFiles(parts, of(id), work)),
     /** Whether its workspace was replaced by an empty one since the last call. */
     tellNew: (id: string): boolean => tellNew(of(id)),
     destroy: (id: string): Promise<void> => close(parts, of(id)),
@@ -78,6 +80,16 @@ function sessionOf({ open }: SessionParts, id: string): Session {
   if (session === undefined) throw sandboxErrors.SESSION_UNKNOWN({ session: id });
   markUsed(session);
   return session;
+}
+
+/** Rejects with SESSION_ENDED when the session was ended before the work was done. */
+async function untilEnded<Result>({ open }: SessionParts, id: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!hasCode(error, sandboxErrors.SANDBOX_GONE) || open.has(id)) throw error;
+    throw sandboxErrors.SESSION_ENDED({ session: id });
+  }
 }
 
 export interface NewSession {

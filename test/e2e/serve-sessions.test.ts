@@ -276,6 +276,32 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     expect(await served.ask('POST', `${place}/exec`, { command: 'true' })).toMatchObject({ status: 404 });
   });
 
+  it('ends while its files are read and written, and says so to those who wait for them', async () => {
+    const session = await open();
+    const place = `/v1/sessions/${session}`;
+    const lastUse = async (): Promise<unknown> => {
+      const { sessions } = (await served.ask('GET', '/v1/sessions')).body as { sessions: Record<string, unknown>[] };
+      return sessions.find(({ session_id: id }) => id === session)?.['last_used_at'];
+    };
+    await served.ask('POST', `${place}/upload`, { files: [{ path: '.env', content: 'A=1' }] });
+    execFileSync('docker', ['pause', ...containersOf(session)]);
+    const asked: Promise<unknown>[] = [];
+    for (const [method, what, body] of [
+      ['POST', 'upload', { files: [{ path: 'a', content: 'x' }] }],
+      ['GET', 'files', undefined],
+      ['GET', 'fs?path=.env', undefined],
+      ['POST', 'exec', { command: 'true', env_file: '.env' }],
+    ] as const) {
+      const before = await lastUse();
+      asked.push(served.ask(method, `${place}/${what}`, body));
+      await waitUntil('it is under way', async () => (await lastUse()) !== before);
+    }
+    expect(await served.ask('DELETE', place)).toMatchObject({ status: 200 });
+    const ended = { status: 410, body: { code: 'SESSION_ENDED' } };
+    expect(await Promise.all(asked)).toMatchObject([ended, ended, ended, ended]);
+    expect(served.output()).not.toContain('"fault"');
+  });
+
   it('POST …/upload answers with "synced", GET …/fs?path= with content and size, and no link leads out of the workspace', async () => {
     const session = await open();
     const place = `/v1/sessions/${session}`;

@@ -16,6 +16,7 @@ const HELLO = route({
   answer: z.object({ text: z.string() }),
   handle: async ({ params, body }) => {
     if (params['name'] === 'fault') throw new Error('a secret of the inside');
+    if (params['name'] === 'never') return new Promise<never>(() => undefined);
     if (params['name'] === 'engine') throw libErrors.FILE_UNREADABLE({ file: '/x', reason: 'gone' });
     return { text: `${params['name']} `.repeat(body.times) };
   },
@@ -176,6 +177,18 @@ it('all users together have no more than the whole room, but for small bodies', 
     return FULL.test(await ask(110 * KB));
   });
   expect(await ask(90 * KB)).toMatch(/^HTTP\/1.1 200 /);
+  await server.close();
+});
+
+it('a body gives its room back with its connection, also when its answer had to wait for an earlier one', async () => {
+  const server = serverWith(null, { bodiesBytes: 2400 * KB, requestMs: 60_000 });
+  const port = await listening(server);
+  const first = declared(SMALL.length, SMALL).replace('/ann', '/never');
+  const whole = declared(500 * KB, SMALL.padEnd(500 * KB));
+  const { socket } = send(port, first + whole);
+  await waitUntil('it is there', async () => FULL.test(await send(port, whole).answer()));
+  socket.destroy();
+  await waitUntil('there is room again', async () => (await send(port, whole).answer()).includes(' 200 '));
   await server.close();
 });
 

@@ -9,6 +9,7 @@ import { guardErrors } from '../guard/errors.ts';
 import { accountOf, checkRequest, checkSender, createBodyBudget, drain } from '../guard/index.ts';
 import type { BodyBudget, Guarding } from '../guard/index.ts';
 import { hasCode, readJson } from '../lib/index.ts';
+import { closeWithConnection } from './gone.ts';
 import { refusalOf } from './refusal.ts';
 import { STREAMED } from './route.ts';
 import type { Route } from './route.ts';
@@ -62,6 +63,7 @@ export function createServer(
   const http = { headersTimeout: requestMs, connectionsCheckingInterval: requestMs / 10 };
   const server = fastify({ ...OPTIONS, requestTimeout: requestMs, http });
   server.decorateRequest('user', '');
+  server.addHook('onRequest', async (request, reply) => closeWithConnection(request.raw.socket, reply.raw));
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { error: known, status, headers, body } = refusalOf(error);
     if (status >= 500 && !reply.raw.destroyed) log.error('fault', { code: known.code, message: known.message });

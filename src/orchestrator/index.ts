@@ -4,6 +4,7 @@ export type { RunEnd } from './loop.ts';
 export { replay } from './reduce.ts';
 export { workedMs } from './reduce-run.ts';
 export { resumeRun, startRun } from './start.ts';
+export { knownRefs } from './repair.ts';
 export { retryAtRest } from './retry-at-rest.ts';
 export { removeCheckouts } from './worker-folders.ts';
 export { provePublished } from './restore-published.ts';

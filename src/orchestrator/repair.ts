@@ -104,7 +104,14 @@ export async function takeBackUnrecorded({ ports }: RunContext, journal: Journal
   journal.record({ type: 'warning', text });
 }
 
-function knownRefs({ feature, integration, integrationTip, tasks, levels }: RunState): ReadonlyMap<string, string> {
+/** The refs of a run, and the commits that they must name. Pure. */
+export function knownRefs({
+  feature,
+  integration,
+  integrationTip,
+  tasks,
+  levels,
+}: RunState): ReadonlyMap<string, string> {
   const attempts = Object.entries(tasks).flatMap(([id, task]) =>
     task.attempts.flatMap(({ number, commit }) =>
       commit === null ? [] : [[attemptRef(feature, id, number), commit] as const],

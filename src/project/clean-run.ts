@@ -1,6 +1,7 @@
 import { findTraces } from '../git/index.ts';
 import type { FeatureTraces } from '../git/index.ts';
 import { hasCode, isThere, removeTree } from '../lib/index.ts';
+import { knownRefs } from '../orchestrator/index.ts';
 import { stateErrors } from '../state/errors.ts';
 import { clearRun } from '../state/index.ts';
 import type { RunState, StateStore } from '../state/index.ts';
@@ -46,14 +47,18 @@ async function checkOwned({ project, feature }: Cleaning): Promise<void> {
   if (root !== undefined) throw projectErrors.CLEANUP_ELSEWHERE({ feature, root });
 }
 
-/** Repairs refs that a killed git left half written: git can neither list nor remove those. */
+/**
+ * Repairs refs that a killed git left half written: git can neither list nor remove those. Nothing is confirmed yet, and the
+ * run may be kept: what its state knows is made again.
+ */
 async function repair({ project, store, feature }: Cleaning): Promise<void> {
   if ((await store.holder()) !== undefined) return;
   // Locking makes this folder. Without it there is no run to lock.
   const release = (await isThere(store.paths.folder)) ? await lock(store, feature) : undefined;
   try {
     await project.repository.removeEmptyObjects();
-    await project.repository.repairRefs(feature, new Map());
+    const state = await readIfWhole(store);
+    await project.repository.repairRefs(feature, state === undefined ? new Map() : knownRefs(state));
   } finally {
     await release?.();
   }

@@ -69,6 +69,22 @@ describe('a repository in which a killed git has left half a worktree', () => {
   });
 });
 
+it('a clean-up that keeps a run, or is not confirmed, makes broken refs of its finished tasks again', async () => {
+  await project.config('retry: { attempts: 1 }\n');
+  await project.graph('login', [task('A'), task('B', { run: 'exit 1' })]);
+  expect((await project.cli('kurukshetra')).exit).toBe(1);
+  const ref = 'refs/mahabharatha/login/A/1';
+  const commit = project.git('rev-parse', ref);
+  for (const [args, exit] of [
+    [['--all', '--yes'], 0],
+    [['--feature', 'login'], 2],
+  ] as const) {
+    await writeFile(inGit(ref), '');
+    expect((await project.cli('cleanup', ...args)).exit).toBe(exit);
+    expect(project.git('rev-parse', ref)).toBe(commit);
+  }
+});
+
 it('the next start removes drafts of killed processes and keeps those of live ones', async () => {
   const id = '0123456789abcdef';
   const at = (name: string): string => path.join(project.folder, '.mahabharatha', 'state', name);

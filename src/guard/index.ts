@@ -1,3 +1,4 @@
+export { createBudget } from './budget.ts';
 export { createBodyBudget } from './body-budget.ts';
 export type { BodyBudget } from './body-budget.ts';
 export {

@@ -38,7 +38,12 @@ export const docsStyle = STYLE;
 
 function section(route: Route): string {
   const { summary, body, query, answer, streams = [], refusals = {} } = route;
-  const others = Object.entries({ 400: 'BODY_INVALID', 401: 'TOKEN_REFUSED', ...refusals });
+  const others = Object.entries({
+    400: 'BODY_INVALID',
+    401: 'TOKEN_REFUSED',
+    503: 'BODIES_FULL, ANSWERS_FULL',
+    ...refusals,
+  });
   return [
     `<h2 id="${anchor(route)}"><code>${title(route)}</code></h2><p>${text(summary)}.</p>`,
     `<pre>${text(curl(route))}</pre>`,

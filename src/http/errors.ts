@@ -19,6 +19,12 @@ export const httpErrors = defineErrors({
     message: (f) => f.reason,
     hint: () => 'GET /api/v2/runtimes lists the languages with their versions; docs/serve.md has the limits.',
   },
+  ANSWERS_FULL: {
+    kind: 'environment',
+    example: { whose: 'all users', limit: 536_870_912 },
+    message: (f) => `The answers for ${f.whose} that are not yet read would have more than ${f.limit} bytes.`,
+    hint: () => 'Read the answers that are under way, and ask again in some seconds.',
+  },
   RATE_LIMITED: {
     kind: 'usage',
     example: { who: 'the user anna', seconds: 3 },

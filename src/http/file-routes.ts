@@ -37,8 +37,8 @@ export function fileRoutes(sessions: Sessions): readonly Route[] {
       query: bodies.fileQuery,
       answer: bodies.fileContent,
       refusals: REFUSALS,
-      handle: async ({ params, query: { path, from = 0, encoding = 'utf8' } }) => {
-        const part = await sessions.files(params['id'] ?? '', (files) => files.read(path, from, FILE_BYTES));
+      handle: async ({ params, query: { path, from = 0, encoding = 'utf8' }, take }) => {
+        const part = await sessions.files(params['id'] ?? '', (files) => files.read(path, from, FILE_BYTES, take));
         const truncated = from + part.content.length < part.size;
         return { content: part.content.toString(encoding), size: part.size, encoding, truncated };
       },
@@ -50,8 +50,8 @@ export function fileRoutes(sessions: Sessions): readonly Route[] {
       query: bodies.listQuery,
       answer: bodies.fileList,
       refusals: { ...REFUSALS, 422: 'TREE_TOO_LARGE' },
-      handle: async ({ params, query }) => {
-        const entries = await sessions.files(params['id'] ?? '', (files) => files.list(query.path));
+      handle: async ({ params, query, take }) => {
+        const entries = await sessions.files(params['id'] ?? '', (files) => files.list(query.path, take));
         return { files: entries.map((entry) => ({ ...entry, mode: entry.mode.toString(8) })) };
       },
     }),

@@ -7,6 +7,7 @@ const COMMON = {
   400: 'the request is not as described',
   401: 'no valid token',
   500: 'a fault of the server or the engine',
+  503: 'BODIES_FULL, ANSWERS_FULL',
 };
 
 /** The description of the server, from the same routes and schemas that it is made of. */

@@ -24,6 +24,7 @@ const STATUS: Readonly<Record<string, number>> = {
   TREE_TOO_LARGE: 422,
   RATE_LIMITED: 429,
   SOCKETS_FULL: 429,
+  ANSWERS_FULL: 503,
   NO_SOCKET: 404,
   UPGRADE_NEEDED: 426,
 };

@@ -38,6 +38,8 @@ export interface Call {
   readonly user: string;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /** Counts bytes that are held for the answer. Throws ANSWERS_FULL; an AbortError when no one waits for it. */
+  readonly take: (bytes: number) => void;
 }
 
 /** A route whose handler knows the types of its body and query. */

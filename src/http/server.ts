@@ -2,6 +2,8 @@ import fastify, { errorCodes } from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { z } from 'zod';
 import type { Admission } from './admission.ts';
+import { limitAnswers } from './answers.ts';
+import type { AnswerLimits } from './answers.ts';
 import { httpErrors } from './errors.ts';
 import type { ServerLog } from './log.ts';
 import { openApi } from './openapi.ts';
@@ -18,14 +20,14 @@ const MB = 1024 * 1024;
 /** Of a request, unless its route says something else. */
 const BODY_BYTES = 2 * MB;
 
-interface Limits {
+interface Limits extends AnswerLimits {
   /** Of all bodies together that are under way. */
   readonly bodiesBytes: number;
   /** For all of a request's headers and its body to come. */
   readonly requestMs: number;
 }
 
-const LIMITS: Limits = { bodiesBytes: 256 * MB, requestMs: 60_000 };
+const LIMITS: Limits = { bodiesBytes: 256 * MB, requestMs: 60_000, answersBytes: 512 * MB, silentMs: 60_000 };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,8 +59,9 @@ const TOO_LARGE = 413;
 /** Answers with what the routes say: each request is checked against their schemas. */
 export function createServer(
   { routes, guarding, admission, version, log }: ServerWishes,
-  { bodiesBytes, requestMs }: Limits = LIMITS,
+  limits: Partial<Limits> = {},
 ): FastifyInstance {
+  const { bodiesBytes, requestMs, ...forAnswers } = { ...LIMITS, ...limits };
   // Of two limits Node takes the longer one for the body.
   const http = { headersTimeout: requestMs, connectionsCheckingInterval: requestMs / 10 };
   const server = fastify({ ...OPTIONS, requestTimeout: requestMs, http });
@@ -85,6 +88,7 @@ export function createServer(
     }),
   );
   letIn(server, { guarding, admission, log, budget: createBodyBudget(bodiesBytes) });
+  limitAnswers(server, guarding, forAnswers);
   for (const route of routes) add(server, route);
   const description = openApi(routes, version);
   server.get('/openapi.json', () => description);
@@ -166,6 +170,7 @@ function add(server: FastifyInstance, { method, path, body, query, status = 200,
         user: request.user,
         request,
         reply,
+        take: (bytes) => request.room?.take(bytes),
       });
       return answer === STREAMED ? reply : reply.status(status).send(answer);
     },

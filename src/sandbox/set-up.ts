@@ -11,7 +11,7 @@ const SOURCE_BYTES = 16 * 1024 * 1024;
 /** Throws NOTHING_TO_RUN when the default command has nothing to work on. */
 export async function checkNeeds({ kind, workspace }: Session, files: WorkspaceFiles): Promise<void> {
   const { needs } = kind;
-  if (needs === null || (await contentOf(files, needs)) !== undefined) return;
+  if (needs === null || (await contentOf(files, needs, 1)) !== undefined) return;
   throw sandboxErrors.NOTHING_TO_RUN({ command: kind.defaultCommand, file: `${workspace}/${needs}` });
 }
 
@@ -20,7 +20,7 @@ export async function setUpSource({ kind }: Session, files: WorkspaceFiles): Pro
   const { setupFiles } = kind;
   // Nothing is known of what it reads: it is done each time.
   if (setupFiles.length === 0) return '';
-  const contents = await Promise.all(setupFiles.map((file) => contentOf(files, file)));
+  const contents = await Promise.all(setupFiles.map((file) => contentOf(files, file, SOURCE_BYTES)));
   if (contents.every((content) => content === undefined)) return null;
   const digests = contents.map((content) => (content === undefined ? '' : digestOf(content)));
   return digestOf(Buffer.from(digests.join(' ')));
@@ -28,9 +28,9 @@ export async function setUpSource({ kind }: Session, files: WorkspaceFiles): Pro
 
 const digestOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-async function contentOf(files: WorkspaceFiles, file: string): Promise<Buffer | undefined> {
+async function contentOf(files: WorkspaceFiles, file: string, bytes: number): Promise<Buffer | undefined> {
   try {
-    return (await files.read(file, 0, SOURCE_BYTES)).content;
+    return (await files.read(file, 0, bytes)).content;
   } catch (error) {
     if (hasCode(error, sandboxErrors.PATH_REFUSED) || hasCode(error, sandboxErrors.FILE_MISSING)) return undefined;
     throw error;

@@ -12,6 +12,8 @@ const LISTED_CHARS = 4 * 1024 * 1024;
 /** More than an agent that keeps to its own limits sends. */
 const MOST_PAGES = 1000;
 const MOST_ENTRIES = 20_000;
+/** What an entry takes beside its path. */
+const ENTRY_BYTES = 200;
 /** Below the longest frame, also as base64. */
 const PART_BYTES = 512 * 1024;
 
@@ -29,18 +31,29 @@ export function workspaceFiles(sandbox: Pick<Sandbox, 'files' | 'uid'>, root: st
   return {
     upload: (changes: Changes): Promise<Uploaded> => uploadTo(ask, root, changes),
     /** At most `limitBytes` of it, from an offset on. */
-    read: (file: string, from: number, limitBytes: number): Promise<FilePart> =>
-      read(ask, { named: file, path: inside(root, file) }, { from, limitBytes }),
+    read: (file: string, from: number, limitBytes: number, take: Take = takeAll): Promise<FilePart> =>
+      read(ask, { named: file, path: inside(root, file) }, { from, limitBytes }, take),
     /** What is in a folder and below, in order; the whole workspace by default. */
-    list: (folder: string | undefined): Promise<FileEntry[]> =>
-      list(ask, folder ?? '.', folder === undefined ? root : inside(root, folder)),
+    list: (folder: string | undefined, take: Take = takeAll): Promise<FileEntry[]> =>
+      list(ask, { named: folder ?? '.', path: folder === undefined ? root : inside(root, folder) }, take),
   };
+}
+
+/** Is told of what is held in memory, as it comes. What it throws ends the reading. */
+type Take = (bytes: number) => void;
+const takeAll: Take = () => undefined;
+
+interface Place {
+  /** As the client has it. */
+  readonly named: string;
+  readonly path: string;
 }
 
 async function read(
   ask: AskFiles,
-  { named, path }: { readonly named: string; readonly path: string },
+  { named, path }: Place,
   { from: first, limitBytes }: { readonly from: number; readonly limitBytes: number },
+  take: Take,
 ): Promise<FilePart> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -48,6 +61,7 @@ async function read(
     const bytes = Math.min(PART_BYTES, first + limitBytes - from);
     const answer = await ask(named, { op: 'read', path, from, bytes });
     const part = Buffer.from(answer.content ?? '', 'base64');
+    take(part.length);
     parts.push(part);
     size = answer.size ?? 0;
     if (from + bytes >= size || part.length === 0) break;
@@ -55,14 +69,16 @@ async function read(
   return { content: Buffer.concat(parts), size };
 }
 
-async function list(ask: AskFiles, named: string, path: string): Promise<FileEntry[]> {
+async function list(ask: AskFiles, { named, path }: Place, take: Take): Promise<FileEntry[]> {
   const entries: FileEntry[] = [];
   let walk: number | null = null;
   let chars = 0;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
     const page: Awaited<ReturnType<AskFiles>> = await ask(named, { op: 'list', path, walk });
     const found = page.entries ?? [];
-    chars += found.reduce((sum, entry) => sum + entry.path.length + (entry.problem?.length ?? 0), 0);
+    const more = found.reduce((sum, entry) => sum + entry.path.length + (entry.problem?.length ?? 0), 0);
+    take(more + found.length * ENTRY_BYTES);
+    chars += more;
     if (chars > LISTED_CHARS) throw tooLarge(`its paths have more than ${LISTED_CHARS} characters together`);
     if (entries.length + found.length > MOST_ENTRIES) throw tooLarge(`it has more than ${MOST_ENTRIES} entries`);
     entries.push(...found);

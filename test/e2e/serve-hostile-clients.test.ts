@@ -157,6 +157,25 @@ describe.skipIf(docker.why !== '')(`clients that do not keep to the rules${whySk
     expect(await served.end()).toBe(0);
   });
 
+  it('have no more than the server can take, all together: answers that they do not read', async () => {
+    const served = await serveForTest();
+    const { body } = await served.ask('POST', '/v1/sessions', BODY);
+    const place = `/v1/sessions/${String(body['session_id'])}`;
+    // As JSON, each of its bytes has six characters.
+    await served.ask('POST', `${place}/exec`, { command: 'head -c 16M /dev/zero > zeros; echo small > small' });
+    const asked = head(`GET ${place}/fs?path=zeros HTTP/1.1`, HOST);
+    const readers = Array.from({ length: 60 }, () => send(served, asked).pause());
+    const read = async (path: string): Promise<number> => (await served.ask('GET', `${place}/fs?path=${path}`)).status;
+    await waitUntil('there is no room', async () => (await read('zeros')) === 503);
+    expect(await read('small')).toBe(200);
+    expect((await served.ask('POST', '/execute/shell', { code: 'echo small' })).body).toMatchObject({
+      stdout: 'small\n',
+    });
+    for (const socket of readers) socket.destroy();
+    await waitUntil('there is room again', async () => (await read('zeros')) === 200);
+    expect(await served.end()).toBe(0);
+  });
+
   it.each(['a stream', 'an answer that is awaited', 'a program'])(
     'SIGTERM ends the server in order during %s',
     async (what) => {

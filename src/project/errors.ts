@@ -138,7 +138,7 @@ export const projectErrors = defineErrors({
   RUN_ELSEWHERE: {
     kind: 'usage',
     /** `state`: its state there; `here`: this working tree has a state of that feature, too. */
-    example: { feature: 'login', root: '/repo', state: '/repo/.mahabharatha/state/login.json', here: false },
+    example: { feature: 'login', root: '/repo', state: '/repo/.mahabharatha/state/login.json', here: true },
     message: (f) =>
       `The run of "${f.feature}" belongs to another working tree of this repository: ${f.root}. Its branches are those of the whole repository.`,
     hint: (f) =>

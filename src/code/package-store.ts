@@ -12,9 +12,9 @@ import {
   readJson,
   reasonOf,
   removeTree,
+  undefinedIfMissing,
   withLock,
   writeFileAtomic,
-  undefinedIfMissing,
 } from '../lib/index.ts';
 import { codeErrors } from './errors.ts';
 import { ANY } from './package-names.ts';
@@ -152,7 +152,7 @@ async function removeUnused({ sets, known, drafts }: Places, key: string, unused
   const isYoung = async (file: string): Promise<boolean> => Date.now() - (await modifiedAt(file)) <= unusedMs;
   const note = knownOf(known, key);
   if (await isYoung(note)) return;
-  // From here on nobody takes it. Who took it just before has left the time on the note.
+  // Without its note no session takes the set. A session that took it just before has changed the time of the note.
   const aside = path.join(drafts, `${key}.json`);
   await rename(note, aside).catch(undefinedIfMissing);
   if (await isYoung(aside)) return rename(aside, note);

@@ -24,9 +24,10 @@ export async function deletedBytes(containerId: string, proc = '/proc'): Promise
     const folder = path.join(proc, pid, 'fd');
     const open = (await namesIn(folder)).slice(0, left);
     left -= open.length;
-    for (const file of await chosen(open, (name) => mayBeDeleted(path.join(folder, name)))) {
-      const facts = await stat(path.join(folder, file)).catch(() => undefined);
-      if (facts?.isFile() === true && facts.nlink === 0 && !(await isInMemory(path.join(folder, file))))
+    const files = open.map((name) => path.join(folder, name));
+    for (const file of await chosen(files, mayBeDeleted)) {
+      const facts = await stat(file).catch(() => undefined);
+      if (facts?.isFile() === true && facts.nlink === 0 && !(await isInMemory(file)))
         found.set(`${facts.dev} ${facts.ino}`, facts.blocks * BLOCK_BYTES);
     }
   }

@@ -64,7 +64,7 @@ interface Work {
   readonly isRecorded: boolean;
 }
 
-/** Of a run whose state is gone, or whose tip is, all that its refs have counts: nobody knows which of it is needed. */
+/** Where the state or the tip is gone, the work that is needed is not known: then all refs of the feature count. */
 async function countUnmerged({ git, readRef }: Repository, { tip, commits, isRecorded }: Work): Promise<number> {
   const isGone = tip !== undefined && (await readRef(`${tip}^{commit}`)) === undefined;
   const tips = tip === undefined || isGone || !isRecorded ? commits : [tip];

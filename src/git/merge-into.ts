@@ -50,7 +50,7 @@ export async function mergeInto(repository: Repository, request: MergeIntoReques
   return { ...combined, kind: 'merged', worktree };
 }
 
-/** Somebody may have switched branches just before, or made a commit on top just after. */
+/** The user may switch branches just before the merge, or make a commit on top of it just after. */
 async function checkMoved(
   repository: Repository,
   { branch, to, worktree }: { readonly branch: string; readonly to: string; readonly worktree: string },

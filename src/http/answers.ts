@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** Answers that nobody reads would fill the memory. Streams have limits of their own. */
+/** Unread answers would fill the memory. Streams have limits of their own. */
 export function limitAnswers(
   server: FastifyInstance,
   guarding: Guarding,

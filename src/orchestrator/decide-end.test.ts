@@ -67,7 +67,7 @@ it('at the end, too, a worker is not believed about an account that was not aske
   );
 });
 
-it('a failed task for which somebody has asked at the end gets new tries, for the next resume', () => {
+it('a failed task gets new tries for the next resume when that was asked for at the end', () => {
   const world = createWorld(TASKS, { workers: 1 }, { attempts: 1 });
   world.settle();
   world.reports(0, { outcome: 'agent-failed', detail: 'no', feedback: 'no' });

@@ -1,7 +1,7 @@
 import type { RunState } from '../state/index.ts';
 import { credible } from './decide-claims.ts';
 import { settleTasks } from './decide-results.ts';
-import { hasWork, isLive, record } from './plan.ts';
+import { hasWork, isLive, record, workerExited } from './plan.ts';
 import type { ActionOf, FinishAction, Snapshot } from './plan.ts';
 import { giveNewTries } from './retryable.ts';
 
@@ -13,7 +13,7 @@ export function decideEnd(snapshot: Snapshot, end: FinishAction): ActionOf<'reco
   const settled = settleTasks(credible(snapshot)).filter((action) => action.kind === 'record');
   const ended = settled.map((action) => keptWork(snapshot.state, action) ?? asInterruption(action));
   const { state } = snapshot;
-  // Who asks now believes that this run will answer: the next resume goes on with these tasks.
+  // New tries that were asked for after the last turn: the next resume goes on with these tasks.
   return [...ended, ...stopped(state, end), ...gatesLost(state, end), ...giveNewTries(snapshot)];
 }
 
@@ -36,9 +36,7 @@ function asInterruption(action: ActionOf<'record'>): ActionOf<'record'> {
 
 function stopped({ workers }: RunState, { status }: FinishAction): ActionOf<'record'>[] {
   const live = Object.entries(workers).filter(([, worker]) => isLive(worker));
-  return live.map(([key]) =>
-    record({ type: 'worker-exited', worker: Number(key), expected: true, cause: `the run is ${status}` }),
-  );
+  return live.map(([key]) => workerExited(Number(key), true, `the run is ${status}`));
 }
 
 function gatesLost({ levels }: RunState, { cause }: FinishAction): ActionOf<'record'>[] {

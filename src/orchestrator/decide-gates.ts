@@ -3,7 +3,7 @@ import type { GateReport, GateResult, GateSpec } from '../protocol/index.ts';
 import type { GateRun, RunState, Trial } from '../state/index.ts';
 import { findWorker } from './decide-assignment.ts';
 import { endOf } from './decide-losses.ts';
-import { attemptFailed, finishWith, record } from './plan.ts';
+import { attemptFailed, finishWith, record, workerExited } from './plan.ts';
 import type { Action, FinishAction, Snapshot } from './plan.ts';
 import { tasksOf } from './survey.ts';
 
@@ -36,7 +36,10 @@ export function settleGates(snapshot: Snapshot): Action[] {
     if (view?.alive || (failure !== null && !isAtTrial(state, worker))) return [];
     if (failure !== null && snapshot.stop === null) return notSetUp(level, gateRun, failure);
     const cause = `worker ${worker} died: ${endOf(snapshot, worker)}`;
-    return [record({ type: 'gates-lost', level, attempt, cause }), ...(failure === null ? [] : [ended(worker, cause)])];
+    return [
+      record({ type: 'gates-lost', level, attempt, cause }),
+      ...(failure === null ? [] : [workerExited(worker, true, cause)]),
+    ];
   });
 }
 
@@ -49,12 +52,7 @@ export function isAtTrial({ levels, integrationTip }: RunState, worker: number):
 function notSetUp(level: number, { attempt, worker, count }: GateRun, log: string): Action[] {
   const detail = firstLine(log);
   const gates = [{ name: 'set-up', ok: false, required: true, detail }];
-  return [record({ type: 'gates-failed', level, attempt, count, gates, log }), ended(worker, detail)];
-}
-
-/** It is no failed start of a worker. */
-function ended(worker: number, cause: string): Action {
-  return record({ type: 'worker-exited', worker, expected: true, cause });
+  return [record({ type: 'gates-failed', level, attempt, count, gates, log }), workerExited(worker, true, detail)];
 }
 
 function judgeGates(work: GateWork, result: GateResult): Action[] {

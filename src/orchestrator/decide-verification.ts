@@ -5,7 +5,7 @@ import type { AttemptState, TaskState } from '../state/index.ts';
 import { ownedFiles, taskOf } from '../tasks/index.ts';
 import { findWorker } from './decide-assignment.ts';
 import { chargeOfEnd, endOf, wasOrchestratorAway } from './decide-losses.ts';
-import { attemptFailed, hasWork, record, verificationId } from './plan.ts';
+import { attemptFailed, hasWork, record, verificationId, workerExited } from './plan.ts';
 import type { Action, Snapshot, WorkerView } from './plan.ts';
 import { survey } from './survey.ts';
 
@@ -78,7 +78,7 @@ function died(snapshot: Snapshot, verification: Verification, view: WorkerView |
   if (fault === undefined) return [lost(snapshot, verification, `worker ${worker} died: ${how}`)];
   const detail = `its verification could not be run: ${fault}`;
   // The failed set-up is that of this work, and does not end the run.
-  const ended = record({ type: 'worker-exited', worker, expected: true, cause: firstLine(fault) });
+  const ended = workerExited(worker, true, firstLine(fault));
   return [refused(attempt, id, detail, detail), ended];
 }
 

@@ -2,7 +2,7 @@ import { inSeconds } from '../lib/text/amounts.ts';
 import type { Phase } from '../protocol/index.ts';
 import type { RunState, WorkerState } from '../state/index.ts';
 import { isAtTrial } from './decide-gates.ts';
-import { finishWith, isLive, record, SETTING_UP } from './plan.ts';
+import { finishWith, isLive, record, SETTING_UP, workerExited } from './plan.ts';
 import type { Action, Snapshot, WorkerView } from './plan.ts';
 
 /** Which live workers have ended, are silent, or report a new phase? */
@@ -21,7 +21,7 @@ export function checkWorkers({ state, workers, policy, stop }: Snapshot): Action
 }
 
 function checkWorker(number: number, worker: WorkerState, view: WorkerView | undefined, limitMs: number): Action[] {
-  if (view !== undefined && view.retired !== null) return view.alive ? [] : [ended(number, true, view.retired)];
+  if (view !== undefined && view.retired !== null) return view.alive ? [] : [workerExited(number, true, view.retired)];
   if (view === undefined || !view.alive) {
     // A worker that was ready and died between two looks has not failed to start.
     const unseen = worker.status === 'STARTING' && view !== undefined ? shownPhase(view) : undefined;
@@ -51,11 +51,7 @@ function phaseNews(number: number, worker: WorkerState, view: WorkerView): Actio
 
 function exited(worker: number, view: WorkerView | undefined): Action {
   const words = view === undefined || view.lastLines.length === 0 ? '' : `; last output: ${view.lastLines.join(' | ')}`;
-  return ended(worker, false, `${view?.exit ?? 'it is gone'}${words}`);
-}
-
-function ended(worker: number, expected: boolean, cause: string): Action {
-  return record({ type: 'worker-exited', worker, expected, cause });
+  return workerExited(worker, false, `${view?.exit ?? 'it is gone'}${words}`);
 }
 
 /** What is shown of a phase; undefined for those at the start and the end of a worker. */

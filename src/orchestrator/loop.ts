@@ -68,9 +68,10 @@ export function createBell(now = systemClock.monotonic) {
 function createRateCheck(now: () => number): () => boolean {
   const last: number[] = [];
   return () => {
-    last.push(now());
+    const at = now();
+    last.push(at);
     const before = last.length > MOST_LOOKS ? last.shift() : undefined;
-    return before !== undefined && now() - before < 1000;
+    return before !== undefined && at - before < 1000;
   };
 }
 

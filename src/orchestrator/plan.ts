@@ -196,6 +196,11 @@ export function finishWith(
   return { kind: 'finish', status, exit, cause, resumeAt };
 }
 
+/** An end that is not expected is a crash, or a start that failed. */
+export function workerExited(worker: number, expected: boolean, cause: string): ActionOf<'record'> {
+  return record({ type: 'worker-exited', worker, expected, cause });
+}
+
 export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 type FailedAttempt = Pick<EventOf<'attempt-failed'>, 'outcome' | 'detail' | 'charge'> &

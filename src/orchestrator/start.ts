@@ -119,24 +119,24 @@ async function takeOver(context: RunContext, journal: Journal, register: WorkerR
   const { runId, workers } = journal.state;
   await removeSpares(context.ports, runId);
   const live = await launcher.list(runId);
-  const kept = new Set<string>();
+  const settled = new Set<string>();
   for (const [key, worker] of Object.entries(workers)) {
     if (!isLive(worker)) continue;
     const handle = (worker.handle as WorkerHandle | null) ?? live.find(({ session }) => session === worker.session);
     if (handle === undefined || !(await launcher.recover(handle))) continue;
+    settled.add(handle.session);
     const brokenOff = verifiers.has(Number(key)) ? 'verification' : isGateRun(worker.task) ? 'gate run' : undefined;
     if (brokenOff !== undefined) {
       await endWorker(context, journal, handle, `its ${brokenOff} was broken off by the resume`);
       continue;
     }
     register.hold(handle);
-    kept.add(handle.session);
     if (worker.handle === null) journal.record(workerStarted(handle));
     journal.record({ type: 'worker-kept', worker: Number(key), doing: worker.task });
     await assignAgain(context, journal.state, Number(key));
   }
   // Also one that was given up when the engine was away.
-  for (const handle of live) if (!kept.has(handle.session)) await launcher.stop(handle, { graceMs: 0 });
+  for (const handle of live) if (!settled.has(handle.session)) await launcher.stop(handle, { graceMs: 0 });
 }
 
 /**

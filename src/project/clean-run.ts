@@ -89,9 +89,7 @@ async function lookIntoEngine(cleaning: Cleaning): Promise<EngineTraces> {
 /** The part that is looked at again before it is removed. */
 type Made = Omit<CleaningPlan, 'engine' | keyof LeftSnapshots>;
 
-async function makePlan(cleaning: Cleaning): Promise<Made> {
-  await checkOwned(cleaning);
-  const { project, store, feature } = cleaning;
+async function makePlan({ project, store, feature }: Cleaning): Promise<Made> {
   const { state, folder, logs } = store.paths;
   const ours = runFolders(store.paths);
   const known = await readIfWhole(store);
@@ -111,6 +109,7 @@ export async function removeRun(cleaning: Cleaning, plan: CleaningPlan): Promise
   const { project, store, feature, env } = cleaning;
   const release = await lock(store, feature);
   try {
+    await checkOwned(cleaning);
     if (!isSame(plan, await makePlan(cleaning))) throw projectErrors.CLEANUP_OUTDATED({ feature });
     const state = await readIfWhole(store);
     if (state !== undefined && state.settings.mode !== 'container') await sweepRun(state, env);

@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { kill, sleep } from '../lib/index.ts';
-import { readSystemFile } from '../lib/index.ts';
+import { kill, readSystemFile, sleep } from '../lib/index.ts';
 
 const ROOT = 0;
 /** No program is in it, and nothing is open to it. */

@@ -39,7 +39,7 @@ export function workspaceFiles(sandbox: Pick<Sandbox, 'files' | 'uid'>, root: st
   };
 }
 
-/** Is told of what is held in memory, as it comes. What it throws ends the reading. */
+/** Counts bytes as they come into memory. An error that it throws ends the reading. */
 type Take = (bytes: number) => void;
 const takeAll: Take = () => undefined;
 

@@ -1,5 +1,5 @@
-import { readSystemFile } from '../lib/index.ts';
 import { constants } from 'node:os';
+import { readSystemFile } from '../lib/index.ts';
 import type { Exceeded } from './exceeded.ts';
 
 const SIGNAL = 'SIGXFSZ';

@@ -1,5 +1,5 @@
-import { readSystemFile } from '../lib/index.ts';
 import path from 'node:path';
+import { readSystemFile } from '../lib/index.ts';
 import type { Exceeded } from './exceeded.ts';
 
 /** The processes of the container, as its control group shows them; an unknown number is undefined. */

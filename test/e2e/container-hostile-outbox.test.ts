@@ -151,7 +151,7 @@ describe.skipIf(docker.why !== '')(`an outbox that a hostile task has written${w
     expect(project.git('show', 'mahabharatha/login/integration:v.txt')).toBe('v\n');
   });
 
-  it('may show another phase at each look: that fills no log, and holds up nobody', async () => {
+  it('may show another phase at each look: that neither fills the log nor holds up other workers', async () => {
     project = await createContainerProject();
     await project.graph('login', [
       { id: 'RESTLESS', create: ['r.txt'], run: RESTLESS },

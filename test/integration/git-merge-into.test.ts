@@ -233,7 +233,7 @@ function switchesBefore(words: string): TempRepository['env'] {
 
 const tips = (): string[] => ['main', 'fix'].map((branch) => temp.git('rev-parse', branch));
 
-describe('a merge while somebody switches branches', () => {
+describe('a merge while the user switches branches', () => {
   it.each([true, false])(
     'is refused, and moves nothing, when main is not checked out any more (dry run: %s)',
     async (dryRun) => {

@@ -32,7 +32,7 @@ export function createSubprocessLauncher(options: SubprocessOptions): Launcher {
   const exits = new Map<string, Promise<WorkerExit>>();
   const wait = (handle: WorkerHandle): Promise<WorkerExit> => {
     const exit = exits.get(handle.session) ?? exitOfAnother(handle);
-    // Whoever waits for it gets the error. Until then it must not end this process.
+    // Without a handler, the error would end this process before a caller waits for the exit.
     exit.catch(() => undefined);
     exits.set(handle.session, exit);
     return exit;

@@ -16,12 +16,15 @@ export async function readRun(project: Project, feature: string): Promise<RunSta
   throw (await leftWork(project, feature)) ?? projectErrors.NO_RUN({ features: [feature] });
 }
 
-/** The error for a run whose state is gone and whose refs are there; undefined when there are no refs. */
-export async function leftWork({ repository, paths, store }: Project, feature: string): Promise<AppError | undefined> {
+/** The error for a run whose refs are there, and whose state is gone or in another working tree; undefined without refs. */
+export async function leftWork(project: Project, feature: string): Promise<AppError | undefined> {
+  const { repository, paths, store } = project;
   const traces = await findTraces(repository, feature, runFolders(paths.feature(feature)));
   const refs = [...traces.refs.map(({ ref }) => ref), ...traces.checkedOut.map((kept) => `refs/heads/${kept.branch}`)];
   // A run that has just been started writes its state before its first ref.
   if (refs.length === 0 || (await store(feature).read()) !== undefined) return undefined;
+  const elsewhere = await runElsewhere(project, feature);
+  if (elsewhere !== undefined) return elsewhere;
   const merged = await mergedTasks(repository, feature);
   return projectErrors.TRACES_LEFT({ feature, refs, merged });
 }
@@ -45,12 +48,12 @@ export async function otherOwner({ repository }: Project, feature: string): Prom
 
 const stateIn = (root: string, feature: string): string => path.join(root, '.mahabharatha', 'state', `${feature}.json`);
 
-/** Throws when another working tree has the run: two runs would move the same branches. */
-export async function checkOwner(project: Project, feature: string): Promise<void> {
+/** The error when another working tree has the run: two runs would move the same branches. */
+export async function runElsewhere(project: Project, feature: string): Promise<AppError | undefined> {
   const root = await otherOwner(project, feature);
-  if (root === undefined) return;
+  if (root === undefined) return undefined;
   const here = existsSync(project.store(feature).paths.state);
-  throw projectErrors.RUN_ELSEWHERE({ feature, root, state: stateIn(root, feature), here });
+  return projectErrors.RUN_ELSEWHERE({ feature, root, state: stateIn(root, feature), here });
 }
 
 /** Removes the empty folders of a run in the repository. The lock has been released. */

@@ -10,7 +10,7 @@ import { agentOf, chooseMode } from './choose-mode.ts';
 import { containerOnlyNotes } from './container-only.ts';
 import type { Mode, ModeLine } from './decide-mode.ts';
 import { projectErrors } from './errors.ts';
-import { checkOwner, leftWork } from './left-work.ts';
+import { leftWork, runElsewhere } from './left-work.ts';
 import { needsRetry } from './needs-retry.ts';
 import { placeWorkers } from './project.ts';
 import type { Project } from './project.ts';
@@ -89,7 +89,8 @@ async function baseOf({ project, wishes }: RunRequest, known: RunState | undefin
 /** The run that is resumed; undefined when a new one may begin. */
 async function knownRun({ project, graph, wishes }: RunRequest): Promise<RunState | undefined> {
   const { feature } = graph;
-  await checkOwner(project, feature);
+  const elsewhere = await runElsewhere(project, feature);
+  if (elsewhere !== undefined) throw elsewhere;
   const known = await project.store(feature).read();
   if (known === undefined && wishes.resume === true)
     throw (await leftWork(project, feature)) ?? projectErrors.NOTHING_TO_RESUME({ feature });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createProject, simpleTask as task } from '../support/project.ts';
@@ -47,6 +47,10 @@ it('a run of another working tree is neither started again nor resumed', async (
   };
   expect(await second.cli('kurukshetra')).toMatchObject(refused);
   expect(existsSync(inState(second, 'login'))).toBe(false);
+  expect(await second.cli('status')).toMatchObject(refused);
+  await rm(path.join(second.folder, '.mahabharatha', 'specs'), { recursive: true });
+  expect(await second.cli('kurukshetra', '--feature', 'login', '--resume')).toMatchObject(refused);
+  second.git('checkout', '--quiet', '.');
 
   // As an earlier version has left it when both were started together.
   await mkdir(inState(second), { recursive: true });

@@ -237,7 +237,8 @@ print(sorted(os.listdir("/dev/shm")), len(os.listdir("/tmp")), os.listdir("/tmp/
     const stdout = '[] 4 [] [True, True] [1]\n';
     expect(canary).toMatchObject({ stdout, stderr: '', exit_code: 0, container_id: container });
     expect(await run('puts 1', 'ruby')).toMatchObject({ stdout: '1\n' });
-    const top = ['top', String(container), '-eo', 'uid,pid,stat,args'];
+    // Not the effective user: the agent becomes the program's user for the files that it makes.
+    const top = ['top', String(container), '-eo', 'ruid,pid,stat,args'];
     const left = execFileSync('docker', top, { encoding: 'utf8' }).split('\n');
     // One that has ended is listed until its parent has asked for its end.
     expect(left.filter((line) => /^ *20\d{8} +\d+ +[^Z]/.test(line))).toEqual([]);

@@ -87,6 +87,13 @@ export const projectErrors = defineErrors({
     hint: (f) =>
       `Build it with: mahabharatha build${f.command === '' ? '' : ` — or let the run do it: ${f.command} --auto-build`}. For subprocesses, with your own rights: --mode subprocess`,
   },
+  MERGE_BRANCH_GONE: {
+    kind: 'usage',
+    example: { feature: 'login', branch: 'mahabharatha/login/integration' },
+    message: (f) => `The branch "${f.branch}" is gone; the run had its work on it.`,
+    hint: (f) =>
+      `Make it again with: mahabharatha kurukshetra --feature ${f.feature} --resume — if the work is merged already: mahabharatha cleanup --feature ${f.feature}`,
+  },
   MERGE_NOT_READY: {
     kind: 'work',
     example: { feature: 'login', status: 'paused' },

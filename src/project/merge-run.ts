@@ -101,6 +101,9 @@ export async function finishedState(project: Project, feature: string, partial: 
       status: state.status === 'running' ? 'broken off' : state.status,
     });
   }
+  const { integration: branch } = state;
+  if ((await project.repository.readRef(`refs/heads/${branch}`)) === undefined)
+    throw projectErrors.MERGE_BRANCH_GONE({ feature, branch });
   return state;
 }
 

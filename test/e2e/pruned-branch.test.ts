@@ -89,6 +89,23 @@ describe('of the integration branch a prune has taken', () => {
     }));
 });
 
+it('a branch that was removed: merge says how to get it back, and a resume makes it again', () =>
+  withChaos(async (chaos) => {
+    const { project } = chaos;
+    await threeTasks(chaos);
+    expect((await project.cli('kurukshetra')).exit).toBe(0);
+    const tip = project.git('rev-parse', BRANCH);
+    project.git('branch', '-D', BRANCH);
+
+    const merged = await project.cli('merge');
+
+    expect([merged.exit, merged.stderr]).toEqual([2, expect.stringContaining(`branch "${BRANCH}" is gone`)]);
+    expect(merged.stderr).toContain('mahabharatha kurukshetra --feature login --resume');
+    expect((await project.cli('kurukshetra', '--resume')).exit).toBe(0);
+    expect(project.git('rev-parse', BRANCH)).toBe(tip);
+    expect((await project.cli('merge')).exit).toBe(0);
+  }));
+
 it.each([
   ['a tree', '^{tree}'],
   ['a commit', ''],

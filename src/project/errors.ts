@@ -23,8 +23,7 @@ export const projectErrors = defineErrors({
     kind: 'usage',
     example: { feature: 'login', root: '/repo' },
     message: (f) => `The run of "${f.feature}" belongs to another working tree of this repository: ${f.root}.`,
-    hint: (f) =>
-      `Clean up there: mahabharatha cleanup --feature ${f.feature} — if nothing of it is needed, remove that tree: git worktree remove --force '${f.root}'`,
+    hint: (f) => `Clean up there: cd '${f.root}' && mahabharatha cleanup --feature ${f.feature}`,
   },
   CLEANUP_OUTDATED: {
     kind: 'usage',

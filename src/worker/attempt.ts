@@ -119,7 +119,10 @@ function withTrouble(judgement: Judgement, trouble: string | undefined): Judgeme
 
 type Lines = ReturnType<typeof createLineSplitter>;
 
-/** Logs what the agent prints as it comes, and reports its usage and its trouble with the model. */
+/**
+ * Logs what the agent prints as it comes, and reports its usage and its trouble with the model. Secrets go before the reader
+ * cuts lines: of a secret that is cut, nothing would know the rest.
+ */
 function listenTo(
   reader: AgentReader,
   agent: TaskAssignment['agent'],
@@ -130,14 +133,14 @@ function listenTo(
   let reported = '';
   const limit = isKnownAgent(agent) ? EVENT_LIMIT : undefined;
   const stdout = createLineSplitter((line) => {
-    show(reader.stdout(line));
+    show(reader.stdout(context.redact(line)));
     const { usage, trouble } = reader.report();
     const news = { usage, trouble: trouble?.slice(0, TROUBLE_LIMIT) ?? null };
     if (JSON.stringify(news) === reported) return;
     reported = JSON.stringify(news);
     void context.reporter.update(news);
   }, limit);
-  return { stdout, stderr: createLineSplitter((line) => show(reader.stderr(line))) };
+  return { stdout, stderr: createLineSplitter((line) => show(reader.stderr(context.redact(line)))) };
 }
 
 interface Work {

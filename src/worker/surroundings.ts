@@ -12,8 +12,8 @@ import { readHandover } from './handover.ts';
 
 const HANDOVER_LIMIT = 4 * 1024 * 1024;
 const HANDOVER_TIMEOUT_MS = 60_000;
-/** Variables that give an agent in its user's environment the user's account. */
-const SECRETS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'];
+/** Variables that give an agent in its user's environment an account: each provider of models has its own. */
+const SECRET = /(^|_)(API_KEY|AUTH_TOKEN|OAUTH_TOKEN)$/;
 
 /** What a worker and its jobs are given from outside. */
 export interface Surroundings {
@@ -32,7 +32,7 @@ export interface Surroundings {
 export async function findSurroundings({ worker, likelyBase }: Boot, own: Environment): Promise<Surroundings> {
   const { [HANDOVER_MARK]: mark, ...env } = own;
   if (mark === undefined) {
-    const secrets = SECRETS.flatMap((name) => env[name] ?? []);
+    const secrets = Object.entries(env).flatMap(([name, value]) => (SECRET.test(name) ? (value ?? []) : []));
     return { env, agentHome: undefined, credentials: undefined, scratch: [], redact: createRedactor(secrets) };
   }
   // A spare waits as long as its orchestrator lives.

@@ -13,7 +13,7 @@ const COMMAND = `curl ${'-'.repeat(85)} ${KEY}`;
 let project: TestProject;
 
 beforeEach(async () => {
-  project = await createProject({ env: { IS_SANDBOX: '1', ANTHROPIC_API_KEY: KEY, OPENAI_API_KEY: KEY } });
+  project = await createProject({ env: { IS_SANDBOX: '1', ANTHROPIC_API_KEY: KEY } });
 });
 afterEach(() => project.remove());
 
@@ -41,3 +41,15 @@ it('a key is not in the log, the state and the feedback, nor is its beginning wh
 
   expect(await shownOfRun()).not.toContain(BEGINNING);
 });
+
+it.each(['OPENAI_API_KEY', 'CODEX_API_KEY', 'GEMINI_API_KEY', 'ANTHROPIC_AUTH_TOKEN'])(
+  'a worker without a container hides the key in %s, too',
+  async (name) => {
+    project.env['ANTHROPIC_API_KEY'] = '';
+    project.env[name] = KEY;
+    const item = { type: 'command_execution', command: `curl -- ${KEY}` };
+    await agentThatPrints('codex', [{ type: 'item.started', item }]);
+
+    expect(await shownOfRun()).not.toContain(BEGINNING);
+  },
+);

@@ -116,6 +116,21 @@ describe('a verification', () => {
   });
 });
 
+describe('a verification that was made to keep the program busy', () => {
+  it.each([
+    ['long blanks', `true; echo${' '.repeat(100_000)}x&`],
+    ['empty lines', `make${'\n'.repeat(300_000)}test`],
+    ['beginnings of groups', `x ${'|| ( '.repeat(50_000)}`],
+    ['ends of groups', `x || (${' echo x;'.repeat(50_000)}`],
+    ['filters', `make${' | cat'.repeat(50_000)})`],
+    ['quotes', `bash -c "${'bash -c \\"'.repeat(50_000)}`],
+  ])('is read at once: %s', (_, command) => {
+    const begun = performance.now();
+    verificationTraps(command);
+    expect(performance.now() - begun).toBeLessThan(2000);
+  });
+});
+
 describe('advice on a graph', () => {
   it('has nothing to say of a good one', () => {
     expect(adviceOn(graphOf(minutes('A', 5), minutes('B', 5, 'A')), 4)).toEqual({

@@ -26,9 +26,14 @@ const TRAPS: readonly (readonly [RegExp, string])[] = [
   [/\b(npm|pnpm|yarn|bun) (install|add)\b/, 'installs packages, and needs a network: that belongs into workers.setup'],
 ];
 
+/** A longer command is not looked at. The expressions may take the square of its length, and anybody may have written it. */
+const LONGEST = 2000;
+
 /** Pure. Why a verification may say that a task is done when it is not. */
 export function verificationTraps(command: string): readonly string[] {
-  const plain = withoutData(command);
+  const short = withShortBlanks(command);
+  if (short.length > LONGEST) return [];
+  const plain = withoutData(short);
   return [...new Set(TRAPS.filter(([pattern]) => pattern.test(plain)).map(([, problem]) => problem))];
 }
 
@@ -38,4 +43,9 @@ function withoutData(command: string): string {
   return command.replaceAll(quoted, (_, shell: string | undefined, text: string) =>
     shell === undefined ? `${text[0]}${text[0]}` : `${shell}${text.slice(1, -1)}`,
   );
+}
+
+/** Long blanks would take an expression the cube of their length. */
+function withShortBlanks(command: string): string {
+  return command.replaceAll(/\s+/g, (blanks) => (blanks.includes('\n') ? '\n' : ' '));
 }

@@ -132,6 +132,10 @@ describe('a text that was made to take long', () => {
     ['comments that do not end', `## Users\n${'<!--'.repeat(many)}`],
     ['a table of bars', `## Requirements\n${`${'|'.repeat(100_000)}\n`.repeat(3)}${'|\n'.repeat(20_000)}`],
     ['fences', '```\n'.repeat(many)],
+    [
+      'an id of digits',
+      `## Requirements\n| id | requirement | priority |\n|---|---|---|\n| A${'1'.repeat(many)}! | x | Must |`,
+    ],
   ])('is read in one pass: %s', (_, text) => {
     expect(parseRequirements(text).problems).not.toEqual([]);
     expect(approvalOf(text).standing).toBe('draft');

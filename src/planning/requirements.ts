@@ -1,3 +1,4 @@
+import { clip } from '../lib/text/words.ts';
 import { parseDocument, rowsOf, textOf } from './sections.ts';
 import type { Document, Row, Section } from './sections.ts';
 
@@ -50,6 +51,8 @@ const SECTIONS: readonly (readonly [title: string, check: Check])[] = [
 /** Both have ids, and what they ask for is to be covered by tasks. */
 const WITH_IDS = ['Requirements', 'Non-functional requirements'];
 const ID = /^[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*-?\d+$/i;
+/** The expression takes the square of the length, and agents write ids. */
+const LONGEST_ID = 64;
 
 /** Pure. Reads the document of a feature, and says what is missing. */
 export function parseRequirements(text: string): Requirements {
@@ -105,12 +108,14 @@ function hasMust(section: Section): readonly Problem[] {
 function rowProblems({ line, cells }: Row): readonly string[] {
   const { id = '', requirement = '', priority = '' } = cells;
   const problems = [
-    ID.test(id) ? undefined : `"${id}" is no id such as R-001`,
+    isId(id) ? undefined : `"${clip(id, LONGEST_ID)}" is no id such as R-001`,
     requirement === '' ? `${id} says nothing` : undefined,
     priorityOf(priority) === undefined ? `"${priority}" is none of ${PRIORITIES.join(', ')}` : undefined,
   ];
   return problems.flatMap((problem) => (problem === undefined ? [] : [`line ${line}: ${problem}`]));
 }
+
+const isId = (text: string): boolean => text.length <= LONGEST_ID && ID.test(text);
 
 function repeatedIds(rows: readonly Row[]): readonly string[] {
   const first = new Map<string, number>();

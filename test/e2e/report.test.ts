@@ -1,4 +1,7 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject, simpleTask } from '../support/project.ts';
 import type { TestProject } from '../support/project.ts';
@@ -61,5 +64,22 @@ describe('report', () => {
     expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('There is no format "pdf"')]);
     const nowhere = await project.cli('report', '--out', 'no/such/folder.md');
     expect([nowhere.exit, nowhere.stderr]).toEqual([2, expect.stringMatching(/There is no folder \S+no\/such\./)]);
+  });
+
+  it('goes through links and into pipes, and puts no file in their place', async () => {
+    await project.graph('login', [simpleTask('A')]);
+    await project.cli('kurukshetra');
+    await writeFile(path.join(project.outside, 'kept.md'), 'old');
+    await symlink(path.join(project.outside, 'kept.md'), path.join(project.folder, 'link.md'));
+    execFileSync('mkfifo', [path.join(project.folder, 'pipe.md')]);
+
+    expect((await project.cli('report', '--out', 'link.md')).exit).toBe(0);
+    expect((await lstat(path.join(project.folder, 'link.md'))).isSymbolicLink()).toBe(true);
+    expect(await readFile(path.join(project.outside, 'kept.md'), 'utf8')).toContain('# Feature login: complete');
+
+    const reader = promisify(execFile)('timeout', ['20', 'cat', path.join(project.folder, 'pipe.md')]);
+    expect((await project.cli('report', '--out', 'pipe.md')).exit).toBe(0);
+    expect((await lstat(path.join(project.folder, 'pipe.md'))).isFIFO()).toBe(true);
+    expect((await reader).stdout).toContain('# Feature login: complete');
   });
 });

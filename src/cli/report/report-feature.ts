@@ -1,3 +1,4 @@
+import { realpath, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   diskReason,
@@ -6,6 +7,7 @@ import {
   printableBlock,
   printableJson,
   systemCode,
+  undefinedIfMissing,
   writeFileAtomic,
 } from '../../lib/index.ts';
 import type { AppError } from '../../lib/index.ts';
@@ -35,12 +37,20 @@ export async function reportFeature(input: Input, context: CliContext): Promise<
     return 0;
   }
   const file = path.resolve(context.cwd, input.out);
-  await writeFileAtomic(file, text, { durable: false }).catch((error: unknown) => {
+  await write(file, text).catch((error: unknown) => {
     throw unwritten(file, error);
   });
   if (input.json) context.out(line`${printableJson({ type: 'report', feature, file })}\n`);
   else context.out(line`Written: ${file}\n`);
   return 0;
+}
+
+/** A link stays one. A pipe or a device, say /dev/stdout, is written to: a file in its place would break it for all. */
+async function write(file: string, text: string): Promise<void> {
+  const target = (await realpath(file).catch(undefinedIfMissing)) ?? file;
+  const there = await stat(target).catch(undefinedIfMissing);
+  if (there === undefined || there.isFile()) return writeFileAtomic(target, text, { durable: false });
+  await writeFile(target, text);
 }
 
 /** A wrong name is no trouble of the disk. */

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { tempFolder } from '../../test/support/temp-folder.ts';
+import { tryLock } from '../lib/index.ts';
 import { packageStore } from './package-store.ts';
 import type { Installer } from './package-store.ts';
 
@@ -70,4 +71,16 @@ it('a set that comes into use while room is made stays, whatever was found befor
     true,
   ]);
   expect(existsSync(path.join(folder, 'sets', first.key))).toBe(false);
+});
+
+it('a server begins while another one installs packages: what is old is removed by a later one', async () => {
+  const folder = path.join(tempFolder(), 'packages');
+  const store = storeIn(folder);
+  await store.open();
+  const installing = await tryLock(path.join(folder, 'lock'));
+  expect(installing.taken).toBe(true);
+
+  await store.open();
+
+  expect(await store.list()).toEqual([]);
 });

@@ -12,6 +12,7 @@ import {
   readJson,
   reasonOf,
   removeTree,
+  tryLock,
   undefinedIfMissing,
   withLock,
   writeFileAtomic,
@@ -81,7 +82,7 @@ export function packageStore(settings: StoreSettings) {
   return {
     /** Has a folder for each set, by its key. */
     sets: places.sets,
-    /** Makes the folders, and removes sets that are old. Throws PACKAGES_FOLDER. */
+    /** Makes the folders, and removes sets that are old, unless another server is at work. Throws PACKAGES_FOLDER. */
     open: (): Promise<void> => inFolder(settings, () => open(places)),
     /** Makes the folders again when a person has removed them: then the answer is another one. Throws PACKAGES_FOLDER. */
     place: (): Promise<string> => inFolder(settings, () => placeOf(places)),
@@ -126,7 +127,14 @@ const isOfSystem = (error: unknown): boolean => error instanceof Error && 'sysca
 
 async function open(places: Places): Promise<void> {
   await makeFolders(places);
-  await withLock(places.lock, LOCK_MS, () => removeOld(places));
+  // While another server installs packages, which may take minutes, code that needs none can run.
+  const attempt = await tryLock(places.lock);
+  if (!attempt.taken) return;
+  try {
+    await removeOld(places);
+  } finally {
+    await attempt.release();
+  }
 }
 
 async function makeFolders({ folder, sets, known, downloads, drafts }: Places): Promise<void> {

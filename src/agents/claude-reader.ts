@@ -61,7 +61,7 @@ function isRefusedAgain({ complaint }: Seen, event: ClaudeEvent): boolean {
 
 /** An answer of the model ends all earlier trouble with reaching it. */
 function withAnswer(seen: Seen, event: Extract<ClaudeEvent, { type: 'assistant' }>): Seen {
-  if (event.error === undefined) return { ...seen, complaint: null, retrying: null };
+  if (event.error === undefined) return { ...seen, complaint: null, retrying: null, plainText: '' };
   const text = oneLine(event.message.content.map((block) => block.text).join(' '));
   return { ...seen, complaint: { error: event.error, text } };
 }

@@ -17,7 +17,7 @@ export interface Seen {
   /** The account's usage limit, while it is used up. */
   readonly accountLimit: { readonly resetAt: string | null } | null;
   readonly result: ClaudeResult | null;
-  /** The last line that was not an event. */
+  /** The last line since the model has answered that was not an event. */
   readonly plainText: string;
 }
 

@@ -203,6 +203,13 @@ describe('a stream that ends for a reason that is not the task’s fault', () =>
     });
   });
 
+  it('is not seen in plain text that came before an answer', () => {
+    const reader = newReader();
+    reader.stderr('(node:529) Warning: Setting the NODE_TLS_REJECT_UNAUTHORIZED environment variable');
+    reader.stdout('{"type":"assistant","message":{"content":[{"type":"text","text":"I begin."}]}}');
+    expect(reader.verdict({ code: null, endedBy: 'total' }).outcome).toBe('timed-out');
+  });
+
   it('is recognised by plain text when there are no events', () => {
     const reader = newReader();
     expect(reader.stdout('Invalid API key · Please run /login')).toEqual(['Invalid API key · Please run /login']);

@@ -55,6 +55,15 @@ describe('a stream of the Gemini CLI', () => {
     expect(log.join('\n')).not.toMatch(/^\s+at /m);
   });
 
+  it('is not judged by what stderr said before the model answered', () => {
+    const reader = newReader('gemini');
+    reader.stderr('Error executing tool run_shell_command: Permission denied');
+    reader.stdout('{"type":"message","role":"assistant","content":"I try another way."}');
+    expect(reader.verdict({ code: null, endedBy: 'total' }).outcome).toBe('timed-out');
+    reader.stderr('Please set an Auth method in your settings');
+    expect(reader.verdict({ code: null, endedBy: 'idle' }).outcome).toBe('credentials');
+  });
+
   it('with error words of the model in it is judged by its end', () => {
     const reader = newReader('gemini');
     reader.stdout('{"type":"message","role":"assistant","content":"It answers 401 and quota exceeded."}');

@@ -26,7 +26,7 @@ interface Seen extends Required<Pick<StreamNews, 'complaint' | 'trouble'>> {
   readonly result: StreamNews['result'] | null;
   /** The last line that was not an event. */
   readonly plainText: string;
-  /** The last of these lines that complains of an account or of the provider. */
+  /** The last of these lines since the model has answered that complains of an account or of the provider. */
   readonly plainComplaint: Complaint | null;
 }
 
@@ -72,6 +72,8 @@ function withNews(seen: Seen, { used, complaint, trouble, result }: StreamNews):
     ...seen,
     ...(used === undefined ? {} : { usage: addUsage(seen.usage ?? NO_USAGE, used) }),
     ...(complaint === undefined ? {} : { complaint }),
+    // Whatever was said before, the model has answered.
+    ...(complaint === null ? { plainComplaint: null } : {}),
     ...(trouble === undefined ? {} : { trouble }),
     ...(result === undefined ? {} : { result }),
   };

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProject, waitFor } from '../support/project.ts';
@@ -85,6 +85,11 @@ describe('a run seen from another terminal', () => {
     expect(json.map((line) => JSON.parse(line) as unknown)).toContainEqual(
       expect.objectContaining({ worker: 0, task: 'A', attempt: 'A.1', source: 'agent', text: 'A ends' }),
     );
+    // A worker that crashes prints no JSON; that is its last word, and not older than all that it did.
+    const logs = path.join(project.folder, '.mahabharatha', 'logs', 'login');
+    await appendFile(path.join(logs, 'worker-0.jsonl'), 'Error: no memory\n    at crash\n');
+    expect((await project.cli('logs', '0', '--tail', '2')).stdout).toMatch(/Error: no memory\n.*at crash\n$/);
+    expect((await project.cli('logs', '--tail', '8')).stdout).toMatch(/Error: no memory\n.*at crash\n/);
     // Following a run that is over ends at once.
     expect((await project.cli('logs', '--follow', '--tail', '1')).exit).toBe(0);
   });

@@ -33,7 +33,7 @@ export async function showLogs(input: InputOf<typeof logs>, context: CliContext)
       return { source, ...end };
     }),
   );
-  const entries = ends.flatMap(({ source, lines }) => lines.map(source.parse)).toSorted(byTime);
+  const entries = ends.flatMap(({ source, lines }) => withTimes(lines.map(source.parse))).toSorted(byTime);
   for (const entry of Number.isFinite(tail) ? entries.slice(-tail) : entries) print(entry);
   if (entries.length === 0 && tail > 0 && !input.follow && !input.json) context.err(words`There are no lines yet.\n`);
   if (!input.follow) return 0;
@@ -82,6 +82,18 @@ function readWishes({ argument, tail = '100', task }: InputOf<typeof logs>, stat
     tail: tail === 'all' ? Number.POSITIVE_INFINITY : Number(tail),
     task,
   };
+}
+
+/** After all times: a worker has printed nothing but how it crashed. */
+const LAST = '~';
+
+/** A line without a time, as a worker prints when it crashes, has that of the line before it in its file. */
+function withTimes(entries: readonly Entry[]): Entry[] {
+  let at = entries.find((entry) => entry.at !== '')?.at ?? LAST;
+  return entries.map((entry) => {
+    at = entry.at || at;
+    return { ...entry, at };
+  });
 }
 
 function byTime(one: Entry, other: Entry): number {

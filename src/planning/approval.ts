@@ -26,27 +26,33 @@ export function approvalOf(text: string): Approval {
 
 /** Pure. The same document, approved. */
 export function approved(text: string, { by, at }: ApprovedBy): string {
-  const { front, body } = parseDocument(text);
-  const own = {
-    status: 'APPROVED',
-    approved_by: JSON.stringify(by),
-    approved_at: at.toISOString(),
-    approved_content: contentOf(body),
-  };
-  return withFront({ ...front, ...own }, body);
+  const { frontLines, body } = parseDocument(text);
+  const own = [
+    `approved_by: ${JSON.stringify(by)}`,
+    `approved_at: ${at.toISOString()}`,
+    `approved_content: ${contentOf(body)}`,
+  ];
+  return withFront([...withStatus(frontLines, 'APPROVED'), ...own], body);
 }
 
 /** Pure. The same document, as a draft. */
 export function asDraft(text: string): string {
-  const { front, body } = parseDocument(text);
-  const kept = Object.entries(front).filter(([key]) => !key.startsWith('approved_'));
-  return withFront({ ...Object.fromEntries(kept), status: 'DRAFT' }, body);
+  const { frontLines, body } = parseDocument(text);
+  return withFront(withStatus(frontLines, 'DRAFT'), body);
 }
 
-export function withFront(front: Readonly<Record<string, string>>, body: string): string {
-  const lines = Object.entries(front).map(([key, value]) => `${key}: ${value}`);
-  return ['---', ...lines, '---', '', body].join('\n');
+const isStatus = (line: string): boolean => line.startsWith('status:');
+
+/** Without an approval. All else is the person's, and stays as it is written. */
+function withStatus(lines: readonly string[], status: string): string[] {
+  const unsigned = lines.filter((line) => !line.startsWith('approved_'));
+  const kept = unsigned.filter((line) => !isStatus(line));
+  const place = unsigned.findIndex(isStatus);
+  return kept.toSpliced(place === -1 ? kept.length : place, 0, `status: ${status}`);
 }
+
+export const withFront = (lines: readonly string[], body: string): string =>
+  ['---', ...lines, '---', '', body].join('\n');
 
 /** Of the words, and not of the ends of lines, which git may change. */
 function contentOf(body: string): string {
@@ -61,5 +67,5 @@ export function haveSameWords(one: string, other: string): boolean {
 
 /** Pure. The front matter of one document with the words of another. */
 export function withBodyOf(text: string, other: string): string {
-  return withFront(parseDocument(text).front, parseDocument(other).body);
+  return withFront(parseDocument(text).frontLines, parseDocument(other).body);
 }

@@ -110,6 +110,17 @@ describe('the approval of a document', () => {
     expect(parseRequirements(text).problems).toEqual([]);
   });
 
+  it('leaves the front matter that a person has written as it is', () => {
+    const own = 'Reviewers:\n  - anna\n# of the board\ndue-date: "2026-06-01"\n';
+    const text = WHOLE.replace('---\n', `---\n${own}`);
+    expect(text).toContain(own);
+    const signed = approved(text, by);
+    expect(signed).toContain(own);
+    expect(asDraft(signed)).toContain(own);
+    expect(approvalOf(approved(asDraft(signed), by)).standing).toBe('approved');
+    expect(approved(signed, by)).toBe(signed);
+  });
+
   it('is not there when only the status says so', () => {
     expect(approvalOf(WHOLE.replace('DRAFT', 'APPROVED')).standing).toBe('stale');
   });

@@ -4,6 +4,8 @@
  */
 export interface Document {
   readonly front: Readonly<Record<string, string>>;
+  /** As they are written, with those that are not understood here. */
+  readonly frontLines: readonly string[];
   /** All that comes after the front matter. */
   readonly body: string;
   readonly sections: readonly Section[];
@@ -34,13 +36,15 @@ const FENCE = /^ {0,3}(```|~~~)/;
 export function parseDocument(text: string): Document {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const end = lines[0] === '---' ? lines.indexOf('---', 1) : -1;
-  const front = lines.slice(1, Math.max(1, end)).flatMap((line) => {
+  const frontLines = lines.slice(1, Math.max(1, end));
+  const front = frontLines.flatMap((line) => {
     const [, key, value = ''] = /^([a-z_]+):(.*)$/.exec(line) ?? [];
     return key === undefined ? [] : [[key, unquoted(value.trim())]];
   });
   const rest = lines.slice(end + 1);
   return {
     front: Object.fromEntries(front) as Record<string, string>,
+    frontLines,
     body: rest.join('\n').replace(/^\n+/, ''),
     sections: sectionsOf(rest, end + 2),
   };

@@ -21,7 +21,8 @@ interface Named {
 
 /** Pure. A document with the person's words, and a mark wherever something is still to be said. */
 export function requirementsTemplate({ feature, author, at }: Named, words: Words): string {
-  const front = { feature, status: 'DRAFT', created: at.toISOString().slice(0, 10), author: JSON.stringify(author) };
+  const created = at.toISOString().slice(0, 10);
+  const front = [`feature: ${feature}`, 'status: DRAFT', `created: ${created}`, `author: ${JSON.stringify(author)}`];
   const body = [
     `# ${feature}`,
     section('Problem', words.problem.trim() || `${OPEN}: what is wrong today, and for whom?`),

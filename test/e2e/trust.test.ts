@@ -109,6 +109,18 @@ describe('settings of a repository', () => {
     expect(existsSync(approvals())).toBe(false);
   });
 
+  it('that name a program are not obeyed by doctor either: it starts the program once they are approved', async () => {
+    const agent = path.join(project.folder, 'agent.sh');
+    await project.write('agent.sh', '#!/bin/sh\ntouch "$OUTSIDE/ran"\necho 9.9.9\n');
+    await chmod(agent, 0o755);
+    await project.config(`workers: { mode: subprocess }\nclaude: { command: ${agent} }\n`);
+    expect((await project.cli('doctor')).stdout).toContain('.mahabharatha/config.yaml is new');
+    expect(ran()).toBe(false);
+    expect((await project.cli('kurukshetra', '--trust-config')).exit).toBe(0);
+    await project.cli('doctor');
+    expect(ran()).toBe(true);
+  });
+
   describe('are also the registries of .npmrc, which workers in containers may then reach', () => {
     beforeEach(async () => {
       // The approval comes first.

@@ -2,7 +2,7 @@ import type { Config } from '../../config/index.ts';
 import type { Engine } from '../../engines/index.ts';
 import { agentSpec, checkedMounts, examineAgent, imagePlace, imageRequest, usedAgents } from '../../project/index.ts';
 import type { AgentPlace, ConfigWishes, ExaminedAgent, UsedAgent } from '../../project/index.ts';
-import { agentName } from '../../protocol/index.ts';
+import { agentName, isKnownName } from '../../protocol/index.ts';
 import type { AgentSpec } from '../../protocol/index.ts';
 import type { TaskGraph } from '../../tasks/index.ts';
 import type { CliContext } from '../command.ts';
@@ -59,6 +59,12 @@ export async function imageOfAgents(
   const runtime = wishes.config.workers.container.runtime ?? null;
   return imagePlace({ engine, image: state.tag, runtime, root: wishes.project.repository.root, mounts });
 }
+
+/** The same place, where no program is started that only the configuration names: the user has not approved it. */
+export const withoutNamed = (place: AgentPlace): AgentPlace => ({
+  ...place,
+  look: (program, wanted) => place.look(program, isKnownName(program) ? wanted : 'presence'),
+});
 
 /** `place` is null where workers are containers and their image is not built. */
 export async function checkAgents(

@@ -22,10 +22,10 @@ import {
   placeWorkers,
   readSettings,
 } from '../../project/index.ts';
-import type { ConfigWishes, Project } from '../../project/index.ts';
+import type { ConfigWishes, Project, Settings } from '../../project/index.ts';
 import type { CliContext, InputOf } from '../command.ts';
 import type { doctor } from '../commands/doctor.ts';
-import { askedAgents, checkAgents, imageOfAgents } from './examine-agents.ts';
+import { askedAgents, checkAgents, imageOfAgents, withoutNamed } from './examine-agents.ts';
 import { examineContainers } from './examine-containers.ts';
 import type { Asked, ContainerFindings } from './examine-containers.ts';
 import { checkCredentials } from './examine-credentials.ts';
@@ -112,6 +112,7 @@ async function checkProject(
     inside && config !== undefined
       ? await imageOfAgents({ ...containers, project: placed, config, env: context.env }, context)
       : machinePlace(context.env, root);
+  const settings = await attempt('approval', () => readSettings(project, context, wished));
   return [
     fine('git', version),
     fine('repository', root),
@@ -120,9 +121,9 @@ async function checkProject(
     'problem' in loaded
       ? loaded.problem
       : await checkConfig({ project: placed, config: loaded.value, env: context.env }, containers.endpoint, inside),
-    await checkApproval(project, wished, context),
+    approvalFinding(settings),
     await checkSettings(project, context),
-    ...(await checkAgents(asked.agents, place, context)),
+    ...(await checkAgents(asked.agents, isApproved(settings) ? place : place && withoutNamed(place), context)),
     ...(await checkCredentials(context, { inside, config, agents: asked.agents })),
     ...asked.problems,
     ...graphs.map(({ finding }) => finding),
@@ -141,15 +142,19 @@ function checkConfig(wishes: ConfigWishes, endpoint: string | null, inside: bool
   return checked('config', check, inside ? 'bad' : 'note');
 }
 
+type ReadSettings = Awaited<ReturnType<typeof attempt<Settings>>>;
+
+const isApproved = (settings: ReadSettings): boolean =>
+  'value' in settings && settings.value.changes.every(({ file }) => file !== 'config.yaml');
+
 /** Only looked at: the question is asked when a run starts. */
-function checkApproval(project: Project, wished: Mode | undefined, context: CliContext): Promise<Finding> {
+function approvalFinding(settings: ReadSettings): Finding {
+  if ('problem' in settings) return settings.problem;
+  const { changes } = settings.value;
   const what = 'approval';
-  return checked(what, async () => {
-    const { changes } = await readSettings(project, context, wished);
-    if (changes.length === 0) return fine(what, 'there are no settings in .mahabharatha that you have not approved');
-    const remedy = 'A run at a terminal shows the difference and asks; elsewhere it needs: --trust-config';
-    return { what, state: 'note', found: changes.map(inWords).join('\n'), remedy };
-  });
+  if (changes.length === 0) return fine(what, 'there are no settings in .mahabharatha that you have not approved');
+  const remedy = 'A run at a terminal shows the difference and asks; elsewhere it needs: --trust-config';
+  return { what, state: 'note', found: changes.map(inWords).join('\n'), remedy };
 }
 
 /** Which folders the user lets repositories mount. */

@@ -80,6 +80,23 @@ describe('the variables of a worker', () => {
     );
   });
 
+  it('hide the passwords of all addresses in a list, and a token that stands alone in a web address', () => {
+    const env = {
+      PIP_EXTRA_INDEX_URL: 'https://pypi.test/simple https://me:second-word@other.test/simple',
+      GOPROXY: 'https://a:first-word@one.test,https://b:next-word@two.test,direct',
+      PIP_INDEX_URL: 'https://made-up-token@index.test/simple',
+      FURY_URL: 'https://made%2Dup-2:@fury.test/',
+      REMOTE_URL: 'https://made-up-3:x-oauth-basic@git.test/me/it.git',
+      DATABASE_URL: 'postgres://postgres@db.test/x',
+      WEB_URL: 'https://gateway.test/@scope?x=a@b',
+    };
+    expect(new Set(workerVariables({ env, names: Object.keys(env) }).secrets)).toEqual(
+      new Set(
+        'second-word first-word next-word made-up-token made%2Dup-2 made-up-2 made-up-3 x-oauth-basic'.split(' '),
+      ),
+    );
+  });
+
   it.each(REFUSED)('are never %s, even when the user names it', (name) => {
     const variables = workerVariables({ env: { [name]: 'made-up' }, names: [name] });
     expect(variables).toMatchObject({ env: {}, secrets: [], missing: [] });

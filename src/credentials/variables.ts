@@ -79,13 +79,23 @@ function refusalOf(name: string): string | undefined {
   return COMMITTER.test(name) ? undefined : REFUSED.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** The password in an address such as postgres://user:password@host, as it is written there and decoded. */
+/** User and password in an address such as postgres://user:password@host; a value may be a list of addresses. */
+const LOGIN = /(https?)?:\/\/([^/?#\s:@]*)(?::([^/?#\s]*))?@/gi;
+/** What GitHub takes as the password of a token. */
+const NO_PASSWORD = new Set(['', 'x-oauth-basic']);
+
+/** Passwords as they are written there and decoded. In a web address, a user without a password is a token. */
 function passwordsIn(value: string): readonly string[] {
-  const password = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s:@]*:([^/?#\s]+)@/i.exec(value)?.[1];
-  if (password === undefined) return [];
+  const found = [...value.matchAll(LOGIN)].flatMap(([, web, user = '', password = '']) =>
+    web !== undefined && NO_PASSWORD.has(password) ? [user, password] : [password],
+  );
+  return found.filter((secret) => secret !== '').flatMap((secret) => [secret, decoded(secret)]);
+}
+
+function decoded(text: string): string {
   try {
-    return [password, decodeURIComponent(password)];
+    return decodeURIComponent(text);
   } catch {
-    return [password];
+    return text;
   }
 }

@@ -33,6 +33,14 @@ describe('what a build prints', () => {
     expect(lines).toEqual(['latest: Pulling from library/x', 'abc: Pull complete', 'Status: Downloaded']);
   });
 
+  it('has further line ends where it has none of its own, so that it is not held as a whole', async () => {
+    const piece = { stream: 'x'.repeat(16_000) };
+    const { lines, last } = await readAll([...Array.from({ length: 50 }, () => piece), { stream: '\nend\n' }]);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(50_000);
+    expect(lines.at(-1)).toBe('end');
+    expect(last.join('').length).toBeLessThan(20 * 50_000);
+  });
+
   it('is kept at its end, for the error', async () => {
     const many = Array.from({ length: 50 }, (_, n) => ({ stream: `line ${n}\n` }));
     const { last, failure, imageId } = await readAll([...many, { errorDetail: { message: 'no room' }, error: 'x' }]);

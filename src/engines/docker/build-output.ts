@@ -17,6 +17,8 @@ interface BuildResult {
 }
 
 const KEPT_LINES = 20;
+/** A line without an end would be held as a whole, and be split again with each message. */
+const LONGEST_LINE = 32_768;
 // oxlint-disable-next-line no-control-regex -- colours of the tools that run in a build
 const COLOURS = /\u001B\[[0-9;]*[A-Za-z]/g;
 
@@ -43,6 +45,9 @@ export async function readBuild(
     const lines = (open + text).split(/\r\n|\n|\r/);
     open = lines.pop() ?? '';
     lines.forEach(print);
+    if (open.length <= LONGEST_LINE) return;
+    print(open);
+    open = '';
   };
 
   for await (const { stream, status, id, progressDetail, aux, errorDetail, error } of messages) {

@@ -70,7 +70,7 @@ function injectionFor(request: InjectionRequest): Injection | NoInjection {
     },
     env: { [name]: PLACEHOLDER },
     host: new URL(url).host,
-    secrets: [value, ...custom.map(([, text]) => text)],
+    secrets: [value, ...custom.flatMap(([, text]) => headerSecrets(text))],
   };
 }
 
@@ -102,6 +102,12 @@ function unusable(text: string): string | undefined {
 
 /** Pure. Why nothing can be added: `cloud` is the variable that says so. */
 export const behindAnother = (cloud: string): string => `with ${cloud} the model is behind another login`;
+
+/** Pure. The value of a header, and the token in it: an error of a server may have that alone. */
+export function headerSecrets(value: string): readonly string[] {
+  const [, token] = /^(?:Bearer|Basic|Token) +(\S+)$/i.exec(value) ?? [];
+  return token === undefined ? [value] : [value, token];
+}
 
 /** As Claude Code reads them: one "Name: value" in each line. */
 function readHeaders(text: string): [string, string][] {

@@ -90,6 +90,11 @@ describe('what is handed to a worker', () => {
     });
   });
 
+  it('hides the token of a header also where it stands without the word before it', async () => {
+    const made = await make({ ANTHROPIC_CUSTOM_HEADERS: 'Authorization: Bearer made-up-token\nX-Team: blue team' });
+    expect(made.proofs[0]?.access.secrets).toEqual(['Bearer made-up-token', 'made-up-token', 'blue team']);
+  });
+
   it('has the headers for a gateway, for the agent only, and hides their values', async () => {
     const ANTHROPIC_CUSTOM_HEADERS = 'X-Team: made-up-team\nX-Other: made-up-other';
     const made = await make({ ANTHROPIC_CUSTOM_HEADERS });

@@ -4,7 +4,7 @@ import type { AgentAccess, Handover, KnownAgent } from '../protocol/index.ts';
 import { findAgentCredentials } from './agent-credentials.ts';
 import type { Surroundings } from './agent-credentials.ts';
 import { credentialErrors } from './errors.ts';
-import { behindAnother, chooseWay } from './injection.ts';
+import { behindAnother, chooseWay, headerSecrets } from './injection.ts';
 import type { Injection, NoInjection, WayRequest } from './injection.ts';
 import type { AgentCredentials } from './login.ts';
 import { findKeys } from './model-keys.ts';
@@ -118,7 +118,7 @@ async function claudeProof(request: HandoverRequest): Promise<AgentProof> {
   // Headers for a gateway may contain credentials.
   const headers = request.env['ANTHROPIC_CUSTOM_HEADERS'] ?? '';
   if (credentials === undefined) refuseOthers(request, headers);
-  const values = headers.split('\n').map((line) => line.slice(line.indexOf(':') + 1).trim());
+  const values = headers.split('\n').flatMap((line) => headerSecrets(line.slice(line.indexOf(':') + 1).trim()));
   const access = {
     agent: {
       env: { ...credentials?.env, ...(headers === '' ? {} : { ANTHROPIC_CUSTOM_HEADERS: headers }) },

@@ -86,8 +86,16 @@ function changeOf({ path, content, encoding = 'utf8', sha256, executable = false
   if (content === undefined && sha256 === undefined)
     throw httpErrors.BODY_INVALID({ where: 'body', problems: [`files: ${path} has neither content nor sha256`] });
   const refuse = (reason: string): Error => sandboxErrors.PATH_REFUSED({ path, reason });
-  if (encoding === 'base64' && !/^[A-Za-z0-9+/]*={0,2}$/.test(content ?? '')) throw refuse('its content is no base64');
+  if (encoding === 'base64' && !isBase64(content ?? '')) throw refuse('its content is no base64');
   // It would be written as something else.
   if (/\p{Surrogate}/u.test(content ?? '')) throw refuse('its content is no valid text: send it as base64');
   return { path, content: content === undefined ? null : Buffer.from(content, encoding), sha256, executable };
+}
+
+/** Node would leave out what is too much or too little at the end. */
+function isBase64(text: string): boolean {
+  const found = /^[A-Za-z0-9+/]*(={0,2})$/.exec(text);
+  if (found === null) return false;
+  const [, end = ''] = found;
+  return (text.length - end.length) % 4 !== 1 && (end === '' || text.length % 4 === 0);
 }

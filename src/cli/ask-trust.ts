@@ -1,18 +1,18 @@
 import { line } from '../lib/index.ts';
 import { approveSettings, changeLines, notTrusted } from '../project/index.ts';
-import type { Project, Settings } from '../project/index.ts';
+import type { Settings, SettingsPlace } from '../project/index.ts';
 import type { CliContext } from './command.ts';
 
 /** Changed settings need the user's approval before a run obeys them: asked for at a terminal, refused elsewhere. */
 export async function askTrust(
-  project: Project,
+  place: SettingsPlace,
   settings: Settings,
   trusted: boolean,
   context: CliContext,
 ): Promise<void> {
   if (settings.changes.length === 0) return;
   if (!trusted && !(await isConfirmed(settings, context))) throw notTrusted(settings, context.terminal);
-  await approveSettings(project, settings, context);
+  await approveSettings(place, settings, context);
 }
 
 async function isConfirmed({ changes }: Settings, { terminal, out, confirm }: CliContext): Promise<boolean> {

@@ -64,12 +64,13 @@ export {
   approveSettings,
   changeLines,
   configOf,
+  folderPlace,
   inWords,
   notTrusted,
   readSettings,
   trustNotes,
 } from './settings.ts';
-export type { Settings } from './settings.ts';
+export type { Settings, SettingsPlace } from './settings.ts';
 export { shortages } from './shortages.ts';
 export { viewStatus } from './status-view.ts';
 export type { StatusView } from './status-view.ts';

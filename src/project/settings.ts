@@ -8,6 +8,7 @@ import type { AppError, Environment } from '../lib/index.ts';
 import { readProjectRegistries } from '../npm/index.ts';
 import { differences, readApproved, readSteering, writeApproved } from '../trust/index.ts';
 import type { Difference, SteeringFiles } from '../trust/index.ts';
+import { OWN_FOLDER } from '../tasks/index.ts';
 import { projectErrors } from './errors.ts';
 import type { Project } from './project.ts';
 
@@ -16,6 +17,18 @@ const SHOWN_LINES = 80;
 
 interface Where {
   readonly env: Environment;
+}
+
+/** A repository, or another folder with settings. */
+export interface SettingsPlace {
+  readonly repository: Pick<Project['repository'], 'root'>;
+  readonly paths: Pick<Project['paths'], 'top' | 'config'>;
+}
+
+/** A folder that is no repository. */
+export function folderPlace(folder: string): SettingsPlace {
+  const top = path.join(folder, OWN_FOLDER);
+  return { repository: { root: folder }, paths: { top, config: path.join(top, 'config.yaml') } };
 }
 
 /** Settings of a repository: runs obey them like code, and every contributor can change them. */
@@ -28,7 +41,7 @@ export interface Settings {
 }
 
 /** `mode`: the value of `--mode`, which overrides the configuration. */
-export async function readSettings(project: Project, { env }: Where, mode?: string): Promise<Settings> {
+export async function readSettings(project: SettingsPlace, { env }: Where, mode?: string): Promise<Settings> {
   const { repository, paths } = project;
   const [files, approved] = await Promise.all([readSteering(paths.top), readApproved(repository.root, env)]);
   const registries = (await followedRegistries(project, files, mode)) ?? approved.registries;
@@ -41,7 +54,7 @@ export async function readSettings(project: Project, { env }: Where, mode?: stri
 
 /** Undefined where .npmrc is not used: without containers, or without the preset "npm". */
 async function followedRegistries(
-  { repository, paths }: Project,
+  { repository, paths }: SettingsPlace,
   files: SteeringFiles,
   mode: string | undefined,
 ): Promise<string[] | undefined> {
@@ -71,7 +84,7 @@ function wider(approved: readonly string[], found: readonly string[]): Differenc
 }
 
 /** The configuration in the text that the user approves. */
-export function configOf({ paths }: Project, { files }: Settings): Config {
+export function configOf({ paths }: SettingsPlace, { files }: Settings): Config {
   const found = files['config.yaml'];
   if (found?.text !== null) return parseConfig(paths.config, found?.text);
   const problems = [`it is no text, or too long (${found.bytes} bytes)`];
@@ -79,7 +92,11 @@ export function configOf({ paths }: Project, { files }: Settings): Config {
 }
 
 /** Records that the user has approved these settings. */
-export async function approveSettings({ repository }: Project, settings: Settings, { env }: Where): Promise<void> {
+export async function approveSettings(
+  { repository }: SettingsPlace,
+  settings: Settings,
+  { env }: Where,
+): Promise<void> {
   await writeApproved(repository.root, env, settings);
 }
 
@@ -90,7 +107,7 @@ export function trustNotes({ changes }: Settings): string[] {
 }
 
 /** Approves a file that we have just written ourselves. */
-export async function approveOwn(project: Project, file: string, { env }: Where): Promise<void> {
+export async function approveOwn(project: SettingsPlace, file: string, { env }: Where): Promise<void> {
   const { root } = project.repository;
   const [files, approved] = await Promise.all([readSteering(project.paths.top), readApproved(root, env)]);
   const own = files[file];

@@ -121,6 +121,20 @@ describe('settings of a repository', () => {
     expect(ran()).toBe(true);
   });
 
+  it('need an approval for serve also in a folder that is no repository, say of an archive', async () => {
+    project.env['DOCKER_HOST'] = 'unix:///nonexistent/docker.sock';
+    await rm(path.join(project.folder, '.git'), { recursive: true });
+    await npmrc('one.example.org');
+    expect((await project.cli('serve')).exit).toBe(4);
+    await project.config('serve: { cors: ["https://example.org"] }\n');
+    const refused = await project.cli('serve');
+    expect(refused.exit).toBe(2);
+    expect(refused.stderr).toContain('.mahabharatha/config.yaml is new');
+    expect(refused.stderr).toContain('+ serve: { cors: ["https://example.org"] }');
+    expect((await project.cli('serve', '--trust-config')).exit).toBe(4);
+    expect((await project.cli('serve')).exit).toBe(4);
+  });
+
   describe('are also the registries of .npmrc, which workers in containers may then reach', () => {
     beforeEach(async () => {
       // The approval comes first.

@@ -1,10 +1,9 @@
 import path from 'node:path';
-import { loadConfig } from '../../config/index.ts';
 import type { Config } from '../../config/index.ts';
 import { findEngine } from '../../engines/index.ts';
 import { openLog, openServer } from '../../http/index.ts';
 import { asAppError, line, printable, printableJson, printableOutput } from '../../lib/index.ts';
-import { configOf, projectIfAny, readSettings } from '../../project/index.ts';
+import { configOf, folderPlace, projectIfAny, readSettings } from '../../project/index.ts';
 import type { BuildListener } from '../../project/index.ts';
 import { askTrust } from '../ask-trust.ts';
 import type { CliContext, InputOf } from '../command.ts';
@@ -75,14 +74,15 @@ function starting(
   };
 }
 
-/** A file that is named is approved by that; the settings of a repository need an approval. */
+/** A file that is named is approved by that; the settings of the folder need an approval, also where it is no repository. */
 async function settingsFor({ config, trustConfig }: Input, context: CliContext): Promise<Config['serve']> {
   if (config !== undefined) return (await namedConfig(path.resolve(context.cwd, config))).serve;
   const project = await projectIfAny(context);
-  if (project === null) return (await loadConfig(path.join(context.cwd, '.mahabharatha', 'config.yaml'))).serve;
-  const settings = await readSettings(project, context, 'container');
-  await askTrust(project, settings, trustConfig, context);
-  return configOf(project, settings).serve;
+  const place = project ?? folderPlace(context.cwd);
+  // An .npmrc outside of a repository is the user's own.
+  const settings = await readSettings(place, context, project === null ? 'subprocess' : 'container');
+  await askTrust(place, settings, trustConfig, context);
+  return configOf(place, settings).serve;
 }
 
 /** What the command line says, and then the environment. */

@@ -39,7 +39,7 @@ async function ask({ url, token }: Server, method: string, place: string): Promi
   try {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const response = await fetch(new URL(place, url), { method, headers, signal, redirect: 'error' });
+    const response = await fetch(`${url.replace(/\/+$/, '')}${place}`, { method, headers, signal, redirect: 'error' });
     const body: unknown = await response.json().catch(() => undefined);
     if (response.ok) return body;
     const { status } = response;

@@ -59,8 +59,8 @@ export function worktreeOf({ workers, tasks }: RunState, target: string): string
 
 /** Throws when the run has no such worker or task. */
 export function checkTarget(state: RunState, target: string): void {
-  const known = isWorker(target) ? state.workers[Number(target)] : state.tasks[target];
-  if (known === undefined) throw noSuch(state, target);
+  const isKnown = isWorker(target) ? state.workers[Number(target)] !== undefined : Object.hasOwn(state.tasks, target);
+  if (!isKnown) throw noSuch(state, target);
 }
 
 function noSuch(state: RunState, target: string): Error {

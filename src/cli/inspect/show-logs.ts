@@ -74,7 +74,7 @@ function readWishes({ argument, tail = '100', task }: InputOf<typeof logs>, stat
       problem: `--tail ${tail} is not a number of lines.`,
       hint: 'Use a whole number, or "all".',
     });
-  if (task !== undefined && !task.startsWith('gate:') && state.tasks[task] === undefined)
+  if (task !== undefined && !task.startsWith('gate:') && !Object.hasOwn(state.tasks, task))
     throw projectErrors.TASK_UNKNOWN({ task, known: Object.keys(state.tasks) });
   return {
     workers: argument === undefined ? Array.from({ length: count }, (_, worker) => worker) : [Number(argument)],

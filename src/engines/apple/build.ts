@@ -18,7 +18,10 @@ export async function buildImage(cli: Cli, plan: ImageBuild, onLine: (line: stri
     const lines = createBuildLines(onLine);
     const splitter = createLineSplitter(lines.take);
     const what = `build image ${plan.tag}`;
-    const args = toArguments(plan, folder);
+    const { buildArgs, withheld } = withoutLogins(plan.buildArgs);
+    if (withheld.length > 0)
+      onLine(`the name and password in ${withheld.join(' and ')} are not given to the build: ${WHY_WITHHELD}`);
+    const args = toArguments({ ...plan, buildArgs }, folder);
     const answer = await cli.ask({ what, args, takes: 'long', signal: plan.signal, onText: splitter.push });
     splitter.end();
     if (answer.code === 0) return;
@@ -38,6 +41,16 @@ async function writeContext(folder: string, files: ImageBuild['files']): Promise
     // The mode of a new file is cut by the umask.
     await chmod(file, mode);
   }
+}
+
+const WHY_WITHHELD = 'all users of this machine see the arguments of a program';
+/** The scheme, and all that stands before the host. */
+const LOGIN = /^([a-z][a-z0-9+.-]*:\/\/)?.*@/i;
+
+function withoutLogins(buildArgs: ImageBuild['buildArgs']) {
+  const withheld = Object.keys(buildArgs).filter((name) => /_proxy$/i.test(name) && LOGIN.test(buildArgs[name] ?? ''));
+  const plain = withheld.map((name) => [name, (buildArgs[name] ?? '').replace(LOGIN, '$1')] as const);
+  return { buildArgs: { ...buildArgs, ...Object.fromEntries(plain) }, withheld };
 }
 
 function toArguments({ tag, dockerfile, labels, buildArgs, platform, noCache }: ImageBuild, folder: string): string[] {

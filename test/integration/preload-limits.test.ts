@@ -18,6 +18,7 @@ import { findBound } from '../../src/preload/child-command.ts';
 import { openPreload } from '../../src/preload/index.ts';
 import { programFile } from '../../src/project/index.ts';
 import { childrenOf } from '../support/children-of.ts';
+import { inTime } from '../support/in-time.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 type Preload = Awaited<ReturnType<typeof openPreload>>;
@@ -170,7 +171,8 @@ describe('limits of preload mode', () => {
       'console.log("begun"); process.on("uncaughtException", () => { setImmediate(() => { throw 1 }) }); throw 1',
     ],
   ])('the time ends %s', async (_, code) => {
-    const end = await ran(code, { timeoutMs: 1500 });
+    const hasBegun = ({ stdout }: Awaited<ReturnType<typeof ran>>): boolean => stdout.text !== '';
+    const end = await inTime(1500, (timeoutMs) => ran(code, { timeoutMs }), hasBegun);
     expect(end).toMatchObject({ code: null, signal: 'SIGKILL', endedBy: 'timeout', stdout: { text: 'begun\n' } });
     expect(childrenOf(process.pid, PROGRAM)).toEqual([]);
   });

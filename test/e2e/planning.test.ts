@@ -13,6 +13,7 @@ beforeEach(async () => {
 afterEach(() => project.remove());
 
 const SPECS = '.mahabharatha/specs/login';
+const CONFIG = '.mahabharatha/config.yaml';
 /** As an agent writes it that would approve it itself. */
 const DOCUMENT = REQUIREMENTS.replace('status: DRAFT', 'status: APPROVED\napproved_content: forged');
 
@@ -38,7 +39,7 @@ const designs = (graph: string, design = '# How\n'): string =>
 /** An agent that answers so, one script after the other. */
 async function agent(...scripts: string[]): Promise<void> {
   const lines = await scriptedAgent(project, { 'PLAN-1': scripts });
-  await project.config(`${lines}workers: { mode: subprocess, idle_timeout: 2s }\nretry: { attempts: 1 }\n`);
+  await project.config(`${lines}workers: { mode: subprocess }\nretry: { attempts: 1 }\n`);
 }
 
 async function approvedPlan(): Promise<void> {
@@ -210,8 +211,11 @@ describe('plan', () => {
     ['answers in prose', 'echo "Here is the document: …"', /changed nothing|no change|nothing was changed/i],
     ['never answers', 'sleep 60', /idle|silent/],
     ['fails', 'exit 3', /3/],
-  ])('an agent that %s gets nowhere, and nothing is lost', async (_, script, why) => {
+  ])('an agent that %s gets nowhere, and nothing is lost', async (does, script, why) => {
     await agent(script);
+    // A busy machine is no reason for the others to be ended: they are not silent, but slow.
+    if (does === 'never answers')
+      await project.config((await project.read(CONFIG)).replace('{ mode', '{ idle_timeout: 2s, mode'));
     project.commit('config');
     const before = untouched();
     const { exit, stderr } = await project.cli('plan', 'login', '-d', 'x');
@@ -409,7 +413,6 @@ describe('design', () => {
 
   it('a plan that is interrupted leaves nothing, and the next one goes on', async () => {
     await agent('sleep 60', writes('requirements.md', DOCUMENT));
-    await project.config((await project.read('.mahabharatha/config.yaml')).replace('2s', '60s'));
     const run = project.start('plan', 'login', '-d', 'x');
     await waitFor('the agent', () => existsSync(path.join(project.outside, 'prompt-PLAN-1-1')));
     process.kill(run.pid, 'SIGINT');
@@ -421,7 +424,6 @@ describe('design', () => {
   it('a design that is interrupted is told as that', async () => {
     await approvedPlan();
     await agent(designs('{}'), 'sleep 60');
-    await project.config((await project.read('.mahabharatha/config.yaml')).replace('2s', '60s'));
     const run = project.start('design', 'login');
     await waitFor('the agent', () => existsSync(path.join(project.outside, 'prompt-PLAN-1-2')));
     process.kill(run.pid, 'SIGINT');
@@ -432,7 +434,6 @@ describe('design', () => {
 
   it('one that is killed is cleared away by the next', async () => {
     await agent('sleep 60', writes('requirements.md', DOCUMENT));
-    await project.config((await project.read('.mahabharatha/config.yaml')).replace('2s', '60s'));
     const run = project.start('plan', 'login', '-d', 'x');
     await waitFor('the agent', () => existsSync(path.join(project.outside, 'prompt-PLAN-1-1')));
     process.kill(run.pid, 'SIGKILL');

@@ -32,6 +32,13 @@ const plain = (text: string): string => stripVTControlCharacters(text).replaceAl
 /** The picture as it was drawn last. */
 const lastPicture = (run: AtTerminal): string => plain(run.output().split('\u001B[H\u001B[K').at(-1) ?? '');
 
+/** Waits until one picture has all of it: a picture comes in pieces. */
+const isDrawn = (run: AtTerminal, ...parts: readonly RegExp[]): Promise<unknown> =>
+  waitFor(parts.join(' and '), () => {
+    const picture = lastPicture(run);
+    return parts.every((part) => part.test(picture));
+  });
+
 /** What stays on the terminal: all that was printed before and after the pictures. */
 function leftOn(run: AtTerminal): string {
   const [before = '', ...rest] = run.output().split(ENTERED);
@@ -48,9 +55,12 @@ const COLOR = /\u001B\[(3[0-9]|9[0-7]|1|2)m/;
 describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
   it('a run has the whole screen while it goes on, and leaves all of its tasks and the summary there', async () => {
     const run = atTerminal(project, ['kurukshetra', '--mode', 'subprocess']);
-    await waitFor('A to be at work', () => /^▶ A +working +0:\d\d +Task A$/m.test(lastPicture(run)));
-    expect(lastPicture(run)).toMatch(/^login running \d+ s · 0 of 2 done · level 1 of 2$/m);
-    expect(lastPicture(run)).toMatch(/^· B +waiting +Task B$/m);
+    await isDrawn(
+      run,
+      /^login running \d+ s · 0 of 2 done · level 1 of 2$/m,
+      /^▶ A +working +0:\d\d +Task A$/m,
+      /^· B +waiting +Task B$/m,
+    );
     await go();
 
     expect(await run.end).toBe(0);
@@ -68,11 +78,9 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
       columns: 80,
       rows: 11,
     });
-    await waitFor('its output', () => /^▶ S +working +\d:\d\d +compiling$/m.test(lastPicture(run)));
-    expect(lastPicture(run)).toMatch(/^ {2}\d+ done · \d+ waiting$/m);
+    await isDrawn(run, /^▶ S +working +\d:\d\d +compiling$/m, /^ {2}\d+ done · \d+ waiting$/m);
     run.resize(100, 30);
-    await waitFor('a picture of another size', () => lastPicture(run).split('\n').length === 30);
-    expect(lastPicture(run)).toMatch(/^▶ S +working +\d:\d\d +Task S\n {4}compiling$/m);
+    await isDrawn(run, /^(.*\n){29}.*$/, /^▶ S +working +\d:\d\d +Task S\n {4}compiling$/m);
     await go();
     expect(await run.end).toBe(0);
     expect(leftOn(run)).toMatch(/^✓ T43 +done /m);
@@ -171,8 +179,7 @@ describe.skipIf(whyNoTerminal !== '')(`at a terminal${whyNoTerminal}`, () => {
     const run = project.start('kurukshetra');
     await waitFor('A to begin', () => existsSync(path.join(project.outside, 'begun')));
     const watch = atTerminal(project, ['status', '--watch']);
-    await waitFor('A to be drawn', () => /^▶ A +working .*\n/m.test(lastPicture(watch)));
-    expect(lastPicture(watch)).toContain('Ctrl-C ends this view; the run goes on');
+    await isDrawn(watch, /^▶ A +working .*\n/m, /Ctrl-C ends this view; the run goes on/);
     watch.type('\u0003');
     expect(await watch.end).toBe(130);
     expect(leftOn(watch)).toMatch(/^(\^C)?$/);

@@ -22,7 +22,9 @@ exec git "$@"
 
 beforeEach(async () => {
   project = await createProject();
-  await project.graph('login', [task('A', { run: 'until [ -e $OUTSIDE/go ]; do sleep 0.05; done; echo A > A.txt' })]);
+  await project.graph('login', [
+    task('A', { run: 'touch $OUTSIDE/begun; until [ -e $OUTSIDE/go ]; do sleep 0.05; done; echo A > A.txt' }),
+  ]);
   project.commit('specs');
   const folder = path.join(path.dirname(project.folder), 'second');
   project.git('worktree', 'add', '--quiet', '-b', 'second', folder);
@@ -37,9 +39,8 @@ afterEach(async () => {
 
 it('a run of another working tree is neither started again nor resumed', async () => {
   const run = project.start('kurukshetra');
-  await waitUntil('a worker has the task', () =>
-    existsSync(project.inWorkers('login', '0', 'mahabharatha-worker-0', '.git')),
-  );
+  // Until then the run makes refs itself.
+  await waitUntil('the task is at work', () => existsSync(path.join(project.outside, 'begun')));
   const refs = project.git('for-each-ref');
   const refused = {
     exit: 2,

@@ -13,11 +13,18 @@ beforeEach(async () => {
 });
 afterEach(() => project.remove());
 
+/** Goes on when the run has seen this: it looks at its workers now and then. */
+const untilSeen = (type: string): string =>
+  `until grep -q ${type} '${project.folder}/.mahabharatha/state/login/events.jsonl'; do sleep 0.05; done`;
+
 describe('report', () => {
   it('tells a run in Markdown, as one page and for programs, on stdout and in files of the current folder', async () => {
     await project.config('gates: [{ name: unit tests, command: "true" }]\n');
     await project.graph('login', [
-      simpleTask('A', { title: '<script>alert(1)</script>', verify: 'sleep 0.5; test -s A.txt' }),
+      simpleTask('A', {
+        title: '<script>alert(1)</script>',
+        verify: `${untilSeen('attempt-verifying')}; test -s A.txt`,
+      }),
       simpleTask('B', {
         level: 2,
         run: 'if [ -e "$OUTSIDE/b" ]; then echo B > B.txt; else touch "$OUTSIDE/b"; exit 3; fi',

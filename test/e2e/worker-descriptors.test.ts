@@ -21,9 +21,10 @@ describe('a worker without file descriptors costs its task a worker and no failu
   ])('%s', async (_when, moment) => {
     await withChaos(async (chaos) => {
       const { project } = chaos;
-      const tasks = await standardFeature(chaos, '2s');
+      // Long enough to be seen: the run looks at its workers now and then.
+      const tasks = await standardFeature(chaos, '2s', moment === 'attempt-verifying' ? 3 : undefined);
       const live = project.start('kurukshetra');
-      await sees(live, () => eventOf(chaos, moment) !== undefined);
+      expect(await sees(live, () => eventOf(chaos, moment) !== undefined)).toBe(true);
       const pids = Object.values(stateSoFar(project)?.workers ?? {}).map(({ pid }) => pid ?? 0);
       for (const pid of pids) takeDescriptors(pid);
 

@@ -41,7 +41,7 @@ describe('a run seen from another terminal', () => {
     expect(status.stdout).toMatch(
       /Level 1: running\n {2}▶ A +running[^\n]*attempt 1 on worker \d[^]*▶ B +running[^]*Level 2: pending\n {2}· C +pending/,
     );
-    expect(status.stdout).toMatch(/Workers\n {2}0 +RUNNING +subprocess +[AB] +heartbeat \d s ago +pid \d+/);
+    expect(status.stdout).toMatch(/Workers\n {2}0 +RUNNING +subprocess +[AB] +heartbeat \d+ s ago +pid \d+/);
 
     const watch = project.start('status', '--watch', '--json');
     const everyone = project.start('logs', '--follow');

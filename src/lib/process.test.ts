@@ -193,9 +193,12 @@ describe('a job', () => {
 
   it('ends what has left its group before the rest of the output is read', async () => {
     const { here, gone } = marked();
+    const cwd = tempFolder();
     let output = '';
-    const job = startJob(...bash('setsid bash -c "echo from outside; exec sleep 1000" & sleep 0.5; exit 4'), {
+    const outside = 'echo from outside; touch said; exec sleep 1000';
+    const job = startJob(...bash(`setsid bash -c "${outside}" & until [ -e said ]; do sleep 0.02; done; exit 4`), {
       ...here,
+      cwd,
       onStdout: (text) => (output += text),
       sweep: async () => void (await killByEnvironment('PROCESS_TEST', here.env['PROCESS_TEST'] ?? '')),
     });

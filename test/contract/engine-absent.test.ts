@@ -81,7 +81,7 @@ describe('an engine that is not there', () => {
         }
       });
     });
-    const dying = createDockerEngine({ kind: 'socket', path: place }, { quickMs: 5000, slowMs: 5000 });
+    const dying = createDockerEngine({ kind: 'socket', path: place }, { quickMs: 60_000, slowMs: 60_000 });
     const sink = { stdout: () => undefined, stderr: () => undefined };
     const waits = [dying.waitContainer('x'), dying.info(), dying.buildImage(newBuild('x', []), () => undefined)];
     for (const end of await Promise.allSettled(waits)) {

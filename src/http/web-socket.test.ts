@@ -93,6 +93,12 @@ it.each([
   expect(await asked(place, protocols, headers)).toEqual(expected);
 });
 
+/** Timers come before what has arrived in the meantime: it gets its turn after them. */
+async function answersCame(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 it('ends the socket of a client that gives no sign of life, and of no other', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const url = await listening();
@@ -108,7 +114,7 @@ it('ends the socket of a client that gives no sign of life, and of no other', as
     const pinged = Promise.all([alive, dead].map((socket) => new Promise((resolve) => socket.once('ping', resolve))));
     vi.advanceTimersByTime(15_000);
     if (beat < 4) await pinged;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await answersCame(20);
   }
   expect(await closed).toBe(1006);
   expect(alive.readyState).toBe(alive.OPEN);
@@ -136,10 +142,10 @@ it.each([
   for (const bytes of begin) socket.write(bytes);
   for (let beat = 0; beat < 6; beat += 1) {
     for (const bytes of further) socket.write(bytes);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await answersCame(20);
     vi.advanceTimersByTime(15_000);
   }
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await answersCame(50);
   if (isEnded) expect(await closed).toBe(1006);
   else expect(client.readyState).toBe(client.OPEN);
   client.terminate();
@@ -162,8 +168,7 @@ it('closes a socket that asks for nothing in half an hour, and none whose comman
     );
     vi.advanceTimersByTime(15_000);
     if (beat < 120) await pinged;
-    // For the answers to come.
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await answersCame(5);
   }
   expect(await closed).toEqual([1001, 'nothing was asked for in half an hour']);
   for (const each of [busy, asking]) {

@@ -72,7 +72,7 @@ describe('workers.setup', () => {
 
     await waitFor('the set-up to be shown', () => run.output().includes('worker 0 is setting up its worktree'));
     expect((await project.cli('status')).stdout).toMatch(/0 {2}RUNNING +subprocess {2}T-1 {2}set-up/);
-    expect((await project.cli('logs', '0')).stdout).toContain('installing left-pad');
+    await waitFor('its output', async () => (await project.cli('logs', '0')).stdout.includes('installing left-pad'));
     await writeFile(path.join(project.outside, 'go'), '');
 
     expect((await run.end).exit).toBe(0);

@@ -1,4 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -92,10 +94,20 @@ export async function mcpForTest(env: Record<string, string> = {}, args: readonl
     home,
     notes: () => notes,
     leave: async () => {
+      await untilEnded(transport);
       await client.close();
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/** The SDK itself waits for two seconds, and then ends the server with signals: it could leave its containers behind. */
+async function untilEnded(transport: StdioClientTransport): Promise<void> {
+  const { _process: server } = transport as unknown as { readonly _process?: ChildProcess };
+  if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+  const end = once(server, 'close');
+  server.stdin?.end();
+  await end;
 }
 
 export interface McpServer {

@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bridgeAddress } from '../support/bridge.ts';
+import { freePort } from '../support/free-port.ts';
 import { serveForTest } from '../support/served.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { buildSandboxImage, docker, whySkipped } from '../support/worker-image.ts';
@@ -18,15 +17,6 @@ function pathWithoutGit(): string {
   const folder = tempFolder();
   symlinkSync(process.execPath, path.join(folder, 'node'));
   return folder;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 describe.skipIf(docker.why !== '')(`where a server is started${whySkipped}`, () => {

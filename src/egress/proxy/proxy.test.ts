@@ -1,9 +1,10 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { egressWorld, KEY, listening, preambleOf, say, startOrigin, wire } from '../../../test/support/egress-world.ts';
+import { freePort } from '../../../test/support/free-port.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { waitUntil } from '../../../test/support/wait-until.ts';
 import { createProxy, listen } from './proxy.ts';
@@ -340,9 +341,10 @@ describe('malformed HTTP', () => {
   });
 
   it('is answered when its head is too large or too slow', async () => {
-    const { port } = await egressWorld({ allow: [], limits: { headerBytes: 4096, headMs: 300 } });
-    expect(await say(port, get('http://a.test/', `X: ${'y'.repeat(8000)}\r\n`))).toContain('431');
-    expect(await say(port, 'GET http://a.test/ HTTP/1.1\r\nX: ')).toContain('408');
+    const small = await egressWorld({ allow: [], limits: { headerBytes: 4096 } });
+    expect(await say(small.port, get('http://a.test/', `X: ${'y'.repeat(8000)}\r\n`))).toContain('431');
+    const hasty = await egressWorld({ allow: [], limits: { headMs: 300 } });
+    expect(await say(hasty.port, 'GET http://a.test/ HTTP/1.1\r\nX: ')).toContain('408');
   });
 
   it('is cut off when its first line names no worker', async () => {
@@ -352,7 +354,8 @@ describe('malformed HTTP', () => {
       expect(await say(socket, first)).toBe('');
     }
     expect(told).toEqual([]);
-    const line = wire(socket, 'work');
+    const patient = await egressWorld({ allow: [] });
+    const line = wire(patient.socket, 'work');
     line.socket.write(`${preambleOf(7).slice(4)}CONNECT a.test:1 HTTP/1.1\r\nHost: x\r\n`);
     line.socket.write('\r\n');
     await line.until('refused a.test:1');
@@ -462,13 +465,4 @@ function connections(server: {
   getConnections(done: (error: Error | null, count: number) => void): unknown;
 }): Promise<number> {
   return new Promise((resolve) => void server.getConnections((_, count) => resolve(count)));
-}
-
-/** A port on which no program listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -8,6 +8,7 @@ import {
   eventsSoFar,
   expectBuilt,
   killIfThere,
+  letGo,
   sees,
   standardFeature,
   stateSoFar,
@@ -85,11 +86,13 @@ describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
       ({ moment, signal }) => `${signal} after ${moment}`,
       async (chaos, { moment, signal }) => {
         // On a busy machine a short verification is over before the orchestrator hears of it.
-        const tasks = await standardFeature(chaos, '10s', moment === 'attempt-verifying' ? 3 : undefined);
+        const verifySeconds = moment === 'attempt-verifying' ? 3 : 0.05;
+        const tasks = await standardFeature(chaos, '10s', { verifySeconds, held: 'C' });
         const live = chaos.project.start('kurukshetra');
         await sees(live, () => has(chaos, moment));
         killIfThere(live.pid, signal);
         await expectStopped(chaos, await live.end, EXITS[signal]);
+        await letGo(chaos);
         expect((await chaos.project.state()).cause).toContain(signal);
         const before = Object.values((await chaos.project.state()).tasks).filter(({ commit }) => commit !== null);
         await expectBuilt(chaos, await resumed(chaos), tasks);
@@ -106,11 +109,12 @@ describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
       START_UPS,
       ({ afterMs, signal }) => `${signal} after ${afterMs} ms`,
       async (chaos, { afterMs, signal }) => {
-        const tasks = await standardFeature(chaos, '10s');
+        const tasks = await standardFeature(chaos, '10s', { held: 'C' });
         const live = chaos.project.start('kurukshetra');
         await delay(afterMs);
         killIfThere(live.pid, signal);
         const end = await live.end;
+        await letGo(chaos);
         if (end.signal === null) expect(end.exit, end.stderr).toBe(EXITS[signal]);
         else expect(end.signal, 'the program was not even there yet').toBe(signal);
         if (stateSoFar(chaos.project) !== undefined) await expectStopped(chaos, end, EXITS[signal]);
@@ -146,13 +150,14 @@ describe(`a run that is interrupted (${MOMENTS_TRIED})`, () => {
     await atEach(['once', 'twice'] as const, String, async (chaos, how) => {
       const { project } = chaos;
       const live = await startDeaf(chaos);
+      let asked = performance.now();
       killIfThere(live.pid, 'SIGINT');
       if (how === 'twice') {
         await sees(live, () => live.output().includes('SIGINT: stopping'));
         await delay(SAME_MOMENT_MS + 50);
+        asked = performance.now();
         killIfThere(live.pid, 'SIGINT');
       }
-      const asked = performance.now();
       const end = await live.end;
       waited[how] = performance.now() - asked;
       expect(end.exit, end.stderr).toBe(130);

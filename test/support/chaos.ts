@@ -133,8 +133,18 @@ export function tracedTask(chaos: Chaos, id: string, rest: Partial<TestTask> & {
   };
 }
 
+interface FeatureOptions {
+  readonly verifySeconds?: number;
+  /** This task waits for `letGo`, so that the run cannot be over before it. */
+  readonly held?: 'B' | 'C';
+}
+
 /** Two tasks beside each other, then two that need them, with a set-up, verifications and a gate. */
-export async function standardFeature(chaos: Chaos, lease: string, verifySeconds = 0.05): Promise<string[]> {
+export async function standardFeature(
+  chaos: Chaos,
+  lease: string,
+  { verifySeconds = 0.05, held }: FeatureOptions = {},
+): Promise<string[]> {
   await chaos.project.config(
     [
       `workers: { count: 2, lease: ${lease}, setup: sleep 0.05 }`,
@@ -142,14 +152,22 @@ export async function standardFeature(chaos: Chaos, lease: string, verifySeconds
       '',
     ].join('\n'),
   );
-  await chaos.project.graph('login', [
+  const tasks = [
     tracedTask(chaos, 'A', { level: 1, seconds: 0.3, verify: `sleep ${verifySeconds}; test -f A.txt` }),
     tracedTask(chaos, 'B', { level: 1, seconds: 0.1 }),
     tracedTask(chaos, 'C', { level: 2, dependencies: ['A', 'B'], seconds: 0.2 }),
     tracedTask(chaos, 'D', { level: 2, dependencies: ['A'], seconds: 0.1 }),
-  ]);
+  ];
+  const until = `until [ -e '${chaos.outside}/go' ]; do sleep 0.02; done; `;
+  await chaos.project.graph(
+    'login',
+    tasks.map((task) => (task.id === held ? { ...task, run: `${until}${task.run}` } : task)),
+  );
   return ['A', 'B', 'C', 'D'];
 }
+
+/** Lets the task that is held go on, in this run and in all that follow. */
+export const letGo = (chaos: Chaos): Promise<void> => writeFile(path.join(chaos.outside, 'go'), '');
 
 /** The run is complete in every respect: its exit, its state, its branch, and nothing of it left over. */
 export async function expectBuilt(chaos: Chaos, end: CliResult, tasks: readonly string[]): Promise<void> {

@@ -9,6 +9,7 @@ import {
   eventsSoFar,
   expectBuilt,
   killIfThere,
+  letGo,
   sees,
   standardFeature,
   stateSoFar,
@@ -48,6 +49,7 @@ async function standStill(chaos: Chaos, live: LiveRun, when: () => boolean): Pro
   expect(await sees(live, when)).toBe(true);
   const frozen = await freeze(chaos, live);
   await delay(FREEZE_MS);
+  await letGo(chaos);
   const watching = new Set([
     live.pid,
     ...Object.values(stateSoFar(chaos.project)?.workers ?? {}).map(({ pid }) => pid),
@@ -71,7 +73,9 @@ describe(`all processes of a run stand still for three leases (${MOMENTS_TRIED})
       MOMENTS,
       (moment) => `frozen after ${moment}`,
       async (chaos, moment) => {
-        const tasks = await standardFeature(chaos, `${LEASE_MS}ms`);
+        // A short verification may be over before the orchestrator hears of it.
+        const verifySeconds = moment === 'attempt-verifying' ? 3 : 0.05;
+        const tasks = await standardFeature(chaos, `${LEASE_MS}ms`, { verifySeconds });
         const live = chaos.project.start('kurukshetra');
         await standStill(chaos, live, () => eventsSoFar(chaos.project).some(({ type }) => type === moment));
         await expectBuilt(chaos, await live.end, tasks);
@@ -87,17 +91,23 @@ describe(`all processes of a run stand still for three leases (${MOMENTS_TRIED})
       String,
       async (chaos, limit) => {
         const { project } = chaos;
-        const pass = 'sleep 1';
+        // What is limited goes on until the standstill, so that it is met, and a moment longer.
+        const held = `until [ -e '${chaos.outside}/go' ]; do sleep 0.02; done; sleep 0.5`;
+        const command = (where: string): string => (where === limit ? held : 'true');
         await project.config(
           [
-            `workers: { count: 1, lease: 30s, task_timeout: ${limit === 'total' ? '20s' : '1h'}, idle_timeout: ${limit === 'idle' ? '20s' : '1h'}, setup: ${pass}, setup_timeout: ${limit === 'set-up' ? '20s' : '1h'} }`,
-            `gates: [{ name: all, command: ${pass}, timeout: ${limit === 'gate' ? '20s' : '1h'} }]`,
+            `workers: { count: 1, lease: 30s, task_timeout: ${limit === 'total' ? '20s' : '1h'}, idle_timeout: ${limit === 'idle' ? '20s' : '1h'}, setup: "${command('set-up')}", setup_timeout: ${limit === 'set-up' ? '20s' : '1h'} }`,
+            `gates: [{ name: all, command: "${command('gate')}", timeout: ${limit === 'gate' ? '20s' : '1h'} }]`,
             '',
           ].join('\n'),
         );
-        const verification = { command: pass, timeout_seconds: limit === 'verification' ? 20 : 3600 };
+        const verification = {
+          command: command('verification'),
+          timeout_seconds: limit === 'verification' ? 20 : 3600,
+        };
+        const runs = limit === 'idle' || limit === 'total' ? held : 'true';
         await project.graph('login', [
-          { id: 'A', create: ['A.txt'], run: `${pass}; echo made by A > A.txt`, verification },
+          { id: 'A', create: ['A.txt'], run: `${runs}; echo made by A > A.txt`, verification },
         ]);
         const live = project.start('kurukshetra');
         const phases = {

@@ -10,6 +10,7 @@ import {
   createChaos,
   eventsSoFar,
   expectBuilt,
+  letGo,
   sees,
   standardFeature,
   stateSoFar,
@@ -69,7 +70,9 @@ describe(`when the disk is full (${MOMENTS_TRIED})`, () => {
     let filled: { free(): void } | undefined;
     try {
       const { project } = chaos;
-      const tasks = await standardFeature(chaos, '2s');
+      // A short verification may be over before the orchestrator hears of it, and the run before the disk is full.
+      const verifySeconds = moment === 'attempt-verifying' ? 3 : 0.05;
+      const tasks = await standardFeature(chaos, '2s', { verifySeconds, held: 'C' });
       if (moment === 'before the start') filled = fill();
       const live = project.start('kurukshetra');
       if (moment !== 'before the start') {
@@ -84,6 +87,7 @@ describe(`when the disk is full (${MOMENTS_TRIED})`, () => {
       expect(end.stderr).not.toContain('This is a bug');
       if (stateSoFar(project) !== undefined) expect(await project.processes()).toEqual([]);
       filled?.free();
+      await letGo(chaos);
       const known = stateSoFar(project);
       const failed = Object.entries(known?.tasks ?? {}).filter(([, task]) => task.status === 'failed');
       expect(failed, 'a full disk is not the fault of a task').toEqual([]);

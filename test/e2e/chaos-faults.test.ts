@@ -5,7 +5,16 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { RecordedEvent } from '../../src/state/index.ts';
-import { SOAK, createChaos, eventsSoFar, expectBuilt, sees, standardFeature, stateSoFar } from '../support/chaos.ts';
+import {
+  SOAK,
+  createChaos,
+  eventsSoFar,
+  expectBuilt,
+  letGo,
+  sees,
+  standardFeature,
+  stateSoFar,
+} from '../support/chaos.ts';
 import type { Chaos, LiveRun } from '../support/chaos.ts';
 import { expectSound } from '../support/check-run.ts';
 
@@ -16,6 +25,8 @@ const MOMENTS: Moment[] = [
   'attempt-started',
   ...(SOAK ? (['worker-starting', 'attempt-verifying', 'gates-started'] as const) : []),
 ];
+/** The run is not over before the order is given, and has its last assignments still to write. */
+const HELD = { verifySeconds: SOAK ? 3 : 0.05, held: SOAK ? 'C' : 'B' } as const;
 
 interface Faults extends Chaos {
   readonly order: string;
@@ -47,6 +58,7 @@ async function expectOrderlyStop(
   if (wanted.leaves === undefined) expectSound(chaos.project, `stopped with exit ${wanted.exit}`);
   const failures = Object.values(stateSoFar(chaos.project)?.tasks ?? {}).map((task) => task.failures);
   expect(failures, 'trouble of the machine is not the fault of a task').toEqual(tasks.map(() => 0));
+  await letGo(chaos);
   await expectBuilt(chaos, await chaos.project.cli('kurukshetra', '--resume'), tasks);
 }
 
@@ -56,7 +68,7 @@ describe('the orchestrator ends in order, and the run can be resumed,', () => {
     async (what, moment) => {
       const chaos = await createFaults();
       try {
-        const tasks = await standardFeature(chaos, '10s');
+        const tasks = await standardFeature(chaos, '10s', HELD);
         const live = chaos.project.start('kurukshetra');
         await reached(chaos, live, moment);
         writeFileSync(chaos.order, what);
@@ -70,7 +82,7 @@ describe('the orchestrator ends in order, and the run can be resumed,', () => {
   it.each(MOMENTS)('when there are no file descriptors left after %s', async (moment) => {
     const chaos = await createFaults();
     try {
-      const tasks = await standardFeature(chaos, '10s');
+      const tasks = await standardFeature(chaos, '10s', HELD);
       const live = chaos.project.start('kurukshetra');
       await reached(chaos, live, moment);
       execFileSync('prlimit', ['--pid', String(live.pid), '--nofile=256']);
@@ -91,10 +103,11 @@ describe('the orchestrator ends in order, and the run can be resumed,', () => {
   ])('when the system says %s of %s', async (code, part) => {
     const chaos = await createFaults();
     try {
-      const tasks = await standardFeature(chaos, '10s');
+      const tasks = await standardFeature(chaos, '10s', HELD);
       const live = chaos.project.start('kurukshetra');
       await reached(chaos, live, 'attempt-started');
       writeFileSync(chaos.order, `${code} ${part}`);
+      await letGo(chaos);
       const end = await live.end;
       expect([end.exit, end.signal], end.stdout + end.stderr).toEqual([4, null]);
       expect(end.stderr).toMatch(new RegExp(`cannot be written: ${code}[^]*Then go on with --resume`));

@@ -8,6 +8,7 @@ import {
   eventsSoFar,
   expectBuilt,
   killIfThere,
+  letGo,
   seededRandom,
   sees,
   standardFeature,
@@ -107,11 +108,14 @@ describe(`a worker that is killed with SIGKILL (${MOMENTS_TRIED})`, () => {
 describe('a worker that hangs', () => {
   it('is noticed by its missing heartbeat, killed and replaced', async () => {
     await atEach(['SIGSTOP'], String, async (chaos) => {
-      const tasks = await standardFeature(chaos, '5s');
+      const tasks = await standardFeature(chaos, '5s', { held: 'B' });
       const live = chaos.project.start('kurukshetra');
       let pid: number | undefined;
       await sees(live, () => (pid = workerIn(chaos, 'running')) !== undefined);
-      killIfThere(pid ?? 0, 'SIGSTOP');
+      // Zero would be this process with all its tests.
+      if (pid === undefined) throw new Error('no worker was seen at its task');
+      killIfThere(pid, 'SIGSTOP');
+      await letGo(chaos);
       await expectBuilt(chaos, await live.end, tasks);
       expect(JSON.stringify(eventsSoFar(chaos.project))).toMatch(/no heartbeat for [\d.]+ s, limit 10 s/);
     });

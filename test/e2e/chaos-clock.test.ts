@@ -20,11 +20,15 @@ import type { CliResult } from '../support/project.ts';
 
 const PRELOAD = fileURLToPath(new URL('../support/clock-jump.mjs', import.meta.url));
 const HOUR_MS = 3_600_000;
-const LEASE_MS = 4000;
+/** Far below an hour, and far above any delay of the machine. */
+const LEASE_MS = 30_000;
 const SEEDS = Array.from({ length: SOAK ? 30 : 2 }, (_, index) => index + 1);
 const TASKS = ['A', 'B', 'C', 'D', 'E'];
 
-/** The first attempt of A meets a rate limit, that of B fails; the others pass at once. */
+/**
+ * The first attempt of A meets a rate limit, that of B fails; the others pass at once. Those of the second level wait for the
+ * first jump: each worker has one of them, and so something to say after it.
+ */
 const AGENT = (outside: string): string => `#!/bin/bash
 if [ "$1" = --version ]; then echo 2.1.0; exit; fi
 cat > /dev/null
@@ -42,6 +46,7 @@ if mkdir "${outside}/tried-$id" 2> /dev/null; then
   fi
 fi
 sleep 0.4
+case $id in D|E) until [ -e '${outside}/offset' ]; do sleep 0.02; done ;; esac
 echo "made by $id" > $id.txt
 echo '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"done"}'
 `;

@@ -7,15 +7,19 @@ import { expectSound } from '../support/check-run.ts';
 
 const SECRET = 'a file of the user that no task may touch\n';
 
-/** Rewrites the worker's status over and over, so that the worker itself hardly gets a word in. */
+/**
+ * Rewrites the worker's status over and over, so that the worker itself hardly gets a word in: for so long, or until so many
+ * attempts have failed.
+ */
 const FORGER = `
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-const [outbox, text, ms, number] = process.argv.slice(2);
+const [outbox, text, ms, number, events] = process.argv.slice(2);
 const change = text.replace('S.N', 'S.' + number);
 const file = outbox + '/status.json';
 const until = Date.now() + Number(ms);
+const failed = () => readFileSync(events, 'utf8').split('"type":"attempt-failed"').length > number;
 const pause = new Int32Array(new SharedArrayBuffer(4));
-while (Date.now() < until) {
+while (Date.now() < until && !failed()) {
   try {
     const status = JSON.parse(readFileSync(file, 'utf8'));
     writeFileSync(outbox + '/forged', JSON.stringify({ ...status, ...JSON.parse(change) }));
@@ -32,6 +36,9 @@ interface Sabotage {
   /** What is said of it. */
   readonly said: RegExp;
 }
+
+/** Nothing need be said of it. */
+const ANYTHING = /./;
 
 const repeat = (command: string): string => `while :; do ${command}; sleep 0.01; done 2> /dev/null`;
 
@@ -91,7 +98,7 @@ const FORGED: Sabotage[] = [
   {
     name: 'speaks as another session',
     command: ({ forge }) => forge({ session: 'feedfeedfeedfeed' }),
-    said: /./,
+    said: ANYTHING,
   },
   {
     name: 'speaks nonsense',
@@ -101,7 +108,7 @@ const FORGED: Sabotage[] = [
   {
     name: 'reports a result of another task',
     command: ({ forge }) => forge({ result: { ...result, attempt: 'P.1' } }),
-    said: /./,
+    said: ANYTHING,
   },
   {
     name: 'reports that it is done without a commit',
@@ -131,8 +138,11 @@ async function sabotagedFeature(chaos: Chaos, sabotage: Sabotage, always: boolea
   await writeFile(path.join(outside, 'forge.mjs'), FORGER);
   await writeFile(path.join(outside, 'precious'), SECRET);
   const outbox = outboxOf(project, 0);
+  const events = path.join(project.folder, '.mahabharatha', 'state', 'login', 'events.jsonl');
+  // Where it is to be overlooked there is no end to wait for.
+  const ms = sabotage.said === ANYTHING ? 600 : 60_000;
   const forge = (change: object): string =>
-    `'${process.execPath}' '${outside}/forge.mjs' '${outbox}' '${JSON.stringify(change)}' 600 $(grep -c '^S ' '${outside}/ran')`;
+    `'${process.execPath}' '${outside}/forge.mjs' '${outbox}' '${JSON.stringify(change)}' ${ms} $(grep -c '^S ' '${outside}/ran') '${events}'`;
   const attack = sabotage.command({ outbox, outside, forge });
   const first = always ? attack : `if [ $(grep -c '^S ' '${outside}/ran') = 1 ]; then ${attack}; fi`;
   const run = `echo "S $$" >> '${outside}/ran'\n${first}\necho "made by S" > S.txt`;

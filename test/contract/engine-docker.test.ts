@@ -23,8 +23,8 @@ interface Ended {
 }
 
 async function runShell(shell: string, more: Partial<ContainerSpec> = {}): Promise<Ended> {
-  const { id, out } = await startContainer(engine, newSpec(image, shell, { stdin: false, ...more }));
-  const exit = await engine.waitContainer(id);
+  const { id, out, closed } = await startContainer(engine, newSpec(image, shell, { stdin: false, ...more }));
+  const [exit] = await Promise.all([engine.waitContainer(id), closed]);
   return { ...exit, ...out };
 }
 

@@ -20,8 +20,8 @@ async function run(command: readonly string[], more: Partial<ContainerSpec> = {}
     exec: true,
   } as const;
   const spec = newSpec(image, '', { stdin: false, mounts: [tmp], memoryBytes: 1e9, ...more, command });
-  const { id, out } = await startContainer(engine, spec);
-  const { code } = await engine.waitContainer(id);
+  const { id, out, closed } = await startContainer(engine, spec);
+  const [{ code }] = await Promise.all([engine.waitContainer(id), closed]);
   return `${out.stdout}${out.stderr}exit ${code}`;
 }
 

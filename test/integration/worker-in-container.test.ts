@@ -45,8 +45,8 @@ async function runJobs(steps: readonly ProbeStep[], env: Readonly<Record<string,
     stdin: false,
     logBytes: null,
   });
-  const { id, out, close } = await startContainer(engine, spec);
-  const { code } = await engine.waitContainer(id);
+  const { id, out, close, closed } = await startContainer(engine, spec);
+  const [{ code }] = await Promise.all([engine.waitContainer(id), closed]);
   close();
   const reports = out.stderr.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
   return { code, reports, stdout: out.stdout };

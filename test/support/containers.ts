@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ContainerSpec, Engine, ImageBuild } from '../../src/engines/index.ts';
 import { randomId } from '../../src/lib/index.ts';
 import { waitUntil } from './wait-until.ts';
@@ -50,6 +51,8 @@ export interface LiveContainer {
   end(): void;
   close(): void;
   printed(text: string): Promise<void>;
+  /** All of its output is there: that it has ended may be known sooner. */
+  readonly closed: Promise<unknown>;
 }
 
 export async function startContainer(engine: Engine, spec: ContainerSpec): Promise<LiveContainer> {
@@ -58,6 +61,7 @@ export async function startContainer(engine: Engine, spec: ContainerSpec): Promi
   const out = { stdout: '', stderr: '' };
   stdout.setEncoding('utf8').on('data', (text: string) => (out.stdout += text));
   stderr.setEncoding('utf8').on('data', (text: string) => (out.stderr += text));
+  const closed = Promise.all([once(stdout, 'end'), once(stderr, 'end')]);
   await engine.startContainer(id);
   return {
     id,
@@ -65,6 +69,7 @@ export async function startContainer(engine: Engine, spec: ContainerSpec): Promi
     write: (text) => void stdin.write(text),
     end: () => void stdin.end(),
     close,
+    closed,
     printed: (text) =>
       waitUntil(`"${text}" is printed; so far: ${JSON.stringify(out)}`, () => out.stdout.includes(text)),
   };

@@ -69,7 +69,8 @@ const ATTACKS: Readonly<Record<string, string>> = {
   DAEMON: `
     git update-index --assume-unchanged check.sh
     setsid sh -c 'while :; do echo exit 0 > /workspace/check.sh; sleep 0.01; done' > /dev/null 2>&1 &
-    (setsid sh -c '(trap "" HUP TERM INT; exec -a 98765 sleep 98765) & exec sleep 98765' > /dev/null 2>&1 &) ; sleep 0.1`,
+    (setsid sh -c '(trap "" HUP TERM INT; exec -a 98765 sleep 98765) & exec sleep 98765' > /dev/null 2>&1 &)
+    until grep -q 'exit 0' check.sh && grep -lzx 98765 /proc/[0-9]*/cmdline > /dev/null 2>&1; do sleep 0.02; done`,
   INOTIFY: `
     git update-index --assume-unchanged check.sh
     cat > /tmp/watch.mjs <<'END'

@@ -123,14 +123,14 @@ describe('cleanup', () => {
   );
 
   it('of a run of another working tree is refused, names that tree, and disturbs nothing of the run', async () => {
-    await project.graph('login', [task('A', { run: 'until [ -e $OUTSIDE/go ]; do sleep 0.05; done; echo A > A.txt' })]);
+    const command = 'touch $OUTSIDE/begun; until [ -e $OUTSIDE/go ]; do sleep 0.05; done; echo A > A.txt';
+    await project.graph('login', [task('A', { run: command })]);
     project.commit('specs');
     const folder = path.join(path.dirname(project.folder), 'second');
     project.git('worktree', 'add', '--quiet', '-b', 'second', folder);
     const second = project.at(folder);
     const run = project.start('kurukshetra');
-    while (!existsSync(project.inWorkers('login', '0', 'mahabharatha-worker-0', '.git')))
-      await new Promise((resolve) => setTimeout(resolve, 25));
+    await waitFor('its task is at work', () => existsSync(path.join(project.outside, 'begun')));
     const refs = project.git('for-each-ref');
     const inGit = (...parts: string[]): string => path.join(project.folder, '.git', ...parts);
     // What a live run has for a moment, while it looks into a bundle and moves a ref.

@@ -20,7 +20,8 @@ export function mountSmallDisk(mebibytes: number): SmallDisk | undefined {
   return {
     folder,
     remove: () => {
-      execFileSync('umount', [folder]);
+      // A process that has just ended may hold it for a moment.
+      execFileSync('umount', ['--lazy', folder]);
       rmdirSync(folder);
     },
   };

@@ -22,7 +22,7 @@ describe('a worker without file descriptors costs its task a worker and no failu
     await withChaos(async (chaos) => {
       const { project } = chaos;
       // Long enough to be seen: the run looks at its workers now and then.
-      const tasks = await standardFeature(chaos, '2s', moment === 'attempt-verifying' ? 3 : undefined);
+      const tasks = await standardFeature(chaos, '2s', moment === 'attempt-verifying' ? { verifySeconds: 3 } : {});
       const live = project.start('kurukshetra');
       expect(await sees(live, () => eventOf(chaos, moment) !== undefined)).toBe(true);
       const pids = Object.values(stateSoFar(project)?.workers ?? {}).map(({ pid }) => pid ?? 0);

@@ -171,8 +171,11 @@ describe('limits of preload mode', () => {
       'console.log("begun"); process.on("uncaughtException", () => { setImmediate(() => { throw 1 }) }); throw 1',
     ],
   ])('the time ends %s', async (_, code) => {
-    const hasBegun = ({ stdout }: Awaited<ReturnType<typeof ran>>): boolean => stdout.text !== '';
-    const end = await inTime(1500, (timeoutMs) => ran(code, { timeoutMs }), hasBegun);
+    const end = await inTime(
+      1500,
+      (timeoutMs) => ran(code, { timeoutMs }),
+      ({ stdout }) => stdout.text !== '',
+    );
     expect(end).toMatchObject({ code: null, signal: 'SIGKILL', endedBy: 'timeout', stdout: { text: 'begun\n' } });
     expect(childrenOf(process.pid, PROGRAM)).toEqual([]);
   });

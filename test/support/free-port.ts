@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** A port of loopback, below those that the machine gives to whoever asks for any: nobody else gets it meanwhile. */
+/** A free port of loopback, outside of the range from which the system chooses ports: no other program gets it by chance. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 30_000);

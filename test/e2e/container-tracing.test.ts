@@ -13,7 +13,7 @@ worker=$(grep -lz worker.mjs /proc/[0-9]*/cmdline | grep -v self | cut -d / -f 3
   echo "found $([ "$worker" -gt 1 ] && echo it)"
   for victim in $worker 1; do
     for file in environ mem maps auxv fd/0 cwd/. root/.; do
-      timeout 1 head -c 1 /proc/$victim/$file > /dev/null 2>&1; case $? in 0|124) echo "read $file of $victim";; esac
+      timeout 60 head -c 1 /proc/$victim/$file > /dev/null 2>&1; case $? in 0|124) echo "read $file of $victim";; esac
     done
     ls /proc/$victim/fd /proc/$victim/map_files > /dev/null 2>&1 && echo "listed the files of $victim"
     { echo x >> /proc/$victim/fd/1; } 2> /dev/null && echo "wrote the output of $victim"

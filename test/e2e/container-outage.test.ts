@@ -47,8 +47,9 @@ describe.skipIf(why !== '')(`an engine that goes away in the middle of a run${wh
       { id: 'B', create: ['B.txt'], run: 'sleep 3; echo "made by B" > B.txt' },
     ]);
     const live = project.start('kurukshetra', '--workers', '2');
-    const busy = (): number => eventsSoFar(project).filter(({ type }) => type === 'worker-phase').length;
-    if (!(await sees(live, () => busy() >= 2))) throw new Error(live.output());
+    const busy = (): Set<number> =>
+      new Set(eventsSoFar(project).flatMap((event) => (event.type === 'worker-phase' ? [event.worker] : [])));
+    if (!(await sees(live, () => busy().size === 2))) throw new Error(live.output());
     return live;
   };
   const expectBuilt = async (): Promise<void> => {

@@ -87,7 +87,8 @@ describe.skipIf(docker.why !== '')(`hostile code in run_code${docker.why}`, () =
   it('nothing of a call goes on after its end', async () => {
     const session = { session_id: 'left' };
     const code = `import { spawn } from 'node:child_process';
-spawn('setsid', ['sh', '-c', 'while :; do date +%N > /packages/time; sleep 0.02; done'], { detached: true, stdio: 'ignore' }).unref(); await Bun.sleep(300);`;
+spawn('setsid', ['sh', '-c', 'while :; do date +%N > /packages/new; mv /packages/new /packages/time; sleep 0.02; done'], { detached: true, stdio: 'ignore' }).unref();
+while (!(await Bun.file('/packages/time').exists())) await Bun.sleep(20);`;
     expect((await mcp.run(code, session)).exit_code).toBe(0);
     const look = `const at = () => Bun.file('/packages/time').text(); const before = await at(); await Bun.sleep(300); console.log(before !== '' && before === await at());`;
     expect((await mcp.run(look, session)).stdout).toBe('true\n');

@@ -96,7 +96,7 @@ export async function mcpForTest(env: Record<string, string> = {}, args: readonl
     leave: async () => {
       await untilEnded(transport);
       await client.close();
-      rmSync(home, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
@@ -158,7 +158,7 @@ export async function mcpOverHttp(env: Record<string, string> = {}, args: readon
     end: async (signal = 'SIGTERM') => {
       child.kill(signal);
       const exit = await ended;
-      if (signal === 'SIGTERM') rmSync(home, { recursive: true, force: true });
+      if (signal === 'SIGTERM') rmSync(home, { recursive: true, force: true, maxRetries: 5 });
       return exit;
     },
   };

@@ -126,7 +126,7 @@ export async function serveForTest({
     end: async (signal = 'SIGTERM') => {
       child.kill(signal);
       const exit = await ended;
-      if (signal === 'SIGTERM') rmSync(home, { recursive: true, force: true });
+      if (signal === 'SIGTERM') rmSync(home, { recursive: true, force: true, maxRetries: 5 });
       return exit;
     },
     output: () => text,

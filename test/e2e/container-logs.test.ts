@@ -44,7 +44,12 @@ describe.skipIf(docker.why !== '')(`the logs of containers${whySkipped}`, () => 
     project.commit('an agent');
     await project.graph('login', [{ id: 'A', create: ['a.txt'], verify: 'test -s a.txt' }]);
     const live = project.start('kurukshetra', '--workers', '1');
-    await waitUntil('the agent has spoken', async () => (await kept(0).catch(() => '')).includes('"text":"now"'));
+    // What comes on stderr has a way of its own.
+    const spoken = ['"text":"now"', '\\"key\\"'];
+    await waitUntil('the agent has spoken', async () => {
+      const log = await kept(0).catch(() => '');
+      return spoken.every((words) => log.includes(words));
+    });
     const [container] = project.containers();
     const engines = execFileSync('docker', ['logs', container?.Id ?? ''], { encoding: 'utf8', stdio: 'pipe' });
     expect(lines(engines)).toEqual(lines(await kept(0)));

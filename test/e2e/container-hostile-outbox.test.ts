@@ -24,8 +24,11 @@ const once = (id: string, attack: string): TestTask => ({
   run: `if grep -q '"attempt":"${id}.1"' /run/mahabharatha/inbox/assignment.json; then ${attack}; else echo ${id} > ${id}; fi`,
 });
 
-/** Reports again and again, as the worker in whose container it runs, that an attempt has ended so. */
-const claiming = (attempt: string, outcome: string, commit: string, ms = 1500): string => `
+/**
+ * Reports again and again, as the worker in whose container it runs, that an attempt has ended so. What is believed, or
+ * refused, ends the container.
+ */
+const claiming = (attempt: string, outcome: string, commit: string, ms = 600_000): string => `
 cat > /tmp/claim.mjs <<'END'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';

@@ -12,6 +12,9 @@ const ofBody = (bytes: number): string => '#'.repeat(bytes - JSON.stringify({ co
 const inside = (container: string, script: string): string =>
   execFileSync('docker', ['exec', '--user', '0', container, 'sh', '-c', script], { encoding: 'utf8' });
 
+/** What processes run, in one line. Those that have ended say nothing any more. */
+const ALL = `cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\\0' ' '`;
+
 const withoutNames = ({ stdout, stderr }: Ran): string =>
   `${stdout}${stderr}`
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
@@ -101,7 +104,7 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
   it('ends a program after 10 seconds with all that it started: exit_code 124 and what it has printed', async () => {
     const ran = await run('shell', `echo begun; trap '' TERM; setsid sleep 100 & while :; do :; done`);
     expect(ran).toMatchObject({ exit_code: 124, stdout: 'begun\n', stderr: 'Execution timed out after 10 s\n' });
-    expect(await run('shell', 'ps ax 2> /dev/null | grep -c "[s]leep 100"')).toMatchObject({ stdout: '0\n' });
+    expect(await run('shell', `${ALL} | grep -c "[s]leep 100"`)).toMatchObject({ stdout: '0\n' });
   });
 
   it('code is not filtered: what a session refuses, a program may try', async () => {
@@ -125,10 +128,15 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
 
   it('does not let the end of a program wait for its neighbours, nor end them', async () => {
     const order: string[] = [];
-    const long = run('shell', 'sleep 7; echo lives').then((ran) => (order.push('long'), ran));
-    await waitUntil('the long one runs', async () => (await run('shell', 'ls /tmp | grep -c home_')).stdout === '2\n');
+    const container = String((await run('shell', ':'))['container_id']);
+    const long = run('shell', ': > /tmp/runs; until [ -e /tmp/go ]; do sleep 0.1; done; echo lives').then(
+      (ran) => (order.push('long'), ran),
+    );
+    await waitUntil('the long one runs', () => inside(container, 'ls /tmp').includes('runs'));
     await run('shell', 'echo short').then(() => order.push('short'));
+    inside(container, 'touch /tmp/go');
     expect(await long).toMatchObject({ stdout: 'lives\n', exit_code: 0 });
+    inside(container, 'rm /tmp/go');
     expect(order).toEqual(['short', 'long']);
   });
 
@@ -146,7 +154,7 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     /** Not the look itself. */
     const WAITING = `grep -l 'exec[_]' /proc/[0-9]*/cmdline 2> /dev/null | cut -d / -f 3`;
     const FACTS = [
-      'echo "$_ $SECONDS $? $! $-"; declare -p | grep -vE "BASH_ARGC|SECONDS"; set -o; shopt; trap -p; alias; hash',
+      'echo "$_ $((SECONDS > 2)) $? $! $-"; declare -p | grep -vE "BASH_ARGC|SECONDS"; set -o; shopt; trap -p; alias; hash',
       'umask; ulimit -a; pwd; echo "$0" "$#" "$@"; env | sort; cat /proc/self/oom_score_adj /proc/self/cgroup',
       // Read by the shell itself: while another program runs, it has signals of its own.
       'while read -r fact; do case $fact in Cap* | NoNew* | Seccomp* | Groups* | Sig*) echo "$fact" ;; esac; done < /proc/$$/status',
@@ -155,9 +163,9 @@ describe.skipIf(docker.why !== '')(`programs of a language over HTTP${whySkipped
     ].join('\n');
     it('becomes what another process would have been', async () => {
       const pid = await inContainer(WAITING);
-      // So that it would count the time before the program.
-      await sleep(1100);
       expect(await run('shell', 'echo $$')).toMatchObject({ stdout: pid });
+      // The next one would count this time, and more of it than a program takes.
+      await sleep(3100);
       const waited = await run('shell', FACTS);
       expect(await inContainer(`kill -9 $(${WAITING}); sleep 0.1; ${WAITING} | wc -l`)).toBe('0\n');
       const started = await run('shell', FACTS);
@@ -206,11 +214,12 @@ kill -9 -1; kill -9 $(${WAITING}); kill -STOP $(${WAITING}); ls /tmp | grep -c g
         Number(/executions_total\{kind="shell",outcome="killed"\} (\d+)/.exec(await figures())?.[1] ?? 0);
       const before = await killed();
       const gone = new AbortController();
-      const code = 'sleep 6; echo not killed';
+      const code = 'until [ -e /tmp/go ]; do sleep 0.1; done; echo not killed';
       const body = JSON.stringify({ code, language: 'shell', version: '*', files: [{ content: code }] });
       const headers = { 'content-type': 'application/json' };
       const ask = (signal: AbortSignal | null): Promise<Response> =>
         fetch(`${served.address}${place}`, { method: 'POST', headers, body, signal });
+      const container = String((await run('shell', ':'))['container_id']);
       const stays = ask(null);
       const leave = Array.from({ length: 20 }, () => ask(gone.signal).catch(() => 'left'));
       await waitUntil('five wait', async () => (await figures()).includes('programs_waiting{language="shell"} 5'));
@@ -218,8 +227,11 @@ kill -9 -1; kill -9 $(${WAITING}); kill -STOP $(${WAITING}); ls /tmp | grep -c g
       expect(new Set(await Promise.all(leave))).toEqual(new Set(['left']));
       await waitUntil('one is left', async () => (await figures()).includes('programs_running{language="shell"} 1\n'));
       expect(await figures()).toContain('programs_waiting{language="shell"} 0');
+      await waitUntil('all are counted', async () => (await killed()) >= before + 20);
       expect(await killed()).toBe(before + 20);
+      inside(container, 'touch /tmp/go');
       expect(await (await stays).text()).toContain('not killed');
+      inside(container, 'rm /tmp/go');
     },
   );
 

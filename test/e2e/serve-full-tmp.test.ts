@@ -1,10 +1,12 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PYTHON_AND_RUBY, whyNoLanguages } from '../support/language-images.ts';
 import { runProgram, serveForTest } from '../support/served.ts';
 import type { Ran, Served } from '../support/served.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { buildSandboxImage } from '../support/worker-image.ts';
+
+const execFileAsync = promisify(execFile);
 
 /** Fills the folder of all, in the way that is named, and again what gets free, as long as /tmp/full is there. */
 const PYTHON = (once: string): string => `import os, time
@@ -57,12 +59,13 @@ describe.skipIf(whyNoLanguages !== '')(`a program that fills the folder of all${
     work: () => Promise<Result>,
   ): Promise<{ result: Result; ended: Ran }> => {
     const container = String((await run(language, ''))['container_id']);
-    const inside = (command: string): string =>
-      spawnSync('docker', ['exec', '--user', '0', container, 'sh', '-c', command], { encoding: 'utf8' }).stdout;
+    const inContainer = (command: string): string[] => ['exec', '--user', '0', container, 'sh', '-c', command];
     const filling = run(language, filler);
-    await waitUntil('it is full', () => inside('test -e /tmp/full && echo full') === 'full\n');
+    // In one look, since a program has ten seconds in all.
+    const look = 'for n in $(seq 400); do [ -e /tmp/full ] && break; sleep 0.05; done; ls /tmp/full';
+    expect((await execFileAsync('docker', inContainer(look))).stdout).toBe('/tmp/full\n');
     const result = await work();
-    inside('rm -f /tmp/full');
+    await execFileAsync('docker', inContainer('rm -f /tmp/full'));
     return { result, ended: await filling };
   };
 

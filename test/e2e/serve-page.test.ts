@@ -108,8 +108,10 @@ describe.skipIf(docker.why !== '' || !existsSync(CHROMIUM))(`the page to try a s
     await command('pwd; printf unfinished');
     await appears('#session-state', 'exit 0');
     await appears('#terminal', '/workspace/page/a');
-    await command(HOSTILE);
+    // Its end is one that none before had: what is typed before it is lost.
+    await command(`${HOSTILE}; exit 7`);
     await appears('#terminal', '^[]0;stolen');
+    await appears('#session-state', 'exit 7');
     await command('sleep 600');
     await waitUntil('it runs', async () => {
       const { body } = await served.ask('GET', '/v1/sessions', undefined, { authorization: `Bearer ${TOKEN}` });

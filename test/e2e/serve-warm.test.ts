@@ -25,7 +25,11 @@ describe.skipIf(docker.why !== '')(`spare containers of sessions${whySkipped}`, 
   };
   const spares = async (): Promise<unknown> => (await served.ask('GET', '/health')).body['warm'];
   const full = (): Promise<void> =>
-    waitUntil('all spares', async () => JSON.stringify(await spares()) === '{"node":1,"python":1,"shell":1}');
+    waitUntil('all spares, and no remains of others', async () => {
+      const states = containers('session-spare', '{{.State}}');
+      if (states.length !== 3 || states.some((state) => state !== 'running' && state !== 'paused')) return false;
+      return JSON.stringify(await spares()) === '{"node":1,"python":1,"shell":1}';
+    });
   const open = async (project = 'p'): Promise<string> => {
     const { body } = await served.ask('POST', '/v1/sessions', { project_id: project, runtime_type: 'shell' });
     return String(body['session_id']);

@@ -24,7 +24,17 @@ export function coverageOf(requirements: readonly Requirement[], graph: unknown,
 
 function tasksIn(graph: unknown): { readonly id: string; readonly words: string }[] {
   const tasks = isRecord(graph) && Array.isArray(graph['tasks']) ? (graph['tasks'] as unknown[]) : [];
-  return tasks.filter(isRecord).map((task) => ({ id: String(task['id']), words: JSON.stringify(task) }));
+  return tasks.filter(isRecord).map((task) => ({ id: String(task['id']), words: wordsIn(task) }));
+}
+
+/** All texts in a value, as they are: in JSON, what begins a line comes after an "n". */
+function wordsIn(value: unknown): string {
+  const texts: string[] = [];
+  JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner === 'string') texts.push(inner);
+    return inner;
+  });
+  return texts.join('\n');
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

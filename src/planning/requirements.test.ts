@@ -134,6 +134,17 @@ describe('the approval of a document', () => {
   });
 });
 
+describe('a requirement', () => {
+  const requirements = parseRequirements(WHOLE).requirements;
+  const missing = (description: string): readonly string[] =>
+    coverageOf(requirements, { tasks: [{ id: 'A', description }] }, '').missing;
+
+  it('is covered by a task that names it anywhere, and not by one that names another', () => {
+    expect(missing('Covers:\nR-001\n\tR-002, and\r\nN-001')).toEqual([]);
+    expect(missing('R-0011 R-002-b xN-001')).toEqual(['R-001', 'R-002', 'N-001']);
+  });
+});
+
 describe('a text that was made to take long', () => {
   const many = 200_000;
   it.each([

@@ -1,6 +1,7 @@
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import { openSocket } from './ask.ts';
+import { shown, typed } from './typed.ts';
 import { visible } from './visible.ts';
 
 const PROMPT = '\u001B[94m$\u001B[0m ';
@@ -72,7 +73,7 @@ function withoutLast(text: string): string {
 function lineReader(terminal: Terminal, { run, kill }: Commands): { ask(): void } {
   const before: string[] = [];
   let [text, place, isAsking] = ['', 0, false];
-  const show = (): void => terminal.write(`${CLEAR}${PROMPT}${visible(text)}`);
+  const show = (): void => terminal.write(`${CLEAR}${PROMPT}${shown(text)}`);
   const enter = (): void => {
     terminal.write('\r\n');
     if (text.trim() === '') return show();
@@ -88,7 +89,7 @@ function lineReader(terminal: Terminal, { run, kill }: Commands): { ask(): void 
   };
   const type = (data: string): void => {
     if (data === CTRL_C) text = '';
-    else text = data === BACK ? withoutLast(text) : text + data.replaceAll(/\p{Cc}/gu, '');
+    else text = data === BACK ? withoutLast(text) : typed(text, data);
     show();
   };
   terminal.onData((data) => {

@@ -91,13 +91,15 @@ export function configOf({ paths }: SettingsPlace, { files }: Settings): Config 
   throw configErrors.CONFIG_INVALID({ file: paths.config, problems });
 }
 
-/** Records that the user has approved these settings. */
+/** Records that the user has approved these settings. Throws CONFIG_NOT_TRUSTED when they have changed while the user was asked. */
 export async function approveSettings(
-  { repository }: SettingsPlace,
+  { repository, paths }: SettingsPlace,
   settings: Settings,
   { env }: Where,
 ): Promise<void> {
   await writeApproved(repository.root, env, settings);
+  const changes = differences(settings.files, await readSteering(paths.top));
+  if (changes.length > 0) throw notTrusted({ changes }, false);
 }
 
 /** A note for a dry run, which needs no approval. */
@@ -115,7 +117,7 @@ export async function approveOwn(project: SettingsPlace, file: string, { env }: 
 }
 
 /** `shown`: the user has seen the difference, so the error does not repeat it. */
-export function notTrusted({ changes }: Settings, shown: boolean): AppError {
+export function notTrusted({ changes }: Pick<Settings, 'changes'>, shown: boolean): AppError {
   const lines = shown ? [] : changeLines(changes);
   const rest = lines.length - SHOWN_LINES;
   const cut = rest > 0 ? [...lines.slice(0, SHOWN_LINES), `… and ${rest} more lines`] : lines;

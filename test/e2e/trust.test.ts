@@ -232,6 +232,21 @@ describe.skipIf(whyNoTerminal !== '')(`settings of a repository, at a terminal${
     expect(ran()).toBe(exit === 0);
   });
 
+  it('that change while the question is open are not obeyed: the answer is for what was shown', async () => {
+    await project.config(CONFIG);
+    const run = ask();
+    await waitFor('the question', () => run.output().includes('Obey them from now on?'));
+    await project.write('.mahabharatha/Dockerfile', 'FROM mahabharatha-worker\nRUN touch /planted\n');
+    run.type('y\n');
+
+    expect(await run.end).toBe(2);
+    expect(run.output()).toContain('+ RUN touch /planted');
+    expect(ran()).toBe(false);
+    const next = await project.cli('kurukshetra', '--mode', 'subprocess');
+    expect(next.stderr).toContain('.mahabharatha/Dockerfile is new');
+    expect(next.stderr).not.toContain('.mahabharatha/config.yaml');
+  });
+
   it('are not asked for twice', async () => {
     await project.config(CONFIG);
     const run = ask();

@@ -24,6 +24,13 @@ it('reads a token for each user', async () => {
 it.each([
   ['a short token', 'anna short\n', 0o600, /Line 1 of .* is not a user and a token/],
   ['a token without a user', `${TOKEN}\n`, 0o600, /Line 1/],
+  [
+    'a line after comments, by its number in the file',
+    `# who\n\n  # a comment\nanna ${TOKEN}\nben short\n`,
+    0o600,
+    /Line 5/,
+  ],
+  ['one token for two users', `anna ${TOKEN}\nben ${TOKEN}\n`, 0o600, /Line 2 of .* has the token of anna/],
   ['no token', '# nothing\n', 0o600, /has no token/],
   ['a file that others may read', `anna ${TOKEN}\n`, 0o644, /may be read by other users/],
 ])('refuses %s', async (_, text, mode, problem) => {

@@ -38,6 +38,13 @@ export const guardErrors = defineErrors({
     message: (f) => `On ${f.host} other machines reach the server, and it runs the programs that it is sent.`,
     hint: () => 'Give it a --token-file, or say --insecure-no-token.',
   },
+  LISTEN_REFUSED: {
+    kind: 'environment',
+    example: { host: '127.0.0.1', port: 80, reason: 'you have no right to it' },
+    message: (f) => `The server cannot listen on ${f.host}:${f.port}: ${f.reason}.`,
+    hint: () =>
+      'Choose another port with --port (those below 1024 are for root alone), or another address with --host.',
+  },
   PORT_TAKEN: {
     kind: 'environment',
     example: { host: '127.0.0.1', port: 8000 },

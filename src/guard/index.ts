@@ -12,4 +12,5 @@ export {
 } from './check-request.ts';
 export type { Guarding } from './check-request.ts';
 export { drain } from './drain.ts';
+export { listenError } from './listen-error.ts';
 export { readTokens } from './tokens.ts';

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/index.ts';
 import type { Engine } from '../engines/index.ts';
-import { guardErrors } from '../guard/errors.ts';
-import { repeat, systemCode } from '../lib/index.ts';
+import { listenError } from '../guard/index.ts';
+import { repeat } from '../lib/index.ts';
 import type { Environment, HeldFolder } from '../lib/index.ts';
 import { programFile } from '../project/index.ts';
 import {
@@ -132,8 +132,7 @@ async function listen(
   try {
     await server.listen({ host, port });
   } catch (error) {
-    if (systemCode(error) === 'EADDRINUSE') throw guardErrors.PORT_TAKEN({ host, port });
-    throw error;
+    throw listenError(error, { host, port });
   }
   const { port: taken } = server.server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`;

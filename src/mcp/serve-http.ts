@@ -2,9 +2,8 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { McpSettings } from '../config/index.ts';
-import { guardErrors } from '../guard/errors.ts';
-import { guardingOf } from '../guard/index.ts';
-import { repeat, systemCode, within } from '../lib/index.ts';
+import { guardingOf, listenError } from '../guard/index.ts';
+import { repeat, within } from '../lib/index.ts';
 import { createAnswerer } from './answer.ts';
 import { createClients } from './clients.ts';
 import { createEras } from './eras.ts';
@@ -70,8 +69,7 @@ async function listen(server: Server, { host, port }: Pick<HttpRequest, 'host' |
     server.once('error', reject);
     server.listen({ host, port }, resolve);
   }).catch((error: unknown) => {
-    if (systemCode(error) === 'EADDRINUSE') throw guardErrors.PORT_TAKEN({ host, port });
-    throw error;
+    throw listenError(error, { host, port });
   });
   const { port: taken } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${taken}/mcp`;

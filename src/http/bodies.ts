@@ -128,7 +128,7 @@ export const fileContent = z.object({
   content: z.string(),
   size: z.number().int().describe('Of the whole file, in bytes.'),
   encoding: z.enum(['utf8', 'base64']),
-  truncated: z.boolean().describe('There is more of the file: "from" reads on.'),
+  truncated: z.boolean().describe('There is more of the file: "from" reads on, where the bytes of this content end.'),
 });
 
 export const listQuery = z.object({ path: path.optional().describe('A folder. Default: the whole workspace.') });

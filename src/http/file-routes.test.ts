@@ -43,3 +43,24 @@ it.each([
 ])('base64 is taken with and without its end: "%s"', async (content, wanted) => {
   expect(await uploaded(content)).toMatchObject({ statusCode: 200, written: [wanted] });
 });
+
+it('a part of a text ends with a whole character, so that the next part begins where its bytes end', async () => {
+  const whole = Buffer.from('naïve 日本 ✓ text');
+  const workspace = {
+    read: async (_: string, from: number) => ({ content: whole.subarray(from, from + 5), size: whole.length }),
+  };
+  const sessions = { files: (_: string, use: (files: object) => unknown) => use(workspace) };
+  const routes = fileRoutes(sessions as unknown as Sessions);
+  const guarding = { tokens: null, origins: [], names: 'local' as const };
+  const server = createServer({ routes, guarding, admission, version: '1', log: silent });
+  let text = '';
+  for (let isOver = false; !isOver;) {
+    const url = `/v1/sessions/x/fs?path=a&from=${Buffer.byteLength(text)}`;
+    const { content, truncated } = (await server.inject(url)).json<{ content: string; truncated: boolean }>();
+    expect(content).not.toContain('\uFFFD');
+    text += content;
+    isOver = !truncated;
+  }
+  await server.close();
+  expect(text).toBe(whole.toString());
+});

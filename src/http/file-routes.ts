@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import type { z } from 'zod';
 import { sandboxErrors } from '../sandbox/index.ts';
 import type { ChangedFile, Sessions } from '../sandbox/index.ts';
@@ -39,8 +40,7 @@ export function fileRoutes(sessions: Sessions): readonly Route[] {
       refusals: REFUSALS,
       handle: async ({ params, query: { path, from = 0, encoding = 'utf8' }, take }) => {
         const part = await sessions.files(params['id'] ?? '', (files) => files.read(path, from, FILE_BYTES, take));
-        const truncated = from + part.content.length < part.size;
-        return { content: part.content.toString(encoding), size: part.size, encoding, truncated };
+        return contentOf(part, from, encoding);
       },
     }),
     route({
@@ -56,6 +56,17 @@ export function fileRoutes(sessions: Sessions): readonly Route[] {
       },
     }),
   ];
+}
+
+function contentOf(
+  { content: bytes, size }: { readonly content: Buffer; readonly size: number },
+  from: number,
+  encoding: 'utf8' | 'base64',
+): z.infer<typeof bodies.fileContent> {
+  const truncated = from + bytes.length < size;
+  // Without the beginning of a last character: who reads on from where these bytes end gets all of it.
+  const content = encoding === 'utf8' && truncated ? new StringDecoder('utf8').write(bytes) : bytes.toString(encoding);
+  return { content, size, encoding, truncated };
 }
 
 async function upload(

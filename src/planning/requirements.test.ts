@@ -97,6 +97,16 @@ describe('the requirements of a feature', () => {
   });
 });
 
+it('notes with headings and code of their own stay within the section that they are put into', () => {
+  const problemsWith = (problem: string): readonly string[] =>
+    parseRequirements(requirementsTemplate(named, { problem })).problems.map((text) => text.replace(/^line \d+: /, ''));
+  const notes = '# Login\n\n## Requirements\n\nIt is fast.\n\n~~~\n# a comment\n~~~\n## Users\n\n```\n# an open end';
+  const text = requirementsTemplate(named, { problem: notes });
+  expect(problemsWith(notes)).toEqual(problemsWith('It is fast.'));
+  expect(text).toContain('\\## Users\n\n```\n# an open end\n```\n\n## Users\n');
+  expect(text).toContain('~~~\n# a comment\n~~~\n');
+});
+
 describe('the approval of a document', () => {
   const by = { by: 'Ann <ann@example.org>', at: named.at };
 

@@ -31,6 +31,7 @@ export interface Row {
 }
 
 const FENCE = /^ {0,3}(```|~~~)/;
+const HEADING = /^(#{1,6})\s+(.*)$/;
 
 /** Pure. */
 export function parseDocument(text: string): Document {
@@ -56,13 +57,29 @@ function sectionsOf(lines: readonly string[], first: number): Section[] {
   const sections: { title: string; depth: number; line: number; lines: Line[] }[] = [];
   let fence: string | undefined;
   for (const [index, text] of lines.entries()) {
-    const [, mark] = FENCE.exec(text) ?? [];
-    if (mark !== undefined) fence = fence === undefined ? mark : fence === mark ? undefined : fence;
-    const [, marks, title] = (fence === undefined && /^(#{1,6})\s+(.*)$/.exec(text)) || [];
+    fence = fenceAfter(text, fence);
+    const [, marks, title] = (fence === undefined && HEADING.exec(text)) || [];
     if (marks === undefined) sections.at(-1)?.lines.push({ number: first + index, text });
     else sections.push({ title: withoutMarks(title ?? ''), depth: marks.length, line: first + index, lines: [] });
   }
   return sections;
+}
+
+/** The mark of the block of code that is open after this line. */
+function fenceAfter(text: string, open: string | undefined): string | undefined {
+  const [, mark] = FENCE.exec(text) ?? [];
+  if (mark === undefined) return open;
+  return open === undefined ? mark : open === mark ? undefined : open;
+}
+
+/** Pure. A person's text as a part of a section: its headings begin no sections, and its last block of code ends. */
+export function asPart(text: string): string {
+  let fence: string | undefined;
+  const lines = text.split(/\r?\n/).map((line) => {
+    fence = fenceAfter(line, fence);
+    return fence === undefined && HEADING.test(line) ? `\\${line}` : line;
+  });
+  return [...lines, ...(fence === undefined ? [] : [fence])].join('\n');
 }
 
 /** A heading may be closed with the marks that it begins with. */

@@ -1,6 +1,6 @@
 import { withFront } from './approval.ts';
 import { OPEN } from './requirements.ts';
-import { asCell } from './sections.ts';
+import { asCell, asPart } from './sections.ts';
 
 /** What a person has said about a feature. */
 export interface Words {
@@ -25,8 +25,8 @@ export function requirementsTemplate({ feature, author, at }: Named, words: Word
   const front = [`feature: ${feature}`, 'status: DRAFT', `created: ${created}`, `author: ${JSON.stringify(author)}`];
   const body = [
     `# ${feature}`,
-    section('Problem', words.problem.trim() || `${OPEN}: what is wrong today, and for whom?`),
-    section('Users', words.users?.trim() || `${OPEN}: who uses it, and what do they want to get done?`),
+    section('Problem', asPart(words.problem.trim()) || `${OPEN}: what is wrong today, and for whom?`),
+    section('Users', asPart(words.users?.trim() ?? '') || `${OPEN}: who uses it, and what do they want to get done?`),
     section('Requirements', requirementRows(words)),
     section('Non-functional requirements', ['| id | requirement | priority |', '|---|---|---|'].join('\n')),
     section('In scope', bullets(words.musts, 'what is built')),

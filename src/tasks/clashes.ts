@@ -27,6 +27,13 @@ interface Folder {
   readonly folders: Map<string, Folder>;
 }
 
+/** How many claims may still be compared: in a graph that was made for it, comparing all could take hours. */
+export interface Patience {
+  pairs: number;
+}
+
+export const patience = (): Patience => ({ pairs: 20_000_000 });
+
 export function claimsOf(drafts: readonly Draft[]): Claim[] {
   return drafts.flatMap(({ id, files }, task) =>
     OWNED.flatMap((list) =>
@@ -38,18 +45,25 @@ export function claimsOf(drafts: readonly Draft[]): Claim[] {
   );
 }
 
-/** Goes from short paths to long ones, so that each claim is compared only with those on its way. Stops after `most`. */
-export function clashesAmong(claims: readonly Claim[], most: number): Clash[] {
+/**
+ * Goes from short paths to long ones, so that each claim is compared only with those on its way. Stops after `most`, and when
+ * the patience is at its end: then there are less than no pairs left.
+ */
+export function clashesAmong(claims: readonly Claim[], most: number, left: Patience): Clash[] {
   const found = new Map<string, Clash>();
   const root: Folder = { claims: [], folders: new Map() };
   for (const claim of claims.toSorted((one, other) => rank(one) - rank(other))) {
     let folder = root;
-    compare(folder.claims, claim, found, most);
+    const compareWith = (earlier: readonly Claim[]): void => {
+      left.pairs -= earlier.length;
+      if (left.pairs >= 0) compare(earlier, claim, found, most);
+    };
+    compareWith(folder.claims);
     for (const name of claim.pattern.head) {
       folder = enter(folder, name);
-      compare(folder.claims, claim, found, most);
+      compareWith(folder.claims);
     }
-    if (found.size >= most) break;
+    if (found.size >= most || left.pairs < 0) break;
     folder.claims.push(claim);
   }
   return [...found.values()];

@@ -1,6 +1,6 @@
 import { quote } from '../lib/text/shape.ts';
-import { claimsOf, clashesAmong } from './clashes.ts';
-import type { Claim, Clash } from './clashes.ts';
+import { claimsOf, clashesAmong, patience } from './clashes.ts';
+import type { Claim, Clash, Patience } from './clashes.ts';
 import type { Need } from './dependencies.ts';
 import type { Draft } from './draft.ts';
 import { orderLevels } from './order-levels.ts';
@@ -12,6 +12,8 @@ export type Ownership = 'enforce' | 'warn' | 'off';
 
 /** With more clashes in a graph no order is searched for. */
 const MOST_CLASHES = 20_000;
+
+const TOO_MANY = 'tasks: too many globs could mean the same files to compare all of them; name folders in their place';
 
 interface Given {
   readonly drafts: readonly Draft[];
@@ -30,8 +32,13 @@ export interface SharedFiles {
 /** The tasks of a level must not be able to write the same file, unless ownership is not enforced. */
 export function sharedFiles({ drafts, levels, needs }: Given, ownership: Ownership): SharedFiles {
   const claims = claimsOf(drafts);
-  const clashes = clashesInLevels(claims, levels);
+  const left = patience();
+  const clashes = clashesInLevels(claims, levels, left);
   const unchanged = { levels, pushed: new Map<number, Push>() };
+  if (left.pairs < 0)
+    return ownership === 'enforce'
+      ? { problems: [TOO_MANY], warnings: [], order: undefined }
+      : { problems: [], warnings: [TOO_MANY], order: unchanged };
   if (clashes.length === 0) return { problems: [], warnings: [], order: unchanged };
   const cut = clashes.length < MANY ? [] : [`tasks: only the first ${MANY} clashes over files are shown`];
   if (ownership !== 'enforce') {
@@ -49,13 +56,13 @@ export function sharedFiles({ drafts, levels, needs }: Given, ownership: Ownersh
   };
 }
 
-function clashesInLevels(claims: readonly Claim[], levels: readonly number[]): Clash[] {
+function clashesInLevels(claims: readonly Claim[], levels: readonly number[], left: Patience): Clash[] {
   const byLevel = new Map<number, Claim[]>();
   for (const claim of claims) add(byLevel, levels[claim.task] ?? 0, claim);
   const found: Clash[] = [];
   for (const members of byLevel.values()) {
-    if (found.length >= MANY) break;
-    found.push(...clashesAmong(members, MANY - found.length));
+    if (found.length >= MANY || left.pairs < 0) break;
+    found.push(...clashesAmong(members, MANY - found.length, left));
   }
   return found;
 }
@@ -72,8 +79,9 @@ function searchOrder(
   levels: readonly number[],
   needs: readonly (readonly Need[])[],
 ): FoundOrder | undefined {
-  const clashes = clashesAmong(claims, MOST_CLASHES);
-  if (clashes.length === MOST_CLASHES) return undefined;
+  const left = patience();
+  const clashes = clashesAmong(claims, MOST_CLASHES, left);
+  if (clashes.length === MOST_CLASHES || left.pairs < 0) return undefined;
   const pairs = new Map<string, Clash>();
   const rivals = new Map<number, number[]>();
   for (const clash of clashes) {

@@ -9,6 +9,7 @@ import { scriptByTask, startModelServer } from '../support/model-server.ts';
 import type { ModelServer, Reply } from '../support/model-server.ts';
 import { waitFor } from '../support/project.ts';
 import { REQUIREMENTS } from '../support/requirements-document.ts';
+import { withResolvers } from '../support/with-resolvers.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
 
 const bash = (command: string): Answer => ({ toolUse: { name: 'Bash', input: { command, description: 'Do it' } } });
@@ -63,6 +64,8 @@ describe.skipIf(docker.why !== '')(
 
     it('init, plan, approve, design, check, kurukshetra, status, logs, merge, cleanup, all in mode auto, with an agent in the image alone', async () => {
       const wrong = graphOf(task('L-1', 'R-001', ['L-9']));
+      // The first agent ends when the run was looked at.
+      const looked = withResolvers<void>();
       const right = graphOf(task('L-1', 'R-001'), task('L-2', 'R-002'));
       await prepare({
         'PLAN-1': [
@@ -73,8 +76,8 @@ describe.skipIf(docker.why !== '')(
           writes({ 'design.md': '# How', 'task-graph.json': right }),
           DONE,
         ],
-        'L-1': [bash('sleep 2; echo L-1 > L-1.txt'), DONE],
-        'L-2': [bash('sleep 2; echo L-2 > L-2.txt'), DONE],
+        'L-1': [bash('echo L-1 > L-1.txt'), looked.promise.then(() => DONE)],
+        'L-2': [bash('echo L-2 > L-2.txt'), DONE],
       });
       const done = async (...args: string[]): Promise<string> => {
         const { exit, stdout, stderr } = await project.cli(...args);
@@ -96,6 +99,7 @@ describe.skipIf(docker.why !== '')(
       const run = project.start('kurukshetra', '--feature', 'login', '--workers', '2');
       await waitFor('it runs', () => run.output().includes('L-1 → worker'));
       expect(await done('status', '--feature', 'login')).toMatch(/RUNNING|running/);
+      looked.resolve();
       expect((await run.end).exit).toBe(0);
       expect(await done('logs', '--feature', 'login', '--tail', 'all')).toContain('Done.');
       await done('merge', '--feature', 'login');

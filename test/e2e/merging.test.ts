@@ -91,7 +91,7 @@ describe('merging', () => {
     await allow(1);
     await waitFor('the second merge has begun', () => begun(2));
     run.child.kill('SIGINT');
-    await waitFor('the stop is taken', () => run.output().includes('stop'));
+    await waitFor('the stop is taken', () => run.output().includes('SIGINT: stopping'));
     await allow(2);
     expect((await run.end).exit).toBe(130);
     const { levels } = await project.state();

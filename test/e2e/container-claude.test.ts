@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -226,8 +226,8 @@ function printedByTools({ requests }: ModelServer): string {
   return JSON.stringify(results);
 }
 
-const askDocker = (...args: string[]): string =>
-  execFileSync('docker', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+/** Of a container that goes just now, as that of the other task, or that does not run yet, there is nothing to see. */
+const askDocker = (...args: string[]): string => spawnSync('docker', args, { encoding: 'utf8' }).stdout;
 
 /** What other users of this machine and of its engine get to see: by place. */
 function whileItRuns(project: ContainerProject, told: string): Record<string, string> {

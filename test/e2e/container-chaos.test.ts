@@ -109,7 +109,8 @@ describe.skipIf(docker.why !== '')(`an orchestrator of containers that is killed
   it('leaves nothing when the resumed orchestrator is killed too', async () => {
     await atEachMoment(
       [MADE, AT_WORK],
-      () => createContainerChaos('3s', server.address()),
+      // The cleanup process of the first run asks the engine, too: not before the second one has.
+      () => createContainerChaos('10s', server.address()),
       async (chaos, moment) => {
         await moment.kill(chaos, chaos.project.start('kurukshetra', '--workers', '2'));
         const next = moment === MADE ? TAKING_OVER : after('run-resumed');

@@ -20,6 +20,12 @@ export interface EngineUnderTest {
 const gone = (engine: Engine, id: string): Promise<void> =>
   waitUntil('the container is gone', async () => (await engine.inspectContainer(id)) === undefined);
 
+/** A wait begins with some requests, one after the other, which must find the container. As many others take longer. */
+export async function untilItWaits(engine: Engine, id: string): Promise<void> {
+  for (let asked = 0; asked < 20; asked += 1) await engine.inspectContainer(id);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+}
+
 const digest = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** What every engine must do. A test of what the engine says that it lacks is skipped, with the word in its name. */
@@ -282,16 +288,18 @@ export function engineContract(name: string, make: () => EngineUnderTest, lacks:
 
     itNeeding('exits', 'tells the exit of containers that another engine object has started', async () => {
       const { id } = await startReady('sleeper');
-      const exit = under.again().waitContainer(id);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      const other = under.again();
+      const exit = other.waitContainer(id);
+      await untilItWaits(other, id);
       await engine.signalContainer(id, 'SIGTERM');
       expect(await exit).toEqual({ code: 9, oomKilled: false });
     });
 
     it('waits for containers that another engine object has started, and has no exit of those that are long gone', async () => {
       const { id } = await startReady('sleeper');
-      const exit = under.again().waitContainer(id);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      const other = under.again();
+      const exit = other.waitContainer(id);
+      await untilItWaits(other, id);
       await engine.signalContainer(id, 'SIGTERM');
       expect(await exit).toMatchObject({ code: has('exits') ? 9 : null });
       expect(await engine.inspectContainer(id)).toBeUndefined();

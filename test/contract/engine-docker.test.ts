@@ -10,6 +10,7 @@ import { dockerForTests, forgetBuilds } from '../support/docker.ts';
 import { startNode } from '../support/node-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { untilItWaits } from './engine-contract.ts';
 
 const { engine, image, why } = await dockerForTests();
 const tags: string[] = [];
@@ -246,8 +247,7 @@ describe.skipIf(why !== '')(`a container on a real engine${why === '' ? '' : ` (
     await holder.printed('ready');
     const id = holder.output().split(' ')[0] ?? '';
     const exit = engine.waitContainer(id);
-    // The wait begins with some requests, which must find the container.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await untilItWaits(engine, id);
     expect(await engine.inspectContainer(id)).toMatchObject({ name, status: 'running' });
     process.kill(holder.pid, 'SIGKILL');
     expect(await exit).toMatchObject({ code: 0 });

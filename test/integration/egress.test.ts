@@ -51,6 +51,8 @@ describe.skipIf(why !== '')(`a container without a network, and the proxy beside
     const list = parseAllowlist([`${gateway}:${open}`, 'localhost:80', 'inside.test', 'example.org']);
     const trusted: EgressRule = { host: 'trusted.test', covers: 'host', ports: [open], trustedPrivate: true };
     proxy = await startProxy(volume, folder, [...list.rules, trusted], [`${gateway} inside.test trusted.test`]);
+    // The door waits for it only for a while.
+    await waitUntil('the proxy listens', async () => (await inside(`test -S ${EGRESS_SOCKET}`)) === 'exit 0');
   });
 
   afterAll(async () => {

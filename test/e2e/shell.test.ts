@@ -180,7 +180,7 @@ describe.skipIf(docker.why !== '')(`a shell in the container of a task${whySkipp
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const running = project.start('shell', 'A', '--', 'sh', '-c', 'setsid sleep 4321 & echo begun; sleep 4322');
       await waitFor('the program runs', () => running.output().includes('begun'));
-      expect(await count()).toBe('2');
+      await waitFor('both run', async () => (await count()) === '2');
       killIfThere(running.pid, signal);
       await running.end;
       await waitFor('nothing of it runs', async () => (await count()) === '0');

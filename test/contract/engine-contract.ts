@@ -22,7 +22,7 @@ const gone = (engine: Engine, id: string): Promise<void> =>
 
 /** A wait begins with some requests, one after the other, which must find the container. As many others take longer. */
 export async function untilItWaits(engine: Engine, id: string): Promise<void> {
-  for (let asked = 0; asked < 20; asked += 1) await engine.inspectContainer(id);
+  for (let asked = 0; asked < 6; asked += 1) await engine.inspectContainer(id);
   await new Promise((resolve) => setTimeout(resolve, 100));
 }
 

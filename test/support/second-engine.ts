@@ -4,7 +4,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createDockerEngine } from '../../src/engines/index.ts';
-import { endOf, findByEnvironment, randomId } from '../../src/lib/index.ts';
+import { endOf, findByEnvironment, kill, randomId } from '../../src/lib/index.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** An engine of the test's own, which may be killed; the machine's engine is not touched. */
@@ -69,7 +69,8 @@ export function createSecondEngine(): SecondEngine {
     docker: (...args) => execFileSync('docker', ['--host', host, ...args], { encoding: 'utf8' }),
     remove: async () => {
       await end('SIGTERM');
-      for (const pid of await findByEnvironment(MARK, mark)) process.kill(pid, 'SIGKILL');
+      // Some of them end by themselves just then.
+      for (const pid of await findByEnvironment(MARK, mark)) kill(pid, 'SIGKILL');
       unmountBelow(folder);
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },

@@ -83,7 +83,8 @@ describe.skipIf(why !== '')(`the server in a container of its own${why === '' ? 
       const health = async (): Promise<string> =>
         (await fetch(`${address}/health`, { headers: { authorization: `Bearer ${token}` } })).text();
       await waitUntil('a spare container of a session', async () => (await health()).includes('"shell":1'));
-      run('stop', container);
+      // An end in order takes as long as it takes.
+      run('stop', '--time', '600', container);
     } finally {
       run('rm', '--force', container);
     }

@@ -106,7 +106,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
   it('reports a worker as healthy only when it has written its status lately', () => {
     const check = '/bin/sh /opt/mahabharatha/healthcheck.sh /tmp/status.json 30';
     expect(inside(`${check} || echo "exit $?"`)).toBe('no status yet: /tmp/status.json\nexit 1');
-    expect(inside(`touch /tmp/status.json; ${check} && echo fine`)).toMatch(/^last beat [01] s ago\nfine$/);
+    expect(inside(`touch /tmp/status.json; ${check} && echo fine`)).toMatch(/^last beat \d+ s ago\nfine$/);
     const old = 'touch -d "90 seconds ago" /tmp/status.json';
     expect(inside(`${old}; ${check} || echo "exit $?"`)).toMatch(/^last beat 9\d s ago, limit 30 s\nexit 1$/);
     expect(inspect('{{json .Config.Healthcheck.Test}}')).toBe('["CMD","/bin/sh","/opt/mahabharatha/healthcheck.sh"]');
@@ -135,7 +135,7 @@ describe.skipIf(missing !== undefined && process.env['CI'] !== 'true')(`the work
     const status = workerStatus.parse(JSON.parse(readFileSync(worker.status, 'utf8')));
     expect(status).toMatchObject({ session: 's', phase: 'idle' });
     expect(docker(['inspect', '--format', '{{.State.Running}}', id])).toBe('true');
-    docker(['stop', id]);
+    docker(['stop', '--time', '600', id]);
     expect(docker(['inspect', '--format', '{{.State.ExitCode}}', id])).toBe('0');
   });
 

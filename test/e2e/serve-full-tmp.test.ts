@@ -35,7 +35,7 @@ setInterval(() => { fill(); if (!fs.existsSync('/tmp/full')) { console.log('done
 
 const FILLERS: readonly (readonly [string, string, string, string])[] = [
   ['python', 'bytes', PYTHON('f.write(b"x" * 4096)'), 'print(N)'],
-  ['python', 'names', PYTHON('n += 1; open(f"/tmp/{n}", "w").close()'), 'print(N)'],
+  ['python', 'names', PYTHON('n += 1; os.close(os.open(f"/tmp/{n}", os.O_CREAT))'), 'print(N)'],
   ['javascript', 'bytes', JAVASCRIPT, 'console.log(N)'],
 ];
 
@@ -87,7 +87,7 @@ describe.skipIf(whyNoLanguages !== '')(`a program that fills the folder of all${
       { name: 'data/more.py', content: 'y = 5' },
     ];
     const stdin = 'x'.repeat(50_000);
-    const { result } = await whileFull('python', PYTHON('n += 1; open(f"/tmp/{n}", "w").close()'), () =>
+    const { result } = await whileFull('python', PYTHON('n += 1; os.close(os.open(f"/tmp/{n}", os.O_CREAT))'), () =>
       Promise.all([{}, { run_memory_limit: 100_000_000 }].map((more) => piston('python', files, { stdin, ...more }))),
     );
     for (const each of result) expect(each).toMatchObject({ stdout: `5 ${stdin}\n`.slice(0, 10_240), code: 0 });

@@ -77,10 +77,11 @@ except OSError as e: print(e.errno)`,
   ],
   [
     'fills the disk with names',
-    `n = 0
+    `import os
+n = 0
 try:
   while True:
-    open(f"/tmp/{n}", "w").close()
+    os.close(os.open(f"/tmp/{n}", os.O_CREAT))
     n += 1
 except OSError as e: print(e.errno)`,
     { stdout: '28\n' },

@@ -131,6 +131,16 @@ it('leaves out lines that do not fit into memory while nothing can be written, a
   expect(lines[8002]).toBe('last');
 });
 
+it('takes a single piece of any size, and goes on after it', async () => {
+  const [file, piece] = [newFile(), `${'x'.repeat(999)}\n`.repeat(10_000)];
+  const log = openLogFile(file, { limitBytes: 100_000_000 });
+  log.write(piece);
+  await waitUntil('it is written', () => read(file).length === piece.length);
+  log.write('later\n');
+  await log.close();
+  expect(read(file).slice(piece.length)).toBe('later\n');
+});
+
 it('loses nothing of many single lines', async () => {
   const file = newFile();
   const log = openLogFile(file, { limitBytes: 100_000_000 });

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { createWholeLines, reasonOf, sleep } from '../lib/index.ts';
 import { olderFile } from './read-log.ts';
 
-/** How much waits for a slow or full disk; beyond it lines are left out. */
+/** How much waits for a slow or full disk behind the first piece; beyond it lines are left out. */
 const QUEUE_LIMIT = 8 * 1024 * 1024;
 /** What a piece takes in memory besides its bytes: there may be millions of empty lines. */
 const PIECE_COST = 128;
@@ -72,7 +72,7 @@ function createQueue() {
   return {
     /** `trouble`: why it has to wait. */
     add: (block: Buffer, trouble: string): void => {
-      if (bytes + pieces.length * PIECE_COST + block.length > QUEUE_LIMIT) {
+      if (pieces.length > 0 && bytes + pieces.length * PIECE_COST + block.length > QUEUE_LIMIT) {
         [leftOut, cause] = [leftOut + countLines(block), trouble];
         return;
       }

@@ -92,11 +92,12 @@ function hindrance(
   return unusable(url);
 }
 
+export const LOGIN_IN_ADDRESS = 'ANTHROPIC_BASE_URL has a user name, a password or a query in it';
+
 function unusable(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) return 'ANTHROPIC_BASE_URL is no http or https address';
-  if (url.username !== '' || url.password !== '' || url.search !== '')
-    return 'ANTHROPIC_BASE_URL has a user name, a password or a query in it';
+  if (url.username !== '' || url.password !== '' || url.search !== '') return LOGIN_IN_ADDRESS;
   return undefined;
 }
 

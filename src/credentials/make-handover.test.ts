@@ -106,6 +106,26 @@ describe('what is handed to a worker', () => {
     });
   });
 
+  it.each([
+    ['claude', 'ANTHROPIC_BASE_URL', 'GOOGLE_GEMINI_BASE_URL'],
+    ['gemini', 'GOOGLE_GEMINI_BASE_URL', 'ANTHROPIC_BASE_URL'],
+  ] as const)('has an address with a secret in it for the agent only that asks it: %s', async (kind, own, other) => {
+    const address = 'https://me:made-up-word@gateway.test/v1?code=made-up-code';
+    const made = await make({ [own]: address, [other]: address }, { agents: [{ kind, models: [null] }] });
+    expect(made).toMatchObject({
+      handover: { env: {}, secrets: [] },
+      proofs: [{ access: { agent: { env: { [own]: address } }, secrets: ['made-up-word', 'made-up-code'] } }],
+    });
+    expect(made.proofs[0]?.access.agent.env).not.toHaveProperty(other);
+    const plain = { [own]: 'https://gateway.test/v1' };
+    expect((await make(plain, { agents: [] })).handover.env).toEqual(plain);
+  });
+
+  it('is refused when credentials must stay outside and are in the address of the model', async () => {
+    const env = { ANTHROPIC_BASE_URL: 'https://me:made-up-word@gateway.test' };
+    await expect(make(env, { wish: 'inject' })).rejects.toMatchObject({ code: 'CREDENTIALS_NOT_INJECTABLE' });
+  });
+
   it('is for another agent the variables that the configuration names for it, all hidden, and no login of Claude Code', async () => {
     const env = { MINE_KEY: 'made-up-mine', MINE_PLACE: 'made-up-place', ANTHROPIC_API_KEY: 'made-up-key', X: 'x' };
     const agent = { kind: 'command', name: 'mine', names: ['MINE_KEY', 'MINE_PLACE', 'MINE_MODEL'] } as const;

@@ -4,10 +4,10 @@ import type { AgentAccess, Handover, KnownAgent } from '../protocol/index.ts';
 import { findAgentCredentials } from './agent-credentials.ts';
 import type { Surroundings } from './agent-credentials.ts';
 import { credentialErrors } from './errors.ts';
-import { behindAnother, chooseWay, headerSecrets } from './injection.ts';
+import { behindAnother, chooseWay, headerSecrets, LOGIN_IN_ADDRESS } from './injection.ts';
 import type { Injection, NoInjection, WayRequest } from './injection.ts';
 import type { AgentCredentials } from './login.ts';
-import { findKeys } from './model-keys.ts';
+import { findKeys, findSecretAddresses } from './model-keys.ts';
 import type { AskedAgent } from './providers.ts';
 import { listedVariables, workerVariables } from './variables.ts';
 
@@ -80,7 +80,7 @@ export async function makeHandover(request: HandoverRequest): Promise<MadeHandov
 }
 
 async function proofOf(agent: ServedAgent, request: HandoverRequest): Promise<AgentProof> {
-  if (agent.kind === 'claude') return claudeProof(request);
+  if (agent.kind === 'claude') return claudeProof(agent, request);
   const name = agent.kind === 'command' ? agent.name : agent.kind;
   if (request.wish === 'inject')
     throw credentialErrors.CREDENTIALS_NOT_INJECTABLE({ reason: `"${name}" is not Claude Code` });
@@ -94,12 +94,13 @@ async function proofOf(agent: ServedAgent, request: HandoverRequest): Promise<Ag
 /** An agent that is given the keys of the providers that it asks, and nothing else. */
 function keyProof(agent: AskedAgent, env: Environment): AgentProof {
   const credentials = findKeys(agent, env);
+  const addresses = findSecretAddresses(agent, env);
   const seed = SEEDS[agent.kind];
   return {
     agent: agent.kind,
     access: {
-      agent: { env: { ...credentials?.env }, files: seed === undefined ? [] : [seed] },
-      secrets: unique(credentials?.secrets ?? []),
+      agent: { env: { ...credentials?.env, ...addresses.env }, files: seed === undefined ? [] : [seed] },
+      secrets: unique([...(credentials?.secrets ?? []), ...addresses.secrets]),
       injected: false,
     },
     credentials,
@@ -107,8 +108,8 @@ function keyProof(agent: AskedAgent, env: Environment): AgentProof {
   };
 }
 
-async function claudeProof(request: HandoverRequest): Promise<AgentProof> {
-  const agent = 'claude';
+async function claudeProof(claude: AskedAgent, request: HandoverRequest): Promise<AgentProof> {
+  const agent = claude.kind;
   const credentials = await findAgentCredentials(request);
   const injection = credentials === undefined ? undefined : chooseWay({ ...request, credentials });
   if (injection !== undefined && 'access' in injection) {
@@ -117,26 +118,41 @@ async function claudeProof(request: HandoverRequest): Promise<AgentProof> {
   }
   // Headers for a gateway may contain credentials.
   const headers = request.env['ANTHROPIC_CUSTOM_HEADERS'] ?? '';
-  if (credentials === undefined) refuseOthers(request, headers);
+  const addresses = findSecretAddresses(claude, request.env);
+  if (credentials === undefined) refuseOthers(request, { headers, addresses: addresses.secrets });
   const values = headers.split('\n').flatMap((line) => headerSecrets(line.slice(line.indexOf(':') + 1).trim()));
   const access = {
     agent: {
-      env: { ...credentials?.env, ...(headers === '' ? {} : { ANTHROPIC_CUSTOM_HEADERS: headers }) },
+      env: {
+        ...credentials?.env,
+        ...addresses.env,
+        ...(headers === '' ? {} : { ANTHROPIC_CUSTOM_HEADERS: headers }),
+      },
       files: [SEED, ...(credentials?.files ?? [])],
     },
-    secrets: unique([...(credentials?.secrets ?? []), ...values]),
+    secrets: unique([...(credentials?.secrets ?? []), ...addresses.secrets, ...values]),
     injected: false,
   };
   return { agent, access, credentials, injection };
 }
 
+interface OtherCredentials {
+  readonly headers: string;
+  /** Secrets in the address of the model. */
+  readonly addresses: readonly string[];
+}
+
 /** Where credentials must stay outside, those of another kind are not handed over either. */
-function refuseOthers({ wish, names }: HandoverRequest, headers: string): void {
+function refuseOthers({ wish, names }: HandoverRequest, { headers, addresses }: OtherCredentials): void {
   if (wish !== 'inject') return;
   const cloud = names.find((name) => name.startsWith('CLAUDE_CODE_USE_'));
-  if (cloud === undefined && headers === '') return;
-  const reason = cloud === undefined ? 'ANTHROPIC_CUSTOM_HEADERS come without a key or a token' : behindAnother(cloud);
-  throw credentialErrors.CREDENTIALS_NOT_INJECTABLE({ reason });
+  const reasons = [
+    ...(cloud === undefined ? [] : [behindAnother(cloud)]),
+    ...(headers === '' ? [] : ['ANTHROPIC_CUSTOM_HEADERS come without a key or a token']),
+    ...(addresses.length === 0 ? [] : [LOGIN_IN_ADDRESS]),
+  ];
+  const [reason] = reasons;
+  if (reason !== undefined) throw credentialErrors.CREDENTIALS_NOT_INJECTABLE({ reason });
 }
 
 function unique(secrets: readonly string[]): string[] {

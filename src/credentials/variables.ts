@@ -11,8 +11,8 @@ interface WorkerVariables {
 }
 
 /**
- * Variables that every worker gets: none is a secret or a path of this machine, and none leads to a program. The locale is
- * not among them: an image has few locales, and bash and perl warn of an unknown one.
+ * Variables that every worker gets, unless there is a secret in an address: none is a path of this machine, and none leads to
+ * a program. The locale is not among them: an image has few locales, and bash and perl warn of an unknown one.
  */
 const PASSED =
   /^(TZ|CI|NO_COLOR|FORCE_COLOR|ANTHROPIC_(BASE_URL|MODEL|SMALL_FAST_MODEL|DEFAULT_[A-Z]+_MODEL|BETAS)|GOOGLE_GEMINI_BASE_URL|CLAUDE_CODE_(MAX_OUTPUT_TOKENS|MAX_RETRIES|EFFORT_LEVEL|SUBAGENT_MODEL)|MAX_THINKING_TOKENS|API_TIMEOUT_MS|BASH_(DEFAULT_TIMEOUT_MS|MAX_TIMEOUT_MS|MAX_OUTPUT_LENGTH)|MCP_(TIMEOUT|TOOL_TIMEOUT)|MAX_MCP_OUTPUT_TOKENS|DISABLE_PROMPT_CACHING)$/;
@@ -46,12 +46,9 @@ const SOUNDS_SECRET = /KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|COOKIE|PRIVATE|(^|_)
 /** The variables that workers get: a list of harmless ones, and what the user names under `workers.container.env`. */
 export function workerVariables({ env, names }: { env: Environment; names: readonly string[] }): WorkerVariables {
   const listed = listedVariables({ env, names });
-  const harmless = Object.fromEntries(definedIn(Object.entries(env)).filter(([name]) => PASSED.test(name)));
-  return {
-    ...listed,
-    env: { ...harmless, ...listed.env },
-    secrets: [...Object.values(harmless).flatMap(passwordsIn), ...listed.secrets],
-  };
+  const passed = definedIn(Object.entries(env)).filter(([name]) => PASSED.test(name));
+  const harmless = passed.filter(([, value]) => addressSecrets(value).length === 0);
+  return { ...listed, env: { ...Object.fromEntries(harmless), ...listed.env } };
 }
 
 /** Only what the user names. */
@@ -90,6 +87,12 @@ function passwordsIn(value: string): readonly string[] {
     web !== undefined && NO_PASSWORD.has(password) ? [user, password] : [password],
   );
   return found.filter((secret) => secret !== '').flatMap((secret) => [secret, decoded(secret)]);
+}
+
+/** Pure. What is secret in the address of a server: a login, and the values of a query. */
+export function addressSecrets(address: string): readonly string[] {
+  const query = URL.canParse(address) ? [...new URL(address).searchParams.values()] : [];
+  return [...passwordsIn(address), ...query].filter((secret) => secret !== '');
 }
 
 function decoded(text: string): string {

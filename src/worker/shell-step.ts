@@ -28,7 +28,7 @@ interface ShellResult {
 
 /** Runs a command of the user in the worktree, with bash: a set-up, a verification or a gate. */
 export async function runShell(context: WorkerContext, step: ShellStep): Promise<ShellResult> {
-  const tail = createTail(OUTPUT_TAIL);
+  const tail = createTail(2 * OUTPUT_TAIL);
   const lines = createLineSplitter((line) => step.log.line(step.source, line));
   const take = (text: string): void => {
     tail.push(text);
@@ -51,10 +51,13 @@ export async function runShell(context: WorkerContext, step: ShellStep): Promise
     detail: [howItEnded(end, step.timeoutMs), limitsInWords(end.exceeded)]
       .filter((text) => text !== undefined)
       .join('; '),
-    output: tail.text(),
+    output: lastOf(context.redact(tail.text())),
     durationMs: end.durationMs,
   };
 }
+
+/** Of a text without secrets: of one that is cut in its middle, nothing would know the rest. */
+const lastOf = (text: string): string => (text.length > OUTPUT_TAIL ? `…${text.slice(-OUTPUT_TAIL)}` : text);
 
 function howItEnded(end: Supervised, limitMs: number): string {
   if (end.endedBy === 'total') return `still running after ${inSeconds(limitMs)}, limit ${inSeconds(limitMs)}`;

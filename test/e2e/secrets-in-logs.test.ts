@@ -42,6 +42,18 @@ it('a key is not in the log, the state and the feedback, nor is its beginning wh
   expect(await shownOfRun()).not.toContain(BEGINNING);
 });
 
+it('a key is not in the feedback of a verification, nor is its end where the output is cut', async () => {
+  await project.config('retry: { attempts: 1 }\n');
+  await writeFile(path.join(project.outside, 'printed'), `${KEY}${'x'.repeat(7980)}`);
+  const verify = `cat '${project.outside}/printed'; exit 1`;
+  await project.graph('login', [{ id: 'T-1', create: ['a.txt'], run: 'touch a.txt', verify }]);
+
+  expect((await project.cli('kurukshetra')).exit).toBe(1);
+  const kept = JSON.stringify([await project.state(), await project.events()]);
+  expect(kept).toContain('x'.repeat(7900));
+  expect(kept).not.toContain(KEY.slice(-14));
+});
+
 it.each(['OPENAI_API_KEY', 'CODEX_API_KEY', 'GEMINI_API_KEY', 'ANTHROPIC_AUTH_TOKEN'])(
   'a worker without a container hides the key in %s, too',
   async (name) => {

@@ -3,7 +3,7 @@ import { NO_USAGE } from '../protocol/index.ts';
 import { formatHtml, formatMarkdown } from './index.ts';
 import type { RunReport } from './index.ts';
 
-const HOSTILE = `<script>alert(1)</script> "quoted" 'single' & | [a](http://x) @team \u001B[2J\u202E`;
+const HOSTILE = `<script>alert(1)</script> "quoted" 'single' & | [a](http://x) www.x.test @team, fixes #1 and gh-2 \u001B[2J\u202E`;
 
 const report = (rest: Partial<RunReport> = {}): RunReport => ({
   feature: 'login',
@@ -70,10 +70,10 @@ describe('a report', () => {
   it('as Markdown has words of tasks as plain text, one line each', () => {
     const text = formatMarkdown(report());
     expect(text).toContain(
-      String.raw`\<script\>alert(1)\</script\> "quoted" 'single' &amp; \| \[a\](http://x) @<!-- -->team`,
+      String.raw`\<script\>alert(1)\</script\> "quoted" 'single' &amp; \| \[a\](http:<!-- -->//x) www<!-- -->.x.test @<!-- -->team, fixes #<!-- -->1 and gh-<!-- -->2`,
     );
     expect(text).not.toContain('\u001B');
-    expect(text).not.toMatch(/[^\\](<script|\[a)|\u202E|@team/);
+    expect(text).not.toMatch(/[^\\](<script|\[a)|\u202E|@team|#1|gh-2|:\/\/|www\./);
     expect(text).toContain('| B | B | 2 | blocked | 0 |  |\n');
     expect(text).toContain('- B is blocked: A failed\n');
   });

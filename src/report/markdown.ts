@@ -42,8 +42,8 @@ export function asText(text: string): string {
     clip(inOneLine(withoutControls(text)), LONGEST)
       .replaceAll(/[\\`*_[\]<>|~]/g, String.raw`\$&`)
       .replaceAll('&', '&amp;')
-      // So that no account gets a message.
-      .replaceAll('@', '@<!-- -->')
+      // So that no account gets a message, no issue is closed, and no address becomes a link.
+      .replaceAll(/[@#]|\bGH-(?=\d)|:(?=\/\/)|\bwww(?=\.)/gi, '$&<!-- -->')
   );
 }
 

@@ -65,6 +65,7 @@ describe('looking for an engine', () => {
     ],
     ['nothing behind SSH', { env: { DOCKER_HOST: 'ssh://me@box' }, live: [USUAL] }, undefined],
     ['nothing of an unknown kind', { env: { DOCKER_HOST: 'fd://3' }, live: [USUAL] }, undefined],
+    ['https', { env: { DOCKER_HOST: 'https://box' }, live: ['tcp://box:2376 (TLS)'] }, 'tcp://box:2376 (TLS)'],
     ['nothing below a path', { env: { DOCKER_HOST: 'tcp://box:1/x' }, live: [USUAL] }, undefined],
     [
       'the current context',

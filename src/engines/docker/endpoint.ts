@@ -35,7 +35,8 @@ export function parseHost(text: string, tls: TlsFiles | null): Finding {
   // Worktrees are mounted from the disk of this machine: an engine on another one would find none of them.
   if (scheme === 'ssh')
     return refused(`"${text}": engines behind SSH are not supported, they do not see this machine's files`);
-  if (['tcp', 'http', 'https'].includes(scheme)) return parseAddress(text, rest, tls);
+  if (scheme === 'https') return parseAddress(text, rest, tls ?? { verify: true });
+  if (scheme === 'tcp' || scheme === 'http') return parseAddress(text, rest, tls);
   return refused(`"${text}" is no address that is understood (unix://, tcp://)`);
 }
 

@@ -62,3 +62,12 @@ it.each([
     problems: expect.arrayContaining([expect.stringMatching(problem)]),
   });
 });
+
+it.each(['g.json', 'g.yaml'])('a text that is too long is refused before it is read: %s', (file) => {
+  const read = (length: number): unknown => readGraphText(file, `{"feature":"${'x'.repeat(length - 14)}"}`);
+  expect(read(6_000_000)).toMatchObject({ ok: true });
+  expect(read(20_000_000)).toEqual({
+    ok: false,
+    problems: [expect.stringContaining('20,000,000 characters, and may have 6,000,000')],
+  });
+});

@@ -9,11 +9,15 @@ type GraphText =
   | { readonly ok: true; readonly value: unknown; /** As plain JSON. */ readonly json: string }
   | { readonly ok: false; readonly problems: readonly string[]; readonly cause?: unknown };
 
+/** Characters. Expressions run out of stack on a text in it of 8 million, and 10,000 tasks take a third of this. */
+const LONGEST = 6_000_000;
+
 export const isYaml = (file: string): boolean => /\.ya?ml$/.test(file);
 
 /** Pure. Reads YAML, or JSON with comments and trailing commas, as the name of the file says. */
 export function readGraphText(file: string, text: string): GraphText {
   if (text.trim() === '') return { ok: false, problems: ['it is empty; write a graph, say as mahabharatha init does'] };
+  if (text.length > LONGEST) return { ok: false, problems: [tooLong(text)] };
   if (isYaml(file)) {
     const read = readYaml(text);
     return read.ok ? { ...read, json: inJson(read.value) } : read;
@@ -29,6 +33,9 @@ export function readGraphText(file: string, text: string): GraphText {
     return { ok: false, problems: [jsonProblem(plain, reasonOf(error))], cause: error };
   }
 }
+
+const tooLong = ({ length }: string): string =>
+  `it has ${length.toLocaleString('en-US')} characters, and may have ${LONGEST.toLocaleString('en-US')}: make several features of it`;
 
 /** Pure. A value as the text of this file. */
 export function graphTextFor(file: string, value: unknown): string {

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { constants } from 'node:os';
 import { kill, readSystemFile, sleep } from '../lib/index.ts';
 
 const ROOT = 0;
@@ -6,6 +7,7 @@ const ROOT = 0;
 const NO_GROUP = 60_002;
 /** A killed process may hang in the kernel. */
 const GONE_MS = 5000;
+const { SIGTERM } = constants.signals;
 
 /** Does the work with the rights of this user, and none of root's. The group stays: what it makes is of the agent's group. */
 export function asUser<Result>(uid: number, work: () => Result): Result {
@@ -45,6 +47,21 @@ export function leaveGroups(): void {
  */
 export function signalAll(uid: number, signal: NodeJS.Signals): void {
   asUser(uid, () => kill(-1, signal));
+}
+
+/**
+ * Sends SIGTERM to the processes of this user that it would end at once. When such a process is still there after a first
+ * signal, it has lost that one: a bash that has a trap, and just then starts a program, loses it for both.
+ */
+export function terminateAgain(uid: number): void {
+  for (const { pid, status } of processesOf(uid))
+    if (!handles(status, SIGTERM)) asUser(uid, () => kill(Number(pid), 'SIGTERM'));
+}
+
+/** Whether a process blocks, ignores or catches a signal. */
+function handles(status: string, signal: number): boolean {
+  const sets = [...status.matchAll(/^Sig(?:Blk|Ign|Cgt):\t([0-9a-f]+)$/gm)];
+  return sets.some(([, set = '']) => ((BigInt(`0x${set}`) >> BigInt(signal - 1)) & 1n) === 1n);
 }
 
 /** What the kernel says about each process of this user. */

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sleep, startTimer } from '../lib/index.ts';
 import { encodeFrame, encodeJson, FRAME } from '../protocol/index.ts';
 import type { SandboxEnd, StartWish } from '../protocol/index.ts';
-import { asUser, endAll, signalAll } from './as-user.ts';
+import { asUser, endAll, signalAll, terminateAgain } from './as-user.ts';
 import { clearingOf } from './clear-folders.ts';
 import type { Launch, Program } from './launch.ts';
 import type { OutputPipes } from './pipes.ts';
@@ -92,11 +92,19 @@ function watchLimits({ uid, timeoutMs, graceMs }: StartWish, beforeStop: () => v
   let stopped: Stop | undefined;
   let isOver = false;
   let force: ReturnType<typeof startTimer> | undefined;
+  let again: ReturnType<typeof startTimer> | undefined;
+  const terminate = (pauseMs: number): void => {
+    again = startTimer(pauseMs, () => {
+      terminateAgain(uid);
+      terminate(2 * pauseMs);
+    });
+  };
   const stop = (why: Stop): void => {
     if (stopped !== undefined || isOver) return;
     stopped = why;
     beforeStop();
     signalAll(uid, 'SIGTERM');
+    terminate(AGAIN_MS);
     // Again and again: a process that has just been forked may not be its user's yet.
     const end = (): void => {
       signalAll(uid, 'SIGKILL');
@@ -112,6 +120,7 @@ function watchLimits({ uid, timeoutMs, graceMs }: StartWish, beforeStop: () => v
       isOver = true;
       limit?.cancel();
       force?.cancel();
+      again?.cancel();
       return stopped;
     },
   };

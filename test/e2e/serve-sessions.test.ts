@@ -182,6 +182,17 @@ describe.skipIf(docker.why !== '')(`sessions over HTTP${whySkipped}`, () => {
     await served.ask('DELETE', `/v1/sessions/${session}`);
   });
 
+  it('kills what has lost the first signal, as a shell may that starts a program just then, before the grace is over', async () => {
+    const session = await open();
+    const losing = `trap '' TERM; touch begun; sleep 0.5; exec env --default-signal=TERM sleep 60`;
+    const running = exec(session, losing);
+    const place = `/v1/sessions/${session}`;
+    await waitUntil('it runs', async () => (await served.ask('GET', `${place}/fs?path=begun`)).status === 200);
+    expect(await served.ask('POST', `${place}/kill`)).toMatchObject({ body: { killed: true } });
+    expect(await running).toMatchObject({ exit_code: 143, killed: true });
+    await served.ask('DELETE', place);
+  });
+
   it.each(['as a whole', 'as a stream'])(
     'a command that was killed is no success, whatever it says: an answer %s',
     async (how) => {

@@ -32,6 +32,7 @@ const context = {
   workspace: { folder: '/tmp' },
   env,
   boot: { stopGraceMs: 500 },
+  redact: (text: string) => text,
   stop: new AbortController().signal,
 } as unknown as WorkerContext;
 const log = createLog(0, (text) => process.stdout.write(text));

@@ -64,7 +64,7 @@ function contentOf(
   encoding: 'utf8' | 'base64',
 ): z.infer<typeof bodies.fileContent> {
   const truncated = from + bytes.length < size;
-  // Without the beginning of a last character: who reads on from where these bytes end gets all of it.
+  // A character that is cut at the end is left out: the next part begins with it.
   const content = encoding === 'utf8' && truncated ? new StringDecoder('utf8').write(bytes) : bytes.toString(encoding);
   return { content, size, encoding, truncated };
 }

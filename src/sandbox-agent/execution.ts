@@ -93,10 +93,10 @@ function watchLimits({ uid, timeoutMs, graceMs }: StartWish, beforeStop: () => v
   let isOver = false;
   let force: ReturnType<typeof startTimer> | undefined;
   let again: ReturnType<typeof startTimer> | undefined;
-  const terminate = (pauseMs: number): void => {
+  const terminateAfter = (pauseMs: number): void => {
     again = startTimer(pauseMs, () => {
       terminateAgain(uid);
-      terminate(2 * pauseMs);
+      terminateAfter(2 * pauseMs);
     });
   };
   const stop = (why: Stop): void => {
@@ -104,7 +104,7 @@ function watchLimits({ uid, timeoutMs, graceMs }: StartWish, beforeStop: () => v
     stopped = why;
     beforeStop();
     signalAll(uid, 'SIGTERM');
-    terminate(AGAIN_MS);
+    terminateAfter(AGAIN_MS);
     // Again and again: a process that has just been forked may not be its user's yet.
     const end = (): void => {
       signalAll(uid, 'SIGKILL');

@@ -27,12 +27,12 @@ interface Folder {
   readonly folders: Map<string, Folder>;
 }
 
-/** How many claims may still be compared: in a graph that was made for it, comparing all could take hours. */
-export interface Patience {
-  pairs: number;
+/** How many pairs of claims may still be compared: in a hostile graph, comparing all pairs could take hours. */
+export interface PairBudget {
+  left: number;
 }
 
-export const patience = (): Patience => ({ pairs: 20_000_000 });
+export const pairBudget = (): PairBudget => ({ left: 20_000_000 });
 
 export function claimsOf(drafts: readonly Draft[]): Claim[] {
   return drafts.flatMap(({ id, files }, task) =>
@@ -47,23 +47,23 @@ export function claimsOf(drafts: readonly Draft[]): Claim[] {
 
 /**
  * Goes from short paths to long ones, so that each claim is compared only with those on its way. Stops after `most`, and when
- * the patience is at its end: then there are less than no pairs left.
+ * the budget is exceeded: then `left` is negative.
  */
-export function clashesAmong(claims: readonly Claim[], most: number, left: Patience): Clash[] {
+export function clashesAmong(claims: readonly Claim[], most: number, budget: PairBudget): Clash[] {
   const found = new Map<string, Clash>();
   const root: Folder = { claims: [], folders: new Map() };
   for (const claim of claims.toSorted((one, other) => rank(one) - rank(other))) {
     let folder = root;
     const compareWith = (earlier: readonly Claim[]): void => {
-      left.pairs -= earlier.length;
-      if (left.pairs >= 0) compare(earlier, claim, found, most);
+      budget.left -= earlier.length;
+      if (budget.left >= 0) compare(earlier, claim, found, most);
     };
     compareWith(folder.claims);
     for (const name of claim.pattern.head) {
       folder = enter(folder, name);
       compareWith(folder.claims);
     }
-    if (found.size >= most || left.pairs < 0) break;
+    if (found.size >= most || budget.left < 0) break;
     folder.claims.push(claim);
   }
   return [...found.values()];

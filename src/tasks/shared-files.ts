@@ -1,6 +1,6 @@
 import { quote } from '../lib/text/shape.ts';
-import { claimsOf, clashesAmong, patience } from './clashes.ts';
-import type { Claim, Clash, Patience } from './clashes.ts';
+import { claimsOf, clashesAmong, pairBudget } from './clashes.ts';
+import type { Claim, Clash, PairBudget } from './clashes.ts';
 import type { Need } from './dependencies.ts';
 import type { Draft } from './draft.ts';
 import { orderLevels } from './order-levels.ts';
@@ -32,10 +32,10 @@ export interface SharedFiles {
 /** The tasks of a level must not be able to write the same file, unless ownership is not enforced. */
 export function sharedFiles({ drafts, levels, needs }: Given, ownership: Ownership): SharedFiles {
   const claims = claimsOf(drafts);
-  const left = patience();
-  const clashes = clashesInLevels(claims, levels, left);
+  const budget = pairBudget();
+  const clashes = clashesInLevels(claims, levels, budget);
   const unchanged = { levels, pushed: new Map<number, Push>() };
-  if (left.pairs < 0)
+  if (budget.left < 0)
     return ownership === 'enforce'
       ? { problems: [TOO_MANY], warnings: [], order: undefined }
       : { problems: [], warnings: [TOO_MANY], order: unchanged };
@@ -56,13 +56,13 @@ export function sharedFiles({ drafts, levels, needs }: Given, ownership: Ownersh
   };
 }
 
-function clashesInLevels(claims: readonly Claim[], levels: readonly number[], left: Patience): Clash[] {
+function clashesInLevels(claims: readonly Claim[], levels: readonly number[], budget: PairBudget): Clash[] {
   const byLevel = new Map<number, Claim[]>();
   for (const claim of claims) add(byLevel, levels[claim.task] ?? 0, claim);
   const found: Clash[] = [];
   for (const members of byLevel.values()) {
-    if (found.length >= MANY || left.pairs < 0) break;
-    found.push(...clashesAmong(members, MANY - found.length, left));
+    if (found.length >= MANY || budget.left < 0) break;
+    found.push(...clashesAmong(members, MANY - found.length, budget));
   }
   return found;
 }
@@ -79,9 +79,9 @@ function searchOrder(
   levels: readonly number[],
   needs: readonly (readonly Need[])[],
 ): FoundOrder | undefined {
-  const left = patience();
-  const clashes = clashesAmong(claims, MOST_CLASHES, left);
-  if (clashes.length === MOST_CLASHES || left.pairs < 0) return undefined;
+  const budget = pairBudget();
+  const clashes = clashesAmong(claims, MOST_CLASHES, budget);
+  if (clashes.length === MOST_CLASHES || budget.left < 0) return undefined;
   const pairs = new Map<string, Clash>();
   const rivals = new Map<number, number[]>();
   for (const clash of clashes) {

@@ -112,7 +112,7 @@ describe('a worker that hangs', () => {
       const live = chaos.project.start('kurukshetra');
       let pid: number | undefined;
       await sees(live, () => (pid = workerIn(chaos, 'running')) !== undefined);
-      // Zero would be this process with all its tests.
+      // Signals to pid 0 reach the whole process group of the tests.
       if (pid === undefined) throw new Error('no worker was seen at its task');
       killIfThere(pid, 'SIGSTOP');
       await letGo(chaos);

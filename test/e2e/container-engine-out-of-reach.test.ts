@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventsSoFar, sees } from '../support/chaos.ts';
+import { busyWorkers, eventsSoFar, sees } from '../support/chaos.ts';
 import { createContainerProject } from '../support/container-project.ts';
 import { createEngineDoor } from '../support/engine-door.ts';
 import { buildWorkerImage, docker, whySkipped } from '../support/worker-image.ts';
@@ -16,13 +16,11 @@ describe.skipIf(docker.why !== '')(`an engine that is out of reach while its con
       'login',
       ['A', 'B'].map((id) => ({ id, create: [`${id}.txt`], run: `sleep 600; echo x > ${id}.txt` })),
     );
-    const atWork = (): Set<number> =>
-      new Set(eventsSoFar(project).flatMap((event) => (event.type === 'worker-phase' ? [event.worker] : [])));
     const running = (): string[] =>
       project.containers().flatMap(({ Id, State, Name }) => (State.Running && Name.includes('worker') ? [Id] : []));
 
     const live = project.start('kurukshetra', '--workers', '2');
-    if (!(await sees(live, () => atWork().size === 2))) throw new Error(live.output());
+    if (!(await sees(live, () => busyWorkers(project).size === 2))) throw new Error(live.output());
     const before = running();
     expect(before).toHaveLength(2);
     door.shut();

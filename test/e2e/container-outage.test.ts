@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/lib/index.ts';
-import { eventsSoFar, killIfThere, sees } from '../support/chaos.ts';
+import { busyWorkers, killIfThere, sees } from '../support/chaos.ts';
 import type { LiveRun } from '../support/chaos.ts';
 import { expectSound } from '../support/check-run.ts';
 import { createContainerProject } from '../support/container-project.ts';
@@ -47,9 +47,7 @@ describe.skipIf(why !== '')(`an engine that goes away in the middle of a run${wh
       { id: 'B', create: ['B.txt'], run: 'sleep 3; echo "made by B" > B.txt' },
     ]);
     const live = project.start('kurukshetra', '--workers', '2');
-    const busy = (): Set<number> =>
-      new Set(eventsSoFar(project).flatMap((event) => (event.type === 'worker-phase' ? [event.worker] : [])));
-    if (!(await sees(live, () => busy().size === 2))) throw new Error(live.output());
+    if (!(await sees(live, () => busyWorkers(project).size === 2))) throw new Error(live.output());
     return live;
   };
   const expectBuilt = async (): Promise<void> => {

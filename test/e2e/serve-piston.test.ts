@@ -170,7 +170,7 @@ describe.skipIf(whyNoLanguages !== '')(`the interface of Piston${whyNoLanguages}
   });
 
   it('has both streams in their order', async () => {
-    // It goes on when what it has said is read: of what is in two pipes at once nobody knows the order.
+    // It goes on after its output is read: what waits in two pipes has no order.
     const files = main(`import fcntl, os, struct, termios, time
 def say(to, text):
   os.write(to, text.encode())

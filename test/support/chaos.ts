@@ -186,6 +186,11 @@ export async function expectBuilt(chaos: Chaos, end: CliResult, tasks: readonly 
   expectSound(project, 'a run that is complete');
 }
 
+/** The workers of a run that have reported what they do. */
+export function busyWorkers(project: TestProject): ReadonlySet<number> {
+  return new Set(eventsSoFar(project).flatMap((event) => (event.type === 'worker-phase' ? [event.worker] : [])));
+}
+
 /** What is in the event log now; a last line that is being written does not count. */
 export function eventsSoFar(project: TestProject, feature = 'login'): RecordedEvent[] {
   const file = path.join(project.folder, '.mahabharatha', 'state', feature, 'events.jsonl');

@@ -5,7 +5,7 @@ import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { buildImage } from './build.ts';
 import { openCli, USUAL_LIMITS } from './cli.ts';
 
-it('a build is told of no name and password of a proxy: all users of the machine see the arguments of a program', async () => {
+it('the arguments of a build contain no name and password of a proxy: other users of the machine can read them', async () => {
   const folder = tempFolder();
   const [program, told] = [path.join(folder, 'container'), path.join(folder, 'told')];
   writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > ${told}\n`);
